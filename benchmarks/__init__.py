@@ -1,0 +1,1 @@
+"""Measures of what Podium promises; `python -m benchmarks.<name>` prints one set."""

@@ -1,0 +1,152 @@
+"""The scores, intervals and ranks of every entrant of one board: a pure function of its counts."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from scoring.arrays import BoolArray, FloatArray, IntArray
+from scoring.board_input import BoardInput
+from scoring.fast_p import fast_p
+from scoring.pass_at_k import pass_at_k
+from scoring.ranking import rank_entrants
+from scoring.throughput import shared_problems
+from scoring.uncertainty import (
+    Bootstrap,
+    Estimate,
+    bootstrap_mean,
+    geometric,
+    percentile_interval,
+    proportion_interval,
+)
+
+
+@dataclass(frozen=True)
+class BoardScores:
+    """One entry per entrant (E), in the order given; NaN where a figure does not exist."""
+
+    pass_at: dict[int, Estimate]
+    """By k; NaN where any counted problem has fewer than k samples."""
+    solved: IntArray
+    """Counted problems with at least one pass."""
+    problems: IntArray
+    """Counted problems: neither voided, skipped nor waiting for a sample."""
+    samples: IntArray
+    """Samples on problems that are not voided."""
+    speedup: Estimate
+    """Geometric mean, a sample without a ranked gain standing at 1."""
+    speedup_problems: IntArray
+    """Counted problems with a rankable baseline."""
+    correct_speedup: FloatArray
+    """Geometric mean over problems of the geometric mean of the passed and timed samples alone."""
+    correct_median_speedup: FloatArray
+    """Median over problems of that same mean."""
+    fast_p: FloatArray
+    """E × T, over the same problems as the speedup."""
+    weighted: Estimate | None
+    """Weighted mean of pass@1; None where the release has no weights."""
+    gflops: Estimate | None
+    """Geometric mean over `gflops_problems`; None where the release declares no work."""
+    gflops_problems: int
+    """Problems that every ranked entrant with any GFLOPS passed."""
+    roofline: Estimate | None
+    """Mean share of the roofline, 0 to 1, over the counted problems that declare work."""
+    incomplete: BoolArray
+    """Has an unresolved sample (or an undecided time, where the primary metric uses time): shown, not ranked."""
+    rank: IntArray
+    """By the primary metric; ties share; 0 where not ranked."""
+    rank_low: IntArray
+    """The best rank that paired 95 % intervals leave open."""
+    rank_high: IntArray
+    """The worst."""
+
+
+def score_board(board: BoardInput) -> BoardScores:
+    """Score and rank the entrants. ValueError where `board.primary` names no metric of this board."""
+    counted = ~board.voided & ~board.skipped & (board.pending == 0)
+    unresolved = incomplete(board)
+    metrics = _metrics(board, counted, unresolved)
+    if board.primary not in metrics:
+        raise ValueError(f"primary metric {board.primary!r} is not on this board; it has {', '.join(sorted(metrics))}")
+    ranks = rank_entrants(metrics[board.primary], board.rankable & ~unresolved, board.tie_tolerance)
+    timed = counted & board.has_rankable_baseline
+    correct, median = _correct_only(board, timed)
+    return BoardScores(
+        pass_at={k: proportion_interval(metrics[f"pass@{k}"]) for k in board.ks},
+        solved=(counted & (board.passed > 0)).sum(axis=1),
+        problems=counted.sum(axis=1),
+        samples=np.where(board.voided, 0, board.n).sum(axis=1),
+        speedup=geometric(percentile_interval(metrics["speedup"])),
+        speedup_problems=timed.sum(axis=1),
+        correct_speedup=correct,
+        correct_median_speedup=median,
+        fast_p=fast_p(board.fast_counts, board.n, timed),
+        weighted=proportion_interval(metrics["weighted"]) if "weighted" in metrics else None,
+        gflops=geometric(percentile_interval(metrics["gflops"])) if "gflops" in metrics else None,
+        gflops_problems=int(_gflops_problems(board, unresolved).sum()),
+        roofline=percentile_interval(metrics["roofline"]) if "roofline" in metrics else None,
+        incomplete=unresolved,
+        rank=ranks.rank,
+        rank_low=ranks.low,
+        rank_high=ranks.high,
+    )
+
+
+def incomplete(board: BoardInput) -> BoolArray:
+    """The entrants (E) with a sample that is unresolved for the primary metric, on a problem that could count."""
+    waiting = board.pending > 0
+    if board.time_pending is not None and _uses_time(board.primary):
+        waiting |= (board.time_pending > 0) & board.has_rankable_baseline
+    return np.any(waiting & ~board.voided & ~board.skipped, axis=1)
+
+
+def _uses_time(metric: str) -> bool:
+    return metric in {"speedup", "gflops", "roofline"}
+
+
+def _metrics(board: BoardInput, counted: BoolArray, unresolved: BoolArray) -> dict[str, Bootstrap]:
+    """Every metric that can rank this board, on the scale on which it is averaged (logarithms for ratios)."""
+    metrics = {f"pass@{k}": _mean(board, pass_at_k(board.n, board.passed, k), counted) for k in board.ks}
+    metrics["speedup"] = _mean(board, _quotient(board.ln_speedup_sum, board.n), counted & board.has_rankable_baseline)
+    if board.weights is not None:
+        metrics["weighted"] = _mean(board, pass_at_k(board.n, board.passed, 1), np.where(counted, board.weights, 0.0))
+    if board.gflops is not None:
+        shared = np.broadcast_to(_gflops_problems(board, unresolved), counted.shape)
+        metrics["gflops"] = _mean(board, np.log(_positive(board.gflops)), shared)
+    if board.roofline is not None:
+        metrics["roofline"] = _mean(board, board.roofline, counted & np.isfinite(board.roofline))
+    return metrics
+
+
+def _mean(board: BoardInput, values: FloatArray, weights: FloatArray | BoolArray) -> Bootstrap:
+    return bootstrap_mean(values, weights.astype(np.float64), board.release_digest, board.draws)
+
+
+def _quotient(total: FloatArray, count: IntArray) -> FloatArray:
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+
+
+def _positive(figures: FloatArray) -> FloatArray:
+    return np.where(figures > 0, figures, np.nan)
+
+
+def _gflops_problems(board: BoardInput, unresolved: BoolArray) -> BoolArray:
+    """P: the problems over which GFLOPS are averaged."""
+    if board.gflops is None:
+        return np.zeros_like(board.voided)
+    return shared_problems(_positive(board.gflops), board.rankable & ~unresolved) & ~board.voided
+
+
+def _correct_only(board: BoardInput, timed: BoolArray) -> tuple[FloatArray, FloatArray]:
+    """Geometric mean and median (E) over the problems on which the entrant has a passed and timed sample."""
+    mean_ln = np.where(timed, _quotient(board.correct_ln_sum, board.correct_count), np.nan)
+    known = np.isfinite(mean_ln).sum(axis=1)
+    geometric_mean = np.exp(_quotient(np.where(np.isnan(mean_ln), 0.0, mean_ln).sum(axis=1), known))
+    return geometric_mean, _median_of_known(np.exp(mean_ln), known)
+
+
+def _median_of_known(values: FloatArray, known: IntArray) -> FloatArray:
+    if not values.size:
+        return np.full(len(values), np.nan)
+    ordered = np.sort(values, axis=1)  # NaN goes last; where nothing is known, the first is NaN
+    middles = np.stack([np.maximum(known - 1, 0) // 2, known // 2], axis=1)
+    return np.take_along_axis(ordered, middles, axis=1).mean(axis=1)

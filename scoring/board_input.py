@@ -1,0 +1,110 @@
+"""What a board is computed from: counts and sums of each entrant on each problem."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from scoring.arrays import BoolArray, FloatArray, IntArray, check_shape
+from scoring.fast_p import THRESHOLDS, fast_counts
+from scoring.speedup import correct_ln, fallback_ln, timed
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoardInput:
+    """Entrants (E) × problems (P) of one release and track; problems stand in the release's order.
+
+    ValueError where an array's shape does not fit, or `draws` or a `ks` is not positive.
+    """
+
+    n: IntArray
+    """E × P: samples; 0 where the entrant has none."""
+    passed: IntArray
+    """E × P: samples that passed."""
+    pending: IntArray
+    """E × P: samples without a verdict yet (queued, ours to mend, flagged): for this entrant the problem waits."""
+    skipped: BoolArray
+    """E × P: the track cannot run it: the problem leaves this entrant's denominators."""
+    ln_speedup_sum: FloatArray
+    """E × P: Σ over samples of ln max(1, s) where it passed and its time may be ranked, else 0."""
+    correct_ln_sum: FloatArray
+    """E × P: Σ ln s over the samples that passed with a time that may be ranked."""
+    correct_count: IntArray
+    """E × P: the number of those samples."""
+    fast_counts: IntArray
+    """E × P × T: samples that passed with a speedup above each of `thresholds`; at 0 every pass counts."""
+    has_rankable_baseline: BoolArray
+    """P: the baseline has a time on the track that may be ranked."""
+    voided: BoolArray
+    """P: out of every denominator."""
+    rankable: BoolArray
+    """E: may be ranked (a baseline may not)."""
+    release_digest: str
+    """Seeds the bootstrap."""
+    primary: str = "pass@1"
+    """The metric that ranks: pass@k for one of `ks`, speedup, weighted, gflops or roofline."""
+    ks: tuple[int, ...] = (1,)
+    thresholds: tuple[float, ...] = THRESHOLDS
+    weights: FloatArray | None = None
+    """P: weight of each problem."""
+    time_pending: IntArray | None = None
+    """E × P: samples that passed and whose time awaits a decision; matters where the primary metric uses time."""
+    gflops: FloatArray | None = None
+    """E × P: the entrant's GFLOPS on the problem; NaN where it has none that may be ranked."""
+    roofline: FloatArray | None = None
+    """E × P: its share of the roofline, 0 where it may rank with none; NaN where the problem declares no work."""
+    draws: int = 1000
+    tie_tolerance: float = 1e-9
+    """Scores this close share a rank: in the metric's unit, or relative for speedup and GFLOPS."""
+
+    def __post_init__(self) -> None:
+        _check_settings(self)
+        _check_shapes(self)
+
+
+def _check_settings(board: BoardInput) -> None:
+    if board.draws < 1 or min(board.ks, default=0) < 1:
+        raise ValueError(f"a board needs positive draws and ks, not {board.draws} draws and ks {board.ks}")
+
+
+def _check_shapes(board: BoardInput) -> None:
+    if board.n.ndim != 2:
+        raise ValueError(f"n has shape {board.n.shape}, expected entrants × problems")
+    entrants, problems = shape = board.n.shape
+    for name in ("passed", "pending", "skipped", "ln_speedup_sum", "correct_ln_sum", "correct_count"):
+        check_shape(name, getattr(board, name), shape)
+    for name in ("time_pending", "gflops", "roofline"):
+        if getattr(board, name) is not None:
+            check_shape(name, getattr(board, name), shape)
+    for name in ("has_rankable_baseline", "voided") + (("weights",) if board.weights is not None else ()):
+        check_shape(name, getattr(board, name), (problems,))
+    check_shape("rankable", board.rankable, (entrants,))
+    check_shape("fast_counts", board.fast_counts, (*shape, len(board.thresholds)))
+
+
+def from_samples(
+    passed: BoolArray, speedups: FloatArray, release_digest: str, present: BoolArray | None = None
+) -> BoardInput:
+    """A board from per-sample arrays, all E × P × S; nothing pending, skipped, voided or barred from ranking.
+
+    `speedups` is NaN for a sample without a time that may be ranked; `present` marks the samples that exist (all, by
+    default). A problem has a rankable baseline if any sample has a speedup. Use `dataclasses.replace` for the rest.
+    """
+    exists = np.ones_like(passed) if present is None else present
+    passes = passed & exists
+    correct = timed(passes, speedups)
+    n = exists.sum(axis=2, dtype=np.int64)
+    entrants, problems = n.shape
+    return BoardInput(
+        n=n,
+        passed=passes.sum(axis=2, dtype=np.int64),
+        pending=np.zeros_like(n),
+        skipped=np.zeros(n.shape, dtype=np.bool_),
+        ln_speedup_sum=fallback_ln(passes, speedups).sum(axis=2),
+        correct_ln_sum=correct_ln(passes, speedups).sum(axis=2),
+        correct_count=correct.sum(axis=2, dtype=np.int64),
+        fast_counts=fast_counts(passes, speedups),
+        has_rankable_baseline=np.any(exists & np.isfinite(speedups), axis=(0, 2)),
+        voided=np.zeros(problems, dtype=np.bool_),
+        rankable=np.ones(entrants, dtype=np.bool_),
+        release_digest=release_digest,
+    )
