@@ -1,0 +1,1 @@
+"""Readers and writers of the formats that other systems use, free of Django."""

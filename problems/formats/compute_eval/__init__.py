@@ -1,0 +1,1 @@
+"""ComputeEval's formats: packs, graded rows, summaries, timing and replies."""

@@ -1,0 +1,65 @@
+"""Turns a failed validation into one line that a person can act on."""
+
+import json
+from typing import Any
+
+from pydantic import ValidationError
+
+MAX_FAULTS = 4
+
+
+class RecordError(ValueError):
+    """A record or metadata that cannot be used; the text names the field, the value and the way out."""
+
+
+def explain(error: ValidationError) -> str:
+    """Say what is wrong, field by field, at most `MAX_FAULTS` of them."""
+    faults = error.errors(include_url=False)
+    lines = [_explain_one(dict(fault)) for fault in faults[:MAX_FAULTS]]
+    if len(faults) > MAX_FAULTS:
+        lines.append(f"and {len(faults) - MAX_FAULTS} more")
+    return "; ".join(lines)
+
+
+def _explain_one(fault: dict[str, Any]) -> str:
+    field = _field_name(fault["loc"])
+    if fault["type"] == "missing":
+        return f"field `{field}` is missing"
+    if fault["type"] in ("union_tag_not_found", "union_tag_invalid"):
+        return _explain_tag(field, fault)
+    if fault["type"] == "value_error":
+        return f"field `{field}` {fault['ctx']['error']}{_shown(fault['input'])}"
+    return f"field `{field}`: {_lower_first(fault['msg'])}{_shown(fault['input'])}"
+
+
+def _explain_tag(field: str, fault: dict[str, Any]) -> str:
+    name = f"{field}.type" if field != "record" else "type"
+    if fault["type"] == "union_tag_not_found":
+        return f"field `{name}` is missing"
+    return f"field `{name}` is '{fault['ctx']['tag']}'; use one of {fault['ctx']['expected_tags']}"
+
+
+_TAGS = frozenset({"cuda_cpp", "cuda_python", "cpp", "python", "file", "patch"})
+_MODES = frozenset({"process", "kernels", "region", "gpu", "custom"})
+
+
+def _field_name(location: tuple[int | str, ...]) -> str:
+    """Spell a pydantic location without the union tags that it puts between the names."""
+    parts = [part for index, part in enumerate(location) if not _is_tag(location, index)]
+    return ".".join(str(part) for part in parts) or "record"
+
+
+def _is_tag(location: tuple[int | str, ...], index: int) -> bool:
+    part = location[index]
+    if index == 0:
+        return part in _TAGS
+    return (location[index - 1], part in _TAGS | _MODES) in {("baseline_solution", True), ("timing_mode", True)}
+
+
+def _lower_first(text: str) -> str:
+    return text[:1].lower() + text[1:]
+
+
+def _shown(value: object) -> str:
+    text = json.dumps(value, default=str)
+    return f" (it is {text})" if len(text) <= 60 else ""
