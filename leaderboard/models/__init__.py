@@ -1,0 +1,31 @@
+"""The site's own tables, one file per aggregate."""
+
+from leaderboard.models.audit import AuditEntry
+from leaderboard.models.decision import Decision
+from leaderboard.models.entrant import Entrant
+from leaderboard.models.evaluation import Evaluation, EvaluationState, Flag, Measurement, Result
+from leaderboard.models.standing import ProblemScore, Standing
+from leaderboard.models.submission import Counted, Sample, Submission, SubmissionState
+from leaderboard.models.token import ApiToken
+from leaderboard.models.track import ProblemTrack, ReleaseTrack, Track
+
+__all__ = [
+    "ApiToken",
+    "AuditEntry",
+    "Counted",
+    "Decision",
+    "Entrant",
+    "Evaluation",
+    "EvaluationState",
+    "Flag",
+    "Measurement",
+    "ProblemScore",
+    "ProblemTrack",
+    "ReleaseTrack",
+    "Result",
+    "Sample",
+    "Standing",
+    "Submission",
+    "SubmissionState",
+    "Track",
+]

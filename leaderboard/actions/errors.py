@@ -1,0 +1,27 @@
+"""Refusals that are the user's to mend: a stable code, words for a person, and the HTTP status they travel under."""
+
+from typing import ClassVar
+
+
+class Refused(Exception):
+    """Base of everything an action refuses; the message says what, where and how to mend it."""
+
+    status: ClassVar[int] = 400
+
+    def __init__(self, code: str, message: str, line: int | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.line = line
+
+
+class NotAllowed(Refused):
+    """This user may not do this."""
+
+    status = 403
+
+
+class Conflict(Refused):
+    """The row has moved on since; nothing was changed."""
+
+    status = 409

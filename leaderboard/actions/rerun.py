@@ -1,0 +1,49 @@
+"""Rerun an evaluation: the old result stays current until the new one lands."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from leaderboard.actions.cancel import may_change
+from leaderboard.actions.errors import Conflict, NotAllowed, Refused
+from leaderboard.models import Evaluation, EvaluationState, Submission, SubmissionState
+from leaderboard.models.audit import record
+from leaderboard.models.evaluation import ResultOrigin
+from leaderboard.signals import evaluations_queued
+
+RERUN_PRIORITY = 5
+
+
+@transaction.atomic
+def rerun(user: Any, evaluations: Sequence[Evaluation], reason: str) -> int:
+    """Queue finished evaluations again; returns how many. Raises NotAllowed, Refused or Conflict."""
+    if not reason.strip():
+        raise Refused("reason_needed", "Say why: the reason is kept with the rerun and shown.")
+    for submission in {one.submission for one in evaluations}:
+        _check(user, submission)
+    again = [one.pk for one in evaluations if _can_run(one)]
+    moved = Evaluation.objects.filter(pk__in=again, state=EvaluationState.DONE)
+    ids = list(moved.values_list("pk", flat=True))
+    moved.update(state=EvaluationState.QUEUED, queued_at=timezone.now(), done_at=None)
+    if not ids:
+        raise Conflict("nothing_to_rerun", "Only evaluations that a node has finished can be run again; none here has.")
+    evaluations_queued.send(Evaluation, evaluation_ids=ids, priority=RERUN_PRIORITY)
+    for one in evaluations:
+        if one.pk in set(ids):
+            record(user, "rerun", one, reason)
+    return len(ids)
+
+
+def _check(user: Any, submission: Submission) -> None:
+    if not may_change(user, submission):
+        raise NotAllowed("not_your_submission", "Only its team or an organiser may rerun an evaluation.")
+    if submission.state == SubmissionState.CANCELLED:
+        raise Conflict("cancelled", f"Submission #{submission.pk} was cancelled; submit it again instead.")
+
+
+def _can_run(evaluation: Evaluation) -> bool:
+    """The site's own results (invalid, skipped) would only come out the same."""
+    result = evaluation.current_result
+    return result is not None and result.origin != ResultOrigin.SITE

@@ -1,0 +1,147 @@
+"""The (submission, problem) aggregates: each a pure function of the samples' current results and the decisions on them."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db.models import Exists, OuterRef, QuerySet, Subquery
+from django.utils import timezone
+
+from leaderboard.models import (
+    Decision,
+    Evaluation,
+    EvaluationState,
+    Flag,
+    Measurement,
+    ProblemScore,
+    ReleaseTrack,
+    Submission,
+    SubmissionState,
+    Track,
+)
+from leaderboard.models.decision import DecisionKind
+from runners.protocol import FlagScope, Role, Verdict
+
+FAST_P_THRESHOLDS = (0.0, 0.5, 0.8, 1.0, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0)
+"""Speedups p at which fast_p is kept; 0 is plain correctness."""
+_PENDING = frozenset({EvaluationState.QUEUED, EvaluationState.LEASED, EvaluationState.CANCELLED})
+
+
+@dataclass
+class _Tally:
+    n_samples: int = 0
+    n_passed: int = 0
+    n_skipped: int = 0
+    n_pending: int = 0
+    n_unresolved: int = 0
+    n_time_flagged: int = 0
+    ln_speedup_sum: float = 0.0
+    correct_ln_sum: float = 0.0
+    n_timed: int = 0
+    fast_counts: list[int] = field(default_factory=lambda: [0] * len(FAST_P_THRESHOLDS))
+    best_speedup: float | None = None
+    best_ms: float | None = None
+    best_evaluation_id: int | None = None
+
+
+def touch(release_id: int, track_id: int) -> None:
+    """Mark the track's ranking stale; the site worker ranks it within seconds."""
+    ReleaseTrack.objects.filter(release_id=release_id, track_id=track_id).update(touched_at=timezone.now())
+
+
+def begin(submission: Submission, track: Track) -> None:
+    """Make the aggregates of a new submission."""
+    rescore(submission, track)
+
+
+def rescore(submission: Submission, track: Track, problem_ids: Sequence[int] | None = None) -> None:
+    """Recompute and store the aggregates of these problems (all when None)."""
+    rows = computed(submission, track, problem_ids)
+    fields = [name for name in _Tally.__dataclass_fields__ if name != "best_evaluation_id"]
+    ProblemScore.objects.bulk_create(
+        rows,
+        update_conflicts=True,
+        unique_fields=["submission", "track", "problem"],
+        update_fields=[*fields, "best_evaluation"],
+        batch_size=500,
+    )
+    touch(submission.release_id, track.pk)
+
+
+def computed(submission: Submission, track: Track, problem_ids: Sequence[int] | None = None) -> list[ProblemScore]:
+    """The aggregates as they should stand, not stored."""
+    evaluations = Evaluation.objects.filter(submission=submission, track=track)
+    if problem_ids is not None:
+        evaluations = evaluations.filter(problem_id__in=problem_ids)
+    tallies: dict[int, _Tally] = {}
+    for row in _facts(evaluations):
+        _add(tallies.setdefault(row["problem_id"], _Tally()), row)
+    return [
+        ProblemScore(submission=submission, track=track, problem_id=problem_id, **tally.__dict__)
+        for problem_id, tally in sorted(tallies.items())
+    ]
+
+
+def _ruling(scope: FlagScope) -> QuerySet[Flag]:
+    """The result's flags of this scope with their latest ruling (null: nobody has decided)."""
+    latest = Decision.objects.filter(flag=OuterRef("pk")).order_by("-id").values("kind")[:1]
+    return Flag.objects.filter(result=OuterRef("current_result"), scope=scope).annotate(ruling=Subquery(latest))
+
+
+def _facts(evaluations: QuerySet[Evaluation]) -> Iterable[dict[str, Any]]:
+    """One row per evaluation with all that scoring needs, in one query, in a fixed order."""
+    timed = Measurement.objects.filter(result=OuterRef("current_result"), role=Role.CANDIDATE)
+    verdict_flags, time_flags = _ruling(FlagScope.VERDICT), _ruling(FlagScope.TIME)
+    annotated = evaluations.annotate(
+        time_ranks=Exists(timed.filter(ranks=True)) & ~Exists(timed.filter(ranks=False)),
+        median_ms=Subquery(timed.order_by("id").values("median_ms")[:1]),
+        verdict_open=Exists(verdict_flags.filter(ruling=None)),
+        verdict_upheld=Exists(verdict_flags.filter(ruling=DecisionKind.FLAG_UPHELD)),
+        time_open=Exists(time_flags.filter(ruling=None)),
+        time_upheld=Exists(time_flags.filter(ruling=DecisionKind.FLAG_UPHELD)),
+    )
+    return annotated.order_by("problem_id", "pk").values(
+        "pk", "problem_id", "state", "current_result__verdict", "current_result__speedup",
+        "time_ranks", "median_ms", "verdict_open", "verdict_upheld", "time_open", "time_upheld",
+    )  # fmt: skip
+
+
+def _add(tally: _Tally, row: dict[str, Any]) -> None:
+    tally.n_samples += 1
+    verdict = row["current_result__verdict"]
+    if verdict is None:
+        tally.n_pending += row["state"] in _PENDING
+    elif verdict == Verdict.SKIPPED:
+        tally.n_skipped += 1
+    elif verdict == Verdict.PLATFORM_ERROR or (verdict == Verdict.PASSED and row["verdict_open"]):
+        tally.n_unresolved += 1
+    elif verdict == Verdict.PASSED and not row["verdict_upheld"]:
+        _add_pass(tally, row)
+
+
+def _add_pass(tally: _Tally, row: dict[str, Any]) -> None:
+    tally.n_passed += 1
+    tally.n_time_flagged += row["time_open"]
+    tally.fast_counts[0] += 1
+    speedup = row["current_result__speedup"]
+    if speedup is None or not row["time_ranks"] or row["time_open"] or row["time_upheld"]:
+        return
+    tally.n_timed += 1
+    tally.ln_speedup_sum += math.log(max(1.0, speedup))
+    tally.correct_ln_sum += math.log(speedup)
+    for place, threshold in enumerate(FAST_P_THRESHOLDS[1:], start=1):
+        tally.fast_counts[place] += speedup > threshold
+    if tally.best_speedup is None or speedup > tally.best_speedup:
+        tally.best_speedup = speedup
+    if tally.best_ms is None or row["median_ms"] < tally.best_ms:
+        tally.best_ms, tally.best_evaluation_id = row["median_ms"], row["pk"]
+
+
+def finish_if_done(submission: Submission) -> bool:
+    """Move the submission to done once nothing of it is queued or running."""
+    open_states = (EvaluationState.QUEUED, EvaluationState.LEASED)
+    if Evaluation.objects.filter(submission=submission, state__in=open_states).exists():
+        return False
+    moved = Submission.objects.filter(pk=submission.pk, state=SubmissionState.ACCEPTED)
+    return bool(moved.update(state=SubmissionState.DONE, finished_at=timezone.now()))

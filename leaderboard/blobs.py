@@ -1,0 +1,106 @@
+"""Blobs by sha256: solutions, logs, profiles, artefacts; in a folder, or in S3 through django-storages."""
+
+import hashlib
+import os
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import BinaryIO, Protocol
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from django.core.files.base import ContentFile
+from django.core.files.storage import Storage
+
+CHUNK_BYTES = 1024 * 1024
+
+
+class BlobMissing(LookupError):
+    """No blob has this sha256."""
+
+
+class BlobStore(Protocol):
+    def put(self, content: bytes) -> str:
+        """Store and return the sha256; storing the same again is harmless."""
+        ...
+
+    def open(self, sha256: str) -> BinaryIO:
+        """Raises BlobMissing."""
+        ...
+
+    def has(self, sha256: str) -> bool: ...
+
+
+def _place(sha256: str) -> str:
+    return f"{sha256[:2]}/{sha256[2:4]}/{sha256}"
+
+
+class FolderBlobs:
+    """Blobs as files; a file appears whole or not at all."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def put(self, content: bytes) -> str:
+        sha256 = hashlib.sha256(content).hexdigest()
+        path = self.root / _place(sha256)
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            descriptor, temporary = tempfile.mkstemp(dir=path.parent)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(content)
+            Path(temporary).rename(path)
+        return sha256
+
+    def open(self, sha256: str) -> BinaryIO:
+        try:
+            return (self.root / _place(sha256)).open("rb")
+        except FileNotFoundError as error:
+            raise BlobMissing(sha256) from error
+
+    def has(self, sha256: str) -> bool:
+        return (self.root / _place(sha256)).exists()
+
+
+class StorageBlobs:
+    """Blobs in any django-storages backend."""
+
+    def __init__(self, storage: Storage) -> None:
+        self.storage = storage
+
+    def put(self, content: bytes) -> str:
+        sha256 = hashlib.sha256(content).hexdigest()
+        if not self.has(sha256):
+            self.storage.save(_place(sha256), ContentFile(content))
+        return sha256
+
+    def open(self, sha256: str) -> BinaryIO:
+        if not self.has(sha256):
+            raise BlobMissing(sha256)
+        file: BinaryIO = self.storage.open(_place(sha256), "rb")  # type: ignore[assignment]
+        return file
+
+    def has(self, sha256: str) -> bool:
+        return self.storage.exists(_place(sha256))
+
+
+@cache
+def _store_at(url: str) -> BlobStore:
+    parts = urlsplit(url)
+    if parts.scheme == "s3":
+        from storages.backends.s3 import S3Storage
+
+        return StorageBlobs(S3Storage(bucket_name=parts.netloc, location=parts.path.strip("/"), file_overwrite=True))
+    if parts.scheme not in {"", "file"}:
+        raise ImproperlyConfigured(f"PODIUM_BLOB_URL has scheme {parts.scheme!r}; use a folder or s3://bucket/prefix.")
+    return FolderBlobs(Path(parts.path))
+
+
+def store() -> BlobStore:
+    return _store_at(settings.BLOB_URL)
+
+
+def read(sha256: str) -> bytes:
+    with store().open(sha256) as file:
+        return file.read()

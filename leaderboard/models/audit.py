@@ -1,0 +1,36 @@
+"""Who did what to what, and why; append-only."""
+
+from typing import Any, ClassVar
+
+from django.db import models
+from django.utils import timezone
+
+
+class AuditEntry(models.Model):
+    actor = models.ForeignKey("auth.User", null=True, blank=True, on_delete=models.SET_NULL)
+    actor_name = models.CharField(max_length=150, help_text="Kept when the account goes; 'system' for the site.")
+    action = models.CharField(max_length=60)
+    target = models.CharField(max_length=200)
+    reason = models.TextField(blank=True)
+    detail = models.JSONField(default=dict)
+    at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering: ClassVar = ["-id"]
+        indexes: ClassVar = [models.Index(fields=["target", "-id"], name="audit_of_target")]  # an object's history
+
+    def __str__(self) -> str:
+        return f"{self.at:%Y-%m-%d %H:%M} {self.actor_name} {self.action} {self.target}"
+
+
+def record(actor: Any, action: str, target: object, reason: str = "", **detail: Any) -> AuditEntry:
+    """Append one entry. `target` is named as `<model> <its words>`."""
+    known = actor if getattr(actor, "is_authenticated", False) else None
+    return AuditEntry.objects.create(
+        actor=known,
+        actor_name=known.get_username() if known else "system",
+        action=action,
+        target=f"{type(target).__name__.lower()} {target}"[:200],
+        reason=reason,
+        detail=detail,
+    )

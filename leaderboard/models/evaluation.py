@@ -1,0 +1,133 @@
+"""Evaluations, their append-only results, and the measurements and flags that hang on them."""
+
+from typing import ClassVar
+
+from django.db import models
+from django.db.models import Q
+from django.urls import reverse
+from django.utils import timezone
+
+from runners.protocol import Clock, FlagScope, Role, Verdict, Witness
+
+
+class EvaluationState(models.TextChoices):
+    QUEUED = "queued", "Queued"
+    LEASED = "leased", "Running"
+    DONE = "done", "Done"
+    CANCELLED = "cancelled", "Cancelled"
+
+
+FINAL_STATES = frozenset({EvaluationState.DONE, EvaluationState.CANCELLED})
+
+
+class Evaluation(models.Model):
+    """(sample, track, judge version). Submission and problem are the sample's, kept here for the queries."""
+
+    sample = models.ForeignKey("leaderboard.Sample", on_delete=models.PROTECT, related_name="evaluations")
+    track = models.ForeignKey("leaderboard.Track", on_delete=models.PROTECT, related_name="evaluations")
+    judge_version = models.CharField(max_length=20)
+    submission = models.ForeignKey("leaderboard.Submission", on_delete=models.PROTECT, related_name="evaluations")
+    problem = models.ForeignKey("problems.Problem", on_delete=models.PROTECT, related_name="evaluations")
+    state = models.CharField(max_length=10, choices=EvaluationState.choices, default=EvaluationState.QUEUED)
+    current_result = models.OneToOneField(
+        "leaderboard.Result", null=True, blank=True, on_delete=models.PROTECT, related_name="current_of"
+    )
+    queued_at = models.DateTimeField(default=timezone.now)
+    done_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["sample", "track", "judge_version"], name="evaluation_identity"),
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["submission", "track", "state"], name="evaluation_progress"),  # submission page
+            models.Index(fields=["problem", "track", "state"], name="evaluation_of_problem"),  # per-problem ranking
+        ]
+
+    def __str__(self) -> str:
+        return f"evaluation {self.pk}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("evaluation", args=[self.pk])
+
+
+class ResultOrigin(models.TextChoices):
+    FLEET = "fleet", "Fleet"
+    SITE = "site", "Site"
+    IMPORTED = "imported", "Imported"
+
+
+class Result(models.Model):
+    """One outcome of an evaluation; never changed, never deleted. The evaluation names the current one."""
+
+    evaluation = models.ForeignKey(Evaluation, on_delete=models.PROTECT, related_name="results")
+    origin = models.CharField(max_length=10, choices=ResultOrigin.choices)
+    attempt = models.UUIDField(null=True, blank=True, unique=True)  # null when imported or the site's own
+    report_digest = models.CharField(max_length=64, blank=True)
+    reused_from = models.ForeignKey("self", null=True, blank=True, on_delete=models.PROTECT, related_name="reused_as")
+    verdict = models.CharField(max_length=30, choices=[(v.value, v.value.replace("_", " ")) for v in Verdict])
+    reason = models.TextField(blank=True)
+    witness = models.CharField(max_length=12, choices=[(w.value, w.value) for w in Witness], default="unavailable")
+    speedup = models.FloatField(null=True, blank=True)
+    steps = models.JSONField(default=list, help_text="StepReport rows: exits, costs and logs.")
+    provenance = models.JSONField(default=dict)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering: ClassVar = ["-id"]
+
+    def __str__(self) -> str:
+        return f"{self.verdict} ({self.evaluation})"
+
+    @property
+    def passed(self) -> bool:
+        return self.verdict == Verdict.PASSED
+
+
+class Measurement(models.Model):
+    """The timing of one benchmark case. A candidate's row names the exact baseline row it was held against."""
+
+    result = models.ForeignKey(Result, null=True, blank=True, on_delete=models.PROTECT, related_name="measurements")
+    problem = models.ForeignKey("problems.Problem", on_delete=models.PROTECT, related_name="measurements")
+    track = models.ForeignKey("leaderboard.Track", on_delete=models.PROTECT, related_name="measurements")
+    role = models.CharField(max_length=10, choices=[(r.value, r.value) for r in Role])
+    case = models.CharField(max_length=200, blank=True)
+    baseline = models.ForeignKey("self", null=True, blank=True, on_delete=models.PROTECT, related_name="candidates")
+    shared_key = models.CharField(max_length=200, blank=True, help_text="Set on a baseline shared by many results.")
+    median_ms = models.FloatField()
+    ci_low_ms = models.FloatField(null=True, blank=True)
+    ci_high_ms = models.FloatField(null=True, blank=True)
+    runs_ms = models.JSONField(default=list)
+    clock = models.CharField(max_length=12, choices=[(c.value, c.value) for c in Clock])
+    work_checked = models.BooleanField(default=False)
+    witness = models.CharField(max_length=12, choices=[(w.value, w.value) for w in Witness], default="unavailable")
+    ranks = models.BooleanField(default=False, help_text="Whether its clock, witness and flags let it rank.")
+    provenance = models.JSONField(default=dict)
+    measured_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering: ClassVar = ["id"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["problem", "track", "shared_key"], condition=~Q(shared_key=""), name="measurement_shared_once"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.role} {self.median_ms:.4g} ms"
+
+
+class Flag(models.Model):
+    """Something about a result that a person should look at; stands until a decision dismisses it."""
+
+    result = models.ForeignKey(Result, on_delete=models.PROTECT, related_name="flags")
+    code = models.CharField(max_length=60)
+    scope = models.CharField(max_length=10, choices=[(s.value, s.value) for s in FlagScope])
+    detail = models.TextField(blank=True)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering: ClassVar = ["id"]
+
+    def __str__(self) -> str:
+        return self.code

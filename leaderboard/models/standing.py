@@ -1,0 +1,84 @@
+"""Aggregates: one row per (submission, track, problem), and the ranked row of each entrant."""
+
+from typing import ClassVar
+
+from django.db import models
+from django.utils import timezone
+
+
+class ProblemScore(models.Model):
+    """What a submission's samples of one problem come to on a track; a pure function of their current results."""
+
+    submission = models.ForeignKey("leaderboard.Submission", on_delete=models.CASCADE, related_name="problem_scores")
+    track = models.ForeignKey("leaderboard.Track", on_delete=models.PROTECT, related_name="problem_scores")
+    problem = models.ForeignKey("problems.Problem", on_delete=models.PROTECT, related_name="problem_scores")
+    n_samples = models.PositiveIntegerField(default=0)
+    n_passed = models.PositiveIntegerField(default=0)
+    n_skipped = models.PositiveIntegerField(default=0)
+    n_pending = models.PositiveIntegerField(default=0, help_text="Queued, running or cancelled.")
+    n_unresolved = models.PositiveIntegerField(default=0, help_text="Platform errors and verdicts under a flag.")
+    n_time_flagged = models.PositiveIntegerField(default=0)
+    ln_speedup_sum = models.FloatField(default=0.0, help_text="Sum of ln max(1, s) over samples whose time ranks.")
+    correct_ln_sum = models.FloatField(default=0.0, help_text="Sum of ln s over passed samples whose time ranks.")
+    n_timed = models.PositiveIntegerField(default=0)
+    fast_counts = models.JSONField(default=list, help_text="Passed samples faster than each fast_p threshold.")
+    best_speedup = models.FloatField(null=True, blank=True)
+    best_ms = models.FloatField(null=True, blank=True)
+    best_evaluation = models.ForeignKey(
+        "leaderboard.Evaluation", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["submission", "track", "problem"], name="problem_score_one"),
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["problem", "track", "best_ms"], name="problem_ranking"),  # a problem's ranking
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.problem}: {self.n_passed}/{self.n_samples}"
+
+
+class Standing(models.Model):
+    """One ranked row: (release, track, entrant)."""
+
+    release = models.ForeignKey("problems.Release", on_delete=models.PROTECT, related_name="standings")
+    track = models.ForeignKey("leaderboard.Track", on_delete=models.PROTECT, related_name="standings")
+    entrant = models.ForeignKey("leaderboard.Entrant", on_delete=models.PROTECT, related_name="standings")
+    submission = models.ForeignKey("leaderboard.Submission", on_delete=models.PROTECT, related_name="standings")
+    rank = models.PositiveIntegerField(null=True, help_text="Null while incomplete, and for baselines.")
+    rank_low = models.PositiveIntegerField(null=True)
+    rank_high = models.PositiveIntegerField(null=True)
+    is_incomplete = models.BooleanField(default=False)
+    incomplete_reason = models.CharField(max_length=300, blank=True)
+    primary_value = models.FloatField(null=True)
+    pass_at_1 = models.FloatField(null=True)
+    pass_at_1_low = models.FloatField(null=True)
+    pass_at_1_high = models.FloatField(null=True)
+    pass_at_k = models.JSONField(default=dict, help_text="k → [value, low, high]; value null where n < k.")
+    n_solved = models.PositiveIntegerField(default=0)
+    n_problems = models.PositiveIntegerField(default=0)
+    n_skipped = models.PositiveIntegerField(default=0)
+    n_timed_problems = models.PositiveIntegerField(default=0)
+    speedup = models.FloatField(null=True)
+    speedup_low = models.FloatField(null=True)
+    speedup_high = models.FloatField(null=True)
+    correct_speedup = models.FloatField(null=True)
+    fast_p = models.JSONField(default=list, help_text="Share of samples passed faster than each threshold.")
+    gflops = models.FloatField(null=True, help_text="Geometric mean over the problems every ranked entrant passed.")
+    n_gflops_problems = models.PositiveIntegerField(default=0)
+    n_samples = models.PositiveIntegerField(default=0)
+    groups = models.JSONField(default=dict, help_text="group → {solved, problems, pass_at_1}.")
+    updated_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["release", "track", "entrant"], name="standing_one"),
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["release", "track", "rank"], name="board_by_rank"),  # the board, first page
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.entrant} on {self.release}, {self.track}"

@@ -1,0 +1,111 @@
+"""Submissions and their samples, and which submission counts for a standing."""
+
+from typing import Any, ClassVar
+
+from django.db import models
+from django.db.models import Q
+from django.urls import reverse
+from django.utils import timezone
+
+from problems.models import ReleaseState
+
+
+class SubmissionState(models.TextChoices):
+    """`accepted` → `done` or `cancelled`; a rerun or a cancelled evaluation does not reopen it."""
+
+    ACCEPTED = "accepted", "In progress"
+    DONE = "done", "Done"
+    CANCELLED = "cancelled", "Cancelled"
+
+
+class SubmissionQuerySet(models.QuerySet["Submission"]):
+    def visible_to(self, user: Any) -> "SubmissionQuerySet":
+        """Public ones of visible releases; a team sees its own; an organiser sees all."""
+        if getattr(user, "is_staff", False):
+            return self
+        from leaderboard.models.entrant import Entrant
+        from problems.models import Release
+
+        public = Q(entrant__in=Entrant.objects.public(), release__in=Release.objects.visible_to(user))
+        public &= Q(release__hidden_until__isnull=True) | Q(release__hidden_until__lte=timezone.now())
+        public &= ~Q(release__state=ReleaseState.DRAFT)
+        if getattr(user, "is_authenticated", False):
+            public |= Q(entrant__in=Entrant.objects.submittable_by(user))
+        return self.filter(public)
+
+
+class Submission(models.Model):
+    entrant = models.ForeignKey("leaderboard.Entrant", on_delete=models.PROTECT, related_name="submissions")
+    release = models.ForeignKey("problems.Release", on_delete=models.PROTECT, related_name="submissions")
+    tracks = models.ManyToManyField("leaderboard.Track", related_name="submissions")
+    is_full = models.BooleanField(help_text="All problems of the release; a partial one feeds per-problem rankings only.")
+    name = models.CharField(max_length=200, help_text="The pack's name.")
+    note = models.CharField(max_length=500, blank=True)
+    digest = models.CharField(max_length=64, help_text="sha256 over (task, index, content) of every sample.")
+    identity = models.CharField(max_length=64, help_text="sha256 over entrant, release, tracks and digest.")
+    state = models.CharField(max_length=10, choices=SubmissionState.choices, default=SubmissionState.ACCEPTED)
+    asks_to_count = models.BooleanField(default=False, help_text="Whether its submitter wants it to be the counted one.")
+    n_samples_per_problem = models.PositiveIntegerField()
+    submitted_by = models.ForeignKey("auth.User", null=True, on_delete=models.PROTECT, related_name="submissions")
+    submitted_through = models.CharField(max_length=10, default="web")
+    priority = models.SmallIntegerField(default=0)
+    created_at = models.DateTimeField(default=timezone.now)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    objects = SubmissionQuerySet.as_manager()
+
+    class Meta:
+        ordering: ClassVar = ["-id"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["identity"], condition=~Q(state="cancelled"), name="submission_once"
+            ),  # sending the same again is harmless; a cancelled twin does not count
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["release", "-id"], name="submissions_of_release"),  # a release's submissions tab
+            models.Index(fields=["entrant", "release", "-id"], name="submissions_of_entrant"),  # an entrant's page
+        ]
+
+    def __str__(self) -> str:
+        return f"#{self.pk} {self.entrant} on {self.release}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("submission", args=[self.pk])
+
+
+class Sample(models.Model):
+    """One solution to one problem. `invalid_reason` set: it is never run."""
+
+    submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="samples")
+    problem = models.ForeignKey("problems.Problem", on_delete=models.PROTECT, related_name="samples")
+    index = models.PositiveIntegerField()
+    solution_sha256 = models.CharField(max_length=64, blank=True, help_text="Blob: the solution's record, one JSON line.")
+    solution_bytes = models.PositiveIntegerField(default=0)
+    invalid_reason = models.CharField(max_length=500, blank=True)
+
+    class Meta:
+        ordering: ClassVar = ["problem", "index"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["submission", "problem", "index"], name="sample_place"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.problem} sample {self.index + 1}"
+
+
+class Counted(models.Model):
+    """The one full submission of an entrant that its standing on a track rests on."""
+
+    entrant = models.ForeignKey("leaderboard.Entrant", on_delete=models.PROTECT, related_name="counted")
+    release = models.ForeignKey("problems.Release", on_delete=models.PROTECT, related_name="counted")
+    track = models.ForeignKey("leaderboard.Track", on_delete=models.PROTECT, related_name="counted")
+    submission = models.ForeignKey(Submission, on_delete=models.PROTECT, related_name="counted_on")
+    since = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["entrant", "release", "track"], name="counted_one"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.submission} on {self.track}"

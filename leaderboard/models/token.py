@@ -1,0 +1,62 @@
+"""API tokens: shown once, stored as a digest, scoped and expiring."""
+
+import hashlib
+import secrets
+from datetime import datetime, timedelta
+from typing import Any, ClassVar
+
+from django.db import models
+from django.utils import timezone
+
+PREFIX = "pdm_"
+LAST_USED_GRAIN = timedelta(minutes=5)
+
+
+class Scope(models.TextChoices):
+    READ = "read", "Read what I may see"
+    SUBMIT = "submit", "Submit, cancel and rerun"
+
+
+def digest_of(secret: str) -> str:
+    """A plain sha256 is enough: the secret has 256 random bits, so there is nothing to guess."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+class ApiToken(models.Model):
+    user = models.ForeignKey("auth.User", on_delete=models.CASCADE, related_name="api_tokens")
+    name = models.CharField(max_length=100)
+    hint = models.CharField(max_length=12, help_text="The first characters, to tell tokens apart.")
+    digest = models.CharField(max_length=64, unique=True)
+    scopes = models.JSONField(default=list)
+    created_at = models.DateTimeField(default=timezone.now)
+    expires_at = models.DateTimeField()
+    last_used_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering: ClassVar = ["-id"]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.hint}…)"
+
+    @classmethod
+    def issue(cls, user: Any, name: str, scopes: list[str], expires_at: datetime) -> tuple["ApiToken", str]:
+        """A new token and its secret, which nobody can read again."""
+        secret = PREFIX + secrets.token_urlsafe(32)
+        token = cls.objects.create(
+            user=user, name=name, hint=secret[:8], digest=digest_of(secret), scopes=scopes, expires_at=expires_at
+        )
+        return token, secret
+
+    @classmethod
+    def find(cls, secret: str) -> "ApiToken | None":
+        """The live token of this secret, its last use noted to the nearest few minutes."""
+        now = timezone.now()
+        token = (
+            cls.objects.select_related("user")
+            .filter(digest=digest_of(secret), revoked_at=None, expires_at__gt=now, user__is_active=True)
+            .first()
+        )
+        if token and (token.last_used_at is None or now - token.last_used_at > LAST_USED_GRAIN):
+            cls.objects.filter(pk=token.pk).update(last_used_at=now)
+        return token

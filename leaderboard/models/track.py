@@ -1,0 +1,85 @@
+"""Tracks: where results are comparable; and what each release and problem is on them."""
+
+from typing import ClassVar
+
+from django.db import models
+from django.utils import timezone
+
+from problems.spec.skips import Hardware
+from runners.protocol import TrackSpec
+
+
+class Track(models.Model):
+    slug = models.SlugField(max_length=100, unique=True)
+    title = models.CharField(max_length=200)
+    device = models.CharField(max_length=3, choices=[("cpu", "CPU"), ("gpu", "GPU")])
+    hardware_name = models.CharField(max_length=200, blank=True, help_text="GPU or CPU model a node must have.")
+    compute_capability = models.CharField(max_length=10, blank=True, help_text="As 9.0; empty on a CPU track.")
+    toolkit = models.CharField(max_length=20, blank=True, help_text="CUDA toolkit as 13.0; empty on a CPU track.")
+    image = models.CharField(max_length=200, blank=True, help_text="Image digest for Docker nodes.")
+    image_policy = models.CharField(max_length=60, default="default")
+    splits_jobs = models.BooleanField(default=False, help_text="Build and run as two jobs, so that builders may feed GPUs.")
+    peaks = models.JSONField(default=dict, blank=True, help_text="Measured ceilings: gflops by dtype, gbps.")
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering: ClassVar = ["slug"]
+
+    def __str__(self) -> str:
+        return self.slug
+
+    @property
+    def hardware(self) -> Hardware:
+        return Hardware(
+            device=self.device,
+            gpu_name=self.hardware_name if self.device == "gpu" else "",
+            compute_capability=_version(self.compute_capability) if self.compute_capability else None,
+            toolkit=_version(self.toolkit) if self.toolkit else (0, 0),
+        )
+
+    @property
+    def spec(self) -> TrackSpec:
+        return TrackSpec(
+            slug=self.slug,
+            device="gpu" if self.device == "gpu" else "cpu",
+            toolkit=self.toolkit,
+            compute_capability=self.compute_capability,
+            image=self.image,
+            image_policy=self.image_policy,
+        )
+
+
+def _version(text: str) -> tuple[int, int]:
+    major, _, minor = text.partition(".")
+    return int(major), int(minor or 0)
+
+
+class ReleaseTrack(models.Model):
+    """A release offered on a track, and how fresh its ranking is (`touched_at` later than `ranked_at`: stale)."""
+
+    release = models.ForeignKey("problems.Release", on_delete=models.PROTECT, related_name="on_tracks")
+    track = models.ForeignKey(Track, on_delete=models.PROTECT, related_name="on_releases")
+    touched_at = models.DateTimeField(null=True, blank=True)
+    ranked_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints: ClassVar = [models.UniqueConstraint(fields=["release", "track"], name="release_track")]
+
+    def __str__(self) -> str:
+        return f"{self.release} on {self.track}"
+
+
+class ProblemTrack(models.Model):
+    """A problem on a track: whether it is skipped there and why, and the baseline its speedups rest on."""
+
+    problem = models.ForeignKey("problems.Problem", on_delete=models.CASCADE, related_name="on_tracks")
+    track = models.ForeignKey(Track, on_delete=models.PROTECT, related_name="on_problems")
+    skip_reason = models.CharField(max_length=300, blank=True)
+    has_rankable_baseline = models.BooleanField(default=False)
+    baseline_median_ms = models.FloatField(null=True, blank=True)
+
+    class Meta:
+        constraints: ClassVar = [models.UniqueConstraint(fields=["problem", "track"], name="problem_track")]
+
+    def __str__(self) -> str:
+        return f"{self.problem} on {self.track}"

@@ -1,0 +1,9 @@
+"""What the leaderboard tells the fleet, sent inside the transaction that changes the rows."""
+
+from django.dispatch import Signal
+
+evaluations_queued = Signal()
+"""Arguments: `evaluation_ids` (list), `priority` (int). The fleet makes their jobs."""
+
+evaluations_cancelled = Signal()
+"""Arguments: `evaluation_ids` (list). The fleet cancels queued jobs and asks running ones to stop."""

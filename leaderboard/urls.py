@@ -1,0 +1,12 @@
+"""Every address of the site."""
+
+from django.contrib import admin
+from django.urls import include, path
+
+urlpatterns = [
+    path("admin/", admin.site.urls),
+    path("api/node/v1/", include("runners.fleet.urls")),
+    path("api/", include("leaderboard.api.urls")),
+    path("accounts/", include("allauth.account.urls")),
+    path("", include("leaderboard.web.urls")),
+]

@@ -1,0 +1,13 @@
+from django.apps import AppConfig
+
+
+class ProblemsConfig(AppConfig):
+    name = "problems"
+    label = "problems"
+    default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from problems import guards, triggers
+
+        guards.register()
+        triggers.connect()

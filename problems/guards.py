@@ -1,0 +1,28 @@
+"""What the database refuses to do to releases and problems."""
+
+from problems.models import Problem, Release
+from problems.triggers import Guard, any_differs, columns_of, guard
+
+_MAY_CHANGE_AFTER_PUBLICATION = {
+    "state", "title", "description", "is_public", "opens_at", "closes_at", "hidden_until", "published_at", "frozen_at",
+}  # fmt: skip
+_ORDER = "CASE {row}.state WHEN 'draft' THEN 0 WHEN 'published' THEN 1 ELSE 2 END"
+
+
+def _release_state(row: str) -> str:
+    return f"(SELECT state FROM problems_release WHERE id = {row}.release_id) <> 'draft'"
+
+
+def register() -> None:
+    release, problem = Release._meta.db_table, Problem._meta.db_table
+    fixed = any_differs(columns_of(Release, _MAY_CHANGE_AFTER_PUBLICATION))
+    backwards = f"{_ORDER.format(row='NEW')} < {_ORDER.format(row='OLD')}"
+    changed = any_differs(columns_of(Problem, set()))
+    guard(
+        Guard(release, "UPDATE", "fixed", f"OLD.state <> 'draft' AND ({fixed})", "a published release never changes"),
+        Guard(release, "UPDATE", "forward", backwards, "a release state only moves forward"),
+        Guard(release, "DELETE", "kept", "OLD.state <> 'draft'", "a published release is never deleted"),
+        Guard(problem, "INSERT", "closed", _release_state("NEW"), "a published release takes no new problem"),
+        Guard(problem, "UPDATE", "fixed", f"{_release_state('OLD')} AND ({changed})", "a published problem never changes"),
+        Guard(problem, "DELETE", "kept", _release_state("OLD"), "a published problem is never deleted"),
+    )

@@ -1,0 +1,12 @@
+from django.apps import AppConfig
+
+
+class FleetConfig(AppConfig):
+    name = "runners.fleet"
+    label = "fleet"
+    default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from runners.fleet import jobs
+
+        jobs.connect()

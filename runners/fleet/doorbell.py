@@ -1,0 +1,30 @@
+"""Ring: tell nodes that there is work. Only a hint; the rows are the queue, so a bell that fails to ring is logged."""
+
+import logging
+
+from runners.doorbell import EXPIRES_SECONDS, TASK, queue_name
+from runners.fleet.models import ONLINE_FOR, NodeGrant
+from runners.protocol import Stage
+
+logger = logging.getLogger(__name__)
+
+
+def ring(track: str, stage: Stage | str, n_jobs: int = 1) -> int:
+    """One message per online node that may serve the queue, at most one per job; returns how many were sent."""
+    from django.utils import timezone
+
+    listening = NodeGrant.objects.filter(
+        track__slug=track, stage=stage, node__last_seen_at__gt=timezone.now() - ONLINE_FOR, node__disabled_reason=""
+    ).count()
+    n_rings = max(1, min(n_jobs, listening))
+    from leaderboard.celery import app
+
+    try:
+        for _ in range(n_rings):
+            app.send_task(
+                TASK, args=[track, Stage(stage).value], queue=queue_name(track, stage), expires=EXPIRES_SECONDS, retry=False
+            )
+    except (OSError, ConnectionError, app.connection_for_write().connection_errors) as error:
+        logger.warning("doorbell for %s %s did not ring: %s", track, stage, error)
+        return 0
+    return n_rings

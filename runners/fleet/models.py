@@ -1,0 +1,138 @@
+"""The fleet as the site sees it: nodes and their grants, jobs and the attempts at them."""
+
+import uuid
+from datetime import timedelta
+from typing import ClassVar
+
+from django.db import models
+from django.db.models import Q
+from django.urls import reverse
+from django.utils import timezone
+
+from runners.protocol import Stage, WorkStage
+
+ONLINE_FOR = timedelta(seconds=90)
+
+
+class Node(models.Model):
+    """A machine in the fleet. Its token is stored as a digest; what it can do is what it last said of itself."""
+
+    slug = models.SlugField(max_length=100, unique=True)
+    title = models.CharField(max_length=200, blank=True)
+    token_digest = models.CharField(max_length=64, unique=True)
+    capabilities = models.JSONField(default=dict, blank=True)
+    protocol_version = models.PositiveIntegerField(null=True, blank=True)
+    boot_id = models.UUIDField(null=True, blank=True)
+    disabled_reason = models.CharField(max_length=500, blank=True)
+    last_seen_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering: ClassVar = ["slug"]
+
+    def __str__(self) -> str:
+        return self.slug
+
+    def get_absolute_url(self) -> str:
+        return reverse("node", args=[self.slug])
+
+    @property
+    def is_online(self) -> bool:
+        return self.last_seen_at is not None and timezone.now() - self.last_seen_at < ONLINE_FOR
+
+
+class NodeGrant(models.Model):
+    """Leave for a node to serve one stage of a track."""
+
+    node = models.ForeignKey(Node, on_delete=models.CASCADE, related_name="grants")
+    track = models.ForeignKey("leaderboard.Track", on_delete=models.CASCADE, related_name="grants")
+    stage = models.CharField(max_length=5, choices=[(s.value, s.value) for s in Stage])
+
+    class Meta:
+        constraints: ClassVar = [models.UniqueConstraint(fields=["node", "track", "stage"], name="grant_one")]
+
+    def __str__(self) -> str:
+        return f"{self.node}: {self.track} {self.stage}"
+
+
+class JobState(models.TextChoices):
+    QUEUED = "queued", "Queued"
+    LEASED = "leased", "Leased"
+    DONE = "done", "Done"
+    CANCELLED = "cancelled", "Cancelled"
+
+
+class Job(models.Model):
+    """A stage of an evaluation's work; the queue is these rows.
+
+    `fair_tag` is a start-time fair-queueing tag: a submission's n-th job gets the queue's present virtual time plus n,
+    so that submissions take turns by plain index order, however large any of them is.
+    """
+
+    evaluation = models.ForeignKey("leaderboard.Evaluation", on_delete=models.CASCADE, related_name="jobs")
+    track = models.ForeignKey("leaderboard.Track", on_delete=models.PROTECT, related_name="jobs")
+    stage = models.CharField(max_length=5, choices=[(s.value, s.value) for s in Stage])
+    state = models.CharField(max_length=10, choices=JobState.choices, default=JobState.QUEUED)
+    priority = models.SmallIntegerField(default=0)
+    fair_tag = models.BigIntegerField(default=0)
+    n_attempts = models.PositiveSmallIntegerField(default=0)
+    lease_expires_at = models.DateTimeField(null=True, blank=True)
+    artefact = models.JSONField(null=True, blank=True, help_text="ArtefactRef of the build, for a run job.")
+    cancel_requested = models.BooleanField(default=False)
+    queued_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        indexes: ClassVar = [
+            models.Index(
+                fields=["track", "stage", "-priority", "fair_tag", "id"],
+                condition=Q(state="queued"),
+                name="job_queue",
+            ),  # the claim
+            models.Index(fields=["lease_expires_at"], condition=Q(state="leased"), name="job_leases"),  # the sweep
+        ]
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["evaluation", "stage"], condition=Q(state__in=["queued", "leased"]), name="job_one_open"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"job {self.pk} ({self.stage})"
+
+
+class AttemptState(models.TextChoices):
+    LEASED = "leased", "Leased"
+    REPORTED = "reported", "Reported"
+    EXPIRED = "expired", "Lease expired"
+    FAULTED = "faulted", "Fault"
+    CANCELLED = "cancelled", "Cancelled"
+
+
+class Attempt(models.Model):
+    """One try at a job by one node."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="attempts")
+    node = models.ForeignKey(Node, on_delete=models.PROTECT, related_name="attempts")
+    number = models.PositiveSmallIntegerField()
+    token_digest = models.CharField(max_length=64)
+    state = models.CharField(max_length=10, choices=AttemptState.choices, default=AttemptState.LEASED)
+    work_stage = models.CharField(max_length=20, choices=[(s.value, s.value) for s in WorkStage], default="preparing")
+    log_tail = models.TextField(blank=True)
+    report_digest = models.CharField(max_length=64, blank=True)
+    fault = models.TextField(blank=True)
+    leased_at = models.DateTimeField(default=timezone.now)
+    heartbeat_at = models.DateTimeField(default=timezone.now)
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering: ClassVar = ["-leased_at"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["job"], condition=Q(state="leased"), name="attempt_one_lease"),
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["node", "state"], name="attempts_of_node"),  # the node's page, its leases at boot
+        ]
+
+    def __str__(self) -> str:
+        return f"attempt {self.number} at {self.job} by {self.node}"

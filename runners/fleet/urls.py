@@ -1,0 +1,5 @@
+"""The node API."""
+
+from django.urls import path
+
+urlpatterns: list = []
