@@ -7,7 +7,7 @@ Each app registers its guards (`Guard`). The condition is SQL over OLD and NEW t
 from dataclasses import dataclass
 from typing import Any
 
-from django.core.checks import CheckMessage, Error, Tags, register
+from django.core.checks import CheckMessage, Tags, Warning, register
 from django.db import connections, models
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models.signals import post_migrate
@@ -88,14 +88,16 @@ def remove(connection: BaseDatabaseWrapper) -> None:
 
 def missing(connection: BaseDatabaseWrapper) -> list[str]:
     """Names of guards whose trigger is absent, or (SQLite, which keeps the text) differs from ours."""
+    tables = set(connection.introspection.table_names())
+    guards = [one for one in _GUARDS if one.table in tables]
     with connection.cursor() as cursor:
         if connection.vendor == "sqlite":
             cursor.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")
             found = dict(cursor.fetchall())
-            return [g.trigger for g in _GUARDS if found.get(g.trigger) != _sqlite(g)[-1]]
+            return [g.trigger for g in guards if found.get(g.trigger) != _sqlite(g)[-1]]
         cursor.execute("SELECT t.tgname, p.prosrc FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid")
         found = dict(cursor.fetchall())
-        return [g.trigger for g in _GUARDS if found.get(g.trigger) != _postgresql(g)[1].split("$$")[1]]
+        return [g.trigger for g in guards if found.get(g.trigger) != _postgresql(g)[1].split("$$")[1]]
 
 
 def _after_migrate(using: str, **_: Any) -> None:
@@ -108,10 +110,11 @@ def check_triggers(databases: list[str] | None = None, **_: Any) -> list[CheckMe
     for alias in databases or []:
         if gone := missing(connections[alias]):
             problems.append(
-                Error(
+                # a warning, since `migrate`, which mends it, refuses to start on an error
+                Warning(
                     f"Immutability triggers are missing or changed in database {alias!r}: {', '.join(gone)}.",
                     hint="Run `manage.py migrate`; it makes them anew.",
-                    id="podium.E010",
+                    id="podium.W010",
                 )
             )
     return problems
