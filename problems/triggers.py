@@ -58,7 +58,7 @@ def _postgresql(one: Guard) -> list[str]:
     return [
         f'DROP TRIGGER IF EXISTS "{one.trigger}" ON "{one.table}"',
         f'CREATE OR REPLACE FUNCTION "{one.trigger}"() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN '
-        f"IF {condition} THEN RAISE EXCEPTION '{one.message}' USING ERRCODE = 'integrity_constraint_violation'; "
+        f"IF ({condition}) THEN RAISE EXCEPTION '{one.message}' USING ERRCODE = 'integrity_constraint_violation'; "
         f"END IF; RETURN {row}; END $$",
         f'CREATE TRIGGER "{one.trigger}" BEFORE {one.event} ON "{one.table}" '
         f'FOR EACH ROW EXECUTE FUNCTION "{one.trigger}"()',
