@@ -96,7 +96,7 @@ def incomplete(board: BoardInput) -> BoolArray:
     waiting = board.pending > 0
     if board.time_pending is not None and _uses_time(board.primary):
         waiting |= (board.time_pending > 0) & board.has_rankable_baseline
-    return np.any(waiting & ~board.voided & ~board.skipped, axis=1)
+    return np.asarray(np.any(waiting & ~board.voided & ~board.skipped, axis=1))
 
 
 def _uses_time(metric: str) -> bool:
@@ -149,4 +149,4 @@ def _median_of_known(values: FloatArray, known: IntArray) -> FloatArray:
         return np.full(len(values), np.nan)
     ordered = np.sort(values, axis=1)  # NaN goes last; where nothing is known, the first is NaN
     middles = np.stack([np.maximum(known - 1, 0) // 2, known // 2], axis=1)
-    return np.take_along_axis(ordered, middles, axis=1).mean(axis=1)
+    return np.asarray(np.take_along_axis(ordered, middles, axis=1).mean(axis=1))

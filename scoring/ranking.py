@@ -1,12 +1,14 @@
 """Ranks: shared by ties, with the interval of ranks that paired differences leave open."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from scoring.arrays import BoolArray, FloatArray, IntArray
 from scoring.uncertainty import Bootstrap, tail_draws
 
+PlaceArray = npt.NDArray[np.unsignedinteger[Any]]
 BYTES_AT_ONCE = 8
 
 
@@ -55,7 +57,7 @@ def _surely(draws: FloatArray, problems: IntArray) -> tuple[IntArray, IntArray]:
     return better, worse
 
 
-def _places(draws: FloatArray) -> np.ndarray[tuple[int, ...], np.dtype[np.uint32]]:
+def _places(draws: FloatArray) -> PlaceArray:
     """Each entrant's dense place within each draw, from 0 and equal for equals; padded to whole words with 0.
 
     Small integers compare several times as fast as the floats they stand for, and a padded draw is won by nobody.
@@ -67,10 +69,10 @@ def _places(draws: FloatArray) -> np.ndarray[tuple[int, ...], np.dtype[np.uint32
     return places.astype(np.uint16) if entrants < 2**16 else places
 
 
-def _wins(one: IntArray, all_places: IntArray) -> IntArray:
+def _wins(one: PlaceArray, all_places: PlaceArray) -> IntArray:
     """In how many draws `one` (D) lies above each of `all_places` (E × D)."""
     above = (one > all_places).view(np.uint64)
-    return np.bitwise_count(above).sum(axis=1, dtype=np.int64)
+    return np.asarray(np.bitwise_count(above).sum(axis=1, dtype=np.int64))
 
 
 def _spread(values: IntArray, chosen: BoolArray) -> IntArray:

@@ -56,4 +56,4 @@ def shared_problems(figures: FloatArray, ranked: BoolArray) -> BoolArray:
     taking_part = ranked & present.any(axis=1)
     if not taking_part.any():
         return np.zeros(figures.shape[1], dtype=np.bool_)
-    return present[taking_part].all(axis=0)
+    return np.asarray(present[taking_part].all(axis=0))

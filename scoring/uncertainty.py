@@ -1,6 +1,7 @@
 """Intervals: of a median from its order statistics, of a proportion, and of a board's means by a shared bootstrap."""
 
 import hashlib
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -13,6 +14,7 @@ from scoring.arrays import FloatArray
 CONFIDENCE = 0.95
 TAIL = 0.025
 Z_95 = 1.959963984540054
+EXACT_RUNS = 1000
 # Values are rounded to this step before they are summed over a draw: the sums are then exact in float64 (up to about
 # 2 million), so a draw does not depend on the order of entrants, the threads or the processor.
 STEP = 2.0**-32
@@ -32,12 +34,23 @@ def median_ranks(n: int) -> tuple[int, int, float] | None:
 
     (r, n+1−r) covers with 1 − 2·P(Binomial(n, ½) < r); None where even (1, n) covers less than 95 %, that is n < 6.
     """
+    rank, coverage = _counted_rank(n) if n <= EXACT_RUNS else _normal_rank(n)
+    return (rank, n + 1 - rank, coverage) if rank else None
+
+
+def _counted_rank(n: int) -> tuple[int, float]:
     rank, below, term = 0, 0, 1
     while 1 - 2 * (below + term) / 2**n >= CONFIDENCE:
         below += term
         term = term * (n - rank) // (rank + 1)
         rank += 1
-    return (rank, n + 1 - rank, 1 - 2 * below / 2**n) if rank else None
+    return rank, 1 - 2 * below / 2**n
+
+
+def _normal_rank(n: int) -> tuple[int, float]:
+    # With the continuity correction this was never narrower than counting, for any n tried from 900 to 4,000.
+    rank = math.floor((n + 1 - Z_95 * math.sqrt(n)) / 2)
+    return rank, math.erf((n + 1 - 2 * rank) / math.sqrt(2 * n))
 
 
 def median_interval(runs: npt.ArrayLike) -> MedianInterval:

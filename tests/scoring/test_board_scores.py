@@ -1,0 +1,249 @@
+"""A whole board: each figure against a plain loop, and what must not move a score."""
+
+import math
+import statistics
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scoring.board import BoardScores, score_board
+from scoring.board_input import BoardInput, from_samples
+from scoring.uncertainty import Estimate
+
+NAN = float("nan")
+
+
+def random_samples(entrants: int, problems: int, samples: int, seed: int = 0):
+    rng = np.random.default_rng(seed)
+    passed = rng.random((entrants, problems, samples)) < rng.random((entrants, 1, 1))
+    speedups = np.where(passed & (rng.random(passed.shape) < 0.9), rng.lognormal(0.2, 0.6, passed.shape), np.nan)
+    return passed, speedups
+
+
+def random_board(entrants: int = 5, problems: int = 8, samples: int = 4, seed: int = 0) -> BoardInput:
+    return replace(from_samples(*random_samples(entrants, problems, samples, seed), "digest"), ks=(1, 3), draws=200)
+
+
+def as_bytes(scores: BoardScores) -> dict[str, object]:
+    return {field.name: flat(getattr(scores, field.name)) for field in fields(scores)}
+
+
+def flat(value):
+    if isinstance(value, dict):
+        return {key: flat(one) for key, one in value.items()}
+    if isinstance(value, Estimate):
+        return tuple(flat(one) for one in (value.value, value.low, value.high))
+    return value.tobytes() if isinstance(value, np.ndarray) else value
+
+
+def in_order(board: BoardInput, order: np.ndarray) -> BoardInput:
+    rows = ("n", "passed", "pending", "skipped", "ln_speedup_sum", "correct_ln_sum", "correct_count", "fast_counts")
+    rows += ("rankable", "gflops", "roofline")
+    return replace(board, **{name: getattr(board, name)[order] for name in rows})
+
+
+def test_each_figure_agrees_with_a_plain_loop():
+    passed, speedups = random_samples(4, 7, 5)
+    scores = score_board(replace(from_samples(passed, speedups, "digest"), ks=(1, 2)))
+    for entrant in range(4):
+        cells = [list(zip(passed[entrant, p], speedups[entrant, p], strict=True)) for p in range(7)]
+        pass_1 = statistics.mean(sum(ok for ok, _ in cell) / 5 for cell in cells)
+        gained = [statistics.mean(math.log(s) if ok and s > 1 else 0.0 for ok, s in cell) for cell in cells]
+        times = [[math.log(s) for ok, s in cell if ok and not math.isnan(s)] for cell in cells]
+        correct = [statistics.mean(logs) for logs in times if logs]
+        assert scores.pass_at[1].value[entrant] == pytest.approx(pass_1)
+        assert scores.speedup.value[entrant] == pytest.approx(math.exp(statistics.mean(gained)))
+        assert scores.solved[entrant] == sum(any(ok for ok, _ in cell) for cell in cells)
+        if correct:
+            assert scores.correct_speedup[entrant] == pytest.approx(math.exp(statistics.mean(correct)))
+            assert scores.correct_median_speedup[entrant] == pytest.approx(statistics.median(map(math.exp, correct)))
+
+
+def test_all_samples_failing_is_a_speedup_of_one_and_no_correct_speedup():
+    scores = score_board(from_samples(np.zeros((1, 3, 2), dtype=bool), np.full((1, 3, 2), 4.0), "digest"))
+    assert scores.speedup.value.tolist() == [1.0]
+    assert np.isnan([scores.correct_speedup[0], scores.correct_median_speedup[0]]).all()
+
+
+def test_voided_and_skipped_problems_leave_the_denominators():
+    board = random_board(problems=8)
+    voided, skipped = np.zeros(8, dtype=bool), np.zeros((5, 8), dtype=bool)
+    voided[2], skipped[:, 5] = True, True
+    found = score_board(replace(board, voided=voided, skipped=skipped))
+    kept = [0, 1, 3, 4, 6, 7]
+    passed, speedups = random_samples(5, 8, 4)
+    alone = score_board(replace(from_samples(passed[:, kept], speedups[:, kept], "digest"), ks=(1, 3), draws=200))
+    assert found.correct_speedup == pytest.approx(alone.correct_speedup)
+    same = replace(found, samples=alone.samples, correct_speedup=alone.correct_speedup)
+    assert as_bytes(same) == as_bytes(alone)
+    assert found.problems.tolist() == [6] * 5
+    assert found.samples.tolist() == [28] * 5
+
+
+def test_only_problems_with_a_rankable_baseline_count_for_speedup():
+    board = random_board()
+    baseline = np.array([True] * 3 + [False] * 5)
+    scores = score_board(replace(board, has_rankable_baseline=baseline))
+    assert scores.speedup_problems.tolist() == [3] * 5
+    assert scores.speedup.value == pytest.approx(np.exp((board.ln_speedup_sum / 4)[:, :3].mean(axis=1)))
+    assert scores.pass_at[1].value == pytest.approx((board.passed / 4).mean(axis=1))
+
+
+def test_an_unresolved_sample_keeps_an_entrant_unranked_but_shown():
+    board = random_board()
+    pending = np.zeros((5, 8), dtype=np.int64)
+    pending[1, 3] = 1
+    scores = score_board(replace(board, pending=pending))
+    assert scores.incomplete.tolist() == [False, True, False, False, False]
+    assert (scores.rank[1], scores.rank_low[1], scores.rank_high[1]) == (0, 0, 0)
+    assert scores.problems.tolist() == [8, 7, 8, 8, 8]
+    assert np.isfinite(scores.pass_at[1].value[1])
+    assert sorted(scores.rank[scores.rank > 0])[0] == 1
+
+
+def test_an_unresolved_sample_of_a_voided_problem_holds_nobody_up():
+    board = random_board()
+    pending = np.zeros((5, 8), dtype=np.int64)
+    pending[1, 3] = 1
+    assert not score_board(replace(board, pending=pending, voided=np.arange(8) == 3)).incomplete.any()
+
+
+@pytest.mark.parametrize(("primary", "unranked"), [("pass@1", False), ("speedup", True)])
+def test_an_undecided_time_matters_only_where_time_ranks(primary, unranked):
+    waiting = np.zeros((5, 8), dtype=np.int64)
+    waiting[2, 0] = 1
+    scores = score_board(replace(random_board(), time_pending=waiting, primary=primary))
+    assert bool(scores.incomplete[2]) is unranked
+    assert scores.problems.tolist() == [8] * 5
+
+
+def test_too_few_samples_leave_pass_at_k_open_and_the_rest_stands():
+    passed, speedups = random_samples(2, 4, 3)
+    present = np.ones_like(passed)
+    present[0, 1, 2] = False
+    scores = score_board(replace(from_samples(passed, speedups, "digest", present), ks=(1, 3), primary="pass@3"))
+    assert np.isnan(scores.pass_at[3].value).tolist() == [True, False]
+    assert not np.isnan(scores.pass_at[1].value).any()
+    assert scores.rank.tolist() == [0, 1]
+    assert scores.samples.tolist() == [11, 12]
+
+
+def test_weights_change_the_weighted_score_alone():
+    board = random_board()
+    weights = np.linspace(0.2, 1.8, 8)
+    scores = score_board(replace(board, weights=weights, primary="weighted"))
+    expected = (board.passed / 4) @ weights / weights.sum()
+    assert scores.weighted is not None
+    assert scores.weighted.value == pytest.approx(expected)
+    assert scores.rank.tolist() == [1 + int((expected > own + 1e-9).sum()) for own in expected]
+    assert flat(scores.pass_at) == flat(score_board(board).pass_at)
+
+
+def test_gflops_are_averaged_over_the_problems_all_ranked_entrants_have():
+    board = random_board(entrants=3, problems=4)
+    gflops = np.array([[1.0, 10.0, NAN, 5.0], [4.0, 40.0, 7.0, NAN], [NAN, 2.0, 2.0, 2.0]])
+    scores = score_board(
+        replace(board, gflops=gflops, rankable=np.array([True, True, False]), primary="gflops", tie_tolerance=1e-6)
+    )
+    assert scores.gflops is not None
+    assert scores.gflops_problems == 2
+    assert scores.gflops.value[:2] == pytest.approx([math.sqrt(10), math.sqrt(160)])
+    assert np.isnan(scores.gflops.value[2])
+    assert scores.rank.tolist() == [2, 1, 0]
+
+
+def test_roofline_is_a_mean_in_which_a_failure_is_zero():
+    board = random_board(entrants=2, problems=3)
+    scores = score_board(replace(board, roofline=np.array([[0.5, 0.0, NAN], [0.2, 0.4, NAN]]), primary="roofline"))
+    assert scores.roofline is not None
+    assert scores.roofline.value == pytest.approx([0.25, 0.3])
+    assert scores.rank.tolist() == [2, 1]
+
+
+def test_figures_a_release_lacks_are_absent():
+    scores = score_board(random_board())
+    assert scores.weighted is scores.gflops is scores.roofline is None
+    assert scores.gflops_problems == 0
+
+
+def test_the_same_input_gives_the_same_bytes():
+    board = random_board()
+    assert as_bytes(score_board(board)) == as_bytes(score_board(board))
+
+
+@pytest.mark.parametrize("primary", ["pass@1", "speedup", "gflops", "roofline"])
+def test_the_order_of_entrants_changes_no_byte(primary):
+    rng = np.random.default_rng(9)
+    figures = rng.lognormal(size=(37, 23))
+    board = replace(random_board(37, 23, 6), gflops=figures, roofline=figures / 100, primary=primary)
+    order = rng.permutation(37)
+    back = np.argsort(order)
+    straight, shuffled = score_board(board), score_board(in_order(board, order))
+    for name in ("speedup", "gflops", "roofline"):
+        one, other = getattr(straight, name), getattr(shuffled, name)
+        assert flat(one) == flat(Estimate(other.value[back], other.low[back], other.high[back]))
+    for name in ("rank", "rank_low", "rank_high", "fast_p", "correct_speedup"):
+        assert getattr(straight, name).tobytes() == getattr(shuffled, name)[back].tobytes()
+
+
+def test_another_entrant_moves_no_other_score():
+    passed, speedups = random_samples(6, 9, 3)
+    alone = score_board(from_samples(passed[:5], speedups[:5], "digest"))
+    together = score_board(from_samples(passed, speedups, "digest"))
+    assert alone.speedup.low.tobytes() == together.speedup.low[:5].tobytes()
+    assert alone.pass_at[1].high.tobytes() == together.pass_at[1].high[:5].tobytes()
+
+
+def test_the_interval_moves_with_the_release_digest():
+    board = random_board()
+    other = score_board(replace(board, release_digest="another"))
+    assert flat(score_board(board).pass_at[1]) != flat(other.pass_at[1])
+    assert score_board(board).pass_at[1].value.tobytes() == other.pass_at[1].value.tobytes()
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(1, 6), st.integers(1, 10), st.integers(3, 5), st.integers(0, 10_000))
+def test_intervals_hold_their_value_and_ranks_their_place(entrants, problems, samples, seed):
+    board = random_board(entrants, problems, samples, seed)
+    scores = score_board(board)
+    one, three = scores.pass_at[1], scores.pass_at[3]
+    assert (three.value >= one.value - 1e-12).all()
+    known = np.isfinite(one.low)
+    assert (one.low[known] <= one.value[known] + 1e-9).all()
+    assert (one.value[known] <= one.high[known] + 1e-9).all()
+    assert ((scores.rank_low >= 1) & (scores.rank_low <= scores.rank) & (scores.rank <= scores.rank_high)).all()
+    assert not (np.diff(scores.fast_p, axis=1) > 1e-12).any()
+    assert (scores.speedup.value[np.isfinite(scores.speedup.value)] >= 1).all()
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 1000), st.integers(0, 4), st.integers(0, 7))
+def test_one_more_pass_never_worsens_a_rank(seed, entrant, problem):
+    passed, speedups = random_samples(5, 8, 4, seed)
+    before = score_board(from_samples(passed, speedups, "digest"))
+    passed[entrant, problem, :] = True
+    after = score_board(from_samples(passed, speedups, "digest"))
+    assert after.pass_at[1].value[entrant] >= before.pass_at[1].value[entrant] - 1e-12
+    assert after.rank[entrant] <= before.rank[entrant]
+
+
+def test_an_empty_board_is_no_error():
+    scores = score_board(from_samples(np.zeros((0, 3, 2), dtype=bool), np.zeros((0, 3, 2)), "digest"))
+    assert scores.rank.tolist() == []
+    scores = score_board(from_samples(np.zeros((2, 0, 2), dtype=bool), np.zeros((2, 0, 2)), "digest"))
+    assert scores.rank.tolist() == [0, 0]
+
+
+def test_a_metric_the_board_lacks_is_refused_by_name():
+    with pytest.raises(ValueError, match=r"'pass@5' is not on this board; it has pass@1, pass@3, speedup"):
+        score_board(replace(random_board(), primary="pass@5"))
+
+
+def test_arrays_that_do_not_fit_are_refused_by_name():
+    with pytest.raises(ValueError, match=r"voided has shape \(7,\), expected \(8,\)"):
+        replace(random_board(), voided=np.zeros(7, dtype=bool))
+    with pytest.raises(ValueError, match="positive"):
+        replace(random_board(), ks=())
