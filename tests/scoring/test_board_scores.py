@@ -68,6 +68,13 @@ def test_all_samples_failing_is_a_speedup_of_one_and_no_correct_speedup():
     assert np.isnan([scores.correct_speedup[0], scores.correct_median_speedup[0]]).all()
 
 
+def test_the_median_over_an_even_number_of_problems_lies_between_the_middle_two():
+    speedups = np.array([1.0, 2.0, 4.0, 9.0, NAN]).reshape(1, 5, 1)
+    scores = score_board(from_samples(np.ones((1, 5, 1), dtype=bool), speedups, "digest"))
+    assert scores.correct_median_speedup.tolist() == pytest.approx([3.0])
+    assert scores.speedup_problems.tolist() == [4]
+
+
 def test_voided_and_skipped_problems_leave_the_denominators():
     board = random_board(problems=8)
     voided, skipped = np.zeros(8, dtype=bool), np.zeros((5, 8), dtype=bool)
