@@ -34,7 +34,7 @@ def is_organiser(user: Any) -> bool:
 
 
 def may_see_statement(user: Any, release: Release) -> bool:
-    """Statements and visible files: everybody of a public release, the invited of a private one, organisers of drafts."""
+    """Statements and visible files: everybody's of a public release, the invited's of a private one; drafts organisers'."""
     return Release.objects.visible_to(user).filter(pk=release.pk).exists()
 
 
@@ -68,7 +68,8 @@ class SubmissionView:
 
 
 _EVERYTHING = SubmissionView(
-    is_visible=True, results=True, reasons=True, solution=True, build_log=True, run_log="full", live_tail=True, may_change=True
+    is_visible=True, results=True, reasons=True, solution=True, build_log=True, run_log="full", live_tail=True,
+    may_change=True,
 )  # fmt: skip
 _TEAMS = SubmissionView(
     is_visible=True, results=True, reasons=True, solution=True, build_log=True, run_log="summary", live_tail=True,
@@ -134,7 +135,7 @@ def _own(user: Any) -> QuerySet[Entrant]:
 
 
 def visible_standings(user: Any, release: Release) -> QuerySet[Standing]:
-    """The board's rows: all of them, or the user's own while results are hidden. The release itself is checked before."""
+    """The board's rows: all, or the user's own while results are hidden. Whether the release is seen is asked before."""
     rows = Standing.objects.filter(release=release).exclude(entrant__kind=EntrantKind.SYSTEM)
     if is_organiser(user) or not release.results_are_hidden:
         return rows
