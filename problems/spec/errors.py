@@ -1,9 +1,11 @@
 """Turns a failed validation into one line that a person can act on."""
 
 import json
+import re
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
+from pydantic_core import PydanticSerializationError
 
 MAX_FAULTS = 4
 
@@ -19,6 +21,19 @@ def explain(error: ValidationError) -> str:
     if len(faults) > MAX_FAULTS:
         lines.append(f"and {len(faults) - MAX_FAULTS} more")
     return "; ".join(lines)
+
+
+def to_json_line(model: BaseModel) -> bytes:
+    """One compact JSON line with its newline, as ComputeEval writes records; raises RecordError."""
+    try:
+        return model.model_dump_json(serialize_as_any=True).encode() + b"\n"
+    except PydanticSerializationError as error:
+        raise RecordError(f"holds a lone surrogate or another value that JSON text cannot carry ({error})") from error
+
+
+def may_hold_surrogate(line: bytes | str) -> bool:
+    """Whether a JSON text has an escape that could decode to a lone surrogate."""
+    return re.search(rb"\\ud[89a-f]", line, re.I) is not None if isinstance(line, bytes) else "\\ud" in line.lower()
 
 
 def _explain_one(fault: dict[str, Any]) -> str:

@@ -16,7 +16,7 @@ from pydantic import (
     model_validator,
 )
 
-from problems.spec.errors import RecordError, explain
+from problems.spec.errors import RecordError, explain, may_hold_surrogate, to_json_line
 from problems.spec.podium_metadata import PodiumMetadata
 from problems.spec.profile import STRICT_GROUPS, STRICT_RELEASES, Profile, check_name
 from problems.spec.solution import SourceFile, TaggedSolution, load_object
@@ -153,7 +153,7 @@ class CommandProblem(BaseModel):
 
     def to_line(self) -> bytes:
         """The canonical JSON line with its newline; the same bytes as ComputeEval writes."""
-        return self.model_dump_json(serialize_as_any=True).encode() + b"\n"
+        return to_json_line(self)
 
 
 def _podium_metadata(data: Any) -> PodiumMetadata:
@@ -197,7 +197,10 @@ _ADAPTERS: dict[Profile, TypeAdapter[Any]] = {
 
 def parse_problem(line: bytes | str, profile: Profile) -> CommandProblem:
     """Read one line of a problem pack; raises RecordError."""
-    return problem_from(load_object(line), profile)
+    problem = problem_from(load_object(line), profile)
+    if may_hold_surrogate(line):
+        problem.to_line()
+    return problem
 
 
 def problem_from(data: dict[str, Any], profile: Profile) -> CommandProblem:

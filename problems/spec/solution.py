@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from problems.spec.errors import RecordError, explain
+from problems.spec.errors import RecordError, explain, may_hold_surrogate, to_json_line
 
 SOLUTION_SCHEMA_VERSION = 1
 
@@ -28,7 +28,7 @@ class _Solution(BaseModel):
 
     def to_line(self) -> bytes:
         """The canonical JSON line, with its newline."""
-        return self.model_dump_json(serialize_as_any=True).encode() + b"\n"
+        return to_json_line(self)
 
 
 class FileSolution(_Solution):
@@ -53,7 +53,10 @@ _adapter: TypeAdapter[Solution] = TypeAdapter(TaggedSolution)
 
 def parse_solution(line: bytes | str) -> Solution:
     """Read one line of a solutions pack; raises RecordError."""
-    return solution_from(load_object(line))
+    solution = solution_from(load_object(line))
+    if may_hold_surrogate(line):
+        solution.to_line()
+    return solution
 
 
 def solution_from(data: dict[str, Any]) -> Solution:
