@@ -34,7 +34,7 @@ def is_organiser(user: Any) -> bool:
 
 
 def may_see_statement(user: Any, release: Release) -> bool:
-    """Statements and visible files: everybody's of a public release, the invited's of a private one; drafts organisers'."""
+    """Statements and visible files of a public release, or of a private one for the invited; drafts for organisers."""
     return Release.objects.visible_to(user).filter(pk=release.pk).exists()
 
 
@@ -135,7 +135,7 @@ def _own(user: Any) -> QuerySet[Entrant]:
 
 
 def visible_standings(user: Any, release: Release) -> QuerySet[Standing]:
-    """The board's rows: all, or the user's own while results are hidden. Whether the release is seen is asked before."""
+    """The board's rows: all, or the user's own while results are hidden. The caller has found the release visible."""
     rows = Standing.objects.filter(release=release).exclude(entrant__kind=EntrantKind.SYSTEM)
     if is_organiser(user) or not release.results_are_hidden:
         return rows
