@@ -23,6 +23,8 @@ def register() -> None:
         Guard(release, "UPDATE", "forward", backwards, "a release state only moves forward"),
         Guard(release, "DELETE", "kept", "OLD.state <> 'draft'", "a published release is never deleted"),
         Guard(problem, "INSERT", "closed", _release_state("NEW"), "a published release takes no new problem"),
-        Guard(problem, "UPDATE", "fixed", f"{_release_state('OLD')} AND ({changed})", "a published problem never changes"),
+        Guard(
+            problem, "UPDATE", "fixed", f"{_release_state('OLD')} AND ({changed})", "a published problem never changes"
+        ),
         Guard(problem, "DELETE", "kept", _release_state("OLD"), "a published problem is never deleted"),
     )

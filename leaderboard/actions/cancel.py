@@ -32,7 +32,9 @@ def cancel(user: Any, submission: Submission, reason: str = "") -> int:
         raise Conflict("already_ended", f"Submission #{submission.pk} is {submission.state} already.")
     submission.refresh_from_db()
     ids = list(Evaluation.objects.filter(submission=submission, state__in=OPEN).values_list("pk", flat=True))
-    Evaluation.objects.filter(submission=submission, state__in=OPEN).update(state=EvaluationState.CANCELLED, done_at=now)
+    Evaluation.objects.filter(submission=submission, state__in=OPEN).update(
+        state=EvaluationState.CANCELLED, done_at=now
+    )
     evaluations_cancelled.send(Submission, evaluation_ids=ids)
     for track in submission.tracks.all():
         scores.rescore(submission, track)

@@ -3,6 +3,7 @@
 from functools import lru_cache
 
 from problems.formats.submission import Catalogue
+
 from problems.models import Problem, Release
 from problems.spec.problem import parse_problem
 from problems.spec.profile import Profile

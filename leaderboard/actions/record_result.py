@@ -58,10 +58,16 @@ def record_result(evaluation: Evaluation, report: Report, origin: Origin) -> Res
     return result
 
 
+NEVER_ENDED = "The program ended with status 0, but the test harness was never seen to reach its end."
+
+
 def judged(report: Report) -> tuple[Verdict, str]:
     """The site's own word on a report: a contradicted witness is a failed test, whatever the node made of it."""
     if report.verdict == Verdict.PASSED and report.witness == Witness.CONTRADICTED:
-        return Verdict.TEST_FAILED, "The program ended with status 0, but the test harness was never seen to reach its end."
+        return (
+            Verdict.TEST_FAILED,
+            "The program ended with status 0, but the test harness was never seen to reach its end.",
+        )
     return report.verdict, report.reason
 
 

@@ -1,4 +1,4 @@
-"""The (submission, problem) aggregates: each a pure function of the samples' current results and the decisions on them."""
+"""The (submission, problem) aggregates: each a pure function of current results and the decisions on them."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -22,9 +22,8 @@ from leaderboard.models import (
 )
 from leaderboard.models.decision import DecisionKind
 from runners.protocol import FlagScope, Role, Verdict
+from scoring.fast_p import THRESHOLDS
 
-FAST_P_THRESHOLDS = (0.0, 0.5, 0.8, 1.0, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0)
-"""Speedups p at which fast_p is kept; 0 is plain correctness."""
 _PENDING = frozenset({EvaluationState.QUEUED, EvaluationState.LEASED, EvaluationState.CANCELLED})
 
 
@@ -39,7 +38,7 @@ class _Tally:
     ln_speedup_sum: float = 0.0
     correct_ln_sum: float = 0.0
     n_timed: int = 0
-    fast_counts: list[int] = field(default_factory=lambda: [0] * len(FAST_P_THRESHOLDS))
+    fast_counts: list[int] = field(default_factory=lambda: [0] * len(THRESHOLDS))
     best_speedup: float | None = None
     best_ms: float | None = None
     best_evaluation_id: int | None = None
@@ -123,14 +122,14 @@ def _add(tally: _Tally, row: dict[str, Any]) -> None:
 def _add_pass(tally: _Tally, row: dict[str, Any]) -> None:
     tally.n_passed += 1
     tally.n_time_flagged += row["time_open"]
-    tally.fast_counts[0] += 1
+    tally.fast_counts[0] += 1  # the first threshold is 0: every pass counts
     speedup = row["current_result__speedup"]
     if speedup is None or not row["time_ranks"] or row["time_open"] or row["time_upheld"]:
         return
     tally.n_timed += 1
     tally.ln_speedup_sum += math.log(max(1.0, speedup))
     tally.correct_ln_sum += math.log(speedup)
-    for place, threshold in enumerate(FAST_P_THRESHOLDS[1:], start=1):
+    for place, threshold in enumerate(THRESHOLDS[1:], start=1):
         tally.fast_counts[place] += speedup > threshold
     if tally.best_speedup is None or speedup > tally.best_speedup:
         tally.best_speedup = speedup

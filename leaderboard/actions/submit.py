@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
+from problems.formats.submission import SampleDraft, SubmissionDraft
 
 from leaderboard import blobs
 from leaderboard.actions import count, scores
@@ -26,7 +27,6 @@ from leaderboard.models import (
 from leaderboard.models.audit import record
 from leaderboard.models.evaluation import ResultOrigin
 from leaderboard.signals import evaluations_queued
-from problems.formats.submission import SampleDraft, SubmissionDraft
 from problems.models import Problem, Release
 from runners.protocol import JUDGE_VERSION, Verdict
 
@@ -92,7 +92,9 @@ def _check(user: Any, order: Order) -> None:
 def _check_tracks(release: Release, tracks: Sequence[Track]) -> None:
     offered = set(ReleaseTrack.objects.filter(release=release).values_list("track__slug", flat=True))
     if not tracks:
-        raise Refused("no_track", f"Name at least one track. {release.slug} is offered on: {', '.join(sorted(offered))}.")
+        raise Refused(
+            "no_track", f"Name at least one track. {release.slug} is offered on: {', '.join(sorted(offered))}."
+        )
     for track in tracks:
         if track.slug not in offered:
             known = ", ".join(sorted(offered)) or "none yet"
@@ -114,9 +116,7 @@ def _store_blobs(samples: Iterable[SampleDraft]) -> dict[bytes, str]:
     return {content: store.put(content) for content in {one.record for one in samples if not one.invalid_reason}}
 
 
-def _store(
-    user: Any, order: Order, draft: SubmissionDraft, identity: str, stored: Mapping[bytes, str]
-) -> Submission:
+def _store(user: Any, order: Order, draft: SubmissionDraft, identity: str, stored: Mapping[bytes, str]) -> Submission:
     problems = {problem.task_id: problem for problem in order.release.problems.defer("record")}
     submission = Submission.objects.create(
         entrant=order.entrant,
@@ -212,7 +212,8 @@ def _settled(sample: Sample, skips: Mapping[int, str]) -> tuple[Verdict, str] | 
 
 def _settle(submission: Submission, track: Track, done: Sequence[tuple[Evaluation, Verdict, str]]) -> None:
     results = [
-        Result(evaluation=one, origin=ResultOrigin.SITE, verdict=verdict, reason=reason) for one, verdict, reason in done
+        Result(evaluation=one, origin=ResultOrigin.SITE, verdict=verdict, reason=reason)
+        for one, verdict, reason in done
     ]
     Result.objects.bulk_create(results, batch_size=BATCH)
     for result in results:

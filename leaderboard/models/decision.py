@@ -15,8 +15,12 @@ class DecisionKind(models.TextChoices):
 
 class Decision(models.Model):
     kind = models.CharField(max_length=30, choices=DecisionKind.choices)
-    flag = models.ForeignKey("leaderboard.Flag", null=True, blank=True, on_delete=models.PROTECT, related_name="decisions")
-    problem = models.ForeignKey("problems.Problem", null=True, blank=True, on_delete=models.PROTECT, related_name="decisions")
+    flag = models.ForeignKey(
+        "leaderboard.Flag", null=True, blank=True, on_delete=models.PROTECT, related_name="decisions"
+    )
+    problem = models.ForeignKey(
+        "problems.Problem", null=True, blank=True, on_delete=models.PROTECT, related_name="decisions"
+    )
     submission = models.ForeignKey(
         "leaderboard.Submission", null=True, blank=True, on_delete=models.PROTECT, related_name="decisions"
     )
@@ -29,9 +33,13 @@ class Decision(models.Model):
         constraints: ClassVar = [
             models.CheckConstraint(
                 name="decision_has_one_subject",
-                condition=models.Q(kind__startswith="flag", flag__isnull=False, problem__isnull=True, submission__isnull=True)
+                condition=models.Q(
+                    kind__startswith="flag", flag__isnull=False, problem__isnull=True, submission__isnull=True
+                )
                 | models.Q(kind="problem_voided", flag__isnull=True, problem__isnull=False, submission__isnull=True)
-                | models.Q(kind="submission_retracted", flag__isnull=True, problem__isnull=True, submission__isnull=False),
+                | models.Q(
+                    kind="submission_retracted", flag__isnull=True, problem__isnull=True, submission__isnull=False
+                ),
             )
         ]
 

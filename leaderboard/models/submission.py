@@ -38,13 +38,17 @@ class Submission(models.Model):
     entrant = models.ForeignKey("leaderboard.Entrant", on_delete=models.PROTECT, related_name="submissions")
     release = models.ForeignKey("problems.Release", on_delete=models.PROTECT, related_name="submissions")
     tracks = models.ManyToManyField("leaderboard.Track", related_name="submissions")
-    is_full = models.BooleanField(help_text="All problems of the release; a partial one feeds per-problem rankings only.")
+    is_full = models.BooleanField(
+        help_text="All problems of the release; a partial one feeds per-problem rankings only."
+    )
     name = models.CharField(max_length=200, help_text="The pack's name.")
     note = models.CharField(max_length=500, blank=True)
     digest = models.CharField(max_length=64, help_text="sha256 over (task, index, content) of every sample.")
     identity = models.CharField(max_length=64, help_text="sha256 over entrant, release, tracks and digest.")
     state = models.CharField(max_length=10, choices=SubmissionState.choices, default=SubmissionState.ACCEPTED)
-    asks_to_count = models.BooleanField(default=False, help_text="Whether its submitter wants it to be the counted one.")
+    asks_to_count = models.BooleanField(
+        default=False, help_text="Whether its submitter wants it to be the counted one."
+    )
     n_samples_per_problem = models.PositiveIntegerField()
     submitted_by = models.ForeignKey("auth.User", null=True, on_delete=models.PROTECT, related_name="submissions")
     submitted_through = models.CharField(max_length=10, default="web")
@@ -79,7 +83,9 @@ class Sample(models.Model):
     submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="samples")
     problem = models.ForeignKey("problems.Problem", on_delete=models.PROTECT, related_name="samples")
     index = models.PositiveIntegerField()
-    solution_sha256 = models.CharField(max_length=64, blank=True, help_text="Blob: the solution's record, one JSON line.")
+    solution_sha256 = models.CharField(
+        max_length=64, blank=True, help_text="Blob: the solution's record, one JSON line."
+    )
     solution_bytes = models.PositiveIntegerField(default=0)
     invalid_reason = models.CharField(max_length=500, blank=True)
 

@@ -18,7 +18,9 @@ class Track(models.Model):
     toolkit = models.CharField(max_length=20, blank=True, help_text="CUDA toolkit as 13.0; empty on a CPU track.")
     image = models.CharField(max_length=200, blank=True, help_text="Image digest for Docker nodes.")
     image_policy = models.CharField(max_length=60, default="default")
-    splits_jobs = models.BooleanField(default=False, help_text="Build and run as two jobs, so that builders may feed GPUs.")
+    splits_jobs = models.BooleanField(
+        default=False, help_text="Build and run as two jobs, so that builders may feed GPUs."
+    )
     peaks = models.JSONField(default=dict, blank=True, help_text="Measured ceilings: gflops by dtype, gbps.")
     created_at = models.DateTimeField(default=timezone.now)
 

@@ -110,7 +110,9 @@ def _compare(report: ImportReport, previous: Release, rows: list[Problem]) -> No
             report.still_holding.append(row.task_id)
         if md5 != row.record_md5:
             report.changed.append(row.task_id)
-            word = "new" if md5 is None else ("results hold" if grading == row.grading_digest else "results do not hold")
+            word = (
+                "new" if md5 is None else ("results hold" if grading == row.grading_digest else "results do not hold")
+            )
             if len(report.changed) <= LINE_LIMIT:
                 report.lines.append(f"  {row.task_id}: {'added' if md5 is None else 'changed'}, {word}")
     report.lines += [f"  {task_id}: removed" for task_id in list(old)[:LINE_LIMIT]]
@@ -126,9 +128,13 @@ def import_release(pack: ProblemPack, slug: str | None = None) -> ImportReport:
     name = str(pack.metadata.release)
     same = Release.objects.filter(datapack_release=name, digest=pack.digest).first()
     if same:
-        return ImportReport(same, created=False, lines=[f"{name} is already here as {same.slug} with this very content."])
+        return ImportReport(
+            same, created=False, lines=[f"{name} is already here as {same.slug} with this very content."]
+        )
     if slug and Release.objects.filter(slug=slug).exists():
-        raise ReleaseRefused(f"A release with slug {slug!r} is already here, with other content. Choose another --slug.")
+        raise ReleaseRefused(
+            f"A release with slug {slug!r} is already here, with other content. Choose another --slug."
+        )
     previous = Release.objects.filter(datapack_release=name).order_by("-revision").first()
     release = _new_release(pack, slug, previous)
     release.save()

@@ -7,6 +7,7 @@ class FleetConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from runners.fleet import jobs
+        from runners.fleet import guards, jobs
 
+        guards.register()
         jobs.connect()

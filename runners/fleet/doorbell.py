@@ -22,7 +22,11 @@ def ring(track: str, stage: Stage | str, n_jobs: int = 1) -> int:
     try:
         for _ in range(n_rings):
             app.send_task(
-                TASK, args=[track, Stage(stage).value], queue=queue_name(track, stage), expires=EXPIRES_SECONDS, retry=False
+                TASK,
+                args=[track, Stage(stage).value],
+                queue=queue_name(track, stage),
+                expires=EXPIRES_SECONDS,
+                retry=False,
             )
     except (OSError, ConnectionError, app.connection_for_write().connection_errors) as error:
         logger.warning("doorbell for %s %s did not ring: %s", track, stage, error)

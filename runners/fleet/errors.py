@@ -1,0 +1,12 @@
+"""Refusals of the node API: a stable code, a status, and words for whoever reads the node's log."""
+
+from runners.protocol import WireError
+
+
+class NodeRefused(Exception):
+    """Raised by the fleet's actions, answered by the views as a `WireError`."""
+
+    def __init__(self, status: int, code: str, message: str, missing: list[str] | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.error = WireError(code=code, message=message, missing=missing or [])

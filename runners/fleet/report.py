@@ -1,0 +1,94 @@
+"""Report: take a node's account of an attempt, exactly once."""
+
+import hashlib
+
+from django.db import transaction
+from django.utils import timezone
+
+from leaderboard import blobs
+from leaderboard.actions.record_result import Origin, record_result
+from leaderboard.models import Evaluation, Result
+from leaderboard.models.evaluation import ResultOrigin
+from problems.actions.releases import settle_build_only
+from runners.fleet import jobs
+from runners.fleet.errors import NodeRefused
+from runners.fleet.models import Attempt, AttemptState, Job, JobState
+from runners.fleet.release import lose
+from runners.protocol import Report, ReportReply, Stage, Verdict
+
+LATE = (AttemptState.LEASED, AttemptState.EXPIRED)
+"""An expired attempt's report is still welcome while nobody else has taken the job."""
+
+
+def take(attempt: Attempt, body: bytes, report: Report) -> ReportReply:
+    """Store the outcome. Raises NodeRefused: 409 (conflicting_report, superseded, cancelled), 422 (missing blobs)."""
+    digest = hashlib.sha256(body).hexdigest()
+    if attempt.state in {AttemptState.REPORTED, AttemptState.FAULTED}:
+        return _again(attempt, digest)
+    _check_blobs(report)
+    with transaction.atomic():
+        _take_hold(attempt, digest)
+        if report.fault:
+            return _faulted(attempt, report.fault)
+        return ReportReply(result=_finish(attempt, report, digest))
+
+
+def _again(attempt: Attempt, digest: str) -> ReportReply:
+    if attempt.report_digest != digest:
+        raise NodeRefused(409, "conflicting_report", "This attempt has reported already, and said something else.")
+    result = Result.objects.filter(attempt=attempt.pk).first()
+    return ReportReply(result=result and result.pk, duplicate=True)
+
+
+def _check_blobs(report: Report) -> None:
+    named = [step.log.blob for step in report.steps if step.log.blob]
+    named += [report.artefact.blob] if report.artefact else []
+    if missing := sorted({blob.sha256 for blob in named if not blobs.store().has(blob.sha256)}):
+        raise NodeRefused(422, "blobs_missing", f"{len(missing)} blobs are not here; PUT them first.", missing)
+
+
+def _take_hold(attempt: Attempt, digest: str) -> None:
+    """Lock the job and see that its end is this attempt's to make, or say who was first."""
+    job = Job.objects.select_for_update().get(pk=attempt.job_id)
+    attempt.refresh_from_db()
+    if job.state == JobState.CANCELLED:
+        raise NodeRefused(409, "cancelled", "The submission was cancelled; this result is not wanted any more.")
+    others = Attempt.objects.filter(job=job).exclude(pk=attempt.pk)
+    taken = others.filter(state=AttemptState.LEASED).exists() or job.state == JobState.DONE
+    if attempt.state not in LATE or taken:
+        raise NodeRefused(409, "superseded", "The lease was lost and another attempt has taken the job.")
+    Attempt.objects.filter(pk=attempt.pk).update(report_digest=digest)
+
+
+def _faulted(attempt: Attempt, fault: str) -> ReportReply:
+    """A fault of an attempt whose lease had expired changes nothing: its job is queued again already."""
+    lose(attempt, AttemptState.FAULTED, fault)
+    return ReportReply(result=None)
+
+
+def _finish(attempt: Attempt, report: Report, digest: str) -> int | None:
+    now = timezone.now()
+    Attempt.objects.filter(pk=attempt.pk).update(state=AttemptState.REPORTED, ended_at=now, log_tail="")
+    Job.objects.filter(pk=attempt.job_id).update(state=JobState.DONE, lease_expires_at=None)
+    job = Job.objects.select_related("track", "evaluation").get(pk=attempt.job_id)
+    if job.stage == Stage.BUILD and report.verdict == Verdict.PASSED:
+        _queue_run(job, report)
+        return None
+    evaluation = Evaluation.objects.select_related("submission", "track", "problem__release").get(pk=job.evaluation_id)
+    _settle_withheld(evaluation, report)
+    origin = Origin(ResultOrigin.FLEET, attempt=attempt.pk, report_digest=digest)
+    return record_result(evaluation, report, origin).pk
+
+
+def _queue_run(job: Job, report: Report) -> None:
+    if report.artefact is None:
+        raise NodeRefused(422, "artefact_missing", "A build that passed must name its artefact.")
+    artefact = report.artefact.model_dump(mode="json")
+    jobs.make(job.track, [job.evaluation_id], job.priority, Stage.RUN, artefact=artefact)
+
+
+def _settle_withheld(evaluation: Evaluation, report: Report) -> None:
+    """Verifying found which files a run can do without: part of the problem while it is a draft."""
+    problem = evaluation.problem
+    if report.withheld is not None and problem.build_only is None and problem.release.is_draft:
+        settle_build_only(problem, report.withheld)
