@@ -1,4 +1,4 @@
-"""How Celery is set up on both sides of the doorbell: JSON only, early acks, no remote control, one message at a time."""
+"""How Celery is set up on both sides of the doorbell: JSON only, early acks, no remote control, prefetch 1."""
 
 from pathlib import Path
 from typing import Any

@@ -33,7 +33,7 @@ def standing_rows(
             groups={name: figures[n] for name, figures in by_group.items()},
             **_ranks(n, found),
             **_incomplete(n, board, found),
-            **_pass_figures(n, board, found),
+            **_pass_figures(n, found),
             **_time_figures(n, found),
             n_samples=int(found.samples[n]),
             n_skipped=int((board.skipped[n] & ~board.voided).sum()),
@@ -56,15 +56,14 @@ def _ranks(n: int, found: BoardScores) -> dict[str, int | None]:
 def _incomplete(n: int, board: BoardInput, found: BoardScores) -> dict[str, Any]:
     if not found.incomplete[n]:
         return {"is_incomplete": False, "incomplete_reason": ""}
-    counts = (
-        (board.pending[n], "not yet decided"),
-        (board.time_pending[n] if board.time_pending is not None else 0, "with a flagged time"),
-    )
-    words = [f"{int(np.sum(np.where(board.voided, 0, c)))} samples {what}" for c, what in counts if np.sum(c)]
+    undecided = int(np.sum(np.where(board.voided, 0, board.pending[n])))
+    flagged = 0 if board.time_pending is None else int(np.sum(np.where(board.voided, 0, board.time_pending[n])))
+    counts = ((undecided, "not yet decided"), (flagged, "with a flagged time"))
+    words = [f"{count} samples {what}" for count, what in counts if count]
     return {"is_incomplete": True, "incomplete_reason": ", ".join(words)}
 
 
-def _pass_figures(n: int, board: BoardInput, found: BoardScores) -> dict[str, Any]:
+def _pass_figures(n: int, found: BoardScores) -> dict[str, Any]:
     table = {
         str(k): [_number(estimate.value[n]), _number(estimate.low[n]), _number(estimate.high[n])]
         for k, estimate in found.pass_at.items()

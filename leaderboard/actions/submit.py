@@ -59,7 +59,7 @@ class Receipt:
 
 
 def submit(user: Any, order: Order, draft: SubmissionDraft) -> Receipt:
-    """Store the samples and queue their evaluations. Raises NotAllowed, Refused or Conflict, and then stores nothing."""
+    """Store the samples and queue their evaluations. Raises NotAllowed, Refused or Conflict, storing nothing."""
     _check(user, order)
     identity = _identity(order, draft)
     if twin := _twin(identity):
@@ -193,7 +193,7 @@ def _evaluate_on(submission: Submission, track: Track, samples: Sequence[Sample]
         for n, sample in enumerate(samples)
     ]
     Evaluation.objects.bulk_create(evaluations, batch_size=BATCH)
-    _settle(submission, track, [(one, *found) for n, one in enumerate(evaluations) if (found := settled[n])])
+    _settle([(one, *found) for n, one in enumerate(evaluations) if (found := settled[n])])
     scores.begin(submission, track)
     queued = [one.pk for one in evaluations if one.state == EvaluationState.QUEUED]
     if queued:
@@ -210,7 +210,7 @@ def _settled(sample: Sample, skips: Mapping[int, str]) -> tuple[Verdict, str] | 
     return None
 
 
-def _settle(submission: Submission, track: Track, done: Sequence[tuple[Evaluation, Verdict, str]]) -> None:
+def _settle(done: Sequence[tuple[Evaluation, Verdict, str]]) -> None:
     results = [
         Result(evaluation=one, origin=ResultOrigin.SITE, verdict=verdict, reason=reason)
         for one, verdict, reason in done

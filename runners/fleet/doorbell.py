@@ -2,6 +2,9 @@
 
 import logging
 
+from django.utils import timezone
+from kombu.exceptions import OperationalError
+
 from runners.doorbell import EXPIRES_SECONDS, TASK, queue_name
 from runners.fleet.models import ONLINE_FOR, NodeGrant
 from runners.protocol import Stage
@@ -11,8 +14,6 @@ logger = logging.getLogger(__name__)
 
 def ring(track: str, stage: Stage | str, n_jobs: int = 1) -> int:
     """One message per online node that may serve the queue, at most one per job; returns how many were sent."""
-    from django.utils import timezone
-
     listening = NodeGrant.objects.filter(
         track__slug=track, stage=stage, node__last_seen_at__gt=timezone.now() - ONLINE_FOR, node__disabled_reason=""
     ).count()
@@ -28,7 +29,7 @@ def ring(track: str, stage: Stage | str, n_jobs: int = 1) -> int:
                 expires=EXPIRES_SECONDS,
                 retry=False,
             )
-    except (OSError, ConnectionError, app.connection_for_write().connection_errors) as error:
+    except (OSError, OperationalError) as error:
         logger.warning("doorbell for %s %s did not ring: %s", track, stage, error)
         return 0
     return n_rings

@@ -7,101 +7,187 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('leaderboard', '0001_initial'),
+        ("leaderboard", "0001_initial"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Node',
+            name="Node",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('slug', models.SlugField(max_length=100, unique=True)),
-                ('title', models.CharField(blank=True, max_length=200)),
-                ('token_digest', models.CharField(max_length=64, unique=True)),
-                ('capabilities', models.JSONField(blank=True, default=dict)),
-                ('protocol_version', models.PositiveIntegerField(blank=True, null=True)),
-                ('boot_id', models.UUIDField(blank=True, null=True)),
-                ('disabled_reason', models.CharField(blank=True, max_length=500)),
-                ('last_seen_at', models.DateTimeField(blank=True, null=True)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("slug", models.SlugField(max_length=100, unique=True)),
+                ("title", models.CharField(blank=True, max_length=200)),
+                ("token_digest", models.CharField(max_length=64, unique=True)),
+                ("capabilities", models.JSONField(blank=True, default=dict)),
+                ("protocol_version", models.PositiveIntegerField(blank=True, null=True)),
+                ("boot_id", models.UUIDField(blank=True, null=True)),
+                ("disabled_reason", models.CharField(blank=True, max_length=500)),
+                ("last_seen_at", models.DateTimeField(blank=True, null=True)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
             ],
             options={
-                'ordering': ['slug'],
+                "ordering": ["slug"],
             },
         ),
         migrations.CreateModel(
-            name='Job',
+            name="Job",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('stage', models.CharField(choices=[('both', 'both'), ('build', 'build'), ('run', 'run')], max_length=5)),
-                ('state', models.CharField(choices=[('queued', 'Queued'), ('leased', 'Leased'), ('done', 'Done'), ('cancelled', 'Cancelled')], default='queued', max_length=10)),
-                ('priority', models.SmallIntegerField(default=0)),
-                ('fair_tag', models.BigIntegerField(default=0)),
-                ('n_attempts', models.PositiveSmallIntegerField(default=0)),
-                ('lease_expires_at', models.DateTimeField(blank=True, null=True)),
-                ('artefact', models.JSONField(blank=True, help_text='ArtefactRef of the build, for a run job.', null=True)),
-                ('cancel_requested', models.BooleanField(default=False)),
-                ('queued_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('evaluation', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='jobs', to='leaderboard.evaluation')),
-                ('track', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='jobs', to='leaderboard.track')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "stage",
+                    models.CharField(choices=[("both", "both"), ("build", "build"), ("run", "run")], max_length=5),
+                ),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("queued", "Queued"),
+                            ("leased", "Leased"),
+                            ("done", "Done"),
+                            ("cancelled", "Cancelled"),
+                        ],
+                        default="queued",
+                        max_length=10,
+                    ),
+                ),
+                ("priority", models.SmallIntegerField(default=0)),
+                ("fair_tag", models.BigIntegerField(default=0)),
+                ("n_attempts", models.PositiveSmallIntegerField(default=0)),
+                ("lease_expires_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "artefact",
+                    models.JSONField(blank=True, help_text="ArtefactRef of the build, for a run job.", null=True),
+                ),
+                ("cancel_requested", models.BooleanField(default=False)),
+                ("queued_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "evaluation",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="jobs", to="leaderboard.evaluation"
+                    ),
+                ),
+                (
+                    "track",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="jobs", to="leaderboard.track"
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Attempt',
+            name="Attempt",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('number', models.PositiveSmallIntegerField()),
-                ('token_digest', models.CharField(max_length=64)),
-                ('state', models.CharField(choices=[('leased', 'Leased'), ('reported', 'Reported'), ('expired', 'Lease expired'), ('faulted', 'Fault'), ('cancelled', 'Cancelled')], default='leased', max_length=10)),
-                ('work_stage', models.CharField(choices=[('preparing', 'preparing'), ('building', 'building'), ('testing', 'testing'), ('benchmarking', 'benchmarking'), ('reporting', 'reporting')], default='preparing', max_length=20)),
-                ('log_tail', models.TextField(blank=True)),
-                ('report_digest', models.CharField(blank=True, max_length=64)),
-                ('fault', models.TextField(blank=True)),
-                ('leased_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('heartbeat_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('ended_at', models.DateTimeField(blank=True, null=True)),
-                ('job', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='attempts', to='fleet.job')),
-                ('node', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='attempts', to='fleet.node')),
+                ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ("number", models.PositiveSmallIntegerField()),
+                ("token_digest", models.CharField(max_length=64)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("leased", "Leased"),
+                            ("reported", "Reported"),
+                            ("expired", "Lease expired"),
+                            ("faulted", "Fault"),
+                            ("cancelled", "Cancelled"),
+                        ],
+                        default="leased",
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "work_stage",
+                    models.CharField(
+                        choices=[
+                            ("preparing", "preparing"),
+                            ("building", "building"),
+                            ("testing", "testing"),
+                            ("benchmarking", "benchmarking"),
+                            ("reporting", "reporting"),
+                        ],
+                        default="preparing",
+                        max_length=20,
+                    ),
+                ),
+                ("log_tail", models.TextField(blank=True)),
+                ("report_digest", models.CharField(blank=True, max_length=64)),
+                ("fault", models.TextField(blank=True)),
+                ("leased_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("heartbeat_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("ended_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "job",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="attempts", to="fleet.job"
+                    ),
+                ),
+                (
+                    "node",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="attempts", to="fleet.node"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-leased_at'],
+                "ordering": ["-leased_at"],
             },
         ),
         migrations.CreateModel(
-            name='NodeGrant',
+            name="NodeGrant",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('stage', models.CharField(choices=[('both', 'both'), ('build', 'build'), ('run', 'run')], max_length=5)),
-                ('node', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='grants', to='fleet.node')),
-                ('track', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='grants', to='leaderboard.track')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "stage",
+                    models.CharField(choices=[("both", "both"), ("build", "build"), ("run", "run")], max_length=5),
+                ),
+                (
+                    "node",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="grants", to="fleet.node"
+                    ),
+                ),
+                (
+                    "track",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="grants", to="leaderboard.track"
+                    ),
+                ),
             ],
         ),
         migrations.AddIndex(
-            model_name='job',
-            index=models.Index(condition=models.Q(('state', 'queued')), fields=['track', 'stage', '-priority', 'fair_tag', 'id'], name='job_queue'),
+            model_name="job",
+            index=models.Index(
+                condition=models.Q(("state", "queued")),
+                fields=["track", "stage", "-priority", "fair_tag", "id"],
+                name="job_queue",
+            ),
         ),
         migrations.AddIndex(
-            model_name='job',
-            index=models.Index(condition=models.Q(('state', 'leased')), fields=['lease_expires_at'], name='job_leases'),
+            model_name="job",
+            index=models.Index(condition=models.Q(("state", "leased")), fields=["lease_expires_at"], name="job_leases"),
         ),
         migrations.AddConstraint(
-            model_name='job',
-            constraint=models.UniqueConstraint(condition=models.Q(('state__in', ['queued', 'leased'])), fields=('evaluation', 'stage'), name='job_one_open'),
+            model_name="job",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("state__in", ["queued", "leased"])),
+                fields=("evaluation", "stage"),
+                name="job_one_open",
+            ),
         ),
         migrations.AddIndex(
-            model_name='attempt',
-            index=models.Index(fields=['node', 'state'], name='attempts_of_node'),
+            model_name="attempt",
+            index=models.Index(fields=["node", "state"], name="attempts_of_node"),
         ),
         migrations.AddConstraint(
-            model_name='attempt',
-            constraint=models.UniqueConstraint(condition=models.Q(('state', 'leased')), fields=('job',), name='attempt_one_lease'),
+            model_name="attempt",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("state", "leased")), fields=("job",), name="attempt_one_lease"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='nodegrant',
-            constraint=models.UniqueConstraint(fields=('node', 'track', 'stage'), name='grant_one'),
+            model_name="nodegrant",
+            constraint=models.UniqueConstraint(fields=("node", "track", "stage"), name="grant_one"),
         ),
     ]
