@@ -1,0 +1,48 @@
+# Podium's commands; `make help` lists them. Every path here is relative, so a checkout whose path has a space works.
+
+.DEFAULT_GOAL := help
+.PHONY: help setup setup-dev demo test lint bench clean
+.DELETE_ON_ERROR:
+
+PY := .venv/bin/python
+PIP := $(PY) -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+
+PORT ?= 8000
+SANDBOX ?= bubblewrap
+DEMO_EXIT ?=
+
+help: ## List the commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
+
+setup: .venv/.installed ## Make the environment in .venv (with `podium` in .venv/bin)
+
+setup-dev: .venv/.installed-dev ## The same, with what test, lint and bench need
+
+demo: .venv/.installed ## Run the whole product on this machine: PORT=8000, SANDBOX=unconfined, DEMO_EXIT=1
+	@exec env PORT="$(PORT)" PODIUM_SANDBOX="$(SANDBOX)" DEMO_EXIT="$(DEMO_EXIT)" $(PY) -m demo
+
+test: .venv/.installed-dev ## Run the tests, on SQLite and (where it answers) PostgreSQL
+	@exec sh scripts/test.sh
+
+lint: .venv/.installed-dev ## Check style, types, layers, migrations and deployment settings
+	@exec sh scripts/lint.sh
+
+bench: .venv/.installed-dev ## Measure what Podium promises
+	@exec $(PY) -m benchmarks
+
+clean: ## Remove .venv, var and build products
+	rm -rf .venv var build podium.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+
+.venv/bin/python:
+	@python=$$(sh scripts/prerequisites.sh) && echo "Making .venv with $$python …" && "$$python" -m venv .venv
+
+.venv/.installed: pyproject.toml constraints.txt | .venv/bin/python
+	@sh scripts/prerequisites.sh >/dev/null
+	@echo "Installing Podium (site and node) …"
+	@$(PIP) --editable '.[site,node]'
+	@touch .venv/.installed
+
+.venv/.installed-dev: .venv/.installed
+	@echo "Installing the tools for tests and checks …"
+	@$(PIP) --editable '.[site,node,dev]'
+	@touch .venv/.installed-dev
