@@ -1,0 +1,177 @@
+"""The board's columns: one place for each one's title, unit, definition, sort value, text and exported value."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from leaderboard.board.numerals import (
+    MISSING,
+    half_width,
+    percent,
+    percent_interval,
+    ratio,
+    ratio_interval,
+    significant,
+)
+from leaderboard.board.query import ALL_GROUPS, BoardQuery
+from scoring.fast_p import THRESHOLDS
+
+Row = Mapping[str, Any]
+_FAST_1 = THRESHOLDS.index(1.0)
+_PASS_AT_1 = "Share of samples that pass, averaged over problems."
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What is shown of one figure: its text, a fainter ± after it, and the words that explain it."""
+
+    text: str
+    margin: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Column:
+    """`better` is `up`, `down` or empty; `value` is what is sorted by and exported (None: missing, always last)."""
+
+    key: str
+    title: str
+    definition: str
+    value: Callable[[Row], Any]
+    cell: Callable[[Row], Cell]
+    unit: str = ""
+    better: str = ""
+    bounds: Callable[[Row], tuple[float | None, float | None]] | None = None
+
+
+def _plain(value: Callable[[Row], Any], text: Callable[[Any], str] = str) -> Callable[[Row], Cell]:
+    return lambda row: Cell(MISSING if value(row) is None else text(value(row)))
+
+
+def _estimate(row: Row, k: int) -> tuple[float | None, float | None, float | None]:
+    value, low, high = row["pass_at_k"].get(str(k), (None, None, None))
+    return value, low, high
+
+
+def _pass_cell(row: Row, k: int) -> Cell:
+    value, low, high = _estimate(row, k)
+    if value is None:
+        return Cell(MISSING, f"needs {k} samples" if k > 1 else "", f"Some problem has fewer than {k} samples.")
+    return Cell(percent(value), half_width(low, high, 100), percent_interval(low, high))
+
+
+def pass_at(k: int) -> Column:
+    return Column(
+        key=f"pass@{k}",
+        title=f"pass@{k}",
+        unit="%",
+        better="up",
+        definition=_PASS_AT_1 if k == 1 else f"Chance that at least one of {k} samples passes, averaged over problems.",
+        value=lambda row: _estimate(row, k)[0],
+        cell=lambda row: _pass_cell(row, k),
+        bounds=lambda row: _estimate(row, k)[1:],
+    )
+
+
+def _solved_cell(row: Row) -> Cell:
+    skipped = f"; {row['n_skipped']} skipped on this track" if row["n_skipped"] else ""
+    return Cell(f"{row['n_solved']}/{row['n_problems']}", note=f"{row['n_problems']} problems counted{skipped}")
+
+
+def _speedup_cell(row: Row) -> Cell:
+    if row["speedup"] is None:
+        return Cell(MISSING, note="No problem on this track has a baseline time that may rank.")
+    low, high = row["speedup_low"], row["speedup_high"]
+    words = f"{ratio_interval(low, high)}, over {row['n_timed_problems']} problems"
+    return Cell(ratio(row["speedup"]), half_width(low, high, digits=2), words)
+
+
+def _correct_cell(row: Row) -> Cell:
+    note = "No sample passed with a time that may rank." if row["correct_speedup"] is None else ""
+    return Cell(ratio(row["correct_speedup"]), note=note)
+
+
+def _fast_1(row: Row) -> float | None:
+    curve = row["fast_p"]
+    return curve[_FAST_1] if len(curve) > _FAST_1 else None
+
+
+def _day(row: Row) -> str:
+    return f"{row['submission__created_at']:%Y-%m-%d}"
+
+
+def _gflops_cell(row: Row) -> Cell:
+    if row["gflops"] is None:
+        return Cell(MISSING, note="No problem with declared work was passed by every ranked entrant.")
+    return Cell(significant(row["gflops"]), note=f"Over {row['n_gflops_problems']} problems")
+
+
+SOLVED = Column(
+    "solved", "Solved", "Problems with at least one passing sample, of the problems that count.",
+    lambda row: row["n_solved"], _solved_cell, better="up",
+)  # fmt: skip
+SPEEDUP = Column(
+    "speedup", "Speedup",
+    "Geometric mean over problems of baseline time by own time; a sample that fails or is slower counts as 1×.",
+    lambda row: row["speedup"], _speedup_cell, unit="×", better="up",
+    bounds=lambda row: (row["speedup_low"], row["speedup_high"]),
+)  # fmt: skip
+CORRECT = Column(
+    "correct_speedup", "Speedup if correct",
+    "Geometric mean over passing samples whose time may rank, slower ones included.",
+    lambda row: row["correct_speedup"], _correct_cell, unit="×", better="up",
+)  # fmt: skip
+FAST_1 = Column(
+    "fast_1", "fast₁", "Share of samples that pass and are faster than the baseline, averaged over problems.",
+    _fast_1, _plain(_fast_1, percent), unit="%", better="up",
+)  # fmt: skip
+GFLOPS = Column(
+    "gflops", "GFLOPS",
+    "Geometric mean of declared work by best time, over the problems that every ranked entrant passed.",
+    lambda row: row["gflops"], _gflops_cell, better="up",
+)  # fmt: skip
+SAMPLES = Column(
+    "samples", "Samples", "Samples judged, over all problems.",
+    lambda row: row["n_samples"], _plain(lambda row: row["n_samples"], "{:,}".format),
+)  # fmt: skip
+DATE = Column(
+    "date", "Date", "Day the counted submission was made (UTC).",
+    _day, _plain(_day),
+)  # fmt: skip
+
+
+def _group_value(row: Row, group: str) -> float | None:
+    figures = row["groups"].get(group)
+    return figures["pass_at_1"] if figures else None
+
+
+def _group_cell(row: Row, group: str) -> Cell:
+    figures = row["groups"].get(group)
+    if not figures or figures["pass_at_1"] is None:
+        return Cell(MISSING, note=f"No problem of {group} counts yet.")
+    return Cell(percent(figures["pass_at_1"]), f"{figures['solved']}/{figures['problems']}", f"Solved of {group}")
+
+
+def group_column(group: str) -> Column:
+    return Column(
+        key=f"group:{group}",
+        title=group,
+        unit="%",
+        better="up",
+        definition=f"pass@1 over the problems of group {group}, and how many of them are solved.",
+        value=lambda row: _group_value(row, group),
+        cell=lambda row: _group_cell(row, group),
+    )
+
+
+def columns_for(query: BoardQuery, groups: Sequence[str], has_gflops: bool) -> list[Column]:
+    """The columns right of the model's name."""
+    chosen = groups if query.group == ALL_GROUPS else [query.group] if query.group else []
+    columns = [pass_at(1)]
+    if query.k > 1:
+        columns.append(pass_at(query.k))
+    columns += [group_column(group) for group in chosen]
+    columns += [SOLVED, SPEEDUP, CORRECT, FAST_1]
+    if has_gflops:
+        columns.append(GFLOPS)
+    return [*columns, SAMPLES, DATE]

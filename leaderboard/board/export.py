@@ -1,0 +1,50 @@
+"""The board as CSV and JSON: exactly the rows and columns shown, over all pages of the filter, as plain numbers."""
+
+import csv
+import io
+from collections.abc import Sequence
+from typing import Any
+
+from leaderboard.board.columns import Column
+from leaderboard.board.table import Row
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def records(columns: Sequence[Column], rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """One flat record a row; shares are 0 to 1, missing figures None, intervals as `<key>_low` and `<key>_high`."""
+    return [_record(columns, row) for row in rows]
+
+
+def _record(columns: Sequence[Column], row: Row) -> dict[str, Any]:
+    record: dict[str, Any] = {
+        "rank": row["rank"], "rank_low": row["rank_low"], "rank_high": row["rank_high"],
+        "entrant": row["entrant__slug"], "model": row["entrant__name"], "organisation": row["entrant__organisation"],
+        "kind": row["entrant__kind"], "verified": row["entrant__is_verified"],
+        "open_weights": row["entrant__open_weights"], "incomplete": row["incomplete_reason"],
+        "submission": row["submission_id"],
+    }  # fmt: skip
+    for column in columns:
+        record[column.key] = column.value(row)
+        if column.bounds:
+            record[f"{column.key}_low"], record[f"{column.key}_high"] = column.bounds(row)
+        if column.key == "solved":
+            record |= {"problems": row["n_problems"], "skipped": row["n_skipped"]}
+    return record
+
+
+def as_csv(columns: Sequence[Column], rows: Sequence[Row]) -> str:
+    """A header line and one line a row. Text that a spreadsheet would run as a formula gets a leading quote."""
+    found = records(columns, rows)
+    header = list(found[0]) if found else ["rank", "entrant", "model", *(column.key for column in columns)]
+    target = io.StringIO()
+    writer = csv.DictWriter(target, header, lineterminator="\r\n")
+    writer.writeheader()
+    writer.writerows({name: _safe(value) for name, value in record.items()} for record in found)
+    return target.getvalue()
+
+
+def _safe(value: Any) -> Any:
+    if isinstance(value, str) and value.startswith(_FORMULA):
+        return f"'{value}"
+    return value

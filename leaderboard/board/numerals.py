@@ -1,0 +1,81 @@
+"""How numbers are written for people: fixed decimals, narrow intervals, and a dash for what is missing."""
+
+MISSING = "–"
+
+
+def percent(share: float | None) -> str:
+    """0.7143 → `71.4`; the unit stands in the header."""
+    return MISSING if share is None else f"{100 * share:.1f}"
+
+
+def half_width(low: float | None, high: float | None, scale: float = 1.0, digits: int = 1) -> str:
+    """The wider half of a 95 % interval is what ± must admit; empty where there is no interval."""
+    if low is None or high is None:
+        return ""
+    return f"±{scale * (high - low) / 2:.{digits}f}"
+
+
+def percent_interval(low: float | None, high: float | None) -> str:
+    """Words for a tooltip: `95 % interval 69.1–73.2 %`."""
+    if low is None or high is None:
+        return "no interval"
+    return f"95 % interval {100 * low:.1f}–{100 * high:.1f} %"
+
+
+def ratio(value: float | None) -> str:
+    """1.8437 → `1.84×`."""
+    return MISSING if value is None else f"{significant(value, 3)}×"
+
+
+def ratio_interval(low: float | None, high: float | None) -> str:
+    if low is None or high is None:
+        return "no interval"
+    return f"95 % interval {low:.2f}–{high:.2f}×"
+
+
+def significant(value: float | None, digits: int = 3) -> str:
+    """Rounded to significant digits without an exponent: 0.012345 → `0.0123`, 12345 → `12,345`."""
+    if value is None:
+        return MISSING
+    if value == 0:
+        return "0"
+    if abs(value) >= 10 ** (digits - 1):
+        return f"{value:,.0f}"
+    text = f"{value:.{digits}g}"
+    return f"{value:.{digits + 3}f}".rstrip("0") if "e" in text else text
+
+
+def milliseconds(value: float | None) -> str:
+    """A time with the unit that suits it: µs, ms or s."""
+    if value is None:
+        return MISSING
+    if value < 0.1:
+        return f"{significant(value * 1000, 4)} µs"
+    if value >= 10_000:
+        return f"{significant(value / 1000, 4)} s"
+    return f"{significant(value, 4)} ms"
+
+
+def size(n_bytes: float | None) -> str:
+    """Binary units: 1536 → `1.5 KiB`."""
+    if n_bytes is None:
+        return MISSING
+    amount = float(n_bytes)
+    for unit in ("B", "KiB", "MiB"):
+        if amount < 1024:
+            return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
+        amount /= 1024
+    return f"{amount:.1f} GiB"
+
+
+def duration(seconds: float | None) -> str:
+    """Elapsed time in its two largest units: `1 h 4 min`, `3 min 20 s`, `12 s`."""
+    if seconds is None:
+        return MISSING
+    whole = max(0, int(seconds))
+    days, hours, minutes = whole // 86_400, whole // 3_600 % 24, whole // 60 % 60
+    if days:
+        return f"{days} d {hours} h"
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {whole % 60} s" if minutes else f"{whole} s"

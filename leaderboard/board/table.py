@@ -1,0 +1,143 @@
+"""The board's rows: read slim, filtered and sorted here, so that a page of a thousand entrants costs a few queries."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import QuerySet
+
+from leaderboard.board.columns import Column, columns_for
+from leaderboard.board.query import BoardQuery
+from leaderboard.models import Standing
+from leaderboard.models.entrant import EntrantKind
+
+PAGE_ROWS = 100
+ROW_FIELDS = (
+    "pk", "rank", "rank_low", "rank_high", "is_incomplete", "incomplete_reason", "primary_value", "pass_at_k",
+    "n_solved", "n_problems", "n_skipped", "n_timed_problems", "speedup", "speedup_low", "speedup_high",
+    "correct_speedup", "fast_p", "gflops", "n_gflops_problems", "n_samples", "groups", "submission_id",
+    "submission__created_at", "submission__state", "entrant__slug", "entrant__name", "entrant__kind",
+    "entrant__organisation", "entrant__is_verified", "entrant__open_weights",
+)  # fmt: skip
+_JSON_FIELDS = frozenset({"pass_at_k", "fast_p", "groups"})
+_SLIM_FIELDS = tuple(name for name in ROW_FIELDS if name not in _JSON_FIELDS)
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Facet:
+    """One filter's value and how many rows have it."""
+
+    value: str
+    count: int
+
+
+@dataclass(frozen=True)
+class BoardTable:
+    """Rows of one page, the baselines pinned above them, and what the filters would give."""
+
+    columns: list[Column]
+    rows: list[Row]
+    pinned: list[Row]
+    n_found: int
+    n_all: int
+    n_baselines: int
+    organisations: list[Facet]
+    n_open: int
+    n_proprietary: int
+    n_verified: int
+    page: int
+    n_pages: int
+
+
+def load(standings: QuerySet[Standing], query: BoardQuery, groups: Sequence[str]) -> BoardTable:
+    """One page of the board; `standings` are those of the release that the user may see. Two queries."""
+    slim, columns = _slim(standings.filter(track__slug=query.track), query, groups)
+    contestants = [row for row in slim if row["entrant__kind"] != EntrantKind.BASELINE]
+    baselines = [row for row in slim if row["entrant__kind"] == EntrantKind.BASELINE]
+    found = _sorted([row for row in contestants if _matches(row, query)], columns, query.sort)
+    n_pages = max(1, -(-len(found) // PAGE_ROWS))
+    page = min(query.page, n_pages)
+    shown = found[(page - 1) * PAGE_ROWS : page * PAGE_ROWS]
+    pinned = [] if query.hide_baselines else [row for row in baselines if _has_words(row, query.search)]
+    whole = _whole_rows(standings, [*pinned, *shown])
+    return BoardTable(
+        columns=columns,
+        rows=[whole[row["pk"]] for row in shown],
+        pinned=[whole[row["pk"]] for row in pinned],
+        n_found=len(found),
+        n_all=len(contestants),
+        n_baselines=len(baselines),
+        organisations=_organisations(contestants),
+        n_open=sum(row["entrant__open_weights"] is True for row in contestants),
+        n_proprietary=sum(row["entrant__open_weights"] is False for row in contestants),
+        n_verified=sum(row["entrant__is_verified"] for row in contestants),
+        page=page,
+        n_pages=n_pages,
+    )
+
+
+def load_all(standings: QuerySet[Standing], query: BoardQuery, groups: Sequence[str]) -> tuple[list[Column], list[Row]]:
+    """Every row of the filter, in the page's order (baselines first): what the exports write."""
+    rows = list(standings.filter(track__slug=query.track).values(*ROW_FIELDS))
+    columns = columns_for(query, groups, any(row["gflops"] is not None for row in rows))
+    found = [row for row in rows if row["entrant__kind"] != EntrantKind.BASELINE and _matches(row, query)]
+    pinned = [row for row in rows if row["entrant__kind"] == EntrantKind.BASELINE and _has_words(row, query.search)]
+    return columns, [*([] if query.hide_baselines else pinned), *_sorted(found, columns, query.sort)]
+
+
+def _slim(standings: QuerySet[Standing], query: BoardQuery, groups: Sequence[str]) -> tuple[list[Row], list[Column]]:
+    """Every row without its JSON, unless the sort needs it."""
+    needs_json = query.sort.lstrip("-").startswith(("pass@", "group:", "fast_"))
+    rows = list(standings.values(*(ROW_FIELDS if needs_json else _SLIM_FIELDS)))
+    return rows, columns_for(query, groups, any(row["gflops"] is not None for row in rows))
+
+
+def _whole_rows(standings: QuerySet[Standing], rows: Sequence[Row]) -> Mapping[int, Row]:
+    ids = [row["pk"] for row in rows]
+    return {row["pk"]: row for row in standings.filter(pk__in=ids).values(*ROW_FIELDS)}
+
+
+def _has_words(row: Row, search: str) -> bool:
+    text = f"{row['entrant__name']} {row['entrant__organisation']}".casefold()
+    return all(word in text for word in search.casefold().split())
+
+
+def _matches(row: Row, query: BoardQuery) -> bool:
+    wanted = {"open": True, "proprietary": False}.get(query.openness)
+    return (
+        _has_words(row, query.search)
+        and (not query.organisation or row["entrant__organisation"] == query.organisation)
+        and (wanted is None or row["entrant__open_weights"] is wanted)
+        and (not query.verified or row["entrant__is_verified"])
+    )
+
+
+def _organisations(rows: Sequence[Row]) -> list[Facet]:
+    counts = Counter(row["entrant__organisation"] for row in rows if row["entrant__organisation"])
+    return [Facet(name, count) for name, count in sorted(counts.items())]
+
+
+def _by_rank(row: Row) -> tuple[bool, int, float, str]:
+    """Ranked rows by rank; after them the unranked by their primary value."""
+    return row["rank"] is None, row["rank"] or 0, -(row["primary_value"] or 0.0), row["entrant__name"].casefold()
+
+
+def _sorted(rows: list[Row], columns: Sequence[Column], sort: str) -> list[Row]:
+    """By the column asked for, missing values last either way; the rank breaks ties and is the default."""
+    rows = sorted(rows, key=_by_rank)
+    name = sort.lstrip("-")
+    value = {column.key: column.value for column in columns}.get(name) or _LEFT_COLUMNS.get(name)
+    if value is None:
+        return rows
+    known = [row for row in rows if value(row) is not None]
+    known.sort(key=value, reverse=sort.startswith("-"))
+    return known + [row for row in rows if value(row) is None]
+
+
+_LEFT_COLUMNS: dict[str, Callable[[Row], Any]] = {
+    "rank": lambda row: row["rank"],
+    "model": lambda row: row["entrant__name"].casefold(),
+}
