@@ -18,7 +18,7 @@ from scoring.fast_p import THRESHOLDS
 
 Row = Mapping[str, Any]
 _FAST_1 = THRESHOLDS.index(1.0)
-_PASS_AT_1 = "Share of samples that pass, averaged over problems."
+_SHARE_OF_PASSES = "Share of samples that pass, averaged over problems."
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def pass_at(k: int) -> Column:
         title=f"pass@{k}",
         unit="%",
         better="up",
-        definition=_PASS_AT_1 if k == 1 else f"Chance that at least one of {k} samples passes, averaged over problems.",
+        definition=_SHARE_OF_PASSES if k == 1 else f"Chance that at least one of {k} samples passes, averaged over problems.",
         value=lambda row: _estimate(row, k)[0],
         cell=lambda row: _pass_cell(row, k),
         bounds=lambda row: _estimate(row, k)[1:],
