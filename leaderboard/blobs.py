@@ -91,7 +91,8 @@ def _store_at(url: str) -> BlobStore:
     if parts.scheme == "s3":
         from storages.backends.s3 import S3Storage
 
-        return StorageBlobs(S3Storage(bucket_name=parts.netloc, location=parts.path.strip("/"), file_overwrite=True))
+        options = {"bucket_name": parts.netloc, "location": parts.path.strip("/"), "file_overwrite": True}
+        return StorageBlobs(S3Storage(**options))  # type: ignore[no-untyped-call]
     if parts.scheme not in {"", "file"}:
         raise ImproperlyConfigured(f"PODIUM_BLOB_URL has scheme {parts.scheme!r}; use a folder or s3://bucket/prefix.")
     return FolderBlobs(Path(parts.path))

@@ -4,9 +4,11 @@ Each app registers its guards (`Guard`). The condition is SQL over OLD and NEW t
 `{differs}` stands for the null-safe inequality of the database at hand.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.apps import AppConfig
 from django.core.checks import CheckMessage, Tags, Warning, register
 from django.db import connections, models
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -105,7 +107,11 @@ def _after_migrate(using: str, **_: Any) -> None:
 
 
 @register(Tags.database)
-def check_triggers(databases: list[str] | None = None, **_: Any) -> list[CheckMessage]:
+def check_triggers(
+    app_configs: Sequence[AppConfig] | None = None,  # noqa: ARG001 - what Django passes
+    databases: Sequence[str] | None = None,
+    **_: Any,
+) -> list[CheckMessage]:
     problems: list[CheckMessage] = []
     for alias in databases or []:
         if gone := missing(connections[alias]):

@@ -130,7 +130,7 @@ def _row(
     baseline: Measurement | None = None,
     evaluation: Evaluation | None = None,
 ) -> Measurement:
-    place = evaluation or (result and result.evaluation)
+    place = evaluation if result is None else result.evaluation
     if place is None:
         raise ValueError("a measurement belongs to a result or names its evaluation")
     return Measurement(

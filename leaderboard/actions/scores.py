@@ -1,7 +1,7 @@
 """The (submission, problem) aggregates: each a pure function of current results and the decisions on them."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -82,13 +82,13 @@ def computed(submission: Submission, track: Track, problem_ids: Sequence[int] | 
     ]
 
 
-def _ruling(scope: FlagScope) -> QuerySet[Flag]:
+def _ruling(scope: FlagScope) -> QuerySet[Any]:
     """The result's flags of this scope with their latest ruling (null: nobody has decided)."""
     latest = Decision.objects.filter(flag=OuterRef("pk")).order_by("-id").values("kind")[:1]
     return Flag.objects.filter(result=OuterRef("current_result"), scope=scope).annotate(ruling=Subquery(latest))
 
 
-def _facts(evaluations: QuerySet[Evaluation]) -> Iterable[dict[str, Any]]:
+def _facts(evaluations: QuerySet[Evaluation]) -> Iterable[Mapping[str, Any]]:
     """One row per evaluation with all that scoring needs, in one query, in a fixed order."""
     timed = Measurement.objects.filter(result=OuterRef("current_result"), role=Role.CANDIDATE)
     verdict_flags, time_flags = _ruling(FlagScope.VERDICT), _ruling(FlagScope.TIME)
@@ -106,7 +106,7 @@ def _facts(evaluations: QuerySet[Evaluation]) -> Iterable[dict[str, Any]]:
     )  # fmt: skip
 
 
-def _add(tally: _Tally, row: dict[str, Any]) -> None:
+def _add(tally: _Tally, row: Mapping[str, Any]) -> None:
     tally.n_samples += 1
     verdict = row["current_result__verdict"]
     if verdict is None:
@@ -119,7 +119,7 @@ def _add(tally: _Tally, row: dict[str, Any]) -> None:
         _add_pass(tally, row)
 
 
-def _add_pass(tally: _Tally, row: dict[str, Any]) -> None:
+def _add_pass(tally: _Tally, row: Mapping[str, Any]) -> None:
     tally.n_passed += 1
     tally.n_time_flagged += row["time_open"]
     tally.fast_counts[0] += 1  # the first threshold is 0: every pass counts

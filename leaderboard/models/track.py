@@ -33,7 +33,7 @@ class Track(models.Model):
     @property
     def hardware(self) -> Hardware:
         return Hardware(
-            device=self.device,
+            device="gpu" if self.device == "gpu" else "cpu",
             gpu_name=self.hardware_name if self.device == "gpu" else "",
             compute_capability=_version(self.compute_capability) if self.compute_capability else None,
             toolkit=_version(self.toolkit) if self.toolkit else (0, 0),

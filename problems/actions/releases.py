@@ -1,5 +1,6 @@
 """What can be done to a release: import, publish, freeze, export. Callers write the audit entry."""
 
+import hashlib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -63,7 +64,7 @@ def _row(release: Release, position: int, slug: str, record: PackRecord) -> Prob
         tags=list(spec.metadata.tags or []),
         record=record.line,
         record_md5=record_md5(record.line),
-        record_sha256=record.sha256,
+        record_sha256=hashlib.sha256(record.line).hexdigest(),
         grading_digest=grading_digest(spec, podium.build_only),
         build_only=podium.build_only,
         flops=podium.flops,
@@ -110,11 +111,8 @@ def _compare(report: ImportReport, previous: Release, rows: list[Problem]) -> No
             report.still_holding.append(row.task_id)
         if md5 != row.record_md5:
             report.changed.append(row.task_id)
-            word = (
-                "new" if md5 is None else ("results hold" if grading == row.grading_digest else "results do not hold")
-            )
             if len(report.changed) <= LINE_LIMIT:
-                report.lines.append(f"  {row.task_id}: {'added' if md5 is None else 'changed'}, {word}")
+                report.lines.append(f"  {row.task_id}: {_change(md5, grading == row.grading_digest)}")
     report.lines += [f"  {task_id}: removed" for task_id in list(old)[:LINE_LIMIT]]
     report.lines.append(
         f"{len(report.changed)} of {len(rows)} tasks differ from {previous.slug}, {len(old)} were removed; "
@@ -148,6 +146,12 @@ def import_release(pack: ProblemPack, slug: str | None = None) -> ImportReport:
         _compare(report, previous, rows)
     report.lines.append(f"Draft {release.slug} made (revision {release.revision}, digest {release.digest[:12]}…).")
     return report
+
+
+def _change(md5_before: str | None, holds: bool) -> str:
+    if md5_before is None:
+        return "added"
+    return "changed, its results still hold" if holds else "changed, its results do not hold"
 
 
 def _counts(rows: list[Problem]) -> Mapping[str, int]:
