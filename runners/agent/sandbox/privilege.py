@@ -1,0 +1,39 @@
+"""Which user a slot's commands run as: an agent started as root gives every slot a user that nothing else has."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+FIRST_SLOT_UID = 61_000
+
+
+@dataclass(frozen=True)
+class Identity:
+    uid: int
+    gid: int
+    dropped: bool
+    """True where this user belongs to the slot alone, so everything that runs as it may be killed."""
+
+
+def identity_of(slot: int) -> Identity:
+    if os.geteuid() != 0:
+        return Identity(os.geteuid(), os.getegid(), dropped=False)
+    uid = FIRST_SLOT_UID + slot
+    return Identity(uid, uid, dropped=True)
+
+
+def hand_over(workspace: Path, identity: Identity) -> None:
+    """Make the slot's user own the workspace. Links are not followed; no process of the contestant runs meanwhile."""
+    if not identity.dropped:
+        return
+    for folder, folders, files in os.walk(workspace):
+        for name in ["", *folders, *files]:
+            path = os.path.join(folder, name) if name else folder
+            if os.lstat(path).st_uid != identity.uid:
+                os.chown(path, identity.uid, identity.gid, follow_symlinks=False)
+
+
+def reachable_by_others(path: Path) -> bool:
+    """Whether a user with no rights of its own could open `path`: it and every folder above let others in."""
+    real = path.resolve()
+    return all(folder.stat().st_mode & 0o001 for folder in [real, *real.parents])

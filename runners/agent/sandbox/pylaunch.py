@@ -1,0 +1,119 @@
+"""Runs the contestant's Python in the interpreter's stead and announces to the witness that the script reached its end.
+
+Started as `python [options] pylaunch.py SCRIPT ARGUMENT…`, `… -m MODULE …` or `… -c CODE …` by the shim that stands on
+PATH. Only modules that the interpreter has already loaded are used: it must cost nothing and import nothing foreign.
+"""
+
+import os
+import sys
+
+import _signal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import CodeType, TracebackType
+
+
+def solution_files() -> frozenset[str]:
+    named = os.environ.get("PODIUM_SOLUTION_FILES", "")
+    return frozenset(os.path.realpath(path) for path in named.split(":") if path)
+
+
+def announce_end() -> None:
+    """Tell the tracer. Without one the variable is absent, because the signal would be deadly."""
+    number = os.environ.get("PODIUM_END_SIGNAL", "")
+    if number:
+        _signal.raise_signal(int(number))
+
+
+def passes_through(traceback: "TracebackType | None", files: frozenset[str]) -> bool:
+    while traceback is not None:
+        if os.path.realpath(traceback.tb_frame.f_code.co_filename) in files:
+            return True
+        traceback = traceback.tb_next
+    return False
+
+
+def run(code: "CodeType", namespace: dict[str, object], untrusted: frozenset[str]) -> None:
+    """Execute as the interpreter would; `untrusted` files may not end the program by SystemExit on the harness's behalf."""
+    try:
+        exec(code, namespace)
+    except SystemExit as stop:
+        if stop.code in (None, 0) and not passes_through(stop.__traceback__, untrusted):
+            announce_end()
+        raise
+    except BaseException as error:
+        inner = error.__traceback__.tb_next if error.__traceback__ else None
+        sys.excepthook(type(error), error, inner)
+        sys.exit(130 if isinstance(error, KeyboardInterrupt) else 1)
+    announce_end()
+
+
+def fresh_main(path: str | None) -> dict[str, object]:
+    """A `__main__` like the one the interpreter makes for a script (or, without a path, for -c)."""
+    module = type(sys)("__main__")
+    namespace = module.__dict__
+    namespace.update(__builtins__=sys.modules["builtins"], __annotations__={})
+    if path is not None:
+        loader = sys.modules["_frozen_importlib_external"].SourceFileLoader("__main__", path)
+        namespace.update(__file__=path, __cached__=None, __loader__=loader)
+    sys.modules["__main__"] = module
+    return namespace
+
+
+def set_first_path(folder: str) -> None:
+    if not sys.flags.safe_path:
+        sys.path[0] = folder
+
+
+def run_script(script: str) -> None:
+    path = os.path.abspath(script)
+    try:
+        with open(path, "rb") as source:
+            text = source.read()
+    except OSError as error:
+        sys.stderr.write(f"{sys.executable}: can't open file {path!r}: [Errno {error.errno}] {error.strerror}\n")
+        sys.exit(2)
+    set_first_path(os.path.dirname(os.path.realpath(path)))
+    untrusted = solution_files()
+    # A solution that is itself the program may end itself.
+    run(compiled(text, path), fresh_main(path), frozenset() if os.path.realpath(path) in untrusted else untrusted)
+
+
+def compiled(text: str | bytes, path: str) -> "CodeType":
+    try:
+        return compile(text, path, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError) as error:
+        sys.excepthook(type(error), error, None)
+        sys.exit(1)
+
+
+def run_module(name: str) -> None:
+    set_first_path(os.getcwd())
+    del sys.modules["__main__"]
+    namespace = fresh_main(None)
+    import runpy
+
+    untrusted = solution_files()
+    namespace["_run_module_as_main"] = runpy._run_module_as_main  # type: ignore[attr-defined]
+    sys.argv[0] = name
+    run(compile(f"_run_module_as_main({name!r})", "<podium>", "exec"), namespace, untrusted)
+
+
+def main() -> None:
+    del sys.argv[0]
+    first = sys.argv[0]
+    if first == "-m":
+        del sys.argv[0]
+        run_module(sys.argv[0])
+    elif first == "-c":
+        code = sys.argv.pop(1)
+        set_first_path("")
+        run(compiled(code, "<string>"), fresh_main(None), solution_files())
+    elif os.path.isdir(first) or first.endswith((".zip", ".pyz", ".pyc")):
+        os.execv(sys.executable, [sys.executable, *sys.argv])
+    else:
+        run_script(first)
+
+
+main()

@@ -1,0 +1,100 @@
+"""The private root of a sandbox, built from a list: system folders, a minimal /etc and the toolchains outside /usr."""
+
+import os
+import shutil
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+SYSTEM_FOLDERS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
+TOOLS = ("g++", "gcc", "clang++", "nvcc", "cmake", "make", "ninja")
+BASE_PATH = ("/usr/local/bin", "/usr/bin", "/bin")
+SANDBOX_USER = 1000
+ETC_FILES = {
+    "passwd": f"root:x:0:0:root:/:/usr/sbin/nologin\npodium:x:{SANDBOX_USER}:{SANDBOX_USER}:podium:/tmp:/bin/sh\n",
+    "group": f"root:x:0:\npodium:x:{SANDBOX_USER}:\n",
+    "hosts": "127.0.0.1 localhost\n",
+    "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",
+}
+
+
+@dataclass(frozen=True)
+class Toolchains:
+    """Folders to show read-only, where they stand, and the search path that finds their programs first."""
+
+    folders: tuple[Path, ...]
+    search_path: tuple[str, ...] = field(default=BASE_PATH)
+
+
+def interpreter() -> Path:
+    """The Python that problems run under: PODIUM_PYTHON, else the agent's own, whose packages they may use."""
+    return Path(os.environ.get("PODIUM_PYTHON") or sys.executable)
+
+
+def find_toolchains() -> Toolchains:
+    """What of this machine's tools lies outside /usr, Python's own folders included."""
+    python = interpreter()
+    folders = set(_python_folders(python))
+    programs = [python.parent]
+    for tool in TOOLS:
+        found = shutil.which(tool)
+        if found is not None and not _in_system(Path(found).resolve()):
+            folders.add(Path(found).resolve().parent.parent)
+            programs.append(Path(found).parent)
+    outside = sorted(folder for folder in folders if not _in_system(folder))
+    return Toolchains(tuple(_outermost(outside)), tuple(dict.fromkeys([*map(str, programs), *BASE_PATH])))
+
+
+def _python_folders(python: Path) -> list[Path]:
+    """The environment of an interpreter and the installation behind it."""
+    if python == Path(sys.executable):
+        return [Path(sys.prefix), Path(sys.base_prefix)]
+    return [python.parent.parent, python.resolve().parent.parent]
+
+
+def _in_system(path: Path) -> bool:
+    return path == Path("/") or str(path).startswith("/usr/") or path == Path("/usr")
+
+
+def _outermost(folders: list[Path]) -> list[Path]:
+    return [folder for folder in folders if not any(other in folder.parents for other in folders)]
+
+
+def stage_etc(cache_dir: Path) -> Path:
+    """A folder that stands for /etc: users and hosts of our own, the loader's cache and the alternatives of the host."""
+    etc = cache_dir / "etc"
+    etc.mkdir(parents=True, exist_ok=True, mode=0o755)
+    for name, text in ETC_FILES.items():
+        _replace(etc / name, text.encode())
+    for name in ("ld.so.cache", "ld.so.conf"):
+        source = Path("/etc") / name
+        if source.exists():
+            _replace(etc / name, source.read_bytes())
+    alternatives = etc / "alternatives"
+    if not alternatives.is_dir() and Path("/etc/alternatives").is_dir():
+        shutil.copytree("/etc/alternatives", alternatives, symlinks=True, dirs_exist_ok=True)
+        alternatives.chmod(0o755)
+    etc.chmod(0o755)
+    return etc
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Written beside and renamed: another agent's sandbox may be reading it."""
+    if path.exists() and path.read_bytes() == data:
+        return
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    draft.write_bytes(data)
+    draft.chmod(0o644)
+    draft.rename(path)
+
+
+def base_environment(toolchains: Toolchains) -> dict[str, str]:
+    """All that a command finds in its environment, but for what the pipeline adds."""
+    return {
+        "PATH": ":".join(toolchains.search_path),
+        "HOME": "/tmp",
+        "TMPDIR": "/tmp",
+        "LANG": "C.UTF-8",
+        "USER": "podium",
+        "PYTHONNOUSERSITE": "1",
+    }

@@ -1,0 +1,75 @@
+"""The unconfined backend, for trusted code alone: same supervisor, limits and seccomp, but the machine's own root."""
+
+import os
+import warnings
+from pathlib import Path
+
+from runners.agent.sandbox.bubblewrap import enter
+from runners.agent.sandbox.cages import Cage, MemoryLimit, choose_memory_limit
+from runners.agent.sandbox.policy import Command, Outcome, SandboxFault
+from runners.agent.sandbox.privilege import Identity, hand_over, identity_of, reachable_by_others
+from runners.agent.sandbox.process import Launch, run_supervised
+from runners.agent.sandbox.root import base_environment, find_toolchains, interpreter
+from runners.agent.sandbox.supervisor import Orders, build, default_cache_directory
+
+WARNING = (
+    "SANDBOX=unconfined: commands see this machine's files and processes. Run only code that you trust yourself; "
+    "for anybody else's use docker or bubblewrap."
+)
+
+
+class UnconfinedSandbox:
+    """Keeps limits, not secrets."""
+
+    name = "unconfined"
+
+    def __init__(self, cache_dir: Path | None = None, memory_limit: MemoryLimit | None = None) -> None:
+        warnings.warn(WARNING, stacklevel=2)
+        self._memory_limit = memory_limit or choose_memory_limit()
+        self.memory_limit_by = self._memory_limit.name
+        self._supervisor = build(cache_dir or default_cache_directory())
+        self._toolchains = find_toolchains()
+
+    def run(self, command: Command) -> Outcome:
+        """Run to the end or to a limit. Raises SandboxFault where the command asks for what only a sandbox can do."""
+        moved = [mount.target for mount in command.mounts if str(mount.source) != mount.target]
+        if moved:
+            raise SandboxFault(f"the unconfined sandbox cannot show files elsewhere ({', '.join(moved)}): use bubblewrap")
+        identity = self._identity(command)
+        hand_over(command.workspace, identity)
+        cage = self._memory_limit.cage(command.limits)
+        arguments = [*enter(self._supervisor, identity, cage), str(self._supervisor), "supervise"]
+        return run_supervised(Launch(arguments), self._orders(command, identity, cage), cage)
+
+    def _identity(self, command: Command) -> Identity:
+        """The slot's user, unless tools or workspace lie where it could not go: there is no private root to show them."""
+        needed = [command.workspace, interpreter(), self._supervisor]
+        if os.geteuid() == 0 and all(map(reachable_by_others, needed)):
+            return identity_of(command.slot)
+        return Identity(os.geteuid(), os.getegid(), dropped=False)
+
+    def _orders(self, command: Command, identity: Identity, cage: Cage) -> Orders:
+        return Orders(
+            command=command,
+            workspace=str(command.workspace),
+            home=str(self._supervisor.parent),
+            environment={**base_environment(self._toolchains), **command.environment},
+            owns_everyone=identity.dropped,
+            processes=0 if cage.bounds_processes else command.limits.processes + tasks_of(identity.uid),
+            linger=cage.vanishes,
+        )
+
+    def close(self) -> None:
+        """Nothing is held between commands."""
+
+
+def tasks_of(uid: int) -> int:
+    """How many tasks a user has already: the kernel counts them against the same limit."""
+    total = 0
+    for entry in os.scandir("/proc"):
+        try:
+            if entry.name.isdigit() and entry.stat().st_uid == uid:
+                total += len(os.listdir(f"{entry.path}/task"))
+        except OSError:
+            continue
+    return total
