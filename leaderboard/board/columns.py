@@ -66,7 +66,7 @@ def pass_at(k: int) -> Column:
         title=f"pass@{k}",
         unit="%",
         better="up",
-        definition=_SHARE_OF_PASSES if k == 1 else f"Chance that at least one of {k} samples passes, averaged over problems.",
+        definition=f"Chance that one of {k} samples passes, averaged over problems." if k > 1 else _SHARE_OF_PASSES,
         value=lambda row: _estimate(row, k)[0],
         cell=lambda row: _pass_cell(row, k),
         bounds=lambda row: _estimate(row, k)[1:],
