@@ -1,0 +1,58 @@
+"""Who is asking: API tokens in the Authorization header, and the scope that a request needs."""
+
+from typing import Any
+
+from django.utils import timezone
+from rest_framework import exceptions, permissions
+from rest_framework.authentication import BaseAuthentication, get_authorization_header
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from leaderboard.actions.errors import NotAllowed
+from leaderboard.models import ApiToken
+from leaderboard.models.token import PREFIX, Scope, digest_of
+
+
+class TokenAuthentication(BaseAuthentication):
+    """`Authorization: Bearer pdm_…`. A token that is wrong, expired or revoked is refused with words, never ignored."""
+
+    def authenticate(self, request: Request) -> tuple[Any, ApiToken] | None:
+        kind, _, secret = get_authorization_header(request).decode("latin-1").partition(" ")
+        if kind.lower() != "bearer":
+            return None
+        token = ApiToken.find(secret.strip())
+        if token is None:
+            raise exceptions.AuthenticationFailed(_why_refused(secret.strip()), code="bad_token")
+        return token.user, token
+
+    def authenticate_header(self, _request: Request) -> str:
+        return 'Bearer realm="Podium"'
+
+
+def _why_refused(secret: str) -> str:
+    if not secret.startswith(PREFIX):
+        return f"This is not an API token of this site: those begin with {PREFIX}."
+    token = ApiToken.objects.select_related("user").filter(digest=digest_of(secret)).first()
+    if token is None:
+        return "This API token is not known here. Make one on your account page."
+    if token.revoked_at:
+        return f"This API token was revoked on {token.revoked_at:%Y-%m-%d}. Make a new one on your account page."
+    if token.expires_at <= timezone.now():
+        return f"This API token expired on {token.expires_at:%Y-%m-%d}. Make a new one on your account page."
+    return "The account of this API token is disabled."
+
+
+class HasScope(permissions.BasePermission):
+    """Reading is open to all (rows are filtered by who asks); changing needs an account, and a token that may."""
+
+    def has_permission(self, request: Request, _view: APIView) -> bool:
+        reading = request.method in permissions.SAFE_METHODS
+        if isinstance(request.auth, ApiToken):
+            _check_scope(request.auth, Scope.READ if reading else Scope.SUBMIT)
+        return reading or bool(request.user and request.user.is_authenticated)
+
+
+def _check_scope(token: ApiToken, needed: Scope) -> None:
+    if needed not in token.scopes:
+        has = ", ".join(token.scopes) or "none"
+        raise NotAllowed("scope_missing", f"This needs an API token with scope {needed.value}; this one has: {has}.")

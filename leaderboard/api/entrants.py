@@ -1,0 +1,78 @@
+"""Entrants: everybody's to read, one's own to make."""
+
+from typing import Any, ClassVar
+
+from django.db.models import QuerySet
+from django.utils.text import slugify
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import exceptions, serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from leaderboard.api.base import ApiList, ApiView, found
+from leaderboard.models import Entrant
+from leaderboard.models.audit import record
+from leaderboard.models.entrant import EntrantKind
+from leaderboard.visibility import visible_entrants
+
+OWN_KINDS = [(kind.value, kind.label) for kind in (EntrantKind.MODEL, EntrantKind.AGENT, EntrantKind.PERSON)]
+
+
+class EntrantSerializer(serializers.ModelSerializer[Entrant]):
+    url = serializers.URLField(required=False, allow_blank=True, help_text="Its home page.")
+
+    class Meta:
+        model = Entrant
+        fields: ClassVar = [
+            "slug", "name", "kind", "organisation", "description", "url", "open_weights", "is_verified",
+            "publishes_code", "created_at",
+        ]  # fmt: skip
+        read_only_fields: ClassVar = ["slug", "is_verified", "created_at"]
+
+
+class NewEntrantSerializer(EntrantSerializer):
+    """What a person may say of a new entrant; baselines are an organiser's."""
+
+    kind = serializers.ChoiceField(choices=OWN_KINDS, default=EntrantKind.MODEL)
+
+    def validate_name(self, name: str) -> str:
+        if not slugify(name):
+            raise serializers.ValidationError("Use at least one letter or digit; the address is made from the name.")
+        if Entrant.objects.filter(slug=slugify(name)[:100]).exists():
+            raise serializers.ValidationError(f"An entrant at the address {slugify(name)[:100]!r} is here already.")
+        return name
+
+
+class EntrantList(ApiList):
+    serializer_class = EntrantSerializer
+
+    def get_queryset(self) -> QuerySet[Entrant]:
+        if "mine" in self.request.query_params:
+            if not self.request.user.is_authenticated:
+                raise exceptions.NotAuthenticated
+            return Entrant.objects.submittable_by(self.request.user)
+        return visible_entrants(self.request.user)
+
+    @extend_schema(
+        tags=["entrants"], parameters=[OpenApiParameter("mine", bool, description="Only those you may submit for.")]
+    )
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """Whoever is ranked: models, agents, people, baselines."""
+        return super().get(request, *args, **kwargs)
+
+    @extend_schema(tags=["entrants"], request=NewEntrantSerializer, responses={201: EntrantSerializer})
+    def post(self, request: Request) -> Response:
+        """Make an entrant of your own."""
+        wanted = NewEntrantSerializer(data=request.data)
+        wanted.is_valid(raise_exception=True)
+        slug = slugify(wanted.validated_data["name"])[:100]
+        entrant = wanted.save(slug=slug, owner=request.user)
+        record(request.user, "create", entrant)
+        return Response(EntrantSerializer(entrant).data, status.HTTP_201_CREATED)
+
+
+class EntrantDetail(ApiView):
+    @extend_schema(tags=["entrants"], responses=EntrantSerializer)
+    def get(self, request: Request, slug: str) -> Response:
+        """One entrant."""
+        return Response(EntrantSerializer(found(visible_entrants(request.user), "entrant", slug=slug)).data)

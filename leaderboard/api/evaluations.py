@@ -1,0 +1,168 @@
+"""GET /api/v1/evaluations/<id>: verdict and why, measurements, flags and provenance, each to whom it may be shown."""
+
+from typing import Any, ClassVar
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from leaderboard.api.base import ApiView, found, not_found
+from leaderboard.models import Evaluation, Flag, Measurement, Result
+from leaderboard.visibility import SubmissionView, shown_reason, view_of
+from runners.protocol import Role
+
+
+class MeasurementSerializer(serializers.ModelSerializer[Measurement]):
+    """`runs_ms` has one median per process, in milliseconds, in the order they ran."""
+
+    class Meta:
+        model = Measurement
+        fields: ClassVar = [
+            "role", "case", "median_ms", "ci_low_ms", "ci_high_ms", "runs_ms", "clock", "work_checked", "witness",
+            "ranks", "measured_at",
+        ]  # fmt: skip
+
+
+class PairSerializer(MeasurementSerializer):
+    """A candidate's time with the baseline it was held against."""
+
+    baseline = MeasurementSerializer(allow_null=True)
+
+    class Meta(MeasurementSerializer.Meta):
+        fields: ClassVar = [*MeasurementSerializer.Meta.fields, "baseline"]
+
+
+class FlagSerializer(serializers.ModelSerializer[Flag]):
+    ruling = serializers.SerializerMethodField(help_text="upheld, dismissed, or null while nobody has decided.")
+    public_reason = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Flag
+        fields: ClassVar = ["code", "scope", "detail", "created_at", "ruling", "public_reason"]
+
+    def get_ruling(self, flag: Flag) -> str | None:
+        latest = next(iter(flag.decisions.all()), None)
+        return latest.kind.removeprefix("flag_") if latest else None
+
+    def get_public_reason(self, flag: Flag) -> str:
+        latest = next(iter(flag.decisions.all()), None)
+        return latest.public_reason if latest else ""
+
+
+def facts_of(result: Result, view: SubmissionView) -> dict[str, Any]:
+    """What this asker may read of a result: no problem content, no code, no logs."""
+    timed = [one for one in result.measurements.all() if one.role == Role.CANDIDATE]
+    return {
+        "verdict": result.verdict,
+        "reason": shown_reason(view, result.verdict, result.reason),
+        "witness": result.witness,
+        "speedup": result.speedup,
+        "origin": result.origin,
+        "measurements": PairSerializer(timed, many=True).data,
+        "flags": FlagSerializer(result.flags.all(), many=True).data,
+        "provenance": result.provenance,
+        "created_at": result.created_at.isoformat(),
+    }
+
+
+def with_facts(rows: QuerySet[Evaluation]) -> QuerySet[Evaluation]:
+    """Everything `facts_of` and its callers read, in a constant number of queries."""
+    return (
+        rows.select_related("track", "problem", "sample", "current_result")
+        .defer("problem__record")
+        .prefetch_related("current_result__measurements__baseline", "current_result__flags__decisions")
+    )
+
+
+class ResultSerializer(serializers.Serializer[Any]):
+    verdict = serializers.CharField()
+    reason = serializers.CharField(help_text="Empty for strangers unless the problem was skipped.")
+    witness = serializers.CharField()
+    speedup = serializers.FloatField(allow_null=True)
+    origin = serializers.CharField()
+    measurements = PairSerializer(many=True)
+    flags = FlagSerializer(many=True)
+    provenance = serializers.DictField()
+    created_at = serializers.DateTimeField()
+
+
+class StepSerializer(serializers.Serializer[Any]):
+    """A command as it was run. `log` is null where you may not read it."""
+
+    name = serializers.CharField()
+    exit_code = serializers.IntegerField(allow_null=True)
+    signal = serializers.IntegerField(allow_null=True)
+    timed_out = serializers.BooleanField()
+    memory_exceeded = serializers.BooleanField()
+    wall_ms = serializers.FloatField()
+    cpu_ms = serializers.FloatField()
+    peak_memory_bytes = serializers.IntegerField()
+    cached = serializers.BooleanField()
+    log = serializers.CharField(allow_null=True)
+
+
+class EvaluationSerializer(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    submission = serializers.IntegerField()
+    task_id = serializers.CharField()
+    sample = serializers.IntegerField(help_text="Counted from 0.")
+    track = serializers.CharField()
+    judge_version = serializers.CharField()
+    state = serializers.CharField()
+    queued_at = serializers.DateTimeField()
+    done_at = serializers.DateTimeField(allow_null=True)
+    result = ResultSerializer(allow_null=True, help_text="The current result; null until there is one.")
+    steps = StepSerializer(many=True)
+    n_results = serializers.IntegerField(help_text="All results, the current one included.")
+
+
+_STEP_FACTS = (
+    "name", "exit_code", "signal", "timed_out", "memory_exceeded", "wall_ms", "cpu_ms", "peak_memory_bytes", "cached",
+)  # fmt: skip
+
+
+def _steps(result: Result | None, view: SubmissionView) -> list[dict[str, Any]]:
+    """How each step ended (the team's and the organisers'), with the logs that the asker may read."""
+    if result is None or view.run_log == "none":
+        return []
+    return [_step(step, view) for step in result.steps]
+
+
+def _step(step: dict[str, Any], view: SubmissionView) -> dict[str, Any]:
+    readable = view.build_log if step.get("name") == "build" else view.run_log == "full"
+    return {
+        **{name: step.get(name) for name in _STEP_FACTS},
+        "log": (step.get("log") or {}).get("text", "") if readable else None,
+    }
+
+
+class EvaluationDetail(ApiView):
+    @extend_schema(tags=["submissions"], responses=EvaluationSerializer)
+    def get(self, request: Request, pk: int) -> Response:
+        """One evaluation with its current result."""
+        rows = with_facts(Evaluation.objects.select_related("submission__entrant", "submission__release"))
+        one = found(rows, "evaluation", pk=pk)
+        view = view_of(request.user, one.submission)
+        if not view.is_visible:
+            raise not_found("evaluation", pk)
+        return Response(_rendered(one, view))
+
+
+def _rendered(one: Evaluation, view: SubmissionView) -> dict[str, Any]:
+    result = one.current_result if view.results else None
+    return {
+        "id": one.pk,
+        "submission": one.submission_id,
+        "task_id": one.problem.task_id,
+        "sample": one.sample.index,
+        "track": one.track.slug,
+        "judge_version": one.judge_version,
+        "state": one.state,
+        "queued_at": one.queued_at,
+        "done_at": one.done_at,
+        "result": facts_of(result, view) if result else None,
+        "steps": _steps(result, view),
+        "n_results": one.results.count(),
+    }

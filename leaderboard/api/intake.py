@@ -1,0 +1,113 @@
+"""Read what a POST of a submission says: an upload or typed code, checked by the code that web and command line use."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.conf import settings
+from rest_framework import exceptions, serializers
+from rest_framework.request import Request
+
+from leaderboard.actions.catalogue import catalogue_of
+from leaderboard.actions.submit import Order
+from leaderboard.api.base import found
+from leaderboard.api.errors import TooLarge
+from leaderboard.api.releases import FileSerializer
+from leaderboard.models import Track
+from leaderboard.visibility import visible_entrants
+from problems.formats.submission import SubmissionDraft, UploadLimits, read_submission, single_solution
+from problems.models import Release
+from problems.spec.solution import SourceFile
+
+FORM_OVERHEAD_BYTES = 64 * 1024
+"""Room for the multipart framing and the other fields beside the file."""
+MEBIBYTE = 1024 * 1024
+SHOWN_NOTICES = 50
+
+
+class FormBoolean(serializers.BooleanField):
+    """Absent means the default; DRF would take a field absent from a form for a box left unticked."""
+
+    default_empty_html = serializers.empty
+
+
+class _OrderSerializer(serializers.Serializer[Any]):
+    release = serializers.CharField(help_text="A release's slug.")
+    entrant = serializers.CharField(help_text="The slug of an entrant that you may submit for.")
+    tracks = serializers.ListField(child=serializers.CharField(), help_text="Track slugs; repeat the field.")
+    counted = FormBoolean(default=True, help_text="Whether it shall be the counted one (full submissions only).")
+    note = serializers.CharField(default="", allow_blank=True, max_length=500)
+
+
+class UploadSerializer(_OrderSerializer):
+    file = serializers.FileField(help_text="A solutions pack (.tar.gz, .jsonl) or a zip of folders.")
+    strict = FormBoolean(default=False, help_text="Apply ComputeEval's own rules to the whole pack.")
+
+
+class TypedSerializer(_OrderSerializer):
+    task_id = serializers.CharField()
+    files = FileSerializer(many=True, allow_empty=False)
+
+
+def check_size(request: Request) -> None:
+    """Raises TooLarge by the announced length; a body without one is empty to the server."""
+    length = request.META.get("CONTENT_LENGTH") or "0"
+    bound = settings.UPLOAD_MAX_BYTES if is_upload(request) else settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+    if not length.isdigit() or int(length) > bound + FORM_OVERHEAD_BYTES:
+        words = f"The upload is larger than {bound / MEBIBYTE:.0f} MiB, the most that this site takes."
+        raise TooLarge(f"{words} Send fewer samples at a time, or ask the organisers.")
+
+
+def read(request: Request) -> tuple[Order, SubmissionDraft]:
+    """The order and the checked samples. Raises ValidationError, NotFound or PackRefused."""
+    upload = is_upload(request)
+    form = (UploadSerializer if upload else TypedSerializer)(data=request.data)
+    form.is_valid(raise_exception=True)
+    said = form.validated_data
+    order = _order(request, said)
+    return order, _uploaded(order, said) if upload else _typed(order, said)
+
+
+def is_upload(request: Request) -> bool:
+    return str(request.META.get("CONTENT_TYPE", "")).startswith("multipart/")
+
+
+def _order(request: Request, said: dict[str, Any]) -> Order:
+    through = "cli" if request.headers.get("User-Agent", "").startswith("podium/") else "api"
+    return Order(
+        entrant=found(visible_entrants(request.user), "entrant", slug=said["entrant"]),
+        release=found(Release.objects.visible_to(request.user), "release", slug=said["release"]),
+        tracks=_tracks(said["tracks"]),
+        asks_to_count=said["counted"],
+        through=through,
+        note=said["note"],
+    )
+
+
+def _tracks(slugs: Sequence[str]) -> list[Track]:
+    known = {track.slug: track for track in Track.objects.filter(slug__in=slugs)}
+    if missing := [slug for slug in slugs if slug not in known]:
+        raise exceptions.NotFound(f"There is no track {missing[0]!r}. /api/v1/tracks lists them.")
+    return list(known.values())
+
+
+def _uploaded(order: Order, said: dict[str, Any]) -> SubmissionDraft:
+    upload = said["file"]
+    limits = UploadLimits(packed_bytes=settings.UPLOAD_MAX_BYTES)
+    return read_submission(upload.file, upload.name, catalogue_of(order.release), limits, strict=said["strict"])
+
+
+def _typed(order: Order, said: dict[str, Any]) -> SubmissionDraft:
+    files = [SourceFile(path=file["path"], content=file["content"]) for file in said["files"]]
+    return single_solution(said["task_id"], files, catalogue_of(order.release))
+
+
+def notices(draft: SubmissionDraft) -> list[str]:
+    """What the reader noticed: samples that are invalid and why, and anything it left out."""
+    invalid = [
+        f"{one.task_id} sample {one.index + 1} is invalid: {one.invalid_reason}"
+        for one in draft.samples
+        if one.invalid_reason
+    ]
+    lines = [*map(str, draft.notices), *invalid]
+    hidden = len(lines) - SHOWN_NOTICES
+    return [*lines[:SHOWN_NOTICES], f"and {hidden} more"] if hidden > 0 else lines

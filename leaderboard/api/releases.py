@@ -1,0 +1,137 @@
+"""Releases and their problems: statements and visible files for those who may read them."""
+
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+from django.db.models import Count, QuerySet
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from leaderboard import visibility
+from leaderboard.api.base import ApiList, ApiView, found
+from problems.models import Problem, Release
+from problems.spec.solution import SourceFile
+
+
+class FileSerializer(serializers.Serializer[Any]):
+    path = serializers.CharField()
+    content = serializers.CharField()
+
+
+class ReleaseSerializer(serializers.ModelSerializer[Release]):
+    n_problems = serializers.IntegerField()
+    tracks = serializers.SerializerMethodField(help_text="Tracks that it is offered on.")
+    previous = serializers.SlugRelatedField[Release](slug_field="slug", read_only=True)
+    why_closed = serializers.CharField(help_text="Why it takes no submissions now; empty when it does.")
+
+    class Meta:
+        model = Release
+        fields: ClassVar = [
+            "slug", "datapack_release", "revision", "digest", "profile", "previous", "title", "description", "state",
+            "is_public", "primary_metric", "timing_policy", "ks", "tracks", "n_problems", "why_closed", "opens_at",
+            "closes_at", "hidden_until", "published_at", "frozen_at",
+        ]  # fmt: skip
+
+    def get_tracks(self, release: Release) -> list[str]:
+        return sorted(place.track.slug for place in release.on_tracks.all())
+
+
+def visible_releases(user: Any) -> QuerySet[Release]:
+    rows = Release.objects.visible_to(user).annotate(n_problems=Count("problems"))
+    return rows.select_related("previous").prefetch_related("on_tracks__track")
+
+
+@extend_schema(tags=["releases"])
+class ReleaseList(ApiList):
+    """All releases that you may see, newest first."""
+
+    serializer_class = ReleaseSerializer
+
+    def get_queryset(self) -> QuerySet[Release]:
+        return visible_releases(self.request.user)
+
+
+class ReleaseDetail(ApiView):
+    @extend_schema(tags=["releases"], responses=ReleaseSerializer)
+    def get(self, request: Request, slug: str) -> Response:
+        """One release."""
+        return Response(ReleaseSerializer(found(visible_releases(request.user), "release", slug=slug)).data)
+
+
+class ProblemSerializer(serializers.ModelSerializer[Problem]):
+    class Meta:
+        model = Problem
+        fields: ClassVar = [
+            "task_id", "slug", "kind", "type", "group", "title", "difficulty", "tags", "record_md5", "grading_digest",
+            "flops", "bytes", "has_benchmark", "has_baseline",
+        ]  # fmt: skip
+
+
+@extend_schema(tags=["releases"])
+class ProblemList(ApiList):
+    """The release's problems in their order."""
+
+    serializer_class = ProblemSerializer
+
+    def get_queryset(self) -> QuerySet[Problem]:
+        release = found(Release.objects.visible_to(self.request.user), "release", slug=self.kwargs["slug"])
+        return release.problems.defer("record").order_by("position")
+
+
+class ProblemDetailSerializer(ProblemSerializer):
+    """A problem with what its solver may read; held-out files are named, never shown."""
+
+    statement = serializers.CharField()
+    build_command = serializers.CharField(allow_null=True)
+    test_command = serializers.CharField()
+    benchmark_command = serializers.CharField(allow_null=True)
+    timeout_seconds = serializers.FloatField(allow_null=True)
+    min_cuda_toolkit = serializers.CharField(allow_null=True)
+    compute_capability = serializers.CharField(allow_null=True)
+    requires_datacenter_gpu = serializers.BooleanField()
+    context_files = FileSerializer(many=True)
+    starter_files = FileSerializer(many=True, help_text="Where a solution may begin.")
+    visible_test_files = FileSerializer(many=True)
+    held_out_paths = serializers.ListField(child=serializers.CharField(), help_text="Test files that you may not read.")
+
+    class Meta(ProblemSerializer.Meta):
+        fields: ClassVar = [
+            *ProblemSerializer.Meta.fields, "statement", "build_command", "test_command", "benchmark_command",
+            "timeout_seconds", "min_cuda_toolkit", "compute_capability", "requires_datacenter_gpu", "context_files",
+            "starter_files", "visible_test_files", "held_out_paths",
+        ]  # fmt: skip
+
+
+_SPEC_FIELDS = (
+    "build_command", "test_command", "benchmark_command", "timeout_seconds", "min_cuda_toolkit", "compute_capability",
+    "requires_datacenter_gpu",
+)  # fmt: skip
+
+
+def _with_files(user: Any, problem: Problem) -> dict[str, Any]:
+    spec = problem.spec
+    visible = visibility.visible_test_paths(user, problem)
+    return {
+        **ProblemSerializer(problem).data,
+        **{name: getattr(spec, name) for name in _SPEC_FIELDS},
+        "statement": spec.prompt,
+        "context_files": _shown(spec.context_files),
+        "starter_files": _shown(spec.podium.starter),
+        "visible_test_files": _shown(file for file in spec.test_files if file.path in visible),
+        "held_out_paths": sorted({file.path for file in spec.test_files} - visible),
+    }
+
+
+def _shown(files: Iterable[SourceFile]) -> list[dict[str, str]]:
+    return [{"path": file.path, "content": file.content} for file in files]
+
+
+class ProblemDetail(ApiView):
+    @extend_schema(tags=["releases"], responses=ProblemDetailSerializer)
+    def get(self, request: Request, slug: str, problem: str) -> Response:
+        """One problem: statement, commands and visible files."""
+        release = found(Release.objects.visible_to(request.user), "release", slug=slug)
+        row = found(Problem.objects.filter(release=release).select_related("release"), "problem", slug=problem)
+        return Response(_with_files(request.user, row))

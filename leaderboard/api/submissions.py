@@ -1,0 +1,198 @@
+"""Submissions: list, send, look at, follow, cancel, rerun, and read the results of."""
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from django.conf import settings
+from django.db.models import Prefetch, QuerySet
+from django.http import StreamingHttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import exceptions, parsers, serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.throttling import ScopedRateThrottle
+
+from leaderboard.actions.cancel import cancel
+from leaderboard.actions.rerun import rerun
+from leaderboard.actions.submit import submit
+from leaderboard.api import intake
+from leaderboard.api.base import ApiList, ApiView, found
+from leaderboard.api.progress import ProgressSerializer, progress
+from leaderboard.api.results import result_lines
+from leaderboard.models import Counted, Evaluation, Submission
+from leaderboard.visibility import view_of, visible_submissions
+
+
+class SubmissionSerializer(serializers.ModelSerializer[Submission]):
+    entrant = serializers.CharField(source="entrant.slug")
+    release = serializers.CharField(source="release.slug")
+    tracks = serializers.SlugRelatedField[Any](slug_field="slug", many=True, read_only=True)
+    counted_on = serializers.SerializerMethodField(help_text="Tracks on which it is the counted one.")
+    page = serializers.SerializerMethodField(help_text="Its page on the site.")
+
+    class Meta:
+        model = Submission
+        fields: ClassVar = [
+            "id", "entrant", "release", "tracks", "state", "is_full", "name", "note", "digest", "asks_to_count",
+            "counted_on", "n_samples_per_problem", "submitted_through", "created_at", "finished_at", "page",
+        ]  # fmt: skip
+
+    def get_counted_on(self, submission: Submission) -> list[str]:
+        return sorted(place.track.slug for place in submission.counted_on.all())
+
+    def get_page(self, submission: Submission) -> str:
+        return f"{settings.SITE_URL}{submission.get_absolute_url()}"
+
+
+def _rendering(rows: QuerySet[Submission]) -> QuerySet[Submission]:
+    counted = Prefetch("counted_on", Counted.objects.select_related("track"))
+    return rows.select_related("entrant", "release").prefetch_related("tracks", counted)
+
+
+def _seen(request: Request, pk: int) -> Submission:
+    rows = Submission.objects.visible_to(request.user)
+    return found(rows.select_related("entrant", "release"), "submission", pk=pk)
+
+
+def _rendered(submission: Submission) -> dict[str, Any]:
+    row = _rendering(Submission.objects.filter(pk=submission.pk)).get()
+    return dict(SubmissionSerializer(row).data)
+
+
+class SubmitThrottle(ScopedRateThrottle):
+    """Bounds sending only; reading the list is free."""
+
+    scope_attr = "submit_scope"
+
+
+class SubmissionList(ApiList):
+    serializer_class = SubmissionSerializer
+    parser_classes = [parsers.MultiPartParser, parsers.JSONParser]
+    submit_scope = "submit"
+
+    def get_throttles(self) -> list[Any]:
+        return [SubmitThrottle()] if self.request.method == "POST" else []
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Refuse what is too large before a byte of it is parsed."""
+        intake.check_size(request)
+        super().initial(request, *args, **kwargs)
+
+    def get_queryset(self) -> QuerySet[Submission]:
+        asked = self.request.query_params
+        rows = _rendering(visible_submissions(self.request.user))
+        if "mine" in asked:
+            if not self.request.user.is_authenticated:
+                raise exceptions.NotAuthenticated
+            rows = rows.filter(submitted_by=self.request.user)
+        names = {"release": "release__slug", "entrant": "entrant__slug", "state": "state"}
+        return rows.filter(**{field: asked[name] for name, field in names.items() if name in asked})
+
+    @extend_schema(
+        tags=["submissions"],
+        parameters=[
+            OpenApiParameter("mine", bool, description="Only those that you sent."),
+            OpenApiParameter("release", str, description="A release's slug."),
+            OpenApiParameter("entrant", str, description="An entrant's slug."),
+            OpenApiParameter("state", str, enum=["accepted", "done", "cancelled"]),
+        ],
+    )
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """Submissions that you may see, newest first."""
+        return super().get(request, *args, **kwargs)
+
+    @extend_schema(
+        tags=["submissions"],
+        request={"multipart/form-data": intake.UploadSerializer, "application/json": intake.TypedSerializer},
+        responses={201: SubmissionSerializer, 200: SubmissionSerializer},
+    )
+    def post(self, request: Request) -> Response:
+        """Send a solutions pack, a zip of folders, or typed code. 201 when it is new, 200 when it is here already."""
+        order, draft = intake.read(request)
+        receipt = submit(request.user, order, draft)
+        answer = {**_rendered(receipt.submission), "notices": intake.notices(draft)}
+        return Response(answer, status.HTTP_201_CREATED if receipt.created else status.HTTP_200_OK)
+
+
+class SubmissionDetail(ApiView):
+    @extend_schema(tags=["submissions"], responses=SubmissionSerializer)
+    def get(self, request: Request, pk: int) -> Response:
+        """One submission."""
+        return Response(_rendered(_seen(request, pk)))
+
+
+class SubmissionProgress(ApiView):
+    @extend_schema(tags=["submissions"], responses=ProgressSerializer)
+    def get(self, request: Request, pk: int) -> Response:
+        """Counts per state, verdict and stage, and the place in the queue."""
+        submission = _seen(request, pk)
+        visible = view_of(request.user, submission).results
+        return Response(ProgressSerializer(progress(submission, with_verdicts=visible)).data)
+
+
+class ReasonSerializer(serializers.Serializer[Any]):
+    reason = serializers.CharField(allow_blank=True, default="")
+
+
+class CountSerializer(serializers.Serializer[Any]):
+    evaluations = serializers.IntegerField()
+
+
+class SubmissionCancel(ApiView):
+    @extend_schema(tags=["submissions"], request=ReasonSerializer, responses=CountSerializer)
+    def post(self, request: Request, pk: int) -> Response:
+        """Withdraw what is queued and stop what is running; what is done stays."""
+        wanted = _valid(ReasonSerializer, request)
+        return Response({"evaluations": cancel(request.user, _seen(request, pk), wanted["reason"])})
+
+
+class RerunSerializer(serializers.Serializer[Any]):
+    reason = serializers.CharField(help_text="Kept with the rerun and shown.")
+    evaluations = serializers.ListField(
+        child=serializers.IntegerField(), required=False, help_text="Ids; all of the submission's when left out."
+    )
+
+
+class SubmissionRerun(ApiView):
+    @extend_schema(tags=["submissions"], request=RerunSerializer, responses=CountSerializer)
+    def post(self, request: Request, pk: int) -> Response:
+        """Queue finished evaluations again; old results stay current until new ones land."""
+        wanted = _valid(RerunSerializer, request)
+        submission = _seen(request, pk)
+        return Response({"evaluations": rerun(request.user, _to_rerun(submission, wanted), wanted["reason"])})
+
+
+def _to_rerun(submission: Submission, wanted: dict[str, Any]) -> list[Evaluation]:
+    rows = Evaluation.objects.filter(submission=submission).select_related("submission__entrant", "current_result")
+    if "evaluations" not in wanted:
+        return list(rows)
+    named = set(wanted["evaluations"])
+    chosen = list(rows.filter(pk__in=named))
+    if missing := named - {one.pk for one in chosen}:
+        listed = ", ".join(map(str, sorted(missing)[:20]))
+        raise exceptions.ValidationError({"evaluations": f"Submission #{submission.pk} has no evaluation {listed}."})
+    return chosen
+
+
+def _valid(form: type[serializers.Serializer[Any]], request: Request) -> dict[str, Any]:
+    wanted = form(data=request.data)
+    wanted.is_valid(raise_exception=True)
+    return dict(wanted.validated_data)
+
+
+class SubmissionResults(ApiView):
+    @extend_schema(
+        tags=["submissions"],
+        parameters=[OpenApiParameter("track", str, description="Only this track.")],
+        responses={(200, "application/x-ndjson"): OpenApiTypes.STR},
+    )
+    def get(self, request: Request, pk: int) -> StreamingHttpResponse:
+        """One JSON line per evaluation: verdict, times, flags, provenance; no problem content and no code."""
+        submission = _seen(request, pk)
+        lines: Iterator[bytes] = result_lines(
+            submission, view_of(request.user, submission), request.query_params.get("track")
+        )
+        answer = StreamingHttpResponse(lines, content_type="application/x-ndjson")
+        answer["Content-Disposition"] = f'attachment; filename="submission-{submission.pk}-results.jsonl"'
+        return answer
