@@ -66,9 +66,9 @@ class SolutionPackMetadata(_PackMetadata):
     groups: list[GroupName] | None = None
 
 
-def parse_problem_metadata(data: bytes) -> ProblemPackMetadata:
-    """Read a problem pack's `metadata.json`; raises RecordError."""
-    fields = load_object(data)
+def parse_problem_metadata(data: bytes | dict[str, Any]) -> ProblemPackMetadata:
+    """Read a problem pack's `metadata.json`, as bytes or decoded; raises RecordError."""
+    fields = load_object(data) if isinstance(data, bytes) else data
     if _profile(fields) is Profile.COMPUTE_EVAL:
         fields = {key: value for key, value in fields.items() if key not in _PODIUM_KEYS}
     return _validated(ProblemPackMetadata, fields, _profile(fields))

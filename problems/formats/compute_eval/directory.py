@@ -1,0 +1,190 @@
+"""The form in which problems are written by hand: a folder with problem-spec.yaml, context/, solution/ and test/.
+
+Paths in a record are relative to the folder's `context`, `solution` and `test`: `test/test/main.cu` is `test/main.cu`.
+A tree of such folders becomes a pack; `release.yaml` at its top holds the pack's metadata, `problems` in it the order.
+"""
+
+import datetime
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from problems.formats.bounded import DEFAULT_LIMITS, MEBIBYTE
+from problems.formats.compute_eval.packs import ProblemPack, problem_metadata_for, problem_pack_from
+from problems.formats.errors import PackRefused
+from problems.spec.errors import RecordError
+from problems.spec.pack import ProblemPackMetadata, parse_problem_metadata
+from problems.spec.paths import why_bad_path
+from problems.spec.problem import CommandProblem, problem_from
+from problems.spec.profile import STRICT_GROUPS, Profile
+from problems.spec.solution import FileSolution, SourceFile
+
+SPEC_NAME = "problem-spec.yaml"
+RELEASE_NAME = "release.yaml"
+_FILE_FOLDERS = {"context_files": "context", "test_files": "test"}
+_SPEC_KEYS = (frozenset(CommandProblem.model_fields) - set(_FILE_FOLDERS)) | {"problem_type"}
+
+
+def read_problem_directory(root: Path, release: str = "internal") -> ProblemPack:
+    """Read one problem's folder or a tree of them; `release` names the pack where no release.yaml does.
+
+    Problems and files come in the order of their names, problems in that of release.yaml where it lists them.
+    Raises PackRefused.
+    """
+    specs = {folder: _load_yaml(folder / SPEC_NAME) for folder in _problem_folders(root)}
+    head = _release_fields(root, release, list(specs.values()))
+    metadata = _metadata(head)
+    problems = [_read_problem(folder, specs[folder], metadata.profile) for folder in _ordered(root, list(specs), head)]
+    lines = [(problem.task_id, problem.to_line()) for problem in problems]
+    metadata = problem_metadata_for(metadata, lines)
+    return problem_pack_from(metadata.to_bytes(), b"".join(line for _, line in lines))
+
+
+def _problem_folders(root: Path) -> list[Path]:
+    folders = sorted(path.parent for path in root.rglob(SPEC_NAME) if not path.is_symlink())
+    if not folders:
+        raise PackRefused("no_problems", f"no {SPEC_NAME} below {root}")
+    return folders
+
+
+def _ordered(root: Path, folders: Sequence[Path], head: Mapping[str, Any]) -> list[Path]:
+    listed = head.get("problems")
+    if listed is None:
+        return list(folders)
+    by_name = {folder.relative_to(root).as_posix(): folder for folder in folders}
+    if not isinstance(listed, list) or sorted(map(str, listed)) != sorted(by_name):
+        raise PackRefused("wrong_order", f"`problems` in {RELEASE_NAME} must list every problem's folder once")
+    return [by_name[name] for name in listed]
+
+
+def _release_fields(root: Path, release: str, specs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    path = root / RELEASE_NAME
+    if path.exists():
+        return _load_yaml(path)
+    ours = any(spec.get("group") not in STRICT_GROUPS or _type_of(spec) in ("cpp", "python") for spec in specs)
+    return {"release": release, "profile": (Profile.PODIUM if ours else Profile.COMPUTE_EVAL).value}
+
+
+def _type_of(spec: Mapping[str, Any]) -> Any:
+    return spec.get("type", spec.get("problem_type"))
+
+
+def _metadata(head: Mapping[str, Any]) -> ProblemPackMetadata:
+    fields = {key: value for key, value in head.items() if key != "problems"} | {"total_count": 0}
+    unknown = sorted(fields.keys() - ProblemPackMetadata.model_fields.keys())
+    if unknown:
+        raise PackRefused("unknown_field", f"{RELEASE_NAME}: unknown field `{unknown[0]}`")
+    try:
+        return parse_problem_metadata(fields)
+    except RecordError as error:
+        raise PackRefused("bad_metadata", f"{RELEASE_NAME}: {error}") from error
+
+
+def _read_problem(folder: Path, spec: Mapping[str, Any], profile: Profile) -> CommandProblem:
+    where = folder / SPEC_NAME
+    unknown = sorted(spec.keys() - _SPEC_KEYS)
+    if unknown and profile is Profile.PODIUM:
+        raise PackRefused("unknown_field", f"{where}: unknown field `{unknown[0]}`")
+    fields = {key: value for key, value in spec.items() if key != "problem_type"}
+    fields |= {"type": _type_of(spec)} if _type_of(spec) is not None else {}
+    fields |= {key: _read_files(folder / name) for key, name in _FILE_FOLDERS.items()}
+    if solution := _read_files(folder / "solution"):
+        fields["baseline_solution"] = {"type": "file", "task_id": spec.get("task_id"), "files": solution}
+    try:
+        return problem_from(fields, profile)
+    except RecordError as error:
+        raise PackRefused("bad_record", f"{where}: {error}") from error
+
+
+def _read_files(folder: Path) -> list[dict[str, str]]:
+    paths = sorted(path for path in folder.rglob("*") if not path.is_dir() or path.is_symlink())
+    return [{"path": path.relative_to(folder).as_posix(), "content": _read_text(path)} for path in paths]
+
+
+def _read_text(path: Path) -> str:
+    if path.is_symlink():
+        raise PackRefused("link", f"{path} is a link; put the file itself there")
+    if path.stat().st_size > DEFAULT_LIMITS.file_bytes:
+        raise PackRefused("too_large", f"{path} is larger than {DEFAULT_LIMITS.file_bytes // MEBIBYTE} MiB")
+    try:
+        return path.read_bytes().decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise PackRefused("not_text", f"{path} is not UTF-8 text (byte {error.start})") from error
+
+
+def _load_yaml(path: Path) -> dict[str, Any]:
+    try:
+        data = yaml.safe_load(_read_text(path))
+    except yaml.YAMLError as error:
+        raise PackRefused("bad_yaml", f"{path}: {' '.join(str(error).split())}") from error
+    if not isinstance(data, dict):
+        raise PackRefused("bad_yaml", f"{path}: must be a mapping of fields to values")
+    return {str(key): _dates_as_text(value) for key, value in data.items()}
+
+
+def _dates_as_text(value: Any) -> Any:
+    """YAML takes an unquoted 2025-10-31 for a date; records hold text."""
+    return value.isoformat() if isinstance(value, datetime.date) else value
+
+
+def write_problem_directory(pack: ProblemPack, root: Path) -> None:
+    """Write a pack as a tree of problem folders below `root`, which must not exist or be empty.
+
+    Reading it back gives equal problems; files within a record come back in the order of their names.
+    """
+    names = _folder_names([record.problem.task_id for record in pack.records])
+    root.mkdir(parents=True, exist_ok=True)
+    if any(root.iterdir()):
+        raise PackRefused("not_empty", f"{root} is not empty")
+    head = pack.metadata.model_dump(mode="json", exclude={"task_id_hashes", "total_count"})
+    _write_yaml(root / RELEASE_NAME, {**head, "problems": list(names.values())})
+    for record in pack.records:
+        _write_problem(record.problem, root / names[record.problem.task_id])
+
+
+def _folder_names(task_ids: Sequence[str]) -> dict[str, str]:
+    names = {task_id: task_id.replace("/", "-") for task_id in task_ids}
+    bad = next((name for name in names.values() if why_bad_path(name)), None)
+    if bad is not None or len(set(names.values())) < len(names):
+        raise PackRefused("bad_task_id", f"task_ids do not give folder names of their own: {bad or 'two agree'}")
+    return names
+
+
+def _write_problem(problem: CommandProblem, folder: Path) -> None:
+    fields = problem.model_dump(mode="json", exclude={*_FILE_FOLDERS, "type", "baseline_solution"})
+    folder.mkdir()
+    for key, name in _FILE_FOLDERS.items():
+        _write_files(folder / name, getattr(problem, key))
+    baseline = problem.baseline_solution
+    if isinstance(baseline, FileSolution) and baseline.files:
+        _write_files(folder / "solution", baseline.files)
+    elif baseline is not None:
+        fields["baseline_solution"] = baseline.model_dump(mode="json")
+    _write_yaml(folder / SPEC_NAME, {"problem_type": problem.type, **fields})
+
+
+def _write_files(folder: Path, files: Sequence[SourceFile]) -> None:
+    for file in files:
+        if reason := why_bad_path(file.path):
+            raise PackRefused("bad_path", reason)
+        path = folder / file.path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(file.content.encode())
+
+
+class _BlockDumper(yaml.SafeDumper):
+    """Writes text of several lines as a block, which people can read and edit."""
+
+
+def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+
+
+_BlockDumper.add_representer(str, _represent_text)
+
+
+def _write_yaml(path: Path, fields: Mapping[str, Any]) -> None:
+    text = yaml.dump(dict(fields), Dumper=_BlockDumper, sort_keys=False, allow_unicode=True, width=110)
+    path.write_text(text, encoding="utf-8", newline="")
