@@ -24,7 +24,9 @@ def percent_interval(low: float | None, high: float | None) -> str:
 
 def ratio(value: float | None) -> str:
     """1.8437 → `1.84×`."""
-    return MISSING if value is None else f"{significant(value, 3)}×"
+    if value is None:
+        return MISSING
+    return f"{value:.2f}×" if value < 100 else f"{value:,.0f}×"
 
 
 def ratio_interval(low: float | None, high: float | None) -> str:

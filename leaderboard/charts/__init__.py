@@ -1,0 +1,19 @@
+"""The site's figures by name; each module has `spec` (what the browser draws), `figure` and `table` of plain rows."""
+
+from typing import Final
+
+from leaderboard.charts import fast_p, pass_at_k_bars, pass_vs_speedup
+from leaderboard.charts.chart import Chart
+
+BOARD_CHARTS: Final[dict[str, Chart]] = {
+    "pass-at-k": Chart("pass-at-k", "pass@k", pass_at_k_bars.CAPTION, pass_at_k_bars.spec, pass_at_k_bars.table),
+    "pass-vs-speedup": Chart(
+        "pass-vs-speedup",
+        "pass@1 against speedup",
+        pass_vs_speedup.CAPTION,
+        pass_vs_speedup.spec,
+        pass_vs_speedup.table,
+    ),
+    "fast-p": Chart("fast-p", "Share faster than p×", fast_p.CAPTION, fast_p.spec, fast_p.table),
+}
+"""The charts of a board, in the order they are shown."""

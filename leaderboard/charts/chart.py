@@ -1,0 +1,82 @@
+"""What every figure shares: its rows, its parts, and the figure object that a description makes."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from plotly.graph_objs._figure import Figure
+
+Spec = dict[str, Any]
+"""A figure as plotly.js takes it: `data` and `layout`."""
+MAX_ENTRANTS = 30
+"""Lines and bars beyond this many cannot be told apart; the table beside the figure has them all."""
+
+
+@dataclass(frozen=True)
+class BoardRow:
+    """One entrant's figures for a chart; shares are 0 to 1, None where a figure does not exist."""
+
+    slug: str
+    name: str
+    is_baseline: bool
+    pass_at_k: dict[str, list[float | None]]
+    """k → [value, low, high]."""
+    speedup: float | None
+    speedup_low: float | None
+    speedup_high: float | None
+    fast_p: list[float | None]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A figure's numbers in words, for those who cannot see it or want to copy them."""
+
+    header: list[str]
+    rows: list[list[str]]
+
+
+@dataclass(frozen=True)
+class Chart:
+    name: str
+    title: str
+    caption: str
+    spec: Callable[[Sequence[BoardRow]], Spec]
+    table: Callable[[Sequence[BoardRow]], Table]
+
+
+def as_figure(spec: Spec) -> "Figure":
+    """The plotly figure of a description; plotly is imported only here, since a page never needs it."""
+    from plotly.graph_objs._figure import Figure
+
+    return Figure(spec)  # type: ignore[no-untyped-call]
+
+
+def plain(name: str) -> str:
+    """A name as plotly may show it: its own small markup must not come from a name."""
+    return name.replace("<", "‹").replace(">", "›")
+
+
+def axis(title: str, **more: Any) -> Spec:
+    return {"title": {"text": title}, "automargin": True, "zeroline": False, **more}
+
+
+def layout(xaxis: Spec, yaxis: Spec, **more: Any) -> Spec:
+    """Colours of text and grid are left out: the page's script takes them from the theme in use."""
+    return {
+        "xaxis": xaxis,
+        "yaxis": yaxis,
+        "margin": {"l": 60, "r": 20, "t": 20, "b": 50},
+        "hovermode": "closest",
+        "showlegend": False,
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        **more,
+    }
+
+
+def margins(values: Sequence[float | None], lows: Sequence[float | None], highs: Sequence[float | None]) -> Spec:
+    """Asymmetric error bars; none where an interval is missing."""
+    up = [0.0 if v is None or h is None else max(0.0, h - v) for v, h in zip(values, highs, strict=True)]
+    down = [0.0 if v is None or low is None else max(0.0, v - low) for v, low in zip(values, lows, strict=True)]
+    return {"type": "data", "symmetric": False, "array": up, "arrayminus": down, "thickness": 1.2, "width": 3}

@@ -1,0 +1,88 @@
+"""pass@1 against speedup: who is right, who is fast, and the Pareto front that nobody beats on both."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from leaderboard.board.numerals import percent, ratio
+from leaderboard.charts.chart import BoardRow, Spec, Table, as_figure, axis, layout, margins, plain
+from leaderboard.charts.colours import colour_of
+
+if TYPE_CHECKING:
+    from plotly.graph_objs._figure import Figure
+
+CAPTION = "Right and fast is top right. The line joins the entrants that no other beats on both axes (Pareto front)."
+MAX_LABELS = 25
+"""Beyond this many names the points are named on hover only."""
+
+
+def _placed(rows: Sequence[BoardRow]) -> list[BoardRow]:
+    return [row for row in rows if row.speedup is not None and _pass_1(row)[0] is not None]
+
+
+def _pass_1(row: BoardRow) -> list[float | None]:
+    return row.pass_at_k.get("1", [None, None, None])
+
+
+def pareto_front(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """The (x, y) that no other point reaches or beats on both axes, from left to right."""
+    front: list[tuple[float, float]] = []
+    for x, y in sorted(set(points), reverse=True):
+        if not front or y > front[-1][1]:
+            front.append((x, y))
+    return front[::-1]
+
+
+def _point(row: BoardRow, named: bool) -> Spec:
+    value, low, high = _pass_1(row)
+    return {
+        "type": "scatter",
+        "mode": "markers+text" if named else "markers",
+        "name": plain(row.name),
+        "x": [row.speedup],
+        "y": [value],
+        "text": [plain(row.name)],
+        "textposition": "top center",
+        "error_x": margins([row.speedup], [row.speedup_low], [row.speedup_high]),
+        "error_y": margins([value], [low], [high]),
+        "marker": {"size": 11, "color": colour_of(row.slug), "symbol": "diamond" if row.is_baseline else "circle"},
+        "hovertemplate": "%{text}<br>pass@1 %{y:.1%}<br>speedup %{x:.2f}×<extra></extra>",
+    }
+
+
+def _front(rows: Sequence[BoardRow]) -> Spec:
+    front = pareto_front([(row.speedup or 0.0, _pass_1(row)[0] or 0.0) for row in rows])
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": "Pareto front",
+        "x": [x for x, _ in front],
+        "y": [y for _, y in front],
+        "line": {"dash": "dot", "width": 1.5, "color": "#888888"},
+        "hoverinfo": "skip",
+    }
+
+
+def spec(rows: Sequence[BoardRow]) -> Spec:
+    placed = _placed(rows)
+    traces = [_front(placed), *(_point(row, len(placed) <= MAX_LABELS) for row in placed)] if placed else []
+    x = axis("Speedup (×, failing samples count 1×)", rangemode="tozero")
+    return {"data": traces, "layout": layout(x, axis("pass@1", tickformat=".0%", range=[0, 1.08]))}
+
+
+def figure(rows: Sequence[BoardRow]) -> "Figure":
+    return as_figure(spec(rows))
+
+
+def table(rows: Sequence[BoardRow]) -> Table:
+    placed = _placed(rows)
+    front = set(pareto_front([(row.speedup or 0.0, _pass_1(row)[0] or 0.0) for row in placed]))
+    lines = [
+        [
+            row.name,
+            percent(_pass_1(row)[0]),
+            ratio(row.speedup),
+            "yes" if (row.speedup, _pass_1(row)[0]) in front else "no",
+        ]
+        for row in placed
+    ]
+    return Table(["Model", "pass@1 (%)", "Speedup", "On the Pareto front"], lines)

@@ -1,0 +1,67 @@
+"""Every timed run of an evaluation as a point, candidate beside baseline, with each one's median and interval."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from leaderboard.charts.chart import Spec, as_figure, axis, layout, margins, plain
+
+if TYPE_CHECKING:
+    from plotly.graph_objs._figure import Figure
+
+_COLOURS = {"candidate": "#2f7ed8", "baseline": "#c98a00"}
+
+
+@dataclass(frozen=True)
+class Runs:
+    """The runs of one measurement, in ms."""
+
+    role: str
+    case: str
+    runs_ms: list[float]
+    median_ms: float
+    low_ms: float | None
+    high_ms: float | None
+
+    @property
+    def label(self) -> str:
+        return plain(f"{self.case}: {self.role}" if self.case else self.role)
+
+
+def _points(one: Runs) -> Spec:
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": f"{one.label}, runs",
+        "x": [one.label] * len(one.runs_ms),
+        "y": one.runs_ms,
+        "marker": {"size": 7, "opacity": 0.55, "color": _COLOURS.get(one.role, "#888888")},
+        "hovertemplate": "run: %{y:.4g} ms<extra></extra>",
+    }
+
+
+def _median(one: Runs) -> Spec:
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": f"{one.label}, median",
+        "x": [one.label],
+        "y": [one.median_ms],
+        "error_y": margins([one.median_ms], [one.low_ms], [one.high_ms]),
+        "marker": {
+            "size": 26,
+            "symbol": "line-ew-open",
+            "color": _COLOURS.get(one.role, "#888888"),
+            "line": {"width": 3},
+        },
+        "hovertemplate": "median: %{y:.4g} ms<extra></extra>",
+    }
+
+
+def spec(rows: Sequence[Runs]) -> Spec:
+    traces = [trace for one in rows for trace in (_points(one), _median(one))]
+    return {"data": traces, "layout": layout(axis("", type="category"), axis("Time (ms)", rangemode="tozero"))}
+
+
+def figure(rows: Sequence[Runs]) -> "Figure":
+    return as_figure(spec(rows))
