@@ -1,0 +1,106 @@
+"""Builds, tests and benchmarks demo solutions with the bare tools, step by step as a node would."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from problems.formats.compute_eval.source_references import satisfied
+from problems.spec.problem import CommandProblem, parse_problem
+from problems.spec.profile import Profile
+from problems.spec.solution import SourceFile
+
+DEMO = Path(__file__).parents[2] / "examples" / "demo"
+ENTRANTS = ("demo-tuned", "demo-steady", "demo-novice")
+SLUGS = tuple(sorted(folder.name for folder in (DEMO / "problems").iterdir()))
+
+
+def files_in(folder: Path) -> list[SourceFile]:
+    paths = sorted(path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    return [SourceFile(path=path.relative_to(folder).as_posix(), content=path.read_text("utf-8")) for path in paths]
+
+
+@cache
+def problem(slug: str) -> CommandProblem:
+    folder = DEMO / "problems" / slug
+    spec: dict[str, Any] = yaml.safe_load((folder / "problem-spec.yaml").read_text("utf-8"))
+    spec["type"] = spec.pop("problem_type")
+    for field, part in (("context_files", "context"), ("test_files", "test")):
+        spec[field] = [file.model_dump() for file in files_in(folder / part)]
+    return parse_problem(json.dumps(spec), Profile.PODIUM)
+
+
+def reference(slug: str) -> list[SourceFile]:
+    return files_in(DEMO / "problems" / slug / "solution")
+
+
+def sample(entrant: str, slug: str, index: int) -> list[SourceFile]:
+    return files_in(DEMO / "entrants" / entrant / slug / str(index))
+
+
+@cache
+def entrant_spec(entrant: str) -> dict[str, Any]:
+    spec: dict[str, Any] = yaml.safe_load((DEMO / "entrants" / entrant / "entrant.yaml").read_text("utf-8"))
+    return spec
+
+
+class Workspace:
+    """One solution laid out with its problem's files."""
+
+    def __init__(self, folder: Path, slug: str, files: Sequence[SourceFile]) -> None:
+        self.folder = folder
+        self.problem = problem(slug)
+        self.files = list(files)
+        for file in [*self.problem.context_files, *self.problem.test_files, *self.files]:
+            path = folder / file.path
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(file.content, "utf-8")
+
+    def build(self) -> bool:
+        """Afterwards what is needed only to build is gone, as it is on a node."""
+        done = self.shell(self.problem.build_command or "", self.problem.effective_build_timeout_seconds) == 0
+        for path in self.problem.podium.build_only or []:
+            (self.folder / path).unlink()
+        return done
+
+    def shell(self, command: str, limit_seconds: float) -> int:
+        """The exit code; raises TimeoutExpired. Everything the command started is ended."""
+        environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+        bash = shutil.which("bash") or "sh"
+        with subprocess.Popen(
+            [bash, "-c", command], cwd=self.folder, env=environment, stderr=subprocess.DEVNULL, start_new_session=True
+        ) as child:
+            try:
+                return child.wait(limit_seconds)
+            finally:
+                end_session(child.pid)
+
+    def benchmark(self) -> bool:
+        return self.shell(self.problem.benchmark_command or "", self.problem.effective_benchmark_timeout_seconds) == 0
+
+    def verdict(self, limit_seconds: float | None = None) -> str:
+        """What a node would say, but for what only a witness can see."""
+        if not satisfied(self.problem.source_references, self.files):
+            return "source_reference_missing"
+        if not self.build():
+            return "build_failed"
+        try:
+            code = self.shell(self.problem.test_command, limit_seconds or self.problem.effective_test_timeout_seconds)
+        except subprocess.TimeoutExpired:
+            return "timed_out"
+        return "test_failed" if code else "passed"
+
+
+def end_session(leader: int) -> None:
+    try:
+        os.killpg(leader, signal.SIGKILL)
+    except ProcessLookupError:
+        return
