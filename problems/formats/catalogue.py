@@ -1,0 +1,44 @@
+"""What reading a submission needs to know of a release: its name, its problems' groups and file rules."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from problems.formats.compute_eval.packs import ProblemPack
+from problems.spec.problem import CommandProblem
+from problems.spec.profile import Profile
+from problems.spec.workspace_rules import WorkspaceRules
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """A release's problems by task_id, in order.
+
+    A problem may stand here whole or as its WorkspaceRules, which can be stored as JSON and are cheap to load.
+    `groups` maps task_id to group.
+    """
+
+    release_name: str
+    profile: Profile
+    groups: Mapping[str, str]
+    problems: Mapping[str, CommandProblem | WorkspaceRules]
+    _rules: dict[str, WorkspaceRules] = field(default_factory=dict, repr=False, compare=False)
+
+    @classmethod
+    def of_pack(cls, pack: ProblemPack) -> "Catalogue":
+        """The catalogue of a problem pack."""
+        problems = {record.problem.task_id: record.problem for record in pack.records}
+        groups = {task_id: problem.group for task_id, problem in problems.items()}
+        return cls(pack.metadata.release, pack.profile, groups, problems)
+
+    def rules_for(self, task_id: str) -> WorkspaceRules:
+        """The file rules of a problem, worked out at most once; raises KeyError."""
+        known = self._rules.get(task_id)
+        if known is None:
+            problem = self.problems[task_id]
+            known = problem if isinstance(problem, WorkspaceRules) else WorkspaceRules.of(problem)
+            self._rules[task_id] = known
+        return known
+
+    def task_ids(self, groups: list[str] | None) -> list[str]:
+        """The task_ids of the named groups, of all groups where None."""
+        return [task_id for task_id in self.problems if groups is None or self.groups[task_id] in groups]
