@@ -1,18 +1,21 @@
 """Carry results over to a release's next revision: where the grading digest is the same, the result still holds."""
 
+import hashlib
 from collections.abc import Mapping
 from typing import Any
 
 from django.db import transaction
 
-from leaderboard.actions import scores
+from leaderboard import blobs
+from leaderboard.actions import count, scores
 from leaderboard.actions.errors import NotAllowed, Refused
-from leaderboard.actions.submit import Order, submit
+from leaderboard.actions.submit import MISSING, Order, submit
 from leaderboard.models import (
     Counted,
     Evaluation,
     EvaluationState,
     Measurement,
+    ProblemTrack,
     Result,
     Sample,
     Submission,
@@ -52,26 +55,20 @@ def _carry_one(user: Any, release: Release, old: Submission) -> Submission:
 
 def _draft(old: Submission, release: Release) -> SubmissionDraft:
     """The old samples of the tasks that the new revision still has, read back from their blobs."""
-    from leaderboard import blobs
-
     kept = set(release.problems.values_list("task_id", flat=True))
-    samples = [
-        SampleDraft(
-            task_id=one.problem.task_id,
-            index=one.index,
-            record=b"" if one.invalid_reason else blobs.read(one.solution_sha256),
-            invalid_reason=one.invalid_reason,
-        )
-        for one in old.samples.select_related("problem")
-        if one.problem.task_id in kept
-    ]
+    related = old.samples.select_related("problem")
+    samples = [_sample(one) for one in related if one.problem.task_id in kept and one.invalid_reason != MISSING]
     return SubmissionDraft(name=old.name, full=old.is_full, samples=tuple(samples))
+
+
+def _sample(one: Sample) -> SampleDraft:
+    record = b"" if one.invalid_reason else blobs.read(one.solution_sha256)
+    digest = hashlib.sha256(record).hexdigest()
+    return SampleDraft(one.problem.task_id, one.index, 0, record, digest, one.invalid_reason)
 
 
 def _reuse(new: Submission, old: Submission) -> None:
     """Give each queued evaluation whose problem is graded the same the old current result, marked as reused."""
-    from leaderboard.actions import count
-
     holding = _holding(new.release, old.release)
     queued = Evaluation.objects.filter(submission=new, state=EvaluationState.QUEUED).select_related("sample", "problem")
     reused = [one.pk for one in queued if one.problem_id in holding and _reuse_one(one, old, holding[one.problem_id])]
@@ -125,8 +122,6 @@ def _copy(old: Result, evaluation: Evaluation) -> Result:
 
 
 def _copy_baseline_state(old: Result, evaluation: Evaluation) -> None:
-    from leaderboard.models import ProblemTrack
-
     before = ProblemTrack.objects.filter(problem=old.evaluation.problem, track=evaluation.track).first()
     if before and Measurement.objects.filter(result__evaluation=evaluation, baseline__isnull=False).exists():
         ProblemTrack.objects.filter(problem=evaluation.problem, track=evaluation.track).update(

@@ -3,7 +3,6 @@
 from functools import lru_cache
 
 from problems.formats.submission import Catalogue
-
 from problems.models import Problem, Release
 from problems.spec.problem import parse_problem
 from problems.spec.profile import Profile
@@ -12,7 +11,9 @@ from problems.spec.profile import Profile
 @lru_cache(maxsize=8)
 def _catalogue(release_pk: int, name: str, profile: str, digest: str) -> Catalogue:  # noqa: ARG001 - digest is the key
     records = Problem.objects.filter(release_id=release_pk).order_by("position").values_list("record", flat=True)
-    return Catalogue.of(name, [parse_problem(bytes(record), Profile(profile)) for record in records])
+    specs = [parse_problem(bytes(record), Profile(profile)) for record in records]
+    groups = {spec.task_id: spec.group for spec in specs}
+    return Catalogue(name, Profile(profile), groups, {spec.task_id: spec for spec in specs})
 
 
 def catalogue_of(release: Release) -> Catalogue:

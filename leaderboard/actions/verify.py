@@ -3,17 +3,17 @@
 Each is a submission by a hidden system entrant, graded by a node like any other, never in standings.
 """
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
-
-from problems.formats.submission import SubmissionDraft, draft_of
 
 from leaderboard.actions.errors import NotAllowed, Refused
 from leaderboard.actions.submit import Order, submit
 from leaderboard.models import Entrant, Evaluation, EvaluationState, Submission, Track
 from leaderboard.models.audit import record
 from leaderboard.models.entrant import EntrantKind
+from problems.formats.submission import SampleDraft, SubmissionDraft
 from problems.models import Release
 from problems.spec.problem import CommandProblem
 from problems.spec.solution import FileSolution, SourceFile
@@ -56,7 +56,13 @@ def _submit(user: Any, release: Release, track: Track, slug: str, draft: Submiss
 
 def _draft(slug: str, specs: Sequence[CommandProblem]) -> SubmissionDraft:
     solutions = {REFERENCE: _references, EMPTY: _empties, KNOWN_BAD: _known_bad}[slug](specs)
-    return draft_of(slug, solutions)
+    samples = [_sample(task_id, index, solution.to_line()) for task_id, index, solution in solutions]
+    return SubmissionDraft(name=slug, full=False, samples=tuple(samples))
+
+
+def _sample(task_id: str, index: int, record: bytes) -> SampleDraft:
+    """Not judged like a contestant's: known-bad solutions may try what is refused elsewhere."""
+    return SampleDraft(task_id, index, 0, record, hashlib.sha256(record).hexdigest())
 
 
 def _references(specs: Sequence[CommandProblem]) -> Solutions:

@@ -45,9 +45,10 @@ def claim(node: Node, request: ClaimRequest) -> list[Work]:
     if node.disabled_reason:
         return []
     _note_boot(node, request)
-    granted = {(grant.track_id, grant.stage) for grant in node.grants.all()}
-    slugs = {grant.track.slug: grant.track_id for grant in node.grants.select_related("track")}
-    wanted = [one for one in request.grants if (slugs.get(one.track), one.stage) in granted]
+    grants = list(node.grants.select_related("track"))
+    granted = {(grant.track.slug, grant.stage) for grant in grants}
+    slugs = {grant.track.slug: grant.track_id for grant in grants}
+    wanted = [one for one in request.grants if (one.track, one.stage) in granted]
     leases: list[Lease] = []
     while len(leases) < request.free_slots and (lease := _next(node, wanted, slugs)):
         leases.append(lease)
@@ -74,7 +75,7 @@ def _next(node: Node, wanted: Sequence[Grant], slugs: dict[str, int]) -> Lease |
 
 def _take_first(node: Node, queue: QuerySet[Job]) -> Lease | None:
     """Try candidates in queue order until an UPDATE of one is ours; None when the queue is empty."""
-    while True:
+    while queue.exists():  # looked at without a lock first: most claims end on an empty queue
         with transaction.atomic():
             job = _candidate(queue, node)
             if job is None:
@@ -87,6 +88,7 @@ def _take_first(node: Node, queue: QuerySet[Job]) -> Lease | None:
             )
             if taken:
                 return _lease(node, job)
+    return None
 
 
 def _candidate(queue: QuerySet[Job], node: Node) -> Job | None:

@@ -13,11 +13,14 @@ logger = logging.getLogger(__name__)
 
 
 def ring(track: str, stage: Stage | str, n_jobs: int = 1) -> int:
-    """One message per online node that may serve the queue, at most one per job; returns how many were sent."""
+    """One message per online node that may serve the queue, at most one per job; returns how many were sent.
+
+    A node that is offline needs none: it claims when it starts, and the sweeper rings again.
+    """
     listening = NodeGrant.objects.filter(
         track__slug=track, stage=stage, node__last_seen_at__gt=timezone.now() - ONLINE_FOR, node__disabled_reason=""
     ).count()
-    n_rings = max(1, min(n_jobs, listening))
+    n_rings = min(n_jobs, listening)
     from leaderboard.celery import app
 
     try:
