@@ -1,62 +1,53 @@
-"""GET /api/v1/releases/<slug>/board: the standings on one track, with intervals, as the page shows them."""
+"""GET /api/v1/releases/<slug>/board: the standings on one track as the page shows them, as plain numbers."""
 
-from typing import Any, ClassVar
+from typing import Any
 
-from django.db.models import F, QuerySet
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import exceptions, serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from leaderboard.api.base import ApiView, Pages, found
-from leaderboard.models import Standing, Track
+from leaderboard.board.columns import Column
+from leaderboard.board.export import records
+from leaderboard.board.query import BoardQuery, parse
+from leaderboard.board.table import load_all
+from leaderboard.models import Track
 from leaderboard.visibility import visible_standings
 from problems.models import Release
 
 
-class StandingSerializer(serializers.ModelSerializer[Standing]):
-    """Ranks are null for baselines and while incomplete; a missing number is null, never 0."""
-
-    entrant = serializers.CharField(source="entrant.slug")
-    name = serializers.CharField(source="entrant.name")
-    kind = serializers.CharField(source="entrant.kind")
-    organisation = serializers.CharField(source="entrant.organisation")
-    open_weights = serializers.BooleanField(source="entrant.open_weights", allow_null=True)
-    is_verified = serializers.BooleanField(source="entrant.is_verified")
-    submission = serializers.IntegerField(source="submission_id")
-    pass_at_k = serializers.SerializerMethodField(
-        help_text="k to [value, low, high]; the value is null where a problem has fewer than k samples."
-    )
-
-    class Meta:
-        model = Standing
-        fields: ClassVar = [
-            "rank", "rank_low", "rank_high", "entrant", "name", "kind", "organisation", "open_weights", "is_verified",
-            "submission", "is_incomplete", "incomplete_reason", "primary_value", "pass_at_1", "pass_at_1_low",
-            "pass_at_1_high", "pass_at_k", "n_solved", "n_problems", "n_skipped", "n_timed_problems", "speedup",
-            "speedup_low", "speedup_high", "correct_speedup", "fast_p", "gflops", "n_gflops_problems", "n_samples",
-            "groups", "updated_at",
-        ]  # fmt: skip
-
-    def get_pass_at_k(self, standing: Standing) -> dict[str, list[float | None]]:
-        chosen = self.context["k"]
-        return {k: values for k, values in standing.pass_at_k.items() if chosen is None or int(k) == chosen}
+class ColumnSerializer(serializers.Serializer[Any]):
+    key = serializers.CharField()
+    title = serializers.CharField()
+    unit = serializers.CharField(help_text="Of the page; rows carry shares of 1 where it says %.")
+    better = serializers.CharField(help_text="up, down or empty.")
+    definition = serializers.CharField()
 
 
 class BoardSerializer(serializers.Serializer[Any]):
     release = serializers.CharField()
-    track = serializers.CharField(allow_null=True)
-    tracks = serializers.ListField(child=serializers.CharField(), help_text="Tracks that have a board.")
-    primary_metric = serializers.CharField()
+    track = serializers.CharField(help_text="Empty while the release is offered on none.")
+    tracks = serializers.ListField(child=serializers.CharField())
+    k = serializers.IntegerField()
     ks = serializers.ListField(child=serializers.IntegerField())
+    primary_metric = serializers.CharField(help_text="What ranks follow, whatever the sort.")
     hidden_until = serializers.DateTimeField(allow_null=True, help_text="Until then only your own rows are shown.")
+    columns = ColumnSerializer(many=True)
     count = serializers.IntegerField()
-    standings = StandingSerializer(many=True)
+    standings = serializers.ListField(
+        child=serializers.DictField(),
+        help_text="Baselines first, then by rank. A column's figure stands under its key, its interval under key_low "
+        "and key_high; a missing figure is null, never 0. Ranks are null for baselines and incomplete standings.",
+    )
 
 
 PARAMETERS = [
     OpenApiParameter("track", str, description="A track's slug; the first when left out. Boards never mix tracks."),
-    OpenApiParameter("k", int, description="Only this k of pass@k."),
+    OpenApiParameter("k", int, description="The k of pass@k, of those the release offers."),
+    OpenApiParameter("group", str, description="Adds the columns of one group of problems, or of all with *."),
+    OpenApiParameter("sort", str, description="A column's key, with - before it for falling."),
+    OpenApiParameter("q", str, description="Words in the entrant's name or organisation."),
     OpenApiParameter("limit", int),
     OpenApiParameter("offset", int),
 ]
@@ -65,45 +56,35 @@ PARAMETERS = [
 class Board(ApiView):
     @extend_schema(tags=["releases"], parameters=PARAMETERS, responses=BoardSerializer)
     def get(self, request: Request, slug: str) -> Response:
-        """The board: ranked rows first, then baselines and incomplete ones."""
+        """The board of a release on one track."""
         release = found(Release.objects.visible_to(request.user), "release", slug=slug)
         tracks = list(Track.objects.filter(on_releases__release=release))
-        track = _chosen(tracks, request.query_params.get("track"))
-        rows = _rows(request.user, release, track)
+        _check_track(request.query_params.get("track"), tracks)
+        groups = sorted(set(release.problems.order_by().values_list("group", flat=True)))
+        query = parse(request.query_params, release, tracks, groups)
+        columns, rows = load_all(visible_standings(request.user, release), query, groups)
         pages = Pages()
-        page = pages.paginate_queryset(rows, request, view=self)
-        board = {
-            "release": release.slug,
-            "track": track and track.slug,
-            "tracks": [one.slug for one in tracks],
-            "primary_metric": release.primary_metric,
-            "ks": release.ks,
-            "hidden_until": release.hidden_until if release.results_are_hidden else None,
-            "count": pages.count,
-            "standings": page,
-        }
-        return Response(BoardSerializer(board, context={"k": _k(request)}).data)
+        page = pages.paginate_queryset(rows, request, view=self) or []
+        facts = _facts(release, tracks, query, columns)
+        return Response({**facts, "count": len(rows), "standings": records(columns, page)})
 
 
-def _chosen(tracks: list[Track], slug: str | None) -> Track | None:
-    if slug is None:
-        return tracks[0] if tracks else None
-    for track in tracks:
-        if track.slug == slug:
-            return track
-    known = ", ".join(track.slug for track in tracks) or "none yet"
-    raise exceptions.NotFound(f"There is no board on track {slug!r}. Tracks with one: {known}.")
+def _check_track(slug: str | None, tracks: list[Track]) -> None:
+    """A page forgives an unknown track in an old link; a program must be told."""
+    known = [track.slug for track in tracks]
+    if slug is not None and slug not in known:
+        listed = ", ".join(known) or "none yet"
+        raise exceptions.NotFound(f"There is no board on track {slug!r}. Tracks with one: {listed}.")
 
 
-def _k(request: Request) -> int | None:
-    text = request.query_params.get("k")
-    if text is None:
-        return None
-    if not text.isascii() or not text.isdigit():
-        raise exceptions.ValidationError({"k": f"{text!r} is not a whole number."})
-    return int(text)
-
-
-def _rows(user: Any, release: Release, track: Track | None) -> QuerySet[Standing]:
-    rows = visible_standings(user, release).filter(track=track).select_related("entrant")
-    return rows.order_by(F("rank").asc(nulls_last=True), F("primary_value").desc(nulls_last=True), "entrant__name")
+def _facts(release: Release, tracks: list[Track], query: BoardQuery, columns: list[Column]) -> dict[str, Any]:
+    return {
+        "release": release.slug,
+        "track": query.track,
+        "tracks": [one.slug for one in tracks],
+        "k": query.k,
+        "ks": release.ks,
+        "primary_metric": release.primary_metric,
+        "hidden_until": release.hidden_until if release.results_are_hidden else None,
+        "columns": [ColumnSerializer(column).data for column in columns],
+    }
