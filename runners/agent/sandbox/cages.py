@@ -191,8 +191,8 @@ def tree_of(pid: int) -> list[int]:
         parent = pending.pop()
         found.append(parent)
         with suppress(OSError):
-            for task in os.listdir(f"/proc/{parent}/task"):
-                pending += [int(child) for child in _read(Path(f"/proc/{parent}/task/{task}/children")).split()]
+            for task in Path(f"/proc/{parent}/task").iterdir():
+                pending += [int(child) for child in _read(task / "children").split()]
     return found
 
 
@@ -200,6 +200,7 @@ class ScopeCage:
     """A transient scope of the user's own systemd: it exists as long as the command does."""
 
     join: tuple[str, ...] = ()
+    environment: Mapping[str, str]
     bounds_processes = True
     kills_by_hand = False
     vanishes = True

@@ -27,8 +27,7 @@ def hand_over(workspace: Path, identity: Identity) -> None:
     if not identity.dropped:
         return
     for folder, folders, files in os.walk(workspace):
-        for name in ["", *folders, *files]:
-            path = os.path.join(folder, name) if name else folder
+        for path in [folder, *(f"{folder}/{name}" for name in folders + files)]:
             if os.lstat(path).st_uid != identity.uid:
                 os.chown(path, identity.uid, identity.gid, follow_symlinks=False)
 

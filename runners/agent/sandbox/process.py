@@ -1,4 +1,4 @@
-"""Runs a supervised program from the agent: feeds its orders, drains its output, keeps its bounds, makes sure of its end."""
+"""Runs a supervised program: feeds its orders, drains its output, keeps its bounds, makes sure of its end."""
 
 import os
 import selectors
@@ -189,8 +189,8 @@ class _Watch:
         )
 
     def _explain(self, what: str) -> str:
-        said, _ = self._output.stderr.text()
-        return f"{what} (status {self._process.returncode}): {said.strip()[-1000:] or self._reason or 'it said nothing'}"
+        said = self._output.stderr.text()[0].strip()[-1000:]
+        return f"{what} (status {self._process.returncode}): {said or self._reason or 'it said nothing'}"
 
     def _unreported(self) -> Report:
         """The supervisor died before it could report. Nobody but the command or the agent can have killed it."""

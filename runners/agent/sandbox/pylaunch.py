@@ -3,11 +3,12 @@
 Started as `python [options] pylaunch.py SCRIPT ARGUMENT…`, `… -m MODULE …` or `… -c CODE …` by the shim that stands on
 PATH. Only modules that the interpreter has already loaded are used: it must cost nothing and import nothing foreign.
 """
+# Running code is what this is for, and pathlib would have to be imported:
+# ruff: noqa: PTH100, PTH109, PTH112, PTH120, PTH123, S102, S606
 
+import _signal  # type: ignore[import-not-found]
 import os
 import sys
-
-import _signal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,14 +36,14 @@ def passes_through(traceback: "TracebackType | None", files: frozenset[str]) -> 
 
 
 def run(code: "CodeType", namespace: dict[str, object], untrusted: frozenset[str]) -> None:
-    """Execute as the interpreter would; `untrusted` files may not end the program by SystemExit on the harness's behalf."""
+    """Execute as the interpreter would. SystemExit out of an `untrusted` file is not the harness's end."""
     try:
         exec(code, namespace)
     except SystemExit as stop:
         if stop.code in (None, 0) and not passes_through(stop.__traceback__, untrusted):
             announce_end()
         raise
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001 - shown and turned into a status, as the interpreter does
         inner = error.__traceback__.tb_next if error.__traceback__ else None
         sys.excepthook(type(error), error, inner)
         sys.exit(130 if isinstance(error, KeyboardInterrupt) else 1)

@@ -17,7 +17,7 @@ from runners.protocol import Witness
 NATIVE = Path(__file__).parent / "native"
 LAUNCHER = Path(__file__).parent / "pylaunch.py"
 PROGRAM = "podium-supervisor"
-MEND_COMPILER = "install a C++ compiler (Debian or Ubuntu: apt install g++) or name a built program in PODIUM_SUPERVISOR"
+MEND_COMPILER = "install a C++ compiler (apt install g++) or name a built program in PODIUM_SUPERVISOR"
 
 
 def default_cache_directory() -> Path:

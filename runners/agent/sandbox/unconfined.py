@@ -34,7 +34,7 @@ class UnconfinedSandbox:
         """Run to the end or to a limit. Raises SandboxFault where the command asks for what only a sandbox can do."""
         moved = [mount.target for mount in command.mounts if str(mount.source) != mount.target]
         if moved:
-            raise SandboxFault(f"the unconfined sandbox cannot show files elsewhere ({', '.join(moved)}): use bubblewrap")
+            raise SandboxFault(f"unconfined cannot show files elsewhere ({', '.join(moved)}): use bubblewrap")
         identity = self._identity(command)
         hand_over(command.workspace, identity)
         cage = self._memory_limit.cage(command.limits)
@@ -42,7 +42,7 @@ class UnconfinedSandbox:
         return run_supervised(Launch(arguments), self._orders(command, identity, cage), cage)
 
     def _identity(self, command: Command) -> Identity:
-        """The slot's user, unless tools or workspace lie where it could not go: there is no private root to show them."""
+        """The slot's user, unless tools or workspace lie where it could not go: no private root shows them."""
         needed = [command.workspace, interpreter(), self._supervisor]
         if os.geteuid() == 0 and all(map(reachable_by_others, needed)):
             return identity_of(command.slot)
@@ -69,7 +69,7 @@ def tasks_of(uid: int) -> int:
     for entry in os.scandir("/proc"):
         try:
             if entry.name.isdigit() and entry.stat().st_uid == uid:
-                total += len(os.listdir(f"{entry.path}/task"))
+                total += sum(1 for _ in Path(f"{entry.path}/task").iterdir())
         except OSError:
             continue
     return total

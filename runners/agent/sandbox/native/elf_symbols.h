@@ -18,7 +18,8 @@ struct ElfFacts {
     uint64_t entry = 0;
     Range main;             // start 0: the file names no `main`
     std::vector<Range> main_parts;  // pieces the compiler split off `main`
-    uint64_t exit = 0;      // `exit` as this file defines it; 0 where it does not
+    uint64_t exit = 0;      // `exit` as this file defines it; 0 where it does not, or more than once
+    int exits = 0;
 };
 
 constexpr uint64_t kLargestTable = 256u << 20;
@@ -48,7 +49,7 @@ inline void note_symbol(ElfFacts& facts, const Elf64_Sym& symbol, const char* na
     Range range{symbol.st_value, symbol.st_value + symbol.st_size};
     if (strcmp(name, "main") == 0 && ELF64_ST_BIND(symbol.st_info) != STB_LOCAL) facts.main = range;
     else if (strncmp(name, "main.", 5) == 0 && facts.main_parts.size() < 8) facts.main_parts.push_back(range);
-    else if (strcmp(name, "exit") == 0 && ELF64_ST_BIND(symbol.st_info) != STB_LOCAL) facts.exit = symbol.st_value;
+    else if (strcmp(name, "exit") == 0 && facts.exit != symbol.st_value) facts.exit = ++facts.exits == 1 ? symbol.st_value : 0;
 }
 
 inline void read_symbols(int file, const std::vector<Elf64_Shdr>& sections, const Elf64_Shdr& table, ElfFacts& facts) {

@@ -41,7 +41,8 @@ struct Process {
     bool replaced = false;    // its program was exchanged for another before it reached its end
     bool ended_well = false;
     uint64_t base = 0;
-    uint64_t main_stack = 0;
+    uint64_t main_stack = 0;  // the stack pointer as `main` found it, and where `main` was to return to
+    uint64_t return_to = 0;
     ElfFacts facts;
     Breakpoint entry, back, exit;
 };
@@ -174,6 +175,8 @@ class Witness {
     void release_copy(pid_t task, Process& process) {
         process.first_stop = false;
         if (process.shares_memory) return;
+        if (process.back.armed && word_at(task, process.main_stack) == process.back.address)
+            write_word(task, process.main_stack, process.return_to);
         for (Breakpoint* point : {&process.entry, &process.back, &process.exit}) disarm(task, *point);
     }
 
@@ -235,25 +238,30 @@ class Witness {
             if (point->address == address && address != 0) hit = point;
         if (hit == nullptr || (!hit->armed && byte_at(task, address) == 0xCC)) return false;
         disarm(task, *hit);
-        registers.rip = address;
+        bool returned = hit == &process.back && !process.forked;
+        registers.rip = returned ? process.return_to : address;
         ptrace(PTRACE_SETREGS, task, 0, &registers);
         if (process.forked) return true;
         if (hit == &process.entry) on_main_entry(task, process, registers.rsp);
-        if (hit == &process.back) note_return(process, registers);
+        if (returned) note_return(process, registers);
         if (hit == &process.exit) note_exit(task, process, registers);
         return true;
     }
 
+    // `main` is made to return into the start-up code, which nothing runs a second time. Watching the place where it
+    // was called from would not do: the C library goes there too when pthread_exit ends the first thread. The address
+    // lies one past the first byte of that code because unwinders look at the byte before, and there find the end.
     void on_main_entry(pid_t task, Process& process, uint64_t stack) {
         process.main_stack = stack;
-        arm(task, process.back, word_at(task, stack));
+        process.return_to = word_at(task, stack);
+        arm(task, process.back, process.base + process.facts.entry + 1);
+        if (process.back.armed) write_word(task, stack, process.back.address);
         uint64_t in_library = library_exit(task);
         uint64_t own = process.facts.exit == 0 ? 0 : process.base + process.facts.exit;
         uint64_t address = in_library != 0 ? in_library : own;
         if (address != 0) arm(task, process.exit, address);
     }
 
-    // Only a return to where `main` was called from, with the stack as it was then, is `main`'s own.
     static void note_return(Process& process, const user_regs_struct& registers) {
         process.ended_well = registers.rsp == process.main_stack + 8 && (registers.rax & 0xFF) == 0;
     }
@@ -280,6 +288,8 @@ class Witness {
     static unsigned char byte_at(pid_t task, uint64_t address) {
         return static_cast<unsigned char>(word_at(task, address & ~7ul) >> (8 * (address & 7)));
     }
+
+    static void write_word(pid_t task, uint64_t address, uint64_t value) { ptrace(PTRACE_POKEDATA, task, address, value); }
 
     static bool write_byte(pid_t task, uint64_t address, unsigned char value) {
         uint64_t shift = 8 * (address & 7), aligned = address & ~7ul;
