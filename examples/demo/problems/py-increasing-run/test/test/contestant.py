@@ -30,23 +30,23 @@ class Contestant:
 
     def __init__(self, function: str) -> None:
         shut_out_other_processes()
-        requests, self._requests = os.pipe()
-        self._replies, replies = os.pipe()
+        read_requests, write_requests = os.pipe()
+        read_replies, write_replies = os.pipe()
         runner = os.path.join(os.path.dirname(os.path.abspath(__file__)), "runner.py")
         arguments = [sys.executable, "-I", "-S", "-B", runner, function]
-        ends = [(os.POSIX_SPAWN_DUP2, requests, 0), (os.POSIX_SPAWN_DUP2, replies, 1)]
+        ends = [(os.POSIX_SPAWN_DUP2, read_requests, 0), (os.POSIX_SPAWN_DUP2, write_replies, 1)]
         os.posix_spawn(sys.executable, arguments, os.environ, file_actions=ends)
-        os.close(requests)
-        os.close(replies)
-        self._out = os.fdopen(self._requests, "w")
-        self._in = os.fdopen(self._replies, "rb")
+        os.close(read_requests)
+        os.close(write_replies)
+        self._requests = os.fdopen(write_requests, "w")
+        self._replies = os.fdopen(read_replies, "rb")
 
     def call(self, *arguments: Any) -> Any:
         """What the function returns for these arguments, as plain JSON values. Raises Misbehaved."""
         try:
-            self._out.write(json.dumps(arguments) + "\n")
-            self._out.flush()
-            return json.loads(self._in.readline(LONGEST_REPLY_BYTES))
+            self._requests.write(json.dumps(arguments) + "\n")
+            self._requests.flush()
+            return json.loads(self._replies.readline(LONGEST_REPLY_BYTES))
         except (OSError, ValueError, RecursionError) as error:
             raise Misbehaved(f"no answer from the solution: {error}") from None
 

@@ -47,7 +47,7 @@ def random_cases() -> list[tuple[list[Point], list[Point]]]:
 def ask(contestant: Contestant, points: list[Point], queries: list[Point], looked_at: int) -> None:
     """Checks `looked_at` of the answers, drawn after the reply is in."""
     reply = contestant.call(points, queries)
-    check(isinstance(reply, list) and len(reply) == len(queries), f"one index for each of {len(queries)} queries wanted")
+    check(isinstance(reply, list) and len(reply) == len(queries), f"{len(queries)} indices wanted")
     for place in fresh.sample(range(len(queries)), looked_at):
         right = nearest_to(points, queries[place])
         check(reply[place] == right, f"query {queries[place]}: point {reply[place]!r:.80}, not {right}")
