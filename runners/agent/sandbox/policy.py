@@ -23,7 +23,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Mount:
-    """A host path shown inside the sandbox, read-only unless said otherwise."""
+    """A host path shown inside the sandbox, read-only unless said otherwise. Its modes must let a stranger in."""
 
     source: Path
     target: str

@@ -1,0 +1,163 @@
+"""Every bound holds, and the outcome says which one was met."""
+
+import threading
+import time
+from dataclasses import replace
+
+import pytest
+
+from runners.agent.sandbox.cages import MemoryLimit, TreeCage
+from runners.agent.sandbox.unconfined import UnconfinedSandbox
+from tests.sandbox.boxes import LIMITS, MIB, Run, processes_named, runner
+
+
+def test_a_command_that_works_says_so(run: Run) -> None:
+    outcome = run("echo out; echo err >&2; cd /; sleep 0.05")
+    assert (outcome.exit_code, outcome.signal, outcome.succeeded) == (0, None, True)
+    assert (outcome.stdout, outcome.stderr) == ("out\n", "err\n")
+    assert 50 <= outcome.wall_ms < 500
+    assert outcome.peak_memory_bytes > 100_000
+
+
+def test_exit_codes_and_signals_come_through(run: Run) -> None:
+    assert run("exit 7").exit_code == 7
+    outcome = run("kill -SEGV $$")
+    assert (outcome.exit_code, outcome.signal) == (None, 11)
+
+
+def test_wall_time_ends_a_command_and_its_children(run: Run) -> None:
+    began = time.monotonic()
+    outcome = run("sleep 7656 & sleep 7656", replace(LIMITS, wall_seconds=0.3))
+    assert outcome.timed_out
+    assert not outcome.succeeded
+    assert 300 <= outcome.wall_ms < 600
+    assert time.monotonic() - began < 2
+    assert processes_named("7656") == []
+
+
+def test_a_command_that_ignores_signals_is_ended_all_the_same(run: Run) -> None:
+    outcome = run("trap '' TERM INT HUP; while :; do :; done", replace(LIMITS, wall_seconds=0.3))
+    assert outcome.timed_out
+
+
+BOMB = "python3 -c 'x = bytearray(1 << 30); x[::4096] = b\"x\" * (1 << 18); print(\"alive\")'"
+
+
+def test_a_memory_bomb_is_told_apart(run: Run) -> None:
+    outcome = run(BOMB)
+    assert outcome.memory_exceeded
+    assert not outcome.succeeded
+    assert "alive" not in outcome.stdout
+    assert outcome.peak_memory_bytes > 100 * MIB
+
+
+def test_hiding_a_memory_kill_does_not_help(run: Run) -> None:
+    outcome = run(f"{BOMB} || exit 0")
+    assert outcome.memory_exceeded
+    assert not outcome.succeeded
+
+
+def test_many_small_processes_add_up_to_a_memory_bomb(run: Run) -> None:
+    one = "python3 -c 'x = b\"x\" * (60 << 20); import time; time.sleep(1)'"
+    assert run(" & ".join([one] * 6) + " & wait").memory_exceeded
+
+
+def test_memory_is_bounded_by_watching_where_there_are_no_groups(cache, workspace, recwarn) -> None:
+    sandbox = UnconfinedSandbox(cache, MemoryLimit("watcher", lambda limits: TreeCage(limits.memory_bytes)))
+    outcome = runner(sandbox, workspace)("python3 -c 'x = []\nwhile True: x.append(b\"x\" * (4 << 20))'")
+    assert sandbox.memory_limit_by == "watcher"
+    assert outcome.memory_exceeded
+    assert not outcome.succeeded
+
+
+def test_a_fork_bomb_burns_out(run: Run) -> None:
+    began = time.monotonic()
+    outcome = run("bomb() { bomb | bomb & sleep 7657; }; bomb", replace(LIMITS, wall_seconds=0.5))
+    assert time.monotonic() - began < 8
+    assert outcome.timed_out or not outcome.succeeded or outcome.stderr
+    assert processes_named("7657") == []
+
+
+def test_processes_are_counted(run: Run) -> None:
+    outcome = run("for i in $(seq 200); do sleep 0.3 & done; echo end", replace(LIMITS, processes=32))
+    assert "fork: " in outcome.stderr
+
+
+def test_output_is_kept_to_its_limit(run: Run) -> None:
+    outcome = run("head -c 20000000 /dev/zero | tr '\\0' x; echo end >&2")
+    assert outcome.exit_code == 0
+    assert outcome.truncated
+    assert len(outcome.stdout) == LIMITS.output_bytes
+    assert outcome.stderr == "end\n"
+
+
+def test_output_that_is_not_text_is_decoded_with_replacement(run: Run) -> None:
+    assert run("printf 'a\\377b'").stdout == "a\ufffdb"
+
+
+def test_output_just_at_the_limit_is_not_called_cut(run: Run) -> None:
+    outcome = run(f"head -c {LIMITS.output_bytes} /dev/zero | tr '\\0' x")
+    assert not outcome.truncated
+    assert len(outcome.stdout) == LIMITS.output_bytes
+
+
+def test_a_file_grows_to_its_limit_only(run: Run, workspace) -> None:
+    run("head -c 200000000 /dev/zero > big")
+    assert (workspace / "big").stat().st_size == LIMITS.file_bytes
+
+
+def test_the_workspace_grows_to_about_its_limit_only(run: Run) -> None:
+    outcome = run("for i in $(seq 100); do head -c 30000000 /dev/zero > f$i; sleep 0.1; done; echo end")
+    assert not outcome.succeeded
+    assert "workspace" in outcome.stderr
+
+
+def test_scratch_space_is_bounded(confined: Run) -> None:
+    outcome = confined("for i in 1 2 3 4; do head -c 60000000 /dev/zero > /tmp/f$i || echo full; done")
+    assert "full" in outcome.stdout or outcome.memory_exceeded
+
+
+def test_the_live_tail_shows_output_but_never_the_report(run: Run) -> None:
+    seen: list[bytes] = []
+    run("echo one; sleep 0.1; echo two >&2", on_output=seen.append)
+    assert b"".join(seen).split() == [b"one", b"two"]
+
+
+def test_cancelling_ends_a_command_at_once(run: Run) -> None:
+    cancelled = threading.Event()
+    threading.Timer(0.3, cancelled.set).start()
+    began = time.monotonic()
+    outcome = run("sleep 7658", cancelled=cancelled)
+    assert outcome.cancelled
+    assert not outcome.timed_out
+    assert time.monotonic() - began < 0.3 + 0.4
+    assert processes_named("7658") == []
+
+
+def test_a_command_that_never_reads_gets_no_input(run: Run) -> None:
+    assert run("cat; read line || echo empty").stdout == "empty\n"
+
+
+def test_a_command_may_make_its_pipe_non_blocking(run: Run) -> None:
+    code = "import os; os.set_blocking(1, False)\nfor _ in range(300):\n try: os.write(1, b'x' * 4096)\n except OSError: pass"
+    assert run(f"python3 -c \"{code}\"; exit 4").exit_code == 4
+
+
+def test_slots_run_side_by_side(run: Run) -> None:
+    results: list[str] = []
+    threads = [
+        threading.Thread(target=lambda slot=slot: results.append(run(f"sleep 0.2; echo {slot}", slot=slot).stdout))
+        for slot in range(3)
+    ]
+    began = time.monotonic()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(results) == ["0\n", "1\n", "2\n"]
+    assert time.monotonic() - began < 1.5
+
+
+@pytest.mark.parametrize("length", [10, 100_000])
+def test_long_commands_and_environments_arrive_whole(run: Run, length: int) -> None:
+    assert run('echo "$LONG" | wc -c', environment={"LONG": "x" * length}).stdout.strip() == str(length + 1)
