@@ -1,0 +1,30 @@
+"""`make bench`: every measure in a process of its own, so that none warms up or burdens the next."""
+
+import subprocess
+import sys
+
+MEASURES = (
+    "scoring",
+    "release_import",
+    "acceptance",
+    "board_page",
+    "agent_overhead",
+    "throughput",
+    "compute_eval_rival",
+)
+
+
+def main(names: list[str]) -> int:
+    """Runs the named measures, or all; 1 when any misses a limit or fails."""
+    missed = []
+    for name in names or MEASURES:
+        print(f"— {name}", flush=True)
+        if subprocess.run([sys.executable, "-m", f"benchmarks.{name}"], check=False).returncode:
+            missed.append(name)
+    if missed:
+        print(f"missed or failed: {', '.join(missed)}")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,119 @@
+"""`make demo`: grade the demo's entrants by the public API, show the board, serve it until Ctrl-C."""
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from types import FrameType
+
+from rich.console import Console
+
+from demo import screen
+from demo.client import Client
+from demo.entrants import DemoEntrant, load_entrants, solution_pack
+from demo.environment import DemoRefused, prepare
+from demo.seed_types import Seed
+from demo.services import Services, ServicesFailed
+from podium.api_client import ApiRefused
+
+SHOWN_K = 4
+
+
+def main() -> int:
+    """0: done, or stopped by Ctrl-C after the board; 1: something failed or ended otherwise than the demo says."""
+    console = Console()
+    port = int(os.environ.get("PORT") or 8000)
+    stop_after_board = os.environ.get("DEMO_EXIT", "") not in ("", "0")
+    for name in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(name, _interrupt)
+    try:
+        prepare(port)
+        return _run(console, port, stop_after_board)
+    except (DemoRefused, ServicesFailed, ApiRefused) as error:
+        console.print(str(error), style="red", markup=False, highlight=False)
+        return 1
+    except KeyboardInterrupt:
+        console.print("\nStopped.")
+        return 0 if not stop_after_board else 130
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def _run(console: Console, port: int, stop_after_board: bool) -> int:
+    entrants = load_entrants()
+    with console.status("Preparing the database …"):
+        seed = _prepare_rows(entrants)
+    os.environ["PODIUM_NODE_TOKEN"] = seed.node_token
+    site_url = os.environ["PODIUM_SITE_URL"]
+    with Services(Path(os.environ["PODIUM_VAR_DIR"]) / "log" / "demo.log", port) as services:
+        with console.status("Starting site, site worker and node …"):
+            services.wait_until_ready()
+        wrong = _grade(console, Client(site_url, seed.api_token), services, seed, entrants)
+        console.print(f"\nThe board: {site_url}/releases/{seed.release}/", highlight=False)
+        _report(console, wrong)
+        if not stop_after_board:
+            console.print("Serving until Ctrl-C.")
+            _serve(services)
+        return 1 if wrong else 0
+
+
+def _prepare_rows(entrants: Sequence[DemoEntrant]) -> Seed:
+    """Migrate, gather static files, seed. In this process, so that Django starts once."""
+    import django
+    from django.core.management import call_command
+
+    django.setup()
+    call_command("migrate", verbosity=0, interactive=False)
+    call_command("collectstatic", verbosity=0, interactive=False)
+    from demo.seed import seed
+
+    return seed(entrants)
+
+
+def _grade(
+    console: Console, client: Client, services: Services, seed: Seed, entrants: Sequence[DemoEntrant]
+) -> list[str]:
+    """Submit, watch, show the board; returns a line for each evaluation that ended otherwise than expected."""
+    submissions = {
+        one.slug: client.submit(
+            seed.release, seed.track, one.slug, solution_pack(one, seed.datapack_release, seed.task_ids)
+        )
+        for one in entrants
+    }
+    screen.watch(console, client, services, {one.title: submissions[one.slug] for one in entrants})
+    board = screen.ranked_board(client, services, seed.release, seed.track, set(submissions))
+    screen.show_board(console, board, SHOWN_K)
+    return [line for one in entrants for line in _differences(one, seed, client.results(submissions[one.slug]))]
+
+
+def _differences(entrant: DemoEntrant, seed: Seed, rows: Sequence[dict[str, object]]) -> list[str]:
+    found = {(row["task_id"], row["sample"]): row["verdict"] for row in rows}
+    expected = {(seed.task_ids[slug], index): verdict for (slug, index), verdict in entrant.expected.items()}
+    return [
+        f"{entrant.title}, {task_id}, sample {index}: {found.get((task_id, index), 'nothing')}, expected {verdict}"
+        for (task_id, index), verdict in expected.items()
+        if found.get((task_id, index)) != verdict
+    ]
+
+
+def _report(console: Console, wrong: Sequence[str]) -> None:
+    if not wrong:
+        console.print("Every evaluation ended as the demo says it should.")
+        return
+    console.print(f"{len(wrong)} evaluations ended otherwise than the demo says:", style="red")
+    for line in wrong:
+        console.print(f"  {line}", markup=False, highlight=False)
+
+
+def _serve(services: Services) -> None:
+    while True:
+        services.check()
+        time.sleep(1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,75 @@
+"""Reads the demo's entrants: a folder each, with the samples of every problem and the verdicts they must get."""
+
+import io
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from problems.formats.compute_eval.packs import write_solution_pack
+from problems.spec.pack import SolutionPackMetadata
+from problems.spec.solution import FileSolution, SourceFile
+
+ENTRANTS = Path("examples/demo/entrants")
+
+
+@dataclass(frozen=True)
+class DemoEntrant:
+    """One entrant as its folder describes it; `expected` maps (problem slug, sample index) to a verdict."""
+
+    slug: str
+    title: str
+    kind: str
+    organisation: str
+    description: str
+    folder: Path
+    expected: Mapping[tuple[str, int], str]
+
+
+def load_entrants(root: Path = ENTRANTS) -> list[DemoEntrant]:
+    """Every folder of `root` that has an entrant.yaml, in the order of their names."""
+    return [_load(path) for path in sorted(root.glob("*/entrant.yaml"))]
+
+
+def _load(path: Path) -> DemoEntrant:
+    fields = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return DemoEntrant(
+        slug=fields["name"],
+        title=fields["title"],
+        kind=fields["kind"],
+        organisation=fields["organisation"],
+        description=fields["description"].strip(),
+        folder=path.parent,
+        expected={
+            (slug, index): verdict
+            for slug, verdicts in fields["expected"].items()
+            for index, verdict in enumerate(verdicts)
+        },
+    )
+
+
+def solution_pack(entrant: DemoEntrant, datapack_release: str, task_ids: Mapping[str, str]) -> bytes:
+    """The entrant's samples as a solutions datapack; `task_ids` maps problem slugs to the ids inside packs."""
+    lines = list(_lines(entrant, task_ids))
+    metadata = SolutionPackMetadata.model_construct(
+        release=datapack_release, total_count=len(lines), created_at="2026-01-01T00:00:00", groups=None
+    )
+    target = io.BytesIO()
+    write_solution_pack(target, metadata, lines)
+    return target.getvalue()
+
+
+def _lines(entrant: DemoEntrant, task_ids: Mapping[str, str]) -> Iterator[bytes]:
+    """One line for each sample that has a folder; a sample without one was never handed in."""
+    for slug, index in sorted(entrant.expected):
+        folder = entrant.folder / slug / str(index)
+        if folder.is_dir():
+            yield FileSolution(task_id=task_ids[slug], files=_files(folder)).to_line()
+
+
+def _files(folder: Path) -> list[SourceFile]:
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    return [
+        SourceFile(path=path.relative_to(folder).as_posix(), content=path.read_text(encoding="utf-8")) for path in paths
+    ]

@@ -1,0 +1,17 @@
+"""What the demo needs to know of its rows; free of Django, so that it can be imported before Django is set up."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Seed:
+    """The two tokens are new in every run, so none is kept in a file."""
+
+    release: str
+    datapack_release: str
+    task_ids: Mapping[str, str]
+    """Problem slug to the task_id that packs use."""
+    track: str
+    api_token: str
+    node_token: str
