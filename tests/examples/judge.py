@@ -1,6 +1,5 @@
 """Builds, tests and benchmarks demo solutions with the bare tools, step by step as a node would."""
 
-import json
 import os
 import shutil
 import signal
@@ -13,9 +12,9 @@ from typing import Any
 
 import yaml
 
+from problems.formats.compute_eval.directory import read_problem_directory
 from problems.formats.compute_eval.source_references import satisfied
-from problems.spec.problem import CommandProblem, parse_problem
-from problems.spec.profile import Profile
+from problems.spec.problem import CommandProblem
 from problems.spec.solution import SourceFile
 
 DEMO = Path(__file__).parents[2] / "examples" / "demo"
@@ -29,13 +28,14 @@ def files_in(folder: Path) -> list[SourceFile]:
 
 
 @cache
+def problems() -> dict[str, CommandProblem]:
+    """By slug, which is the task_id with a hyphen for the slash."""
+    pack = read_problem_directory(DEMO)
+    return {record.problem.task_id.replace("/", "-"): record.problem for record in pack.records}
+
+
 def problem(slug: str) -> CommandProblem:
-    folder = DEMO / "problems" / slug
-    spec: dict[str, Any] = yaml.safe_load((folder / "problem-spec.yaml").read_text("utf-8"))
-    spec["type"] = spec.pop("problem_type")
-    for field, part in (("context_files", "context"), ("test_files", "test")):
-        spec[field] = [file.model_dump() for file in files_in(folder / part)]
-    return parse_problem(json.dumps(spec), Profile.PODIUM)
+    return problems()[slug]
 
 
 def reference(slug: str) -> list[SourceFile]:
