@@ -66,6 +66,7 @@ def read_samples(
 ) -> SubmissionDraft:
     """The same, but samples with an unknown task_id are listed in `unknown` and do not refuse the file."""
     with opened(source) as file:
+        file.seek(0)
         magic = file.read(4)
         file.seek(0)
         if magic.startswith(_GZIP_MAGIC):

@@ -98,7 +98,7 @@ class WorkspaceRules:
         key = spelling_key(path)
         if key in self.test_keys:
             return f"{path!r} is a test file of the problem"
-        if any(key == folder or key.startswith(folder + "/") for folder in self.test_folder_keys):
+        if any(key.startswith(folder + "/") for folder in self.test_folder_keys):
             return f"{path!r} is in a folder of the problem's tests"
         return "" if path in self.expected else self._why_picked_up(path)
 

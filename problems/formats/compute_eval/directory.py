@@ -174,12 +174,17 @@ def _write_files(folder: Path, files: Sequence[SourceFile]) -> None:
         path.write_bytes(file.content.encode())
 
 
+_RARE_BREAKS = frozenset("\r\x85\u2028\u2029\ufeff")
+
+
 class _BlockDumper(yaml.SafeDumper):
     """Writes text of several lines as a block, which people can read and edit."""
 
 
 def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+    """YAML folds its rarer line breaks into blanks unless they are quoted."""
+    style = '"' if _RARE_BREAKS.intersection(text) else "|" if "\n" in text else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 
 _BlockDumper.add_representer(str, _represent_text)
