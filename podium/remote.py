@@ -27,7 +27,7 @@ told = Console(stderr=True)
 """Words for a person; standard output carries data alone."""
 
 ReleaseName = Annotated[str, typer.Option("--release", "-r", help="The release's slug.")]
-TrackNames = Annotated[list[str] | None, typer.Option("--track", "-t", help="A track; repeat for several. Default: all.")]
+TrackNames = Annotated[list[str] | None, typer.Option("--track", "-t", help="Repeat for several. Default: all.")]
 
 
 def register(app: typer.Typer) -> None:

@@ -1,16 +1,14 @@
-"""Who is asking: API tokens in the Authorization header, and the scope that a request needs."""
+"""Who is asking: API tokens in the Authorization header."""
 
 from typing import Any
 
 from django.utils import timezone
-from rest_framework import exceptions, permissions
+from rest_framework import exceptions
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
 from rest_framework.request import Request
-from rest_framework.views import APIView
 
-from leaderboard.actions.errors import NotAllowed
 from leaderboard.models import ApiToken
-from leaderboard.models.token import PREFIX, Scope, digest_of
+from leaderboard.models.token import PREFIX, digest_of
 
 
 class TokenAuthentication(BaseAuthentication):
@@ -40,19 +38,3 @@ def _why_refused(secret: str) -> str:
     if token.expires_at <= timezone.now():
         return f"This API token expired on {token.expires_at:%Y-%m-%d}. Make a new one on your account page."
     return "The account of this API token is disabled."
-
-
-class HasScope(permissions.BasePermission):
-    """Reading is open to all (rows are filtered by who asks); changing needs an account, and a token that may."""
-
-    def has_permission(self, request: Request, _view: APIView) -> bool:
-        reading = request.method in permissions.SAFE_METHODS
-        if isinstance(request.auth, ApiToken):
-            _check_scope(request.auth, Scope.READ if reading else Scope.SUBMIT)
-        return reading or bool(request.user and request.user.is_authenticated)
-
-
-def _check_scope(token: ApiToken, needed: Scope) -> None:
-    if needed not in token.scopes:
-        has = ", ".join(token.scopes) or "none"
-        raise NotAllowed("scope_missing", f"This needs an API token with scope {needed.value}; this one has: {has}.")

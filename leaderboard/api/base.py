@@ -7,7 +7,7 @@ from rest_framework import exceptions, generics
 from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.views import APIView
 
-from leaderboard.api.authentication import HasScope
+from leaderboard.api.permissions import HasScope
 
 Row = TypeVar("Row", bound=Model)
 

@@ -1,0 +1,40 @@
+"""The OpenAPI description and its page."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from leaderboard.api.urls import documented
+
+pytestmark = pytest.mark.django_db
+
+
+def test_the_schema_describes_every_endpoint_and_no_node_api(recwarn: pytest.WarningsRecorder) -> None:
+    answer = Client().get("/api/schema/", headers={"Accept": "application/vnd.oai.openapi+json"})
+    paths = json.loads(answer.content)["paths"]
+    assert len(paths) == len(documented)
+    assert "/api/v1/releases/{slug}/board" in paths
+    assert not [path for path in paths if "node/" in path]
+
+
+def test_the_schema_is_made_without_warnings(capsys: Any) -> None:
+    Client().get("/api/schema/")
+    assert "Warning" not in capsys.readouterr().err
+
+
+def test_the_page_has_no_inline_script_and_loads_from_this_host_alone() -> None:
+    page = Client().get("/api/").content.decode()
+    assert not re.search(r"<script(?![^>]*\bsrc=)[^>]*>", page)
+    assert not re.findall(r'(?:src|href)="(?:https?:)?//', page)
+    assert "onload=" not in page
+
+
+def test_the_pages_script_is_served_as_javascript() -> None:
+    page = Client().get("/api/").content.decode()
+    script = next(src for src in re.findall(r'<script src="([^"]+)"', page) if "script" in src.rpartition("?")[2])
+    answer = Client().get(script.replace("&amp;", "&"))
+    assert answer.headers["Content-Type"].startswith("application/javascript")
+    assert b"SwaggerUIBundle" in answer.content

@@ -1,0 +1,77 @@
+"""A stranger at every endpoint: what is private stays unseen, what changes things is refused."""
+
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from leaderboard.api.urls import documented
+from leaderboard.models import Evaluation, Submission
+from tests import factories
+from tests.api import calls
+
+pytestmark = pytest.mark.django_db
+
+READING = {
+    "me": 401, "releases": 200, "releases/<release>": 404, "releases/<release>/problems": 404,
+    "releases/<release>/problems/<problem>": 404, "releases/<release>/board": 404, "tracks": 200, "nodes": 200,
+    "entrants": 200, "entrants/<system>": 404, "submissions": 200, "submissions/<id>": 404,
+    "submissions/<id>/progress": 404, "submissions/<id>/cancel": 405, "submissions/<id>/rerun": 405,
+    "submissions/<id>/results.jsonl": 404, "evaluations/<id>": 404,
+}  # fmt: skip
+"""Status of a GET by somebody without an account, on a private release and its submission."""
+CHANGING = ("entrants", "submissions", "submissions/<id>/cancel", "submissions/<id>/rerun")
+SECRETS = (b"Private words", b"Release private-1", b"alpha-private", b"solution words", b"reference")
+
+
+@pytest.fixture
+def private(cast: Any) -> dict[str, str]:
+    made = factories.release(1, "private-1", is_public=False, description="Private words")
+    made.invited.add(cast.owner)
+    factories.EntrantFactory(slug="hidden-system", name="alpha-private", kind="system")
+    stored: Submission = factories.judged_submission(cast.entrant, made, factories.offer(made))
+    evaluation = Evaluation.objects.filter(submission=stored)[0].pk
+    return {"<release>": made.slug, "<problem>": "shell-0", "<system>": "hidden-system", "<id>": str(stored.pk),
+            "evaluations/<id>": f"evaluations/{evaluation}"}  # fmt: skip
+
+
+def address(path: str, names: dict[str, str]) -> str:
+    for name in sorted(names, key=len, reverse=True):
+        path = path.replace(name, names[name])
+    return path
+
+
+def test_no_endpoint_is_forgotten_here() -> None:
+    shape = {re.sub(r"<[^>]*>", "<>", path) for path in READING}
+    assert {re.sub(r"<[^>]*>", "<>", str(route.pattern)) for route in documented} == shape
+
+
+@pytest.mark.parametrize("path", READING)
+def test_a_stranger_without_account_sees_nothing_private(private: dict[str, str], path: str) -> None:
+    answer = calls.get(address(path, private))
+    assert answer.status_code == READING[path]
+    assert not [secret for secret in SECRETS if secret in answer.content]
+
+
+@pytest.mark.parametrize("path", [path for path in READING if READING[path] == 404])
+def test_a_stranger_with_an_account_sees_nothing_private_either(private: dict[str, str], cast: Any, path: str) -> None:
+    assert calls.get(address(path, private), cast.stranger).status_code == 404
+
+
+@pytest.mark.parametrize("path", [path for path in READING if READING[path] == 404 and "<system>" not in path])
+def test_whoever_is_invited_sees_it(private: dict[str, str], cast: Any, path: str) -> None:
+    assert calls.get(address(path, private), cast.owner).status_code == 200
+
+
+@pytest.mark.parametrize("path", CHANGING)
+def test_nothing_changes_without_an_account(private: dict[str, str], path: str) -> None:
+    before = Submission.objects.values_list("state", flat=True)[0]
+    answer = Client().post(f"/api/v1/{address(path, private)}", {"reason": "x"}, content_type="application/json")
+    assert answer.status_code == 401
+    assert Submission.objects.values_list("state", flat=True)[0] == before
+
+
+@pytest.mark.parametrize("path", ["submissions/<id>/cancel", "submissions/<id>/rerun"])
+def test_a_stranger_cannot_touch_what_he_cannot_see(private: dict[str, str], cast: Any, path: str) -> None:
+    assert calls.post(address(path, private), {"reason": "x"}, cast.stranger).status_code == 404
