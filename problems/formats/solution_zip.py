@@ -115,12 +115,12 @@ def _read_entry(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> _Entry:
 
 def _without_wrapper(entries: list[_Entry], catalogue: Catalogue) -> list[_Entry]:
     """Drop one folder that is around everything and is not a problem's."""
-    tops = {entry.parts[0] for entry in entries}
     spellings = _folder_spellings(catalogue)
-    wrapped = len(tops) == 1 and all(len(entry.parts) > 2 for entry in entries)
-    if not wrapped or any(_task_of(entry.parts, spellings) for entry in entries):
+    if len({entry.parts[0] for entry in entries}) != 1 or any(_task_of(entry.parts, spellings) for entry in entries):
         return entries
-    return [_Entry(entry.parts[1:], entry.content) for entry in entries]
+    if not any(_task_of(entry.parts[1:], spellings) for entry in entries):
+        return entries
+    return [_Entry(entry.parts[1:], entry.content) for entry in entries if len(entry.parts) > 1]
 
 
 def _folder_spellings(catalogue: Catalogue) -> dict[str, str]:

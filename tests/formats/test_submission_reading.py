@@ -210,6 +210,12 @@ def test_clutter_in_zips_is_left_out() -> None:
     assert "README" in draft.notices[0].message
 
 
+def test_files_beside_the_problems_in_a_wrapping_folder_are_left_out() -> None:
+    draft = read_zip({"mine/A_0/0/a.sh": "x", "mine/entrant.yaml": "y"})
+    assert contents(draft) == [("A/0", 0, {"a.sh": "x"})]
+    assert "entrant.yaml" in draft.notices[0].message
+
+
 def test_an_unknown_folder_refuses_the_zip() -> None:
     with pytest.raises(PackRefused, match="'B_7' is no problem of release internal"):
         read_zip({"A_0/a.sh": "", "B_7/a.sh": ""})

@@ -11,7 +11,7 @@ from problems.spec.solution import SourceFile
 
 MISSING_TEXT = "[VALIDATION ERROR] Solution does not include required source references."
 SEARCH_SECONDS = 10.0
-"""A file made to be slow to search counts as holding nothing more after this time."""
+"""Files made to be slow to search count as holding nothing more once a solution has taken this long."""
 
 
 def satisfied(references: SourceReferences | None, files: Sequence[SourceFile]) -> bool:
@@ -23,16 +23,17 @@ def missing(references: SourceReferences | None, files: Sequence[SourceFile]) ->
     """The names that are still needed: of `all` those not found, of `any` all of them when none is found."""
     needed = list(dict.fromkeys(references.all or [])) if references else []
     alternatives = list(dict.fromkeys(references.any or [])) if references else []
+    deadline = time.monotonic() + SEARCH_SECONDS
     for file in files:
-        if not needed and not alternatives:
+        if not (needed or alternatives) or time.monotonic() > deadline:
             break
-        found = set(found_names([*needed, *alternatives], file))
+        found = set(_found_names([*needed, *alternatives], file, deadline))
         needed = [name for name in needed if name not in found]
         alternatives = [] if found.intersection(alternatives) else alternatives
     return [*needed, *(name for name in alternatives if name not in needed)]
 
 
-def found_names(names: Sequence[str], file: SourceFile) -> Iterator[str]:
+def _found_names(names: Sequence[str], file: SourceFile, deadline: float) -> Iterator[str]:
     """Those of the names whose bytes are exactly one syntax node of the file that is neither comment nor error."""
     content = file.content.encode("utf-8", "replace")
     targets = {name: name.encode("utf-8", "replace") for name in names if name and name in file.content}
@@ -40,7 +41,6 @@ def found_names(names: Sequence[str], file: SourceFile) -> Iterator[str]:
     if key is None:
         return
     root = parser_for(key).parse(content).root_node
-    deadline = time.monotonic() + SEARCH_SECONDS
     yield from (name for name, target in targets.items() if _is_node(root, content, target, deadline))
 
 
