@@ -1,0 +1,122 @@
+"""What a build made: the files that it added to a workspace or changed there, as one tar."""
+
+import io
+import os
+import posixpath
+import stat
+import tarfile
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+
+EMPTY = b""
+"""The product of a build that left nothing behind."""
+
+
+class ProductTooLarge(Exception):
+    """The build left more behind than may be kept; the message says how much that is."""
+
+
+def collect(workspace: Path, inputs: Mapping[str, bytes], limit_bytes: int) -> bytes:
+    """A tar of what is not as `inputs` says, in the order of paths, without owners and times: same files, same bytes.
+
+    Links that leave the workspace, devices, sockets and pipes are dropped. Raises ProductTooLarge.
+    """
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as tar:
+        for path, facts in sorted(_walk(workspace)):
+            _add(tar, workspace, path, facts, inputs)
+            if buffer.tell() > limit_bytes:
+                raise ProductTooLarge(f"the build left more than {limit_bytes >> 20} MiB behind")
+        empty = buffer.tell() == 0
+    return EMPTY if empty else buffer.getvalue()
+
+
+def _walk(workspace: Path) -> Iterator[tuple[str, os.stat_result]]:
+    """Every path below, with its facts; links are not followed. Nothing runs in the workspace meanwhile."""
+    for folder, folders, files in os.walk(workspace, onerror=None):
+        for name in [*folders, *files]:
+            path = os.path.join(folder, name)  # noqa: PTH118 - names may not be text
+            facts = os.lstat(path)
+            if stat.S_ISDIR(facts.st_mode) and facts.st_mode & 0o700 != 0o700:
+                os.chmod(path, 0o700)  # noqa: PTH101
+            yield os.path.relpath(path, workspace), facts
+
+
+def _add(tar: tarfile.TarFile, workspace: Path, path: str, facts: os.stat_result, inputs: Mapping[str, bytes]) -> None:
+    info = tarfile.TarInfo(path)
+    info.mode = stat.S_IMODE(facts.st_mode) & 0o777
+    if stat.S_ISDIR(facts.st_mode):
+        if not any(name.startswith(f"{path}/") for name in inputs):
+            info.type, info.mode = tarfile.DIRTYPE, info.mode | 0o700
+            tar.addfile(info)
+    elif stat.S_ISLNK(facts.st_mode):
+        info.type, info.linkname = tarfile.SYMTYPE, str((workspace / path).readlink())
+        if _stays_inside(path, info.linkname):
+            tar.addfile(info)
+    elif stat.S_ISREG(facts.st_mode) and not _is_input(workspace / path, path, facts, inputs):
+        info.size = facts.st_size
+        with _open(workspace / path) as file:
+            tar.addfile(info, file)
+
+
+def _is_input(place: Path, path: str, facts: os.stat_result, inputs: Mapping[str, bytes]) -> bool:
+    content = inputs.get(path)
+    if content is None or facts.st_size != len(content) or facts.st_mode & 0o111:
+        return False
+    with _open(place) as file:
+        return file.read() == content
+
+
+def _open(place: Path) -> io.BufferedReader:
+    try:
+        return place.open("rb")
+    except PermissionError:
+        place.chmod(0o600)
+        return place.open("rb")
+
+
+def _stays_inside(path: str, target: str) -> bool:
+    reached = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
+    return not (target.startswith("/") or reached == ".." or reached.startswith("../"))
+
+
+def restore(product: bytes, workspace: Path, protected: Collection[str]) -> None:
+    """Lay a product over a fresh workspace; `protected` paths stay as they are. ValueError where it is damaged."""
+    if product == EMPTY:
+        return
+    links: set[str] = set()
+    try:
+        with tarfile.open(fileobj=io.BytesIO(product), mode="r:") as tar:
+            for member in tar:
+                if _is_safe(member.name, links) and member.name not in protected:
+                    _extract(tar, member, workspace, links)
+    except tarfile.TarError as error:
+        raise ValueError(f"the artefact is damaged: {error}") from error
+
+
+def _is_safe(name: str, links: Collection[str]) -> bool:
+    parts = name.split("/")
+    above = ("/".join(parts[:count]) for count in range(1, len(parts)))
+    return ".." not in parts and not name.startswith("/") and not any(folder in links for folder in above)
+
+
+def _extract(tar: tarfile.TarFile, member: tarfile.TarInfo, workspace: Path, links: set[str]) -> None:
+    target = workspace / member.name
+    if member.isdir():
+        target.mkdir(parents=True, exist_ok=True)
+        target.chmod(member.mode & 0o777)
+    elif member.issym() and not os.path.lexists(target) and _stays_inside(member.name, member.linkname):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.symlink_to(member.linkname)
+        links.add(member.name)
+    elif member.isreg() and not target.is_dir():
+        _extract_file(tar, member, target)
+
+
+def _extract_file(tar: tarfile.TarFile, member: tarfile.TarInfo, target: Path) -> None:
+    source = tar.extractfile(member)
+    assert source is not None
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.unlink(missing_ok=True)
+    target.write_bytes(source.read())
+    target.chmod(member.mode & 0o777)

@@ -1,0 +1,117 @@
+"""What a node can find out about its own machine."""
+
+import os
+import platform
+import re
+import subprocess
+import tempfile
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from runners.agent import profilers
+from runners.agent.sandbox.policy import Command, Limits, Sandbox, SandboxFault
+from runners.agent.toolchain import cores
+from runners.protocol import Capabilities, GpuCapability
+
+_GPU_FIELDS = "uuid,name,compute_cap,memory.total,driver_version"
+_ASK_VERSIONS = """\
+for tool in g++ nvcc python3; do
+  command -v $tool >/dev/null && echo "$tool: $($tool --version 2>&1 | tr '\\n' ' ')"
+done
+python3 -c 'import numpy; print("numpy:", numpy.__version__)' 2>/dev/null
+true
+"""
+_VERSION = re.compile(r"(?:release |V|\s|\))(\d+(?:\.\d+)+)")
+
+
+def find_out(sandbox: Sandbox) -> Capabilities:
+    """Look around once; what cannot be found out stays empty."""
+    return Capabilities(
+        hostname=platform.node(),
+        cpu_model=cpu_model(),
+        cpu_cores=cores(),
+        memory_bytes=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        architecture=platform.machine(),
+        kernel=platform.release(),
+        gpus=gpus(),
+        toolkits=toolkits(sandbox),
+        sandbox=sandbox.name,
+        memory_limit_by=sandbox.memory_limit_by,
+        profilers=profilers.available(),
+        agent_version=agent_version(),
+    )
+
+
+def agent_version() -> str:
+    try:
+        return version("podium")
+    except PackageNotFoundError:
+        return ""
+
+
+def cpu_model() -> str:
+    """The processor's name as the kernel tells it."""
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return platform.processor()
+    match = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
+    return match[1].strip() if match else platform.processor()
+
+
+def gpus() -> list[GpuCapability]:
+    """The NVIDIA GPUs, as `nvidia-smi` lists them; none where it is missing or fails."""
+    return parse_gpus(_output(["nvidia-smi", f"--query-gpu={_GPU_FIELDS}", "--format=csv,noheader,nounits"]))
+
+
+def parse_gpus(text: str) -> list[GpuCapability]:
+    """Rows `uuid, name, compute capability, MiB, driver`; others are passed over."""
+    rows = [[cell.strip() for cell in line.split(",")] for line in text.splitlines()]
+    return [
+        GpuCapability(
+            uuid=row[0],
+            name=row[1],
+            compute_capability=row[2],
+            memory_bytes=int(row[3]) << 20 if row[3].isdigit() else 0,
+            driver=row[4],
+        )
+        for row in rows
+        if len(row) == 5 and row[0].startswith(("GPU-", "MIG-"))
+    ]
+
+
+def toolkits(sandbox: Sandbox) -> dict[str, str]:
+    """Versions of the tools that commands will find: asked inside the sandbox, else of this machine."""
+    limits = Limits(
+        wall_seconds=20,
+        memory_bytes=1 << 30,
+        processes=64,
+        file_bytes=1 << 20,
+        workspace_bytes=1 << 20,
+        output_bytes=1 << 16,
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            outcome = sandbox.run(Command(_ASK_VERSIONS, Path(folder), limits))
+        except SandboxFault:
+            return parse_versions(_output(["sh", "-c", _ASK_VERSIONS]))
+    return parse_versions(outcome.stdout)
+
+
+def parse_versions(text: str) -> dict[str, str]:
+    """Lines `tool: what it says of itself` to versions."""
+    found = {}
+    for line in text.splitlines():
+        tool, _, words = line.partition(":")
+        match = _VERSION.search(words)
+        if match:
+            found[tool] = match[1]
+    return found
+
+
+def _output(arguments: list[str]) -> str:
+    try:
+        done = subprocess.run(arguments, capture_output=True, text=True, errors="replace", timeout=20, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout if done.returncode == 0 else ""

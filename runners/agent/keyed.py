@@ -1,0 +1,63 @@
+"""Work that several threads want at once and that shall be done once."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from threading import Lock
+from typing import Generic, TypeVar
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+
+class KeyedLocks(Generic[K]):
+    """A lock for every key, kept while somebody holds it or waits for it."""
+
+    def __init__(self) -> None:
+        self._guard = Lock()
+        self._locks: dict[K, tuple[Lock, int]] = {}
+
+    @contextmanager
+    def hold(self, key: K) -> Iterator[None]:
+        with self._guard:
+            lock, users = self._locks.get(key, (Lock(), 0))
+            self._locks[key] = (lock, users + 1)
+        try:
+            with lock:
+                yield
+        finally:
+            self._let_go(key)
+
+    def _let_go(self, key: K) -> None:
+        with self._guard:
+            lock, users = self._locks[key]
+            if users == 1:
+                del self._locks[key]
+            else:
+                self._locks[key] = (lock, users - 1)
+
+
+class Once(Generic[K, V]):
+    """Remembers the latest `size` values; a value that several threads ask for is made by one, the others wait.
+
+    An exception is not remembered: whoever waited next tries anew.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._values: OrderedDict[K, V] = OrderedDict()
+        self._guard = Lock()
+        self._making: KeyedLocks[K] = KeyedLocks()
+
+    def get(self, key: K, make: Callable[[], V]) -> V:
+        with self._making.hold(key):
+            with self._guard:
+                if key in self._values:
+                    self._values.move_to_end(key)
+                    return self._values[key]
+            value = make()
+            with self._guard:
+                self._values[key] = value
+                if len(self._values) > self._size:
+                    self._values.popitem(last=False)
+            return value

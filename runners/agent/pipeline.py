@@ -1,0 +1,231 @@
+"""The way of one sample: skip, validate, look for references, build, test, benchmark, in ComputeEval's order."""
+
+from runners.agent import steps
+from runners.agent.account import Account, StepName
+from runners.agent.artefact import EMPTY
+from runners.agent.build_cache import Build
+from runners.agent.environment import NodeEnvironment
+from runners.agent.profilers import Timer, timer_for
+from runners.agent.references import References
+from runners.agent.sandbox.policy import Outcome
+from runners.agent.task import Finished, Subject, Task, Unwatched, Watcher, missing_files
+from runners.agent.texts import MISSING_TEXT, STRICT_FAILURE, graded_text
+from runners.agent.timing import Series, Stopwatch, Timed, measurement
+from runners.protocol import (
+    ArtefactRef,
+    FlagScope,
+    MeasurementReport,
+    Role,
+    Stage,
+    TimingPolicy,
+    Verdict,
+    Witness,
+    WorkStage,
+)
+
+NEVER_ENDED = "The program ended with status 0, but the test harness was never seen to reach its end."
+
+
+class Pipeline:
+    """Judges samples on one machine; `run` may be called from several threads at once."""
+
+    def __init__(self, environment: NodeEnvironment) -> None:
+        self.environment = environment
+        self._references = References(environment)
+        self._stopwatch = Stopwatch(environment, self._references)
+
+    def run(self, task: Task, watcher: Watcher | None = None) -> Finished:
+        """Judge one sample.
+
+        Raises Cancelled; SandboxFault where the sandbox failed; UnusableProblem and ProfilerUnavailable where the task
+        cannot be done here. None of these is the contestant's fault.
+        """
+        return _Course(self, task, watcher or Unwatched()).run()
+
+    @property
+    def references(self) -> References:
+        return self._references
+
+    @property
+    def stopwatch(self) -> Stopwatch:
+        return self._stopwatch
+
+
+class _Course:
+    """One task on its way; each method below is one station and says whether the way ends there."""
+
+    def __init__(self, pipeline: Pipeline, task: Task, watcher: Watcher) -> None:
+        self._pipeline = pipeline
+        self._environment = pipeline.environment
+        self._task = task
+        self._subject: Subject = task.subject
+        self._watcher = watcher
+        self._account = Account(pipeline.environment, task)
+        self._product = task.artefact or EMPTY
+
+    def run(self) -> Finished:
+        self._watcher.enter(WorkStage.PREPARING)
+        timer = timer_for(self._subject.problem, self._task.timed_modes, self._task.profiler)
+        ended = self._refuse()
+        if ended is None and self._task.stage is not Stage.RUN:
+            ended = self._build()
+        if ended is None and self._task.stage is Stage.BUILD:
+            return self._account.finish(Verdict.PASSED)
+        return ended or self._test() or self._time(timer) or self._account.finish(Verdict.PASSED)
+
+    def _refuse(self) -> Finished | None:
+        """What can be said without running anything."""
+        task, account = self._task, self._account
+        if task.skip_reason:
+            return account.finish(Verdict.SKIPPED, f"The problem {task.skip_reason}.")
+        if task.invalid_reason:
+            account.note(build=STRICT_FAILURE)
+            return account.finish(Verdict.INVALID, task.invalid_reason)
+        missing = self._missing_references()
+        if missing:
+            account.note(test=MISSING_TEXT)
+            names = ", ".join(missing)
+            return account.finish(Verdict.SOURCE_REFERENCE_MISSING, f"The solution's sources lack: {names}")
+        return None
+
+    def _missing_references(self) -> list[str]:
+        if self._subject.problem.source_references is None:
+            return []
+        # Grammars take a while to load, and most problems ask for no names.
+        from problems.formats.compute_eval.source_references import missing
+
+        return missing(self._subject.problem.source_references, self._subject.files)
+
+    def _build(self) -> Finished | None:
+        if not self._subject.problem.build_command:
+            return None
+        self._watcher.enter(WorkStage.BUILDING)
+        built = steps.build(self._environment, self._subject, self._watcher)
+        seconds = steps.build_seconds(self._subject)
+        account = self._account
+        account.step("build", built, seconds)
+        account.note(build=graded_text(built, seconds))
+        account.artefact_key, account.build_cached = built.key, built.cached
+        self._product = built.product
+        if built.succeeded and self._task.stage is Stage.BUILD:
+            blob = account.add_blob(built.product)
+            account.artefact = ArtefactRef(key=built.key, blob=blob, node=self._environment.name)
+        return self._failed("build", built, seconds, Verdict.BUILD_FAILED)
+
+    def _test(self) -> Finished | None:
+        self._watcher.enter(WorkStage.TESTING)
+        account, subject = self._account, self._subject
+        account.artefact_key = account.artefact_key or self._task.artefact_key
+        outcome = steps.test(self._environment, subject, self._product, self._watcher)
+        seconds = subject.problem.effective_test_timeout_seconds
+        account.step("test", outcome, seconds)
+        account.note(test=graded_text(outcome, seconds))
+        if not outcome.succeeded:
+            account.witness = outcome.witness
+            return self._failed("test", outcome, seconds, Verdict.TEST_FAILED)
+        account.witness = self._pipeline.references.judge(subject, outcome.witness, self._watcher)
+        if account.witness is Witness.CONTRADICTED:
+            return account.finish(Verdict.TEST_FAILED, f"{NEVER_ENDED} {outcome.witness_detail}".strip())
+        return None
+
+    def _failed(self, name: StepName, ended: Outcome | Build, seconds: float, verdict: Verdict) -> Finished | None:
+        """The end of a way whose command failed, and why."""
+        if ended.succeeded:
+            return None
+        if ended.timed_out:
+            return self._account.finish(Verdict.TIMED_OUT, f"The {name} did not end within {seconds:g} seconds.")
+        if ended.memory_exceeded:
+            mebibytes = self._subject.limits.memory_bytes >> 20
+            return self._account.finish(
+                Verdict.MEMORY_EXCEEDED, f"The {name} used more than {mebibytes} MiB of memory."
+            )
+        return self._account.finish(verdict, f"The {name} {how_it_ended(ended)}.")
+
+    def _time(self, timer: Timer | None) -> Finished | None:
+        """Never ends the way: a benchmark that fails changes no verdict."""
+        if timer is not None:
+            self._watcher.enter(WorkStage.BENCHMARKING)
+            self._note_times(self._measure(timer), timer)
+        if self._task.try_withholding:
+            self._account.withheld = self._withhold(timer)
+        return None
+
+    def _measure(self, timer: Timer) -> Timed:
+        stopwatch = self._pipeline.stopwatch
+        measure = stopwatch.ranked if self._task.timing_policy is TimingPolicy.RANKED else stopwatch.quick
+        return measure(self._subject, self._product, timer, self._watcher, baseline=self._task.needs_baseline)
+
+    def _note_times(self, timed: Timed, timer: Timer) -> None:
+        account, candidate, baseline = self._account, timed.candidate, timed.baseline
+        seconds = self._subject.problem.effective_benchmark_timeout_seconds
+        account.step("benchmark", candidate.runs[-1].outcome, seconds)
+        account.note(
+            benchmark_error=candidate.error,
+            solution_ms=candidate.median_ms,
+            solution_metrics=candidate.metrics,
+            baseline_ms=baseline.median_ms if baseline else None,
+            baseline_metrics=baseline.metrics if baseline else None,
+            baseline_error=baseline.error if baseline else None,
+        )
+        if candidate.error is not None:
+            how = how_it_ended(candidate.runs[-1].outcome) if candidate.failed else "printed no time"
+            account.flag("benchmark_failed", FlagScope.TIME, f"The benchmark {how}.")
+        self._note_measurements(timed, timer)
+
+    def _note_measurements(self, timed: Timed, timer: Timer) -> None:
+        account = self._account
+        checked = self._subject.problem.podium.work_checked
+        witness = _believed(timed)
+        own = measurement(Role.CANDIDATE, timed.candidate, timer, work_checked=checked, witness=witness)
+        left_early = witness is Witness.CONTRADICTED
+        if left_early:
+            account.flag("left_early", FlagScope.TIME, "The benchmark's harness was never seen to reach its end.")
+        account.measurements += [own] if own else []
+        base = None if left_early or timed.baseline is None else self._baseline(timed, timed.baseline, timer)
+        account.measurements += [base] if base else []
+        if own and base:
+            account.speedup = base.median_ms / own.median_ms
+
+    def _baseline(self, timed: Timed, series: Series, timer: Timer) -> MeasurementReport | None:
+        witness = Witness.UNAVAILABLE if series.witness is Witness.CONTRADICTED else series.witness
+        return measurement(
+            Role.BASELINE,
+            series,
+            timer,
+            work_checked=self._subject.problem.podium.work_checked,
+            witness=witness,
+            shared=bool(timed.shared_key),
+            key=timed.shared_key,
+            measured_at=timed.measured_at,
+        )
+
+    def _withhold(self, timer: Timer | None) -> list[str]:
+        """While verifying: the files without which the solution still passes test and benchmark, all or none."""
+        tried = list(self._task.try_withholding)
+        subject = missing_files(self._subject, tried)
+        outcome = steps.test(self._environment, subject, self._product, self._watcher)
+        if not outcome.succeeded:
+            return []
+        if timer is None:
+            return tried
+        with self._environment.lanes.benchmark() as seat:
+            run = steps.benchmark(self._environment, subject, self._product, timer, seat, self._watcher)
+        return tried if run.outcome.succeeded else []
+
+
+def _believed(timed: Timed) -> Witness:
+    """The candidate's witness; a contradiction that the baseline's harness shares says nothing."""
+    witness = timed.candidate.witness
+    shared = timed.baseline is not None and timed.baseline.witness is Witness.CONTRADICTED
+    return Witness.UNAVAILABLE if shared and witness is Witness.CONTRADICTED else witness
+
+
+def how_it_ended(ended: Outcome | Build) -> str:
+    """The end of a command in words that follow its name."""
+    if ended.timed_out:
+        return "did not end in time"
+    if ended.memory_exceeded:
+        return "used more memory than allowed"
+    if ended.exit_code is None:
+        return f"was killed by signal {ended.signal}"
+    return f"ended with exit status {ended.exit_code}"

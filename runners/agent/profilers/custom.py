@@ -1,0 +1,25 @@
+"""The timing mode `custom`: the benchmark prints its own time. Taken as ComputeEval does; such a time never ranks."""
+
+from pathlib import Path
+
+from problems.formats.compute_eval.timing import extract_custom_time_ms
+from problems.spec.problem import CommandProblem
+from runners.agent.profilers.base import Reading
+from runners.agent.sandbox.policy import Outcome
+from runners.protocol import Clock
+
+
+class PrintedTime:
+    """The last `COMPUTE_EVAL_TIME_MS:` line of the output."""
+
+    clock = Clock.SELF
+
+    def command(self, shell: str) -> str:
+        return shell
+
+    def read(self, problem: CommandProblem, workspace: Path, outcome: Outcome) -> Reading:  # noqa: ARG002
+        output = f"{outcome.stdout}\n{outcome.stderr}"
+        try:
+            return Reading(extract_custom_time_ms(output))
+        except ValueError as error:
+            return Reading(None, f"Failed to extract timing from benchmark output: {error}\nOutput: {output}")

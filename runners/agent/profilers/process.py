@@ -1,0 +1,20 @@
+"""The timing mode `process`: the supervisor's clock around the whole command, out of the contestant's reach."""
+
+from pathlib import Path
+
+from problems.spec.problem import CommandProblem
+from runners.agent.profilers.base import Reading
+from runners.agent.sandbox.policy import Outcome
+from runners.protocol import Clock
+
+
+class ProcessTime:
+    """Wall time from exec to end."""
+
+    clock = Clock.OUTSIDE
+
+    def command(self, shell: str) -> str:
+        return shell
+
+    def read(self, problem: CommandProblem, workspace: Path, outcome: Outcome) -> Reading:  # noqa: ARG002
+        return Reading(outcome.wall_ms)

@@ -1,0 +1,57 @@
+"""The problem's own solution on this node, built and tested once: the baseline, and what calibrates the witness."""
+
+from dataclasses import dataclass
+
+from runners.agent import steps
+from runners.agent.artefact import EMPTY
+from runners.agent.environment import NodeEnvironment
+from runners.agent.keyed import Once
+from runners.agent.task import Subject, Watcher
+from runners.protocol import Witness
+
+REMEMBERED = 64
+
+
+@dataclass(frozen=True)
+class Reference:
+    """How the reference solution fared; `product` is what its build made."""
+
+    passed: bool
+    product: bytes = EMPTY
+    witness: Witness = Witness.UNAVAILABLE
+
+
+class References:
+    """The references of the problems that this node met lately."""
+
+    def __init__(self, environment: NodeEnvironment) -> None:
+        self._environment = environment
+        self._known: Once[object, Reference] = Once(REMEMBERED)
+
+    def prepare(self, reference: Subject, watcher: Watcher) -> Reference:
+        """Build and test it, or recall how that went. Raises Cancelled, SandboxFault, UnusableProblem."""
+        return self._known.get(reference.shared_key, lambda: self._try(reference, watcher))
+
+    def _try(self, reference: Subject, watcher: Watcher) -> Reference:
+        product = EMPTY
+        if reference.problem.build_command:
+            built = steps.build(self._environment, reference, watcher)
+            if not built.succeeded:
+                return Reference(passed=False)
+            product = built.product
+        tested = steps.test(self._environment, reference, product, watcher)
+        return Reference(tested.succeeded, product, tested.witness)
+
+    def judge(self, subject: Subject, witness: Witness, watcher: Watcher) -> Witness:
+        """What a witness's word is worth.
+
+        A contradiction counts unless the problem's own reference, passing, is contradicted here too: then this harness
+        ends in a way that the witness cannot follow, and nothing is known.
+        """
+        reference = subject.reference
+        if witness is not Witness.CONTRADICTED or reference is None:
+            return witness
+        known = self.prepare(reference, watcher)
+        if known.passed and known.witness is Witness.CONTRADICTED:
+            return Witness.UNAVAILABLE
+        return witness
