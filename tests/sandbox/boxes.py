@@ -9,10 +9,15 @@ import pytest
 
 from runners.agent.sandbox import Command, Limits, Outcome, Sandbox
 from runners.agent.sandbox.bubblewrap import BubblewrapSandbox
+from runners.agent.sandbox.docker import DockerSandbox
+from runners.agent.sandbox.docker import why_unavailable as why_no_docker
 from runners.agent.sandbox.unconfined import UnconfinedSandbox
-from tests.requirements import requires
+from tests.requirements import present, required, requires
 
 MIB = 1 << 20
+needs_image = pytest.mark.skipif(
+    present("docker") and not required("docker") and why_no_docker() != "", reason="docker has no image to run commands in"
+)
 LIMITS = Limits(
     wall_seconds=10,
     memory_bytes=256 * MIB,
@@ -21,7 +26,10 @@ LIMITS = Limits(
     workspace_bytes=128 * MIB,
     output_bytes=64 * 1024,
 )
-CONFINING = [pytest.param("bubblewrap", marks=requires("bubblewrap"))]
+CONFINING = [
+    pytest.param("bubblewrap", marks=requires("bubblewrap")),
+    pytest.param("docker", marks=[requires("docker"), needs_image]),
+]
 EVERY = [*CONFINING, "unconfined"]
 
 Run = Callable[..., Outcome]
@@ -30,6 +38,8 @@ Run = Callable[..., Outcome]
 def open_sandbox(name: str, cache: Path) -> Sandbox:
     if name == "bubblewrap":
         return BubblewrapSandbox(cache)
+    if name == "docker":
+        return DockerSandbox(cache)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return UnconfinedSandbox(cache)

@@ -5,6 +5,8 @@ from pathlib import Path
 
 from runners.agent.sandbox.bubblewrap import BubblewrapSandbox
 from runners.agent.sandbox.bubblewrap import why_unavailable as why_no_bubblewrap
+from runners.agent.sandbox.docker import DockerSandbox
+from runners.agent.sandbox.docker import why_unavailable as why_no_docker
 from runners.agent.sandbox.policy import (
     Command,
     Limits,
@@ -38,13 +40,18 @@ def choose(name: str | None = None, *, cache_dir: Path | None = None) -> Sandbox
     named = name or os.environ.get("PODIUM_SANDBOX") or ""
     if named:
         return open_backend(named, cache_dir)
-    complaint = why_no_bubblewrap()
-    if complaint:
-        raise SandboxUnavailable(complaint)
+    without_docker = why_no_docker()
+    if not without_docker:
+        return DockerSandbox(cache_dir)
+    without_bubblewrap = why_no_bubblewrap()
+    if without_bubblewrap:
+        raise SandboxUnavailable(f"{without_docker}\n{without_bubblewrap}")
     return BubblewrapSandbox(cache_dir)
 
 
 def open_backend(name: str, cache_dir: Path | None) -> Sandbox:
+    if name == "docker":
+        return DockerSandbox(cache_dir)
     if name == "bubblewrap":
         return BubblewrapSandbox(cache_dir)
     if name == "unconfined":

@@ -12,7 +12,7 @@ from runners.agent.sandbox.cages import Cage, MemoryLimit, choose_memory_limit
 from runners.agent.sandbox.gpu import DRIVER_FOLDERS, device_nodes
 from runners.agent.sandbox.policy import Command, Outcome, SandboxUnavailable
 from runners.agent.sandbox.privilege import Identity, hand_over, identity_of, reachable_by_others
-from runners.agent.sandbox.process import Launch, run_supervised
+from runners.agent.sandbox.process import run_supervised
 from runners.agent.sandbox.root import SANDBOX_USER, SYSTEM_FOLDERS, base_environment, find_toolchains, stage_etc
 from runners.agent.sandbox.supervisor import PROGRAM, Orders, build, default_cache_directory
 
@@ -118,8 +118,8 @@ class BubblewrapSandbox:
         stage = Stage(identity)
         program = self._program_at(stage)
         arguments = self._arguments(command, stage)
-        launch = Launch([*enter(self._supervisor, identity, cage, stage.sources), program, *arguments])
-        return run_supervised(launch, self._orders(command, cage), cage)
+        start = [*enter(self._supervisor, identity, cage, stage.sources), program]
+        return run_supervised([*start, *arguments], self._orders(command, cage), cage)
 
     def _program_at(self, stage: Stage) -> str:
         """Staged with the libraries that its wheel ships beside it, where others could not reach it."""

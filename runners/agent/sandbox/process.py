@@ -1,227 +1,68 @@
-"""Runs a supervised program: feeds its orders, drains its output, keeps its bounds, makes sure of its end."""
+"""Starts a sandbox that is a process of this machine, and holds it by its pipes."""
 
 import os
-import selectors
-import signal
 import subprocess
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from contextlib import suppress
 
 from runners.agent.sandbox.cages import Cage
-from runners.agent.sandbox.output import Output
-from runners.agent.sandbox.policy import Command, Outcome, SandboxFault
-from runners.agent.sandbox.supervisor import Orders, Report
-from runners.protocol import Witness
+from runners.agent.sandbox.policy import Outcome
+from runners.agent.sandbox.supervisor import Orders
+from runners.agent.sandbox.watch import Received, attend
 
-START_SECONDS = 30.0
-GRACE_SECONDS = 3.0
-"""How long the supervisor may take to end a command on its own before the agent does."""
-TICK_SECONDS = 0.05
-DRAIN_SECONDS = 0.3
-WORKSPACE_SECONDS = 0.25
-MANY_FILES = 200_000
-SETUP_FAILED = 125
-"""Exit status of a supervisor that could not start the command."""
+CHUNK_BYTES = 1 << 16
 
 
-@dataclass(frozen=True)
-class Launch:
-    """A program whose descendant is the supervisor, and the files it inherits."""
-
-    arguments: Sequence[str]
-    files: Sequence[int] = ()
+def run_supervised(arguments: Sequence[str], orders: Orders, cage: Cage) -> Outcome:
+    """Run a program whose descendant is the supervisor. Raises SandboxFault where the sandbox never came up."""
+    return attend(PipeChannel(arguments, cage), orders, cage)
 
 
-def run_supervised(launch: Launch, orders: Orders, cage: Cage) -> Outcome:
-    """Run to the end. Raises SandboxFault where the sandbox never came up."""
-    watch = _Watch(launch, orders, cage)
-    try:
-        watch.attend()
-    finally:
-        watch.end()
-    return watch.outcome()
+class PipeChannel:
+    """See `watch.Channel`."""
 
-
-class _Watch:
-    def __init__(self, launch: Launch, orders: Orders, cage: Cage) -> None:
-        self._orders = orders
-        self._command: Command = orders.command
-        self._cage = cage
-        self._output = Output(orders.nonce, self._command.limits.output_bytes, self._command.on_output)
-        self._reason = ""
-        self._cancelled = self._memory_exceeded = self._overdue = False
-        self._began = time.monotonic()
-        self._deadline = self._began + START_SECONDS
-        self._next_look = self._began + WORKSPACE_SECONDS
+    def __init__(self, arguments: Sequence[str], cage: Cage) -> None:
         self._process = subprocess.Popen(
-            [*cage.prefix, *launch.arguments],
+            [*cage.prefix, *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            pass_fds=tuple(launch.files),
             env=dict(cage.environment),
             cwd="/",
             bufsize=0,
         )
+        assert self._process.stdin and self._process.stdout and self._process.stderr
+        self._stdin, self._stdout, self._stderr = self._process.stdin, self._process.stdout, self._process.stderr
+        self.pid = self._process.pid
+        for file in self.files():
+            os.set_blocking(file, False)
 
-    def attend(self) -> None:
-        self._send(self._orders.encode())
-        with selectors.DefaultSelector() as selector:
-            for stream in (self._process.stdout, self._process.stderr):
-                assert stream is not None
-                os.set_blocking(stream.fileno(), False)
-                selector.register(stream, selectors.EVENT_READ)
-            self._pump(selector)
+    def files(self) -> Sequence[int]:
+        return self._stdout.fileno(), self._stderr.fileno()
 
-    def _send(self, data: bytes) -> None:
-        """Orders fit a pipe but for enormous commands; a sandbox that failed early has closed its end already."""
-        assert self._process.stdin is not None
-        try:
-            view = memoryview(data)
-            while view:
-                view = view[self._process.stdin.write(view) or 0 :]
-        except BrokenPipeError:
-            self._reason = "the sandbox closed its input before it had its orders"
+    def send(self, data: bytes) -> None:
+        view = memoryview(data)
+        while view:
+            view = view[self._stdin.write(view) or 0 :]
 
-    def _pump(self, selector: selectors.BaseSelector) -> None:
-        ended_at: float | None = None
-        while selector.get_map():
-            for key, _ in selector.select(self._cage.tick_seconds or TICK_SECONDS):
-                self._read(selector, key.fd)
-            self._check()
-            if ended_at is None and self._process.poll() is not None:
-                ended_at = time.monotonic()
-            # Some descendant may hold the pipes open although its supervisor is gone.
-            if ended_at is not None and time.monotonic() > ended_at + DRAIN_SECONDS:
-                return
+    def receive(self, file: int) -> Received:
+        chunk = os.read(file, CHUNK_BYTES)
+        if file == self._stdout.fileno():
+            return Received(stdout=chunk, ended=not chunk)
+        return Received(stderr=chunk, ended=not chunk)
 
-    def _read(self, selector: selectors.BaseSelector, file: int) -> None:
-        assert self._process.stdout is not None
-        chunk = os.read(file, 1 << 16)
-        if not chunk:
-            selector.unregister(file)
-        elif file == self._process.stdout.fileno():
-            self._add_stdout(chunk)
-        else:
-            self._output.add_stderr(chunk)
+    def hang_up(self) -> None:
+        with suppress(BrokenPipeError):
+            self._stdin.close()
 
-    def _add_stdout(self, chunk: bytes) -> None:
-        waiting = not self._output.started
-        self._output.add_stdout(chunk)
-        if waiting and self._output.started:
-            self._deadline = time.monotonic() + self._command.limits.wall_seconds + GRACE_SECONDS
-            self._cage.attach(self._process.pid)
-        if self._orders.linger and chunk.endswith(b"}\n") and self._output.report()[0] is not None:
-            self._cage.exceeded()  # a last look before the group goes with its supervisor
-            self._hang_up()
+    def has_ended(self) -> bool:
+        return self._process.poll() is not None
 
-    def _check(self) -> None:
-        now = time.monotonic()
-        if self._command.cancelled.is_set() and not self._cancelled:
-            self._cancelled = True
-            self._deadline = now + 1.0
-            self._hang_up()
-        if now > self._deadline:
-            self._overdue = True
-            self._kill("the supervisor did not end the command in time")
-        if not self._memory_exceeded and self._cage.exceeded():
-            self._memory_exceeded = True
-            if self._cage.kills_by_hand:
-                self._kill("the command's memory passed its limit")
-        if now > self._next_look:
-            self._look_at_workspace()
-
-    def _look_at_workspace(self) -> None:
-        began = time.monotonic()
-        limit = self._command.limits.workspace_bytes
-        if not workspace_within(self._command.workspace, limit):
-            self._kill(f"the workspace grew past its limit of {limit} bytes")
-        # A large workspace is looked at less often, so that looking stays a small part of the time.
-        now = time.monotonic()
-        self._next_look = now + max(WORKSPACE_SECONDS, 20 * (now - began))
-
-    def _hang_up(self) -> None:
-        """The supervisor takes the end of its input for the order to stop."""
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-
-    def _kill(self, reason: str) -> None:
-        self._reason = self._reason or reason
+    def kill(self) -> None:
         self._process.kill()
-        self._cage.kill()
 
-    def end(self) -> None:
-        """Whatever happened, leave nothing behind."""
-        self._process.kill()
-        self._cage.kill()
-        for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
-            assert stream is not None
-            stream.close()
-        self._process.wait()
-
-    def outcome(self) -> Outcome:
-        reading = self._cage.close()
-        report, size = self._output.report()
-        if report is None and not (self._output.started or self._cancelled):
-            raise SandboxFault(self._explain("the sandbox did not start"))
-        if report is None and self._process.returncode == SETUP_FAILED:
-            raise SandboxFault(self._explain("the supervisor could not start the command"))
-        stdout, cut_out = self._output.stdout.text(size)
-        stderr, cut_err = self._output.stderr.text()
-        note = f"\n[podium] {self._reason}\n" if self._reason else ""
-        seen = report or self._unreported()
-        return Outcome(
-            exit_code=seen.exit_code,
-            signal=seen.signal,
-            timed_out=seen.timed_out or (self._overdue and not self._cancelled),
-            memory_exceeded=self._memory_exceeded or reading.exceeded,
-            cancelled=self._cancelled,
-            stdout=stdout,
-            stderr=stderr + note,
-            truncated=cut_out or cut_err,
-            wall_ms=seen.wall_ms,
-            cpu_ms=seen.cpu_ms,
-            peak_memory_bytes=max(reading.peak_bytes, seen.max_rss_bytes),
-            witness=seen.witness,
-            witness_detail=seen.witness_detail,
-        )
-
-    def _explain(self, what: str) -> str:
-        said = self._output.stderr.text()[0].strip()[-1000:]
-        return f"{what} (status {self._process.returncode}): {said or self._reason or 'it said nothing'}"
-
-    def _unreported(self) -> Report:
-        """The supervisor died before it could report. Nobody but the command or the agent can have killed it."""
-        return Report(
-            exit_code=None,
-            signal=signal.SIGKILL,
-            timed_out=False,
-            cancelled=False,
-            wall_ms=(time.monotonic() - self._began) * 1000,
-            cpu_ms=0.0,
-            max_rss_bytes=0,
-            witness=Witness.CONTRADICTED,
-            witness_detail="the supervisor was killed before it could report",
-        )
-
-
-def workspace_within(folder: Path, limit_bytes: int) -> bool:
-    """Whether the tree takes no more disk than allowed and not absurdly many files. It may change while it is read."""
-    used = entries = 0
-    pending = [os.fspath(folder)]
-    while pending:
-        try:
-            with os.scandir(pending.pop()) as items:
-                for item in items:
-                    entries += 1
-                    facts = item.stat(follow_symlinks=False)
-                    used += facts.st_blocks * 512
-                    if item.is_dir(follow_symlinks=False):
-                        pending.append(item.path)
-        except OSError:
-            continue
-        if used > limit_bytes or entries > MANY_FILES:
-            return False
-    return True
+    def close(self) -> int:
+        self.hang_up()
+        self._stdout.close()
+        self._stderr.close()
+        return self._process.wait()

@@ -8,7 +8,7 @@ from runners.agent.sandbox.bubblewrap import enter
 from runners.agent.sandbox.cages import Cage, MemoryLimit, choose_memory_limit
 from runners.agent.sandbox.policy import Command, Outcome, SandboxFault
 from runners.agent.sandbox.privilege import Identity, hand_over, identity_of, reachable_by_others
-from runners.agent.sandbox.process import Launch, run_supervised
+from runners.agent.sandbox.process import run_supervised
 from runners.agent.sandbox.root import base_environment, find_toolchains, interpreter
 from runners.agent.sandbox.supervisor import Orders, build, default_cache_directory
 
@@ -39,7 +39,7 @@ class UnconfinedSandbox:
         hand_over(command.workspace, identity)
         cage = self._memory_limit.cage(command.limits)
         arguments = [*enter(self._supervisor, identity, cage), str(self._supervisor), "supervise"]
-        return run_supervised(Launch(arguments), self._orders(command, identity, cage), cage)
+        return run_supervised(arguments, self._orders(command, identity, cage), cage)
 
     def _identity(self, command: Command) -> Identity:
         """The slot's user, unless tools or workspace lie where it could not go: no private root shows them."""

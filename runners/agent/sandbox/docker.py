@@ -1,0 +1,300 @@
+"""The Docker backend: one container per command, through the SDK, with the supervisor as its first process."""
+# The SDK ships neither types nor __all__:
+# mypy: disable-error-code="attr-defined,no-untyped-call"
+
+import os
+import re
+import socket
+import struct
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from docker.errors import APIError, DockerException, ImageNotFound
+from docker.types import DeviceRequest, LogConfig, Ulimit
+from docker.types import Mount as Bind
+from docker.utils import kwargs_from_env
+
+import docker
+from runners.agent.sandbox.cages import Reading
+from runners.agent.sandbox.policy import Command, Outcome, SandboxFault, SandboxUnavailable
+from runners.agent.sandbox.privilege import Identity, hand_over, identity_of
+from runners.agent.sandbox.supervisor import PROGRAM, Orders, build, default_cache_directory
+from runners.agent.sandbox.watch import Received, attend
+
+HOME = "/podium"
+WORKSPACE = "/workspace"
+DEFAULT_IMAGE = "podium-cpu:latest"
+OWNER_LABEL = "org.podium.agent"
+PINNED = re.compile(r"^(sha256:[0-9a-f]{64}|[^@\s]+@sha256:[0-9a-f]{64})$")
+TIMEOUT_SECONDS = 60
+ENDING_SECONDS = 20
+HEADER = struct.Struct(">BxxxL")
+"""Before every piece of a container's output: the stream (1 stdout, 2 stderr) and the piece's length."""
+CHUNK_BYTES = 1 << 16
+ENVIRONMENT = {"HOME": "/tmp", "TMPDIR": "/tmp", "LANG": "C.UTF-8", "PYTHONNOUSERSITE": "1"}  # noqa: S108 - the container's
+
+
+def connect(version: str = "auto") -> Any:
+    return docker.APIClient(version=version, timeout=TIMEOUT_SECONDS, **kwargs_from_env())
+
+
+def default_image() -> str:
+    return os.environ.get("PODIUM_DOCKER_IMAGE") or DEFAULT_IMAGE
+
+
+def why_unavailable() -> str:
+    """Words on what is missing and how to mend it; empty where an engine answers and has an image to run."""
+    try:
+        client = connect()
+        client.ping()
+    except (DockerException, OSError) as error:
+        return f"no Docker engine answers: start it, or let this user reach its socket ({error})"
+    try:
+        client.inspect_image(default_image())
+    except DockerException:
+        return (
+            f"Docker has no image {default_image()!r}: make it with docker/make-base-image.sh or docker/cpu.Dockerfile,"
+            " or name another in PODIUM_DOCKER_IMAGE"
+        )
+    return ""
+
+
+class DockerSandbox:
+    """One policy, kept by containers: see `policy.Command`."""
+
+    name = "docker"
+    memory_limit_by = "docker"
+
+    def __init__(self, cache_dir: Path | None = None) -> None:
+        complaint = why_unavailable()
+        if complaint:
+            raise SandboxUnavailable(complaint)
+        self._client = connect()
+        self._supervisor = build(cache_dir or default_cache_directory())
+        self.image: str = self._client.inspect_image(default_image())["Id"]
+        """The image of commands that name none, by its id: what provenance records."""
+        sweep(self._client)
+
+    def run(self, command: Command) -> Outcome:
+        """Run to the end or to a limit. Raises SandboxFault where Docker itself failed."""
+        identity = identity_of(command.slot)
+        hand_over(command.workspace, identity)
+        client = connect(self._client.api_version)
+        try:
+            image = pinned_image(client, command.image or self.image)
+            settings = container_settings(identity, image)
+            host = client.create_host_config(**host_settings(command, self._supervisor.parent))
+            container = client.create_container(**settings, host_config=host)["Id"]
+            return self._attend(client, container, command)
+        except (DockerException, OSError) as error:
+            raise SandboxFault(f"Docker failed: {error}") from error
+        finally:
+            client.close()
+
+    def _attend(self, client: Any, container: str, command: Command) -> Outcome:
+        try:
+            channel = SocketChannel(client, container)
+            return attend(channel, orders_for(command), ContainerCage(client, container))
+        finally:
+            with suppress(APIError):
+                client.remove_container(container, force=True, v=True)
+
+    def close(self) -> None:
+        self._client.close()
+
+
+def orders_for(command: Command) -> Orders:
+    gpus = {"CUDA_VISIBLE_DEVICES": ",".join(command.gpu_uuids)} if command.gpu_uuids else {}
+    return Orders(
+        command=command,
+        workspace=WORKSPACE,
+        home=HOME,
+        environment={**ENVIRONMENT, **gpus, **command.environment},
+        inherit_environment=True,
+    )
+
+
+def pinned_image(client: Any, image: str) -> str:
+    """`image`, which must be named by id or digest and is pulled once where it is missing. Raises SandboxFault."""
+    if not PINNED.match(image):
+        raise SandboxFault(f"the image {image!r} may change under its name: name it by digest (name@sha256:…) or id")
+    try:
+        client.inspect_image(image)
+    except ImageNotFound:
+        if image.startswith("sha256:"):
+            raise SandboxFault(
+                f"this node has no image {image}: load it, or name one by digest that can be pulled"
+            ) from None
+        client.pull(image)
+    return image
+
+
+def container_settings(identity: Identity, image: str) -> dict[str, Any]:
+    """What the container runs, and as whom."""
+    return {
+        "image": image,
+        "entrypoint": [f"{HOME}/{PROGRAM}"],
+        "command": ["supervise"],
+        "user": f"{identity.uid}:{identity.gid}",
+        "stdin_open": True,
+        "hostname": "podium",
+        "working_dir": "/",
+        "labels": {OWNER_LABEL: owner()},
+    }
+
+
+def host_settings(command: Command, home: Path) -> dict[str, Any]:
+    """What confines the container."""
+    scratch = min(command.limits.workspace_bytes, command.limits.memory_bytes)
+    return {
+        "network_mode": "none",
+        "cap_drop": ["ALL"],
+        "security_opt": ["no-new-privileges:true"],
+        "read_only": True,
+        "tmpfs": {"/tmp": f"rw,nosuid,nodev,exec,size={scratch},mode=1777"},  # noqa: S108 - the container's
+        "shm_size": scratch,
+        "ipc_mode": "private",
+        "init": False,  # the supervisor is the first process: the command cannot signal it
+        "log_config": LogConfig(type="none"),
+        "mounts": binds(command, home),
+        "device_requests": gpu_requests(command.gpu_uuids),
+        **bounds(command),
+    }
+
+
+def bounds(command: Command) -> dict[str, Any]:
+    limits = command.limits
+    # Pinned host memory is locked; the memory limit bounds it all the same.
+    locked = [Ulimit(name="memlock", soft=-1, hard=-1)] if command.gpu_uuids else []
+    return {
+        "mem_limit": limits.memory_bytes,
+        "memswap_limit": limits.memory_bytes,
+        "pids_limit": limits.processes + 8,
+        "ulimits": [
+            *locked,
+            Ulimit(name="core", soft=0, hard=0),
+            Ulimit(name="fsize", soft=limits.file_bytes, hard=limits.file_bytes),
+            Ulimit(name="nofile", soft=4096, hard=4096),
+        ],
+    }
+
+
+def binds(command: Command, home: Path) -> list[Any]:
+    shown = [
+        Bind(WORKSPACE, str(command.workspace), type="bind"),
+        Bind(HOME, str(home), type="bind", read_only=True),
+    ]
+    return shown + [Bind(m.target, str(m.source), type="bind", read_only=not m.writable) for m in command.mounts]
+
+
+def gpu_requests(uuids: Sequence[str]) -> list[Any]:
+    """By the container device interface: exactly the named devices, and none that an environment variable asks for."""
+    if not uuids:
+        return []
+    return [DeviceRequest(driver="cdi", device_ids=[f"nvidia.com/gpu={uuid}" for uuid in uuids])]
+
+
+def owner() -> str:
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
+def sweep(client: Any) -> None:
+    """Remove what agents that are no more left on this host."""
+    for container in client.containers(all=True, filters={"label": OWNER_LABEL}):
+        host, _, pid = container["Labels"][OWNER_LABEL].partition(":")
+        if host == socket.gethostname() and not Path(f"/proc/{pid}").exists():
+            with suppress(APIError):
+                client.remove_container(container["Id"], force=True, v=True)
+
+
+class ContainerCage:
+    """See `cages.Cage`: the engine's own control group, of which it tells only whether memory ran out."""
+
+    join: tuple[str, ...] = ()
+    prefix: tuple[str, ...] = ()
+    environment: Mapping[str, str] = {}
+    bounds_processes = True
+    kills_by_hand = False
+    vanishes = False
+    tick_seconds: float | None = None
+
+    def __init__(self, client: Any, container: str) -> None:
+        self._client = client
+        self._container = container
+
+    def attach(self, pid: int) -> None:
+        """The container is in its group from the start."""
+
+    def exceeded(self) -> bool:
+        return False
+
+    def kill(self) -> None:
+        with suppress(APIError):
+            self._client.kill(self._container)
+
+    def close(self) -> Reading:
+        return Reading(bool(self._client.inspect_container(self._container)["State"]["OOMKilled"]), 0)
+
+
+class SocketChannel:
+    """See `watch.Channel`: both streams of a container, framed, on one socket."""
+
+    pid = 0
+
+    def __init__(self, client: Any, container: str) -> None:
+        self._client = client
+        self._container = container
+        # The SDK wraps the socket differently for each transport; what it wraps is what can be half-closed.
+        wrapped = client.attach_socket(container, params={"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1})
+        self._wrapped = wrapped
+        self._socket: socket.socket = getattr(wrapped, "_sock", wrapped)
+        self._pending = b""
+        self._ended = False
+        client.start(container)
+
+    def files(self) -> Sequence[int]:
+        self._socket.setblocking(False)
+        return (self._socket.fileno(),)
+
+    def send(self, data: bytes) -> None:
+        self._socket.setblocking(True)
+        self._socket.sendall(data)
+
+    def receive(self, file: int) -> Received:  # noqa: ARG002 - there is but one
+        try:
+            chunk = self._socket.recv(CHUNK_BYTES)
+        except BlockingIOError:
+            return Received()
+        self._ended = not chunk
+        self._pending += chunk
+        return self._unframed()
+
+    def _unframed(self) -> Received:
+        streams = {1: b"", 2: b""}
+        while len(self._pending) >= HEADER.size:
+            stream, length = HEADER.unpack_from(self._pending)
+            end = HEADER.size + length
+            if len(self._pending) < end:
+                break
+            streams[2 if stream == 2 else 1] += self._pending[HEADER.size : end]
+            self._pending = self._pending[end:]
+        return Received(streams[1], streams[2], self._ended)
+
+    def hang_up(self) -> None:
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_WR)
+
+    def has_ended(self) -> bool:
+        return self._ended
+
+    def kill(self) -> None:
+        """Nothing beside the container, which its cage kills."""
+
+    def close(self) -> int:
+        self._wrapped.close()
+        try:
+            return int(self._client.wait(self._container, timeout=ENDING_SECONDS)["StatusCode"])
+        except (DockerException, OSError) as error:
+            raise SandboxFault(f"the container did not end within {ENDING_SECONDS} s of its kill: {error}") from error

@@ -1,0 +1,229 @@
+"""Attends a supervised command: feeds its orders, drains its output, keeps its bounds, makes sure of its end."""
+
+import os
+import selectors
+import signal
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from runners.agent.sandbox.cages import Cage
+from runners.agent.sandbox.output import Output
+from runners.agent.sandbox.policy import Command, Outcome, SandboxFault
+from runners.agent.sandbox.supervisor import Orders, Report
+from runners.protocol import Witness
+
+START_SECONDS = 30.0
+GRACE_SECONDS = 3.0
+"""How long the supervisor may take to end a command on its own before the agent does."""
+TICK_SECONDS = 0.05
+DRAIN_SECONDS = 0.3
+WORKSPACE_SECONDS = 0.25
+MANY_FILES = 200_000
+SETUP_FAILED = 125
+"""Exit status of a supervisor that could not start the command."""
+
+
+class Channel(Protocol):
+    """A running sandbox as the agent holds it: a process with pipes, or a container with a socket."""
+
+    pid: int
+
+    def files(self) -> Sequence[int]:
+        """What to wait on for output; non-blocking."""
+        ...
+
+    def send(self, data: bytes) -> None: ...
+
+    def receive(self, file: int) -> "Received":
+        """What has come on a file that is ready."""
+        ...
+
+    def hang_up(self) -> None:
+        """End the sandbox's input, which its supervisor takes for the order to stop."""
+        ...
+
+    def has_ended(self) -> bool: ...
+
+    def kill(self) -> None: ...
+
+    def close(self) -> int:
+        """Let go of everything and return the exit status of what was started."""
+        ...
+
+
+@dataclass(frozen=True)
+class Received:
+    stdout: bytes = b""
+    stderr: bytes = b""
+    ended: bool = False
+
+
+def attend(channel: Channel, orders: Orders, cage: Cage) -> Outcome:
+    """Run to the end. Raises SandboxFault where the sandbox never came up."""
+    watch = Watch(channel, orders, cage)
+    try:
+        watch.attend()
+    finally:
+        watch.end()
+    return watch.outcome()
+
+
+class Watch:
+    """The agent's side of one command: its clock, its bounds and what it printed."""
+
+    def __init__(self, channel: Channel, orders: Orders, cage: Cage) -> None:
+        self._channel = channel
+        self._orders = orders
+        self._command: Command = orders.command
+        self._cage = cage
+        self._output = Output(orders.nonce, self._command.limits.output_bytes, self._command.on_output)
+        self._reason = ""
+        self._status = 0
+        self._cancelled = self._memory_exceeded = self._overdue = False
+        self._began = time.monotonic()
+        self._deadline = self._began + START_SECONDS
+        self._next_look = self._began + WORKSPACE_SECONDS
+
+    def attend(self) -> None:
+        """Until every stream has ended, or a limit was met."""
+        with suppress(BrokenPipeError):  # a sandbox that failed early has said why on stderr
+            self._channel.send(self._orders.encode())
+        with selectors.DefaultSelector() as selector:
+            for file in self._channel.files():
+                selector.register(file, selectors.EVENT_READ)
+            self._pump(selector)
+
+    def _pump(self, selector: selectors.BaseSelector) -> None:
+        ended_at: float | None = None
+        while selector.get_map():
+            for key, _ in selector.select(self._cage.tick_seconds or TICK_SECONDS):
+                self._take(self._channel.receive(key.fd), selector, key.fd)
+            self._check()
+            if ended_at is None and self._channel.has_ended():
+                ended_at = time.monotonic()
+            # Some descendant may hold the pipes open although its supervisor is gone.
+            if ended_at is not None and time.monotonic() > ended_at + DRAIN_SECONDS:
+                return
+
+    def _take(self, received: Received, selector: selectors.BaseSelector, file: int) -> None:
+        if received.ended:
+            selector.unregister(file)
+        if received.stdout:
+            self._add_stdout(received.stdout)
+        if received.stderr:
+            self._output.add_stderr(received.stderr)
+
+    def _add_stdout(self, chunk: bytes) -> None:
+        waiting = not self._output.started
+        self._output.add_stdout(chunk)
+        if waiting and self._output.started:
+            self._deadline = time.monotonic() + self._command.limits.wall_seconds + GRACE_SECONDS
+            self._cage.attach(self._channel.pid)
+        if self._orders.linger and chunk.endswith(b"}\n") and self._output.report()[0] is not None:
+            self._cage.exceeded()  # a last look before the group goes with its supervisor
+            self._channel.hang_up()
+
+    def _check(self) -> None:
+        now = time.monotonic()
+        if self._command.cancelled.is_set() and not self._cancelled:
+            self._cancelled = True
+            self._deadline = now + 1.0
+            self._channel.hang_up()
+        if now > self._deadline:
+            self._overdue = True
+            self._kill("the supervisor did not end the command in time")
+        if not self._memory_exceeded and self._cage.exceeded():
+            self._memory_exceeded = True
+            if self._cage.kills_by_hand:
+                self._kill("the command's memory passed its limit")
+        if now > self._next_look:
+            self._look_at_workspace()
+
+    def _look_at_workspace(self) -> None:
+        began = time.monotonic()
+        limit = self._command.limits.workspace_bytes
+        if not workspace_within(self._command.workspace, limit):
+            self._kill(f"the workspace grew past its limit of {limit} bytes")
+        # A large workspace is looked at less often, so that looking stays a small part of the time.
+        now = time.monotonic()
+        self._next_look = now + max(WORKSPACE_SECONDS, 20 * (now - began))
+
+    def _kill(self, reason: str) -> None:
+        self._reason = self._reason or reason
+        self._channel.kill()
+        self._cage.kill()
+
+    def end(self) -> None:
+        """Whatever happened, leave nothing behind."""
+        self._channel.kill()
+        self._cage.kill()
+        self._status = self._channel.close()
+
+    def outcome(self) -> Outcome:
+        reading = self._cage.close()
+        report, size = self._output.report()
+        if report is None and not (self._output.started or self._cancelled):
+            raise SandboxFault(self._explain("the sandbox did not start"))
+        if report is None and self._status == SETUP_FAILED:
+            raise SandboxFault(self._explain("the supervisor could not start the command"))
+        stdout, cut_out = self._output.stdout.text(size)
+        stderr, cut_err = self._output.stderr.text()
+        note = f"\n[podium] {self._reason}\n" if self._reason else ""
+        seen = report or self._unreported()
+        return Outcome(
+            exit_code=seen.exit_code,
+            signal=seen.signal,
+            timed_out=seen.timed_out or (self._overdue and not self._cancelled),
+            memory_exceeded=self._memory_exceeded or reading.exceeded,
+            cancelled=self._cancelled,
+            stdout=stdout,
+            stderr=stderr + note,
+            truncated=cut_out or cut_err,
+            wall_ms=seen.wall_ms,
+            cpu_ms=seen.cpu_ms,
+            peak_memory_bytes=max(reading.peak_bytes, seen.max_rss_bytes),
+            witness=seen.witness,
+            witness_detail=seen.witness_detail,
+        )
+
+    def _explain(self, what: str) -> str:
+        said = self._output.stderr.text()[0].strip()[-1000:]
+        return f"{what} (status {self._status}): {said or self._reason or 'it said nothing'}"
+
+    def _unreported(self) -> Report:
+        """The supervisor died before it could report. Nobody but the command or the agent can have killed it."""
+        return Report(
+            exit_code=None,
+            signal=signal.SIGKILL,
+            timed_out=False,
+            cancelled=False,
+            wall_ms=(time.monotonic() - self._began) * 1000,
+            cpu_ms=0.0,
+            max_rss_bytes=0,
+            witness=Witness.CONTRADICTED,
+            witness_detail="the supervisor was killed before it could report",
+        )
+
+
+def workspace_within(folder: Path, limit_bytes: int) -> bool:
+    """Whether the tree takes no more disk than allowed and not absurdly many files. It may change while it is read."""
+    used = entries = 0
+    pending = [os.fspath(folder)]
+    while pending:
+        try:
+            with os.scandir(pending.pop()) as items:
+                for item in items:
+                    entries += 1
+                    facts = item.stat(follow_symlinks=False)
+                    used += facts.st_blocks * 512
+                    if item.is_dir(follow_symlinks=False):
+                        pending.append(item.path)
+        except OSError:
+            continue
+        if used > limit_bytes or entries > MANY_FILES:
+            return False
+    return True
