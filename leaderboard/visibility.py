@@ -5,6 +5,7 @@ from enum import Enum
 from typing import Any, Literal
 
 from django.db.models import Q, QuerySet
+from django.utils import timezone
 
 from leaderboard.models import Entrant, ProblemScore, Standing, Submission
 from leaderboard.models.entrant import EntrantKind
@@ -140,6 +141,14 @@ def visible_standings(user: Any, release: Release) -> QuerySet[Standing]:
     if is_organiser(user) or not release.results_are_hidden:
         return rows
     return rows.filter(entrant__in=_own(user))
+
+
+def visible_standings_of(user: Any, entrant: Entrant) -> QuerySet[Standing]:
+    """One entrant's rows on every board that the user may see, under the same rule."""
+    rows = Standing.objects.filter(entrant=entrant, release__in=Release.objects.visible_to(user))
+    if relation(user, entrant) is not Relation.OTHER:
+        return rows
+    return rows.filter(Q(release__hidden_until=None) | Q(release__hidden_until__lte=timezone.now()))
 
 
 def visible_scores(user: Any, release: Release) -> QuerySet[ProblemScore]:

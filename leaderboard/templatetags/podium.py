@@ -1,0 +1,65 @@
+"""What templates need to write figures, times and verdicts alike on every page."""
+
+from datetime import datetime
+from typing import Any
+
+from django import template
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from leaderboard.board import numerals
+from leaderboard.charts.colours import colour_of
+from leaderboard.web import verdicts
+
+register = template.Library()
+
+register.filter("percent", numerals.percent)
+register.filter("ratio", numerals.ratio)
+register.filter("significant", numerals.significant)
+register.filter("milliseconds", numerals.milliseconds)
+register.filter("size", numerals.size)
+register.filter("duration", numerals.duration)
+register.filter("colour", colour_of)
+
+
+@register.filter
+def verdict(name: str) -> SafeString:
+    return verdicts.chip(verdicts.VERDICTS[name])
+
+
+@register.filter
+def state(name: str) -> SafeString:
+    return verdicts.chip(verdicts.STATES[name])
+
+
+@register.filter
+def moment(when: datetime | None) -> SafeString | str:
+    """A time in UTC that machines can read too."""
+    if when is None:
+        return numerals.MISSING
+    utc = timezone.localtime(when, timezone.get_default_timezone())
+    full, short = f"{utc:%Y-%m-%d %H:%M:%S} UTC", f"{utc:%Y-%m-%d %H:%M}"
+    return format_html('<time datetime="{}" title="{}">{}</time>', utc.isoformat(), full, short)
+
+
+@register.filter
+def day(when: datetime | None) -> str:
+    return numerals.MISSING if when is None else f"{when:%Y-%m-%d}"
+
+
+@register.filter
+def ago(when: datetime | None) -> str:
+    """`3 min 20 s ago`; `never` for None."""
+    return "never" if when is None else f"{numerals.duration((timezone.now() - when).total_seconds())} ago"
+
+
+@register.filter
+def share_of(part: float | None, whole: float) -> str:
+    """part of whole in %, for a bar's value."""
+    return "0" if not part or not whole else f"{100 * part / whole:.0f}"
+
+
+@register.filter
+def item(mapping: Any, key: Any) -> Any:
+    return mapping.get(key)

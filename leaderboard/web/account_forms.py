@@ -1,0 +1,68 @@
+"""The forms of a person's own things: entrants, their teams, API tokens."""
+
+from typing import Any, ClassVar
+
+from django import forms
+from django.contrib.auth.models import User
+from django.utils.text import slugify
+
+from leaderboard.models import Entrant
+from leaderboard.models.entrant import EntrantKind
+from leaderboard.models.token import Scope
+
+OWN_KINDS = (EntrantKind.MODEL, EntrantKind.AGENT, EntrantKind.PERSON)
+EXPIRY_DAYS = ((30, "30 days"), (90, "90 days"), (365, "a year"))
+
+
+class EntrantForm(forms.ModelForm[Entrant]):
+    """An organiser may also make baselines; system entrants are the site's own."""
+
+    class Meta:
+        model = Entrant
+        fields: ClassVar = ["name", "kind", "organisation", "url", "description", "open_weights", "publishes_code"]
+        labels: ClassVar = {"url": "Home page", "publishes_code": "Publish solutions"}
+        widgets: ClassVar = {"description": forms.Textarea(attrs={"rows": 3})}
+
+    def __init__(self, *args: Any, user: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        kinds = [*OWN_KINDS, EntrantKind.BASELINE] if user.is_staff else list(OWN_KINDS)
+        self.fields["kind"].choices = [(kind.value, kind.label) for kind in kinds]  # type: ignore[attr-defined]
+        self.fields["publishes_code"].help_text = "Everybody may then read its solutions, past ones included."
+
+    def clean_name(self) -> str:
+        name: str = self.cleaned_data["name"].strip()
+        slug = slugify(name)[:100]
+        if not slug:
+            raise forms.ValidationError("Use at least one letter or digit: the address is made from the name.")
+        if not self.instance.pk and Entrant.objects.filter(slug=slug).exists():
+            raise forms.ValidationError(f"An entrant at the address “{slug}” is here already. Choose another name.")
+        return name
+
+    def save_for(self, user: Any) -> Entrant:
+        """Save it; a new one gets its address and owner, which do not change later."""
+        entrant: Entrant = super().save(commit=False)
+        if not entrant.pk:
+            entrant.slug, entrant.owner = slugify(entrant.name)[:100], user
+        entrant.save()
+        return entrant
+
+
+class TeamForm(forms.Form):
+    username = forms.CharField(
+        max_length=150, label="Username", help_text="They may then submit for it and see its logs."
+    )
+
+    def clean_username(self) -> str:
+        name: str = self.cleaned_data["username"].strip()
+        if not User.objects.filter(username=name, is_active=True).exists():
+            raise forms.ValidationError(f"There is no account “{name}”. Usernames are case-sensitive.")
+        return name
+
+
+class TokenForm(forms.Form):
+    name = forms.CharField(max_length=100, help_text="What it is for, as “build server”.")
+    scopes = forms.MultipleChoiceField(
+        choices=Scope.choices, widget=forms.CheckboxSelectMultiple, initial=[Scope.READ, Scope.SUBMIT],
+        error_messages={"required": "Choose what the token may do."},
+    )  # fmt: skip
+    days = forms.TypedChoiceField(choices=EXPIRY_DAYS, coerce=int, initial=90, label="Expires after")

@@ -1,0 +1,145 @@
+"""The pages of a release: its board, charts, submissions and facts; and the board as CSV and JSON."""
+
+from typing import Any
+
+from django.db.models import Count, Q
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from leaderboard import visibility
+from leaderboard.board import export, table
+from leaderboard.board.query import ALL_GROUPS, BoardQuery, parse
+from leaderboard.charts import BOARD_CHARTS
+from leaderboard.charts.chart import BoardRow
+from leaderboard.models import Decision, ReleaseTrack, Track
+from leaderboard.models.decision import DecisionKind
+from leaderboard.models.entrant import EntrantKind
+from leaderboard.web import board_html
+from leaderboard.web.lookups import chosen_track, release_or_404, tracks_of
+from leaderboard.web.paging import other_parameters, page_of
+from leaderboard.web.tabs import release_context
+from problems.models import Release
+
+
+def _groups(release: Release) -> list[str]:
+    return list(release.problems.order_by("group").values_list("group", flat=True).distinct())
+
+
+def _query(request: HttpRequest, release: Release) -> tuple[BoardQuery, list[Track], list[str]]:
+    tracks, groups = tracks_of(release), _groups(release)
+    return parse(request.GET.dict(), release, tracks, groups), tracks, groups
+
+
+@require_safe
+def board(request: HttpRequest, slug: str) -> HttpResponse:
+    release = release_or_404(request, slug)
+    query, tracks, groups = _query(request, release)
+    found = table.load(visibility.visible_standings(request.user, release), query, groups)
+    context = release_context(request, release, "board") | {
+        "query": query, "tracks": tracks, "groups": groups, "all_groups": ALL_GROUPS, "table": found,
+        "ks": [k for k in release.ks if k > 1],
+        "header": board_html.header(found.columns, query),
+        "pinned": board_html.body(found.pinned, found.columns),
+        "rows": board_html.body(found.rows, found.columns),
+        "pages": [(number, query.url(page=number)) for number in range(1, found.n_pages + 1)],
+        "exports": query.url(page=1), "unfiltered": BoardQuery(track=query.track, k=query.k, group=query.group).url(),
+    }  # fmt: skip
+    return render(request, "podium/board.html", context)
+
+
+def _export(request: HttpRequest, slug: str) -> tuple[Release, BoardQuery, list[Any], list[table.Row]]:
+    release = release_or_404(request, slug)
+    query, _, groups = _query(request, release)
+    columns, rows = table.load_all(visibility.visible_standings(request.user, release), query, groups)
+    return release, query, columns, rows
+
+
+@require_safe
+def board_csv(request: HttpRequest, slug: str) -> HttpResponse:
+    release, query, columns, rows = _export(request, slug)
+    response = HttpResponse(export.as_csv(columns, rows), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{release.slug}-{query.track}.csv"'
+    return response
+
+
+@require_safe
+def board_json(request: HttpRequest, slug: str) -> HttpResponse:
+    release, query, columns, rows = _export(request, slug)
+    head = {"release": release.slug, "digest": release.digest, "track": query.track, "metric": release.primary_metric}
+    return JsonResponse({**head, "rows": export.records(columns, rows)})
+
+
+def chart_rows(user: Any, release: Release, track: Track | None, limit: int = 200) -> list[BoardRow]:
+    """The figures of the board's first entrants, baselines included; one query."""
+    standings = visibility.visible_standings(user, release).filter(track=track).values(*table.ROW_FIELDS)
+    rows = sorted(standings, key=lambda row: (row["rank"] is None, row["rank"] or 0, row["entrant__name"]))
+    return [
+        BoardRow(
+            slug=row["entrant__slug"],
+            name=row["entrant__name"],
+            is_baseline=row["entrant__kind"] == EntrantKind.BASELINE,
+            pass_at_k=row["pass_at_k"],
+            speedup=row["speedup"],
+            speedup_low=row["speedup_low"],
+            speedup_high=row["speedup_high"],
+            fast_p=row["fast_p"],
+        )
+        for row in rows[:limit]
+    ]
+
+
+@require_safe
+def charts(request: HttpRequest, slug: str) -> HttpResponse:
+    release = release_or_404(request, slug)
+    tracks = tracks_of(release)
+    track = chosen_track(request, tracks)
+    rows = chart_rows(request.user, release, track)
+    figures = [{"chart": chart, "table": chart.table(rows)} for chart in BOARD_CHARTS.values()]
+    context = {"tracks": tracks, "track": track, "figures": figures, "n_rows": len(rows)}
+    return render(request, "podium/charts.html", release_context(request, release, "charts") | context)
+
+
+@require_safe
+def chart(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+    """The figure as plotly.js draws it."""
+    if name not in BOARD_CHARTS:
+        raise Http404(f"There is no chart {name!r}; there are {', '.join(BOARD_CHARTS)}.")
+    release = release_or_404(request, slug)
+    track = chosen_track(request, tracks_of(release))
+    return JsonResponse(BOARD_CHARTS[name].spec(chart_rows(request.user, release, track)))
+
+
+@require_safe
+def submissions(request: HttpRequest, slug: str) -> HttpResponse:
+    release = release_or_404(request, slug)
+    rows = (
+        visibility.visible_submissions(request.user, release)
+        .select_related("entrant")
+        .prefetch_related("tracks", "counted_on")
+    )
+    context = {"page": page_of(request, rows), "parameters": other_parameters(request)}
+    return render(
+        request, "podium/release_submissions.html", release_context(request, release, "release_submissions") | context
+    )
+
+
+@require_safe
+def about(request: HttpRequest, slug: str) -> HttpResponse:
+    release = release_or_404(request, slug)
+    offered = (
+        ReleaseTrack.objects.filter(release=release)
+        .select_related("track")
+        .annotate(
+            n_skipped=Count(
+                "track__on_problems",
+                filter=Q(track__on_problems__problem__release=release) & ~Q(track__on_problems__skip_reason=""),
+            )
+        )
+        .order_by("track__slug")
+    )
+    errata = Decision.objects.filter(kind=DecisionKind.PROBLEM_VOIDED, problem__release=release).select_related(
+        "problem"
+    )
+    context = {"offered": offered, "errata": errata, "n_problems": release.problems.count()}
+    return render(request, "podium/release_about.html", release_context(request, release, "release_about") | context)

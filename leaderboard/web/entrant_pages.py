@@ -1,0 +1,31 @@
+"""An entrant's page: fact sheet, results in every release, strengths by group, latest submissions."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from leaderboard import visibility
+from leaderboard.web.lookups import entrant_or_404
+
+RECENT_SUBMISSIONS = 30
+
+
+@require_safe
+def entrant(request: HttpRequest, slug: str) -> HttpResponse:
+    found = entrant_or_404(request, slug)
+    standings = (
+        visibility.visible_standings_of(request.user, found)
+        .select_related("release", "track", "submission")
+        .order_by("-release__published_at", "-release_id", "track__slug")
+    )
+    submissions = (
+        visibility.visible_submissions(request.user)
+        .filter(entrant=found)
+        .select_related("release", "entrant")
+        .prefetch_related("tracks", "counted_on")[:RECENT_SUBMISSIONS]
+    )
+    context = {
+        "entrant": found, "standings": standings, "submissions": submissions,
+        "is_owner": request.user.is_authenticated and found.owner_id == request.user.pk,
+    }  # fmt: skip
+    return render(request, "podium/entrant.html", context)

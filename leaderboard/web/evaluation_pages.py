@@ -1,0 +1,115 @@
+"""An evaluation's page: verdict and why, logs, measurements with every run, provenance, flags, history, rerun."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST, require_safe
+
+from leaderboard import blobs, visibility
+from leaderboard.actions.errors import Refused
+from leaderboard.actions.rerun import rerun
+from leaderboard.charts import runs
+from leaderboard.models import AuditEntry, Evaluation, Measurement, Result
+from leaderboard.web import logs
+from leaderboard.web.lookups import evaluation_or_404
+from problems.spec.solution import FileSolution, SourceFile, parse_solution
+from runners.fleet.models import Attempt, AttemptState
+from runners.protocol import JUDGE_VERSION
+
+PROVENANCE_LABELS = {
+    "node": "Node", "cpu_model": "CPU", "cpu_cores": "Cores", "gpu": "GPU", "gpu_uuid": "GPU id", "driver": "Driver",
+    "toolkit": "Toolkit", "image": "Image", "sandbox": "Sandbox", "memory_limit_by": "Memory limited by",
+    "kernel": "Kernel", "agent_version": "Agent", "judge_version": "Judge version", "timing_policy": "Timing policy",
+    "artefact_key": "Build artefact", "build_cached": "Build from cache", "started_at": "Started",
+    "finished_at": "Finished",
+}  # fmt: skip
+
+
+@require_safe
+def evaluation(request: HttpRequest, pk: int) -> HttpResponse:
+    found, view = evaluation_or_404(request, pk)
+    result = found.current_result
+    context: dict[str, Any] = {
+        "evaluation": found, "submission": found.submission, "view": view, "result": result,
+        "solution": _solution(found) if view.solution else None,
+        "history": found.results.all(),
+        "reruns": AuditEntry.objects.filter(target=f"evaluation {found}", action="rerun"),
+        "attempt": _attempt(request, found),
+        "judge_version": JUDGE_VERSION,
+    }  # fmt: skip
+    if result:
+        context |= {
+            "reason": visibility.shown_reason(view, result.verdict, result.reason),
+            "steps": logs.steps_of(result, view),
+            "measurements": measurements_of(result),
+            "provenance": _provenance(result.provenance),
+            "flags": result.flags.prefetch_related("decisions__decided_by"),
+        }
+    return render(request, "podium/evaluation.html", context)
+
+
+def measurements_of(result: Result) -> list[Measurement]:
+    """The candidate's, each followed by the baseline it was held against."""
+    candidates = result.measurements.filter(role="candidate").select_related("baseline")
+    return [row for one in candidates for row in (one, one.baseline) if row is not None]
+
+
+def _solution(found: Evaluation) -> list[SourceFile]:
+    sha256 = found.sample.solution_sha256
+    if not sha256:
+        return []
+    try:
+        solution = parse_solution(blobs.read(sha256))
+    except blobs.BlobMissing:
+        return []
+    return solution.files if isinstance(solution, FileSolution) else []
+
+
+def _provenance(facts: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    rows = [(label, facts.get(name)) for name, label in PROVENANCE_LABELS.items()]
+    return [(label, "yes" if value is True else value) for label, value in rows if value not in (None, "", 0, False)]
+
+
+def _attempt(request: HttpRequest, found: Evaluation) -> dict[str, Any] | None:
+    """Who works on it now, and the last lines of it for those who may read them."""
+    running = Attempt.objects.filter(job__evaluation=found, state=AttemptState.LEASED).select_related("node").first()
+    if running is None:
+        return None
+    may_see = visibility.may_see_live_tail(request.user, found.submission, running.work_stage)
+    return {"attempt": running, "tail": running.log_tail if may_see else ""}
+
+
+@require_safe
+def evaluation_runs(request: HttpRequest, pk: int) -> HttpResponse:
+    """Every timed run, as plotly.js draws it."""
+    found, _ = evaluation_or_404(request, pk)
+    rows = measurements_of(found.current_result) if found.current_result else []
+    chosen = [runs.Runs(m.role, m.case, m.runs_ms, m.median_ms, m.ci_low_ms, m.ci_high_ms) for m in rows]
+    return JsonResponse(runs.spec(chosen))
+
+
+@require_safe
+def evaluation_log(request: HttpRequest, pk: int, step: str) -> HttpResponse:
+    """One step's whole log as text."""
+    found, view = evaluation_or_404(request, pk)
+    rows = found.current_result.steps if found.current_result else []
+    row = next((row for row in rows if row["name"] == step), None)
+    if row is None or not logs.may_read(view, step):
+        raise Http404(f"There is no {step} log of evaluation {pk} that you may read.")
+    return HttpResponse(logs.log_text(row.get("log") or {}), content_type="text/plain; charset=utf-8")
+
+
+@login_required
+@require_POST
+def rerun_evaluation(request: HttpRequest, pk: int) -> HttpResponse:
+    found, _ = evaluation_or_404(request, pk)
+    try:
+        rerun(request.user, [found], request.POST.get("reason", ""))
+        messages.success(request, "Queued again; the old result stays current until the new one lands.")
+    except Refused as refusal:
+        messages.error(request, refusal.message)
+    return redirect(found)

@@ -1,0 +1,113 @@
+"""A submission's page, its live part, and what its team can do with it."""
+
+import io
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from leaderboard import blobs
+from leaderboard.actions.cancel import cancel
+from leaderboard.actions.errors import Refused
+from leaderboard.actions.rerun import rerun
+from leaderboard.models import AuditEntry, Decision, Evaluation, Submission
+from leaderboard.visibility import SubmissionView
+from leaderboard.web.lookups import chosen_track, submission_or_404
+from leaderboard.web.paging import other_parameters, page_of
+from leaderboard.web.progress import matrix, progress_of
+from leaderboard.web.verdicts import VERDICTS
+from problems.formats.compute_eval.packs import write_solution_pack
+from problems.models import Problem
+from problems.spec.pack import SolutionPackMetadata
+from problems.spec.profile import Profile
+
+
+@require_safe
+def submission(request: HttpRequest, pk: int) -> HttpResponse:
+    found, view = submission_or_404(request, pk)
+    decisions = Decision.objects.filter(submission=found).select_related("decided_by")
+    history = AuditEntry.objects.filter(target=f"submission {found}"[:200]) if view.may_change else []
+    context = _live_context(request, found, view) | {"decisions": decisions, "history": history, "verdicts": VERDICTS}
+    return render(request, "podium/submission.html", context)
+
+
+@require_safe
+@never_cache
+def submission_progress(request: HttpRequest, pk: int) -> HttpResponse:
+    """The live part alone, polled by the page."""
+    found, view = submission_or_404(request, pk)
+    return render(request, "podium/submission_live.html", _live_context(request, found, view))
+
+
+def _live_context(request: HttpRequest, found: Submission, view: SubmissionView) -> dict[str, Any]:
+    tracks = list(found.tracks.order_by("slug"))
+    track = chosen_track(request, tracks)
+    page = page_of(request, _problems(found))
+    rows = matrix(found, track, list(page.object_list)) if track else []
+    return {
+        "submission": found, "view": view, "progress": progress_of(found), "tracks": tracks, "track": track,
+        "matrix": rows, "page": page, "parameters": other_parameters(request),
+        "n_columns": found.n_samples_per_problem,
+    }  # fmt: skip
+
+
+def _problems(found: Submission) -> Any:
+    rows = Problem.objects.filter(release=found.release_id).defer("record").order_by("position")
+    if found.is_full:
+        return rows
+    return rows.filter(pk__in=found.samples.order_by().values("problem_id"))
+
+
+@login_required
+@require_POST
+def cancel_submission(request: HttpRequest, pk: int) -> HttpResponse:
+    found, _ = submission_or_404(request, pk)
+    try:
+        withdrawn = cancel(request.user, found, request.POST.get("reason", ""))
+        messages.success(request, f"Cancelled. {withdrawn} evaluations were withdrawn; what was done stays.")
+    except Refused as refusal:
+        messages.error(request, refusal.message)
+    return redirect(found)
+
+
+@login_required
+@require_POST
+def rerun_submission(request: HttpRequest, pk: int) -> HttpResponse:
+    """Run the evaluations with the verdict named (all when none is named) again."""
+    found, _ = submission_or_404(request, pk)
+    rows = Evaluation.objects.filter(submission=found).select_related("submission__entrant", "current_result")
+    if verdict := request.POST.get("verdict"):
+        rows = rows.filter(current_result__verdict=verdict)
+    try:
+        queued = rerun(request.user, list(rows), request.POST.get("reason", ""))
+        messages.success(request, f"{queued} evaluations are queued again; old results stay until the new ones land.")
+    except Refused as refusal:
+        messages.error(request, refusal.message)
+    return redirect(found)
+
+
+@require_safe
+def download(request: HttpRequest, pk: int) -> HttpResponse:
+    """The samples as a solutions pack, for those who may see the code."""
+    found, view = submission_or_404(request, pk)
+    if not view.solution:
+        raise Http404(f"The code of submission #{pk} is not published.")
+    lines = [blobs.read(sha256) for sha256 in _stored(found)]
+    metadata = SolutionPackMetadata.model_validate(
+        {"release": found.release.datapack_release, "total_count": len(lines), "groups": None},
+        context={"profile": Profile(found.release.profile)},
+    )
+    target = io.BytesIO()
+    write_solution_pack(target, metadata, lines)
+    response = HttpResponse(target.getvalue(), content_type="application/gzip")
+    response["Content-Disposition"] = f'attachment; filename="{found.entrant.slug}-{found.pk}-solutions.tar.gz"'
+    return response
+
+
+def _stored(found: Submission) -> list[str]:
+    rows = found.samples.exclude(solution_sha256="").order_by("problem__position", "index")
+    return list(rows.values_list("solution_sha256", flat=True))

@@ -1,0 +1,112 @@
+"""The forms by which samples come in: an upload, or one solution typed into a problem's page."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.http import HttpRequest
+
+from leaderboard.models import Entrant, Track
+from problems.models import Problem, Release
+from problems.spec.solution import SourceFile
+
+MEBIBYTE = 1024 * 1024
+MAX_TYPED_FILES = 8
+_DEFAULT_PATHS = {"cuda_cpp": "solution.cu", "cpp": "solution.cpp"}
+
+
+class OrderForm(forms.Form):
+    """What every submission says besides its samples."""
+
+    entrant = forms.ModelChoiceField(Entrant.objects.none(), label="Model", to_field_name="slug", empty_label=None)
+    tracks = forms.ModelMultipleChoiceField(
+        Track.objects.none(), to_field_name="slug", widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Choose at least one track: results are only comparable within one."},
+    )  # fmt: skip
+    note = forms.CharField(
+        required=False, max_length=500, help_text="Shown on the submission's page: settings, prompts, anything."
+    )
+
+    def __init__(self, data: Any, files: Any, *, user: Any, tracks: Sequence[Track], initial: Any = None) -> None:
+        super().__init__(data, files, initial=initial)
+        self.fields["entrant"].queryset = Entrant.objects.submittable_by(user)  # type: ignore[attr-defined]
+        self.fields["tracks"].queryset = Track.objects.filter(pk__in=[t.pk for t in tracks])  # type: ignore[attr-defined]
+
+    @property
+    def has_entrants(self) -> bool:
+        return bool(self.fields["entrant"].queryset)  # type: ignore[attr-defined]
+
+
+class UploadForm(OrderForm):
+    """A solutions pack, a zip of folders or JSON lines."""
+
+    file = forms.FileField(
+        label="File", help_text="A solutions pack (.tar.gz), a zip of folders, or .jsonl.",
+        error_messages={"required": "Choose a file.", "empty": "The file is empty."},
+    )  # fmt: skip
+    counted = forms.BooleanField(
+        required=False, initial=True, label="Let this submission count",
+        help_text="The latest full submission that asks to count is the one on the board.",
+    )  # fmt: skip
+
+    field_order = ("file", "entrant", "tracks", "counted", "note")
+
+    def clean_file(self) -> Any:
+        file = self.cleaned_data["file"]
+        if file.size > settings.UPLOAD_MAX_BYTES:
+            raise forms.ValidationError(
+                f"The file has {file.size / MEBIBYTE:.1f} MiB; the most this site takes is "
+                f"{settings.UPLOAD_MAX_BYTES / MEBIBYTE:.0f} MiB. Send fewer samples at a time."
+            )
+        return file
+
+
+class TypedForm(OrderForm):
+    """One solution to one problem, as one or more files: `path-0`, `content-0`, `path-1` …"""
+
+    def __init__(self, data: Any, *, starter: Sequence[SourceFile], **kwargs: Any) -> None:
+        super().__init__(data, None, **kwargs)
+        self.starter = list(starter)
+
+    @property
+    def typed(self) -> list[SourceFile]:
+        """The files as they were typed, else the starter ones."""
+        if not self.is_bound:
+            return self.starter
+        names = [n for n in range(MAX_TYPED_FILES) if str(self.data.get(f"path-{n}", "")).strip()]
+        return [SourceFile(path=str(self.data[f"path-{n}"]).strip(), content=self._content(n)) for n in names]
+
+    def _content(self, n: int) -> str:
+        """A browser sends CR LF whatever was typed."""
+        return str(self.data.get(f"content-{n}", "")).replace("\r\n", "\n")
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        if not any(file.content.strip() for file in self.typed):
+            raise forms.ValidationError("Type a solution: no file has any content.")
+        return cleaned
+
+
+def starter_of(problem: Problem) -> list[SourceFile]:
+    """The problem's starter files, else one empty file with the paths that its reference uses or the type suggests."""
+    spec = problem.spec
+    if spec.podium.starter:
+        return list(spec.podium.starter)
+    return [SourceFile(path=_DEFAULT_PATHS.get(problem.type, "solution.py"), content="")]
+
+
+def typed_form_for(request: HttpRequest, problem: Problem, track: Track | None) -> TypedForm | None:
+    """The form on a problem's page; None for those who have not signed in."""
+    if not request.user.is_authenticated:
+        return None
+    return typed_form(request, problem, initial={"tracks": [track] if track else []})
+
+
+def typed_form(request: HttpRequest, problem: Problem, data: Any = None, initial: Any = None) -> TypedForm:
+    tracks = offered_tracks(problem.release)
+    return TypedForm(data, starter=starter_of(problem), user=request.user, tracks=tracks, initial=initial)
+
+
+def offered_tracks(release: Release) -> list[Track]:
+    return list(Track.objects.filter(on_releases__release=release))

@@ -1,0 +1,35 @@
+"""What the pages of one release share: its tabs, and the banner that says what state it is in."""
+
+from typing import Any
+
+from django.http import HttpRequest
+
+from problems.models import Release, ReleaseState
+
+TABS = (
+    ("board", "Board"),
+    ("charts", "Charts"),
+    ("problems", "Problems"),
+    ("release_submissions", "Submissions"),
+    ("release_about", "About"),
+)
+
+
+def release_context(request: HttpRequest, release: Release, tab: str) -> dict[str, Any]:
+    """One query: the newer revision that older pages link to."""
+    newer = Release.objects.visible_to(request.user).filter(previous=release).order_by("-revision").first()
+    return {"release": release, "tabs": TABS, "tab": tab, "banners": banners(release), "newer": newer}
+
+
+def banners(release: Release) -> list[str]:
+    lines = []
+    if release.state == ReleaseState.DRAFT:
+        lines.append("Draft: only organisers see this release, and it may still change.")
+    elif reason := release.why_closed():
+        lines.append(reason)
+    if release.results_are_hidden and release.hidden_until:
+        until = f"{release.hidden_until:%Y-%m-%d %H:%M} UTC"
+        lines.append(f"Results are hidden until {until}; until then each team sees only its own.")
+    if not release.is_public:
+        lines.append("Private: only invited people and organisers see this release.")
+    return lines
