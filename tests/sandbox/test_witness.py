@@ -6,7 +6,7 @@ import pytest
 
 from runners.agent.sandbox import Outcome
 from runners.protocol import Witness
-from tests.sandbox.boxes import runner
+from tests.sandbox.boxes import CONFINING, runner
 
 HARNESS = "#include <cstdlib>\n#include <cstdio>\nint solve();\nint main() { return solve() == 7 ? 0 : 1; }\n"
 INCLUDES = """
@@ -79,8 +79,9 @@ def test_a_program_is_seen_however_it_was_linked(trace, flags, end):
     assert (outcome.exit_code, outcome.witness) == (0, Witness.SEEN), outcome.witness_detail
 
 
-def test_a_program_is_seen_in_bubblewrap(trace):
-    outcome = trace(HARNESS, "int solve() { return 7; }", sandbox="bubblewrap")
+@pytest.mark.parametrize("sandbox", CONFINING)
+def test_a_program_is_seen_in_every_sandbox(trace, sandbox):
+    outcome = trace(HARNESS, "int solve() { return 7; }", flags="-O2 -static", sandbox=sandbox)
     assert (outcome.exit_code, outcome.witness) == (0, Witness.SEEN), outcome.witness_detail
 
 
