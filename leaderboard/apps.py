@@ -1,3 +1,5 @@
+"""The Django app and what it connects at start."""
+
 from django.apps import AppConfig
 
 
