@@ -1,0 +1,21 @@
+"""`manage.py freeze_release SLUG`: a published release takes no more submissions."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from leaderboard.actions import curate
+from leaderboard.management.words import as_command_errors, release_named
+
+
+class Command(BaseCommand):
+    help = "Freeze a published release; it takes no more submissions."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("slug")
+
+    def handle(self, *_: Any, slug: str, **__: Any) -> None:
+        with as_command_errors():
+            curate.freeze(None, release_named(slug))
+        self.stdout.write(f"{slug} is frozen.")

@@ -1,0 +1,39 @@
+"""What the management commands share: look-ups, and refusals that end as a CommandError in words."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from django.core.management.base import CommandError
+
+from leaderboard.actions.errors import Refused
+from leaderboard.models import Track
+from problems.actions.releases import ReleaseRefused
+from problems.formats.errors import PackRefused
+from problems.models import Release
+
+
+@contextmanager
+def as_command_errors() -> Iterator[None]:
+    try:
+        yield
+    except (Refused, ReleaseRefused, PackRefused) as error:
+        raise CommandError(str(error)) from error
+    except OSError as error:
+        raise CommandError(f"{error.filename}: {error.strerror}.") from error
+
+
+def release_named(slug: str) -> Release:
+    release = Release.objects.filter(slug=slug).first()
+    if release is None:
+        known = ", ".join(Release.objects.values_list("slug", flat=True)) or "none"
+        raise CommandError(f"There is no release {slug!r}. Releases here: {known}.")
+    return release
+
+
+def tracks_named(slugs: Sequence[str]) -> list[Track]:
+    """The tracks in the order named; refuses unknown ones."""
+    known = {track.slug: track for track in Track.objects.all()}
+    if missing := [slug for slug in slugs if slug not in known]:
+        listed = ", ".join(known) or "none; make one with `manage.py add_track`"
+        raise CommandError(f"There is no track {missing[0]!r}. Tracks here: {listed}.")
+    return [known[slug] for slug in slugs]

@@ -1,0 +1,125 @@
+"""Enrol nodes: tokens shown once, grants, disabling with a reason, and tracks made from what a node says of itself."""
+
+import re
+import secrets
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from django.db import transaction
+from django.utils.text import slugify
+
+from leaderboard.actions.errors import Conflict, NotAllowed, Refused
+from leaderboard.models import Track
+from leaderboard.models.audit import record
+from runners.fleet.claim import digest_of
+from runners.fleet.models import Node, NodeGrant
+from runners.protocol import Capabilities, GpuCapability, Stage
+
+PREFIX = "pdn_"
+_MARKS = re.compile(r"\((?:R|TM|C)\)|@.*$|\b(?:CPU|Processor|\d+-Core)\b", re.IGNORECASE)
+
+
+def _check(user: Any) -> None:
+    if user is not None and not getattr(user, "is_staff", False):
+        raise NotAllowed("organisers_only", "Only an organiser enrols nodes.")
+
+
+@transaction.atomic
+def add_node(
+    user: Any, slug: str, tracks: Iterable[Track], stages: Sequence[Stage] = (Stage.BOTH,), title: str = ""
+) -> tuple[Node, str]:
+    """A new node and its token, which nobody can read again. `user` None is the site's own shell."""
+    _check(user)
+    if slugify(slug) != slug:
+        raise Refused("bad_slug", f"{slug!r} is no slug; use lower-case letters, digits and hyphens, as in 'gpu-1'.")
+    if Node.objects.filter(slug=slug).exists():
+        raise Conflict("node_exists", f"Node {slug!r} is here already. Choose another name, or renew its token.")
+    secret = PREFIX + secrets.token_urlsafe(32)
+    node = Node.objects.create(slug=slug, title=title, token_digest=digest_of(secret))
+    record(user, "add", node)
+    for track in tracks:
+        grant(user, node, track, stages)
+    return node, secret
+
+
+def grant(user: Any, node: Node, track: Track, stages: Iterable[Stage]) -> None:
+    """Let the node serve these stages of the track; what it has already stays."""
+    _check(user)
+    for stage in stages:
+        _, created = NodeGrant.objects.get_or_create(node=node, track=track, stage=stage)
+        if created:
+            record(user, "grant", node, track=track.slug, stage=stage.value)
+
+
+def renew_token(user: Any, node: Node) -> str:
+    """A new token; the old one stops working at once."""
+    _check(user)
+    secret = PREFIX + secrets.token_urlsafe(32)
+    Node.objects.filter(pk=node.pk).update(token_digest=digest_of(secret))
+    record(user, "renew token", node)
+    return secret
+
+
+def disable(user: Any, node: Node, reason: str) -> None:
+    """It gets no more work; what it is doing, it may finish. The reason is public."""
+    _check(user)
+    if not reason.strip():
+        raise Refused("reason_needed", "Say why: the reason is shown on the node's page.")
+    Node.objects.filter(pk=node.pk).update(disabled_reason=reason.strip()[:500])
+    record(user, "disable", node, reason)
+
+
+def enable(user: Any, node: Node, reason: str = "") -> None:
+    _check(user)
+    Node.objects.filter(pk=node.pk).update(disabled_reason="")
+    record(user, "enable", node, reason)
+
+
+@transaction.atomic
+def tracks_of(user: Any, node: Node) -> list[Track]:
+    """The tracks that the node's hardware amounts to, made where new, and granted: its GPU models, else its CPU."""
+    _check(user)
+    found = Capabilities.model_validate(node.capabilities)
+    if not found.gpus and not found.cpu_model:
+        raise Refused("nothing_known", f"{node.slug} has not said what it is yet. Start its agent first.")
+    gpus = {gpu.name: gpu for gpu in found.gpus}
+    tracks = [_gpu_track(gpu, found) for gpu in gpus.values()] or [_cpu_track(found)]
+    for track in tracks:
+        grant(user, node, track, [Stage.BOTH])
+    return tracks
+
+
+def _gpu_track(gpu: GpuCapability, found: Capabilities) -> Track:
+    toolkit = _version_of(found.toolkits.get("nvcc", ""))
+    if not toolkit:
+        raise Refused(
+            "no_toolkit", f"The node has {gpu.name} but no nvcc. Install the CUDA toolkit and start it again."
+        )
+    track, _ = Track.objects.get_or_create(
+        slug=f"{slugify(gpu.name)}-cuda{toolkit}"[:100],
+        defaults={
+            "title": f"{gpu.name}, CUDA {toolkit}",
+            "device": "gpu",
+            "hardware_name": gpu.name,
+            "compute_capability": gpu.compute_capability,
+            "toolkit": toolkit,
+        },
+    )
+    return track
+
+
+def _cpu_track(found: Capabilities) -> Track:
+    compiler = _version_of(found.toolkits.get("g++", ""))
+    suffix, words = (f"-gcc{compiler}", f", g++ {compiler}") if compiler else ("", "")
+    model = " ".join(_MARKS.sub(" ", found.cpu_model).split())
+    track, _ = Track.objects.get_or_create(
+        slug=f"cpu-{slugify(model)}{suffix}"[:100],
+        defaults={"title": f"{model}{words}"[:200], "device": "cpu", "hardware_name": found.cpu_model[:200]},
+    )
+    return track
+
+
+def _version_of(text: str) -> str:
+    """`13.0.88` → `13.0`; empty where there is no version."""
+    found = re.search(r"\d+\.\d+", text)
+    return found[0] if found else ""
