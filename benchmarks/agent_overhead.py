@@ -6,6 +6,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 from benchmarks.figures import Figure, show
 from problems.spec.problem import CommandProblem, problem_from
@@ -56,7 +57,7 @@ def _pair(pipeline: Pipeline, folder: Path, number: int) -> tuple[float, float]:
 
 
 def _problem() -> CommandProblem:
-    record = {
+    record: dict[str, Any] = {
         "type": "cpp",
         "task_id": "bench/overhead",
         "date": "2026-01-01",

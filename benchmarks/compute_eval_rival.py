@@ -1,6 +1,6 @@
 """Measures `podium evaluate` against ComputeEval's own local evaluator: same strict pack, same workers, same run.
 
-ComputeEval is not part of Podium. Whoever measures names a Python that can import it: COMPUTE_EVAL_PYTHON=/path/to/python.
+ComputeEval is not part of Podium: COMPUTE_EVAL_PYTHON=/path/to/python names a Python that can import it.
 Theirs is timed from the call of its entry point, ours from the start of the process.
 """
 
@@ -77,7 +77,7 @@ def _pretend_a_gpu(folder: Path) -> None:
 def _ours(folder: Path, problems: Path, solutions: Path, out: str) -> float:
     """Seconds of the whole command. Each run writes a file of its own, so nothing is resumed."""
     command = [
-        sys.executable, "-m", "podium", "evaluate", "--problems", str(problems), "--solutions", str(solutions),
+        str(Path(sys.executable).with_name("podium")), "evaluate", "--problems", str(problems), "--solutions", str(solutions),
         "--out", out, "--k", "1", "--workers", str(WORKERS), "--sandbox", "bubblewrap", "--profile", "none", "--strict",
     ]  # fmt: skip
     environment = os.environ | {"PODIUM_VAR_DIR": str(folder / "var"), "PYTHONPATH": str(Path.cwd())}

@@ -1,7 +1,6 @@
 """Rows that several benchmarks start from. Import only inside `temporary_site`."""
 
 import io
-import secrets
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -11,9 +10,7 @@ from leaderboard.models import Entrant, Track
 from problems.actions import releases
 from problems.formats.compute_eval.packs import read_problem_pack
 from problems.models import Release
-from runners.fleet.claim import digest_of
-from runners.fleet.models import Node, NodeGrant
-from runners.protocol import Stage
+from runners.fleet.enrol import add_node
 
 
 def published_release(pack: bytes, organiser: User, track: Track) -> Release:
@@ -40,7 +37,4 @@ def entrant(owner: User, name: str = "Measured") -> Entrant:
 
 def node_token(track: Track) -> str:
     """The secret of a new node that may serve the track."""
-    secret = secrets.token_urlsafe(32)
-    node = Node.objects.create(slug="bench", token_digest=digest_of(secret))
-    NodeGrant.objects.create(node=node, track=track, stage=Stage.BOTH)
-    return secret
+    return add_node(None, "bench", [track])[1]

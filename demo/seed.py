@@ -1,6 +1,5 @@
 """Brings the demo's rows into the database: release, track, node, people, entrants. Again changes nothing."""
 
-import secrets
 from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -8,23 +7,21 @@ from pathlib import Path
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
-from django.utils.text import slugify
-from runners.agent.capabilities import cpu_model
 
 from demo.entrants import DemoEntrant
 from demo.seed_types import Seed
+from leaderboard.actions import curate
 from leaderboard.actions.tracks import offer
 from leaderboard.models import ApiToken, Entrant, Track
-from leaderboard.models.audit import record
 from leaderboard.models.token import Scope
-from problems.actions import releases
-from problems.formats.compute_eval.directory import read_problem_directory
 from problems.models import Release
-from runners.fleet.claim import digest_of
-from runners.fleet.models import Node, NodeGrant
-from runners.protocol import Stage
+from runners.agent.capabilities import find_out
+from runners.agent.sandbox import choose
+from runners.fleet.enrol import add_node, renew_token, tracks_of
+from runners.fleet.models import Node
 
 RELEASE = Path("examples/demo")
+NODE = "demo"
 TOKEN_LIFE = timedelta(days=1)
 
 
@@ -32,7 +29,8 @@ TOKEN_LIFE = timedelta(days=1)
 def seed(entrants: Sequence[DemoEntrant]) -> Seed:
     organiser = _user("demo-organiser", is_staff=True)
     participant = _user("demo", is_staff=False)
-    track = _track()
+    node, node_token = _node(organiser)
+    (track,) = tracks_of(organiser, node)
     release = _release(organiser, track)
     for entrant in entrants:
         _entrant(entrant, participant)
@@ -42,7 +40,7 @@ def seed(entrants: Sequence[DemoEntrant]) -> Seed:
         task_ids=dict(release.problems.values_list("slug", "task_id")),
         track=track.slug,
         api_token=_api_token(participant),
-        node_token=_node_token(track),
+        node_token=node_token,
     )
 
 
@@ -55,24 +53,25 @@ def _user(name: str, is_staff: bool) -> User:
     return user
 
 
-def _track() -> Track:
-    model = cpu_model() or "unknown"
-    slug = f"cpu-{slugify(model)}"[:100].rstrip("-")
-    track, _ = Track.objects.get_or_create(
-        slug=slug, defaults={"title": model, "device": "cpu", "hardware_name": model}
-    )
-    return track
+def _node(organiser: User) -> tuple[Node, str]:
+    """This machine as a node, and its token, new in every run. Its GPUs are left out: the demo is for CPUs."""
+    node = Node.objects.filter(slug=NODE).first()
+    if node is None:
+        node, secret = add_node(organiser, NODE, [], title="This machine")
+    else:
+        secret = renew_token(organiser, node)
+    found = find_out(choose()).model_copy(update={"gpus": []})
+    node.capabilities = found.model_dump(mode="json")
+    node.save(update_fields=["capabilities"])
+    return node, secret
 
 
 def _release(organiser: User, track: Track) -> Release:
-    release = releases.import_release(read_problem_directory(RELEASE)).release
-    if release.is_draft:
-        release.is_public = True
-        release.save(update_fields=["is_public"])
-        offer(organiser, release, track)
-        releases.publish(release)
-        record(organiser, "publish", release)
+    release = curate.import_release(organiser, RELEASE).release
     offer(organiser, release, track)
+    if release.is_draft:
+        curate.make_public(organiser, release)
+        curate.publish(organiser, release)
     return release
 
 
@@ -94,14 +93,4 @@ def _api_token(user: User) -> str:
     now = timezone.now()
     ApiToken.objects.filter(user=user, name="demo", revoked_at=None).update(revoked_at=now)
     _, secret = ApiToken.issue(user, "demo", [Scope.READ, Scope.SUBMIT], now + TOKEN_LIFE)
-    return secret
-
-
-def _node_token(track: Track) -> str:
-    secret = secrets.token_urlsafe(32)
-    node, _ = Node.objects.update_or_create(
-        slug="demo", defaults={"title": "This machine", "token_digest": digest_of(secret)}
-    )
-    for stage in (Stage.BOTH, Stage.BUILD, Stage.RUN):
-        NodeGrant.objects.get_or_create(node=node, track=track, stage=stage)
     return secret
