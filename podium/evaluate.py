@@ -1,0 +1,272 @@
+"""`podium evaluate`: the fleet's own pipeline on this machine, in ComputeEval's files and figures."""
+
+import os
+import signal
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from threading import Event
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from podium.evaluation.graded_file import GradedFile, NotOurs
+from podium.evaluation.hardware import local_hardware
+from podium.evaluation.inputs import Pack, Reader, Sample, read_problems, solution_files
+from podium.evaluation.rows import Graded
+from podium.evaluation.run import Fault, Grader, Options
+from problems.formats.compute_eval.packs import graded_filename
+from problems.formats.compute_eval.summary import dump_summary, summary
+from problems.formats.errors import PackRefused
+from runners.agent import capabilities
+from runners.agent.environment import NodeEnvironment
+from runners.agent.errors import Cancelled, ProfilerUnavailable
+from runners.agent.pipeline import Pipeline
+from runners.agent.profilers import open_profiler
+from runners.agent.sandbox import SandboxUnavailable, choose
+from runners.agent.sandbox.supervisor import default_cache_directory
+from runners.agent.slots import Lanes
+from runners.agent.task import PLAIN_MODES
+from runners.protocol import Profiler, TimingPolicy
+
+DONE, INCOMPLETE, BAD_INPUT, INTERRUPTED = 0, 1, 2, 3
+SHOWN = 20
+
+told = Console(stderr=True, soft_wrap=True)
+"""Words for a person; standard output carries the summary alone."""
+
+
+class SandboxName(StrEnum):
+    DOCKER = "docker"
+    BUBBLEWRAP = "bubblewrap"
+    UNCONFINED = "unconfined"
+
+
+@dataclass(frozen=True)
+class Order:
+    """What was asked for on the command line."""
+
+    problems: Path
+    solutions: tuple[Path, ...]
+    out: Path | None
+    out_dir: Path
+    ks: tuple[int, ...]
+    workers: int
+    sandbox: str | None
+    options: Options
+    strict: bool
+    aggregate_times: str | None
+    """Set where the summary shall tell of times."""
+
+
+def evaluate(
+    problems: Annotated[Path, typer.Option(exists=True, help="A problem pack, or a folder of problems or packs.")],
+    solutions: Annotated[
+        list[Path], typer.Option(exists=True, help="A solutions pack or a folder of them; more may follow.")
+    ],
+    more: Annotated[list[Path] | None, typer.Argument(exists=True, help="More solutions packs.")] = None,
+    out: Annotated[Path | None, typer.Option(help="The graded file of a single pack.")] = None,
+    out_dir: Annotated[Path, typer.Option(help="Folder of <datapack>-graded-solutions.jsonl.")] = Path(),
+    k: Annotated[str, typer.Option("--k", help="The k of pass@k, separated by commas.")] = "1",
+    workers: Annotated[int, typer.Option(min=1, max=256, help="Samples graded at a time.")] = 4,
+    sandbox: Annotated[SandboxName | None, typer.Option(help="What confines the commands.")] = None,
+    profile: Annotated[Profiler, typer.Option(help="What times kernels, regions and GPUs.")] = Profiler.NONE,
+    timing: Annotated[TimingPolicy, typer.Option(help="How many processes a time rests on.")] = TimingPolicy.QUICK,
+    image: Annotated[str, typer.Option(help="Image id or digest for the docker sandbox.")] = "",
+    strict: Annotated[bool, typer.Option("--strict", help="Apply ComputeEval's own rules to whole packs.")] = False,
+    benchmark: Annotated[bool, typer.Option("--benchmark", help="Also time benchmarks of mode `process`.")] = False,
+) -> None:
+    """Grade solutions on this machine. Summary on standard output; run it again to go on where it stopped.
+
+    Exit status: 0 done, 1 some samples could not be graded here, 2 bad input or usage, 3 interrupted.
+    """
+    order = Order(
+        problems=problems,
+        solutions=(*solutions, *(more or [])),
+        out=out,
+        out_dir=out_dir,
+        ks=_parse_ks(k),
+        workers=workers,
+        sandbox=sandbox.value if sandbox else None,
+        options=Options(timing, profile, _timed_modes(profile, benchmark=benchmark), image),
+        strict=strict,
+        aggregate_times=profile.value if profile is not Profiler.NONE else "process" if benchmark else None,
+    )
+    raise typer.Exit(_guarded(order))
+
+
+def _parse_ks(text: str) -> tuple[int, ...]:
+    try:
+        ks = tuple(int(word) for word in text.split(","))
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a list of whole numbers such as 1,3", param_hint="--k") from None
+    if min(ks) < 1:
+        raise typer.BadParameter("k must be positive", param_hint="--k")
+    return ks
+
+
+def _timed_modes(profiler: Profiler, *, benchmark: bool) -> frozenset[str]:
+    """Without a profiler ComputeEval times nothing but what times itself."""
+    return PLAIN_MODES if benchmark or profiler is not Profiler.NONE else frozenset({"custom"})
+
+
+def _guarded(order: Order) -> int:
+    try:
+        return Evaluation(order).run()
+    except (PackRefused, NotOurs, SandboxUnavailable, ProfilerUnavailable) as error:
+        _say(str(error), style="red")
+    except OSError as error:
+        _say(f"{error.filename or 'A file'} cannot be used: {error.strerror or error}", style="red")
+    return BAD_INPUT
+
+
+def _say(words: str, style: str = "") -> None:
+    told.print(words.encode(errors="backslashreplace").decode(), style=style, markup=False, highlight=False)
+
+
+class Evaluation:
+    """One run of the command."""
+
+    def __init__(self, order: Order) -> None:
+        self._order = order
+
+    def run(self) -> int:
+        """The exit status. Raises PackRefused, NotOurs, SandboxUnavailable, ProfilerUnavailable."""
+        packs = self._read()
+        with self._files(packs) as files:
+            todo = [sample for pack in packs for sample in pack.samples if sample.key not in files[pack.name].rows]
+            _say_kept(files)
+            try:
+                faults = self._grade(todo, files) if todo else []
+            except Cancelled:
+                _say("Interrupted. What is graded is kept: run the same command again to go on.", style="yellow")
+                return INTERRUPTED
+            for pack in packs:
+                self._conclude(pack, files[pack.name])
+        _say_faults(faults)
+        return INCOMPLETE if faults else DONE
+
+    def _read(self) -> list[Pack]:
+        order = self._order
+        sources = solution_files(order.solutions)
+        problems = read_problems(order.problems, sources)
+        packs = Reader(problems, local_hardware(), self._digest(), order.strict).read(sources)
+        if order.out and len(packs) > 1:
+            raise PackRefused("one_out", "--out names one file, but there are several packs: use --out-dir")
+        for notice in [notice for pack in packs for notice in pack.notices]:
+            _say(notice, style="yellow")
+        self._check_profiler(packs)
+        return packs
+
+    def _digest(self) -> str:
+        return f"{self._order.options.digest} {self._order.sandbox or ''}"
+
+    def _check_profiler(self, packs: Sequence[Pack]) -> None:
+        """Fail early where a problem's timing mode needs the profiler and this machine lacks it."""
+        profiler = self._order.options.profiler
+        samples = [sample for pack in packs for sample in pack.samples if not sample.skip_reason]
+        if profiler is not Profiler.NONE and any(_needs_profiler(sample) for sample in samples):
+            open_profiler(profiler)
+
+    @contextmanager
+    def _files(self, packs: Sequence[Pack]) -> Iterator[dict[str, GradedFile]]:
+        files: dict[str, GradedFile] = {}
+        try:
+            for pack in packs:
+                path = self._order.out or self._order.out_dir / graded_filename(pack.name)
+                files[pack.name] = GradedFile(path, {sample.key: sample.inputs_digest for sample in pack.samples})
+            yield files
+        finally:
+            for file in files.values():
+                file.close()
+
+    def _grade(self, todo: Sequence[Sample], files: dict[str, GradedFile]) -> list[Fault]:
+        order = self._order
+        with self._environment() as environment, _interrupts() as cancelled, _progress(len(todo)) as advance:
+
+            def report(sample: Sample, rows: list[Graded]) -> None:
+                for row in rows:
+                    files[row.sample.pack].add(row)
+                advance(sample.draft.task_id)
+
+            return Grader(Pipeline(environment), order.options, order.workers, cancelled).grade(todo, report)
+
+    @contextmanager
+    def _environment(self) -> Iterator[NodeEnvironment]:
+        sandbox = choose(self._order.sandbox)
+        found = capabilities.find_out(sandbox)
+        workers = self._order.workers
+        lanes = Lanes(workers, workers, [gpu.uuid for gpu in found.gpus])
+        environment = NodeEnvironment.open("", var_dir() / "evaluate", sandbox, lanes, found)
+        try:
+            yield environment
+        finally:
+            environment.close()
+
+    def _conclude(self, pack: Pack, file: GradedFile) -> None:
+        rows = [file.rows[sample.key] for sample in pack.samples if sample.key in file.rows]
+        counts = Counter(file.verdicts.values())
+        words = ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())
+        _say(f"{pack.name}: {words or 'nothing graded'}. Rows are in {file.path}.")
+        sys.stdout.write(dump_summary(summary(rows, pack.groups, self._order.ks, self._order.aggregate_times)) + "\n")
+        sys.stdout.flush()
+
+
+def _needs_profiler(sample: Sample) -> bool:
+    problem = sample.record.problem
+    return bool(problem.benchmark_command) and problem.timing_mode.type not in PLAIN_MODES
+
+
+def var_dir() -> Path:
+    """Where workspaces and builds lie: PODIUM_VAR_DIR, else the user's cache."""
+    named = os.environ.get("PODIUM_VAR_DIR")
+    return Path(named).resolve() if named else default_cache_directory()
+
+
+def _say_kept(files: dict[str, GradedFile]) -> None:
+    for file in files.values():
+        if file.rows:
+            _say(f"{file.path} has {len(file.rows)} finished rows; going on from there.")
+        if file.n_dropped:
+            _say(f"{file.path}: {file.n_dropped} rows of other inputs or cut short were dropped.", style="yellow")
+
+
+def _say_faults(faults: Sequence[Fault]) -> None:
+    for fault in faults[:SHOWN]:
+        _say(f"{fault.sample.draft.task_id} sample {fault.sample.draft.index} was not graded: {fault.reason}", "red")
+    if faults:
+        _say(f"{len(faults)} samples could not be graded on this machine: the summary lacks them.", style="red")
+
+
+@contextmanager
+def _interrupts() -> Iterator[Event]:
+    """An event that Ctrl-C and SIGTERM set."""
+    cancelled = Event()
+
+    def stop(*_: Any) -> None:
+        cancelled.set()
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield cancelled
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _progress(total: int) -> Iterator[Any]:
+    columns = (TextColumn("Grading"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, TextColumn("{task.description}"), console=told, transient=True) as bar:
+        task = bar.add_task("", total=total)
+
+        def advance(task_id: str) -> None:
+            bar.update(task, advance=1, description=task_id.replace("[", r"\["))
+
+        yield advance

@@ -1,0 +1,91 @@
+"""The file of graded rows: appended to as rows come, and taken up again where an earlier run left it."""
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from podium.evaluation.rows import Graded, summary_row
+from problems.formats.compute_eval.graded import graded_line
+from problems.formats.compute_eval.summary import SummaryRow
+
+Key = tuple[str, int]
+
+
+class NotOurs(Exception):
+    """The file holds something else, or another run is writing it; the message says how to go on."""
+
+
+class GradedFile:
+    """Rows of one solutions pack. `expected` maps each sample's key to the digest of its inputs."""
+
+    def __init__(self, path: Path, expected: Mapping[Key, str]) -> None:
+        """Keep the rows whose inputs are still the same, drop the rest and any line cut short. Raises NotOurs."""
+        self.path = path
+        self.rows: dict[Key, SummaryRow] = {}
+        self.verdicts: dict[Key, str] = {}
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = _locked(path)
+        lines = self._file.read().splitlines(keepends=True)
+        kept = list(self._keep(lines, expected))
+        self.n_dropped = len(lines) - len(kept)
+        if self.n_dropped:
+            self._rewrite(kept)
+
+    def add(self, graded: Graded) -> None:
+        """Append a row; it is there for the next run as soon as this returns."""
+        self._file.write(graded_line(graded.row))
+        self._file.flush()
+        key = graded.sample.key
+        self.rows[key] = SummaryRow.of(graded.row)
+        self.verdicts[key] = (graded.row.podium or {})["verdict"]
+
+    def close(self) -> None:
+        self._file.close()
+
+    def _keep(self, lines: list[bytes], expected: Mapping[Key, str]) -> Iterator[bytes]:
+        for line in lines:
+            data = _read(line)
+            if data is None:
+                continue
+            podium = data.get("podium")
+            if not isinstance(podium, dict):
+                raise NotOurs(f"{self.path} was not written by `podium evaluate`; give another --out")
+            key = (data["task_id"], podium.get("sample", -1))
+            if expected.get(key) == podium.get("inputs") and key not in self.rows:
+                self.rows[key] = summary_row(data)
+                self.verdicts[key] = podium["verdict"]
+                yield line
+
+    def _rewrite(self, lines: list[bytes]) -> None:
+        """Into a new file that takes the old one's place: at no moment is a kept row missing."""
+        draft = self.path.with_name(f".{self.path.name}.{os.getpid()}")
+        draft.write_bytes(b"".join(lines))
+        draft.replace(self.path)
+        self._file.close()
+        self._file = _locked(self.path)
+        self._file.seek(0, os.SEEK_END)
+
+
+def _locked(path: Path) -> BinaryIO:
+    file = path.open("a+b")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        raise NotOurs(f"another run is writing {path}; wait for it or give another --out") from None
+    file.seek(0)
+    return file
+
+
+def _read(line: bytes) -> dict[str, Any] | None:
+    """A whole row, or None where a run was killed while it wrote the line."""
+    if not line.endswith(b"\n"):
+        return None
+    try:
+        data = json.loads(line)
+    except ValueError:
+        return None
+    return data if isinstance(data, dict) and "task_id" in data else None

@@ -1,0 +1,134 @@
+"""Grades samples on several threads, in the order of tasks, and hands over rows as they may be written."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from hashlib import sha256
+from threading import Event
+
+from podium.evaluation.inputs import Sample
+from podium.evaluation.rows import Graded, TaskRows, graded
+from problems.spec.problem import CommandProblem
+from problems.spec.solution import FileSolution
+from runners.agent.errors import Cancelled, UnusableProblem
+from runners.agent.pipeline import Pipeline
+from runners.agent.profilers import timer_for
+from runners.agent.sandbox.policy import SandboxFault
+from runners.agent.task import Subject, Task, Unwatched, files_of
+from runners.protocol import Profiler, ResourceLimits, TimingPolicy
+
+TRIES = 2
+"""A fault of this machine's may pass."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How samples are graded."""
+
+    timing: TimingPolicy
+    profiler: Profiler
+    timed_modes: frozenset[str]
+    image: str = ""
+
+    @property
+    def digest(self) -> str:
+        return f"{self.timing.value} {self.profiler.value} {','.join(sorted(self.timed_modes))} {self.image}"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A sample that this machine could not grade, and why."""
+
+    sample: Sample
+    reason: str
+
+
+Report = Callable[[Sample, list[Graded]], None]
+
+
+class Grader:
+    """Runs samples through the pipeline."""
+
+    def __init__(self, pipeline: Pipeline, options: Options, workers: int, cancelled: Event) -> None:
+        self._pipeline = pipeline
+        self._options = options
+        self._workers = workers
+        self._watcher = Unwatched(cancelled)
+
+    def grade(self, samples: Sequence[Sample], report: Report) -> list[Fault]:
+        """Grade all; `report` is called in this thread for every sample that ended. Raises Cancelled."""
+        tasks = self._tasks(samples)
+        faults = []
+        with ThreadPoolExecutor(self._workers, thread_name_prefix="grade") as pool:
+            futures = {pool.submit(self._one, sample): sample for rows in tasks.values() for sample in rows.samples}
+            try:
+                for future in as_completed(futures):
+                    sample = futures[future]
+                    faults += _fault(sample, future)
+                    row = None if faults and faults[-1].sample is sample else _row(future)
+                    report(sample, tasks[sample.draft.task_id].add(sample, row))
+            except BaseException:
+                self._watcher.cancelled.set()
+                pool.shutdown(cancel_futures=True)
+                raise
+        return faults
+
+    def _tasks(self, samples: Sequence[Sample]) -> dict[str, TaskRows]:
+        """By task, so that a task's samples run close together and its baseline is measured near them."""
+        by_task: dict[str, list[Sample]] = {}
+        for sample in samples:
+            by_task.setdefault(sample.draft.task_id, []).append(sample)
+        return {task: TaskRows(members, self._compares(members[0])) for task, members in by_task.items()}
+
+    def _compares(self, sample: Sample) -> bool:
+        """Whether a baseline is measured beside the task's samples."""
+        problem = sample.record.problem
+        if sample.skip_reason or not isinstance(problem.baseline_solution, FileSolution):
+            return False
+        return timer_for(problem, self._options.timed_modes, self._options.profiler) is not None
+
+    def _one(self, sample: Sample) -> Graded:
+        for left in reversed(range(TRIES)):
+            try:
+                return graded(sample, self._pipeline.run(self._task(sample), self._watcher))
+            except (SandboxFault, OSError):
+                if not left:
+                    raise
+        raise AssertionError("unreachable")
+
+    def _task(self, sample: Sample) -> Task:
+        problem = sample.record.problem
+        subject = Subject(
+            problem=problem,
+            problem_sha256=sha256(sample.record.line).hexdigest(),
+            files=files_of(sample.solution),
+            limits=limits_of(problem),
+            build_only=tuple(problem.podium.build_only or ()),
+            image=self._options.image,
+        )
+        return Task(
+            subject,
+            skip_reason=sample.skip_reason,
+            invalid_reason=sample.draft.invalid_reason,
+            timing_policy=self._options.timing,
+            profiler=self._options.profiler,
+            timed_modes=self._options.timed_modes,
+        )
+
+
+def limits_of(problem: CommandProblem) -> ResourceLimits:
+    """The defaults, but for what the problem sets itself."""
+    return ResourceLimits.model_validate(problem.podium.limits.set_values())
+
+
+def _row(future: "Future[Graded]") -> Graded:
+    return future.result()
+
+
+def _fault(sample: Sample, future: "Future[Graded]") -> list[Fault]:
+    error = future.exception()
+    if isinstance(error, SandboxFault | UnusableProblem | OSError):
+        return [Fault(sample, f"{type(error).__name__}: {error}")]
+    if isinstance(error, Cancelled):
+        raise error
+    return []
