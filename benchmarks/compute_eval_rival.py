@@ -77,7 +77,8 @@ def _pretend_a_gpu(folder: Path) -> None:
 def _ours(folder: Path, problems: Path, solutions: Path, out: str) -> float:
     """Seconds of the whole command. Each run writes a file of its own, so nothing is resumed."""
     command = [
-        str(Path(sys.executable).with_name("podium")), "evaluate", "--problems", str(problems), "--solutions", str(solutions),
+        str(Path(sys.executable).with_name("podium")), "evaluate",
+        "--problems", str(problems), "--solutions", str(solutions),
         "--out", out, "--k", "1", "--workers", str(WORKERS), "--sandbox", "bubblewrap", "--profile", "none", "--strict",
     ]  # fmt: skip
     environment = os.environ | {"PODIUM_VAR_DIR": str(folder / "var"), "PYTHONPATH": str(Path.cwd())}
