@@ -14,13 +14,15 @@ OWN_KINDS = (EntrantKind.MODEL, EntrantKind.AGENT, EntrantKind.PERSON)
 EXPIRY_DAYS = ((30, "30 days"), (90, "90 days"), (365, "a year"))
 
 
-class EntrantForm(forms.ModelForm[Entrant]):
+class EntrantForm(forms.ModelForm):  # type: ignore[type-arg]
     """An organiser may also make baselines; system entrants are the site's own."""
+
+    url = forms.URLField(label="Home page", required=False, assume_scheme="https")
 
     class Meta:
         model = Entrant
         fields: ClassVar = ["name", "kind", "organisation", "url", "description", "open_weights", "publishes_code"]
-        labels: ClassVar = {"url": "Home page", "publishes_code": "Publish solutions"}
+        labels: ClassVar = {"publishes_code": "Publish solutions"}
         widgets: ClassVar = {"description": forms.Textarea(attrs={"rows": 3})}
 
     def __init__(self, *args: Any, user: Any, **kwargs: Any) -> None:

@@ -54,7 +54,11 @@ def queues() -> list[Queue]:
     """One row per track, those with no work too. Two queries, over open jobs only."""
     waiting = Q(state=JobState.QUEUED)
     rows = Job.objects.filter(state__in=[JobState.QUEUED, JobState.LEASED]).order_by().values_list("track_id")
-    counts = rows.annotate(Count("pk", filter=waiting), Count("pk", filter=~waiting), Min("queued_at", filter=waiting))
+    counts = rows.annotate(
+        queued=Count("pk", filter=waiting),
+        running=Count("pk", filter=~waiting),
+        oldest=Min("queued_at", filter=waiting),
+    )
     by_track = {track_id: figures for track_id, *figures in counts}
     return [Queue(track, *by_track.get(track.pk, (0, 0, None))) for track in Track.objects.all()]
 

@@ -1,0 +1,69 @@
+// Draws every figure that names its data; Plotly is fetched only when one comes near the screen.
+const figures = document.querySelectorAll("[data-chart-url]");
+let plotly = null;
+
+const loadPlotly = (url) => {
+  plotly ??= new Promise((resolve, reject) => {
+    const script = document.createElement("script");
+    script.src = url;
+    script.onload = () => resolve(window.Plotly);
+    script.onerror = () => reject(new Error("the chart library did not load"));
+    document.head.append(script);
+  });
+  return plotly;
+};
+
+const themed = (layout) => {
+  const style = getComputedStyle(document.documentElement);
+  const text = style.getPropertyValue("--pico-color").trim();
+  const grid = style.getPropertyValue("--podium-line").trim();
+  const axis = { gridcolor: grid, linecolor: grid, tickcolor: grid };
+  return {
+    ...layout,
+    autosize: true,
+    font: { family: "inherit", size: 13, color: text },
+    xaxis: { ...layout.xaxis, ...axis },
+    yaxis: { ...layout.yaxis, ...axis },
+  };
+};
+
+const options = (name) => ({
+  responsive: true,
+  displaylogo: false,
+  displayModeBar: true,
+  modeBarButtonsToRemove: ["lasso2d", "select2d", "autoScale2d", "toImage"],
+  modeBarButtonsToAdd: [download(name, "png"), download(name, "svg")],
+});
+
+const download = (name, format) => ({
+  name: `Download ${format.toUpperCase()}`,
+  icon: { width: 1000, height: 1000, path: "M400 100h200v400h180L500 800 220 500h180zM150 850h700v80H150z" },
+  click: (plot) => window.Plotly.downloadImage(plot, { format, filename: name, width: 1000, height: 600 }),
+});
+
+const draw = async (place) => {
+  try {
+    const [library, response] = await Promise.all([loadPlotly(place.dataset.plotlyUrl), fetch(place.dataset.chartUrl)]);
+    if (!response.ok) throw new Error(`the site answered ${response.status}`);
+    const spec = await response.json();
+    if (!spec.data.length) {
+      place.textContent = "There is nothing to draw yet.";
+      return;
+    }
+    place.textContent = "";
+    await library.newPlot(place, spec.data, themed(spec.layout), options(place.dataset.chartName));
+    place.dataset.drawn = "yes";
+    document.addEventListener("podium:theme", () => library.relayout(place, themed(spec.layout)));
+  } catch (error) {
+    place.textContent = `The chart cannot be drawn: ${error.message}. Its numbers are in the table below.`;
+  }
+};
+
+const watcher = new IntersectionObserver((entries) => {
+  for (const entry of entries.filter((one) => one.isIntersecting)) {
+    watcher.unobserve(entry.target);
+    draw(entry.target);
+  }
+}, { rootMargin: "200px" });
+
+for (const place of figures) watcher.observe(place);

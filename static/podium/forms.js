@@ -1,0 +1,27 @@
+// Small comforts for forms: filters apply when a choice changes; buttons that destroy ask first; text copies itself.
+document.addEventListener("change", (event) => {
+  const form = event.target.closest("form[data-autosubmit]");
+  if (form && event.target.matches("select, input[type=checkbox]")) form.requestSubmit();
+});
+
+document.addEventListener("submit", (event) => {
+  const question = event.target.dataset.confirm;
+  if (question && !window.confirm(question)) event.preventDefault();
+  for (const field of event.target.querySelectorAll("form[data-autosubmit] [name]")) {
+    if (!field.value) field.disabled = true; // keeps the URL to what was chosen
+  }
+});
+
+window.addEventListener("pageshow", () => {
+  for (const field of document.querySelectorAll("form[data-autosubmit] [name]:disabled")) field.disabled = false;
+});
+
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("[data-copy]");
+  if (!button) return;
+  const source = document.getElementById(button.dataset.copy);
+  await navigator.clipboard.writeText(source.value || source.textContent);
+  button.textContent = "Copied";
+});
+
+for (const button of document.querySelectorAll("[data-copy]")) button.hidden = false;
