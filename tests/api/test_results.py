@@ -39,7 +39,12 @@ def lines(submission: Submission, user: Any = None) -> list[dict[str, Any]]:
 
 def test_each_evaluation_is_one_line_in_the_releases_order(judged: Submission) -> None:
     failed, passed = lines(judged)
-    assert (failed["task_id"], failed["sample"], failed["passed"], failed["verdict"]) == ("Shell/0", 0, False, "test_failed")
+    assert (failed["task_id"], failed["sample"], failed["passed"], failed["verdict"]) == (
+        "Shell/0",
+        0,
+        False,
+        "test_failed",
+    )
     assert (passed["passed"], passed["skipped"], passed["speedup"]) == (True, False, 2.0)
     (measured,) = passed["measurements"]
     assert (measured["median_ms"], measured["baseline"]["median_ms"], len(measured["runs_ms"])) == (5.0, 10.0, 6)
@@ -55,7 +60,9 @@ def test_results_hold_no_code_no_tests_and_no_logs(judged: Submission, cast: Any
 
 def test_why_a_sample_failed_is_the_teams_alone(judged: Submission, cast: Any) -> None:
     assert lines(judged)[0]["reason"] == lines(judged, cast.stranger)[0]["reason"] == ""
-    assert lines(judged, cast.teammate)[0]["reason"] == lines(judged, cast.organiser)[0]["reason"] == "first failure words"
+    assert (
+        lines(judged, cast.teammate)[0]["reason"] == lines(judged, cast.organiser)[0]["reason"] == "first failure words"
+    )
 
 
 def test_an_evaluation_shows_logs_to_whom_it_may(judged: Submission, cast: Any) -> None:

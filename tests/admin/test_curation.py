@@ -1,0 +1,118 @@
+"""A release's way through the admin: import, offer, verify, publish, freeze, export."""
+
+import io
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+
+from leaderboard.models import AuditEntry, Decision, Evaluation, ReleaseTrack
+from problems.formats.compute_eval.packs import read_problem_pack, write_problem_pack
+from problems.models import Release
+from runners.protocol import Verdict
+from tests import factories, packs
+from tests.admin.pages import act, signed_in, text
+
+pytestmark = pytest.mark.django_db
+RELEASE = "problems_release"
+
+
+def uploaded(*task_ids: str, **metadata: Any) -> SimpleUploadedFile:
+    pack = packs.problem_pack([packs.problem(task_id) for task_id in task_ids], **metadata)
+    file = io.BytesIO()
+    write_problem_pack(file, pack.metadata_bytes, [record.line for record in pack.records])
+    return SimpleUploadedFile("test-1-problems.tar.gz", file.getvalue())
+
+
+def test_an_import_reports_line_by_line(cast: Any) -> None:
+    page = text(act(cast.organiser, RELEASE, "import", pack=uploaded("a/1", "a/2")))
+    assert "2 problems read" in page
+    assert "Draft test-1 made" in page
+    assert Release.objects.get().state == "draft"
+    assert AuditEntry.objects.filter(action="import", actor=cast.organiser).exists()
+
+
+def test_a_changed_pack_says_which_tasks_changed(cast: Any) -> None:
+    act(cast.organiser, RELEASE, "import", pack=uploaded("a/1", "a/2"))
+    page = text(act(cast.organiser, RELEASE, "import", pack=uploaded("a/1", "a/3")))
+    assert "a/3: added" in page
+    assert "a/2: removed" in page
+    assert Release.objects.filter(slug="test-1-r2").exists()
+
+
+def test_a_bad_pack_is_refused_above_the_form_and_changes_nothing(cast: Any) -> None:
+    answer = act(cast.organiser, RELEASE, "import", pack=SimpleUploadedFile("x.tar.gz", b"not a pack"))
+    assert answer.status_code == 422
+    assert "errornote" in text(answer)
+    assert not Release.objects.exists()
+
+
+def test_a_release_is_offered_verified_published_and_frozen(cast: Any) -> None:
+    made, track = factories.release(2, publish=False), factories.TrackFactory()
+    assert "offered on cpu-test" in text(act(cast.organiser, RELEASE, "offer", made, tracks=[track.pk]))
+    assert ReleaseTrack.objects.filter(release=made, track=track).exists()
+    page = text(act(cast.organiser, RELEASE, "verify", made, track=track.pk))
+    assert "4 evaluations to come" in page
+    for one in Evaluation.objects.select_related("submission__entrant"):
+        good = one.submission.entrant.slug == "reference"
+        factories.judge(
+            one.submission, lambda _one, it=good: factories.report(Verdict.PASSED if it else Verdict.TEST_FAILED)
+        )
+    assert "Verified: all is as it should be." in text(act(cast.organiser, RELEASE, "verify", made, track=track.pk))
+    assert "On cpu-test: verified." in text(act(cast.organiser, RELEASE, "publish", made))
+    assert "is frozen" in text(act(cast.organiser, RELEASE, "freeze", made))
+    made.refresh_from_db()
+    assert made.state == "frozen"
+    assert list(AuditEntry.objects.filter(target=f"release {made.slug}").order_by("id").values_list("action", flat=True)) == [
+        "offer", "verify", "verify", "publish", "freeze",
+    ]  # fmt: skip
+
+
+def test_what_is_published_can_no_longer_be_edited(cast: Any) -> None:
+    made = factories.release(1)
+    browser = signed_in(cast.organiser)
+    page = text(browser.get(reverse("admin:problems_release_change", args=[made.pk])))
+    assert 'name="title"' in page
+    assert 'name="primary_metric"' not in page
+    assert 'name="digest"' not in page
+    browser.post(
+        reverse("admin:problems_release_change", args=[made.pk]), {"title": "Better", "primary_metric": "speedup"}
+    )
+    made.refresh_from_db()
+    assert (made.title, made.primary_metric) == ("Better", "pass@1")
+    fields = AuditEntry.objects.get(action="edit").detail["fields"]
+    assert "title" in fields
+    assert "primary_metric" not in fields
+
+
+def test_an_export_is_the_pack_that_came_in(cast: Any) -> None:
+    file = uploaded("a/1", "a/2")
+    before = read_problem_pack(io.BytesIO(file.read()))
+    file.seek(0)
+    act(cast.organiser, RELEASE, "import", pack=file)
+    answer = act(cast.organiser, RELEASE, "export", Release.objects.get())
+    after = read_problem_pack(io.BytesIO(answer.getvalue()))
+    assert [one.line for one in after.records] == [one.line for one in before.records]
+
+
+def test_a_faulty_problem_is_voided_with_a_public_reason(cast: Any) -> None:
+    problem = factories.release(1).problems.get()
+    assert act(cast.organiser, "problems_problem", "void", problem).status_code == 422
+    assert "is void" in text(act(cast.organiser, "problems_problem", "void", problem, reason="wrong test"))
+    assert Decision.objects.get().public_reason == "wrong test"
+
+
+def test_only_organisers_enter(cast: Any) -> None:
+    made = factories.release(1, publish=False)
+    assert act(cast.owner, RELEASE, "publish", made).status_code == 302
+    made.refresh_from_db()
+    assert made.state == "draft"
+
+
+def test_a_member_of_staff_without_leave_does_not_act(cast: Any) -> None:
+    clerk = factories.UserFactory(username="clerk", is_staff=True)
+    made = factories.release(1, publish=False)
+    assert act(clerk, RELEASE, "publish", made).status_code == 403
+    made.refresh_from_db()
+    assert made.state == "draft"

@@ -1,0 +1,146 @@
+"""What never changes cannot be changed in the admin; flags are decided, nodes enrolled, tokens kept secret."""
+
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.contrib import admin
+from django.urls import reverse
+
+from leaderboard.models import ApiToken, Decision, Flag, Result, Track
+from runners.fleet.claim import digest_of
+from runners.fleet.models import Node, NodeGrant
+from runners.protocol import FlagReport, FlagScope
+from tests import factories
+from tests.admin.pages import act, signed_in, text
+
+pytestmark = pytest.mark.django_db
+OURS = [model for model in admin.site._registry if model._meta.app_label in {"leaderboard", "problems", "fleet"}]
+READ_ONLY = ["leaderboard.Result", "leaderboard.Measurement", "leaderboard.Decision", "leaderboard.AuditEntry",
+             "leaderboard.Flag", "leaderboard.Submission", "leaderboard.Evaluation", "problems.Problem"]  # fmt: skip
+
+
+@pytest.fixture
+def judged(cast: Any) -> Any:
+    made = factories.release(2)
+    flag = FlagReport(code="left_early", scope=FlagScope.VERDICT, detail="seen")
+    report = factories.report(flags=[flag])
+    return factories.judged_submission(cast.entrant, made, factories.offer(made), lambda _one: report, n_samples=1)
+
+
+@pytest.mark.parametrize("model", OURS, ids=lambda model: model.__name__)
+def test_every_list_and_row_opens(judged: Any, cast: Any, model: Any) -> None:
+    factories.grant(factories.NodeFactory(), Track.objects.get())
+    factories.token(cast.owner)
+    browser, name = signed_in(cast.organiser), f"{model._meta.app_label}_{model._meta.model_name}"
+    assert browser.get(reverse(f"admin:{name}_changelist")).status_code == 200
+    row = model.objects.first()
+    if row is not None:
+        assert browser.get(reverse(f"admin:{name}_change", args=[row.pk])).status_code == 200
+
+
+@pytest.mark.parametrize("label", READ_ONLY)
+def test_what_never_changes_has_no_way_to_change_it(judged: Any, cast: Any, label: str) -> None:
+    model = apps.get_model(label)
+    browser, name = signed_in(cast.organiser), f"{model._meta.app_label}_{model._meta.model_name}"
+    assert browser.get(reverse(f"admin:{name}_add")).status_code == 403
+    row = model.objects.first()
+    if row is not None:
+        assert browser.post(reverse(f"admin:{name}_change", args=[row.pk]), {}).status_code == 403
+        assert browser.post(reverse(f"admin:{name}_delete", args=[row.pk]), {"post": "yes"}).status_code == 403
+        assert model.objects.filter(pk=row.pk).exists()
+
+
+def test_the_flag_queue_holds_what_nobody_has_decided(judged: Any, cast: Any) -> None:
+    queue = reverse("admin:leaderboard_flag_changelist")
+    browser = signed_in(cast.organiser)
+    assert "2 flags" in text(browser.get(queue))
+    flag = Flag.objects.order_by("pk")[0]
+    assert act(cast.organiser, "leaderboard_flag", "decide", flag, ruling="dismiss").status_code == 422
+    page = text(act(cast.organiser, "leaderboard_flag", "decide", flag, ruling="dismiss", reason="honest"))
+    assert "Flag dismissed: honest" in page
+    assert Decision.objects.get().decided_by == cast.organiser
+    assert "1 flag" in text(browser.get(queue))
+    assert "1 flag" in text(browser.get(queue, {"ruled": "yes"}))
+
+
+def test_a_submission_is_cancelled_or_retracted_with_a_reason(judged: Any, cast: Any) -> None:
+    assert "off the boards" in text(act(cast.organiser, "leaderboard_submission", "retract", judged, reason="asked to"))
+    assert Decision.objects.get().submission == judged
+    assert act(cast.organiser, "leaderboard_submission", "cancel", judged, reason="x").status_code == 404
+    assert Result.objects.count() == 2
+
+
+def test_a_node_is_enrolled_and_its_token_shown_once(cast: Any) -> None:
+    track = factories.TrackFactory()
+    page = text(act(cast.organiser, "fleet_node", "add", slug="gpu-1", tracks=[track.pk], stages=["both"]))
+    secret = page.partition("PODIUM_NODE_TOKEN=")[2].split()[0]
+    node = Node.objects.get()
+    assert node.token_digest == digest_of(secret)
+    assert NodeGrant.objects.get().track == track
+    page = text(signed_in(cast.organiser).get(reverse("admin:fleet_node_change", args=[node.pk])))
+    assert secret not in page
+    assert node.token_digest not in page
+
+
+def test_a_node_is_disabled_with_a_reason_and_enabled_again(cast: Any) -> None:
+    node = factories.NodeFactory()
+    assert act(cast.organiser, "fleet_node", "disable", node).status_code == 422
+    act(cast.organiser, "fleet_node", "disable", node, reason="drifts")
+    node.refresh_from_db()
+    assert node.disabled_reason == "drifts"
+    act(cast.organiser, "fleet_node", "enable", node)
+    node.refresh_from_db()
+    assert node.disabled_reason == ""
+
+
+def test_a_renewed_token_replaces_the_old_one(cast: Any) -> None:
+    node = factories.NodeFactory()
+    before = node.token_digest
+    act(cast.organiser, "fleet_node", "renew", node)
+    node.refresh_from_db()
+    assert node.token_digest != before
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "slug"),
+    [
+        ({"gpus": [{"uuid": "u", "name": "NVIDIA H200", "compute_capability": "9.0"}], "toolkits": {"nvcc": "13.0.88"}},
+         "nvidia-h200-cuda13.0"),
+        ({"cpu_model": "Intel(R) Xeon(R) Platinum 8488C CPU @ 2.40GHz", "toolkits": {"g++": "12.2.0"}},
+         "cpu-intel-xeon-platinum-8488c-gcc12.2"),
+    ],
+)  # fmt: skip
+def test_a_track_is_made_from_a_nodes_hardware_by_a_click(cast: Any, capabilities: dict[str, Any], slug: str) -> None:
+    node = factories.NodeFactory(capabilities=capabilities)
+    act(cast.organiser, "fleet_node", "tracks", node)
+    assert Track.objects.get().slug == slug
+    act(cast.organiser, "fleet_node", "tracks", node)
+    assert (Track.objects.count(), NodeGrant.objects.count()) == (1, 1)
+
+
+def test_a_gpu_node_without_nvcc_makes_no_track(cast: Any) -> None:
+    gpu = {"uuid": "u", "name": "NVIDIA H200", "compute_capability": "9.0"}
+    answer = act(cast.organiser, "fleet_node", "tracks", factories.NodeFactory(capabilities={"gpus": [gpu]}))
+    assert answer.status_code == 422
+    assert "no nvcc" in text(answer)
+
+
+def test_a_token_can_be_revoked_but_never_read(cast: Any) -> None:
+    secret = factories.token(cast.owner)
+    token = ApiToken.objects.get()
+    page = text(signed_in(cast.organiser).get(reverse("admin:leaderboard_apitoken_change", args=[token.pk])))
+    assert secret not in page
+    assert token.digest not in page
+    act(cast.organiser, "leaderboard_apitoken", "revoke", token)
+    assert ApiToken.find(secret) is None
+
+
+def test_a_track_in_use_keeps_its_meaning(cast: Any) -> None:
+    track = factories.offer(factories.release(1))
+    signed_in(cast.organiser).post(
+        reverse("admin:leaderboard_track_change", args=[track.pk]),
+        {"title": "New words", "peaks": "{}", "device": "gpu"},
+    )
+    track.refresh_from_db()
+    assert (track.title, track.device) == ("New words", "cpu")
