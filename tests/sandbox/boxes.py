@@ -16,7 +16,8 @@ from tests.requirements import present, required, requires
 
 MIB = 1 << 20
 needs_image = pytest.mark.skipif(
-    present("docker") and not required("docker") and why_no_docker() != "", reason="docker has no image to run commands in"
+    present("docker") and not required("docker") and why_no_docker() != "",
+    reason="docker has no image to run commands in",
 )
 LIMITS = Limits(
     wall_seconds=10,

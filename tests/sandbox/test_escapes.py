@@ -28,7 +28,8 @@ def test_the_network_is_out_of_reach(run: Run) -> None:
 
 @pytest.mark.parametrize("family", ["AF_INET", "AF_INET6", "AF_PACKET", "AF_NETLINK", "AF_VSOCK", "AF_ALG"])
 def test_no_socket_but_a_local_one_can_be_made(run: Run, family: str) -> None:
-    code = f"import socket; socket.socketpair(); socket.socket(socket.{family}, socket.SOCK_RAW if '{family}' == 'AF_PACKET' else 1)"
+    kind = "SOCK_STREAM" if family != "AF_PACKET" else "SOCK_RAW"
+    code = f"import socket; socket.socketpair(); socket.socket(socket.{family}, socket.{kind})"
     assert "PermissionError" in run(python(code)).stderr
 
 
@@ -105,7 +106,9 @@ def test_dangerous_system_calls_are_refused(run: Run) -> None:
 
 
 def test_the_supervisor_s_memory_and_files_are_closed(confined: Run) -> None:
-    outcome = confined("cat /proc/$PPID/mem /proc/$PPID/environ; ls -l /proc/$PPID/fd; head -c1 /proc/$PPID/fd/0; echo end")
+    outcome = confined(
+        "cat /proc/$PPID/mem /proc/$PPID/environ; ls -l /proc/$PPID/fd; head -c1 /proc/$PPID/fd/0; echo end"
+    )
     assert outcome.stdout.endswith("end\n")
     assert outcome.stderr.count("ermission denied") >= 3, outcome.stderr
 

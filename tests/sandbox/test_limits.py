@@ -40,7 +40,7 @@ def test_a_command_that_ignores_signals_is_ended_all_the_same(run: Run) -> None:
     assert outcome.timed_out
 
 
-BOMB = "python3 -c 'x = bytearray(1 << 30); x[::4096] = b\"x\" * (1 << 18); print(\"alive\")'"
+BOMB = 'python3 -c \'x = bytearray(1 << 30); x[::4096] = b"x" * (1 << 18); print("alive")\''
 
 
 def test_a_memory_bomb_is_told_apart(run: Run) -> None:
@@ -139,8 +139,9 @@ def test_a_command_that_never_reads_gets_no_input(run: Run) -> None:
 
 
 def test_a_command_may_make_its_pipe_non_blocking(run: Run) -> None:
-    code = "import os; os.set_blocking(1, False)\nfor _ in range(300):\n try: os.write(1, b'x' * 4096)\n except OSError: pass"
-    assert run(f"python3 -c \"{code}\"; exit 4").exit_code == 4
+    code = "import os; os.set_blocking(1, False)\nfor _ in range(300):\n"
+    code += " try: os.write(1, b'x' * 4096)\n except OSError: pass"
+    assert run(f'python3 -c "{code}"; exit 4').exit_code == 4
 
 
 def test_slots_run_side_by_side(run: Run) -> None:

@@ -57,7 +57,8 @@ HONEST = {
     ),
     "a shell command": 'int main() { return system("true"); }',
     "signals of its own": (
-        "static void on(int) {}\nint main() { signal(SIGTRAP, on); raise(SIGTRAP); signal(SIGUSR1, on); raise(SIGUSR1); return 0; }"
+        "static void on(int) {}\nint main() { signal(SIGTRAP, on); raise(SIGTRAP); "
+        "signal(SIGUSR1, on); raise(SIGUSR1); return 0; }"
     ),
     "an exception that is caught": "int main() { try { throw 1; } catch (int) { return 0; } return 1; }",
 }
@@ -102,7 +103,8 @@ CHEATS = {
     "another program": ('char* a[] = {(char*)"true", nullptr}; execv("/bin/true", a);'),
     "another program from a thread": (
         "pthread_t t; pthread_create(&t, nullptr, [](void*) -> void* {"
-        'char* a[] = {(char*)"true", nullptr}; execv("/bin/true", a); return nullptr; }, nullptr); pthread_join(t, nullptr);'
+        'char* a[] = {(char*)"true", nullptr}; execv("/bin/true", a); return nullptr; }, nullptr);'
+        "pthread_join(t, nullptr);"
     ),
     "ending the first thread from another": (
         "static pthread_t first = pthread_self(); pthread_t t; pthread_create(&t, nullptr, [](void*) -> void* {"
@@ -223,7 +225,7 @@ PYTHON_CHEATS = {
     "sys.exit at import": "import sys; sys.exit(0)",
     "quit at import": "quit()",
     "SystemExit in a call": "def f(): raise SystemExit",
-    "a thread": "import os, threading; threading.Thread(target=os._exit, args=(0,)).start()\nimport time; time.sleep(1)",
+    "a thread": "import os, threading as t; t.Thread(target=os._exit, args=(0,)).start()\nimport time; time.sleep(1)",
     "another program": "import os; os.execv('/bin/true', ['true'])",
     "an exit handler": "import atexit, os; atexit.register(os._exit, 0)\ndef f(): return 0",
     "ctypes": "import ctypes; ctypes.CDLL(None).exit(0)",

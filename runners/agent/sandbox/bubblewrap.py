@@ -7,16 +7,18 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from runners.agent.sandbox.cages import Cage, MemoryLimit, choose_memory_limit
 from runners.agent.sandbox.gpu import DRIVER_FOLDERS, device_nodes
-from runners.agent.sandbox.policy import Command, Outcome, SandboxUnavailable
-from runners.agent.sandbox.privilege import Identity, hand_over, identity_of, reachable_by_others
+from runners.agent.sandbox.policy import Command, Limits, Outcome, SandboxFault, SandboxUnavailable
+from runners.agent.sandbox.privilege import Identity, identity_in, reachable_by_others
 from runners.agent.sandbox.process import run_supervised
 from runners.agent.sandbox.root import SANDBOX_USER, SYSTEM_FOLDERS, base_environment, find_toolchains, stage_etc
 from runners.agent.sandbox.supervisor import PROGRAM, Orders, build, default_cache_directory
 
 HOME = "/podium"
+TRIAL_LIMITS = Limits(10.0, 64 << 20, 16, 1 << 20, 1 << 20, 1 << 12)
 WORKSPACE = "/workspace"
 SCRATCH = ("/dev/shm", "/tmp")  # noqa: S108 - private to the sandbox
 STAGE = "/mnt"
@@ -109,11 +111,21 @@ class BubblewrapSandbox:
             Shown(self._supervisor.parent, HOME),
             *(Shown(folder, str(folder)) for folder in self._toolchains.folders),
         ]
+        self._try()
+
+    def _try(self) -> None:
+        """One real command: where the agent is root, its slots' users may still be denied what it is allowed."""
+        with TemporaryDirectory(prefix="podium-trial-") as folder:
+            try:
+                outcome = self.run(Command("exit 0", Path(folder), TRIAL_LIMITS))
+            except SandboxFault as fault:
+                raise SandboxUnavailable(HOW_TO_ALLOW.format(program=self._program, complaint=fault)) from fault
+        if not outcome.succeeded:
+            raise SandboxUnavailable(f"bubblewrap starts but does not work here: {outcome}")
 
     def run(self, command: Command) -> Outcome:
         """Run to the end or to a limit. Raises SandboxFault where the sandbox itself failed."""
-        identity = identity_of(command.slot)
-        hand_over(command.workspace, identity)
+        identity = identity_in(command.workspace, command.slot)
         cage = self._memory_limit.cage(command.limits)
         stage = Stage(identity)
         program = self._program_at(stage)

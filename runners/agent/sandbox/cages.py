@@ -16,6 +16,7 @@ from runners.agent.sandbox.policy import Limits
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 CGROUP_ROOT = Path("/sys/fs/cgroup")
 WATCH_SECONDS = 0.02
+GROUP_PREFIX = "podium-"
 
 
 @dataclass(frozen=True)
@@ -95,8 +96,8 @@ class GroupCage:
         self._files = files
         for folder in folders:
             folder.mkdir(parents=True, exist_ok=True)
-        for path, value in settings:
-            if path.exists():
+        for index, (path, value) in enumerate(settings):
+            if index == 0 or path.exists():  # the memory limit is a must; swap and process counts may be compiled out
                 path.write_text(value)
         self.join = tuple(str(folder / "cgroup.procs") for folder in folders)
         self.bounds_processes = any((folder / "pids.max").exists() for folder in folders)
@@ -152,22 +153,33 @@ class TreeCage:
     tick_seconds: float | None = WATCH_SECONDS
     _root: int = 0
     _peak: int = 0
+    _met: dict[int, str] = field(default_factory=dict)
+    """Every process ever seen in the tree, by when it started: found again even if its supervisor was killed."""
 
     def attach(self, pid: int) -> None:
         self._root = pid
 
     def exceeded(self) -> bool:
         if self._root:
-            self._peak = max(self._peak, sum(resident_bytes(pid) for pid in tree_of(self._root)))
+            tree = tree_of(self._root)
+            self._met.update((pid, started_at(pid)) for pid in tree if pid not in self._met)
+            self._peak = max(self._peak, sum(map(resident_bytes, tree)))
         return self._peak > self.limit_bytes
 
     def kill(self) -> None:
-        for pid in tree_of(self._root) if self._root else []:
+        alive = [pid for pid, start in self._met.items() if start and started_at(pid) == start]
+        for member in {member for pid in alive for member in tree_of(pid)}:
             with suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, 9)
+                os.kill(member, 9)
 
     def close(self) -> Reading:
         return Reading(self._peak > self.limit_bytes, self._peak)
+
+
+def started_at(pid: int) -> str:
+    """Clock ticks since boot at which the process started; tells it from a later one with the same number."""
+    fields = _read(Path(f"/proc/{pid}/stat")).rpartition(")")[2].split()
+    return fields[19] if len(fields) > 19 else ""
 
 
 def resident_bytes(pid: int) -> int:
@@ -246,6 +258,13 @@ def choose_memory_limit() -> MemoryLimit:
     return MemoryLimit("watcher", lambda limits: TreeCage(limits.memory_bytes))
 
 
+def _sweep(parent: Path) -> None:
+    """Remove the groups of agents that died; one in use refuses."""
+    for folder in parent.glob(f"{GROUP_PREFIX}*"):
+        with suppress(OSError):
+            folder.rmdir()
+
+
 def _own_group(controller: str) -> Path | None:
     """The folder of this process's group for a controller (v1) or, for "", of the unified tree (v2)."""
     for line in _read(Path("/proc/self/cgroup")).splitlines():
@@ -283,9 +302,10 @@ def delegated_v2() -> MemoryLimit | None:
         return None
     if not _make_room(own):
         return None
+    _sweep(own)
 
     def cage(limits: Limits) -> Cage:
-        folder = own / f"podium-{secrets.token_hex(6)}"
+        folder = own / f"{GROUP_PREFIX}{secrets.token_hex(6)}"
         settings = {
             "memory.max": limits.memory_bytes,
             "memory.swap.max": 0,
@@ -329,9 +349,11 @@ def root_v1() -> MemoryLimit | None:
     memory, pids = _own_group("memory"), _own_group("pids")
     if memory is None or not os.access(memory, os.W_OK):
         return None
+    for parent in filter(None, (memory, pids)):
+        _sweep(parent)
 
     def cage(limits: Limits) -> Cage:
-        name = f"podium-{secrets.token_hex(6)}"
+        name = f"{GROUP_PREFIX}{secrets.token_hex(6)}"
         folders = [memory / name]
         settings = [
             (folders[0] / "memory.limit_in_bytes", str(limits.memory_bytes)),

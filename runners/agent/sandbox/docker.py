@@ -19,7 +19,7 @@ from docker.utils import kwargs_from_env
 import docker
 from runners.agent.sandbox.cages import Reading
 from runners.agent.sandbox.policy import Command, Outcome, SandboxFault, SandboxUnavailable
-from runners.agent.sandbox.privilege import Identity, hand_over, identity_of
+from runners.agent.sandbox.privilege import Identity, identity_in
 from runners.agent.sandbox.supervisor import PROGRAM, Orders, build, default_cache_directory
 from runners.agent.sandbox.watch import Received, attend
 
@@ -79,8 +79,7 @@ class DockerSandbox:
 
     def run(self, command: Command) -> Outcome:
         """Run to the end or to a limit. Raises SandboxFault where Docker itself failed."""
-        identity = identity_of(command.slot)
-        hand_over(command.workspace, identity)
+        identity = identity_in(command.workspace, command.slot)
         client = connect(self._client.api_version)
         try:
             image = pinned_image(client, command.image or self.image)

@@ -4,6 +4,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from runners.agent.sandbox.policy import SandboxFault
+
 FIRST_SLOT_UID = 61_000
 
 
@@ -22,6 +24,15 @@ def identity_of(slot: int) -> Identity:
     return Identity(uid, uid, dropped=True)
 
 
+def identity_in(workspace: Path, slot: int) -> Identity:
+    """The slot's user, who owns the workspace from here on. Raises SandboxFault where there is no such folder."""
+    if not workspace.is_dir():
+        raise SandboxFault(f"there is no workspace at {workspace}: make the folder before a command is run in it")
+    identity = identity_of(slot)
+    hand_over(workspace, identity)
+    return identity
+
+
 def hand_over(workspace: Path, identity: Identity) -> None:
     """Make the slot's user own the workspace. Links are not followed; no process of the contestant runs meanwhile."""
     if not identity.dropped:
@@ -35,4 +46,4 @@ def hand_over(workspace: Path, identity: Identity) -> None:
 def reachable_by_others(path: Path) -> bool:
     """Whether a user with no rights of its own could open `path`: it and every folder above let others in."""
     real = path.resolve()
-    return all(folder.stat().st_mode & 0o001 for folder in [real, *real.parents])
+    return all(folder.exists() and folder.stat().st_mode & 0o001 for folder in [real, *real.parents])

@@ -35,6 +35,11 @@ def passes_through(traceback: "TracebackType | None", files: frozenset[str]) -> 
     return False
 
 
+def show(error: BaseException, traceback: "TracebackType | None") -> None:
+    """As the interpreter shows an uncaught error: without the launcher's own frames."""
+    sys.excepthook(type(error), error.with_traceback(traceback), traceback)
+
+
 def run(code: "CodeType", namespace: dict[str, object], untrusted: frozenset[str]) -> None:
     """Execute as the interpreter would. SystemExit out of an `untrusted` file is not the harness's end."""
     try:
@@ -44,8 +49,7 @@ def run(code: "CodeType", namespace: dict[str, object], untrusted: frozenset[str
             announce_end()
         raise
     except BaseException as error:  # noqa: BLE001 - shown and turned into a status, as the interpreter does
-        inner = error.__traceback__.tb_next if error.__traceback__ else None
-        sys.excepthook(type(error), error, inner)
+        show(error, error.__traceback__.tb_next if error.__traceback__ else None)
         sys.exit(130 if isinstance(error, KeyboardInterrupt) else 1)
     announce_end()
 
@@ -85,7 +89,7 @@ def compiled(text: str | bytes, path: str) -> "CodeType":
     try:
         return compile(text, path, "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as error:
-        sys.excepthook(type(error), error, None)
+        show(error, None)
         sys.exit(1)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from runners.agent.sandbox.bubblewrap import enter
 from runners.agent.sandbox.cages import Cage, MemoryLimit, choose_memory_limit
 from runners.agent.sandbox.policy import Command, Outcome, SandboxFault
-from runners.agent.sandbox.privilege import Identity, hand_over, identity_of, reachable_by_others
+from runners.agent.sandbox.privilege import Identity, identity_in, reachable_by_others
 from runners.agent.sandbox.process import run_supervised
 from runners.agent.sandbox.root import base_environment, find_toolchains, interpreter
 from runners.agent.sandbox.supervisor import Orders, build, default_cache_directory
@@ -36,7 +36,6 @@ class UnconfinedSandbox:
         if moved:
             raise SandboxFault(f"unconfined cannot show files elsewhere ({', '.join(moved)}): use bubblewrap")
         identity = self._identity(command)
-        hand_over(command.workspace, identity)
         cage = self._memory_limit.cage(command.limits)
         arguments = [*enter(self._supervisor, identity, cage), str(self._supervisor), "supervise"]
         return run_supervised(arguments, self._orders(command, identity, cage), cage)
@@ -45,7 +44,7 @@ class UnconfinedSandbox:
         """The slot's user, unless tools or workspace lie where it could not go: no private root shows them."""
         needed = [command.workspace, interpreter(), self._supervisor]
         if os.geteuid() == 0 and all(map(reachable_by_others, needed)):
-            return identity_of(command.slot)
+            return identity_in(command.workspace, command.slot)
         return Identity(os.geteuid(), os.getegid(), dropped=False)
 
     def _orders(self, command: Command, identity: Identity, cage: Cage) -> Orders:

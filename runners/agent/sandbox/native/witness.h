@@ -66,11 +66,13 @@ inline std::string executable_of(pid_t pid) {
     return length > 0 ? std::string(target, static_cast<size_t>(length)) : std::string();
 }
 
-inline pid_t thread_group_of(pid_t task) {
+inline pid_t parent_of(pid_t task) {
     std::string status = read_small_file(proc_path(task, "status"));
-    size_t at = status.find("\nTgid:");
-    return at == std::string::npos ? task : static_cast<pid_t>(strtol(status.c_str() + at + 6, nullptr, 10));
+    size_t at = status.find("\nPPid:");
+    return at == std::string::npos ? 0 : static_cast<pid_t>(strtol(status.c_str() + at + 6, nullptr, 10));
 }
+
+inline bool is_thread_of(pid_t process, pid_t task) { return syscall(SYS_tgkill, process, task, 0) == 0; }
 
 inline uint64_t entry_address_of(pid_t pid) {
     std::string vector = read_small_file(proc_path(pid, "auxv"));
@@ -102,7 +104,10 @@ class Witness {
     }
 
     void on_stop(pid_t task, int status) {
-        if (!threads_.count(task) && !meet(task)) return;
+        if (!threads_.count(task)) {
+            early_.insert(task);  // it waits for its parent's event, which tells whose it is
+            return;
+        }
         Process& process = processes_[threads_[task]];
         if (process.first_stop) release_copy(task, process);
         int event = status >> 16, signal = WSTOPSIG(status);
@@ -115,6 +120,8 @@ class Witness {
 
     void on_end(pid_t task, int status) {
         auto found = threads_.find(task);
+        early_.erase(task);
+        if (!early_.empty()) release_orphans();
         if (found == threads_.end()) return;
         bool whole_process = found->second == task;
         threads_.erase(found);
@@ -140,23 +147,27 @@ class Witness {
         ptrace(static_cast<__ptrace_request>(request), task, 0, static_cast<long>(signal));
     }
 
-    // A task whose birth its parent's event has not told of yet. A new process waits for that event.
-    bool meet(pid_t task) {
-        pid_t group = thread_group_of(task);
-        if (group == task || !processes_.count(group)) {
-            early_.insert(task);
-            return false;
+    // A parent killed in the middle of a fork tells of no birth: its child is ours now and waits for nothing.
+    void release_orphans() {
+        for (auto task = early_.begin(); task != early_.end();) {
+            if (parent_of(*task) != getpid()) {
+                ++task;
+                continue;
+            }
+            threads_[*task] = *task;
+            processes_[*task].forked = true;
+            resume(PTRACE_CONT, *task, 0);
+            task = early_.erase(task);
         }
-        threads_[task] = group;
-        return true;
     }
 
     void on_birth(pid_t parent_task, int event) {
         unsigned long message = 0;
         if (ptrace(PTRACE_GETEVENTMSG, parent_task, 0, &message) != 0) return;
         pid_t child = static_cast<pid_t>(message), parent = threads_[parent_task];
-        if (event == PTRACE_EVENT_CLONE && thread_group_of(child) == parent) {
+        if (event == PTRACE_EVENT_CLONE && is_thread_of(parent, child)) {
             threads_[child] = parent;
+            processes_.erase(child);
         } else if (!processes_.count(child)) {
             Process copy = processes_[parent];
             copy.forked = copy.first_stop = true;
