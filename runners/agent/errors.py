@@ -15,7 +15,3 @@ class ProfilerUnavailable(Exception):
 
 class MissingSetting(Exception):
     """A variable that a node needs is not set; the message names it and says where its value comes from."""
-
-
-class StopAgent(Exception):
-    """The site refuses this node for good: wrong token, wrong protocol, disabled. The message is the site's."""

@@ -1,0 +1,61 @@
+"""What a node is told by its environment: three variables it needs and three it may have."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from runners.agent.errors import MissingSetting
+from runners.agent.toolchain import cores
+
+NEEDED = {
+    "PODIUM_SITE_URL": "the site's address, such as https://podium.example.org",
+    "PODIUM_NODE_TOKEN": "the node's own token: an organiser makes one with `manage.py add_node`",
+    "PODIUM_BROKER_URL": "where the site rings: filesystem://, redis://… or amqp://…, as the site's own setting says",
+}
+
+
+@dataclass(frozen=True)
+class NodeSettings:
+    """Read from the environment; for secrets `<NAME>_FILE` may name a file instead."""
+
+    site_url: str
+    token: str
+    broker_url: str
+    var_dir: Path
+    sandbox: str | None
+    slots: int
+
+    @classmethod
+    def read(cls, environ: Mapping[str, str] = os.environ) -> "NodeSettings":
+        """Raises MissingSetting, naming every variable that is missing and what it means."""
+        values = {name: _text(environ, name) for name in NEEDED}
+        missing = [f"  {name}: {meaning}" for name, meaning in NEEDED.items() if not values[name]]
+        if missing:
+            raise MissingSetting("A node needs these variables, set as NAME or as NAME_FILE:\n" + "\n".join(missing))
+        return cls(
+            site_url=values["PODIUM_SITE_URL"].rstrip("/"),
+            token=values["PODIUM_NODE_TOKEN"],
+            broker_url=values["PODIUM_BROKER_URL"],
+            var_dir=Path(_text(environ, "PODIUM_VAR_DIR") or "var").resolve(),
+            sandbox=_text(environ, "PODIUM_SANDBOX") or None,
+            slots=_slots(_text(environ, "PODIUM_NODE_SLOTS")),
+        )
+
+
+def _text(environ: Mapping[str, str], name: str) -> str:
+    file = environ.get(f"{name}_FILE")
+    if not file:
+        return environ.get(name, "").strip()
+    try:
+        return Path(file).read_text(encoding="utf-8").strip()
+    except OSError as error:
+        raise MissingSetting(f"{name}_FILE names {file}, which cannot be read: {error.strerror}") from error
+
+
+def _slots(text: str) -> int:
+    if not text:
+        return cores()
+    if not text.isdigit() or not 1 <= int(text) <= 256:
+        raise MissingSetting(f"PODIUM_NODE_SLOTS is {text!r}; use a whole number from 1 to 256")
+    return int(text)
