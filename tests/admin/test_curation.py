@@ -64,9 +64,8 @@ def test_a_release_is_offered_verified_published_and_frozen(cast: Any) -> None:
     assert "is frozen" in text(act(cast.organiser, RELEASE, "freeze", made))
     made.refresh_from_db()
     assert made.state == "frozen"
-    assert list(AuditEntry.objects.filter(target=f"release {made.slug}").order_by("id").values_list("action", flat=True)) == [
-        "offer", "verify", "verify", "publish", "freeze",
-    ]  # fmt: skip
+    audit = AuditEntry.objects.filter(target=f"release {made.slug}").order_by("id")
+    assert list(audit.values_list("action", flat=True)) == ["offer", "verify", "verify", "publish", "freeze"]
 
 
 def test_what_is_published_can_no_longer_be_edited(cast: Any) -> None:

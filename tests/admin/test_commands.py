@@ -1,0 +1,144 @@
+"""The management commands: what they print, and their refusals in words."""
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from leaderboard.models import ProblemScore, Track
+from problems.formats.compute_eval.packs import write_problem_pack
+from problems.models import Release
+from runners.fleet.claim import digest_of
+from runners.fleet.models import Node, NodeGrant
+from tests import factories, packs
+
+pytestmark = pytest.mark.django_db
+
+
+def told(*command: Any, **options: Any) -> str:
+    out = io.StringIO()
+    call_command(*map(str, command), stdout=out, **options)
+    return out.getvalue()
+
+
+@pytest.fixture
+def pack(tmp_path: Path) -> Path:
+    made = packs.problem_pack([packs.problem("a/1"), packs.problem("a/2")])
+    path = tmp_path / "test-1-problems.tar.gz"
+    write_problem_pack(path, made.metadata_bytes, [record.line for record in made.records])
+    return path
+
+
+def test_a_pack_is_imported_offered_and_published_in_one_go(pack: Path) -> None:
+    factories.TrackFactory()
+    words = told("import_release", pack, "--slug", "mine", "--track", "cpu-test", "--public", "--publish")
+    assert "2 problems read" in words
+    assert words.endswith("Offered on cpu-test.\nmine is published.\n")
+    release = Release.objects.get(slug="mine")
+    assert (release.state, release.is_public, release.on_tracks.count()) == ("published", True, 1)
+
+
+def test_the_same_pack_again_changes_nothing(pack: Path) -> None:
+    told("import_release", pack)
+    assert "already here as test-1" in told("import_release", pack)
+    assert Release.objects.count() == 1
+
+
+def test_an_export_is_byte_for_byte_what_was_imported(pack: Path, tmp_path: Path) -> None:
+    told("import_release", pack)
+    told("export_release", "test-1", tmp_path / "out.tar.gz")
+    assert (tmp_path / "out.tar.gz").read_bytes() == pack.read_bytes()
+
+
+def test_states_move_forward_only(pack: Path) -> None:
+    told("import_release", pack)
+    with pytest.raises(CommandError, match="is draft; only a published release can become frozen"):
+        told("freeze_release", "test-1")
+    told("publish_release", "test-1")
+    told("freeze_release", "test-1")
+    with pytest.raises(CommandError, match="is frozen"):
+        told("publish_release", "test-1")
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        (["publish_release", "none"], "There is no release 'none'"),
+        (["import_release", "/nowhere.tar.gz"], "does not exist"),
+        (["add_node", "n1", "--track", "none"], "There is no track 'none'"),
+        (["add_node", "Not a slug"], "is no slug"),
+        (["add_track", "Bad Track"], "is no track name"),
+        (["add_track", "gpu-x", "--device", "gpu"], "needs its compute capability"),
+        (["add_track", "--from-node", "none"], "There is no node 'none'"),
+        (["first_admin", "nobody"], "is not an email address"),
+    ],
+)
+def test_refusals_are_words(db: Any, command: list[str], words: str) -> None:
+    with pytest.raises(CommandError, match=words):
+        told(*command)
+
+
+def test_a_file_that_is_no_pack_is_refused_in_words(tmp_path: Path) -> None:
+    (tmp_path / "x.tar.gz").write_bytes(b"nothing")
+    with pytest.raises(CommandError) as refused:
+        told("import_release", tmp_path / "x.tar.gz")
+    assert str(refused.value)
+    assert not Release.objects.exists()
+
+
+def test_the_first_organiser_sets_a_password_by_a_link_that_works_once(db: Any, settings: Any) -> None:
+    settings.SITE_URL = "http://testserver"
+    link = told("first_admin", "ada@example.org").strip().splitlines()[-1]
+    user = User.objects.get(email="ada@example.org")
+    assert (user.is_superuser, user.has_usable_password()) == (True, False)
+    browser = Client()
+    form = browser.get(link, follow=True)
+    words = {"password1": "a long enough phrase", "password2": "a long enough phrase"}
+    browser.post(form.request["PATH_INFO"], words)
+    user.refresh_from_db()
+    assert user.check_password("a long enough phrase")
+    late = Client()
+    form = late.get(link, follow=True)
+    late.post(form.request["PATH_INFO"], {"password1": "another long phrase", "password2": "another long phrase"})
+    user.refresh_from_db()
+    assert user.check_password("a long enough phrase")
+
+
+def test_a_second_first_organiser_needs_force(db: Any) -> None:
+    told("first_admin", "ada@example.org")
+    with pytest.raises(CommandError, match="organiser already"):
+        told("first_admin", "bob@example.org")
+    told("first_admin", "bob@example.org", "--force")
+    assert User.objects.filter(is_superuser=True).count() == 2
+
+
+def test_a_node_gets_its_token_on_paper_once(db: Any) -> None:
+    track = factories.TrackFactory()
+    words = told("add_node", "n1", "--track", "cpu-test", "--stage", "build", "--stage", "run")
+    secret = words.partition("PODIUM_NODE_TOKEN=")[2].split()[0]
+    assert Node.objects.get().token_digest == digest_of(secret)
+    assert set(NodeGrant.objects.filter(track=track).values_list("stage", flat=True)) == {"build", "run"}
+    secret = told("add_node", "n2", "--token-only").strip()
+    assert Node.objects.get(slug="n2").token_digest == digest_of(secret)
+    with pytest.raises(CommandError, match="is here already"):
+        told("add_node", "n1")
+
+
+def test_a_gpu_track_is_made_by_hand(db: Any) -> None:
+    told("add_track", "nvidia-h200-cuda13.0", "--device", "gpu", "--compute-capability", "9.0", "--toolkit", "13.0")
+    assert Track.objects.get().hardware.compute_capability == (9, 0)
+
+
+def test_standings_are_proven_equal_or_the_difference_is_an_error(cast: Any) -> None:
+    made = factories.release(2)
+    factories.judged_submission(cast.entrant, made, factories.offer(made))
+    assert told("rebuild_standings", "--check") == "Stored equals recomputed.\n"
+    ProblemScore.objects.update(n_passed=0)
+    with pytest.raises(CommandError, match="differ from the recomputed"):
+        told("rebuild_standings", "--check")
+    assert "aggregate differs" in told("rebuild_standings")
+    assert told("rebuild_standings", "--check") == "Stored equals recomputed.\n"
