@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from runners.agent.sandbox import Limits
 from runners.agent.sandbox.cages import MemoryLimit, TreeCage
 from runners.agent.sandbox.unconfined import UnconfinedSandbox
 from tests.sandbox.boxes import LIMITS, MIB, Run, processes_named, runner
@@ -68,6 +69,20 @@ def test_memory_is_bounded_by_watching_where_there_are_no_groups(cache, workspac
     assert sandbox.memory_limit_by == "watcher"
     assert outcome.memory_exceeded
     assert not outcome.succeeded
+
+
+def test_a_cage_that_goes_with_its_command_is_read_before(cache, workspace, recwarn) -> None:
+    cages: list[TreeCage] = []
+
+    def vanishing(limits: Limits) -> TreeCage:
+        cages.append(TreeCage(limits.memory_bytes, vanishes=True))
+        return cages[-1]
+
+    began = time.monotonic()
+    outcome = runner(UnconfinedSandbox(cache, MemoryLimit("trial", vanishing)), workspace)("echo out; exit 3")
+    assert (outcome.exit_code, outcome.stdout) == (3, "out\n")
+    assert cages[0].close().peak_bytes > 0
+    assert time.monotonic() - began < 1.5, "the supervisor waits for the agent no longer than it must"
 
 
 def test_a_fork_bomb_burns_out(run: Run) -> None:

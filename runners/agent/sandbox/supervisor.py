@@ -80,7 +80,7 @@ def _obtain(target: Path) -> None:
     if compiler is None:
         raise SandboxUnavailable(f"podium-supervisor is not built and there is no g++: {MEND_COMPILER}")
     static = _compile(compiler, target, "-static")
-    if static and _compile(compiler, target):
+    if static and _compile(compiler, target, "-static-libstdc++", "-static-libgcc"):
         raise SandboxUnavailable(f"podium-supervisor does not compile: {MEND_COMPILER}\n{static[-2000:]}")
 
 

@@ -53,7 +53,8 @@ class UnconfinedSandbox:
             workspace=str(command.workspace),
             home=str(self._supervisor.parent),
             environment={**base_environment(self._toolchains), **command.environment},
-            owns_everyone=identity.dropped,
+            # Another root agent's slots have the same users: only without a group to kill by is the user all there is.
+            owns_everyone=identity.dropped and not cage.join,
             processes=0 if cage.bounds_processes else command.limits.processes + tasks_of(identity.uid),
             linger=cage.vanishes,
         )
