@@ -1,7 +1,6 @@
 """What can be known of a submission before it is sent: the site's own reader, with the release's public task list."""
 
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any, BinaryIO
 
 from problems.formats.submission import Catalogue, SubmissionDraft, UploadLimits, read_submission
@@ -23,10 +22,11 @@ def _rules_without_files(task_id: str) -> WorkspaceRules:
     return WorkspaceRules(task_id, nothing, nothing, nothing, nothing, {}, (), (), ())
 
 
-def check(source: Path | BinaryIO, filename: str, catalogue: Catalogue, strict: bool) -> SubmissionDraft:
-    """Raises PackRefused for what the site would refuse too."""
-    limits = UploadLimits(packed_bytes=2**40)  # how large a file may be is the site's to say
-    return read_submission(source, filename, catalogue, limits, strict)
+def check(file: BinaryIO, filename: str, catalogue: Catalogue, strict: bool) -> SubmissionDraft:
+    """Raises PackRefused for what the site would refuse too. How large a file may be is the site's to say."""
+    size_bytes = file.seek(0, 2)
+    file.seek(0)
+    return read_submission(file, filename, catalogue, UploadLimits(packed_bytes=size_bytes), strict)
 
 
 def report(draft: SubmissionDraft) -> list[str]:

@@ -1,0 +1,225 @@
+"""The `podium` command against a running site, as a person uses it in a shell."""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from leaderboard.models import Evaluation, Submission
+from problems.models import Release
+from runners.protocol import Verdict
+from tests import factories, packs
+
+pytestmark = pytest.mark.django_db(transaction=True)
+RUN = [sys.executable, "-c", "from podium.cli import main; main()"]
+
+
+@dataclass
+class Shell:
+    """A shell whose only knowledge of the site is its environment and its home folder."""
+
+    home: Path
+    variables: dict[str, str]
+
+    def run(self, *words: str, stdin: str = "", **changes: str) -> subprocess.CompletedProcess[str]:
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("PODIUM_", "XDG_", "DJANGO"))}
+        environment = {**kept, "HOME": str(self.home), "COLUMNS": "200", "TERM": "dumb", **self.variables, **changes}
+        return subprocess.run(
+            [*RUN, *words], check=False, env=environment, input=stdin, capture_output=True, text=True, timeout=60,
+            cwd=self.home,
+        )  # fmt: skip
+
+
+@dataclass
+class Place:
+    shell: Shell
+    release: Release
+    track: Any
+    token: str
+    url: str
+
+
+@pytest.fixture
+def place(live_server: Any, cast: Any, tmp_path: Path) -> Place:
+    made = factories.release(3)
+    track = factories.offer(made)
+    token = factories.token(cast.owner)
+    variables = {"PODIUM_SITE_URL": live_server.url, "PODIUM_TOKEN": token}
+    return Place(Shell(tmp_path, variables), made, track, token, live_server.url)
+
+
+@pytest.fixture
+def pack(place: Place) -> Path:
+    path = place.shell.home / "mine-solutions.tar.gz"
+    rows = [packs.solution(f"Shell/{n}", "exit 0") for n in range(3)]
+    path.write_bytes(packs.solution_pack(rows).getvalue())
+    return path
+
+
+def submit(place: Place, path: Path, *more: str) -> subprocess.CompletedProcess[str]:
+    return place.shell.run("submit", str(path), "--release", place.release.slug, "--entrant", "alpha", *more)
+
+
+def test_login_keeps_site_and_token_where_only_the_owner_reads_them(place: Place) -> None:
+    stranger = Shell(place.shell.home, {})
+    done = stranger.run("login", place.url, stdin=place.token + "\n")
+    assert done.returncode == 0, done.stderr
+    assert "as owner" in done.stderr
+    assert place.token not in done.stdout + done.stderr
+    kept = place.shell.home / ".config" / "podium" / "config.toml"
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    assert "test-1" in stranger.run("releases").stdout
+
+
+def test_a_wrong_token_is_not_kept(place: Place) -> None:
+    done = Shell(place.shell.home, {}).run("login", place.url, stdin="pdm_wrong\n")
+    assert done.returncode == 1
+    assert "not known here" in done.stderr
+    assert not (place.shell.home / ".config").exists()
+
+
+def test_without_a_site_the_words_say_what_to_do(tmp_path: Path) -> None:
+    done = Shell(tmp_path, {}).run("releases")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "podium login" in done.stderr
+
+
+def test_a_stored_token_is_not_sent_to_another_site(place: Place, pack: Path) -> None:
+    stranger = Shell(place.shell.home, {})
+    stranger.run("login", place.url, stdin=place.token + "\n")
+    order = ("submit", str(pack), "--release", "test-1", "--entrant", "alpha")
+    elsewhere = stranger.run(*order, PODIUM_SITE_URL=place.url.replace("localhost", "127.0.0.1"))
+    assert elsewhere.returncode == 1
+    assert "Sign in" in elsewhere.stderr
+    assert stranger.run(*order).returncode == 0
+
+
+def test_a_pack_is_checked_sent_and_its_number_printed(place: Place, pack: Path) -> None:
+    done = submit(place, pack, "--note", "first", "--no-counted")
+    assert done.returncode == 0, done.stderr
+    made = Submission.objects.get()
+    assert done.stdout == f"{made.pk}\n"
+    assert "3 samples of 3 problems, a full submission." in done.stderr
+    assert (made.note, made.asks_to_count, made.submitted_through) == ("first", False, "cli")
+    again = submit(place, pack, "--no-counted")
+    assert again.stdout == done.stdout
+    assert "here already" in again.stderr
+
+
+def test_a_pack_the_site_would_refuse_is_refused_before_it_is_sent(place: Place) -> None:
+    path = place.shell.home / "mine.jsonl"
+    path.write_bytes(packs.line(packs.solution("Shell/0", "x")) + packs.line(packs.solution("CUDA/999", "x")))
+    done = submit(place, path)
+    assert done.returncode == 1
+    assert "Line 2: task_id `CUDA/999` is not in release test-1." in done.stderr
+    assert not Submission.objects.exists()
+
+
+def test_a_folder_of_solutions_is_zipped_and_sent(place: Place) -> None:
+    for index in range(2):
+        folder = place.shell.home / "mine" / "Shell_0" / str(index)
+        folder.mkdir(parents=True)
+        (folder / "solution.sh").write_text(f"exit {index}")
+    done = submit(place, place.shell.home / "mine")
+    assert done.returncode == 0, done.stderr
+    assert Submission.objects.get().samples.count() == 2
+    assert "here already" in submit(place, place.shell.home / "mine").stderr
+
+
+def test_a_folder_with_a_link_is_not_sent(place: Place) -> None:
+    folder = place.shell.home / "mine" / "Shell_0"
+    folder.mkdir(parents=True)
+    (folder / "solution.sh").symlink_to("/etc/passwd")
+    done = submit(place, place.shell.home / "mine")
+    assert done.returncode == 1
+    assert "symbolic link" in done.stderr
+
+
+def test_one_source_file_solves_one_task(place: Place) -> None:
+    path = place.shell.home / "solution.sh"
+    path.write_text("exit 0")
+    done = submit(place, path, "--task", "Shell/1")
+    assert done.returncode == 0, done.stderr
+    assert Submission.objects.get().samples.get().problem.task_id == "Shell/1"
+    assert "name its --task" in submit(place, path).stderr
+
+
+def test_the_sites_refusal_is_shown_in_its_words(place: Place, pack: Path) -> None:
+    done = place.shell.run("submit", str(pack), "--release", "test-1", "--entrant", "strangers-model")
+    assert done.returncode == 1
+    assert "You may not submit for Stranger's model." in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def judged(cast: Any, place: Place) -> Submission:
+    def verdict_of(one: Evaluation) -> Any:
+        return factories.report(Verdict.PASSED if one.problem.position else Verdict.TEST_FAILED)
+
+    return factories.judged_submission(cast.entrant, place.release, place.track, verdict_of, n_samples=1)
+
+
+def test_watch_ends_with_zero_when_the_submission_is_done(place: Place, cast: Any) -> None:
+    done = place.shell.run("watch", str(judged(cast, place).pk))
+    assert done.returncode == 0, done.stderr
+    assert "is done. 2 passed · 1 test failed" in done.stderr
+
+
+def test_watch_of_a_cancelled_submission_ends_otherwise(place: Place, cast: Any) -> None:
+    from leaderboard.actions.cancel import cancel
+
+    made = factories.submission(cast.entrant, place.release, place.track)
+    cancel(cast.owner, made)
+    assert place.shell.run("watch", str(made.pk)).returncode == 1
+
+
+def test_results_come_as_a_table_as_json_lines_or_as_a_file(place: Place, cast: Any) -> None:
+    made = judged(cast, place)
+    table = place.shell.run("results", str(made.pk)).stdout
+    assert "Shell/2" in table
+    assert "2.00×" in table
+    rows = [json.loads(line) for line in place.shell.run("results", str(made.pk), "--json").stdout.splitlines()]
+    assert [row["verdict"] for row in rows] == ["test_failed", "passed", "passed"]
+    place.shell.run("results", str(made.pk), "--out", "rows.jsonl")
+    kept = (place.shell.home / "rows.jsonl").read_text().splitlines()
+    assert [json.loads(line) for line in kept] == rows
+
+
+@pytest.mark.parametrize("words", [["board", "none"], ["results", "7"], ["watch", "7"]], ids=lambda words: words[0])
+def test_what_is_not_there_ends_in_words(place: Place, words: list[str]) -> None:
+    done = place.shell.run(*words)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "that you may see" in done.stderr
+
+
+def test_the_board_is_a_table_or_json(place: Place, cast: Any) -> None:
+    judged(cast, place)
+    assert "Alpha" in place.shell.run("board", place.release.slug).stdout
+    found = json.loads(place.shell.run("board", place.release.slug, "--json").stdout)
+    assert found["standings"][0]["entrant"] == "alpha"
+
+
+def test_a_site_that_is_away_ends_in_words(tmp_path: Path) -> None:
+    done = Shell(tmp_path, {"PODIUM_SITE_URL": "http://127.0.0.1:9"}).run("releases")
+    assert done.returncode == 1
+    assert "cannot be reached" in done.stderr
+
+
+def test_waiting_ends_when_nothing_is_left_to_do(place: Place) -> None:
+    path = place.shell.home / "mine.jsonl"
+    path.write_bytes(b"".join(packs.line(packs.solution(f"Shell/{n}", "x", "../x")) for n in range(3)))
+    done = submit(place, path, "--wait")
+    assert done.returncode == 0, done.stderr
+    assert "Shell/0 sample 1 is invalid" in done.stderr
+    assert "is done. 3 invalid" in done.stderr
+
+
+def test_the_remote_commands_need_no_django_and_no_node_packages() -> None:
+    code = "import sys, podium.remote; print({'django', 'celery', 'docker', 'rest_framework'} & sys.modules.keys())"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout == "set()\n"
