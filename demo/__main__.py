@@ -17,13 +17,12 @@ from demo.environment import DemoRefused, prepare
 from demo.seed_types import Seed
 from demo.services import Services, ServicesFailed
 from podium.api_client import ApiRefused
-
-SHOWN_K = 4
+from podium.tables import board_table
 
 
 def main() -> int:
     """0: done, or stopped by Ctrl-C after the board; 1: something failed or ended otherwise than the demo says."""
-    console = Console()
+    console = Console(soft_wrap=not sys.stdout.isatty())
     port = int(os.environ.get("PORT") or 8000)
     stop_after_board = os.environ.get("DEMO_EXIT", "") not in ("", "0")
     for name in (signal.SIGTERM, signal.SIGHUP):
@@ -86,7 +85,7 @@ def _grade(
     }
     screen.watch(console, client, services, {one.title: submissions[one.slug] for one in entrants})
     board = screen.ranked_board(client, services, seed.release, seed.track, set(submissions))
-    screen.show_board(console, board, SHOWN_K)
+    console.print(board_table(screen.narrow(board)))
     return [line for one in entrants for line in _differences(one, seed, client.results(submissions[one.slug]))]
 
 
