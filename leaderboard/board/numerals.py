@@ -1,5 +1,7 @@
 """How numbers are written for people: fixed decimals, narrow intervals, and a dash for what is missing."""
 
+import math
+
 MISSING = "–"
 
 
@@ -9,7 +11,7 @@ def percent(share: float | None) -> str:
 
 
 def half_width(low: float | None, high: float | None, scale: float = 1.0, digits: int = 1) -> str:
-    """The wider half of a 95 % interval is what ± must admit; empty where there is no interval."""
+    """Half the width of the interval, as `±2.1`; empty where there is none. Its ends stand in the cell's tooltip."""
     if low is None or high is None:
         return ""
     return f"±{scale * (high - low) / 2:.{digits}f}"
@@ -41,10 +43,12 @@ def significant(value: float | None, digits: int = 3) -> str:
         return MISSING
     if value == 0:
         return "0"
+    if not math.isfinite(value):
+        return MISSING
     if abs(value) >= 10 ** (digits - 1):
         return f"{value:,.0f}"
-    text = f"{value:.{digits}g}"
-    return f"{value:.{digits + 3}f}".rstrip("0") if "e" in text else text
+    decimals = digits - 1 - math.floor(math.log10(abs(value)))
+    return f"{value:.{decimals}f}"
 
 
 def milliseconds(value: float | None) -> str:

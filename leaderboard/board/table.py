@@ -17,7 +17,7 @@ ROW_FIELDS = (
     "pk", "rank", "rank_low", "rank_high", "is_incomplete", "incomplete_reason", "primary_value", "pass_at_k",
     "n_solved", "n_problems", "n_skipped", "n_timed_problems", "speedup", "speedup_low", "speedup_high",
     "correct_speedup", "fast_p", "gflops", "n_gflops_problems", "n_samples", "groups", "submission_id",
-    "submission__created_at", "submission__state", "entrant__slug", "entrant__name", "entrant__kind",
+    "submission__created_at", "submission__state", "entrant_id", "entrant__slug", "entrant__name", "entrant__kind",
     "entrant__organisation", "entrant__is_verified", "entrant__open_weights",
 )  # fmt: skip
 _JSON_FIELDS = frozenset({"pass_at_k", "fast_p", "groups"})

@@ -9,6 +9,8 @@ if TYPE_CHECKING:
 
 Spec = dict[str, Any]
 """A figure as plotly.js takes it: `data` and `layout`."""
+GREY = "#8b919b"
+"""Readable on the light and the dark page."""
 MAX_ENTRANTS = 30
 """Lines and bars beyond this many cannot be told apart; the table beside the figure has them all."""
 
@@ -17,7 +19,7 @@ MAX_ENTRANTS = 30
 class BoardRow:
     """One entrant's figures for a chart; shares are 0 to 1, None where a figure does not exist."""
 
-    slug: str
+    entrant_id: int
     name: str
     is_baseline: bool
     pass_at_k: dict[str, list[float | None]]
@@ -66,7 +68,7 @@ def layout(xaxis: Spec, yaxis: Spec, **more: Any) -> Spec:
     return {
         "xaxis": xaxis,
         "yaxis": yaxis,
-        "margin": {"l": 60, "r": 20, "t": 20, "b": 50},
+        "margin": {"l": 60, "r": 20, "t": 40, "b": 50},
         "hovermode": "closest",
         "showlegend": False,
         "paper_bgcolor": "rgba(0,0,0,0)",
@@ -75,8 +77,18 @@ def layout(xaxis: Spec, yaxis: Spec, **more: Any) -> Spec:
     }
 
 
-def margins(values: Sequence[float | None], lows: Sequence[float | None], highs: Sequence[float | None]) -> Spec:
+def margins(
+    values: Sequence[float | None], lows: Sequence[float | None], highs: Sequence[float | None], colour: str = GREY
+) -> Spec:
     """Asymmetric error bars; none where an interval is missing."""
     up = [0.0 if v is None or h is None else max(0.0, h - v) for v, h in zip(values, highs, strict=True)]
     down = [0.0 if v is None or low is None else max(0.0, v - low) for v, low in zip(values, lows, strict=True)]
-    return {"type": "data", "symmetric": False, "array": up, "arrayminus": down, "thickness": 1.2, "width": 3}
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": up,
+        "arrayminus": down,
+        "thickness": 1.2,
+        "width": 3,
+        "color": colour,
+    }

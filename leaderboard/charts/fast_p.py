@@ -26,7 +26,7 @@ def _trace(row: BoardRow, place: int) -> Spec:
         "name": plain(row.name),
         "x": list(THRESHOLDS),
         "y": row.fast_p,
-        "line": {"color": colour_of(row.slug), "dash": _DASHES[place % len(_DASHES)], "shape": "hv"},
+        "line": {"color": colour_of(row.entrant_id), "dash": _DASHES[place % len(_DASHES)]},
         "marker": {"size": 5},
         "hovertemplate": f"{plain(row.name)}<br>faster than %{{x}}×: %{{y:.1%}}<extra></extra>",
     }

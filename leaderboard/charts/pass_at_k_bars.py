@@ -29,7 +29,7 @@ def _trace(rows: Sequence[BoardRow], k: int, opacity: float) -> Spec:
         "x": [plain(row.name) for row in rows],
         "y": values,
         "error_y": margins(values, lows, highs),
-        "marker": {"color": [colour_of(row.slug) for row in rows], "opacity": opacity},
+        "marker": {"color": [colour_of(row.entrant_id) for row in rows], "opacity": opacity},
         "hovertemplate": f"%{{x}}<br>pass@{k} %{{y:.1%}}<extra></extra>",
     }
 

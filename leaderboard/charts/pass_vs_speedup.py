@@ -4,13 +4,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from leaderboard.board.numerals import percent, ratio
-from leaderboard.charts.chart import BoardRow, Spec, Table, as_figure, axis, layout, margins, plain
+from leaderboard.charts.chart import GREY, BoardRow, Spec, Table, as_figure, axis, layout, margins, plain
 from leaderboard.charts.colours import colour_of
 
 if TYPE_CHECKING:
     from plotly.graph_objs._figure import Figure
 
 CAPTION = "Right and fast is top right. The line joins the entrants that no other beats on both axes (Pareto front)."
+_SIDES = ("top right", "bottom right", "top left", "bottom left")
+"""Neighbours in rank often lie close together; their names go to different sides."""
 MAX_LABELS = 25
 """Beyond this many names the points are named on hover only."""
 
@@ -32,8 +34,9 @@ def pareto_front(points: Sequence[tuple[float, float]]) -> list[tuple[float, flo
     return front[::-1]
 
 
-def _point(row: BoardRow, named: bool) -> Spec:
+def _point(row: BoardRow, place: int, named: bool) -> Spec:
     value, low, high = _pass_1(row)
+    colour = colour_of(row.entrant_id)
     return {
         "type": "scatter",
         "mode": "markers+text" if named else "markers",
@@ -41,10 +44,10 @@ def _point(row: BoardRow, named: bool) -> Spec:
         "x": [row.speedup],
         "y": [value],
         "text": [plain(row.name)],
-        "textposition": "top center",
-        "error_x": margins([row.speedup], [row.speedup_low], [row.speedup_high]),
-        "error_y": margins([value], [low], [high]),
-        "marker": {"size": 11, "color": colour_of(row.slug), "symbol": "diamond" if row.is_baseline else "circle"},
+        "textposition": _SIDES[place % len(_SIDES)],
+        "error_x": margins([row.speedup], [row.speedup_low], [row.speedup_high], colour),
+        "error_y": margins([value], [low], [high], colour),
+        "marker": {"size": 11, "color": colour, "symbol": "diamond" if row.is_baseline else "circle"},
         "hovertemplate": "%{text}<br>pass@1 %{y:.1%}<br>speedup %{x:.2f}×<extra></extra>",
     }
 
@@ -57,14 +60,16 @@ def _front(rows: Sequence[BoardRow]) -> Spec:
         "name": "Pareto front",
         "x": [x for x, _ in front],
         "y": [y for _, y in front],
-        "line": {"dash": "dot", "width": 1.5, "color": "#888888"},
+        "line": {"dash": "dot", "width": 1.5, "color": GREY},
         "hoverinfo": "skip",
     }
 
 
 def spec(rows: Sequence[BoardRow]) -> Spec:
     placed = _placed(rows)
-    traces = [_front(placed), *(_point(row, len(placed) <= MAX_LABELS) for row in placed)] if placed else []
+    traces = (
+        [_front(placed), *(_point(row, n, len(placed) <= MAX_LABELS) for n, row in enumerate(placed))] if placed else []
+    )
     x = axis("Speedup (×, failing samples count 1×)", rangemode="tozero")
     return {"data": traces, "layout": layout(x, axis("pass@1", tickformat=".0%", range=[0, 1.08]))}
 

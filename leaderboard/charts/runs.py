@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from leaderboard.charts.chart import Spec, as_figure, axis, layout, margins, plain
+from leaderboard.charts.chart import GREY, Spec, as_figure, axis, layout, margins, plain
 
 if TYPE_CHECKING:
     from plotly.graph_objs._figure import Figure
@@ -35,7 +35,7 @@ def _points(one: Runs) -> Spec:
         "name": f"{one.label}, runs",
         "x": [one.label] * len(one.runs_ms),
         "y": one.runs_ms,
-        "marker": {"size": 7, "opacity": 0.55, "color": _COLOURS.get(one.role, "#888888")},
+        "marker": {"size": 7, "opacity": 0.55, "color": _COLOURS.get(one.role, GREY)},
         "hovertemplate": "run: %{y:.4g} ms<extra></extra>",
     }
 
@@ -51,7 +51,7 @@ def _median(one: Runs) -> Spec:
         "marker": {
             "size": 26,
             "symbol": "line-ew-open",
-            "color": _COLOURS.get(one.role, "#888888"),
+            "color": _COLOURS.get(one.role, GREY),
             "line": {"width": 3},
         },
         "hovertemplate": "median: %{y:.4g} ms<extra></extra>",
@@ -60,7 +60,7 @@ def _median(one: Runs) -> Spec:
 
 def spec(rows: Sequence[Runs]) -> Spec:
     traces = [trace for one in rows for trace in (_points(one), _median(one))]
-    return {"data": traces, "layout": layout(axis("", type="category"), axis("Time (ms)", rangemode="tozero"))}
+    return {"data": traces, "layout": layout(axis("", type="category"), axis("Time (ms)"))}
 
 
 def figure(rows: Sequence[Runs]) -> "Figure":

@@ -9,7 +9,6 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from leaderboard.board import numerals
-from leaderboard.charts.colours import colour_of
 from leaderboard.web import verdicts
 
 register = template.Library()
@@ -20,7 +19,6 @@ register.filter("significant", numerals.significant)
 register.filter("milliseconds", numerals.milliseconds)
 register.filter("size", numerals.size)
 register.filter("duration", numerals.duration)
-register.filter("colour", colour_of)
 
 
 @register.filter

@@ -26,7 +26,7 @@ class EntrantForm(forms.ModelForm):  # type: ignore[type-arg]
         widgets: ClassVar = {"description": forms.Textarea(attrs={"rows": 3})}
 
     def __init__(self, *args: Any, user: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+        super().__init__(*args, **(kwargs | {"label_suffix": ""}))
         kinds = [*OWN_KINDS, EntrantKind.BASELINE] if user.is_staff else list(OWN_KINDS)
         self.fields["kind"].choices = [(kind.value, kind.label) for kind in kinds]  # type: ignore[attr-defined]
         self.fields["publishes_code"].help_text = "Everybody may then read its solutions, past ones included."

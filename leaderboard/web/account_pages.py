@@ -22,7 +22,7 @@ def _account_context(request: HttpRequest) -> dict[str, Any]:
     return {
         "entrants": Entrant.objects.submittable_by(request.user).select_related("owner").prefetch_related("team"),
         "tokens": ApiToken.objects.filter(user__username=request.user.get_username()),
-        "token_form": TokenForm(),
+        "token_form": TokenForm(label_suffix=""),
         "now": timezone.now(),
     }
 
@@ -38,7 +38,7 @@ def account(request: HttpRequest) -> HttpResponse:
 @never_cache
 def new_token(request: HttpRequest) -> HttpResponse:
     """The secret is in this one answer and nowhere else."""
-    form = TokenForm(request.POST)
+    form = TokenForm(request.POST, label_suffix="")
     if not form.is_valid():
         return render(request, "podium/account.html", _account_context(request) | {"token_form": form}, status=422)
     said = form.cleaned_data
@@ -80,7 +80,7 @@ def edit_entrant(request: HttpRequest, slug: str) -> HttpResponse:
         record(request.user, "edit", entrant, fields=changed)
         messages.success(request, "Saved.")
         return redirect("edit_entrant", slug)
-    context = {"form": form, "entrant": entrant, "team": entrant.team.all(), "team_form": TeamForm()}
+    context = {"form": form, "entrant": entrant, "team": entrant.team.all(), "team_form": TeamForm(label_suffix="")}
     return render(request, "podium/entrant_form.html", context, status=422 if form.is_bound else 200)
 
 
@@ -88,7 +88,7 @@ def edit_entrant(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 def add_teammate(request: HttpRequest, slug: str) -> HttpResponse:
     entrant = own_entrant_or_404(request, slug)
-    form = TeamForm(request.POST)
+    form = TeamForm(request.POST, label_suffix="")
     if form.is_valid():
         member = User.objects.get(username=form.cleaned_data["username"])
         entrant.team.add(member)

@@ -48,14 +48,12 @@ def _why_unranked(row: Row) -> str:
 
 def _model(row: Row, link: str) -> SafeString:
     badges = format_html_join("", ' <span class="badge {}" title="{}">{}</span>', _badges(row))
-    organisation = (
-        format_html("<small>{}</small>", row["entrant__organisation"]) if row["entrant__organisation"] else ""
-    )
-    dot = colour_of(row["entrant__slug"])
+    dot = colour_of(row["entrant_id"])
     return format_html(
         '<th scope="row" class="model"><svg class="dot" viewBox="0 0 10 10" aria-hidden="true">'
-        '<circle cx="5" cy="5" r="5" fill="{}"/></svg><a href="{}">{}</a>{} {}</th>',
-        dot, link, row["entrant__name"], badges, organisation,
+        '<circle cx="5" cy="5" r="5" fill="{}"/></svg><a href="{}">{}</a>'
+        '<span class="about"><small>{}</small>{}</span></th>',
+        dot, link, row["entrant__name"], row["entrant__organisation"], badges,
     )  # fmt: skip
 
 
@@ -80,7 +78,7 @@ def _cell(cell: Cell) -> SafeString:
 def header(columns: Sequence[Column], query: BoardQuery) -> list[dict[str, Any]]:
     """Each column's heading: a link that sorts by it, best first; clicked again, the other way round."""
     left = [
-        {"key": "rank", "title": "Rank", "better": "down", "unit": "",
+        {"key": "rank", "title": "Rank", "better": "", "unit": "",
          "definition": "By the primary metric, whatever the sort; ties share a rank; its 95 % interval in brackets."},
         {"key": "model", "title": "Model", "better": "", "unit": "", "definition": "Model, agent, person or baseline."},
     ]  # fmt: skip

@@ -76,7 +76,7 @@ def chart_rows(user: Any, release: Release, track: Track | None, limit: int = 20
     rows = sorted(standings, key=lambda row: (row["rank"] is None, row["rank"] or 0, row["entrant__name"]))
     return [
         BoardRow(
-            slug=row["entrant__slug"],
+            entrant_id=row["entrant_id"],
             name=row["entrant__name"],
             is_baseline=row["entrant__kind"] == EntrantKind.BASELINE,
             pass_at_k=row["pass_at_k"],

@@ -29,7 +29,7 @@ class OrderForm(forms.Form):
     )
 
     def __init__(self, data: Any, files: Any, *, user: Any, tracks: Sequence[Track], initial: Any = None) -> None:
-        super().__init__(data, files, initial=initial)
+        super().__init__(data, files, initial=initial, label_suffix="")
         self.fields["entrant"].queryset = Entrant.objects.submittable_by(user)  # type: ignore[attr-defined]
         self.fields["tracks"].queryset = Track.objects.filter(pk__in=[t.pk for t in tracks])  # type: ignore[attr-defined]
 

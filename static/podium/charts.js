@@ -16,11 +16,13 @@ const loadPlotly = (url) => {
 const themed = (layout) => {
   const style = getComputedStyle(document.documentElement);
   const text = style.getPropertyValue("--pico-color").trim();
+  const muted = style.getPropertyValue("--pico-muted-color").trim();
   const grid = style.getPropertyValue("--podium-line").trim();
   const axis = { gridcolor: grid, linecolor: grid, tickcolor: grid };
   return {
     ...layout,
     autosize: true,
+    modebar: { bgcolor: "rgba(0,0,0,0)", color: muted, activecolor: text },
     font: { family: "inherit", size: 13, color: text },
     xaxis: { ...layout.xaxis, ...axis },
     yaxis: { ...layout.yaxis, ...axis },
@@ -31,8 +33,8 @@ const options = (name) => ({
   responsive: true,
   displaylogo: false,
   displayModeBar: true,
-  modeBarButtonsToRemove: ["lasso2d", "select2d", "autoScale2d", "toImage"],
-  modeBarButtonsToAdd: [download(name, "png"), download(name, "svg")],
+  // spelled out, so that nothing is offered that would send the figure to another site
+  modeBarButtons: [["zoom2d", "pan2d", "resetScale2d"], [download(name, "png"), download(name, "svg")]],
 });
 
 const download = (name, format) => ({

@@ -1,0 +1,150 @@
+"""In a real browser: no page has a console error or an accessibility fault, in light, dark and on a phone."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.factories import PASSWORD
+from tests.requirements import requires
+
+pytestmark = [requires("chromium"), pytest.mark.slow]
+
+AXE = Path(__file__).parent.parent / "vendor" / "axe-core" / "4.14.1" / "axe.min.js"
+SCREENSHOTS = os.environ.get("PODIUM_SCREENSHOTS", "")
+LOOKS = {"light": (1280, 900, "light"), "dark": (1280, 900, "dark"), "phone": (390, 844, "light")}
+
+
+class Visit:
+    """A browser window that remembers what its console complained of."""
+
+    def __init__(self, browser: Any, base: str, width: int, height: int, scheme: str) -> None:
+        self.context = browser.new_context(
+            base_url=base, viewport={"width": width, "height": height}, color_scheme=scheme, bypass_csp=False
+        )
+        self.page = self.context.new_page()
+        self.complaints: list[str] = []
+        self.page.on("console", lambda m: m.type in {"error", "warning"} and self.complaints.append(m.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+
+    def open(self, path: str) -> None:
+        self.page.goto(path)
+        self.page.wait_for_load_state("load")
+
+    def wait_for_charts(self) -> None:
+        """Scroll each into view; the library is only loaded there."""
+        for chart in self.page.locator("[data-chart-url]").all():
+            chart.scroll_into_view_if_needed()
+            chart.locator(".main-svg").first.wait_for()
+
+    def sign_in(self, username: str) -> None:
+        self.open("/accounts/login/")
+        self.page.fill("input[name=login]", username)
+        self.page.fill("input[name=password]", PASSWORD)
+        self.page.click("main button[type=submit]")
+        self.page.wait_for_url("**/account/")
+
+    def axe_faults(self) -> list[str]:
+        # through the debugger, so that the page's own policy stays as strict as it is
+        self.page.evaluate(f"() => {{ {AXE.read_text(encoding='utf-8')}; window.axe = axe; }}")
+        found = self.page.evaluate("() => axe.run(document, {resultTypes: ['violations']})")
+        return [
+            f"{fault['id']}: {fault['help']} at {fault['nodes'][0]['html'][:160]}" for fault in found["violations"]
+        ]
+
+    def overflow(self) -> int:
+        """How many pixels the page is wider than the window."""
+        return self.page.evaluate("() => document.documentElement.scrollWidth - window.innerWidth")
+
+    def keep_picture(self, name: str) -> None:
+        if SCREENSHOTS:
+            self.page.evaluate("() => window.scrollTo(0, 0)")
+            self.page.screenshot(path=f"{SCREENSHOTS}/{name}.png", full_page=True)
+
+
+def _faults(visit: Visit, pages: dict[str, str], look: str) -> list[str]:
+    faults = []
+    for name, path in pages.items():
+        visit.open(path)
+        visit.wait_for_charts()
+        visit.keep_picture(f"{name}-{look}")
+        faults += [f"{name}: {fault}" for fault in visit.axe_faults()]
+        faults += [f"{name}: {line}" for line in visit.complaints if "404 (Not Found)" not in line]
+        if visit.overflow() > 0:
+            faults.append(f"{name}: {visit.overflow()} px wider than the window")
+        visit.complaints.clear()
+    return faults
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_every_page_is_clean(look: str, chromium: Any, live_site: Any) -> None:
+    site, base = live_site
+    visit = Visit(chromium, base, *LOOKS[look])
+    faults = _faults(visit, site.public_pages, look)
+    visit.sign_in("owner")
+    faults += _faults(visit, site.own_pages, look)
+    visit.context.close()
+    assert faults == [], "\n".join(faults)
+
+
+def test_a_board_sorts_and_explains_itself_by_keyboard(chromium: Any, live_site: Any) -> None:
+    site, base = live_site
+    visit = Visit(chromium, base, *LOOKS["light"])
+    visit.open(site.public_pages["board"])
+    header = visit.page.get_by_role("columnheader", name="Speedup (×)")
+    assert header.get_attribute("aria-sort") == "none"
+    header.get_by_role("link").focus()
+    visit.page.keyboard.press("Enter")
+    visit.page.wait_for_url("**sort=-speedup**")
+    header = visit.page.get_by_role("columnheader", name="Speedup (×)")
+    assert header.get_attribute("aria-sort") == "descending"
+    visit.page.get_by_text("What the columns mean").focus()
+    visit.page.keyboard.press("Enter")
+    assert visit.page.get_by_text("Half the width of a 95 % interval").is_visible()
+    visit.context.close()
+
+
+def test_the_theme_is_remembered(chromium: Any, live_site: Any) -> None:
+    _, base = live_site
+    visit = Visit(chromium, base, *LOOKS["light"])
+    visit.open("/about/")
+    visit.page.click("[data-theme-toggle]")
+    visit.open("/nodes/")
+    assert visit.page.evaluate("() => document.documentElement.dataset.theme") == "dark"
+    visit.context.close()
+
+
+def test_a_submissions_page_follows_its_progress(chromium: Any, live_site: Any) -> None:
+    from tests import factories
+
+    site, base = live_site
+    visit = Visit(chromium, base, *LOOKS["light"])
+    visit.sign_in("owner")
+    visit.open(site.running.get_absolute_url())
+    assert "0 of 24 evaluations done" in visit.page.inner_text("#live")
+    factories.judge(site.running)
+    visit.page.get_by_text("23 of 24 evaluations done").wait_for(timeout=6000)
+    visit.context.close()
+
+
+def test_typed_code_becomes_a_submission(chromium: Any, live_site: Any) -> None:
+    site, base = live_site
+    visit = Visit(chromium, base, *LOOKS["light"])
+    visit.sign_in("owner")
+    visit.open(site.own_pages["own-problem"])
+    visit.page.fill("textarea[name=content-0]", "exit 0\n")
+    visit.page.click("text=Submit this solution")
+    visit.page.wait_for_url("**/submissions/*/")
+    assert "0 of 1 evaluations done" in visit.page.inner_text("#live")
+    visit.context.close()
+
+
+def test_reading_needs_no_javascript(chromium: Any, live_site: Any) -> None:
+    site, base = live_site
+    context = chromium.new_context(base_url=base, java_script_enabled=False)
+    page = context.new_page()
+    page.goto(site.public_pages["charts"])
+    page.click("text=The numbers as a table >> nth=0")
+    assert page.get_by_role("rowheader", name="Alpha").first.is_visible()
+    context.close()

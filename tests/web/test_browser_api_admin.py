@@ -1,0 +1,77 @@
+"""In a real browser, under the site's own content security policy: the API's page and the admin."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from leaderboard.models import Flag
+from tests.factories import PASSWORD
+from tests.requirements import requires
+
+pytestmark = [requires("chromium"), pytest.mark.slow]
+SCREENSHOTS = os.environ.get("PODIUM_SCREENSHOTS", "")
+
+
+@pytest.fixture
+def window(chromium: Any, live_site: Any) -> Any:
+    """A page with `.complaints`, what its console said of errors."""
+    context = chromium.new_context(base_url=live_site[1], viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    page.complaints = []
+    page.on("console", lambda m: m.type in {"error", "warning"} and page.complaints.append(m.text))
+    page.on("pageerror", lambda error: page.complaints.append(str(error)))
+    yield page
+    context.close()
+
+
+def keep_picture(page: Any, name: str) -> None:
+    if SCREENSHOTS:
+        page.screenshot(path=Path(SCREENSHOTS) / f"{name}.png", full_page=True)
+
+
+def test_the_api_page_lists_the_operations_without_a_complaint(window: Any) -> None:
+    window.goto("/api/")
+    window.locator("#operations-releases-releases_board_retrieve").wait_for()
+    window.locator("#operations-submissions-submissions_create button").first.click()
+    window.get_by_text("multipart/form-data").first.wait_for()
+    keep_picture(window, "api")
+    assert window.complaints == []
+
+
+def test_an_organiser_curates_without_a_complaint(window: Any, live_site: Any) -> None:
+    site = live_site[0]
+    window.goto("/admin/")
+    window.fill("input[name=username]", "organiser")
+    window.fill("input[name=password]", PASSWORD)
+    window.click("input[type=submit]")
+    window.goto("/admin/problems/release/")
+    keep_picture(window, "admin-releases")
+    window.get_by_role("link", name="Import a pack").click()
+    keep_picture(window, "admin-import")
+    window.goto(f"/admin/problems/release/{site.release.pk}/change/")
+    keep_picture(window, "admin-release")
+    window.get_by_role("link", name="Verify on a node").click()
+    window.get_by_role("button", name="Verify on a node").click()
+    window.get_by_text("evaluations to come").wait_for()
+    keep_picture(window, "admin-verify")
+    assert window.complaints == []
+
+
+def test_a_flag_is_decided_by_hand(window: Any) -> None:
+    window.goto("/admin/login/?next=/admin/leaderboard/flag/")
+    window.fill("input[name=username]", "organiser")
+    window.fill("input[name=password]", PASSWORD)
+    window.click("input[type=submit]")
+    flag = Flag.objects.order_by("pk").first()
+    if flag is None:
+        pytest.fail("the site of these tests has no flag to decide")
+    window.goto(f"/admin/leaderboard/flag/{flag.pk}/act/decide/")
+    window.get_by_label("Dismiss").check()
+    window.fill("textarea", "Seen on every node of that kind.")
+    keep_picture(window, "admin-decide")
+    window.get_by_role("button", name="Decide").click()
+    window.get_by_text("Flag dismissed").wait_for()
+    assert flag.decisions.count() == 1
+    assert window.complaints == []
