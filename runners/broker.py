@@ -5,9 +5,14 @@ from typing import Any
 
 
 def celery_settings(broker_url: str, folder: Path) -> dict[str, Any]:
-    """Settings for a Celery app on this broker; `folder` serves `filesystem://`. Django-free."""
+    """Settings for a Celery app on this broker. Django-free.
+
+    `filesystem:///a/folder` keeps its messages there, plain `filesystem://` in `folder`.
+    """
+    scheme, _, place = broker_url.partition("://")
+    in_folder = scheme == "filesystem"
     settings: dict[str, Any] = {
-        "broker_url": broker_url,
+        "broker_url": "filesystem://" if in_folder else broker_url,
         "broker_connection_retry_on_startup": True,
         "task_serializer": "json",
         "accept_content": ["json"],
@@ -22,8 +27,8 @@ def celery_settings(broker_url: str, folder: Path) -> dict[str, Any]:
         "task_create_missing_queues": True,
         "timezone": "UTC",
     }
-    if broker_url.startswith("filesystem://"):
-        settings["broker_transport_options"] = _folder_options(folder)
+    if in_folder:
+        settings["broker_transport_options"] = _folder_options(Path(place) if place else folder)
     return settings
 
 
