@@ -183,6 +183,7 @@ def _valid(form: type[serializers.Serializer[Any]], request: Request) -> dict[st
 
 class SubmissionResults(ApiView):
     @extend_schema(
+        operation_id="submissions_results",
         tags=["submissions"],
         parameters=[OpenApiParameter("track", str, description="Only this track.")],
         responses={(200, "application/x-ndjson"): OpenApiTypes.STR},

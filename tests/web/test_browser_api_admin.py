@@ -35,7 +35,7 @@ def test_the_api_page_lists_the_operations_without_a_complaint(window: Any) -> N
     window.goto("/api/")
     window.locator("#operations-releases-releases_board_retrieve").wait_for()
     window.locator("#operations-submissions-submissions_create button").first.click()
-    window.get_by_text("multipart/form-data").first.wait_for()
+    window.get_by_text("Send a solutions pack, a zip of folders, or typed code.").wait_for()
     keep_picture(window, "api")
     assert window.complaints == []
 
