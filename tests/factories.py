@@ -185,14 +185,15 @@ def report(
     witness: Witness = Witness.SEEN,
 ) -> Report:
     """A node's report; a pass is timed against a baseline of 10 ms."""
-    timed = verdict is Verdict.PASSED and speedup is not None
+    passed = verdict is Verdict.PASSED
+    timed = passed and speedup is not None
     return Report(
         verdict=verdict,
-        reason="" if verdict is Verdict.PASSED else "first failure words",
+        reason="" if passed else "first failure words",
         witness=witness,
         steps=[
             StepReport(name="build", exit_code=0, wall_ms=12.0, log=LogText(text="build log words")),
-            StepReport(name="test", exit_code=int(timed is False), wall_ms=3.0, log=LogText(text="test log words")),
+            StepReport(name="test", exit_code=int(not passed), wall_ms=3.0, log=LogText(text="test log words")),
         ],
         measurements=_measurements(10.0 / speedup) if timed and speedup else [],
         flags=list(flags),
@@ -241,10 +242,11 @@ def token(user: User, scopes: Sequence[str] = ("read", "submit"), days: int = 30
     return ApiToken.issue(user, "test", list(scopes), timezone.now() + timedelta(days=days))[1]
 
 
-def standings(made: Release, track: Track, n: int, owner: User | None = None) -> list[Standing]:
+def standings(
+    made: Release, track: Track, n: int, owner: User | None = None, prefix: str = "entrant"
+) -> list[Standing]:
     """Bare standings of n new entrants, for pages whose size matters and whose numbers do not."""
-    entrants = [Entrant(name=f"Entrant {i:04d}", slug=f"entrant-{i:04d}", owner=owner, organisation=f"Lab {i % 7}",
-                        open_weights=bool(i % 2), is_verified=i % 3 == 0) for i in range(n)]  # fmt: skip
+    entrants = [_bare_entrant(prefix, i, owner) for i in range(n)]
     Entrant.objects.bulk_create(entrants)
     submissions = [
         Submission(entrant=one, release=made, is_full=True, name=one.slug, digest="0" * 64, identity=f"{one.slug:0>64}",
@@ -252,6 +254,17 @@ def standings(made: Release, track: Track, n: int, owner: User | None = None) ->
     ]  # fmt: skip
     Submission.objects.bulk_create(submissions)
     return Standing.objects.bulk_create([_standing(made, track, one, i, n) for i, one in enumerate(submissions)])
+
+
+def _bare_entrant(prefix: str, place: int, owner: User | None) -> Entrant:
+    return Entrant(
+        name=f"{prefix.title()} {place:04d}",
+        slug=f"{prefix}-{place:04d}",
+        owner=owner,
+        organisation=f"Lab {place % 7}",
+        open_weights=bool(place % 2),
+        is_verified=place % 3 == 0,
+    )
 
 
 def _standing(made: Release, track: Track, one: Submission, place: int, n: int) -> Standing:

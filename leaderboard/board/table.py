@@ -20,8 +20,11 @@ ROW_FIELDS = (
     "submission__created_at", "submission__state", "entrant_id", "entrant__slug", "entrant__name", "entrant__kind",
     "entrant__organisation", "entrant__is_verified", "entrant__open_weights",
 )  # fmt: skip
-_JSON_FIELDS = frozenset({"pass_at_k", "fast_p", "groups"})
-_SLIM_FIELDS = tuple(name for name in ROW_FIELDS if name not in _JSON_FIELDS)
+_SLIM_FIELDS = (
+    "pk", "rank", "primary_value", "gflops", "entrant__name", "entrant__kind", "entrant__organisation",
+    "entrant__is_verified", "entrant__open_weights",
+)  # fmt: skip
+"""Enough to filter, count and sort by rank or name."""
 
 Row = dict[str, Any]
 
@@ -89,9 +92,9 @@ def load_all(standings: QuerySet[Standing], query: BoardQuery, groups: Sequence[
 
 
 def _slim(standings: QuerySet[Standing], query: BoardQuery, groups: Sequence[str]) -> tuple[list[Row], list[Column]]:
-    """Every row without its JSON, unless the sort needs it."""
-    needs_json = query.sort.lstrip("-").startswith(("pass@", "group:", "fast_"))
-    rows = list(standings.values(*(ROW_FIELDS if needs_json else _SLIM_FIELDS)))
+    """Every row, with no more of it than this sort needs."""
+    narrow = query.sort.lstrip("-") in {"", *_LEFT_COLUMNS}
+    rows = list(standings.values(*(_SLIM_FIELDS if narrow else ROW_FIELDS)))
     return rows, columns_for(query, groups, any(row["gflops"] is not None for row in rows))
 
 

@@ -1,11 +1,11 @@
 """The board's rows as HTML, written in one go: a template tag per cell would cost more than the rest of the page."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from html import escape
 from typing import Any
 
 from django.urls import reverse
-from django.utils.html import format_html, format_html_join
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 
 from leaderboard.board.columns import Cell, Column
 from leaderboard.board.query import BoardQuery
@@ -17,27 +17,25 @@ _SLUG = "SLUG"
 
 
 def body(rows: Sequence[Row], columns: Sequence[Column]) -> SafeString:
+    """Every text that a person or a pack may have written goes through `escape` on its way."""
     address = reverse("entrant", args=[_SLUG])
-    return format_html_join("\n", "{}", ((_row(row, columns, address),) for row in rows))
+    return mark_safe("\n".join(_row(row, columns, address) for row in rows))  # noqa: S308 - escaped piece by piece
 
 
-def _row(row: Row, columns: Sequence[Column], address: str) -> SafeString:
+def _row(row: Row, columns: Sequence[Column], address: str) -> str:
     baseline = row["entrant__kind"] == EntrantKind.BASELINE
-    cells = format_html_join("", "{}", ((_cell(column.cell(row)),) for column in columns))
     tone = "baseline" if baseline else "incomplete" if row["is_incomplete"] else ""
-    link = address.replace(_SLUG, row["entrant__slug"])
-    return format_html('<tr class="{}">{}{}{}</tr>', tone, _rank(row), _model(row, link), cells)
+    cells = "".join(_cell(column.cell(row)) for column in columns)
+    return f'<tr class="{tone}">{_rank(row)}{_model(row, address.replace(_SLUG, row["entrant__slug"]))}{cells}</tr>'
 
 
-def _rank(row: Row) -> SafeString:
+def _rank(row: Row) -> str:
     if row["rank"] is None:
-        return format_html('<td class="num rank" title="{}">–</td>', _why_unranked(row))
+        return f'<td class="num rank" title="{escape(_why_unranked(row))}">–</td>'
     low, high = row["rank_low"], row["rank_high"]
     interval = f"({low}–{high})" if low is not None and low != high else ""
-    return format_html(
-        '<td class="num rank" title="95 % interval of the rank: {}–{}"><b>{}</b> <small>{}</small></td>',
-        low, high, row["rank"], interval,
-    )  # fmt: skip
+    title = f"95 % interval of the rank: {low}–{high}"
+    return f'<td class="num rank" title="{title}"><b>{row["rank"]}</b> <small>{interval}</small></td>'
 
 
 def _why_unranked(row: Row) -> str:
@@ -46,33 +44,35 @@ def _why_unranked(row: Row) -> str:
     return f"Not ranked: {row['incomplete_reason'] or 'incomplete'}."
 
 
-def _model(row: Row, link: str) -> SafeString:
-    badges = format_html_join("", ' <span class="badge {}" title="{}">{}</span>', _badges(row))
-    dot = colour_of(row["entrant_id"])
-    return format_html(
+def _model(row: Row, link: str) -> str:
+    badges = "".join(
+        f' <span class="badge {tone}" title="{escape(words)}">{text}</span>' for tone, words, text in _badges(row)
+    )
+    return (
         '<th scope="row" class="model"><svg class="dot" viewBox="0 0 10 10" aria-hidden="true">'
-        '<circle cx="5" cy="5" r="5" fill="{}"/></svg><a href="{}">{}</a>'
-        '<span class="about"><small>{}</small>{}</span></th>',
-        dot, link, row["entrant__name"], row["entrant__organisation"], badges,
-    )  # fmt: skip
+        f'<circle cx="5" cy="5" r="5" fill="{colour_of(row["entrant_id"])}"/></svg>'
+        f'<a href="{escape(link)}">{escape(row["entrant__name"])}</a>'
+        f'<span class="about"><small>{escape(row["entrant__organisation"])}</small>{badges}</span></th>'
+    )
 
 
-def _badges(row: Row) -> list[tuple[str, str, str]]:
+def _badges(row: Row) -> Iterator[tuple[str, str, str]]:
     """(tone, explanation, text) of each."""
-    found = [
-        (row["entrant__kind"] == EntrantKind.BASELINE, "dim", "A reference to compare with; not ranked.", "baseline"),
-        (row["entrant__is_verified"], "good", "An organiser has verified who is behind it.", "verified"),
-        (row["entrant__open_weights"], "", "Its weights are public.", "open weights"),
-        (row["is_incomplete"], "warn", f"Not ranked: {row['incomplete_reason']}.", "incomplete"),
-        (row["submission__state"] == "accepted", "wait", "Its submission is still being judged.", "provisional"),
-    ]
-    return [(tone, words, text) for shown, tone, words, text in found if shown]
+    if row["entrant__kind"] == EntrantKind.BASELINE:
+        yield "dim", "A reference to compare with; not ranked.", "baseline"
+    if row["entrant__is_verified"]:
+        yield "good", "An organiser has verified who is behind it.", "verified"
+    if row["entrant__open_weights"]:
+        yield "", "Its weights are public.", "open weights"
+    if row["is_incomplete"]:
+        yield "warn", f"Not ranked: {row['incomplete_reason']}.", "incomplete"
+    if row["submission__state"] == "accepted":
+        yield "wait", "Its submission is still being judged.", "provisional"
 
 
-def _cell(cell: Cell) -> SafeString:
-    if cell.note:
-        return format_html('<td class="num" title="{}">{} <small>{}</small></td>', cell.note, cell.text, cell.margin)
-    return format_html('<td class="num">{} <small>{}</small></td>', cell.text, cell.margin)
+def _cell(cell: Cell) -> str:
+    title = f' title="{escape(cell.note)}"' if cell.note else ""
+    return f'<td class="num"{title}>{escape(cell.text)} <small>{escape(cell.margin)}</small></td>'
 
 
 def header(columns: Sequence[Column], query: BoardQuery) -> list[dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.db.models import Count, Q
+from django.db.models import Count, F, Q
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
@@ -72,8 +72,8 @@ def board_json(request: HttpRequest, slug: str) -> HttpResponse:
 
 def chart_rows(user: Any, release: Release, track: Track | None, limit: int = 200) -> list[BoardRow]:
     """The figures of the board's first entrants, baselines included; one query."""
-    standings = visibility.visible_standings(user, release).filter(track=track).values(*table.ROW_FIELDS)
-    rows = sorted(standings, key=lambda row: (row["rank"] is None, row["rank"] or 0, row["entrant__name"]))
+    standings = visibility.visible_standings(user, release).filter(track=track)
+    rows = standings.order_by(F("rank").asc(nulls_last=True), "entrant__name").values(*table.ROW_FIELDS)
     return [
         BoardRow(
             entrant_id=row["entrant_id"],

@@ -81,7 +81,7 @@ def make_site() -> Site:
     cast = factories.Cast.make()
     made = factories.release(6, "demo-1", ks=[1, 4])
     track = factories.offer(made)
-    drawn = random.Random(7)  # noqa: S311 - figures for a picture
+    drawn = random.Random(7)
     entrants = [cast.entrant, cast.strangers_entrant]
     entrants += [
         factories.EntrantFactory(name=name, slug=name.lower().replace(" ", "-"), owner=cast.stranger,
@@ -101,7 +101,9 @@ def _judged(entrant: Any, made: Release, track: Track, drawn: random.Random) -> 
     def verdict_of(evaluation: Evaluation) -> Any:
         if drawn.random() < skill:
             flags = [FlagReport(code="clock_disagrees", scope=FlagScope.TIME, detail="Outside time is 3 % longer.")]
-            return factories.report(speedup=0.6 + skill * 3 * drawn.random(), flags=flags if drawn.random() < 0.06 else [])
+            return factories.report(
+                speedup=0.6 + skill * 3 * drawn.random(), flags=flags if drawn.random() < 0.06 else []
+            )
         return factories.report(drawn.choice([Verdict.TEST_FAILED, Verdict.BUILD_FAILED, Verdict.TIMED_OUT]))
 
     return factories.judged_submission(entrant, made, track, verdict_of, n_samples=4)

@@ -49,9 +49,7 @@ class Visit:
         # through the debugger, so that the page's own policy stays as strict as it is
         self.page.evaluate(f"() => {{ {AXE.read_text(encoding='utf-8')}; window.axe = axe; }}")
         found = self.page.evaluate("() => axe.run(document, {resultTypes: ['violations']})")
-        return [
-            f"{fault['id']}: {fault['help']} at {fault['nodes'][0]['html'][:160]}" for fault in found["violations"]
-        ]
+        return [f"{fault['id']}: {fault['help']} at {fault['nodes'][0]['html'][:160]}" for fault in found["violations"]]
 
     def overflow(self) -> int:
         """How many pixels the page is wider than the window."""
