@@ -4,10 +4,12 @@ import os
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from leaderboard.models import Evaluation, Submission, Track
 from problems.models import Release
@@ -141,3 +143,8 @@ def chromium() -> Iterator[Any]:
 def live_site(transactional_db: Any, live_server: Any, settings: Any) -> tuple[Site, str]:
     settings.ALLOWED_HOSTS = ["*"]
     return make_site(), live_server.url
+
+
+@pytest.fixture
+def far_future() -> datetime:
+    return timezone.now() + timedelta(days=30)

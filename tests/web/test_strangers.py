@@ -1,0 +1,153 @@
+"""Every address of the pages, asked for by everybody: a new one without an entry here fails."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.urls import reverse
+
+from leaderboard.models import ApiToken, Entrant, Submission
+from leaderboard.web.urls import urlpatterns
+from problems.models import Release
+from tests import factories
+
+OK, MOVED, NOT_FOUND, NOT_ALLOWED = 200, 302, 404, 405
+
+
+class Place:
+    """A private, hidden place: nothing of it may be seen by a stranger, all of it by an organiser."""
+
+    def __init__(self, cast: factories.Cast, release: Release, stored: Submission) -> None:
+        self.cast, self.release, self.stored = cast, release, stored
+        self.evaluation = stored.evaluations.order_by("pk").first()
+        self.problem = release.problems.order_by("position").first()
+        factories.token(cast.owner)
+        self.token = ApiToken.objects.get(user=cast.owner)
+        self.node = factories.NodeFactory(slug="node-a")
+
+
+Arguments = Callable[[Place], list[Any]]
+
+
+def _nothing(_: Place) -> list[Any]:
+    return []
+
+
+def _release(place: Place) -> list[Any]:
+    return [place.release.slug]
+
+
+def _problem(place: Place) -> list[Any]:
+    return [place.release.slug, place.problem.slug]
+
+
+def _submission(place: Place) -> list[Any]:
+    return [place.stored.pk]
+
+
+def _evaluation(place: Place) -> list[Any]:
+    return [place.evaluation.pk]
+
+
+def _entrant(place: Place) -> list[Any]:
+    return [place.cast.entrant.slug]
+
+
+# name → its arguments, the method, and the status for: nobody, a stranger, the owner of the submission, an organiser.
+# The release is private and its results hidden; the owner is invited.
+TABLE: dict[str, tuple[Arguments, str, int, int, int, int]] = {
+    "home": (_nothing, "get", OK, OK, OK, OK),
+    "livez": (_nothing, "get", OK, OK, OK, OK),
+    "readyz": (_nothing, "get", OK, OK, OK, OK),
+    "about": (_nothing, "get", OK, OK, OK, OK),
+    "releases": (_nothing, "get", OK, OK, OK, OK),
+    "board": (_release, "get", NOT_FOUND, NOT_FOUND, OK, OK),
+    "board_csv": (_release, "get", NOT_FOUND, NOT_FOUND, OK, OK),
+    "board_json": (_release, "get", NOT_FOUND, NOT_FOUND, OK, OK),
+    "charts": (_release, "get", NOT_FOUND, NOT_FOUND, OK, OK),
+    "chart": (lambda p: [p.release.slug, "fast-p"], "get", NOT_FOUND, NOT_FOUND, OK, OK),
+    "problems": (_release, "get", NOT_FOUND, NOT_FOUND, OK, OK),
+    "problem": (_problem, "get", NOT_FOUND, NOT_FOUND, OK, OK),
+    "submit_typed": (_problem, "post", MOVED, NOT_FOUND, 422, 422),
+    "release_submissions": (_release, "get", NOT_FOUND, NOT_FOUND, OK, OK),
+    "release_about": (_release, "get", NOT_FOUND, NOT_FOUND, OK, OK),
+    "entrant": (_entrant, "get", OK, OK, OK, OK),
+    "submit": (_nothing, "get", MOVED, OK, OK, OK),
+    "submission": (_submission, "get", NOT_FOUND, NOT_FOUND, OK, OK),
+    "submission_progress": (_submission, "get", NOT_FOUND, NOT_FOUND, OK, OK),
+    "cancel_submission": (_submission, "post", MOVED, NOT_FOUND, MOVED, MOVED),
+    "rerun_submission": (_submission, "post", MOVED, NOT_FOUND, MOVED, MOVED),
+    "download_submission": (_submission, "get", NOT_FOUND, NOT_FOUND, OK, OK),
+    "evaluation": (_evaluation, "get", NOT_FOUND, NOT_FOUND, OK, OK),
+    "evaluation_runs": (_evaluation, "get", NOT_FOUND, NOT_FOUND, OK, OK),
+    "evaluation_log": (lambda p: [p.evaluation.pk, "build"], "get", NOT_FOUND, NOT_FOUND, OK, OK),
+    "rerun_evaluation": (_evaluation, "post", MOVED, NOT_FOUND, MOVED, MOVED),
+    "nodes": (_nothing, "get", OK, OK, OK, OK),
+    "node": (lambda p: [p.node.slug], "get", OK, OK, OK, OK),
+    "account": (_nothing, "get", MOVED, OK, OK, OK),
+    "new_token": (_nothing, "post", MOVED, 422, 422, 422),
+    "revoke_token": (lambda p: [p.token.pk], "post", MOVED, NOT_FOUND, MOVED, NOT_FOUND),
+    "new_entrant": (_nothing, "get", MOVED, OK, OK, OK),
+    "edit_entrant": (_entrant, "get", MOVED, NOT_FOUND, OK, NOT_FOUND),
+    "add_teammate": (_entrant, "post", MOVED, NOT_FOUND, 422, NOT_FOUND),
+    "remove_teammate": (
+        lambda p: [p.cast.entrant.slug, p.cast.teammate.pk], "post", MOVED, NOT_FOUND, MOVED, NOT_FOUND,
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture
+def place(cast: factories.Cast, far_future: Any) -> Place:
+    made = factories.release(is_public=False, hidden_until=far_future)
+    made.invited.add(cast.owner)
+    track = factories.offer(made)
+    return Place(cast, made, factories.judged_submission(cast.entrant, made, track))
+
+
+def test_every_address_has_an_entry() -> None:
+    assert {pattern.name for pattern in urlpatterns} == TABLE.keys()
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_each_gets_what_is_theirs(name: str, client: Any, place: Place) -> None:
+    arguments, method, nobody, stranger, owner, organiser = TABLE[name]
+    path = reverse(name, args=arguments(place))
+    who = {None: nobody, place.cast.stranger: stranger, place.cast.owner: owner, place.cast.organiser: organiser}
+    answers = {}
+    for user in who:
+        client.logout()
+        if user:
+            client.force_login(user)
+        answers[user] = getattr(client, method)(path).status_code
+    assert answers == who
+
+
+@pytest.mark.parametrize("name", [name for name, row in TABLE.items() if row[1] == "post"])
+def test_what_changes_the_world_is_never_a_get(name: str, client: Any, place: Place) -> None:
+    client.force_login(place.cast.owner)
+    assert client.get(reverse(name, args=TABLE[name][0](place))).status_code == NOT_ALLOWED
+
+
+def test_what_changes_the_world_needs_the_forms_key(place: Place) -> None:
+    from django.test import Client
+
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(place.cast.owner)
+    answer = client.post(reverse("cancel_submission", args=[place.stored.pk]))
+    assert answer.status_code == 403
+    assert b"open it again" in answer.content
+
+
+def test_a_hidden_private_place_leaves_no_trace_for_a_stranger(client: Any, place: Place) -> None:
+    pages = ["home", "releases", "nodes"]
+    texts = [client.get(reverse(name)).content.decode() for name in pages]
+    texts.append(client.get(place.cast.entrant.get_absolute_url()).content.decode())
+    assert not any(place.release.slug in text or place.release.title in text for text in texts)
+
+
+def test_a_system_entrant_is_nobodys_to_see(client: Any, cast: factories.Cast) -> None:
+    system = Entrant.objects.create(name="reference", slug="sys-reference", kind="system", owner=cast.owner)
+    client.force_login(cast.owner)
+    assert client.get(system.get_absolute_url()).status_code == NOT_FOUND
+    client.force_login(cast.organiser)
+    assert client.get(system.get_absolute_url()).status_code == OK
