@@ -7,393 +7,821 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('problems', '0001_initial'),
+        ("problems", "0001_initial"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Track',
+            name="Track",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('slug', models.SlugField(max_length=100, unique=True)),
-                ('title', models.CharField(max_length=200)),
-                ('device', models.CharField(choices=[('cpu', 'CPU'), ('gpu', 'GPU')], max_length=3)),
-                ('hardware_name', models.CharField(blank=True, help_text='GPU or CPU model a node must have.', max_length=200)),
-                ('compute_capability', models.CharField(blank=True, help_text='As 9.0; empty on a CPU track.', max_length=10)),
-                ('toolkit', models.CharField(blank=True, help_text='CUDA toolkit as 13.0; empty on a CPU track.', max_length=20)),
-                ('image', models.CharField(blank=True, help_text='Image digest for Docker nodes.', max_length=200)),
-                ('image_policy', models.CharField(default='default', max_length=60)),
-                ('splits_jobs', models.BooleanField(default=False, help_text='Build and run as two jobs, so that builders may feed GPUs.')),
-                ('peaks', models.JSONField(blank=True, default=dict, help_text='Measured ceilings: gflops by dtype, gbps.')),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("slug", models.SlugField(max_length=100, unique=True)),
+                ("title", models.CharField(max_length=200)),
+                ("device", models.CharField(choices=[("cpu", "CPU"), ("gpu", "GPU")], max_length=3)),
+                (
+                    "hardware_name",
+                    models.CharField(blank=True, help_text="GPU or CPU model a node must have.", max_length=200),
+                ),
+                (
+                    "compute_capability",
+                    models.CharField(blank=True, help_text="As 9.0; empty on a CPU track.", max_length=10),
+                ),
+                (
+                    "toolkit",
+                    models.CharField(
+                        blank=True, help_text="CUDA toolkit as 13.0; empty on a CPU track.", max_length=20
+                    ),
+                ),
+                ("image", models.CharField(blank=True, help_text="Image digest for Docker nodes.", max_length=200)),
+                ("image_policy", models.CharField(default="default", max_length=60)),
+                (
+                    "splits_jobs",
+                    models.BooleanField(
+                        default=False, help_text="Build and run as two jobs, so that builders may feed GPUs."
+                    ),
+                ),
+                (
+                    "peaks",
+                    models.JSONField(blank=True, default=dict, help_text="Measured ceilings: gflops by dtype, gbps."),
+                ),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
             ],
             options={
-                'ordering': ['slug'],
+                "ordering": ["slug"],
             },
         ),
         migrations.CreateModel(
-            name='ApiToken',
+            name="ApiToken",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=100)),
-                ('hint', models.CharField(help_text='The first characters, to tell tokens apart.', max_length=12)),
-                ('digest', models.CharField(max_length=64, unique=True)),
-                ('scopes', models.JSONField(default=list)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('expires_at', models.DateTimeField()),
-                ('last_used_at', models.DateTimeField(blank=True, null=True)),
-                ('revoked_at', models.DateTimeField(blank=True, null=True)),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='api_tokens', to=settings.AUTH_USER_MODEL)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("name", models.CharField(max_length=100)),
+                ("hint", models.CharField(help_text="The first characters, to tell tokens apart.", max_length=12)),
+                ("digest", models.CharField(max_length=64, unique=True)),
+                ("scopes", models.JSONField(default=list)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("expires_at", models.DateTimeField()),
+                ("last_used_at", models.DateTimeField(blank=True, null=True)),
+                ("revoked_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="api_tokens",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-id'],
+                "ordering": ["-id"],
             },
         ),
         migrations.CreateModel(
-            name='Entrant',
+            name="Entrant",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('slug', models.SlugField(max_length=100, unique=True)),
-                ('name', models.CharField(max_length=150, unique=True)),
-                ('kind', models.CharField(choices=[('model', 'Model'), ('agent', 'Agent'), ('person', 'Person'), ('baseline', 'Baseline'), ('system', 'System')], default='model', max_length=10)),
-                ('organisation', models.CharField(blank=True, max_length=150)),
-                ('description', models.TextField(blank=True)),
-                ('url', models.URLField(blank=True)),
-                ('open_weights', models.BooleanField(blank=True, null=True)),
-                ('is_verified', models.BooleanField(default=False)),
-                ('publishes_code', models.BooleanField(default=False, help_text='Whether strangers may read its solutions.')),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('owner', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='entrants', to=settings.AUTH_USER_MODEL)),
-                ('team', models.ManyToManyField(blank=True, related_name='team_entrants', to=settings.AUTH_USER_MODEL)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("slug", models.SlugField(max_length=100, unique=True)),
+                ("name", models.CharField(max_length=150, unique=True)),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("model", "Model"),
+                            ("agent", "Agent"),
+                            ("person", "Person"),
+                            ("baseline", "Baseline"),
+                            ("system", "System"),
+                        ],
+                        default="model",
+                        max_length=10,
+                    ),
+                ),
+                ("organisation", models.CharField(blank=True, max_length=150)),
+                ("description", models.TextField(blank=True)),
+                ("url", models.URLField(blank=True)),
+                ("open_weights", models.BooleanField(blank=True, null=True)),
+                ("is_verified", models.BooleanField(default=False)),
+                (
+                    "publishes_code",
+                    models.BooleanField(default=False, help_text="Whether strangers may read its solutions."),
+                ),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "owner",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="entrants",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                ("team", models.ManyToManyField(blank=True, related_name="team_entrants", to=settings.AUTH_USER_MODEL)),
             ],
             options={
-                'ordering': ['name'],
+                "ordering": ["name"],
             },
         ),
         migrations.CreateModel(
-            name='Evaluation',
+            name="Evaluation",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('judge_version', models.CharField(max_length=20)),
-                ('state', models.CharField(choices=[('queued', 'Queued'), ('leased', 'Running'), ('done', 'Done'), ('cancelled', 'Cancelled')], default='queued', max_length=10)),
-                ('queued_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('done_at', models.DateTimeField(blank=True, null=True)),
-                ('problem', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='evaluations', to='problems.problem')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("judge_version", models.CharField(max_length=20)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("queued", "Queued"),
+                            ("leased", "Running"),
+                            ("done", "Done"),
+                            ("cancelled", "Cancelled"),
+                        ],
+                        default="queued",
+                        max_length=10,
+                    ),
+                ),
+                ("queued_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("done_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "problem",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="evaluations", to="problems.problem"
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Result',
+            name="Result",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('origin', models.CharField(choices=[('fleet', 'Fleet'), ('site', 'Site'), ('imported', 'Imported')], max_length=10)),
-                ('attempt', models.UUIDField(blank=True, null=True, unique=True)),
-                ('report_digest', models.CharField(blank=True, max_length=64)),
-                ('verdict', models.CharField(choices=[('passed', 'passed'), ('build_failed', 'build failed'), ('test_failed', 'test failed'), ('timed_out', 'timed out'), ('memory_exceeded', 'memory exceeded'), ('source_reference_missing', 'source reference missing'), ('invalid', 'invalid'), ('wrong_answer', 'wrong answer'), ('skipped', 'skipped'), ('platform_error', 'platform error')], max_length=30)),
-                ('reason', models.TextField(blank=True)),
-                ('witness', models.CharField(choices=[('seen', 'seen'), ('contradicted', 'contradicted'), ('unavailable', 'unavailable')], default='unavailable', max_length=12)),
-                ('speedup', models.FloatField(blank=True, null=True)),
-                ('steps', models.JSONField(default=list, help_text='StepReport rows: exits, costs and logs.')),
-                ('provenance', models.JSONField(default=dict)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('evaluation', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='results', to='leaderboard.evaluation')),
-                ('reused_from', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='reused_as', to='leaderboard.result')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "origin",
+                    models.CharField(
+                        choices=[("fleet", "Fleet"), ("site", "Site"), ("imported", "Imported")], max_length=10
+                    ),
+                ),
+                ("attempt", models.UUIDField(blank=True, null=True, unique=True)),
+                ("report_digest", models.CharField(blank=True, max_length=64)),
+                (
+                    "verdict",
+                    models.CharField(
+                        choices=[
+                            ("passed", "passed"),
+                            ("build_failed", "build failed"),
+                            ("test_failed", "test failed"),
+                            ("timed_out", "timed out"),
+                            ("memory_exceeded", "memory exceeded"),
+                            ("source_reference_missing", "source reference missing"),
+                            ("invalid", "invalid"),
+                            ("wrong_answer", "wrong answer"),
+                            ("skipped", "skipped"),
+                            ("platform_error", "platform error"),
+                        ],
+                        max_length=30,
+                    ),
+                ),
+                ("reason", models.TextField(blank=True)),
+                (
+                    "witness",
+                    models.CharField(
+                        choices=[("seen", "seen"), ("contradicted", "contradicted"), ("unavailable", "unavailable")],
+                        default="unavailable",
+                        max_length=12,
+                    ),
+                ),
+                ("speedup", models.FloatField(blank=True, null=True)),
+                ("steps", models.JSONField(default=list, help_text="StepReport rows: exits, costs and logs.")),
+                ("provenance", models.JSONField(default=dict)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "evaluation",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="results", to="leaderboard.evaluation"
+                    ),
+                ),
+                (
+                    "reused_from",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="reused_as",
+                        to="leaderboard.result",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-id'],
+                "ordering": ["-id"],
             },
         ),
         migrations.CreateModel(
-            name='Flag',
+            name="Flag",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('code', models.CharField(max_length=60)),
-                ('scope', models.CharField(choices=[('verdict', 'verdict'), ('time', 'time')], max_length=10)),
-                ('detail', models.TextField(blank=True)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('result', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='flags', to='leaderboard.result')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("code", models.CharField(max_length=60)),
+                ("scope", models.CharField(choices=[("verdict", "verdict"), ("time", "time")], max_length=10)),
+                ("detail", models.TextField(blank=True)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "result",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="flags", to="leaderboard.result"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['id'],
-            },
-        ),
-        migrations.AddField(
-            model_name='evaluation',
-            name='current_result',
-            field=models.OneToOneField(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='current_of', to='leaderboard.result'),
-        ),
-        migrations.CreateModel(
-            name='Sample',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('index', models.PositiveIntegerField()),
-                ('solution_sha256', models.CharField(blank=True, help_text="Blob: the solution's record, one JSON line.", max_length=64)),
-                ('solution_bytes', models.PositiveIntegerField(default=0)),
-                ('invalid_reason', models.CharField(blank=True, max_length=500)),
-                ('problem', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='samples', to='problems.problem')),
-            ],
-            options={
-                'ordering': ['problem', 'index'],
-            },
-        ),
-        migrations.AddField(
-            model_name='evaluation',
-            name='sample',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='evaluations', to='leaderboard.sample'),
-        ),
-        migrations.CreateModel(
-            name='Submission',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('is_full', models.BooleanField(help_text='All problems of the release; a partial one feeds per-problem rankings only.')),
-                ('name', models.CharField(help_text="The pack's name.", max_length=200)),
-                ('note', models.CharField(blank=True, max_length=500)),
-                ('digest', models.CharField(help_text='sha256 over (task, index, content) of every sample.', max_length=64)),
-                ('identity', models.CharField(help_text='sha256 over entrant, release, tracks and digest.', max_length=64)),
-                ('state', models.CharField(choices=[('accepted', 'In progress'), ('done', 'Done'), ('cancelled', 'Cancelled')], default='accepted', max_length=10)),
-                ('asks_to_count', models.BooleanField(default=False, help_text='Whether its submitter wants it to be the counted one.')),
-                ('n_samples_per_problem', models.PositiveIntegerField()),
-                ('submitted_through', models.CharField(default='web', max_length=10)),
-                ('priority', models.SmallIntegerField(default=0)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('finished_at', models.DateTimeField(blank=True, null=True)),
-                ('entrant', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='submissions', to='leaderboard.entrant')),
-                ('release', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='submissions', to='problems.release')),
-                ('submitted_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='submissions', to=settings.AUTH_USER_MODEL)),
-                ('tracks', models.ManyToManyField(related_name='submissions', to='leaderboard.track')),
-            ],
-            options={
-                'ordering': ['-id'],
-            },
-        ),
-        migrations.AddField(
-            model_name='sample',
-            name='submission',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='samples', to='leaderboard.submission'),
-        ),
-        migrations.AddField(
-            model_name='evaluation',
-            name='submission',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='evaluations', to='leaderboard.submission'),
-        ),
-        migrations.CreateModel(
-            name='Decision',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('flag_upheld', 'Flag upheld'), ('flag_dismissed', 'Flag dismissed'), ('problem_voided', 'Problem voided'), ('submission_retracted', 'Submission retracted')], max_length=30)),
-                ('public_reason', models.TextField()),
-                ('at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('decided_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('problem', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='decisions', to='problems.problem')),
-                ('flag', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='decisions', to='leaderboard.flag')),
-                ('submission', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='decisions', to='leaderboard.submission')),
-            ],
-            options={
-                'ordering': ['-id'],
-            },
-        ),
-        migrations.CreateModel(
-            name='Standing',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('rank', models.PositiveIntegerField(help_text='Null while incomplete, and for baselines.', null=True)),
-                ('rank_low', models.PositiveIntegerField(null=True)),
-                ('rank_high', models.PositiveIntegerField(null=True)),
-                ('is_incomplete', models.BooleanField(default=False)),
-                ('incomplete_reason', models.CharField(blank=True, max_length=300)),
-                ('primary_value', models.FloatField(null=True)),
-                ('pass_at_1', models.FloatField(null=True)),
-                ('pass_at_1_low', models.FloatField(null=True)),
-                ('pass_at_1_high', models.FloatField(null=True)),
-                ('pass_at_k', models.JSONField(default=dict, help_text='k → [value, low, high]; value null where n < k.')),
-                ('n_solved', models.PositiveIntegerField(default=0)),
-                ('n_problems', models.PositiveIntegerField(default=0)),
-                ('n_skipped', models.PositiveIntegerField(default=0)),
-                ('n_timed_problems', models.PositiveIntegerField(default=0)),
-                ('speedup', models.FloatField(null=True)),
-                ('speedup_low', models.FloatField(null=True)),
-                ('speedup_high', models.FloatField(null=True)),
-                ('correct_speedup', models.FloatField(null=True)),
-                ('fast_p', models.JSONField(default=list, help_text='Share of samples passed faster than each threshold.')),
-                ('gflops', models.FloatField(help_text='Geometric mean over the problems every ranked entrant passed.', null=True)),
-                ('n_gflops_problems', models.PositiveIntegerField(default=0)),
-                ('n_samples', models.PositiveIntegerField(default=0)),
-                ('groups', models.JSONField(default=dict, help_text='group → {solved, problems, pass_at_1}.')),
-                ('updated_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('entrant', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='standings', to='leaderboard.entrant')),
-                ('release', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='standings', to='problems.release')),
-                ('submission', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='standings', to='leaderboard.submission')),
-                ('track', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='standings', to='leaderboard.track')),
-            ],
-        ),
-        migrations.CreateModel(
-            name='ReleaseTrack',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('touched_at', models.DateTimeField(blank=True, null=True)),
-                ('ranked_at', models.DateTimeField(blank=True, null=True)),
-                ('release', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='on_tracks', to='problems.release')),
-                ('track', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='on_releases', to='leaderboard.track')),
-            ],
-        ),
-        migrations.CreateModel(
-            name='ProblemTrack',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('skip_reason', models.CharField(blank=True, max_length=300)),
-                ('has_rankable_baseline', models.BooleanField(default=False)),
-                ('baseline_median_ms', models.FloatField(blank=True, null=True)),
-                ('problem', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='on_tracks', to='problems.problem')),
-                ('track', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='on_problems', to='leaderboard.track')),
-            ],
-        ),
-        migrations.CreateModel(
-            name='ProblemScore',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('n_samples', models.PositiveIntegerField(default=0)),
-                ('n_passed', models.PositiveIntegerField(default=0)),
-                ('n_skipped', models.PositiveIntegerField(default=0)),
-                ('n_pending', models.PositiveIntegerField(default=0, help_text='Queued, running or cancelled.')),
-                ('n_unresolved', models.PositiveIntegerField(default=0, help_text='Platform errors and verdicts under a flag.')),
-                ('n_time_flagged', models.PositiveIntegerField(default=0)),
-                ('ln_speedup_sum', models.FloatField(default=0.0, help_text='Sum of ln max(1, s) over samples whose time ranks.')),
-                ('correct_ln_sum', models.FloatField(default=0.0, help_text='Sum of ln s over passed samples whose time ranks.')),
-                ('n_timed', models.PositiveIntegerField(default=0)),
-                ('fast_counts', models.JSONField(default=list, help_text='Passed samples faster than each fast_p threshold.')),
-                ('best_speedup', models.FloatField(blank=True, null=True)),
-                ('best_ms', models.FloatField(blank=True, null=True)),
-                ('best_evaluation', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='leaderboard.evaluation')),
-                ('problem', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='problem_scores', to='problems.problem')),
-                ('submission', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='problem_scores', to='leaderboard.submission')),
-                ('track', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='problem_scores', to='leaderboard.track')),
-            ],
-        ),
-        migrations.CreateModel(
-            name='Measurement',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('role', models.CharField(choices=[('candidate', 'candidate'), ('baseline', 'baseline')], max_length=10)),
-                ('case', models.CharField(blank=True, max_length=200)),
-                ('shared_key', models.CharField(blank=True, help_text='Set on a baseline shared by many results.', max_length=200)),
-                ('median_ms', models.FloatField()),
-                ('ci_low_ms', models.FloatField(blank=True, null=True)),
-                ('ci_high_ms', models.FloatField(blank=True, null=True)),
-                ('runs_ms', models.JSONField(default=list)),
-                ('clock', models.CharField(choices=[('outside', 'outside'), ('in_process', 'in_process'), ('self', 'self')], max_length=12)),
-                ('work_checked', models.BooleanField(default=False)),
-                ('witness', models.CharField(choices=[('seen', 'seen'), ('contradicted', 'contradicted'), ('unavailable', 'unavailable')], default='unavailable', max_length=12)),
-                ('ranks', models.BooleanField(default=False, help_text='Whether its clock, witness and flags let it rank.')),
-                ('provenance', models.JSONField(default=dict)),
-                ('measured_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('baseline', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='candidates', to='leaderboard.measurement')),
-                ('problem', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='measurements', to='problems.problem')),
-                ('result', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='measurements', to='leaderboard.result')),
-                ('track', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='measurements', to='leaderboard.track')),
-            ],
-            options={
-                'ordering': ['id'],
+                "ordering": ["id"],
             },
         ),
         migrations.AddField(
-            model_name='evaluation',
-            name='track',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='evaluations', to='leaderboard.track'),
+            model_name="evaluation",
+            name="current_result",
+            field=models.OneToOneField(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="current_of",
+                to="leaderboard.result",
+            ),
         ),
         migrations.CreateModel(
-            name='Counted',
+            name="Sample",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('since', models.DateTimeField(default=django.utils.timezone.now)),
-                ('release', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='counted', to='problems.release')),
-                ('entrant', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='counted', to='leaderboard.entrant')),
-                ('submission', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='counted_on', to='leaderboard.submission')),
-                ('track', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='counted', to='leaderboard.track')),
-            ],
-        ),
-        migrations.CreateModel(
-            name='AuditEntry',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('actor_name', models.CharField(help_text="Kept when the account goes; 'system' for the site.", max_length=150)),
-                ('action', models.CharField(max_length=60)),
-                ('target', models.CharField(max_length=200)),
-                ('reason', models.TextField(blank=True)),
-                ('detail', models.JSONField(default=dict)),
-                ('at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('actor', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("index", models.PositiveIntegerField()),
+                (
+                    "solution_sha256",
+                    models.CharField(
+                        blank=True, help_text="Blob: the solution's record, one JSON line.", max_length=64
+                    ),
+                ),
+                ("solution_bytes", models.PositiveIntegerField(default=0)),
+                ("invalid_reason", models.CharField(blank=True, max_length=500)),
+                (
+                    "problem",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="samples", to="problems.problem"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-id'],
-                'indexes': [models.Index(fields=['target', '-id'], name='audit_of_target')],
+                "ordering": ["problem", "index"],
+            },
+        ),
+        migrations.AddField(
+            model_name="evaluation",
+            name="sample",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="evaluations", to="leaderboard.sample"
+            ),
+        ),
+        migrations.CreateModel(
+            name="Submission",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "is_full",
+                    models.BooleanField(
+                        help_text="All problems of the release; a partial one feeds per-problem rankings only."
+                    ),
+                ),
+                ("name", models.CharField(help_text="The pack's name.", max_length=200)),
+                ("note", models.CharField(blank=True, max_length=500)),
+                (
+                    "digest",
+                    models.CharField(help_text="sha256 over (task, index, content) of every sample.", max_length=64),
+                ),
+                (
+                    "identity",
+                    models.CharField(help_text="sha256 over entrant, release, tracks and digest.", max_length=64),
+                ),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[("accepted", "In progress"), ("done", "Done"), ("cancelled", "Cancelled")],
+                        default="accepted",
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "asks_to_count",
+                    models.BooleanField(
+                        default=False, help_text="Whether its submitter wants it to be the counted one."
+                    ),
+                ),
+                ("n_samples_per_problem", models.PositiveIntegerField()),
+                ("submitted_through", models.CharField(default="web", max_length=10)),
+                ("priority", models.SmallIntegerField(default=0)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "entrant",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="submissions",
+                        to="leaderboard.entrant",
+                    ),
+                ),
+                (
+                    "release",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="submissions", to="problems.release"
+                    ),
+                ),
+                (
+                    "submitted_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="submissions",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                ("tracks", models.ManyToManyField(related_name="submissions", to="leaderboard.track")),
+            ],
+            options={
+                "ordering": ["-id"],
+            },
+        ),
+        migrations.AddField(
+            model_name="sample",
+            name="submission",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="samples", to="leaderboard.submission"
+            ),
+        ),
+        migrations.AddField(
+            model_name="evaluation",
+            name="submission",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="evaluations", to="leaderboard.submission"
+            ),
+        ),
+        migrations.CreateModel(
+            name="Decision",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("flag_upheld", "Flag upheld"),
+                            ("flag_dismissed", "Flag dismissed"),
+                            ("problem_voided", "Problem voided"),
+                            ("submission_retracted", "Submission retracted"),
+                        ],
+                        max_length=30,
+                    ),
+                ),
+                ("public_reason", models.TextField()),
+                ("at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "decided_by",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+                (
+                    "problem",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="decisions",
+                        to="problems.problem",
+                    ),
+                ),
+                (
+                    "flag",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="decisions",
+                        to="leaderboard.flag",
+                    ),
+                ),
+                (
+                    "submission",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="decisions",
+                        to="leaderboard.submission",
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ["-id"],
+            },
+        ),
+        migrations.CreateModel(
+            name="Standing",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("rank", models.PositiveIntegerField(help_text="Null while incomplete, and for baselines.", null=True)),
+                ("rank_low", models.PositiveIntegerField(null=True)),
+                ("rank_high", models.PositiveIntegerField(null=True)),
+                ("is_incomplete", models.BooleanField(default=False)),
+                ("incomplete_reason", models.CharField(blank=True, max_length=300)),
+                ("primary_value", models.FloatField(null=True)),
+                ("pass_at_1", models.FloatField(null=True)),
+                ("pass_at_1_low", models.FloatField(null=True)),
+                ("pass_at_1_high", models.FloatField(null=True)),
+                (
+                    "pass_at_k",
+                    models.JSONField(default=dict, help_text="k → [value, low, high]; value null where n < k."),
+                ),
+                ("n_solved", models.PositiveIntegerField(default=0)),
+                ("n_problems", models.PositiveIntegerField(default=0)),
+                ("n_skipped", models.PositiveIntegerField(default=0)),
+                ("n_timed_problems", models.PositiveIntegerField(default=0)),
+                ("speedup", models.FloatField(null=True)),
+                ("speedup_low", models.FloatField(null=True)),
+                ("speedup_high", models.FloatField(null=True)),
+                ("correct_speedup", models.FloatField(null=True)),
+                (
+                    "fast_p",
+                    models.JSONField(default=list, help_text="Share of samples passed faster than each threshold."),
+                ),
+                (
+                    "gflops",
+                    models.FloatField(
+                        help_text="Geometric mean over the problems every ranked entrant passed.", null=True
+                    ),
+                ),
+                ("n_gflops_problems", models.PositiveIntegerField(default=0)),
+                ("n_samples", models.PositiveIntegerField(default=0)),
+                ("groups", models.JSONField(default=dict, help_text="group → {solved, problems, pass_at_1}.")),
+                ("updated_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "entrant",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="standings", to="leaderboard.entrant"
+                    ),
+                ),
+                (
+                    "release",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="standings", to="problems.release"
+                    ),
+                ),
+                (
+                    "submission",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="standings",
+                        to="leaderboard.submission",
+                    ),
+                ),
+                (
+                    "track",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="standings", to="leaderboard.track"
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="ReleaseTrack",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("touched_at", models.DateTimeField(blank=True, null=True)),
+                ("ranked_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "release",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="on_tracks", to="problems.release"
+                    ),
+                ),
+                (
+                    "track",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="on_releases", to="leaderboard.track"
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="ProblemTrack",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("skip_reason", models.CharField(blank=True, max_length=300)),
+                ("has_rankable_baseline", models.BooleanField(default=False)),
+                ("baseline_median_ms", models.FloatField(blank=True, null=True)),
+                (
+                    "problem",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="on_tracks", to="problems.problem"
+                    ),
+                ),
+                (
+                    "track",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="on_problems", to="leaderboard.track"
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="ProblemScore",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("n_samples", models.PositiveIntegerField(default=0)),
+                ("n_passed", models.PositiveIntegerField(default=0)),
+                ("n_skipped", models.PositiveIntegerField(default=0)),
+                ("n_pending", models.PositiveIntegerField(default=0, help_text="Queued, running or cancelled.")),
+                (
+                    "n_unresolved",
+                    models.PositiveIntegerField(default=0, help_text="Platform errors and verdicts under a flag."),
+                ),
+                ("n_time_flagged", models.PositiveIntegerField(default=0)),
+                (
+                    "ln_speedup_sum",
+                    models.FloatField(default=0.0, help_text="Sum of ln max(1, s) over samples whose time ranks."),
+                ),
+                (
+                    "correct_ln_sum",
+                    models.FloatField(default=0.0, help_text="Sum of ln s over passed samples whose time ranks."),
+                ),
+                ("n_timed", models.PositiveIntegerField(default=0)),
+                (
+                    "fast_counts",
+                    models.JSONField(default=list, help_text="Passed samples faster than each fast_p threshold."),
+                ),
+                ("best_speedup", models.FloatField(blank=True, null=True)),
+                ("best_ms", models.FloatField(blank=True, null=True)),
+                (
+                    "best_evaluation",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="leaderboard.evaluation",
+                    ),
+                ),
+                (
+                    "problem",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="problem_scores",
+                        to="problems.problem",
+                    ),
+                ),
+                (
+                    "submission",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="problem_scores",
+                        to="leaderboard.submission",
+                    ),
+                ),
+                (
+                    "track",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="problem_scores",
+                        to="leaderboard.track",
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="Measurement",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "role",
+                    models.CharField(choices=[("candidate", "candidate"), ("baseline", "baseline")], max_length=10),
+                ),
+                ("case", models.CharField(blank=True, max_length=200)),
+                (
+                    "shared_key",
+                    models.CharField(blank=True, help_text="Set on a baseline shared by many results.", max_length=200),
+                ),
+                ("median_ms", models.FloatField()),
+                ("ci_low_ms", models.FloatField(blank=True, null=True)),
+                ("ci_high_ms", models.FloatField(blank=True, null=True)),
+                ("runs_ms", models.JSONField(default=list)),
+                (
+                    "clock",
+                    models.CharField(
+                        choices=[("outside", "outside"), ("in_process", "in_process"), ("self", "self")], max_length=12
+                    ),
+                ),
+                ("work_checked", models.BooleanField(default=False)),
+                (
+                    "witness",
+                    models.CharField(
+                        choices=[("seen", "seen"), ("contradicted", "contradicted"), ("unavailable", "unavailable")],
+                        default="unavailable",
+                        max_length=12,
+                    ),
+                ),
+                (
+                    "ranks",
+                    models.BooleanField(default=False, help_text="Whether its clock, witness and flags let it rank."),
+                ),
+                ("provenance", models.JSONField(default=dict)),
+                ("measured_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "baseline",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="candidates",
+                        to="leaderboard.measurement",
+                    ),
+                ),
+                (
+                    "problem",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="measurements", to="problems.problem"
+                    ),
+                ),
+                (
+                    "result",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="measurements",
+                        to="leaderboard.result",
+                    ),
+                ),
+                (
+                    "track",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="measurements", to="leaderboard.track"
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ["id"],
+            },
+        ),
+        migrations.AddField(
+            model_name="evaluation",
+            name="track",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="evaluations", to="leaderboard.track"
+            ),
+        ),
+        migrations.CreateModel(
+            name="Counted",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("since", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "release",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="counted", to="problems.release"
+                    ),
+                ),
+                (
+                    "entrant",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="counted", to="leaderboard.entrant"
+                    ),
+                ),
+                (
+                    "submission",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="counted_on",
+                        to="leaderboard.submission",
+                    ),
+                ),
+                (
+                    "track",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="counted", to="leaderboard.track"
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="AuditEntry",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "actor_name",
+                    models.CharField(help_text="Kept when the account goes; 'system' for the site.", max_length=150),
+                ),
+                ("action", models.CharField(max_length=60)),
+                ("target", models.CharField(max_length=200)),
+                ("reason", models.TextField(blank=True)),
+                ("detail", models.JSONField(default=dict)),
+                ("at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "actor",
+                    models.ForeignKey(
+                        blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ["-id"],
+                "indexes": [models.Index(fields=["target", "-id"], name="audit_of_target")],
             },
         ),
         migrations.AddConstraint(
-            model_name='sample',
-            constraint=models.UniqueConstraint(fields=('submission', 'problem', 'index'), name='sample_place'),
+            model_name="sample",
+            constraint=models.UniqueConstraint(fields=("submission", "problem", "index"), name="sample_place"),
         ),
         migrations.AddConstraint(
-            model_name='decision',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('flag__isnull', False), ('kind__startswith', 'flag'), ('problem__isnull', True), ('submission__isnull', True)), models.Q(('flag__isnull', True), ('kind', 'problem_voided'), ('problem__isnull', False), ('submission__isnull', True)), models.Q(('flag__isnull', True), ('kind', 'submission_retracted'), ('problem__isnull', True), ('submission__isnull', False)), _connector='OR'), name='decision_has_one_subject'),
+            model_name="decision",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(
+                        ("flag__isnull", False),
+                        ("kind__startswith", "flag"),
+                        ("problem__isnull", True),
+                        ("submission__isnull", True),
+                    ),
+                    models.Q(
+                        ("flag__isnull", True),
+                        ("kind", "problem_voided"),
+                        ("problem__isnull", False),
+                        ("submission__isnull", True),
+                    ),
+                    models.Q(
+                        ("flag__isnull", True),
+                        ("kind", "submission_retracted"),
+                        ("problem__isnull", True),
+                        ("submission__isnull", False),
+                    ),
+                    _connector="OR",
+                ),
+                name="decision_has_one_subject",
+            ),
         ),
         migrations.AddIndex(
-            model_name='submission',
-            index=models.Index(fields=['release', '-id'], name='submissions_of_release'),
+            model_name="submission",
+            index=models.Index(fields=["release", "-id"], name="submissions_of_release"),
         ),
         migrations.AddIndex(
-            model_name='submission',
-            index=models.Index(fields=['entrant', 'release', '-id'], name='submissions_of_entrant'),
+            model_name="submission",
+            index=models.Index(fields=["entrant", "release", "-id"], name="submissions_of_entrant"),
         ),
         migrations.AddConstraint(
-            model_name='submission',
-            constraint=models.UniqueConstraint(condition=models.Q(('state', 'cancelled'), _negated=True), fields=('identity',), name='submission_once'),
+            model_name="submission",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("state", "cancelled"), _negated=True), fields=("identity",), name="submission_once"
+            ),
         ),
         migrations.AddIndex(
-            model_name='standing',
-            index=models.Index(fields=['release', 'track', 'rank'], name='board_by_rank'),
+            model_name="standing",
+            index=models.Index(fields=["release", "track", "rank"], name="board_by_rank"),
         ),
         migrations.AddConstraint(
-            model_name='standing',
-            constraint=models.UniqueConstraint(fields=('release', 'track', 'entrant'), name='standing_one'),
+            model_name="standing",
+            constraint=models.UniqueConstraint(fields=("release", "track", "entrant"), name="standing_one"),
         ),
         migrations.AddConstraint(
-            model_name='releasetrack',
-            constraint=models.UniqueConstraint(fields=('release', 'track'), name='release_track'),
+            model_name="releasetrack",
+            constraint=models.UniqueConstraint(fields=("release", "track"), name="release_track"),
         ),
         migrations.AddConstraint(
-            model_name='problemtrack',
-            constraint=models.UniqueConstraint(fields=('problem', 'track'), name='problem_track'),
+            model_name="problemtrack",
+            constraint=models.UniqueConstraint(fields=("problem", "track"), name="problem_track"),
         ),
         migrations.AddIndex(
-            model_name='problemscore',
-            index=models.Index(fields=['problem', 'track', 'best_ms'], name='problem_ranking'),
+            model_name="problemscore",
+            index=models.Index(fields=["problem", "track", "best_ms"], name="problem_ranking"),
         ),
         migrations.AddConstraint(
-            model_name='problemscore',
-            constraint=models.UniqueConstraint(fields=('submission', 'track', 'problem'), name='problem_score_one'),
+            model_name="problemscore",
+            constraint=models.UniqueConstraint(fields=("submission", "track", "problem"), name="problem_score_one"),
         ),
         migrations.AddConstraint(
-            model_name='measurement',
-            constraint=models.UniqueConstraint(condition=models.Q(('shared_key', ''), _negated=True), fields=('problem', 'track', 'shared_key'), name='measurement_shared_once'),
+            model_name="measurement",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("shared_key", ""), _negated=True),
+                fields=("problem", "track", "shared_key"),
+                name="measurement_shared_once",
+            ),
         ),
         migrations.AddIndex(
-            model_name='evaluation',
-            index=models.Index(fields=['submission', 'track', 'state'], name='evaluation_progress'),
+            model_name="evaluation",
+            index=models.Index(fields=["submission", "track", "state"], name="evaluation_progress"),
         ),
         migrations.AddIndex(
-            model_name='evaluation',
-            index=models.Index(fields=['problem', 'track', 'state'], name='evaluation_of_problem'),
+            model_name="evaluation",
+            index=models.Index(fields=["problem", "track", "state"], name="evaluation_of_problem"),
         ),
         migrations.AddConstraint(
-            model_name='evaluation',
-            constraint=models.UniqueConstraint(fields=('sample', 'track', 'judge_version'), name='evaluation_identity'),
+            model_name="evaluation",
+            constraint=models.UniqueConstraint(fields=("sample", "track", "judge_version"), name="evaluation_identity"),
         ),
         migrations.AddConstraint(
-            model_name='counted',
-            constraint=models.UniqueConstraint(fields=('entrant', 'release', 'track'), name='counted_one'),
+            model_name="counted",
+            constraint=models.UniqueConstraint(fields=("entrant", "release", "track"), name="counted_one"),
         ),
     ]

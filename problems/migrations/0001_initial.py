@@ -7,7 +7,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
@@ -16,81 +15,130 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name='Release',
+            name="Release",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('slug', models.SlugField(max_length=100, unique=True)),
-                ('datapack_release', models.CharField(help_text="The release's name inside its packs.", max_length=100)),
-                ('revision', models.PositiveIntegerField(default=1)),
-                ('digest', models.CharField(help_text='sha256 of problems.jsonl.', max_length=64)),
-                ('profile', models.CharField(choices=[('compute-eval', 'compute-eval'), ('podium/1', 'podium/1')], max_length=20)),
-                ('pack_metadata', models.TextField(help_text='metadata.json as it came, for export.')),
-                ('title', models.CharField(max_length=200)),
-                ('description', models.TextField(blank=True)),
-                ('state', models.CharField(choices=[('draft', 'Draft'), ('published', 'Published'), ('frozen', 'Frozen')], default='draft', max_length=10)),
-                ('is_public', models.BooleanField(default=False, help_text='Whether strangers may read statements and visible files.', verbose_name='public')),
-                ('primary_metric', models.CharField(default='pass@1', max_length=40)),
-                ('timing_policy', models.CharField(choices=[('quick', 'quick'), ('ranked', 'ranked')], default='quick', max_length=10)),
-                ('ks', models.JSONField(default=list, help_text='The k of pass@k that the board offers.')),
-                ('opens_at', models.DateTimeField(blank=True, null=True)),
-                ('closes_at', models.DateTimeField(blank=True, null=True)),
-                ('hidden_until', models.DateTimeField(blank=True, null=True)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('published_at', models.DateTimeField(blank=True, null=True)),
-                ('frozen_at', models.DateTimeField(blank=True, null=True)),
-                ('invited', models.ManyToManyField(blank=True, related_name='invited_releases', to=settings.AUTH_USER_MODEL)),
-                ('previous', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='later', to='problems.release')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("slug", models.SlugField(max_length=100, unique=True)),
+                (
+                    "datapack_release",
+                    models.CharField(help_text="The release's name inside its packs.", max_length=100),
+                ),
+                ("revision", models.PositiveIntegerField(default=1)),
+                ("digest", models.CharField(help_text="sha256 of problems.jsonl.", max_length=64)),
+                (
+                    "profile",
+                    models.CharField(
+                        choices=[("compute-eval", "compute-eval"), ("podium/1", "podium/1")], max_length=20
+                    ),
+                ),
+                ("pack_metadata", models.TextField(help_text="metadata.json as it came, for export.")),
+                ("title", models.CharField(max_length=200)),
+                ("description", models.TextField(blank=True)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[("draft", "Draft"), ("published", "Published"), ("frozen", "Frozen")],
+                        default="draft",
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "is_public",
+                    models.BooleanField(
+                        default=False,
+                        help_text="Whether strangers may read statements and visible files.",
+                        verbose_name="public",
+                    ),
+                ),
+                ("primary_metric", models.CharField(default="pass@1", max_length=40)),
+                (
+                    "timing_policy",
+                    models.CharField(
+                        choices=[("quick", "quick"), ("ranked", "ranked")], default="quick", max_length=10
+                    ),
+                ),
+                ("ks", models.JSONField(default=list, help_text="The k of pass@k that the board offers.")),
+                ("opens_at", models.DateTimeField(blank=True, null=True)),
+                ("closes_at", models.DateTimeField(blank=True, null=True)),
+                ("hidden_until", models.DateTimeField(blank=True, null=True)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("published_at", models.DateTimeField(blank=True, null=True)),
+                ("frozen_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "invited",
+                    models.ManyToManyField(blank=True, related_name="invited_releases", to=settings.AUTH_USER_MODEL),
+                ),
+                (
+                    "previous",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="later",
+                        to="problems.release",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-created_at', '-id'],
+                "ordering": ["-created_at", "-id"],
             },
         ),
         migrations.CreateModel(
-            name='Problem',
+            name="Problem",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('position', models.PositiveIntegerField()),
-                ('task_id', models.CharField(max_length=200)),
-                ('slug', models.SlugField(max_length=200)),
-                ('kind', models.CharField(default='command', max_length=20)),
-                ('type', models.CharField(max_length=20)),
-                ('group', models.CharField(max_length=60)),
-                ('title', models.CharField(max_length=300)),
-                ('difficulty', models.CharField(blank=True, max_length=40)),
-                ('tags', models.JSONField(default=list)),
-                ('record', models.BinaryField()),
-                ('record_md5', models.CharField(max_length=32)),
-                ('record_sha256', models.CharField(db_index=True, max_length=64)),
-                ('grading_digest', models.CharField(max_length=64)),
-                ('build_only', models.JSONField(blank=True, help_text='Paths withheld at run time; null: not yet known.', null=True)),
-                ('flops', models.FloatField(blank=True, null=True)),
-                ('bytes', models.FloatField(blank=True, null=True)),
-                ('has_benchmark', models.BooleanField(default=False)),
-                ('has_baseline', models.BooleanField(default=False)),
-                ('release', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='problems', to='problems.release')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("position", models.PositiveIntegerField()),
+                ("task_id", models.CharField(max_length=200)),
+                ("slug", models.SlugField(max_length=200)),
+                ("kind", models.CharField(default="command", max_length=20)),
+                ("type", models.CharField(max_length=20)),
+                ("group", models.CharField(max_length=60)),
+                ("title", models.CharField(max_length=300)),
+                ("difficulty", models.CharField(blank=True, max_length=40)),
+                ("tags", models.JSONField(default=list)),
+                ("record", models.BinaryField()),
+                ("record_md5", models.CharField(max_length=32)),
+                ("record_sha256", models.CharField(db_index=True, max_length=64)),
+                ("grading_digest", models.CharField(max_length=64)),
+                (
+                    "build_only",
+                    models.JSONField(
+                        blank=True, help_text="Paths withheld at run time; null: not yet known.", null=True
+                    ),
+                ),
+                ("flops", models.FloatField(blank=True, null=True)),
+                ("bytes", models.FloatField(blank=True, null=True)),
+                ("has_benchmark", models.BooleanField(default=False)),
+                ("has_baseline", models.BooleanField(default=False)),
+                (
+                    "release",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="problems", to="problems.release"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['release', 'position'],
+                "ordering": ["release", "position"],
             },
         ),
         migrations.AddConstraint(
-            model_name='release',
-            constraint=models.UniqueConstraint(fields=('datapack_release', 'digest'), name='release_identity'),
+            model_name="release",
+            constraint=models.UniqueConstraint(fields=("datapack_release", "digest"), name="release_identity"),
         ),
         migrations.AddConstraint(
-            model_name='release',
-            constraint=models.UniqueConstraint(fields=('datapack_release', 'revision'), name='release_revision'),
+            model_name="release",
+            constraint=models.UniqueConstraint(fields=("datapack_release", "revision"), name="release_revision"),
         ),
         migrations.AddConstraint(
-            model_name='problem',
-            constraint=models.UniqueConstraint(fields=('release', 'task_id'), name='problem_task'),
+            model_name="problem",
+            constraint=models.UniqueConstraint(fields=("release", "task_id"), name="problem_task"),
         ),
         migrations.AddConstraint(
-            model_name='problem',
-            constraint=models.UniqueConstraint(fields=('release', 'slug'), name='problem_slug'),
+            model_name="problem",
+            constraint=models.UniqueConstraint(fields=("release", "slug"), name="problem_slug"),
         ),
         migrations.AddConstraint(
-            model_name='problem',
-            constraint=models.UniqueConstraint(fields=('release', 'position'), name='problem_position'),
+            model_name="problem",
+            constraint=models.UniqueConstraint(fields=("release", "position"), name="problem_position"),
         ),
     ]
