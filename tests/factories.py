@@ -19,7 +19,7 @@ from leaderboard.models.evaluation import ResultOrigin
 from problems.actions import releases as release_actions
 from problems.formats.submission import read_submission
 from problems.models import Release
-from runners.fleet.models import Node, NodeGrant
+from runners.fleet.models import Job, JobState, Node, NodeGrant
 from runners.protocol import (
     Clock,
     FlagReport,
@@ -216,10 +216,11 @@ Judge = Callable[[Evaluation], Report]
 
 
 def judge(made: Submission, verdict_of: Judge | None = None) -> None:
-    """Record a result for every queued evaluation, as a node's report would."""
+    """Record a result for every queued evaluation and close its job, as a node's report would."""
     for evaluation in Evaluation.objects.filter(submission=made, state="queued").select_related("sample", "problem"):
         decided = verdict_of(evaluation) if verdict_of else report()
         record_result(evaluation, decided, Origin(ResultOrigin.FLEET))
+        Job.objects.filter(evaluation=evaluation).update(state=JobState.DONE)
 
 
 def judged_submission(

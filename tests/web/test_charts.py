@@ -1,0 +1,90 @@
+"""The figures: what they draw, what plotly makes of them, and the table that says the same."""
+
+from typing import Any
+
+import pytest
+from django.urls import reverse
+
+from leaderboard.charts import BOARD_CHARTS, fast_p, pass_at_k_bars, pass_vs_speedup, runs
+from leaderboard.charts.chart import BoardRow
+from leaderboard.charts.colours import PALETTE, colour_of
+from scoring.fast_p import THRESHOLDS
+from tests.web.conftest import Site
+
+CURVE = [1.0 - n / len(THRESHOLDS) for n in range(len(THRESHOLDS))]
+
+
+def _row(name: str, pass_1: float | None, speedup: float | None, entrant_id: int = 1) -> BoardRow:
+    share = None if pass_1 is None else [pass_1, pass_1 - 0.1, pass_1 + 0.05]
+    return BoardRow(
+        entrant_id=entrant_id, name=name, is_baseline=False,
+        pass_at_k={"1": share or [None] * 3, "5": [None, None, None]},
+        speedup=speedup, speedup_low=speedup and speedup - 0.2, speedup_high=speedup and speedup + 0.3,
+        fast_p=list(CURVE),
+    )  # fmt: skip
+
+
+ROWS = [_row("A", 0.9, 1.1), _row("B", 0.5, 2.0, 2), _row("C", 0.4, 1.5, 3), _row("D", 0.7, None, 4)]
+
+
+@pytest.mark.parametrize("module", [pass_at_k_bars, pass_vs_speedup, fast_p])
+@pytest.mark.parametrize("rows", [ROWS, []])
+def test_plotly_accepts_every_figure(module: Any, rows: list[BoardRow]) -> None:
+    figure = module.figure(rows)
+    assert len(figure.data) == len(module.spec(rows)["data"])
+
+
+def test_bars_leave_out_a_k_that_nobody_has_and_keep_uneven_intervals() -> None:
+    (trace,) = pass_at_k_bars.spec(ROWS)["data"]
+    assert trace["name"] == "pass@1"
+    assert trace["error_y"]["array"] == pytest.approx([0.05] * 4)
+    assert trace["error_y"]["arrayminus"] == pytest.approx([0.1] * 4)
+
+
+def test_the_pareto_front_joins_those_nobody_beats_on_both_axes() -> None:
+    assert pass_vs_speedup.pareto_front([(1.1, 0.9), (2.0, 0.5), (1.5, 0.4), (1.1, 0.2)]) == [(1.1, 0.9), (2.0, 0.5)]
+    front = pass_vs_speedup.spec(ROWS)["data"][0]
+    assert (front["x"], front["y"]) == ([1.1, 2.0], [0.9, 0.5])
+    table = pass_vs_speedup.table(ROWS)
+    assert [row[0] for row in table.rows] == ["A", "B", "C"], "D has no speedup and is left out"
+    assert [row[3] for row in table.rows] == ["yes", "yes", "no"]
+
+
+def test_the_fast_p_curve_stands_on_the_thresholds() -> None:
+    trace = fast_p.spec(ROWS)["data"][0]
+    assert trace["x"] == list(THRESHOLDS)
+    assert trace["y"] == CURVE
+
+
+def test_a_name_cannot_be_plotlys_markup() -> None:
+    text = str(pass_vs_speedup.spec([_row("<a href='x'>A</a>", 0.5, 1.0)]))
+    assert "<a" not in text
+
+
+def test_colours_depend_on_the_entrant_alone_and_neighbours_differ() -> None:
+    assert len({colour_of(n) for n in range(100, 100 + len(PALETTE))}) == len(PALETTE)
+    assert colour_of(7) == colour_of(7)
+
+
+def test_every_run_is_a_point() -> None:
+    spec = runs.spec([runs.Runs("candidate", "big", [1.0, 1.2, 1.1], 1.1, 1.0, 1.2)])
+    assert spec["data"][0]["y"] == [1.0, 1.2, 1.1]
+    assert spec["data"][1]["y"] == [1.1]
+    assert runs.figure([runs.Runs("baseline", "", [2.0], 2.0, None, None)]).data
+
+
+@pytest.mark.parametrize("name", BOARD_CHARTS)
+def test_the_site_answers_with_each_figure(name: str, client: Any, site: Site) -> None:
+    answer = client.get(reverse("chart", args=[site.release.slug, name]))
+    assert answer.json()["data"]
+    assert client.get(reverse("chart", args=[site.release.slug, "nonsense"])).status_code == 404
+
+
+def test_an_evaluations_runs_are_drawn_beside_the_baselines(client: Any, site: Site) -> None:
+    data = client.get(reverse("evaluation_runs", args=[site.evaluation.pk])).json()["data"]
+    assert [trace["name"] for trace in data] == [
+        "candidate, runs",
+        "candidate, median",
+        "baseline, runs",
+        "baseline, median",
+    ]

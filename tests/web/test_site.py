@@ -1,0 +1,120 @@
+"""What holds for every page: a strict policy, safe statements, words on errors, and honest health."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings as configured
+from django.urls import reverse
+
+from leaderboard.models import Decision
+from leaderboard.web.statement import as_html
+from leaderboard.web.verdicts import VERDICTS
+from runners.protocol import Verdict
+from tests import factories
+from tests.web.conftest import Site
+
+
+def test_no_page_holds_a_script_or_handler_of_its_own(client: Any, site: Site) -> None:
+    client.force_login(site.cast.owner)
+    for path in {**site.public_pages, **site.own_pages}.values():
+        text = client.get(path).content.decode()
+        assert not re.search(r"<script(?![^>]* src=)", text), path
+        assert not re.search(r"<[^>]+ (on\w+|style)=", text), path
+        assert not re.search(r'(src|href)="(https?:)?//(?!example)', text), f"{path} loads from another site"
+
+
+def test_the_policy_allows_our_scripts_alone(client: Any, db: Any) -> None:
+    policy = client.get("/")["Content-Security-Policy"]
+    assert "script-src 'self';" in policy
+    assert "default-src 'none'" in policy
+
+
+def test_templates_and_scripts_name_no_other_site() -> None:
+    files = [
+        *Path(configured.BASE_DIR, "templates").rglob("*.html"),
+        *Path(configured.BASE_DIR, "static/podium").iterdir(),
+    ]
+    assert files
+    found = [f for f in files if re.search(r"https?://(?!www\.w3\.org)", f.read_text(encoding="utf-8"))]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("markdown", "harmful"),
+    [
+        ("<script>alert(1)</script>", "<script"),
+        ("[x](javascript:alert(1))", 'href="javascript'),
+        ("![x](https://evil.example/pixel)", "<img"),
+        ("<a href='x' onclick='y'>z</a>", "<a href='x'"),
+        ("[x](data:text/html;base64,xx)", 'href="data:'),
+    ],
+)
+def test_a_statement_cannot_harm(markdown: str, harmful: str) -> None:
+    assert harmful not in as_html(markdown)
+
+
+def test_a_statement_keeps_its_structure() -> None:
+    html = as_html("# Title\n\n- one\n\n| a | b |\n| - | - |\n| 1 | 2 |\n\n```\nint x;\n```\n[l](https://example.org)")
+    for part in ("<h3>Title</h3>", "<li>one</li>", "<td>2</td>", "<code>int x;", 'href="https://example.org"'):
+        assert part in html
+    assert 'rel="noopener noreferrer"' in html
+
+
+def test_every_verdict_has_a_look() -> None:
+    assert set(VERDICTS) == set(Verdict)
+    symbols = [look.symbol for look in VERDICTS.values()]
+    assert len(set(symbols)) == len(symbols), "told apart without colour"
+
+
+def test_a_missing_page_says_so_in_the_sites_own_words(client: Any, db: Any) -> None:
+    answer = client.get("/releases/none/")
+    assert answer.status_code == 404
+    assert "nothing that you may see" in answer.content.decode()
+
+
+def test_the_site_is_alive_and_ready(client: Any, db: Any) -> None:
+    assert client.get("/livez").content == b"ok\n"
+    answer = client.get("/readyz")
+    assert answer.json() == {"database": "ok", "blobs": "ok", "oldest_queued_job_seconds": None}
+
+
+def test_readiness_tells_how_long_the_oldest_job_waits(client: Any, cast: factories.Cast) -> None:
+    made = factories.release()
+    factories.submission(cast.entrant, made, factories.offer(made))
+    assert client.get("/readyz").json()["oldest_queued_job_seconds"] >= 0
+
+
+def test_readiness_fails_where_blobs_cannot_be_written(client: Any, db: Any, settings: Any, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    settings.BLOB_URL = str(tmp_path / "file" / "blobs")
+    answer = client.get("/readyz")
+    assert answer.status_code == 503
+    assert "cannot be" in answer.json()["blobs"]
+
+
+def test_a_voided_problem_says_why(client: Any, cast: factories.Cast) -> None:
+    made = factories.release()
+    problem = made.problems.first()
+    Decision.objects.create(
+        kind="problem_voided", problem=problem, decided_by=cast.organiser, public_reason="Its test was wrong."
+    )
+    for path in (reverse("problem", args=[made.slug, problem.slug]), reverse("release_about", args=[made.slug])):
+        assert "Its test was wrong." in client.get(path).content.decode()
+
+
+def test_home_leads_with_the_latest_release(client: Any, site: Site) -> None:
+    text = client.get("/").content.decode()
+    assert site.release.title in text
+    assert "top ten of 5" in text
+
+
+def test_an_empty_site_says_what_to_do(client: Any, db: Any) -> None:
+    assert "import_release" in client.get("/").content.decode()
+
+
+def test_a_disabled_node_says_why(client: Any, db: Any) -> None:
+    node = factories.NodeFactory(disabled_reason="its golden program drifted by 4 %")
+    for path in ("/nodes/", node.get_absolute_url()):
+        assert "its golden program drifted by 4 %" in client.get(path).content.decode()
