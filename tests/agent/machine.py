@@ -1,0 +1,91 @@
+"""A small node for tests: the real pipeline over the real sandbox of this machine."""
+
+import hashlib
+import tempfile
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from problems.spec.problem import CommandProblem, problem_from
+from problems.spec.profile import Profile
+from problems.spec.solution import FileSolution, SourceFile
+from runners.agent import capabilities
+from runners.agent.environment import NodeEnvironment
+from runners.agent.pipeline import Pipeline
+from runners.agent.sandbox import Sandbox, choose
+from runners.agent.slots import Lanes
+from runners.agent.task import Finished, Subject, Task, files_of, why_invalid
+from runners.protocol import ResourceLimits
+from tests.packs import problem as record
+from tests.requirements import present
+
+Files = Mapping[str, str]
+
+LIMITS = ResourceLimits(memory_bytes=512 << 20, processes=64, file_bytes=64 << 20, workspace_bytes=64 << 20)
+
+
+def sandbox_name() -> str:
+    """The one that confines where it is to be had; what is tested here holds in either."""
+    return "bubblewrap" if present("bubblewrap") else "unconfined"
+
+
+def open_sandbox() -> Sandbox:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return choose(sandbox_name())
+
+
+class Machine:
+    """One node's environment and pipeline in a folder of its own."""
+
+    def __init__(self, folder: Path, slots: int = 2) -> None:
+        sandbox = open_sandbox()
+        known = capabilities.find_out(sandbox)
+        self.environment = NodeEnvironment.open("node-1", folder, sandbox, Lanes(slots, slots), known)
+        self.pipeline = Pipeline(self.environment)
+        self.work_folder = folder / "work"
+
+    def judge(self, problem: CommandProblem, files: Files, **task: Any) -> Finished:
+        """What a sample with these files comes to."""
+        return self.pipeline.run(task_of(problem, files, **task))
+
+    def leftovers(self) -> list[Path]:
+        """Workspaces that were not removed."""
+        return [path for room in self.work_folder.iterdir() for path in room.iterdir() if path.is_dir()]
+
+
+def task_of(problem: CommandProblem, files: Files, **task: Any) -> Task:
+    solution = FileSolution(task_id=problem.task_id, files=sources(files))
+    subject = Subject(
+        problem,
+        hashlib.sha256(problem.to_line()).hexdigest(),
+        files_of(solution),
+        limits=task.pop("limits", LIMITS),
+        build_only=tuple(task.pop("build_only", ())),
+    )
+    return replace(Task(subject, invalid_reason=why_invalid(problem, solution)), **task)
+
+
+def sources(files: Files) -> list[SourceFile]:
+    return [SourceFile(path=path, content=content) for path, content in files.items()]
+
+
+def shell_problem(**changes: Any) -> CommandProblem:
+    """Runs `sh test/t.sh`, which runs `solution.sh`, unless `changes` say otherwise; `tests`, `context`, `baseline`
+    give files as path to content."""
+    for name, field in (("tests", "test_files"), ("context", "context_files")):
+        if name in changes:
+            changes[field] = [one.model_dump() for one in sources(changes.pop(name))]
+    if "baseline" in changes:
+        files = [one.model_dump() for one in sources(changes.pop("baseline"))]
+        changes["baseline_solution"] = {"schema_version": 1, "type": "file", "task_id": "t", "files": files}
+    return problem_from(record("t", **changes), Profile.PODIUM)
+
+
+def temporary_folder() -> tempfile.TemporaryDirectory[str]:
+    """Where the slots' users can reach it when the suite runs as root, unlike pytest's own."""
+    folder = tempfile.TemporaryDirectory(prefix="podium-node-")
+    Path(folder.name).chmod(0o755)
+    return folder

@@ -1,0 +1,134 @@
+"""The same key is never built twice, and only what the contestant's code decides is remembered."""
+
+import os
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runners.agent.build_cache import Build, BuildCache, build_key
+from runners.protocol import Verdict
+from tests.agent.machine import Machine, shell_problem, task_of
+
+KEY = "k" * 64
+
+
+def build(**changes: Any) -> Build:
+    return Build(**{"key": KEY, "exit_code": 0, "stdout": "printed", "limits": "60", "product": b"made", **changes})
+
+
+def key(**changes: Any) -> str:
+    parts: dict[str, Any] = {
+        "toolchain": "gcc",
+        "command": "g++ a.cpp",
+        "environment": {},
+        "files": {"a.cpp": b"int main() {}"},
+        "architecture": "x86_64",
+    }
+    return build_key(**parts | changes)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"toolchain": "gcc 13"},
+        {"command": "g++ -O2 a.cpp"},
+        {"environment": {"A": "1"}},
+        {"files": {"a.cpp": b"int main() { }"}},
+        {"files": {"b.cpp": b"int main() {}"}},
+        {"files": {"a.cpp": b"int main() {}", "b.h": b""}},
+        {"architecture": "aarch64"},
+    ],
+)
+def test_everything_that_goes_into_a_build_changes_its_key(change: dict[str, Any]) -> None:
+    assert key(**change) != key()
+
+
+def test_the_order_of_files_does_not_matter() -> None:
+    assert key(files={"a": b"1", "b": b"2"}) == key(files={"b": b"2", "a": b"1"})
+
+
+def test_a_kept_build_survives_a_restart(tmp_path: Path) -> None:
+    BuildCache(tmp_path).put(build())
+    found = BuildCache(tmp_path).get(KEY, limits="other")
+    assert found is not None
+    assert (found.product, found.stdout, found.cached) == (b"made", "printed", True)
+
+
+def test_a_compile_error_is_kept_for_the_same_limits_only(tmp_path: Path) -> None:
+    cache = BuildCache(tmp_path)
+    cache.put(build(exit_code=1, stderr="error: no", product=b""))
+    found = cache.get(KEY, limits="60")
+    assert found is not None
+    assert found.stderr == "error: no"
+    assert cache.get(KEY, limits="120") is None
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        {"exit_code": None, "signal": 9, "timed_out": True},
+        {"exit_code": 1, "memory_exceeded": True},
+        {"exit_code": None, "signal": 11},
+        {"exit_code": 137},
+    ],
+)
+def test_ends_that_came_from_outside_are_never_kept(tmp_path: Path, end: dict[str, Any]) -> None:
+    cache = BuildCache(tmp_path)
+    cache.put(build(**end))
+    assert cache.get(KEY, limits="60") is None
+
+
+def test_a_file_cut_short_is_a_miss(tmp_path: Path) -> None:
+    cache = BuildCache(tmp_path)
+    cache.put(build())
+    (path,) = (path for path in tmp_path.glob("*/*"))
+    path.write_bytes(path.read_bytes()[:-2])
+    assert cache.get(KEY, limits="60") is None
+    assert not path.exists()
+
+
+def test_the_least_recently_used_go_when_the_bound_is_reached(tmp_path: Path) -> None:
+    cache = BuildCache(tmp_path, max_bytes=98_000)
+    keys = [letter * 64 for letter in "abcd"]
+    for age, one in enumerate(keys[:3]):
+        cache.put(build(key=one, product=bytes(25_000)))
+        os.utime(tmp_path / one[:2] / one, (age, age))
+    assert cache.get(keys[0], limits="60") is not None  # used now: the second is the oldest from here on
+    cache.put(build(key=keys[3], product=bytes(25_000)))
+    assert [cache.get(one, limits="60") is not None for one in keys] == [True, False, True, True]
+
+
+def test_two_threads_with_the_same_key_build_once(fresh_machine: Machine) -> None:
+    problem = shell_problem(build_command="sleep 0.3; echo made > product", test_command="cat product")
+    reports = []
+
+    def run() -> None:
+        reports.append(fresh_machine.judge(problem, {"solution.sh": "x"}).report)
+
+    threads = [threading.Thread(target=run) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [report.verdict for report in reports] == [Verdict.PASSED, Verdict.PASSED]
+    assert sorted(report.provenance.build_cached for report in reports) == [False, True]
+
+
+def test_a_cached_compile_error_reads_as_the_first_one_did(machine: Machine) -> None:
+    problem = shell_problem(build_command="echo some words; echo more >&2; exit 1")
+    first, second = (machine.judge(problem, {"solution.sh": "once more"}) for _ in range(2))
+    assert second.report.provenance.build_cached
+    assert first.report.verdict == second.report.verdict == Verdict.BUILD_FAILED
+    assert first.outputs.build == second.outputs.build == "some words\n\nmore\n"
+    assert first.report.steps[0].log == second.report.steps[0].log
+
+
+def test_a_timeout_is_tried_again(machine: Machine) -> None:
+    problem = shell_problem(build_command="sleep 20", timeout_seconds=0.3)
+    task = task_of(problem, {"solution.sh": "slow"})
+    for _ in range(2):
+        report = machine.pipeline.run(task).report
+        assert report.verdict == Verdict.TIMED_OUT
+        assert not report.provenance.build_cached

@@ -1,0 +1,190 @@
+"""Known ways to a pass or a speedup that was not earned; beside each stands an honest twin that passes."""
+
+import pytest
+
+from problems.spec.problem import CommandProblem
+from runners.protocol import FlagScope, Role, Verdict, Witness
+from tests.agent.machine import Machine, shell_problem
+
+MAIN = """\
+#include <cstdio>
+#include <cstring>
+#include <chrono>
+#include <thread>
+#include "answer.h"
+int main(int argc, char** argv) {
+    if (argc > 1) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    int got = answer();
+    std::printf("%d\\n", got);
+    return got == 42 ? 0 : 1;
+}
+"""
+ANSWER = "#pragma once\nint answer();\n"
+HONEST = '#include "answer.h"\nint answer() { return 42; }\n'
+WRONG = '#include "answer.h"\nint answer() { return 41; }\n'
+
+
+def compiled(**changes: object) -> CommandProblem:
+    fields: dict[str, object] = {
+        "context": {"include/answer.h": ANSWER},
+        "tests": {"test/main.cpp": MAIN},
+        "build_command": "g++ -I include -o test.out solution.cpp test/*.cpp",
+        "test_command": "./test.out",
+        "benchmark_command": "./test.out --perf",
+        "baseline": {"solution.cpp": HONEST},
+        "timeout_seconds": 20,
+    }
+    return shell_problem(**fields | changes)
+
+
+def test_the_honest_twin_passes_and_is_witnessed(machine: Machine) -> None:
+    report = machine.judge(compiled(), {"solution.cpp": HONEST}).report
+    assert (report.verdict, report.witness) == (Verdict.PASSED, Witness.SEEN)
+    assert report.speedup is not None
+    assert {one.witness for one in report.measurements} == {Witness.SEEN}
+    assert machine.judge(compiled(), {"solution.cpp": WRONG}).report.verdict == Verdict.TEST_FAILED
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "#include <unistd.h>\n__attribute__((constructor)) static void go() { _exit(0); }\n" + WRONG,
+        '#include <cstdlib>\n#include "answer.h"\nint answer() { std::exit(0); }\n',
+        '#include <unistd.h>\n#include "answer.h"\nint answer() { _exit(0); }\n',
+        '#include <unistd.h>\n#include "answer.h"\nint answer() { execl("/bin/true", "true", nullptr); return 0; }\n',
+    ],
+    ids=["constructor", "exit", "_exit", "exec"],
+)
+def test_ending_the_program_with_status_0_is_no_pass(machine: Machine, code: str) -> None:
+    report = machine.judge(compiled(), {"solution.cpp": code}).report
+    assert report.verdict == Verdict.TEST_FAILED
+    assert report.measurements == []
+    assert "never seen to reach its end" in report.reason
+
+
+@pytest.mark.parametrize(
+    ("path", "content"),
+    [
+        ("test/zz.cpp", "#include <unistd.h>\nstatic int gone = (_exit(0), 0);\n"),
+        ("Test/Main.cpp", "int main() {}\n"),
+        ("include/cstdio", "#define printf(...) 0\n"),
+        ("cstdio", "#define printf(...) 0\n"),
+    ],
+    ids=["swept-in-by-the-glob", "other-spelling", "shadowed-header", "shadowed-header-at-the-root"],
+)
+def test_files_that_the_tests_would_pick_up_are_invalid(machine: Machine, path: str, content: str) -> None:
+    problem = compiled(build_command="g++ -I include -I . -o test.out solution.cpp test/*.cpp")
+    report = machine.judge(problem, {"solution.cpp": WRONG, path: content}).report
+    assert report.verdict == Verdict.INVALID
+
+
+def test_a_forged_profile_in_the_solution_times_nothing(machine: Machine) -> None:
+    forged = '{"summary": {"application_duration_ms": 0.0001}}'
+    report = machine.judge(compiled(), {"solution.cpp": HONEST, "profile.json": forged}).report
+    own = next(one for one in report.measurements if one.role is Role.CANDIDATE)
+    assert own.median_ms > 4
+
+
+def test_a_test_that_replaces_the_program_replaces_it_for_nobody(machine: Machine) -> None:
+    code = """\
+#include "answer.h"
+#include <fstream>
+#include <unistd.h>
+int answer() { unlink("test.out"); std::ofstream("test.out") << "#!/bin/sh\\nexit 0\\n"; return 42; }
+"""
+    report = machine.judge(compiled(), {"solution.cpp": code}).report
+    own = next(one for one in report.measurements if one.role is Role.CANDIDATE)
+    assert own.median_ms > 4
+    assert own.witness is Witness.SEEN
+
+
+def test_a_printed_time_gives_no_speedup_where_a_clock_is_used(machine: Machine) -> None:
+    code = """\
+#include "answer.h"
+#include <chrono>
+#include <cstdio>
+#include <thread>
+int answer() {
+    std::puts("COMPUTE_EVAL_TIME_MS: 0.001");
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    return 42;
+}
+"""
+    report = machine.judge(compiled(), {"solution.cpp": code}).report
+    assert report.verdict == Verdict.PASSED
+    assert report.speedup is not None
+    assert report.speedup < 0.5
+
+
+def test_leaving_the_benchmark_early_gives_no_speedup(machine: Machine) -> None:
+    code = """\
+#include "answer.h"
+#include <fstream>
+#include <string>
+#include <unistd.h>
+static int early = [] {
+    std::ifstream file("/proc/self/cmdline");
+    std::string words((std::istreambuf_iterator<char>(file)), {});
+    if (words.find("--perf") != std::string::npos) _exit(0);
+    return 0;
+}();
+int answer() { return 42; }
+"""
+    finished = machine.judge(compiled(), {"solution.cpp": code})
+    report = finished.report
+    assert report.verdict == Verdict.PASSED
+    assert [(flag.code, flag.scope) for flag in report.flags] == [("left_early", FlagScope.TIME)]
+    assert report.speedup is None
+    assert {one.witness for one in report.measurements} == {Witness.CONTRADICTED}
+
+
+def test_a_daemon_left_by_the_test_does_not_live_to_slow_others_down(machine: Machine) -> None:
+    code = """\
+#include "answer.h"
+#include <cstdlib>
+int answer() { return std::system("setsid sh -c 'sleep 30; echo late > late' >/dev/null 2>&1 &") == 0 ? 42 : 1; }
+"""
+    report = machine.judge(compiled(benchmark_command=None), {"solution.cpp": code}).report
+    assert report.verdict == Verdict.PASSED
+    assert report.steps[-1].wall_ms < 10_000
+    assert machine.leftovers() == []
+
+
+PYTHON_TEST = """\
+import solution
+assert solution.answer() == 42
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "verdict"),
+    [
+        ("def answer(): return 42\n", Verdict.PASSED),
+        ("def answer(): return 41\n", Verdict.TEST_FAILED),
+        ("import os\nos._exit(0)\n", Verdict.TEST_FAILED),
+        ("import sys\nsys.exit(0)\n", Verdict.TEST_FAILED),
+        ("import os\ndef answer(): os.execv('/bin/true', ['true'])\n", Verdict.TEST_FAILED),
+    ],
+    ids=["honest", "wrong", "_exit", "sys.exit", "exec"],
+)
+def test_python_that_ends_the_interpreter_is_no_pass(machine: Machine, code: str, verdict: Verdict) -> None:
+    problem = shell_problem(
+        type="python",
+        tests={"test_it.py": PYTHON_TEST},
+        build_command=None,
+        test_command="PYTHONPATH=. python test_it.py",
+        baseline={"solution.py": "def answer(): return 42\n"},
+    )
+    assert machine.judge(problem, {"solution.py": code}).report.verdict == verdict
+
+
+def test_a_harness_that_itself_ends_oddly_is_unwitnessed_rather_than_failed(machine: Machine) -> None:
+    odd = MAIN.replace("return got == 42 ? 0 : 1;", "_Exit(got == 42 ? 0 : 1);").replace(
+        "#include <cstdio>", "#include <cstdio>\n#include <cstdlib>"
+    )
+    problem = compiled(tests={"test/main.cpp": odd}, benchmark_command=None)
+    twin = {"solution.cpp": HONEST + "// twin\n"}
+    report = machine.judge(problem, twin).report
+    assert (report.verdict, report.witness) == (Verdict.PASSED, Witness.UNAVAILABLE)
+    without_reference = problem.model_copy(update={"baseline_solution": None})
+    assert machine.judge(without_reference, twin).report.verdict == Verdict.TEST_FAILED
