@@ -17,8 +17,9 @@ from leaderboard.actions.rerun import rerun
 from leaderboard.models import AuditEntry, Decision, Evaluation, Submission
 from leaderboard.visibility import SubmissionView
 from leaderboard.web.lookups import chosen_track, submission_or_404
+from leaderboard.web.matrix import matrix
 from leaderboard.web.paging import other_parameters, page_of
-from leaderboard.web.progress import matrix, progress_of
+from leaderboard.web.progress import progress_of
 from leaderboard.web.verdicts import VERDICTS
 from problems.formats.compute_eval.packs import write_solution_pack
 from problems.models import Problem
