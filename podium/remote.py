@@ -141,7 +141,14 @@ def _form(order: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _upload_bar() -> Progress:
-    return Progress(TextColumn("{task.description}"), BarColumn(), DownloadColumn(), console=told, transient=True)
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        console=told,
+        transient=True,
+        disable=not told.is_terminal,
+    )
 
 
 def _tell_made(status: int, made: Mapping[str, Any]) -> None:
@@ -166,7 +173,9 @@ def watch(submission: Annotated[int, typer.Argument(metavar="ID", help="The subm
 
 def _follow(client: ApiClient, submission: int) -> Any:
     columns = (TextColumn("#{task.fields[id]}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, TextColumn("{task.description}"), console=told, transient=True) as bar:
+    with Progress(
+        *columns, TextColumn("{task.description}"), console=told, transient=True, disable=not told.is_terminal
+    ) as bar:
         task = bar.add_task("", id=submission, total=None)
         while True:
             now = _patiently(client, f"submissions/{submission}/progress")

@@ -37,3 +37,10 @@ def tracks_named(slugs: Sequence[str]) -> list[Track]:
         listed = ", ".join(known) or "none; make one with `manage.py add_track`"
         raise CommandError(f"There is no track {missing[0]!r}. Tracks here: {listed}.")
     return [known[slug] for slug in slugs]
+
+
+def published_words(release: Release) -> str:
+    """What a publication amounts to, for whoever forgot that content starts out private."""
+    if release.is_public:
+        return f"{release.slug} is published."
+    return f"{release.slug} is published, for organisers and the invited alone. With --public everybody sees it."

@@ -42,6 +42,18 @@ def test_a_pack_is_imported_offered_and_published_in_one_go(pack: Path) -> None:
     assert (release.state, release.is_public, release.on_tracks.count()) == ("published", True, 1)
 
 
+def test_a_private_publication_says_that_it_is_private(pack: Path) -> None:
+    told("import_release", pack)
+    assert "for organisers and the invited alone" in told("publish_release", "test-1")
+    assert not Release.objects.get().is_public
+
+
+def test_a_folder_of_problems_is_imported_as_a_pack_is(db: Any) -> None:
+    words = told("import_release", Path(__file__).parents[2] / "examples" / "demo")
+    assert "8 problems read" in words
+    assert Release.objects.get().profile == "podium/1"
+
+
 def test_the_same_pack_again_changes_nothing(pack: Path) -> None:
     told("import_release", pack)
     assert "already here as test-1" in told("import_release", pack)

@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard.actions import curate
 from leaderboard.actions.tracks import offer
-from leaderboard.management.words import as_command_errors, tracks_named
+from leaderboard.management.words import as_command_errors, published_words, tracks_named
 
 
 class Command(BaseCommand):
@@ -35,4 +35,4 @@ class Command(BaseCommand):
                 curate.make_public(None, report.release)
             if options["publish"] and report.release.is_draft:
                 curate.publish(None, report.release)
-                self.stdout.write(f"{report.release.slug} is published.")
+                self.stdout.write(published_words(report.release))

@@ -1,4 +1,4 @@
-"""`manage.py publish_release SLUG`: a draft becomes public property of its submitters and never changes again."""
+"""`manage.py publish_release SLUG`: from then on its problems never change."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from leaderboard.actions import curate
-from leaderboard.management.words import as_command_errors, release_named
+from leaderboard.management.words import as_command_errors, published_words, release_named
 
 
 class Command(BaseCommand):
@@ -14,8 +14,12 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug")
+        parser.add_argument("--public", action="store_true", help="Let strangers read statements and visible files.")
 
-    def handle(self, *_: Any, slug: str, **__: Any) -> None:
+    def handle(self, *_: Any, slug: str, public: bool, **__: Any) -> None:
         with as_command_errors():
-            curate.publish(None, release_named(slug))
-        self.stdout.write(f"{slug} is published.")
+            release = release_named(slug)
+            if public:
+                curate.make_public(None, release)
+            curate.publish(None, release)
+        self.stdout.write(published_words(release))
