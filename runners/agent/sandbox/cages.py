@@ -258,11 +258,17 @@ def choose_memory_limit() -> MemoryLimit:
     return MemoryLimit("watcher", lambda limits: TreeCage(limits.memory_bytes))
 
 
-def _sweep(parent: Path) -> None:
-    """Remove the groups of agents that died; one in use refuses."""
+def sweep(parent: Path) -> None:
+    """Remove the groups of agents that died. A living one's may be empty for the moment before its command joins."""
     for folder in parent.glob(f"{GROUP_PREFIX}*"):
-        with suppress(OSError):
-            folder.rmdir()
+        agent = folder.name.removeprefix(GROUP_PREFIX).partition("-")[0]
+        if not Path(f"/proc/{agent}").exists():
+            with suppress(OSError):
+                folder.rmdir()
+
+
+def _group_name() -> str:
+    return f"{GROUP_PREFIX}{os.getpid()}-{secrets.token_hex(6)}"
 
 
 def _own_group(controller: str) -> Path | None:
@@ -302,10 +308,10 @@ def delegated_v2() -> MemoryLimit | None:
         return None
     if not _make_room(own):
         return None
-    _sweep(own)
+    sweep(own)
 
     def cage(limits: Limits) -> Cage:
-        folder = own / f"{GROUP_PREFIX}{secrets.token_hex(6)}"
+        folder = own / _group_name()
         settings = {
             "memory.max": limits.memory_bytes,
             "memory.swap.max": 0,
@@ -350,10 +356,10 @@ def root_v1() -> MemoryLimit | None:
     if memory is None or not os.access(memory, os.W_OK):
         return None
     for parent in filter(None, (memory, pids)):
-        _sweep(parent)
+        sweep(parent)
 
     def cage(limits: Limits) -> Cage:
-        name = f"{GROUP_PREFIX}{secrets.token_hex(6)}"
+        name = _group_name()
         folders = [memory / name]
         settings = [
             (folders[0] / "memory.limit_in_bytes", str(limits.memory_bytes)),
