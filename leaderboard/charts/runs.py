@@ -60,7 +60,8 @@ def _median(one: Runs) -> Spec:
 
 def spec(rows: Sequence[Runs]) -> Spec:
     traces = [trace for one in rows for trace in (_points(one), _median(one))]
-    return {"data": traces, "layout": layout(axis("", type="category"), axis("Time (ms)"))}
+    x = axis("", type="category", range=[-0.5, len(rows) - 0.5])
+    return {"data": traces, "layout": layout(x, axis("Time (ms)"))}
 
 
 def figure(rows: Sequence[Runs]) -> "Figure":

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings as configured
+from django.contrib.staticfiles import finders
 from django.urls import reverse
 
 from leaderboard.models import Decision
@@ -26,8 +27,8 @@ def test_no_page_holds_a_script_or_handler_of_its_own(client: Any, site: Site) -
 
 
 def test_the_policy_allows_our_scripts_alone(client: Any, db: Any) -> None:
-    policy = client.get("/")["Content-Security-Policy"]
-    assert "script-src 'self';" in policy
+    policy = [part.strip() for part in client.get("/")["Content-Security-Policy"].split(";")]
+    assert "script-src 'self'" in policy
     assert "default-src 'none'" in policy
 
 
@@ -39,6 +40,25 @@ def test_templates_and_scripts_name_no_other_site() -> None:
     assert files
     found = [f for f in files if re.search(r"https?://(?!www\.w3\.org)", f.read_text(encoding="utf-8"))]
     assert found == []
+
+
+def test_every_static_file_that_a_template_names_is_there() -> None:
+    templates = Path(configured.BASE_DIR, "templates").rglob("*.html")
+    names = {
+        name for file in templates for name in re.findall(r"{% static '([^']+)' %}", file.read_text(encoding="utf-8"))
+    }
+    assert names
+    assert [name for name in names if finders.find(name) is None] == []
+
+
+def test_vendored_files_have_their_licence_and_their_version_named() -> None:
+    vendor = Path(configured.BASE_DIR, "static/vendor")
+    readme = (vendor / "README.md").read_text(encoding="utf-8")
+    folders = [version for package in vendor.iterdir() if package.is_dir() for version in package.iterdir()]
+    assert folders
+    for folder in folders:
+        assert list(folder.glob("LICENSE*")), folder
+        assert f"{folder.parent.name}/{folder.name}/" in readme
 
 
 @pytest.mark.parametrize(
