@@ -12,8 +12,8 @@ if "PODIUM_VAR_DIR" not in os.environ:
     atexit.register(shutil.rmtree, _folder, ignore_errors=True)
 os.environ.setdefault("PODIUM_BROKER_URL", "memory://")
 
-from leaderboard.settings import *  # noqa: E402, F403
-from leaderboard.settings import INSTALLED_APPS, STATIC_ROOT, STORAGES  # noqa: E402
+from leaderboard.settings import *  # noqa: F403
+from leaderboard.settings import INSTALLED_APPS, STATIC_ROOT, STORAGES
 
 INSTALLED_APPS = [*INSTALLED_APPS, "zeal"]
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
