@@ -96,8 +96,8 @@ def test_the_clock_of_process_timing_stands_outside_and_ignores_what_is_printed(
     finished = machine.judge(timed_by_clock(), {"solution.sh": f"{PRINT.format(0.001)}; sleep 0.2"})
     own, baseline = roles(finished)[C], roles(finished)[B]
     assert own.clock is Clock.OUTSIDE
-    assert 200 <= own.median_ms < 400
-    assert 120 <= baseline.median_ms < 320
+    assert own.median_ms >= 200
+    assert baseline.median_ms >= 120
     assert finished.report.speedup == pytest.approx(baseline.median_ms / own.median_ms)
 
 

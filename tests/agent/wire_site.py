@@ -1,0 +1,157 @@
+"""A stand-in for the site that speaks only what crosses the wire, so that its answers can be scripted.
+
+The true site meets the true node in tests/e2e.
+"""
+
+import hashlib
+import threading
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from uuid import UUID, uuid4
+
+from problems.spec.problem import CommandProblem
+from problems.spec.solution import FileSolution
+from runners.agent.client import SiteClient
+from runners.protocol import (
+    BlobRef,
+    Claim,
+    ClaimRequest,
+    Grant,
+    Heartbeat,
+    HeartbeatReply,
+    HelloReply,
+    Report,
+    ReportReply,
+    Stage,
+    TimingPolicy,
+    TrackSpec,
+    WireError,
+    Work,
+)
+from tests.agent.machine import LIMITS, Files, sources
+
+TOKEN = "node-token"
+GRANTS = [Grant(track="cpu", stage=Stage.BOTH)]
+
+
+class WireSite:
+    """Holds queue, blobs and what nodes said. `away` makes all answers 503; `refuse` maps the end of a path to one."""
+
+    def __init__(self) -> None:
+        self.queue: list[Work] = []
+        self.blobs: dict[str, bytes] = {}
+        self.put: dict[str, bytes] = {}
+        self.reports: dict[UUID, Report] = {}
+        self.released: list[UUID] = []
+        self.heartbeats: list[Heartbeat] = []
+        self.claims: list[ClaimRequest] = []
+        self.cancelled = False
+        self.away = False
+        self.refuse: dict[str, tuple[int, WireError]] = {}
+        self.changed = threading.Condition()
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_port}"
+
+    def client(self) -> SiteClient:
+        return SiteClient(self.url, TOKEN)
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def add(self, problem: CommandProblem, files: Files, **fields: Any) -> Work:
+        """Queue a sample."""
+        solution = FileSolution(task_id=problem.task_id, files=sources(files)).to_line()
+        work = Work(
+            attempt=uuid4(),
+            attempt_token="attempt-token",
+            number=1,
+            stage=Stage.BOTH,
+            evaluation=1,
+            submission=1,
+            lease_seconds=5,
+            heartbeat_seconds=0.1,
+            track=TrackSpec(slug="cpu", device="cpu"),
+            judge_version="1",
+            problem=self._blob(problem.to_line()),
+            profile="podium/1",
+            solution=self._blob(solution),
+            timing_policy=TimingPolicy.QUICK,
+            limits=LIMITS,
+        ).model_copy(update=fields)
+        self.queue.append(work)
+        return work
+
+    def _blob(self, content: bytes) -> BlobRef:
+        digest = hashlib.sha256(content).hexdigest()
+        self.blobs[digest] = content
+        return BlobRef(sha256=digest, size_bytes=len(content))
+
+    def wait_until(self, condition: Callable[[], bool], seconds: float = 10) -> None:
+        with self.changed:
+            assert self.changed.wait_for(condition, seconds), "the node did not do it in time"
+
+    def answer(self, method: str, path: str, body: bytes) -> tuple[int, bytes]:
+        """Status and body for one call."""
+        parts = path.removeprefix("/api/node/v1/").split("/")
+        if self.away:
+            return 503, b""
+        if parts[-1] in self.refuse:
+            status, error = self.refuse[parts[-1]]
+            return status, error.model_dump_json().encode()
+        if parts[0] == "hello":
+            reply = HelloReply(node="node-1", grants=GRANTS, lease_seconds=5, heartbeat_seconds=0.1)
+            return 200, reply.model_dump_json().encode()
+        if parts[0] == "claim":
+            return self._claim(ClaimRequest.model_validate_json(body))
+        return self._of_attempt(method, UUID(parts[1]), parts[2:], body)
+
+    def _claim(self, request: ClaimRequest) -> tuple[int, bytes]:
+        self.claims.append(request)
+        taken, self.queue = self.queue[: request.free_slots], self.queue[request.free_slots :]
+        return (200, Claim(work=taken).model_dump_json().encode()) if taken else (204, b"")
+
+    def _of_attempt(self, method: str, attempt: UUID, what: list[str], body: bytes) -> tuple[int, bytes]:
+        if what[0] == "blobs" and method == "GET":
+            return 200, self.blobs[what[1]]
+        if what[0] == "blobs":
+            self.put[what[1]] = body
+            return 201, b""
+        if what[0] == "heartbeat":
+            self.heartbeats.append(Heartbeat.model_validate_json(body))
+            return 200, HeartbeatReply(cancel=self.cancelled, lease_seconds=5).model_dump_json().encode()
+        if what[0] == "release":
+            self.released.append(attempt)
+            return 204, b""
+        self.reports[attempt] = Report.model_validate_json(body)
+        return 200, ReportReply(result=1).model_dump_json().encode()
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        site = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True
+
+            def _serve(self) -> None:
+                body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+                known = self.headers["Authorization"] == f"Bearer {TOKEN}"
+                with site.changed:
+                    status, answer = site.answer(self.command, self.path, body) if known else (401, b"{}")
+                    site.changed.notify_all()
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(answer)))
+                self.end_headers()
+                self.wfile.write(answer)
+
+            do_GET = do_POST = do_PUT = _serve  # noqa: N815 - the server's own names
+
+            def log_message(self, format: str, *args: Any) -> None:
+                pass
+
+        return Handler
