@@ -151,7 +151,8 @@ def percentile_interval(bootstrap: Bootstrap) -> Estimate:
     ordered = np.partition(bootstrap.draws, ends, axis=1)
     enough = bootstrap.problems >= 2
     low, high = (np.where(enough, ordered[:, end], np.nan) for end in ends)
-    return Estimate(bootstrap.mean, low, high)
+    # The draws are rounded so that their sums are exact: an end may then pass the mean by less than that rounding.
+    return Estimate(bootstrap.mean, np.minimum(low, bootstrap.mean), np.maximum(high, bootstrap.mean))
 
 
 def proportion_interval(bootstrap: Bootstrap) -> Estimate:

@@ -727,6 +727,7 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
+                "verbose_name_plural": "audit entries",
                 "ordering": ["-id"],
                 "indexes": [models.Index(fields=["target", "-id"], name="audit_of_target")],
             },

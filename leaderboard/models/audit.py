@@ -16,6 +16,7 @@ class AuditEntry(models.Model):
     at = models.DateTimeField(default=timezone.now)
 
     class Meta:
+        verbose_name_plural = "audit entries"
         ordering: ClassVar = ["-id"]
         indexes: ClassVar = [models.Index(fields=["target", "-id"], name="audit_of_target")]  # an object's history
 

@@ -143,3 +143,10 @@ def test_all_pass_and_all_fail_are_not_certain():
     found = proportion_interval(bootstrap_mean(values, np.ones((2, 10)), "d", 100))
     assert found.low == pytest.approx([0.0, 0.7225], abs=1e-4)
     assert found.high == pytest.approx([0.2775, 1.0], abs=1e-4)
+
+
+def test_an_interval_always_holds_its_estimate() -> None:
+    """All samples twice as fast: the draws' rounding must not lift the lower end above the mean."""
+    values = np.full((1, 5), np.log(2.0))
+    estimate = percentile_interval(bootstrap_mean(values, np.ones((1, 5)), "digest", 1000))
+    assert estimate.low[0] <= estimate.value[0] <= estimate.high[0]
