@@ -8,9 +8,13 @@ import typer
 from rich.console import Console
 
 from podium.evaluation.inputs import read_problems
-from problems.formats.compute_eval.packs import ProblemPack
+from problems.formats.compute_eval.packs import read_solution_pack
 from problems.formats.errors import PackRefused
 from problems.formats.submission import Catalogue, SubmissionDraft, read_samples
+from problems.spec.errors import RecordError
+from problems.spec.profile import Profile
+from problems.spec.solution import load_object
+from problems.spec.workspace_rules import WorkspaceRules
 
 FINE, SOME_INVALID, REFUSED = 0, 1, 2
 told = Console(soft_wrap=True)
@@ -19,8 +23,8 @@ told = Console(soft_wrap=True)
 def check(
     pack: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="A solutions pack, zip or .jsonl file.")],
     problems: Annotated[
-        Path, typer.Option(exists=True, help="The problem pack (or folder) that the solutions answer.")
-    ],
+        Path | None, typer.Option(exists=True, help="The problem pack (or folder) that the solutions answer.")
+    ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Apply ComputeEval's own rules to the whole pack.")] = False,
 ) -> None:
     """Check a submission without sending it, line by line.
@@ -28,7 +32,7 @@ def check(
     Exit status: 0 all samples may be graded, 1 some are invalid or unknown, 2 the file is refused.
     """
     try:
-        catalogue = Catalogue.of_pack(_problems(problems, pack))
+        catalogue = Catalogue.of_pack(read_problems(problems, [pack])) if problems else _catalogue_of_answers(pack)
         draft = read_samples(pack, pack.name, catalogue, strict=strict)
     except PackRefused as refused:
         _say(f"refused ({refused.code}): {refused.message}")
@@ -38,8 +42,22 @@ def check(
     raise typer.Exit(SOME_INVALID if draft.unknown or any(one.invalid_reason for one in draft.samples) else FINE)
 
 
-def _problems(source: Path, pack: Path) -> ProblemPack:
-    return read_problems(source, [pack])
+def _catalogue_of_answers(pack: Path) -> Catalogue:
+    """Takes the tasks that the pack answers for the release's own: its records and paths can still be checked."""
+    _say("Without --problems only records and paths are checked, not what each problem allows.")
+    answers = read_solution_pack(pack, pack.name, Profile.PODIUM)
+    tasks = dict.fromkeys(task_id for line in answers.lines if (task_id := _task_of(line.line)))
+    nothing: frozenset[str] = frozenset()
+    rules = {task: WorkspaceRules(task, nothing, nothing, nothing, nothing, {}, (), (), ()) for task in tasks}
+    return Catalogue(answers.metadata.release, Profile.PODIUM, dict.fromkeys(tasks, ""), rules)
+
+
+def _task_of(line: bytes) -> str:
+    try:
+        task_id = load_object(line).get("task_id")
+    except RecordError:
+        return ""
+    return task_id if isinstance(task_id, str) else ""
 
 
 def report(draft: SubmissionDraft) -> Iterator[str]:

@@ -1,0 +1,37 @@
+"""`podium check` says offline, line by line, what the site would say."""
+
+from pathlib import Path
+
+from tests.evaluate.packs_on_disk import GOLDEN_PROBLEMS, GOLDEN_SOLUTIONS, podium, write_problems, write_solutions
+from tests.packs import problem, solution
+
+
+def test_a_sound_pack_is_fine(folder: Path) -> None:
+    ran = podium(folder, "check", GOLDEN_SOLUTIONS, "--problems", GOLDEN_PROBLEMS, "--strict")
+    assert ran.status == 0
+    assert "10 of 10 samples of 5 problems may be graded." in ran.stdout
+
+
+def test_invalid_samples_are_named_with_their_lines(folder: Path) -> None:
+    problems = write_problems(folder, [problem("a/1")])
+    pack = write_solutions(folder, [solution("a/1", "x"), solution("a/1", "x", "test/t.sh"), solution("z", "x")])
+    ran = podium(folder, "check", pack, "--problems", problems)
+    assert ran.status == 1
+    assert "line 2: a/1 sample 1 is invalid: 'test/t.sh' is a test file of the problem" in ran.stdout
+    assert "line 3: task_id `z` is not in release test-1." in ran.stdout
+    assert "1 of 2 samples of 1 problems may be graded." in ran.stdout
+
+
+def test_what_is_no_pack_is_refused(folder: Path) -> None:
+    (folder / "x.tar.gz").write_bytes(b"no archive")
+    ran = podium(folder, "check", folder / "x.tar.gz", "--problems", GOLDEN_PROBLEMS)
+    assert ran.status == 2
+    assert "refused" in ran.stdout
+
+
+def test_without_the_problems_paths_and_records_are_checked_all_the_same(folder: Path) -> None:
+    pack = write_solutions(folder, [solution("a/1", "x"), solution("a/1", "x", "../x")])
+    ran = podium(folder, "check", pack)
+    assert ran.status == 1
+    assert "line 2: a/1 sample 1 is invalid" in ran.stdout
+    assert "Without --problems" in ran.stdout
