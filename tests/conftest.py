@@ -36,3 +36,9 @@ def blob_folder(settings: Any, tmp_path: Any) -> Any:
 def cast(db: Any) -> factories.Cast:
     """Owner, teammate, stranger, organiser, and the entrant that the first two share."""
     return factories.Cast.make()
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """What asks for a database through a fixture runs on both databases, as what is marked django_db does."""
+    if {"db", "transactional_db"} & set(getattr(item, "fixturenames", ())):
+        item.add_marker("both_databases")
