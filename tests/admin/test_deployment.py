@@ -5,10 +5,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+OF_THIS_SHELL = ("PODIUM_", "DATABASE_", "DJANGO_")
+
 
 def test_a_production_configuration_is_clean(tmp_path: Path) -> None:
     environment = {
-        **{name: value for name, value in os.environ.items() if not name.startswith(("PODIUM_", "DATABASE_", "DJANGO_"))},
+        **{name: value for name, value in os.environ.items() if not name.startswith(OF_THIS_SHELL)},
         "PODIUM_VAR_DIR": str(tmp_path),
         "PODIUM_SECRET_KEY": "k3-" + "x7Qw9" * 20,
         "PODIUM_SITE_URL": "https://podium.example.org",
