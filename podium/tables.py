@@ -51,7 +51,8 @@ def _figure(row: Mapping[str, Any], column: Mapping[str, Any]) -> str:
         return str(value)
     scale, digits = (100, 1) if column["unit"] == "%" else (1, 2)
     low, high = row.get(f"{key}_low"), row.get(f"{key}_high")
-    margin = f" ±{scale * (high - low) / 2:.{digits}f}" if low is not None and high is not None else ""
+    known = low is not None and high is not None
+    margin = f" ({scale * low:.{digits}f}–{scale * high:.{digits}f})" if known else ""
     return f"{scale * value:.{digits}f}{margin}"
 
 

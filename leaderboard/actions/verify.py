@@ -19,7 +19,8 @@ from problems.spec.problem import CommandProblem
 from problems.spec.solution import FileSolution, SourceFile
 from runners.protocol import Verdict
 
-REFERENCE, EMPTY, KNOWN_BAD = "reference", "empty", "known-bad"
+REFERENCE, EMPTY, KNOWN_BAD = "_reference", "_empty", "_known-bad"
+"""Slugs and names of the system entrants; nobody else's begins with an underscore."""
 _TITLES = {REFERENCE: "Reference solutions", EMPTY: "Empty solutions", KNOWN_BAD: "Known-bad solutions"}
 VERIFY_PRIORITY = 5
 
@@ -49,7 +50,7 @@ def verify(user: Any, release: Release, track: Track) -> list[Submission]:
 
 
 def _submit(user: Any, release: Release, track: Track, slug: str, draft: SubmissionDraft) -> Submission:
-    entrant, _ = Entrant.objects.get_or_create(slug=slug, defaults={"name": _TITLES[slug], "kind": EntrantKind.SYSTEM})
+    entrant, _ = Entrant.objects.get_or_create(slug=slug, kind=EntrantKind.SYSTEM, defaults={"name": slug})
     order = Order(entrant, release, [track], through="site", priority=VERIFY_PRIORITY, verifies=True)
     return submit(user, order, draft).submission
 
@@ -118,7 +119,8 @@ def _wrong(slug: str, evaluation: Evaluation) -> str:
     if right and result.verdict != Verdict.PLATFORM_ERROR:
         return ""
     wanted = "anything but passed" if expected is None else f"{expected}"
-    return f"  {evaluation.problem.task_id}: {slug} is {result.verdict}, expected {wanted}. {result.reason[:200]}"
+    who = f"{evaluation.problem.task_id}: {slug.lstrip('_')}"
+    return f"  {who} is {result.verdict}, expected {wanted}. {result.reason[:200]}"
 
 
 def _expected(slug: str, evaluation: Evaluation) -> str | None:

@@ -3,19 +3,16 @@
 from typing import Any, ClassVar
 
 from django.db.models import QuerySet
-from django.utils.text import slugify
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import exceptions, serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from leaderboard.actions.entrants import OWN_KINDS, create_entrant, why_bad_name
 from leaderboard.api.base import ApiList, ApiView, found
 from leaderboard.models import Entrant
-from leaderboard.models.audit import record
 from leaderboard.models.entrant import EntrantKind
 from leaderboard.visibility import visible_entrants
-
-OWN_KINDS = [(kind.value, kind.label) for kind in (EntrantKind.MODEL, EntrantKind.AGENT, EntrantKind.PERSON)]
 
 
 class EntrantSerializer(serializers.ModelSerializer[Entrant]):
@@ -33,13 +30,11 @@ class EntrantSerializer(serializers.ModelSerializer[Entrant]):
 class NewEntrantSerializer(EntrantSerializer):
     """What a person may say of a new entrant; baselines are an organiser's."""
 
-    kind = serializers.ChoiceField(choices=OWN_KINDS, default=EntrantKind.MODEL)
+    kind = serializers.ChoiceField(choices=[(kind.value, kind.label) for kind in OWN_KINDS], default=EntrantKind.MODEL)
 
     def validate_name(self, name: str) -> str:
-        if not slugify(name):
-            raise serializers.ValidationError("Use at least one letter or digit; the address is made from the name.")
-        if Entrant.objects.filter(slug=slugify(name)[:100]).exists():
-            raise serializers.ValidationError(f"An entrant at the address {slugify(name)[:100]!r} is here already.")
+        if reason := why_bad_name(name):
+            raise serializers.ValidationError(reason)
         return name
 
 
@@ -65,9 +60,7 @@ class EntrantList(ApiList):
         """Make an entrant of your own."""
         wanted = NewEntrantSerializer(data=request.data)
         wanted.is_valid(raise_exception=True)
-        slug = slugify(wanted.validated_data["name"])[:100]
-        entrant = wanted.save(slug=slug, owner=request.user)
-        record(request.user, "create", entrant)
+        entrant = create_entrant(request.user, **wanted.validated_data)
         return Response(EntrantSerializer(entrant).data, status.HTTP_201_CREATED)
 
 

@@ -6,12 +6,12 @@ from typing import Any
 
 from leaderboard.board.numerals import (
     MISSING,
-    half_width,
     percent,
     percent_interval,
     ratio,
     ratio_interval,
     significant,
+    spread,
 )
 from leaderboard.board.query import ALL_GROUPS, BoardQuery
 from scoring.fast_p import THRESHOLDS
@@ -57,7 +57,7 @@ def _pass_cell(row: Row, k: int) -> Cell:
     value, low, high = _estimate(row, k)
     if value is None:
         return Cell(MISSING, f"needs {k} samples" if k > 1 else "", f"Some problem has fewer than {k} samples.")
-    return Cell(percent(value), half_width(low, high, 100), percent_interval(low, high))
+    return Cell(percent(value), spread(value, low, high, 100), percent_interval(low, high))
 
 
 def pass_at(k: int) -> Column:
@@ -83,7 +83,7 @@ def _speedup_cell(row: Row) -> Cell:
         return Cell(MISSING, note="No problem on this track has a baseline time that may rank.")
     low, high = row["speedup_low"], row["speedup_high"]
     words = f"{ratio_interval(low, high)}, over {row['n_timed_problems']} problems"
-    return Cell(ratio(row["speedup"]), half_width(low, high, digits=2), words)
+    return Cell(ratio(row["speedup"]), spread(row["speedup"], low, high, digits=2), words)
 
 
 def _correct_cell(row: Row) -> Cell:

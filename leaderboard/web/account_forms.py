@@ -4,13 +4,11 @@ from typing import Any, ClassVar
 
 from django import forms
 from django.contrib.auth.models import User
-from django.utils.text import slugify
 
+from leaderboard.actions.entrants import create_entrant, kinds_for, why_bad_name
 from leaderboard.models import Entrant
-from leaderboard.models.entrant import EntrantKind
 from leaderboard.models.token import Scope
 
-OWN_KINDS = (EntrantKind.MODEL, EntrantKind.AGENT, EntrantKind.PERSON)
 EXPIRY_DAYS = ((30, "30 days"), (90, "90 days"), (365, "a year"))
 
 
@@ -27,26 +25,19 @@ class EntrantForm(forms.ModelForm):  # type: ignore[type-arg]
 
     def __init__(self, *args: Any, user: Any, **kwargs: Any) -> None:
         super().__init__(*args, **(kwargs | {"label_suffix": ""}))
-        kinds = [*OWN_KINDS, EntrantKind.BASELINE] if user.is_staff else list(OWN_KINDS)
-        self.fields["kind"].choices = [(kind.value, kind.label) for kind in kinds]  # type: ignore[attr-defined]
+        self.fields["kind"].choices = [(kind.value, kind.label) for kind in kinds_for(user)]  # type: ignore[attr-defined]
         self.fields["publishes_code"].help_text = "Everybody may then read its solutions, past ones included."
 
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"].strip()
-        slug = slugify(name)[:100]
-        if not slug:
-            raise forms.ValidationError("Use at least one letter or digit: the address is made from the name.")
-        if not self.instance.pk and Entrant.objects.filter(slug=slug).exists():
-            raise forms.ValidationError(f"An entrant at the address “{slug}” is here already. Choose another name.")
+        reason = why_bad_name(name) if not self.instance.pk else ""
+        if reason or name.startswith("_"):
+            raise forms.ValidationError(reason or "Begin with a letter or digit.")
         return name
 
-    def save_for(self, user: Any) -> Entrant:
-        """Save it; a new one gets its address and owner, which do not change later."""
-        entrant: Entrant = super().save(commit=False)
-        if not entrant.pk:
-            entrant.slug, entrant.owner = slugify(entrant.name)[:100], user
-        entrant.save()
-        return entrant
+    def create_for(self, user: Any) -> Entrant:
+        """A new one gets its address and owner, which do not change later."""
+        return create_entrant(user, **self.cleaned_data)
 
 
 class TeamForm(forms.Form):

@@ -63,8 +63,7 @@ def revoke_token(request: HttpRequest, pk: int) -> HttpResponse:
 def new_entrant(request: HttpRequest) -> HttpResponse:
     form = EntrantForm(request.POST or None, user=request.user)
     if form.is_valid():
-        entrant = form.save_for(request.user)
-        record(request.user, "create", entrant)
+        entrant = form.create_for(request.user)
         messages.success(request, f"{entrant.name} is here. You may submit for it now.")
         return redirect("submit") if request.GET.get("next") == "submit" else redirect("edit_entrant", entrant.slug)
     return render(request, "podium/entrant_form.html", {"form": form}, status=422 if form.is_bound else 200)
@@ -76,7 +75,7 @@ def edit_entrant(request: HttpRequest, slug: str) -> HttpResponse:
     form = EntrantForm(request.POST or None, instance=entrant, user=request.user)
     if form.is_valid():
         changed = list(form.changed_data)
-        form.save_for(request.user)
+        form.save()
         record(request.user, "edit", entrant, fields=changed)
         messages.success(request, "Saved.")
         return redirect("edit_entrant", slug)

@@ -11,6 +11,7 @@ from django.db import connection, transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
+from leaderboard.actions.verify import REFERENCE
 from leaderboard.models import Evaluation, EvaluationState
 from problems.spec.problem import CommandProblem
 from runners.fleet.models import Attempt, AttemptState, Job, JobState, Node
@@ -150,7 +151,7 @@ def _limits(spec: CommandProblem) -> ResourceLimits:
 
 def _candidates_to_withhold(evaluation: Evaluation) -> Iterator[str]:
     """Verifying the reference of a draft whose pack says nothing: try a run without the tests' sources."""
-    if evaluation.submission.entrant.slug != "reference" or evaluation.problem.build_only is not None:
+    if evaluation.submission.entrant.slug != REFERENCE or evaluation.problem.build_only is not None:
         return
     if evaluation.submission.release.is_draft:
         yield from (file.path for file in evaluation.problem.spec.test_files)

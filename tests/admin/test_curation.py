@@ -55,7 +55,7 @@ def test_a_release_is_offered_verified_published_and_frozen(cast: Any) -> None:
     page = text(act(cast.organiser, RELEASE, "verify", made, track=track.pk))
     assert "4 evaluations to come" in page
     for one in Evaluation.objects.select_related("submission__entrant"):
-        good = one.submission.entrant.slug == "reference"
+        good = one.submission.entrant.slug == "_reference"
         factories.judge(
             one.submission, lambda _one, it=good: factories.report(Verdict.PASSED if it else Verdict.TEST_FAILED)
         )
