@@ -51,9 +51,10 @@ def _figure(row: Mapping[str, Any], column: Mapping[str, Any]) -> str:
         return str(value)
     scale, digits = (100, 1) if column["unit"] == "%" else (1, 2)
     low, high = row.get(f"{key}_low"), row.get(f"{key}_high")
-    known = low is not None and high is not None
-    margin = f" ({scale * low:.{digits}f}–{scale * high:.{digits}f})" if known else ""
-    return f"{scale * value:.{digits}f}{margin}"
+    text = f"{scale * value:.{digits}f}"
+    if low is None or high is None:
+        return text
+    return f"{text} ({scale * low:.{digits}f}–{scale * high:.{digits}f})"
 
 
 def progress_words(now: Mapping[str, Any]) -> str:
