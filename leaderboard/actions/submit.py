@@ -7,7 +7,6 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
-from problems.formats.submission import SampleDraft, SubmissionDraft
 
 from leaderboard import blobs
 from leaderboard.actions import count, scores
@@ -27,6 +26,7 @@ from leaderboard.models import (
 from leaderboard.models.audit import record
 from leaderboard.models.evaluation import ResultOrigin
 from leaderboard.signals import evaluations_queued
+from problems.formats.submission import SampleDraft, SubmissionDraft
 from problems.models import Problem, Release
 from runners.protocol import JUDGE_VERSION, Verdict
 
