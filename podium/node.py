@@ -64,7 +64,6 @@ def serve(settings: NodeSettings, sandbox: Sandbox, found: Capabilities) -> None
     try:
         _listen(settings, agent, terms)
     finally:
-        logger.info("stopping: leases go back to the site")
         agent.stop()
         environment.close()
 
@@ -76,7 +75,8 @@ def _listen(settings: NodeSettings, agent: Agent, terms: HelloReply) -> None:
 
     tracks = ", ".join(f"{grant.track} ({grant.stage.value})" for grant in terms.grants)
     logger.info("node %s serves %s", terms.node, tracks)
-    worker = make_worker(make_app(settings.broker_url, settings.var_dir / "broker", agent.ring), terms.grants)
+    app = make_app(settings.broker_url, settings.var_dir / "broker", agent.ring)
+    worker = make_worker(app, terms.grants, agent.stop)
     agent.start()
     worker.start()
 

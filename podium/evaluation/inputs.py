@@ -126,6 +126,9 @@ class Reader:
             self._sample(draft.name, one, records[one.task_id]) for one in draft.samples if one.task_id in selected
         ]
         notices = [*draft.notices, *draft.unknown]
+        if not samples:
+            words = draft.unknown[0].message if draft.unknown else "its samples are not of its groups."
+            raise PackRefused("nothing_to_grade", f"{file} has no sample for these problems: {words}")
         told = [f"{draft.name}: {f'line {one.line}: ' if one.line else ''}{one.message}" for one in notices]
         left_out = len(draft.samples) - len(samples)
         if left_out:

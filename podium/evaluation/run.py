@@ -104,7 +104,7 @@ class Grader:
             files=files_of(sample.solution),
             limits=limits_of(problem),
             build_only=tuple(problem.podium.build_only or ()),
-            image=self._options.image,
+            image=self._pipeline.environment.image_for(self._options.image),
         )
         return Task(
             subject,

@@ -84,7 +84,12 @@ class Agent:
             self._changed.notify_all()
 
     def stop(self) -> None:
-        """Claim nothing more, end what runs, give its leases back, and return when all that is done."""
+        """Claim nothing more, end what runs, give its leases back, and return when all that is done.
+
+        May be called again, and by another thread.
+        """
+        if not self._stopping.is_set():
+            logger.info("stopping: %d leases go back to the site", len(self._running))
         self._stopping.set()
         with self._changed:
             for attempt in self._running.values():

@@ -111,7 +111,7 @@ class Worker:
             files=files_of(solution),
             limits=work.limits,
             build_only=tuple(work.build_only or ()),
-            image=work.track.image,
+            image=self._pipeline.environment.image_for(work.track.image),
         )
         return Task(
             subject,

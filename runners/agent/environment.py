@@ -5,7 +5,7 @@ from pathlib import Path
 
 from runners.agent import toolchain
 from runners.agent.build_cache import BuildCache
-from runners.agent.sandbox.policy import Sandbox
+from runners.agent.sandbox.policy import Sandbox, SandboxFault
 from runners.agent.slots import Lanes
 from runners.agent.workspace import Workspaces
 from runners.protocol import Capabilities
@@ -31,6 +31,16 @@ class NodeEnvironment:
         """Workspaces and builds under `var_dir`; leftovers of processes that died there are swept."""
         workspaces = Workspaces(var_dir / "work")
         return cls(name, sandbox, workspaces, lanes, BuildCache(var_dir / "builds"), capabilities)
+
+    def image_for(self, wanted: str) -> str:
+        """The image that commands run in, by digest or id: docker's own where none is wanted, "" without docker.
+
+        Raises SandboxFault where an image is wanted and the sandbox has none.
+        """
+        own: str | None = getattr(self.sandbox, "image", None)
+        if wanted and own is None:
+            raise SandboxFault(f"the work asks for image {wanted}, but this node's sandbox is {self.sandbox.name}")
+        return wanted or own or ""
 
     def close(self) -> None:
         self.sandbox.close()

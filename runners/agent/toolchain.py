@@ -8,6 +8,8 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+from runners.agent.sandbox.root import interpreter
+
 TOOLS = (
     "g++", "gcc", "c++", "cc", "clang++", "clang", "nvcc", "ld", "as", "ar", "make", "cmake", "ninja", "python3",
     "python", "rustc", "go", "sh", "bash",
@@ -35,6 +37,7 @@ def _files(search_path: str | None) -> Iterator[Path]:
     compiler = shutil.which("g++", path=search_path)
     if compiler is not None:
         yield _compiler_proper(compiler)
+    yield interpreter().resolve()
     yield from map(Path, SYSTEM_FILES)
 
 
