@@ -19,7 +19,7 @@ from problems.spec.pack import (
 )
 from problems.spec.problem import CommandProblem, parse_problem
 from problems.spec.profile import Profile
-from problems.spec.solution import Solution, parse_solution
+from problems.spec.solution import Solution, load_object, solution_from
 
 PROBLEMS_NAME = "problems.jsonl"
 SOLUTIONS_NAME = "solutions.jsonl"
@@ -185,13 +185,16 @@ def read_solution_pack(
 
 
 def read_every_solution(pack: SolutionPack) -> list[Solution]:
-    """Parse all lines as ComputeEval does: one that cannot be read refuses the pack."""
+    """Parse all lines as ComputeEval does: one that cannot be read refuses the pack.
+
+    Lone surrogates are read; only writing them fails. Raises PackRefused.
+    """
     return [_read_solution(line) for line in pack.lines]
 
 
 def _read_solution(line: NumberedLine) -> Solution:
     try:
-        return parse_solution(line.line)
+        return solution_from(load_object(line.line))
     except RecordError as error:
         raise PackRefused("bad_record", f"the record {error}", line.number) from error
 
