@@ -19,9 +19,24 @@ def make_app(only: str = "") -> typer.Typer:
     app.callback()(_no_options)
     for name, module in LOCAL_COMMANDS.items():
         if only in ("", name):
-            app.command(name)(getattr(importlib.import_module(module), name))
+            _add(app, name, module)
     importlib.import_module("podium.remote").register(app)
     return app
+
+
+def _add(app: typer.Typer, name: str, module: str) -> None:
+    """Add the command, or where its packages are not installed one that says so whatever it is given."""
+    try:
+        app.command(name)(getattr(importlib.import_module(module), name))
+    except ModuleNotFoundError as error:
+        words = f"`podium {name}` needs the package {error.name}: pip install 'podium[node]'"
+        anything = {"ignore_unknown_options": True, "allow_extra_args": True}
+        app.command(name, context_settings=anything, help=words.replace("[", r"\["))(lambda: _refuse(words))
+
+
+def _refuse(words: str) -> None:
+    typer.echo(words, err=True)
+    raise typer.Exit(2)
 
 
 def _no_options() -> None:
