@@ -12,7 +12,7 @@ from demo.services import Services
 
 POLL_SECONDS = 0.5
 RANKING_SECONDS = 60
-SHOWN_COLUMNS = ("pass@1", "pass@4", "solved", "speedup")
+SHOWN_COLUMNS = ("pass@1", "solved", "speedup")
 
 
 def watch(console: Console, client: Client, services: Services, submissions: Mapping[str, int]) -> None:
