@@ -5,6 +5,7 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 
+from problems.spec.macros import C_SUFFIXES
 from problems.spec.problem import CommandProblem
 from problems.spec.system_headers import SYSTEM_MODULES, is_system_header
 
@@ -15,7 +16,6 @@ _INCLUDE = re.compile(
 )
 _IMPORT = re.compile(r"^[ \t]*(?:import[ \t]+([^\n#;]+)|from[ \t]+([\w.]+)[ \t]+import\b)", re.MULTILINE)
 _SEARCH_FLAG = re.compile(r"(?:--include-path|--system-include|-isystem|-iquote|-idirafter|-I)(?:=|\s*)([^\s'\"]+)")
-_C_SUFFIXES = (".c", ".cc", ".cpp", ".cxx", ".cu", ".cuh", ".h", ".hh", ".hpp", ".hxx", ".inl", ".inc", ".ipp", ".tpp")
 _RECIPE_SUFFIXES = ("Makefile", "makefile", ".mk", ".sh")
 MAX_VISITED = 500
 
@@ -106,7 +106,7 @@ def _reachable(starts: Sequence[str], own: Mapping[str, str], folders: Sequence[
 
 def _references(path: str, content: str, folders: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
     """Each name that a file pulls in, with the workspace paths where it is looked for, first come first served."""
-    if path.endswith(_C_SUFFIXES):
+    if path.endswith(C_SUFFIXES):
         yield from _included(path, content, folders)
     elif path.endswith(".py"):
         yield from _imported(path, content)

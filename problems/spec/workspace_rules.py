@@ -15,6 +15,7 @@ from problems.spec.includes import (
     shadows_module,
     shadows_system,
 )
+from problems.spec.macros import why_rewriting
 from problems.spec.paths import folder_of, spelling_key, why_bad_path
 from problems.spec.problem import CommandProblem
 from problems.spec.solution import FileSolution, Solution, SourceFile
@@ -92,6 +93,7 @@ class WorkspaceRules:
             or next((reason for file in files if (reason := _why_bad_content(file))), "")
             or next((reason for path in paths if (reason := self._why_forbidden(path))), "")
             or self._why_colliding(paths)
+            or why_rewriting(files)
         )
 
     def _why_forbidden(self, path: str) -> str:

@@ -1,5 +1,6 @@
-"""The folder that slots' users can reach, as the tests of `podium evaluate` have it."""
+"""The folder and the small node that the tests of `podium evaluate` and of the agent have."""
 
+from tests.agent.conftest import machine
 from tests.evaluate.conftest import folder
 
-__all__ = ["folder"]
+__all__ = ["folder", "machine"]
