@@ -6,7 +6,7 @@ from runners.agent.artefact import EMPTY
 from runners.agent.build_cache import Build
 from runners.agent.environment import NodeEnvironment
 from runners.agent.profilers import Timer, timer_for
-from runners.agent.references import References
+from runners.agent.references import References, missing_names
 from runners.agent.sandbox.policy import Outcome
 from runners.agent.task import Finished, Subject, Task, Unwatched, Watcher, missing_files
 from runners.agent.texts import MISSING_TEXT, STRICT_FAILURE, graded_text
@@ -81,20 +81,12 @@ class _Course:
         if task.invalid_reason:
             account.note(build=STRICT_FAILURE)
             return account.finish(Verdict.INVALID, task.invalid_reason)
-        missing = self._missing_references()
+        missing = missing_names(self._subject)
         if missing:
             account.note(test=MISSING_TEXT)
             names = ", ".join(missing)
             return account.finish(Verdict.SOURCE_REFERENCE_MISSING, f"The solution's sources lack: {names}")
         return None
-
-    def _missing_references(self) -> list[str]:
-        if self._subject.problem.source_references is None:
-            return []
-        # Grammars take a while to load, and most problems ask for no names.
-        from problems.formats.compute_eval.source_references import missing
-
-        return missing(self._subject.problem.source_references, self._subject.files)
 
     def _build(self) -> Finished | None:
         if not self._subject.problem.build_command:

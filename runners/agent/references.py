@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from problems.spec.workspace_rules import strict_failure
 from runners.agent import steps
 from runners.agent.artefact import EMPTY
 from runners.agent.environment import NodeEnvironment
@@ -34,6 +35,8 @@ class References:
 
     def _try(self, reference: Subject, watcher: Watcher) -> Reference:
         product = EMPTY
+        if not _may_be_judged(reference):
+            return Reference(passed=False)
         if reference.problem.build_command:
             built = steps.build(self._environment, reference, watcher)
             if not built.succeeded:
@@ -55,3 +58,20 @@ class References:
         if known.passed and known.witness is Witness.CONTRADICTED:
             return Witness.UNAVAILABLE
         return witness
+
+
+def missing_names(subject: Subject) -> list[str]:
+    """The source references that the subject's files lack."""
+    if subject.problem.source_references is None:
+        return []
+    # Grammars take a while to load, and most problems ask for no names.
+    from problems.formats.compute_eval.source_references import missing
+
+    return missing(subject.problem.source_references, subject.files)
+
+
+def _may_be_judged(reference: Subject) -> bool:
+    """Whether the reference meets what ComputeEval asks of any solution before it is built."""
+    baseline = reference.problem.baseline_solution
+    sound = baseline is not None and strict_failure(reference.problem, baseline) is None
+    return sound and not missing_names(reference)
