@@ -33,7 +33,13 @@ ENDING_SECONDS = 20
 HEADER = struct.Struct(">BxxxL")
 """Before every piece of a container's output: the stream (1 stdout, 2 stderr) and the piece's length."""
 CHUNK_BYTES = 1 << 16
-ENVIRONMENT = {"HOME": "/tmp", "TMPDIR": "/tmp", "LANG": "C.UTF-8", "PYTHONNOUSERSITE": "1"}  # noqa: S108 - the container's
+ENVIRONMENT = {
+    "HOME": "/tmp",  # noqa: S108 - the container's
+    "TMPDIR": "/tmp",  # noqa: S108
+    "LANG": "C.UTF-8",
+    "PYTHONNOUSERSITE": "1",
+    "LSAN_OPTIONS": "detect_leaks=0",
+}
 
 
 def connect(version: str = "auto") -> Any:
