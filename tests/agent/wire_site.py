@@ -49,6 +49,7 @@ class WireSite:
         self.cancelled = False
         self.away = False
         self.refuse: dict[str, tuple[int, WireError]] = {}
+        self.refused: list[str] = []
         self.changed = threading.Condition()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
@@ -103,6 +104,7 @@ class WireSite:
             return 503, b""
         if parts[-1] in self.refuse:
             status, error = self.refuse[parts[-1]]
+            self.refused.append(path)
             return status, error.model_dump_json().encode()
         if parts[0] == "hello":
             reply = HelloReply(node="node-1", grants=GRANTS, lease_seconds=5, heartbeat_seconds=0.1)
