@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 
 from podium.evaluation.inputs import read_problems
+from podium.upload import CannotSend, opened_pack
 from problems.formats.compute_eval.packs import read_solution_pack
 from problems.formats.errors import PackRefused
 from problems.formats.submission import Catalogue, SubmissionDraft, read_samples
@@ -21,7 +22,9 @@ told = Console(soft_wrap=True)
 
 
 def check(
-    pack: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="A solutions pack, zip or .jsonl file.")],
+    pack: Annotated[
+        Path, typer.Argument(exists=True, help="A solutions pack, a folder of solutions, a zip or a .jsonl file.")
+    ],
     problems: Annotated[
         Path | None, typer.Option(exists=True, help="The problem pack (or folder) that the solutions answer.")
     ] = None,
@@ -33,9 +36,13 @@ def check(
     """
     try:
         catalogue = Catalogue.of_pack(read_problems(problems, [pack])) if problems else _catalogue_of_answers(pack)
-        draft = read_samples(pack, pack.name, catalogue, strict=strict)
+        with opened_pack(pack) as (name, file):
+            draft = read_samples(file, name, catalogue, strict=strict)
     except PackRefused as refused:
         _say(f"refused ({refused.code}): {refused.message}")
+        raise typer.Exit(REFUSED) from None
+    except CannotSend as unusable:
+        _say(f"refused: {unusable}")
         raise typer.Exit(REFUSED) from None
     for line in report(draft):
         _say(line)
@@ -44,6 +51,9 @@ def check(
 
 def _catalogue_of_answers(pack: Path) -> Catalogue:
     """Takes the tasks that the pack answers for the release's own: its records and paths can still be checked."""
+    if not pack.name.endswith((".tar.gz", ".tgz")):
+        words = f"only a .tar.gz pack names its tasks; to check {pack.name}, give the problems with --problems"
+        raise PackRefused("needs_problems", words)
     _say("Without --problems only records and paths are checked, not what each problem allows.")
     answers = read_solution_pack(pack, pack.name, Profile.PODIUM)
     tasks = dict.fromkeys(task_id for line in answers.lines if (task_id := _task_of(line.line)))
@@ -63,13 +73,17 @@ def _task_of(line: bytes) -> str:
 def report(draft: SubmissionDraft) -> Iterator[str]:
     """What there is to say: notices, every unknown task, every invalid sample, and the sum."""
     yield from (notice.message for notice in draft.notices)
-    yield from (f"line {notice.line}: {notice.message}" for notice in draft.unknown)
+    yield from (f"{_place(notice.line)}{notice.message}" for notice in draft.unknown)
     bad = [sample for sample in draft.samples if sample.invalid_reason]
     for sample in bad:
-        where = f"line {sample.line_number}: " if sample.line_number else ""
-        yield f"{where}{sample.task_id} sample {sample.index} is invalid: {sample.invalid_reason}"
+        where = f"{_place(sample.line_number)}{sample.task_id} sample {sample.index + 1}"
+        yield f"{where} is invalid: {sample.invalid_reason}"
     fine = len(draft.samples) - len(bad)
     yield f"{fine} of {len(draft.samples)} samples of {len(draft.sample_counts)} problems may be graded."
+
+
+def _place(line: int | None) -> str:
+    return f"line {line}: " if line else ""
 
 
 def _say(words: str) -> None:

@@ -239,7 +239,9 @@ def _say_kept(files: dict[str, GradedFile]) -> None:
 
 def _say_faults(faults: Sequence[Fault]) -> None:
     for fault in faults[:SHOWN]:
-        _say(f"{fault.sample.draft.task_id} sample {fault.sample.draft.index} was not graded: {fault.reason}", "red")
+        _say(
+            f"{fault.sample.draft.task_id} sample {fault.sample.draft.index + 1} was not graded: {fault.reason}", "red"
+        )
     if faults:
         _say(f"{len(faults)} samples could not be graded on this machine: the summary lacks them.", style="red")
 

@@ -7,8 +7,6 @@ from problems.formats.submission import Catalogue, SubmissionDraft, UploadLimits
 from problems.spec.profile import Profile
 from problems.spec.workspace_rules import WorkspaceRules
 
-SHOWN_INVALID = 20
-
 
 def catalogue_from(release: Mapping[str, Any], problems: Iterable[Mapping[str, Any]]) -> Catalogue:
     """A catalogue of what the API tells everybody. Rules that depend on held-out files are left to the site."""
@@ -29,13 +27,7 @@ def check(file: BinaryIO, filename: str, catalogue: Catalogue, strict: bool) -> 
     return read_submission(file, filename, catalogue, UploadLimits(packed_bytes=size_bytes), strict)
 
 
-def report(draft: SubmissionDraft) -> list[str]:
-    """Lines for a person: how many samples there are, and which of them will be stored as invalid."""
-    bad = [sample for sample in draft.samples if sample.invalid_reason]
+def report(draft: SubmissionDraft) -> str:
+    """What is about to be sent. Which samples are invalid is the site's to say: it knows the held-out files too."""
     kind = "full" if draft.full else "partial"
-    lines = [f"{len(draft.samples)} samples of {len(draft.sample_counts)} problems, a {kind} submission."]
-    lines += [notice.message for notice in draft.notices]
-    lines += [f"  {one.task_id} sample {one.index + 1} is invalid: {one.invalid_reason}" for one in bad[:SHOWN_INVALID]]
-    if len(bad) > SHOWN_INVALID:
-        lines.append(f"  and {len(bad) - SHOWN_INVALID} more are invalid.")
-    return lines
+    return f"{len(draft.samples)} samples of {len(draft.sample_counts)} problems, a {kind} submission."

@@ -11,6 +11,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
 
 from podium import precheck, site_config, tables
 from podium.api_client import ApiClient, ApiRefused
@@ -122,8 +123,7 @@ def _send_pack(client: ApiClient, path: Path, facts: Mapping[str, Any], order: M
     catalogue = precheck.catalogue_from(facts, client.rows(f"releases/{facts['slug']}/problems"))
     with opened_pack(path) as (name, file):
         draft = precheck.check(file, name, catalogue, bool(order["strict"]))
-        for line in precheck.report(draft):
-            _say(line)
+        _say(precheck.report(draft))
         file.seek(0)
         with _upload_bar() as bar:
             task = bar.add_task("Sending", total=None)
@@ -153,7 +153,7 @@ def _upload_bar() -> Progress:
 
 def _tell_made(status: int, made: Mapping[str, Any]) -> None:
     for notice in made.get("notices", []):
-        _say(notice)
+        _say(f"  {notice}")
     word = "Submitted" if status == 201 else "This very submission is here already"
     _say(f"{word}: #{made['id']} {made['page']}")
 
@@ -210,7 +210,7 @@ def results(
         asked = {"track": track} if track else {}
         rows = _client().lines(f"submissions/{submission}/results.jsonl", **asked)
         if not as_json and out is None:
-            Console().print(tables.results_table(list(rows)))
+            _print_table(tables.results_table(list(rows)))
             return
         with out.open("w", encoding="utf-8") if out else nullcontext(sys.stdout) as target:
             for row in rows:
@@ -220,7 +220,7 @@ def results(
 def releases() -> None:
     """The releases that you may see."""
     with _refusals_as_exits():
-        Console().print(tables.releases_table(list(_client().rows("releases"))))
+        _print_table(tables.releases_table(list(_client().rows("releases"))))
 
 
 def board(
@@ -236,4 +236,19 @@ def board(
         if as_json:
             typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
         else:
-            Console().print(tables.board_table(found))
+            _print_board(found)
+
+
+def _print_table(table: Table) -> None:
+    """In a terminal as it fits; in a file or pipe with nothing cut off."""
+    screen = Console()
+    Console(width=screen.width if screen.is_terminal else max(screen.width, tables.natural_width(table))).print(table)
+
+
+def _print_board(found: Mapping[str, Any]) -> None:
+    """A terminal shows as many of the board's columns as it has room for, from the left."""
+    screen = Console()
+    fitting, left_out = tables.board_that_fits(found, screen.width) if screen.is_terminal else (found, [])
+    _print_table(tables.board_table(fitting))
+    if left_out:
+        _say(f"No room here for {', '.join(left_out)}: a wider terminal shows them, as does --json.")

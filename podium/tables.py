@@ -3,15 +3,18 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rich.table import Table
+from rich.console import Console
+from rich.measure import Measurement
+from rich.table import Column, Table
 from rich.text import Text
 
 MISSING = "–"
+UNBOUNDED = 10_000
 VERDICT_STYLES = {"passed": "green", "skipped": "dim", "platform_error": "magenta", "invalid": "yellow"}
 
 
 def releases_table(rows: Sequence[Mapping[str, Any]]) -> Table:
-    table = Table("Release", "Title", "State", "Problems", "Tracks", "Takes submissions")
+    table = Table("Release", "Title", "State", "Problems", Column("Tracks", overflow="fold"), "Takes submissions")
     for row in rows:
         closed = row["why_closed"] or ("no" if row["state"] != "published" else "yes")
         table.add_row(row["slug"], row["title"], row["state"], str(row["n_problems"]), ", ".join(row["tracks"]), closed)
@@ -27,6 +30,20 @@ def board_table(board: Mapping[str, Any]) -> Table:
         figures = [_figure(row, column) for column in board["columns"]]
         table.add_row(_rank(row), _model(row), row["organisation"], *figures)
     return table
+
+
+def board_that_fits(board: Mapping[str, Any], width: int) -> tuple[dict[str, Any], list[str]]:
+    """The board with its first columns, as many as `width` characters hold, and the titles of those left out."""
+    columns = list(board["columns"])
+    while columns and natural_width(board_table({**board, "columns": columns})) > width:
+        columns.pop()
+    return {**board, "columns": columns}, [column["title"] for column in board["columns"][len(columns) :]]
+
+
+def natural_width(table: Table) -> int:
+    """Characters that the table needs so that nothing is folded or cut off."""
+    console = Console(width=UNBOUNDED)
+    return Measurement.get(console, console.options, table).maximum
 
 
 def _rank(row: Mapping[str, Any]) -> str:

@@ -108,6 +108,6 @@ def notices(draft: SubmissionDraft) -> list[str]:
         for one in draft.samples
         if one.invalid_reason
     ]
-    lines = [*map(str, draft.notices), *invalid]
+    lines = [*(notice.message for notice in draft.notices), *invalid]
     hidden = len(lines) - SHOWN_NOTICES
     return [*lines[:SHOWN_NOTICES], f"and {hidden} more"] if hidden > 0 else lines

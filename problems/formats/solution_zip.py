@@ -87,7 +87,9 @@ def _check_infos(infos: Sequence[zipfile.ZipInfo], limits: UploadLimits) -> None
         _check_info(info)
     total_bytes = sum(info.file_size for info in infos)
     if total_bytes > limits.total_bytes:
-        raise PackRefused("too_large", f"the zip unpacks to more than {limits.total_bytes // MEBIBYTE} MiB")
+        raise PackRefused(
+            "too_large", f"the zip unpacks to more than {limits.total_bytes // MEBIBYTE} MiB; send fewer samples"
+        )
     packed_bytes = max(1, sum(info.compress_size for info in infos))
     if total_bytes > limits.ratio_floor_bytes and total_bytes > limits.ratio * packed_bytes:
         raise PackRefused("bomb", f"the zip unpacks to over {limits.ratio} times its size")
@@ -168,7 +170,8 @@ class _Sorter:
             self._notices.append(Notice(f"{entry.parts[0]!a} lies in no problem's folder and is left out."))
             return
         folder = entry.parts[0]
-        message = f"folder {folder!a} is no problem of release {self._catalogue.release_name}."
+        release = self._catalogue.release_name
+        message = f"folder {folder!a} is no problem of release {release}; name folders after its task_ids."
         self._unknown.setdefault(folder, Notice(message))
 
     def _samples(self, task_id: str, entries: Sequence[_Entry]) -> list[SampleDraft]:

@@ -98,7 +98,7 @@ def _read_pack(
     pack = read_solution_pack(file, PurePosixPath(filename).name, catalogue.profile, limits)
     if pack.metadata.release != catalogue.release_name:
         words = f"the pack answers release {pack.metadata.release}, but this is release {catalogue.release_name}"
-        raise PackRefused("wrong_release", words)
+        raise PackRefused("wrong_release", f"{words}; send it there, or correct `release` in its metadata.json")
     if strict:
         check_solution_pack(pack, catalogue)
     selected = set(catalogue.task_ids(pack.metadata.groups or None))
@@ -117,7 +117,9 @@ def _read_zip(
     if strict and absent:
         raise _not_covered(absent, filename)
     if not found.samples and not found.unknown:
-        raise PackRefused("empty", "the zip holds no problem's folder; make one for each task_id")
+        raise PackRefused(
+            "empty", "the zip holds no problem's folder; make one for each task_id, as cpp_matmul/0/solution.cpp"
+        )
     name = PurePosixPath(filename).name.removesuffix(".zip")
     return SubmissionDraft(name, not absent, found.samples, found.unknown, found.notices)
 

@@ -77,7 +77,9 @@ def test_a_bad_path_is_an_invalid_sample_and_is_told(cast: Any, offered: Any) ->
     file = SimpleUploadedFile("a-solutions.tar.gz", packs.solution_pack(rows).getvalue())
     answer = calls.upload(cast.owner, *offered, file)
     assert answer.status_code == 201, answer.content
-    assert any(notice.startswith("Shell/0 sample 1 is invalid: ") for notice in answer.json()["notices"])
+    notices = answer.json()["notices"]
+    assert notices[0].endswith("problems have no sample.")
+    assert any(notice.startswith("Shell/0 sample 1 is invalid: ") for notice in notices)
     assert Sample.objects.get(problem__task_id="Shell/0").invalid_reason
 
 

@@ -232,4 +232,4 @@ def test_samples_that_this_machine_cannot_grade_make_the_result_incomplete(folde
     ran = evaluate(folder, problems, "--solutions", solutions, "--out", folder / "g.jsonl")
     assert ran.status == 1
     assert ran.summary["total_problem_count"] == 1
-    assert "a/1 sample 0 was not graded" in ran.stderr
+    assert "a/1 sample 1 was not graded" in ran.stderr

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from leaderboard.models import Evaluation, Submission
+from podium import tables
 from problems.models import Release
 from runners.protocol import Verdict
 from tests import factories, packs
@@ -202,6 +203,23 @@ def test_the_board_is_a_table_or_json(place: Place, cast: Any) -> None:
     assert "Alpha" in place.shell.run("board", place.release.slug).stdout
     found = json.loads(place.shell.run("board", place.release.slug, "--json").stdout)
     assert found["standings"][0]["entrant"] == "alpha"
+
+
+def test_a_piped_table_is_never_cut_off(place: Place, pack: Path) -> None:
+    submit(place, pack)
+    listed = place.shell.run("releases", COLUMNS="20")
+    assert place.track.slug in listed.stdout
+    board = place.shell.run("board", "test-1", COLUMNS="20")
+    assert "Speedup if correct" in board.stdout
+    assert "…" not in board.stdout
+
+
+def test_a_narrow_terminal_shows_the_first_columns_of_a_board_and_names_the_others() -> None:
+    columns = [{"key": name, "title": name, "unit": ""} for name in ("first", "second", "third")]
+    board = {"release": "r", "track": "t", "columns": columns, "standings": []}
+    fitting, left_out = tables.board_that_fits(board, 50)
+    assert [column["title"] for column in fitting["columns"]] == ["first", "second"]
+    assert left_out == ["third"]
 
 
 def test_a_site_that_is_away_ends_in_words(tmp_path: Path) -> None:

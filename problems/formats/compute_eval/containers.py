@@ -42,7 +42,9 @@ def split_lines(data: bytes, limits: UploadLimits = DEFAULT_LIMITS) -> list[Numb
     lines = [NumberedLine(number, piece + b"\n") for number, piece in enumerate(pieces, 1) if not _is_blank(piece)]
     for line in lines:
         if len(line.line) > limits.line_bytes:
-            raise PackRefused("line_too_long", f"is longer than {limits.line_bytes // MEBIBYTE} MiB", line.number)
+            raise PackRefused(
+                "line_too_long", f"the record is longer than {limits.line_bytes // MEBIBYTE} MiB", line.number
+            )
     return lines
 
 
