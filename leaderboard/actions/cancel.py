@@ -23,6 +23,8 @@ def cancel(user: Any, submission: Submission, reason: str = "") -> int:
     """Returns how many evaluations were withdrawn. Raises NotAllowed, or Conflict when it has ended already."""
     if not may_change(user, submission):
         raise NotAllowed("not_your_submission", "Only its team or an organiser may cancel a submission.")
+    count.hold(submission.entrant_id)
+    scores.hold(submission.pk)
     now = timezone.now()
     moved = Submission.objects.filter(pk=submission.pk, state=SubmissionState.ACCEPTED).update(
         state=SubmissionState.CANCELLED, finished_at=now
@@ -32,10 +34,10 @@ def cancel(user: Any, submission: Submission, reason: str = "") -> int:
         raise Conflict("already_ended", f"Submission #{submission.pk} is {submission.state} already.")
     submission.refresh_from_db()
     ids = list(Evaluation.objects.filter(submission=submission, state__in=OPEN).values_list("pk", flat=True))
+    evaluations_cancelled.send(Submission, evaluation_ids=ids)  # jobs first: a claim locks its job, then the evaluation
     Evaluation.objects.filter(submission=submission, state__in=OPEN).update(
         state=EvaluationState.CANCELLED, done_at=now
     )
-    evaluations_cancelled.send(Submission, evaluation_ids=ids)
     for track in submission.tracks.all():
         scores.rescore(submission, track)
     count.settle(submission, user)

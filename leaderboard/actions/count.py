@@ -3,12 +3,20 @@
 from typing import Any
 
 from leaderboard.actions import scores
-from leaderboard.models import Counted, Submission, SubmissionState, Track
+from leaderboard.models import Counted, Entrant, Submission, SubmissionState, Track
 from leaderboard.models.audit import record
 
 
+def hold(entrant_id: int) -> None:
+    """Lock the entrant until the transaction ends: of two submissions at once each must see the other."""
+    list(Entrant.objects.select_for_update(no_key=True).filter(pk=entrant_id).values_list("pk"))
+
+
 def settle(submission: Submission, actor: Any) -> None:
-    """Choose anew on each of the submission's tracks; every change is logged with the one it replaced."""
+    """Choose anew on each of the submission's tracks; every change is logged with the one it replaced.
+
+    The caller holds the entrant (`hold`) since before it changed the submission.
+    """
     if not submission.is_full:
         return
     for track in submission.tracks.all():

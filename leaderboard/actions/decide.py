@@ -22,6 +22,7 @@ def _check(user: Any, public_reason: str) -> None:
 @transaction.atomic
 def decide_flag(user: Any, flag: Flag, *, upheld: bool, public_reason: str) -> Decision:
     _check(user, public_reason)
+    scores.hold(flag.result.evaluation.submission_id)
     kind = DecisionKind.FLAG_UPHELD if upheld else DecisionKind.FLAG_DISMISSED
     decision = Decision.objects.create(kind=kind, flag=flag, decided_by=user, public_reason=public_reason)
     evaluation = flag.result.evaluation
@@ -47,6 +48,7 @@ def void_problem(user: Any, problem: Problem, public_reason: str) -> Decision:
 def retract(user: Any, submission: Submission, public_reason: str) -> Decision:
     """Take a submission off the boards; its results stay readable."""
     _check(user, public_reason)
+    count.hold(submission.entrant_id)
     decision = Decision.objects.create(
         kind=DecisionKind.SUBMISSION_RETRACTED, submission=submission, decided_by=user, public_reason=public_reason
     )

@@ -6,6 +6,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from leaderboard.actions import scores
 from leaderboard.actions.cancel import may_change
 from leaderboard.actions.errors import Conflict, NotAllowed, Refused
 from leaderboard.models import Evaluation, EvaluationState, Submission, SubmissionState
@@ -21,8 +22,9 @@ def rerun(user: Any, evaluations: Sequence[Evaluation], reason: str) -> int:
     """Queue finished evaluations again; returns how many. Raises NotAllowed, Refused or Conflict."""
     if not reason.strip():
         raise Refused("reason_needed", "Say why: the reason is kept with the rerun and shown.")
-    for submission in {one.submission for one in evaluations}:
+    for submission in sorted({one.submission for one in evaluations}, key=lambda one: one.pk):
         _check(user, submission)
+        scores.hold(submission.pk)
     again = [one.pk for one in evaluations if _can_run(one)]
     moved = Evaluation.objects.filter(pk__in=again, state=EvaluationState.DONE)
     ids = list(moved.values_list("pk", flat=True))

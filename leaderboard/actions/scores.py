@@ -44,6 +44,15 @@ class _Tally:
     best_evaluation_id: int | None = None
 
 
+def hold(submission_id: int) -> None:
+    """Lock the submission until the transaction ends. Whatever ends evaluations or recomputes aggregates begins with
+    this: of two that see each other's half-done work neither would find the submission done, or count the other's.
+
+    Locks are taken in the order entrant, submission, job, attempt, evaluation.
+    """
+    list(Submission.objects.select_for_update(no_key=True).filter(pk=submission_id).values_list("pk"))
+
+
 def touch(release_id: int, track_id: int) -> None:
     """Mark the track's ranking stale; the site worker ranks it within seconds."""
     ReleaseTrack.objects.filter(release_id=release_id, track_id=track_id).update(touched_at=timezone.now())

@@ -117,6 +117,7 @@ def _store_blobs(samples: Iterable[SampleDraft]) -> dict[bytes, str]:
 
 
 def _store(user: Any, order: Order, draft: SubmissionDraft, identity: str, stored: Mapping[bytes, str]) -> Submission:
+    count.hold(order.entrant.pk)
     problems = {problem.task_id: problem for problem in order.release.problems.defer("record")}
     submission = Submission.objects.create(
         entrant=order.entrant,

@@ -60,9 +60,11 @@ def _note_boot(node: Node, request: ClaimRequest) -> None:
     """An agent that has started anew holds nothing: leases of its earlier life go back without counting."""
     if node.boot_id == request.boot_id:
         return
-    Node.objects.filter(pk=node.pk).update(boot_id=request.boot_id)
-    if node.boot_id is not None:
-        for attempt in Attempt.objects.filter(node=node, state=AttemptState.LEASED).select_related("job"):
+    # one UPDATE, so that of two first claims at once only one gives back, and not what the other has just leased
+    renewed = Node.objects.filter(pk=node.pk, boot_id=node.boot_id).update(boot_id=request.boot_id)
+    if renewed and node.boot_id is not None:
+        now = timezone.now()
+        for attempt in Attempt.objects.filter(node=node, state=AttemptState.LEASED, leased_at__lt=now):
             give_back(attempt)
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Max, Min
+from django.utils import timezone
 
 from leaderboard.models import Evaluation, Track
 from leaderboard.signals import evaluations_cancelled, evaluations_queued
@@ -61,5 +62,8 @@ def _cancel_jobs(*, evaluation_ids: Sequence[int], **_: Any) -> None:
     """Withdraw queued jobs; leased ones are cancelled too and their nodes hear of it at the next heartbeat."""
     for chunk in _chunks(evaluation_ids):
         jobs = Job.objects.filter(evaluation_id__in=chunk, state__in=[JobState.QUEUED, JobState.LEASED])
-        Attempt.objects.filter(job__in=jobs, state=AttemptState.LEASED).update(state=AttemptState.CANCELLED)
         jobs.update(state=JobState.CANCELLED, cancel_requested=True, lease_expires_at=None)
+        # after the jobs: a claim that was under way has committed its attempt by now
+        Attempt.objects.filter(job__evaluation_id__in=chunk, state=AttemptState.LEASED).update(
+            state=AttemptState.CANCELLED, ended_at=timezone.now()
+        )

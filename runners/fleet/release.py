@@ -5,6 +5,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
+from leaderboard.actions import scores
 from leaderboard.actions.record_result import Origin, record_result
 from leaderboard.models import Evaluation, EvaluationState
 from leaderboard.models.evaluation import ResultOrigin
@@ -13,13 +14,34 @@ from runners.fleet.models import Attempt, AttemptState, Job, JobState
 from runners.protocol import Provenance, Report, Verdict
 
 
+def hold(attempt: Attempt) -> Job:
+    """Lock all that the end of an attempt may change, in the order that everybody keeps (`scores.hold`).
+
+    The attempt is read anew; its job is returned as it now stands.
+    """
+    scores.hold(attempt.job.evaluation.submission_id)
+    job = Job.objects.select_for_update(of=("self",), no_key=True).select_related("track").get(pk=attempt.job_id)
+    attempt.refresh_from_db()
+    return job
+
+
 @transaction.atomic
 def give_back(attempt: Attempt) -> None:
     """The node hands the job back unworked: queued again, and the attempt does not count."""
+    job = hold(attempt)
     if not _end(attempt, AttemptState.CANCELLED):
         return
     Job.objects.filter(pk=attempt.job_id).update(n_attempts=F("n_attempts") - 1)
-    _requeue(attempt.job)
+    _requeue(job)
+
+
+@transaction.atomic
+def expire(attempt: Attempt) -> bool:
+    """Lose an attempt whose lease has run out; False where a heartbeat or a report came in between."""
+    job = hold(attempt)
+    if job.lease_expires_at is None or job.lease_expires_at >= timezone.now():
+        return False
+    return lose(attempt, AttemptState.EXPIRED, f"node {attempt.node} fell silent")
 
 
 @transaction.atomic
@@ -28,9 +50,9 @@ def lose(attempt: Attempt, state: AttemptState, fault: str) -> bool:
 
     Returns False when the attempt had ended already.
     """
+    job = hold(attempt)
     if not _end(attempt, state, fault):
         return False
-    job = Job.objects.select_related("track").get(pk=attempt.job_id)
     if job.state != JobState.LEASED:
         return True
     if job.n_attempts >= settings.MAX_ATTEMPTS:

@@ -13,21 +13,28 @@ from problems.actions.releases import settle_build_only
 from runners.fleet import jobs
 from runners.fleet.errors import NodeRefused
 from runners.fleet.models import Attempt, AttemptState, Job, JobState
-from runners.fleet.release import lose
+from runners.fleet.release import hold, lose
 from runners.protocol import Report, ReportReply, Stage, Verdict
 
 LATE = (AttemptState.LEASED, AttemptState.EXPIRED)
 """An expired attempt's report is still welcome while nobody else has taken the job."""
 
 
+ENDED = (AttemptState.REPORTED, AttemptState.FAULTED)
+
+
 def take(attempt: Attempt, body: bytes, report: Report) -> ReportReply:
     """Store the outcome. Raises NodeRefused: 409 (conflicting_report, superseded, cancelled), 422 (missing blobs)."""
     digest = hashlib.sha256(body).hexdigest()
-    if attempt.state in {AttemptState.REPORTED, AttemptState.FAULTED}:
+    if attempt.state in ENDED:
         return _again(attempt, digest)
     _check_blobs(report)
     with transaction.atomic():
-        _take_hold(attempt, digest)
+        job = hold(attempt)
+        if attempt.state in ENDED:
+            return _again(attempt, digest)  # said twice at the same moment
+        _check_is_first(attempt, job)
+        Attempt.objects.filter(pk=attempt.pk).update(report_digest=digest)
         if report.fault:
             return _faulted(attempt, report.fault)
         return ReportReply(result=_finish(attempt, report, digest))
@@ -47,17 +54,14 @@ def _check_blobs(report: Report) -> None:
         raise NodeRefused(422, "blobs_missing", f"{len(missing)} blobs are not here; PUT them first.", missing)
 
 
-def _take_hold(attempt: Attempt, digest: str) -> None:
-    """Lock the job and see that its end is this attempt's to make, or say who was first."""
-    job = Job.objects.select_for_update().get(pk=attempt.job_id)
-    attempt.refresh_from_db()
+def _check_is_first(attempt: Attempt, job: Job) -> None:
+    """See that the job's end is this attempt's to make, or say who was first."""
     if job.state == JobState.CANCELLED:
         raise NodeRefused(409, "cancelled", "The submission was cancelled; this result is not wanted any more.")
     others = Attempt.objects.filter(job=job).exclude(pk=attempt.pk)
     taken = others.filter(state=AttemptState.LEASED).exists() or job.state == JobState.DONE
     if attempt.state not in LATE or taken:
         raise NodeRefused(409, "superseded", "The lease was lost and another attempt has taken the job.")
-    Attempt.objects.filter(pk=attempt.pk).update(report_digest=digest)
 
 
 def _faulted(attempt: Attempt, fault: str) -> ReportReply:
