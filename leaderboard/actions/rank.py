@@ -46,8 +46,12 @@ def rank_touched() -> int:
 
 
 def rank(place: ReleaseTrack) -> int:
-    """Compute and store the standings of one release on one track; returns how many."""
-    started = timezone.now()  # a change that lands while we compute leaves touched_at later than this
+    """Compute and store the standings of one release on one track; returns how many.
+
+    They are as of `place.touched_at` as it was read before: a change that was being made meanwhile, however long its
+    transaction takes to commit, leaves a later one and is ranked next time.
+    """
+    as_of = place.touched_at or timezone.now()
     rows = compute(place)
     with transaction.atomic():
         kept = [row.entrant_id for row in rows]
@@ -59,7 +63,7 @@ def rank(place: ReleaseTrack) -> int:
             update_fields=[f.name for f in Standing._meta.concrete_fields if f.name not in _KEY_FIELDS],
             batch_size=200,
         )
-        ReleaseTrack.objects.filter(pk=place.pk).update(ranked_at=started)
+        ReleaseTrack.objects.filter(pk=place.pk).update(ranked_at=as_of)
     return len(rows)
 
 

@@ -1,16 +1,19 @@
 """Two requests at the same moment: whoever is first, every row ends as if they had come one after the other."""
 
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
+from threading import Barrier, Event
 from typing import Any
 
 import pytest
-from django.db import connections
+from django.db import connections, transaction
 
+from leaderboard.actions import scores
 from leaderboard.actions.cancel import cancel
 from leaderboard.actions.catalogue import catalogue_of
 from leaderboard.actions.errors import Conflict
+from leaderboard.actions.rank import rank_touched
 from leaderboard.actions.rerun import rerun
 from leaderboard.actions.submit import Order, submit
 from leaderboard.models import Counted, Evaluation, EvaluationState, Result, Submission, SubmissionState
@@ -153,3 +156,24 @@ def _send(site: Site, script: str) -> Any:
     rows = [solution(task_id, script) for task_id in ("a/1", "a/2")]
     draft = read_submission(solution_pack(rows), "test-1-one-solutions.tar.gz", catalogue_of(site.release))
     return submit(site.owner, Order(site.entrant, site.release, [site.track]), draft)
+
+
+def test_a_change_that_commits_while_its_track_is_ranked_is_ranked_next(site: Site) -> None:
+    site.submit({"a/1": ["exit 0"], "a/2": ["exit 0"]})
+    touched, ranking = Event(), Event()
+
+    def change() -> None:
+        with transaction.atomic():
+            scores.touch(site.release.pk, site.track.pk)
+            touched.set()
+            ranking.wait(10)
+            time.sleep(0.3)
+
+    def rank_meanwhile() -> int:
+        touched.wait(10)
+        ranking.set()
+        return rank_touched()
+
+    assert together(change, rank_meanwhile) == [None, 1]
+    assert rank_touched() == 1
+    assert rank_touched() == 0
