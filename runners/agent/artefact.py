@@ -12,6 +12,10 @@ EMPTY = b""
 """The product of a build that left nothing behind."""
 
 
+MAX_PATH_BYTES = 1024
+"""Of a path in the workspace. Deeper trees only serve to trip whoever walks over them."""
+
+
 class ProductTooLarge(Exception):
     """The build left more behind than may be kept; the message says how much that is."""
 
@@ -24,22 +28,32 @@ def collect(workspace: Path, inputs: Mapping[str, bytes], limit_bytes: int) -> b
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as tar:
         for path, facts in sorted(_walk(workspace)):
-            _add(tar, workspace, path, facts, inputs)
-            if buffer.tell() > limit_bytes:
+            if buffer.tell() + _added_bytes(facts) > limit_bytes:  # before it is read: a sparse file costs nobody disk
                 raise ProductTooLarge(f"the build left more than {limit_bytes >> 20} MiB behind")
+            _add(tar, workspace, path, facts, inputs)
         empty = buffer.tell() == 0
     return EMPTY if empty else buffer.getvalue()
 
 
+def _added_bytes(facts: os.stat_result) -> int:
+    return facts.st_size if stat.S_ISREG(facts.st_mode) else 0
+
+
 def _walk(workspace: Path) -> Iterator[tuple[str, os.stat_result]]:
-    """Every path below, with its facts; links are not followed. Nothing runs in the workspace meanwhile."""
+    """Every path below, with its facts; links are not followed. Nothing runs in the workspace meanwhile.
+
+    Raises ProductTooLarge for a path beyond MAX_PATH_BYTES, before it goes down there.
+    """
     for folder, folders, files in os.walk(workspace, onerror=None):
         for name in [*folders, *files]:
             path = os.path.join(folder, name)  # noqa: PTH118 - names may not be text
+            relative = os.path.relpath(path, workspace)
+            if len(os.fsencode(relative)) > MAX_PATH_BYTES:
+                raise ProductTooLarge(f"the build left a path of more than {MAX_PATH_BYTES} bytes behind")
             facts = os.lstat(path)
             if stat.S_ISDIR(facts.st_mode) and facts.st_mode & 0o700 != 0o700:
                 os.chmod(path, 0o700)  # noqa: PTH101
-            yield os.path.relpath(path, workspace), facts
+            yield relative, facts
 
 
 def _add(tar: tarfile.TarFile, workspace: Path, path: str, facts: os.stat_result, inputs: Mapping[str, bytes]) -> None:
@@ -81,7 +95,10 @@ def _stays_inside(path: str, target: str) -> bool:
 
 
 def restore(product: bytes, workspace: Path, protected: Collection[str]) -> None:
-    """Lay a product over a fresh workspace; `protected` paths stay as they are. ValueError where it is damaged."""
+    """Lay a product over a fresh workspace; `protected` paths stay as they are. ValueError where it is damaged.
+
+    It may come from another node, so nothing in it is believed: no path or link leads out of the workspace.
+    """
     if product == EMPTY:
         return
     links: set[str] = set()
@@ -95,9 +112,12 @@ def restore(product: bytes, workspace: Path, protected: Collection[str]) -> None
 
 
 def _is_safe(name: str, links: Collection[str]) -> bool:
+    """Whether it is a normal path, so that it has one spelling only, inside, and not beneath a link."""
     parts = name.split("/")
     above = ("/".join(parts[:count]) for count in range(1, len(parts)))
-    return ".." not in parts and not name.startswith("/") and not any(folder in links for folder in above)
+    is_normal = name == posixpath.normpath(name) and len(os.fsencode(name)) <= MAX_PATH_BYTES
+    is_inside = parts[0] not in {"", ".", ".."}
+    return is_normal and is_inside and not any(folder in links for folder in above)
 
 
 def _extract(tar: tarfile.TarFile, member: tarfile.TarInfo, workspace: Path, links: set[str]) -> None:
@@ -109,7 +129,7 @@ def _extract(tar: tarfile.TarFile, member: tarfile.TarInfo, workspace: Path, lin
         target.parent.mkdir(parents=True, exist_ok=True)
         target.symlink_to(member.linkname)
         links.add(member.name)
-    elif member.isreg() and not target.is_dir():
+    elif member.isreg() and not member.issparse() and not target.is_dir():
         _extract_file(tar, member, target)
 
 

@@ -1,10 +1,12 @@
 """Workspaces: private folders that hold one command's files and are gone afterwards, whatever happened in between."""
 
+import errno
 import fcntl
 import os
 import posixpath
 import shutil
 import stat
+import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -106,7 +108,20 @@ def _age_seconds(path: Path) -> float:
 
 def remove(folder: Path) -> None:
     """Remove a tree, with folders whose permissions were taken away. Links are not followed."""
-    shutil.rmtree(folder, onerror=_permit_and_retry)
+    try:
+        shutil.rmtree(folder, onerror=_permit_and_retry)
+    except (RecursionError, OSError) as error:
+        if isinstance(error, OSError) and error.errno != errno.ENAMETOOLONG:
+            raise
+        _remove_deep(folder)
+
+
+def _remove_deep(folder: Path) -> None:
+    """A tree nested beyond what Python or one path can reach; these two programs know no such bound."""
+    for command in (["chmod", "-R", "u+rwx"], ["rm", "-rf"]):
+        subprocess.run([*command, "--", str(folder)], stderr=subprocess.DEVNULL, check=False)
+    if folder.exists():
+        raise OSError(errno.ENOTEMPTY, "the workspace could not be removed", str(folder))
 
 
 def _permit_and_retry(function: Callable[..., Any], path: str, details: Any) -> None:

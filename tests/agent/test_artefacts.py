@@ -1,12 +1,16 @@
 """A build's product is what the build added or changed, and restoring it cannot touch the tests."""
 
+import io
 import os
+import subprocess
+import sys
+import tarfile
 from pathlib import Path
 
 import pytest
 
 from runners.agent.artefact import EMPTY, ProductTooLarge, collect, restore
-from runners.agent.workspace import lay_out
+from runners.agent.workspace import lay_out, remove
 
 INPUTS = {"solution.cpp": b"int x;", "test/main.cpp": b"int main() {}"}
 PLENTY = 1 << 20
@@ -74,9 +78,6 @@ def test_a_product_cannot_replace_a_test(built: Path, fresh: Path) -> None:
 
 
 def test_a_product_cannot_write_through_a_link(built: Path, fresh: Path, tmp_path: Path) -> None:
-    import io
-    import tarfile
-
     outside = tmp_path / "outside"
     outside.mkdir()
     buffer = io.BytesIO()
@@ -102,3 +103,41 @@ def test_a_product_beyond_the_bound_is_refused(built: Path) -> None:
 def test_a_damaged_product_is_an_error(fresh: Path) -> None:
     with pytest.raises(ValueError, match="damaged"):
         restore(b"no tar at all", fresh, protected=())
+
+
+def test_a_product_of_another_node_cannot_climb_out_by_links_and_odd_spellings(fresh: Path) -> None:
+    product = io.BytesIO()
+    with tarfile.open(fileobj=product, mode="w") as tar:
+        for name, target in (("here", "."), ("up", "here/..")):
+            link = tarfile.TarInfo(name)
+            link.type, link.linkname = tarfile.SYMTYPE, target
+            tar.addfile(link)
+        for name in ("up/evil", "./up/evil", "up//evil", "here/../up/evil", "up/./evil"):
+            file = tarfile.TarInfo(name)
+            file.size = 4
+            tar.addfile(file, io.BytesIO(b"evil"))
+    restore(product.getvalue(), fresh, protected=())
+    assert not (fresh.parent / "evil").exists()
+
+
+def test_a_sparse_file_is_refused_before_it_is_read(built: Path) -> None:
+    with (built / "big").open("wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(ProductTooLarge, match="MiB behind"):
+        collect(built, INPUTS, PLENTY)
+
+
+def test_folders_nested_beyond_reach_are_refused(built: Path) -> None:
+    nest(built, 3000)
+    with pytest.raises(ProductTooLarge, match="path of more than"):
+        collect(built, INPUTS, PLENTY)
+    remove(built)
+
+
+def nest(folder: Path, depth: int) -> None:
+    """Folders in folders, deeper than one path can say and than Python recurses."""
+    subprocess.run(
+        [sys.executable, "-c", f"import os\nfor _ in range({depth}): os.mkdir('d'); os.chdir('d')"],
+        cwd=folder,
+        check=True,
+    )

@@ -39,6 +39,13 @@ def test_files_whose_permissions_were_taken_away_are_removed_too(tmp_path: Path)
     assert not folder.exists()
 
 
+def test_folders_nested_beyond_reach_are_removed_too(tmp_path: Path) -> None:
+    with Workspaces(tmp_path).open({}) as folder:
+        nest = "import os\nfor _ in range(3000): os.mkdir('d'); os.chdir('d')\nos.chmod('.', 0)"
+        subprocess.run([sys.executable, "-c", nest], cwd=folder, check=True)
+    assert not folder.exists()
+
+
 def test_the_folder_is_removed_when_the_work_fails(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match="boom"), Workspaces(tmp_path).open({"a": b""}) as folder:
         raise RuntimeError("boom")
