@@ -18,6 +18,10 @@ INLINE_LOG_BYTES = 16 * 1024
 """Longer logs travel as blobs."""
 MAX_BLOB_BYTES = 256 * 1024 * 1024
 
+MIN_TIME_MS, MAX_TIME_MS = 1e-6, 1e9
+"""What a time may be. Beyond, it is a number that somebody printed; ratios within stay finite."""
+
+TimeMs = Annotated[FiniteFloat, Field(ge=MIN_TIME_MS, le=MAX_TIME_MS)]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
@@ -255,10 +259,10 @@ class MeasurementReport(WireModel):
 
     role: Role
     case: str = Field(default="", max_length=200)
-    median_ms: FiniteFloat = Field(gt=0)
-    ci_low_ms: FiniteFloat | None = None
-    ci_high_ms: FiniteFloat | None = None
-    runs_ms: list[FiniteFloat] = Field(max_length=1000)
+    median_ms: TimeMs
+    ci_low_ms: TimeMs | None = None
+    ci_high_ms: TimeMs | None = None
+    runs_ms: list[TimeMs] = Field(max_length=1000)
     clock: Clock
     work_checked: bool = False
     witness: Witness = Witness.UNAVAILABLE

@@ -32,6 +32,8 @@ def collect(workspace: Path, inputs: Mapping[str, bytes], limit_bytes: int) -> b
                 raise ProductTooLarge(f"the build left more than {limit_bytes >> 20} MiB behind")
             _add(tar, workspace, path, facts, inputs)
         empty = buffer.tell() == 0
+    if buffer.tell() > limit_bytes:
+        raise ProductTooLarge(f"the build left more than {limit_bytes >> 20} MiB behind")
     return EMPTY if empty else buffer.getvalue()
 
 

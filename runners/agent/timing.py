@@ -13,7 +13,7 @@ from runners.agent.references import References
 from runners.agent.slots import Seat
 from runners.agent.steps import BenchmarkRun
 from runners.agent.task import Subject, Watcher
-from runners.protocol import MeasurementReport, Role, Witness
+from runners.protocol import MAX_TIME_MS, MIN_TIME_MS, MeasurementReport, Role, Witness
 from scoring.uncertainty import median_interval
 
 RANKED_PROCESSES = 6
@@ -151,9 +151,9 @@ def _now() -> datetime:
 def measurement(
     role: Role, series: Series, timer: Timer, *, work_checked: bool, **more: object
 ) -> MeasurementReport | None:
-    """What the series comes to; None where there is no positive time."""
+    """What the series comes to; None where there is no time, or one that is none: a contestant may print anything."""
     times: Sequence[float] = series.times_ms
-    if not times or min(times) <= 0:
+    if not times or not all(MIN_TIME_MS <= time <= MAX_TIME_MS for time in times):
         return None
     median, low, high = median_interval(times)
     facts: dict[str, object] = {

@@ -145,3 +145,11 @@ def test_kernel_times_without_a_profiler_are_none_and_with_one_that_is_missing_a
     assert timer_for(problem, frozenset(), Profiler.NONE) is None
     with pytest.raises(ProfilerUnavailable, match="--profile none"):
         timer_for(problem, frozenset(), Profiler.CUPTI)
+
+
+@pytest.mark.parametrize("printed", ["9" * 400, "0." + "0" * 320 + "1", "9" * 300])
+def test_a_printed_number_that_is_no_time_is_not_a_fault_of_the_node(machine: Machine, printed: str) -> None:
+    report = machine.judge(custom(), {"solution.sh": PRINT.format(printed)}).report
+    assert report.verdict == "passed"
+    assert [one.role for one in report.measurements] == [B]
+    assert report.speedup is None

@@ -1,5 +1,6 @@
 """The timing mode `custom`: the benchmark prints its own time. Taken as ComputeEval does; such a time never ranks."""
 
+import math
 from pathlib import Path
 
 from problems.formats.compute_eval.timing import extract_custom_time_ms
@@ -20,6 +21,13 @@ class PrintedTime:
     def read(self, problem: CommandProblem, workspace: Path, outcome: Outcome) -> Reading:  # noqa: ARG002
         output = f"{outcome.stdout}\n{outcome.stderr}"
         try:
-            return Reading(extract_custom_time_ms(output))
+            return Reading(_finite(extract_custom_time_ms(output)))
         except ValueError as error:
             return Reading(None, f"Failed to extract timing from benchmark output: {error}\nOutput: {output}")
+
+
+def _finite(time_ms: float | None) -> float | None:
+    """Raises ValueError for what is too large to be a number: a contestant may print any."""
+    if time_ms is not None and not math.isfinite(time_ms):
+        raise ValueError(f"{time_ms} is no time")
+    return time_ms
