@@ -1,16 +1,18 @@
 """Blobs by sha256: solutions, logs, profiles, artefacts; in a folder, or in S3 through django-storages."""
 
 import hashlib
+import io
 import os
+import shutil
 import tempfile
 from functools import cache
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import IO, BinaryIO, Protocol
 from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
-from django.core.files.base import ContentFile
+from django.core.files.base import File
 from django.core.files.storage import Storage
 
 CHUNK_BYTES = 1024 * 1024
@@ -23,6 +25,10 @@ class BlobMissing(LookupError):
 class BlobStore(Protocol):
     def put(self, content: bytes) -> str:
         """Store and return the sha256; storing the same again is harmless."""
+        ...
+
+    def put_file(self, sha256: str, file: IO[bytes]) -> bool:
+        """Store an open file whose digest the caller has checked; False where it is here already."""
         ...
 
     def open(self, sha256: str) -> BinaryIO:
@@ -44,14 +50,23 @@ class FolderBlobs:
 
     def put(self, content: bytes) -> str:
         sha256 = hashlib.sha256(content).hexdigest()
-        path = self.root / _place(sha256)
-        if not path.exists():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            descriptor, temporary = tempfile.mkstemp(dir=path.parent)
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(content)
-            Path(temporary).rename(path)
+        self.put_file(sha256, io.BytesIO(content))
         return sha256
+
+    def put_file(self, sha256: str, file: IO[bytes]) -> bool:
+        path = self.root / _place(sha256)
+        if path.exists():
+            return False
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent)
+        try:
+            with os.fdopen(descriptor, "wb") as target:
+                shutil.copyfileobj(file, target, CHUNK_BYTES)
+            Path(temporary).rename(path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)  # a full disk must not fill up with halves
+            raise
+        return True
 
     def open(self, sha256: str) -> BinaryIO:
         try:
@@ -71,9 +86,14 @@ class StorageBlobs:
 
     def put(self, content: bytes) -> str:
         sha256 = hashlib.sha256(content).hexdigest()
-        if not self.has(sha256):
-            self.storage.save(_place(sha256), ContentFile(content))
+        self.put_file(sha256, io.BytesIO(content))
         return sha256
+
+    def put_file(self, sha256: str, file: IO[bytes]) -> bool:
+        if self.has(sha256):
+            return False
+        self.storage.save(_place(sha256), File(file))
+        return True
 
     def open(self, sha256: str) -> BinaryIO:
         if not self.has(sha256):

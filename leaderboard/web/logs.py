@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -77,6 +78,8 @@ def log_text(log: Mapping[str, Any], limit: int = MAX_BYTES) -> str:
         content = _first_bytes(log["blob"]["sha256"], limit)
     except blobs.BlobMissing:
         return "The log is no longer kept."
+    except (OSError, EOFError, zlib.error):
+        return "The log is damaged."
     return content.decode("utf-8", "replace")
 
 

@@ -108,6 +108,10 @@ class AttemptState(models.TextChoices):
     CANCELLED = "cancelled", "Cancelled"
 
 
+OPEN_TO_REPORTS = (AttemptState.LEASED, AttemptState.EXPIRED)
+"""An expired attempt's report is still welcome while nobody else has taken the job."""
+
+
 class Attempt(models.Model):
     """One try at a job by one node."""
 
@@ -119,6 +123,7 @@ class Attempt(models.Model):
     state = models.CharField(max_length=10, choices=AttemptState.choices, default=AttemptState.LEASED)
     work_stage = models.CharField(max_length=20, choices=[(s.value, s.value) for s in WorkStage], default="preparing")
     log_tail = models.TextField(blank=True)
+    uploads = models.JSONField(default=dict, help_text="sha256 → bytes of the blobs that it brought.")
     report_digest = models.CharField(max_length=64, blank=True)
     fault = models.TextField(blank=True)
     leased_at = models.DateTimeField(default=timezone.now)

@@ -12,13 +12,9 @@ from leaderboard.models.evaluation import ResultOrigin
 from problems.actions.releases import settle_build_only
 from runners.fleet import jobs
 from runners.fleet.errors import NodeRefused
-from runners.fleet.models import Attempt, AttemptState, Job, JobState
+from runners.fleet.models import OPEN_TO_REPORTS, Attempt, AttemptState, Job, JobState
 from runners.fleet.release import hold, lose
 from runners.protocol import Report, ReportReply, Stage, Verdict
-
-LATE = (AttemptState.LEASED, AttemptState.EXPIRED)
-"""An expired attempt's report is still welcome while nobody else has taken the job."""
-
 
 ENDED = (AttemptState.REPORTED, AttemptState.FAULTED)
 
@@ -28,7 +24,8 @@ def take(attempt: Attempt, body: bytes, report: Report) -> ReportReply:
     digest = hashlib.sha256(body).hexdigest()
     if attempt.state in ENDED:
         return _again(attempt, digest)
-    _check_blobs(report)
+    _check_blobs(attempt, report)
+    report = _by(attempt.node.slug, report)
     with transaction.atomic():
         job = hold(attempt)
         if attempt.state in ENDED:
@@ -47,10 +44,21 @@ def _again(attempt: Attempt, digest: str) -> ReportReply:
     return ReportReply(result=result and result.pk, duplicate=True)
 
 
-def _check_blobs(report: Report) -> None:
+def _by(node: str, report: Report) -> Report:
+    """The report under its node's own name: no node speaks as another, nor for a baseline that others share."""
+    measurements = [one.model_copy(update={"key": f"{node}:{one.key}"[:200]}) for one in report.measurements]
+    provenance = report.provenance.model_copy(update={"node": node})
+    return report.model_copy(update={"measurements": measurements, "provenance": provenance})
+
+
+def _check_blobs(attempt: Attempt, report: Report) -> None:
+    """Every blob named is here, and this attempt brought it: otherwise a log could show somebody else's solution."""
     named = [step.log.blob for step in report.steps if step.log.blob]
     named += [report.artefact.blob] if report.artefact else []
-    if missing := sorted({blob.sha256 for blob in named if not blobs.store().has(blob.sha256)}):
+    brought = attempt.uploads
+    if missing := sorted(
+        {one.sha256 for one in named if one.sha256 not in brought or not blobs.store().has(one.sha256)}
+    ):
         raise NodeRefused(422, "blobs_missing", f"{len(missing)} blobs are not here; PUT them first.", missing)
 
 
@@ -60,7 +68,7 @@ def _check_is_first(attempt: Attempt, job: Job) -> None:
         raise NodeRefused(409, "cancelled", "The submission was cancelled; this result is not wanted any more.")
     others = Attempt.objects.filter(job=job).exclude(pk=attempt.pk)
     taken = others.filter(state=AttemptState.LEASED).exists() or job.state == JobState.DONE
-    if attempt.state not in LATE or taken:
+    if attempt.state not in OPEN_TO_REPORTS or taken:
         raise NodeRefused(409, "superseded", "The lease was lost and another attempt has taken the job.")
 
 
@@ -94,5 +102,7 @@ def _queue_run(job: Job, report: Report) -> None:
 def _settle_withheld(evaluation: Evaluation, report: Report) -> None:
     """Verifying found which files a run can do without: part of the problem while it is a draft."""
     problem = evaluation.problem
-    if report.withheld is not None and problem.build_only is None and problem.release.is_draft:
+    if report.withheld is None or problem.build_only is not None or not problem.release.is_draft:
+        return
+    if set(report.withheld) <= {file.path for file in problem.spec.test_files}:
         settle_build_only(problem, report.withheld)

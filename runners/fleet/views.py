@@ -1,6 +1,6 @@
 """The node API: hello, claim, heartbeat, release, blobs, report. Thin: authenticate, parse, call, answer."""
 
-import hashlib
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from functools import wraps
@@ -16,8 +16,10 @@ from django.views.decorators.http import require_http_methods
 from pydantic import BaseModel, ValidationError
 
 from leaderboard import blobs
+from leaderboard.actions.errors import Refused
 from runners.fleet import claim as claims
 from runners.fleet import report as reports
+from runners.fleet import uploads
 from runners.fleet.errors import NodeRefused
 from runners.fleet.models import Attempt, AttemptState, Job, Node
 from runners.fleet.release import give_back
@@ -36,6 +38,7 @@ from runners.protocol import (
 )
 
 MAX_BODY_BYTES = 4 * 1024 * 1024
+_NUL = re.compile(rb"(?<!\\)((?:\\\\)*)\\u0000")
 SEEN_GRAIN = timedelta(seconds=10)
 
 View = Callable[..., HttpResponseBase]
@@ -54,6 +57,8 @@ def _refusing(view: View) -> View:
             return view(request, *args, **kwargs)
         except NodeRefused as refused:
             return _json(refused.error, refused.status)
+        except Refused as refused:
+            return _json(NodeRefused(refused.status, refused.code, refused.message).error, refused.status)
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             where = ".".join(str(part) for part in first["loc"])
@@ -84,11 +89,21 @@ def _attempt(request: HttpRequest, pk: UUID) -> Attempt:
     return attempt
 
 
-def _body(request: HttpRequest, limit: int = MAX_BODY_BYTES) -> bytes:
-    length = request.headers.get("Content-Length", "0")
+def _length(request: HttpRequest, limit: int) -> int:
+    """Of the body, as announced; a body without one is empty to the server."""
+    length = request.headers.get("Content-Length") or "0"
     if not length.isdigit() or int(length) > limit:
         raise NodeRefused(413, "too_large", f"The body is larger than {limit} bytes.")
-    return request.read(limit + 1)
+    return int(length)
+
+
+def _body(request: HttpRequest) -> bytes:
+    return request.read(_length(request, MAX_BODY_BYTES))
+
+
+def _without_nul(body: bytes) -> bytes:
+    """JSON whose texts hold no NUL: PostgreSQL stores none, and what a contestant prints may have some."""
+    return _NUL.sub(rb"\1\\ufffd", body)
 
 
 def _check_version(version: int) -> None:
@@ -105,7 +120,7 @@ def _check_version(version: int) -> None:
 @_refusing
 def hello(request: HttpRequest) -> HttpResponse:
     node = _node(request)
-    said = Hello.model_validate_json(_body(request))
+    said = Hello.model_validate_json(_without_nul(_body(request)))
     _check_version(said.protocol_version)
     Node.objects.filter(pk=node.pk).update(
         capabilities=said.capabilities.model_dump(mode="json"),
@@ -140,7 +155,7 @@ def claim(request: HttpRequest) -> HttpResponse:
 @_refusing
 def heartbeat(request: HttpRequest, attempt: UUID) -> HttpResponse:
     held = _attempt(request, attempt)
-    said = Heartbeat.model_validate_json(_body(request))
+    said = Heartbeat.model_validate_json(_without_nul(_body(request)))
     now = timezone.now()
     alive = Attempt.objects.filter(pk=held.pk, state=AttemptState.LEASED).update(
         work_stage=said.stage, log_tail=said.log_tail, heartbeat_at=now
@@ -165,7 +180,7 @@ def release(request: HttpRequest, attempt: UUID) -> HttpResponse:
 def report(request: HttpRequest, attempt: UUID) -> HttpResponse:
     held = _attempt(request, attempt)
     body = _body(request)
-    return _json(reports.take(held, body, Report.model_validate_json(body)))
+    return _json(reports.take(held, body, Report.model_validate_json(_without_nul(body))))
 
 
 @csrf_exempt
@@ -174,19 +189,12 @@ def report(request: HttpRequest, attempt: UUID) -> HttpResponse:
 def blob(request: HttpRequest, attempt: UUID, sha256: str) -> HttpResponseBase:
     held = _attempt(request, attempt)
     if request.method == "PUT":
-        return _put(request, sha256)
+        is_new = uploads.take(held, sha256, _length(request, MAX_BLOB_BYTES), request)  # type: ignore[arg-type]
+        return HttpResponse(status=201 if is_new else 200)
     if request.method == "HEAD":
-        return HttpResponse(status=200 if blobs.store().has(sha256) else 404)
+        is_here = sha256 in held.uploads and blobs.store().has(sha256)
+        return HttpResponse(status=200 if is_here else 404)
     return _get(held, sha256)
-
-
-def _put(request: HttpRequest, sha256: str) -> HttpResponse:
-    content = _body(request, MAX_BLOB_BYTES)
-    if hashlib.sha256(content).hexdigest() != sha256:
-        raise NodeRefused(422, "wrong_digest", "The body's sha256 is not the one in the address; send it again.")
-    known = blobs.store().has(sha256)
-    blobs.store().put(content)
-    return HttpResponse(status=200 if known else 201)
 
 
 def _get(attempt: Attempt, sha256: str) -> HttpResponseBase:

@@ -129,9 +129,11 @@ def test_a_sparse_file_is_refused_before_it_is_read(built: Path) -> None:
 
 def test_folders_nested_beyond_reach_are_refused(built: Path) -> None:
     nest(built, 3000)
-    with pytest.raises(ProductTooLarge, match="path of more than"):
-        collect(built, INPUTS, PLENTY)
-    remove(built)
+    try:
+        with pytest.raises(ProductTooLarge, match="path of more than"):
+            collect(built, INPUTS, PLENTY)
+    finally:
+        remove(built)
 
 
 def nest(folder: Path, depth: int) -> None:

@@ -40,10 +40,13 @@ def test_files_whose_permissions_were_taken_away_are_removed_too(tmp_path: Path)
 
 
 def test_folders_nested_beyond_reach_are_removed_too(tmp_path: Path) -> None:
-    with Workspaces(tmp_path).open({}) as folder:
-        nest = "import os\nfor _ in range(3000): os.mkdir('d'); os.chdir('d')\nos.chmod('.', 0)"
-        subprocess.run([sys.executable, "-c", nest], cwd=folder, check=True)
-    assert not folder.exists()
+    nest = "import os\nfor _ in range(3000): os.mkdir('d'); os.chdir('d')\nos.chmod('.', 0)"
+    try:
+        with Workspaces(tmp_path).open({}) as folder:
+            subprocess.run([sys.executable, "-c", nest], cwd=folder, check=True)
+        assert not folder.exists()
+    finally:
+        subprocess.run(["rm", "-rf", folder], check=True)  # pytest could not
 
 
 def test_the_folder_is_removed_when_the_work_fails(tmp_path: Path) -> None:

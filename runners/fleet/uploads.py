@@ -1,0 +1,65 @@
+"""Uploads: the blobs that an attempt brings, written to disk as they arrive, bounded in number and in bytes."""
+
+import hashlib
+import tempfile
+from typing import IO, BinaryIO
+
+from django.db import transaction
+
+from leaderboard import blobs
+from runners.fleet.errors import NodeRefused
+from runners.fleet.models import OPEN_TO_REPORTS, Attempt
+from runners.protocol import MAX_BLOB_BYTES
+
+MAX_UPLOADS = 64
+MAX_UPLOADED_BYTES = 2 * MAX_BLOB_BYTES
+CHUNK_BYTES = 1024 * 1024
+
+
+def take(attempt: Attempt, sha256: str, n_bytes: int, source: BinaryIO) -> bool:
+    """Store the blob and note that this attempt had it; False where it is here already.
+
+    Raises NodeRefused: 409 (the attempt has ended), 413 (too_much), 422 (wrong_digest).
+    """
+    if attempt.state not in OPEN_TO_REPORTS:
+        return _again(attempt, sha256)
+    _check_room(attempt, sha256, n_bytes)
+    with tempfile.SpooledTemporaryFile(max_size=CHUNK_BYTES) as file:
+        if _copy(source, file, n_bytes) != sha256:
+            raise NodeRefused(422, "wrong_digest", "The body's sha256 is not the one in the address; send it again.")
+        file.seek(0)
+        is_new = blobs.store().put_file(sha256, file)
+    _note(attempt, sha256, n_bytes)
+    return is_new
+
+
+def _again(attempt: Attempt, sha256: str) -> bool:
+    """A node that missed the answer to its report sends all of it again."""
+    if sha256 not in attempt.uploads:
+        raise NodeRefused(409, attempt.state, f"This attempt is {attempt.state}; it takes no more blobs.")
+    return False
+
+
+def _check_room(attempt: Attempt, sha256: str, n_bytes: int) -> None:
+    others = [size for name, size in attempt.uploads.items() if name != sha256]
+    if len(others) >= MAX_UPLOADS or sum(others) + n_bytes > MAX_UPLOADED_BYTES:
+        bound = f"{MAX_UPLOADS} blobs and {MAX_UPLOADED_BYTES >> 20} MiB"
+        raise NodeRefused(413, "too_much", f"An attempt may bring {bound}, and this would be more.")
+
+
+def _copy(source: BinaryIO, target: IO[bytes], n_bytes: int) -> str:
+    """At most so many bytes; returns their sha256."""
+    digest = hashlib.sha256()
+    while n_bytes > 0 and (chunk := source.read(min(n_bytes, CHUNK_BYTES))):
+        n_bytes -= len(chunk)
+        digest.update(chunk)
+        target.write(chunk)
+    return digest.hexdigest()
+
+
+@transaction.atomic
+def _note(attempt: Attempt, sha256: str, n_bytes: int) -> None:
+    """Only what a node has shown to have may it name in a report: a digest alone opens nobody's blob."""
+    locked = Attempt.objects.select_for_update(no_key=True).get(pk=attempt.pk)
+    _check_room(locked, sha256, n_bytes)
+    Attempt.objects.filter(pk=attempt.pk).update(uploads={**locked.uploads, sha256: n_bytes})
