@@ -96,6 +96,7 @@ _HARNESS = """#include "problem.h"
 #include <iostream>
 #include <map>
 #include <random>
+#include <regex>
 #include <sstream>
 #include <string>
 #include <unordered_map>
