@@ -1,13 +1,19 @@
 """The demo's configuration: everything of its own under var/, whatever this shell exports for other installations."""
 
+import fcntl
 import os
 import socket
 import sys
 from pathlib import Path
+from typing import IO
 
 from runners.agent.sandbox import SandboxUnavailable, choose
 
 _NOT_OURS = ("DATABASE_URL", "PODIUM_BROKER_URL", "PODIUM_BLOB_URL", "PODIUM_NODE_TOKEN", "PODIUM_SECRET_KEY")
+
+
+_held: list[IO[str]] = []
+"""Keeps the lock's file open until this process ends, however it ends."""
 
 
 class DemoRefused(RuntimeError):
@@ -31,6 +37,7 @@ def prepare(port: int) -> None:
     )
     _check_port(port)
     _check_sandbox()
+    _held.append(hold(Path(os.environ["PODIUM_VAR_DIR"]), port))
 
 
 def _check_port(port: int) -> None:
@@ -51,3 +58,23 @@ def _check_sandbox() -> None:
         raise DemoRefused(
             f"{error}\nThe demo's own code is harmless; to run it without a sandbox: make demo SANDBOX=unconfined"
         ) from error
+
+
+def hold(var_dir: Path, port: int) -> IO[str]:
+    """Take the lock of `var_dir`: a second demo would give the first one's node another token. Raises DemoRefused."""
+    var_dir.mkdir(parents=True, exist_ok=True)
+    lock = (var_dir / "demo.lock").open("a+")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        lock.seek(0)
+        where = lock.read().strip()
+        lock.close()
+        raise DemoRefused(
+            f"A demo runs from {var_dir} already, at {where}. Stop it with Ctrl-C in its terminal,"
+            " or give this one a folder of its own: PODIUM_VAR_DIR=/tmp/podium-2 make demo PORT=…"
+        ) from None
+    lock.truncate(0)
+    lock.write(f"http://127.0.0.1:{port}")
+    lock.flush()
+    return lock
