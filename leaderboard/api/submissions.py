@@ -150,7 +150,9 @@ class SubmissionCancel(ApiView):
 class RerunSerializer(serializers.Serializer[Any]):
     reason = serializers.CharField(help_text="Kept with the rerun and shown.")
     evaluations = serializers.ListField(
-        child=serializers.IntegerField(), required=False, help_text="Ids; all of the submission's when left out."
+        child=serializers.IntegerField(min_value=1, max_value=2**63 - 1),
+        required=False,
+        help_text="Ids; all of the submission's when left out.",
     )
 
 

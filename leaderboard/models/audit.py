@@ -5,6 +5,8 @@ from typing import Any, ClassVar
 from django.db import models
 from django.utils import timezone
 
+MAX_REASON = 4000
+
 
 class AuditEntry(models.Model):
     actor = models.ForeignKey("auth.User", null=True, blank=True, on_delete=models.SET_NULL)
@@ -32,6 +34,6 @@ def record(actor: Any, action: str, target: object, reason: str = "", **detail: 
         actor_name=known.get_username() if known else "system",
         action=action,
         target=f"{type(target).__name__.lower()} {target}"[:200],
-        reason=reason,
+        reason=reason.replace("\0", "")[:MAX_REASON],
         detail=detail,
     )

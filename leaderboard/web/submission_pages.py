@@ -81,7 +81,8 @@ def rerun_submission(request: HttpRequest, pk: int) -> HttpResponse:
     """Run the evaluations with the verdict named (all when none is named) again."""
     found, _ = submission_or_404(request, pk)
     rows = Evaluation.objects.filter(submission=found).select_related("submission__entrant", "current_result")
-    if verdict := request.POST.get("verdict"):
+    verdict = request.POST.get("verdict")
+    if verdict in VERDICTS:
         rows = rows.filter(current_result__verdict=verdict)
     try:
         queued = rerun(request.user, list(rows), request.POST.get("reason", ""))
