@@ -1,6 +1,8 @@
 """Django settings; everything that differs between installations comes from the environment (docs/configuration.md)."""
 
+import os
 import secrets
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +24,12 @@ def _generated_secret_key() -> str:
     """A key of this installation's own, made once under var/ (the demo and tests; production sets its own)."""
     path = VAR_DIR / "secret_key"
     if not path.exists():
-        path.touch(mode=0o600)
-        path.write_text(secrets.token_urlsafe(60), encoding="utf-8")
+        draft = path.with_name(f".secret_key.{os.getpid()}")
+        draft.touch(mode=0o600)
+        draft.write_text(secrets.token_urlsafe(60), encoding="utf-8")
+        with suppress(FileExistsError):
+            os.link(draft, path)  # whole or not at all: processes that start together end with one key
+        draft.unlink()
     return path.read_text(encoding="utf-8").strip()
 
 
@@ -31,6 +37,7 @@ SECRET_KEY = env.text("PODIUM_SECRET_KEY", "") or _generated_secret_key()
 SECRET_KEY_IS_GENERATED = env.text("PODIUM_SECRET_KEY", "") == ""
 ALLOWED_HOSTS = [host for host in env.text("PODIUM_ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]").split(",") if host]
 SITE_URL = env.text("PODIUM_SITE_URL", f"http://127.0.0.1:{env.integer('PORT', 8000)}").rstrip("/")
+BEHIND_PROXY = env.boolean("PODIUM_BEHIND_PROXY", False)
 HTTPS = SITE_URL.startswith("https://")
 CSRF_TRUSTED_ORIGINS = [SITE_URL]
 
@@ -138,12 +145,15 @@ LOGIN_REDIRECT_URL = "account"
 LOGIN_URL = "account_login"
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
-ACCOUNT_EMAIL_VERIFICATION = "none" if env.text("EMAIL_URL", "") == "" else "optional"
+ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_LOGOUT_ON_GET = False
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = 0.25
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
-EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
+# The site sends no mail: a link that sets a password has no place in its log.
+EMAIL_BACKEND = "django.core.mail.backends.dummy.EmailBackend"
+AXES_CLIENT_IP_CALLABLE = "leaderboard.client_address.of"
+ALLAUTH_TRUSTED_PROXY_COUNT = 1 if BEHIND_PROXY else 0
 
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
@@ -172,7 +182,7 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SECURE_SSL_REDIRECT = HTTPS
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
-SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if env.boolean("PODIUM_BEHIND_PROXY", False) else None
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_PROXY else None
 SECURE_REDIRECT_EXEMPT = [r"^livez$", r"^readyz$"]
 
 UPLOAD_MAX_BYTES = env.integer("PODIUM_UPLOAD_MAX_BYTES", 64 * 1024 * 1024)
@@ -198,6 +208,7 @@ REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_THROTTLE_CLASSES": ["rest_framework.throttling.ScopedRateThrottle"],
     "DEFAULT_THROTTLE_RATES": {"submit": env.text("PODIUM_SUBMIT_RATE", "120/min")},
+    "NUM_PROXIES": 1 if BEHIND_PROXY else 0,
     "EXCEPTION_HANDLER": "leaderboard.api.errors.handle",
 }
 SPECTACULAR_SETTINGS = {
