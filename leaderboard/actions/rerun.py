@@ -31,7 +31,7 @@ def rerun(user: Any, evaluations: Sequence[Evaluation], reason: str) -> int:
     moved.update(state=EvaluationState.QUEUED, queued_at=timezone.now(), done_at=None)
     if not ids:
         raise Conflict("nothing_to_rerun", "Only evaluations that a node has finished can be run again; none here has.")
-    evaluations_queued.send(Evaluation, evaluation_ids=ids, priority=RERUN_PRIORITY)
+    evaluations_queued.send(Evaluation, evaluation_ids=ids, priority=_priority(user, ids))
     for one in evaluations:
         if one.pk in set(ids):
             record(user, "rerun", one, reason)
@@ -43,6 +43,11 @@ def _check(user: Any, submission: Submission) -> None:
         raise NotAllowed("not_your_submission", "Only its team or an organiser may rerun an evaluation.")
     if submission.state == SubmissionState.CANCELLED:
         raise Conflict("cancelled", f"Submission #{submission.pk} was cancelled; submit it again instead.")
+
+
+def _priority(user: Any, ids: Sequence[int]) -> int:
+    """An organiser's reruns and single ones go first; a team's rerun of much takes its turn as a submission does."""
+    return RERUN_PRIORITY if getattr(user, "is_staff", False) or len(ids) == 1 else 0
 
 
 def _can_run(evaluation: Evaluation) -> bool:

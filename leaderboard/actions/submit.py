@@ -131,7 +131,7 @@ def _store(user: Any, order: Order, draft: SubmissionDraft, identity: str, store
         n_samples_per_problem=max((one.index + 1 for one in draft.samples), default=0),
         submitted_by=user if getattr(user, "is_authenticated", False) else None,
         submitted_through=order.through,
-        priority=order.priority or (0 if draft.full else TYPED_CODE_PRIORITY),
+        priority=order.priority or _priority(draft),
     )
     submission.tracks.set(order.tracks)
     samples = _samples(submission, draft, problems, stored)
@@ -141,6 +141,11 @@ def _store(user: Any, order: Order, draft: SubmissionDraft, identity: str, store
     count.settle(submission, user)
     record(user, "submit", submission, samples=len(samples), digest=draft.digest[:12])
     return submission
+
+
+def _priority(draft: SubmissionDraft) -> int:
+    """Somebody waits for typed code; a part of a pack, which may be nearly all of it, takes its turn."""
+    return TYPED_CODE_PRIORITY if not draft.full and len(draft.samples) == 1 else 0
 
 
 def _samples(

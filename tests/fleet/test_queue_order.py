@@ -2,7 +2,9 @@
 
 import pytest
 
+from leaderboard.actions.rerun import rerun
 from leaderboard.models import Entrant, Evaluation
+from runners.fleet.models import Job
 from tests.fleet.site import Site, WireNode
 from tests.packs import problem
 
@@ -42,6 +44,16 @@ def test_a_latecomer_does_not_overtake_by_having_waited_less(site: Site) -> None
     order_of_work(10, node)
     site.submit({f"a/{n}": ["exit 0"] for n in range(6)}, second_entrant(site))
     assert order_of_work(6, node) == ["one", "two"] * 3
+
+
+def test_neither_a_part_of_a_pack_nor_a_teams_rerun_of_all_jumps_the_queue(site: Site) -> None:
+    site.submit({f"a/{n}": ["exit 0"] for n in range(6)})
+    node = WireNode()
+    for work in node.claim(free_slots=6).json()["work"]:
+        assert node.report(work).status_code == 200
+    assert rerun(site.owner, list(Evaluation.objects.all()), "the node was slow") == 6
+    site.submit({f"a/{n}": ["exit 1"] for n in range(5)}, second_entrant(site))
+    assert set(Job.objects.filter(state="queued").values_list("priority", flat=True)) == {0}
 
 
 def test_priority_goes_first(site: Site) -> None:
