@@ -13,7 +13,7 @@ from rich.console import Console
 from demo import screen
 from demo.client import Client
 from demo.entrants import DemoEntrant, load_entrants, solution_pack
-from demo.environment import DemoRefused, prepare
+from demo.environment import DemoRefused, chosen_port, prepare
 from demo.seed_types import Seed
 from demo.services import Services, ServicesFailed
 from podium.api_client import ApiRefused
@@ -23,11 +23,11 @@ from podium.tables import board_table
 def main() -> int:
     """0: done, or stopped by Ctrl-C after the board; 1: something failed or ended otherwise than the demo says."""
     console = Console(soft_wrap=not sys.stdout.isatty())
-    port = int(os.environ.get("PORT") or 8000)
     stop_after_board = os.environ.get("DEMO_EXIT", "") not in ("", "0")
     for name in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(name, _interrupt)
     try:
+        port = chosen_port()
         prepare(port)
         return _run(console, port, stop_after_board)
     except (DemoRefused, ServicesFailed, ApiRefused) as error:

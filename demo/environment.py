@@ -20,6 +20,14 @@ class DemoRefused(RuntimeError):
     """The demo cannot run here as asked; the message says why and what to do."""
 
 
+def chosen_port() -> int:
+    """PORT, else 8000. Raises DemoRefused where that is no port."""
+    text = os.environ.get("PORT") or "8000"
+    if not text.isdecimal() or not 0 < int(text) < 65_536:
+        raise DemoRefused(f"PORT is {text!r}; use a number from 1 to 65535, as in: make demo PORT=9000")
+    return int(text)
+
+
 def prepare(port: int) -> None:
     """Set the variables that every process of the demo reads; raises DemoRefused where the demo cannot run."""
     for name in _NOT_OURS:

@@ -141,7 +141,7 @@ class SiteClient:
                 allow_redirects=False,
             )
         except requests.RequestException as error:
-            raise SiteUnavailable(f"{self._root} cannot be reached: {error}") from error
+            raise SiteUnavailable(f"{self._root} cannot be reached: {_innermost(error)}") from error
         if answer.status_code in RETRIED:
             raise SiteUnavailable(f"{self._root} answers {answer.status_code}")
         if answer.status_code >= 300:
@@ -179,3 +179,10 @@ def _wire_error(answer: requests.Response) -> WireError:
         return WireError.model_validate_json(answer.content)
     except ValidationError:
         return WireError(code="unknown", message=f"the site answered {answer.status_code}: {answer.text[:300]}")
+
+
+def _innermost(error: Exception) -> Exception:
+    """What went wrong at the bottom of a chain of wrapped network errors: that line is for a person."""
+    while isinstance(error.__context__, Exception):
+        error = error.__context__
+    return error

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from demo.entrants import load_entrants, solution_pack
-from demo.environment import DemoRefused, _check_port
+from demo.environment import DemoRefused, _check_port, chosen_port
 from problems.formats.compute_eval.directory import read_problem_directory
 from problems.formats.submission import Catalogue, read_submission
 
@@ -43,6 +43,13 @@ def test_a_port_in_use_is_named_with_the_next_one() -> None:
         port = taken.getsockname()[1]
         with pytest.raises(DemoRefused, match=f"Port {port} .* make demo PORT={port + 1}"):
             _check_port(port)
+
+
+@pytest.mark.parametrize("port", ["abc", "0", "70000"])
+def test_what_is_no_port_is_refused_with_an_example(port: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PORT", port)
+    with pytest.raises(DemoRefused, match=f"PORT is '{port}'.*make demo PORT=9000"):
+        chosen_port()
 
 
 def missing_on_a_bare_path(tmp_path: Path, *present: str) -> subprocess.CompletedProcess[str]:

@@ -60,7 +60,7 @@ def test_bubblewrap_says_how_to_allow_namespaces(tmp_path: Path, monkeypatch: py
     words = bubblewrap.why_unavailable()
     for needed in (
         "apparmor_restrict_unprivileged_userns",
-        "SANDBOX=unconfined",
+        "`unconfined`",
         "uid map: Permission denied",
         str(refusing),
     ):

@@ -32,7 +32,8 @@ This machine does not let bubblewrap make user namespaces. Mend it with one of:
       profile podium-bwrap {program} flags=(unconfined) {{ userns, }}
     and then: sudo apparmor_parser -r /etc/apparmor.d/podium-bwrap
   sudo sysctl -w kernel.unprivileged_userns_clone=1                 (older Debian)
-or, for code you trust (as `make demo` runs), name the backend that confines little: SANDBOX=unconfined
+  sudo sysctl -w user.max_user_namespaces=15000                     (where it is 0)
+or, for code that you trust, name the sandbox that confines little: `unconfined`.
 bubblewrap said: {complaint}"""
 
 

@@ -34,9 +34,22 @@ def identity_in(workspace: Path, slot: int) -> Identity:
 
 
 def hand_over(workspace: Path, identity: Identity) -> None:
-    """Make the slot's user own the workspace. Links are not followed; no process of the contestant runs meanwhile."""
+    """Make the slot's user own the workspace. Links are not followed; no process of the contestant runs meanwhile.
+
+    Raises SandboxFault where this root may not, as in a user namespace without the slots' users.
+    """
     if not identity.dropped:
         return
+    try:
+        _own(workspace, identity)
+    except OSError as error:
+        raise SandboxFault(
+            f"root here may not give files to user {identity.uid} ({error.strerror}): the container or namespace"
+            " around this program lacks that user; start it as an ordinary user instead"
+        ) from error
+
+
+def _own(workspace: Path, identity: Identity) -> None:
     for folder, folders, files in os.walk(workspace):
         for path in [folder, *(f"{folder}/{name}" for name in folders + files)]:
             if os.lstat(path).st_uid != identity.uid:
