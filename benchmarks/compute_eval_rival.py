@@ -15,7 +15,7 @@ from pathlib import Path
 from benchmarks.figures import Figure, show
 from benchmarks.packs import RELEASE, compiled_problem_pack, compiled_solution_pack
 
-PROBLEMS, SAMPLES, WORKERS, ROUNDS = 15, 4, 2, 2
+PROBLEMS, SAMPLES, WORKERS, ROUNDS = 16, 4, 2, 2
 SPEED_LIMIT, SECOND_RUN_LIMIT = 1.0, 5.0
 GRADED = "bench-graded-solutions.jsonl"
 THEIR_RUN = """
