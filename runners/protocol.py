@@ -270,12 +270,24 @@ class MeasurementReport(WireModel):
     """A baseline measured once for many results; `key` names it."""
     key: str = Field(default="", max_length=200)
     measured_at: str = ""
+    device: dict[str, FiniteFloat | str] = Field(default={}, max_length=32)
+    """What was seen of the GPU from outside meanwhile, as `sm_clock_mhz: 1980.0`."""
 
 
 class FlagReport(WireModel):
     code: str = Field(max_length=60, pattern=r"^[a-z][a-z0-9_]*$")
     scope: FlagScope
     detail: str = Field(default="", max_length=2000)
+
+
+class Peaks(WireModel):
+    """A device's ceilings as its node measured them."""
+
+    gbps: FiniteFloat | None = Field(default=None, gt=0)
+    """Copy bandwidth, bytes read and written, 1e9 bytes a second."""
+    gflops: dict[str, Annotated[FiniteFloat, Field(gt=0)]] = Field(default={}, max_length=16)
+    """Matrix products by data type, 1e9 operations a second."""
+    l2_bytes: int = Field(default=0, ge=0)
 
 
 class Provenance(WireModel):
@@ -297,6 +309,11 @@ class Provenance(WireModel):
     artefact_key: str = ""
     build_cached: bool = False
     timing_policy: str = ""
+    arch: str = ""
+    """Target architecture that builds were given where the problem names none, as `sm_90`."""
+    profiler: str = ""
+    """Name and version, as `cupti 13.0`."""
+    peaks: Peaks = Peaks()
     started_at: str = ""
     finished_at: str = ""
 
@@ -314,6 +331,8 @@ class Report(WireModel):
     provenance: Provenance
     artefact: ArtefactRef | None = None
     """Set by a `build` job; names a blob already put."""
+    profile: BlobRef | None = None
+    """A profiler's own report, such as ncu's; names a blob already put."""
     withheld: list[str] | None = None
     """While verifying: the paths without which the reference still passed test and benchmark."""
     fault: str = Field(default="", max_length=4000)

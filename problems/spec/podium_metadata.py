@@ -18,6 +18,8 @@ ContestantVerdict = Literal[
     "wrong_answer",
 ]
 
+FlopsDtype = Literal["fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "int8"]
+
 
 def _checked_path(path: str) -> str:
     if reason := why_bad_path(path):
@@ -62,6 +64,12 @@ class PodiumMetadata(BaseModel):
     title: str = ""
     flops: Positive | None = None
     bytes: Positive | None = None
+    flops_dtype: FlopsDtype = "fp32"
+    """The fastest data type whose arithmetic the tolerances allow: its peak bounds what a time may be."""
+    working_set_bytes: Positive | None = None
+    """What one timed iteration touches; absent means unknown."""
+    l2_flushed: bool = False
+    """The benchmark empties the L2 cache before each timed iteration."""
     build_only: list[CheckedPath] | None = None
     """Files withheld at run time; null means nobody has said."""
     harness: Literal["in_process", "separate"] = "in_process"
