@@ -19,7 +19,7 @@ class DeviceRecord:
     """Median."""
     energy_mj: float | None = None
     throttle_reasons: tuple[str, ...] = ()
-    """Those that slow the device for want of power or for heat, at any sample; idling and application clocks are none."""
+    """Those that slow the device for want of power or for heat, at any sample; idling is none."""
     throttled_share: float = 0.0
     """The share of samples at which one of them held."""
     busy_ms: float | None = None
