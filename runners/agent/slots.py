@@ -1,60 +1,25 @@
 """Two lanes: builds on CPU slots, runs on run slots; a benchmark has its device alone."""
 
-from collections import deque
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import cycle
 from queue import LifoQueue
-from threading import Condition, Lock
+from threading import BoundedSemaphore, Lock
+
+from runners.agent.locks import FairLock, Tenancy
+
+STARTING = 4
+"""How many benchmarks may start up beside the one that holds the device: enough to hide a start of half a second."""
 
 
-class FairLock:
-    """Many readers or one writer, first come first served: readers pass no waiting writer, and no one starves."""
+@dataclass(frozen=True)
+class Place:
+    """Whose commands run, and on which device; the first of these is free to be empty."""
 
-    def __init__(self) -> None:
-        self._changed = Condition()
-        self._queue: deque[tuple[object, bool]] = deque()
-        self._readers = 0
-        self._writing = False
-
-    @contextmanager
-    def shared(self) -> Iterator[None]:
-        self._enter(exclusive=False)
-        try:
-            yield
-        finally:
-            self._leave()
-
-    @contextmanager
-    def exclusive(self) -> Iterator[None]:
-        self._enter(exclusive=True)
-        try:
-            yield
-        finally:
-            self._leave()
-
-    def _enter(self, *, exclusive: bool) -> None:
-        ticket = (object(), exclusive)
-        with self._changed:
-            self._queue.append(ticket)
-            self._changed.wait_for(lambda: self._may_enter(ticket))
-            self._queue.popleft()
-            self._writing = exclusive
-            self._readers += not exclusive
-            self._changed.notify_all()
-
-    def _may_enter(self, ticket: tuple[object, bool]) -> bool:
-        free = not self._writing and (not ticket[1] or self._readers == 0)
-        return free and self._queue[0] is ticket
-
-    def _leave(self) -> None:
-        with self._changed:
-            if self._writing:
-                self._writing = False
-            else:
-                self._readers -= 1
-            self._changed.notify_all()
+    tenant: str = ""
+    """Commands of different tenants never share a device: it is cleaned in between."""
+    device: str = ""
 
 
 @dataclass(frozen=True)
@@ -63,19 +28,55 @@ class Seat:
 
     slot: int
     gpu_uuids: tuple[str, ...] = ()
+    window: "Callable[[], AbstractContextManager[None]] | None" = None
+    """Set where the command only starts beside others: it has the device to itself inside this, and waits for it."""
+    is_wanted: Callable[[], bool] = bool
+    """Whether anybody waits for the device."""
+
+    @property
+    def gpu_uuid(self) -> str:
+        return self.gpu_uuids[0] if self.gpu_uuids else ""
+
+
+class Device:
+    """A GPU, or all cores of a machine without one."""
+
+    def __init__(self, uuid: str, clean: Callable[[str], None] | None) -> None:
+        self.uuid = uuid
+        self.lock = FairLock()
+        self.starting = BoundedSemaphore(STARTING)
+        self._tenancy = Tenancy(lambda: clean(uuid)) if clean else None
+
+    def tenancy(self, tenant: str) -> AbstractContextManager[None]:
+        return self._tenancy.of(tenant) if self._tenancy else nullcontext()
 
 
 class Lanes:
-    """A node's slots. Without GPUs all cores are one device, which builds and tests share and a benchmark holds."""
+    """A node's slots. Without GPUs all cores are one device, which builds and tests share and a benchmark holds.
 
-    def __init__(self, build_slots: int, run_slots: int, gpu_uuids: Sequence[str] = ()) -> None:
+    `clean` is called with a GPU's UUID before another tenant's first command runs there; what it raises ends that
+    command.
+    """
+
+    def __init__(
+        self,
+        build_slots: int,
+        run_slots: int,
+        gpu_uuids: Sequence[str] = (),
+        clean: Callable[[str], None] | None = None,
+    ) -> None:
         self.build_slots, self.run_slots = build_slots, run_slots
         self._builds = _pool(range(build_slots))
         self._runs = _pool(range(build_slots, build_slots + run_slots))
-        self._devices = {uuid: FairLock() for uuid in gpu_uuids or ("",)}
-        self._cores = self._devices[""] if not gpu_uuids else FairLock()
+        self._devices = {uuid: Device(uuid, clean if uuid else None) for uuid in gpu_uuids or ("",)}
+        self._cores = FairLock() if gpu_uuids else self._devices[""].lock
         self._turns = cycle(self._devices)
         self._picking = Lock()
+
+    def pick(self) -> str:
+        """The device whose turn it is; "" without GPUs."""
+        with self._picking:
+            return next(self._turns)
 
     @contextmanager
     def build(self) -> Iterator[Seat]:
@@ -84,26 +85,37 @@ class Lanes:
             yield Seat(slot)
 
     @contextmanager
-    def test(self) -> Iterator[Seat]:
-        """A run slot on a device that other tests may share."""
-        device = self._pick()
-        with _taken(self._runs) as slot, self._devices[device].shared():
+    def test(self, place: Place = Place()) -> Iterator[Seat]:
+        """A run slot on a device that other tests of the tenant may share."""
+        device = self._device(place)
+        with device.tenancy(place.tenant), _taken(self._runs) as slot, device.lock.shared():
             yield _seat(slot, device)
 
     @contextmanager
-    def benchmark(self) -> Iterator[Seat]:
+    def benchmark(self, place: Place = Place()) -> Iterator[Seat]:
         """A run slot on a device that nothing else uses meanwhile."""
-        device = self._pick()
-        with _taken(self._runs) as slot, self._devices[device].exclusive():
+        device = self._device(place)
+        with device.tenancy(place.tenant), _taken(self._runs) as slot, device.lock.exclusive():
             yield _seat(slot, device)
 
-    def _pick(self) -> str:
-        with self._picking:
-            return next(self._turns)
+    @contextmanager
+    def gated_benchmark(self, place: Place = Place()) -> Iterator[Seat]:
+        """A run slot to start up in, while others may use the device; `Seat.window` gives the device alone."""
+        device = self._device(place)
+        with device.tenancy(place.tenant), device.starting, _taken(self._runs) as slot:
+            gpus = (device.uuid,) if device.uuid else ()
+            yield Seat(slot, gpus, device.lock.exclusive, lambda: device.lock.is_wanted)
+
+    def hold(self, uuid: str) -> AbstractContextManager[None]:
+        """The device alone, for the node's own programs."""
+        return self._devices[uuid].lock.exclusive()
+
+    def _device(self, place: Place) -> Device:
+        return self._devices[place.device] if place.device in self._devices else self._devices[self.pick()]
 
 
-def _seat(slot: int, device: str) -> Seat:
-    return Seat(slot, (device,) if device else ())
+def _seat(slot: int, device: Device) -> Seat:
+    return Seat(slot, (device.uuid,) if device.uuid else ())
 
 
 def _pool(slots: Sequence[int]) -> LifoQueue[int]:

@@ -5,7 +5,10 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
-from runners.agent.slots import FairLock, Lanes
+import pytest
+
+from runners.agent.locks import FairLock, Tenancy
+from runners.agent.slots import Lanes, Place
 
 SOON, NEVER_SECONDS = 5.0, 0.15
 
@@ -102,3 +105,91 @@ def test_slots_are_bounded_and_never_used_twice_at_once() -> None:
         assert waits(third)
     assert third.inside.wait(SOON)
     third.leave()
+
+
+def test_readers_that_wait_together_enter_together_however_many_writers_wait_between_them() -> None:
+    lock, log = FairLock(), []
+    first = Holder(lock.exclusive, log, "first")
+    assert first.inside.wait(SOON)
+    kinds = (("r1", lock.shared), ("w1", lock.exclusive), ("r2", lock.shared), ("w2", lock.exclusive))
+    queue = {}
+    for name, enter in kinds:
+        queue[name] = Holder(enter, log, name)
+        assert waits(queue[name])
+    first.leave()
+    assert queue["r1"].inside.wait(SOON)
+    assert queue["r2"].inside.wait(SOON)
+    assert waits(queue["w1"])
+    for name in ("r1", "r2", "w1", "w2"):
+        assert queue[name].inside.wait(SOON)
+        queue[name].leave()
+    assert log[-2:] == ["w1", "w2"]
+
+
+def test_a_gpu_is_cleaned_before_another_tenants_first_command_and_not_between_a_tenants_own() -> None:
+    cleaned: list[str] = []
+    lanes = Lanes(1, 2, ["GPU-a"], cleaned.append)
+    for tenant, times in (("one", 1), ("one", 1), ("two", 2), ("one", 3)):
+        with lanes.test(Place(tenant)):
+            assert len(cleaned) == times
+    assert set(cleaned) == {"GPU-a"}
+
+
+def test_tenants_never_share_a_device_though_each_may_use_it_many_times_at_once() -> None:
+    log: list[str] = []
+    lanes = Lanes(1, 4, ["GPU-a"], lambda _: log.append("cleaned"))
+    mine = [Holder(lambda: lanes.test(Place("one")), log, "one") for _ in range(2)]
+    assert all(holder.inside.wait(SOON) for holder in mine)
+    other = Holder(lambda: lanes.test(Place("two")), log, "two")
+    assert waits(other)
+    for holder in mine:
+        holder.leave()
+    assert other.inside.wait(SOON)
+    other.leave()
+    assert log == ["cleaned", "one", "one", "cleaned", "two"]
+
+
+def test_a_tenant_past_its_turn_lets_the_next_one_in() -> None:
+    log: list[str] = []
+    tenancy = Tenancy(lambda: None, turn_seconds=0.0)
+    first = Holder(lambda: tenancy.of("one"), log, "one")
+    assert first.inside.wait(SOON)
+    other = Holder(lambda: tenancy.of("two"), log, "two")
+    assert waits(other)
+    late = Holder(lambda: tenancy.of("one"), log, "late")
+    assert waits(late)
+    first.leave()
+    assert other.inside.wait(SOON)
+    other.leave()
+    assert late.inside.wait(SOON)
+    late.leave()
+    assert log == ["one", "two", "late"]
+
+
+def test_a_device_that_could_not_be_cleaned_belongs_to_nobody() -> None:
+    answers: list[Exception | None] = [OSError("no"), None]
+
+    def clean(_: str) -> None:
+        if (error := answers.pop(0)) is not None:
+            raise error
+
+    lanes = Lanes(1, 1, ["GPU-a"], clean)
+    with pytest.raises(OSError, match="no"), lanes.test(Place("one")):
+        pass
+    with lanes.test(Place("one")) as seat:
+        assert seat.gpu_uuid == "GPU-a"
+    assert answers == []
+
+
+def test_a_gated_benchmark_starts_beside_another_and_has_the_device_alone_in_its_window() -> None:
+    lanes, log = Lanes(1, 4, ["GPU-a"]), []
+    with lanes.gated_benchmark() as one, lanes.gated_benchmark() as other:
+        assert one.window is not None
+        assert other.window is not None
+        with one.window():
+            waiting = Holder(other.window, log, "other")
+            assert waits(waiting)
+            assert one.is_wanted()
+        assert waiting.inside.wait(SOON)
+        waiting.leave()
+        assert not one.is_wanted()

@@ -1,0 +1,149 @@
+"""Locks that a device's users share: many readers or one writer, and one tenant at a time."""
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from threading import Condition
+
+
+@dataclass(eq=False)
+class _Ticket:
+    exclusive: bool
+    called: bool = False
+    """A reader that may enter with the batch that the last writer left behind."""
+
+
+class FairLock:
+    """Many readers or one writer; nobody starves.
+
+    Readers pass no waiting writer. Whoever waits to read when a writer leaves enters in one batch: on a GPU, programs
+    that start together cost little more than one.
+    """
+
+    def __init__(self) -> None:
+        self._changed = Condition()
+        self._queue: deque[_Ticket] = deque()
+        self._readers = 0
+        self._writing = False
+
+    @contextmanager
+    def shared(self) -> Iterator[None]:
+        self._enter(exclusive=False)
+        try:
+            yield
+        finally:
+            self._leave()
+
+    @contextmanager
+    def exclusive(self) -> Iterator[None]:
+        self._enter(exclusive=True)
+        try:
+            yield
+        finally:
+            self._leave()
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether anybody waits."""
+        with self._changed:
+            return bool(self._queue)
+
+    def _enter(self, *, exclusive: bool) -> None:
+        ticket = _Ticket(exclusive)
+        with self._changed:
+            self._queue.append(ticket)
+            self._changed.wait_for(lambda: self._may_enter(ticket))
+            self._queue.remove(ticket)
+            self._writing = exclusive
+            self._readers += not exclusive
+            self._changed.notify_all()
+
+    def _may_enter(self, ticket: _Ticket) -> bool:
+        if self._writing:
+            return False
+        if ticket.exclusive:
+            return self._readers == 0 and self._queue[0] is ticket
+        return ticket.called or self._queue[0] is ticket
+
+    def _leave(self) -> None:
+        with self._changed:
+            if self._writing:
+                self._writing = False
+                self._call_readers()
+            else:
+                self._readers -= 1
+            self._changed.notify_all()
+
+    def _call_readers(self) -> None:
+        """To the front of the queue, so that no writer enters before the last of them."""
+        readers = [ticket for ticket in self._queue if not ticket.exclusive]
+        for ticket in readers:
+            ticket.called = True
+            self._queue.remove(ticket)
+        self._queue.extendleft(reversed(readers))
+
+
+class Tenancy:
+    """One tenant at a time uses a device, however many its users; `clean` runs before another moves in.
+
+    A tenant may keep others waiting for `turn_seconds` after it moved in, so that two do not change places at every
+    command; then its newcomers wait too.
+    """
+
+    def __init__(self, clean: Callable[[], None], turn_seconds: float = 20.0) -> None:
+        self._clean = clean
+        self._turn_seconds = turn_seconds
+        self._changed = Condition()
+        self._queue: deque[tuple[object, str]] = deque()
+        self._tenant: str | None = None
+        self._users = 0
+        self._cleaning = False
+        self._since = 0.0
+
+    @contextmanager
+    def of(self, tenant: str) -> Iterator[None]:
+        """Raises what `clean` raises; the device then belongs to nobody."""
+        self._move_in(tenant)
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._users -= 1
+                self._changed.notify_all()
+
+    def _move_in(self, tenant: str) -> None:
+        ticket = (object(), tenant)
+        with self._changed:
+            self._queue.append(ticket)
+            self._changed.wait_for(lambda: self._may_move_in(ticket))
+            self._queue.remove(ticket)
+            self._users += 1
+            if self._tenant == tenant:
+                self._changed.notify_all()
+                return
+            self._tenant, self._cleaning = None, True
+        try:
+            self._clean()
+        except BaseException:
+            with self._changed:
+                self._users -= 1
+                self._cleaning = False
+                self._changed.notify_all()
+            raise
+        with self._changed:
+            self._tenant, self._since, self._cleaning = tenant, time.monotonic(), False
+            self._changed.notify_all()
+
+    def _may_move_in(self, ticket: tuple[object, str]) -> bool:
+        if self._cleaning:
+            return False
+        at_home = self._tenant == ticket[1]
+        first = self._queue[0] is ticket
+        if at_home:
+            return first or time.monotonic() - self._since < self._turn_seconds or self._all_at_home()
+        return self._users == 0 and first
+
+    def _all_at_home(self) -> bool:
+        return all(tenant == self._tenant for _, tenant in self._queue)
