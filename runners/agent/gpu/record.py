@@ -1,6 +1,8 @@
 """What was seen of a GPU from outside, through NVML, while a command ran on it."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from statistics import median
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,8 @@ class DeviceRecord:
     """Those that slow the device for want of power or for heat, at any sample; idling is none."""
     throttled_share: float = 0.0
     """The share of samples at which one of them held."""
+    power_capped_share: float = 0.0
+    """The share of samples at the card's power limit: no fault by itself, since the limit holds for every run alike."""
     busy_ms: float | None = None
     """How long the device was at work, as the driver counts it, over the whole run."""
     busy_resolution_ms: float = 0.0
@@ -32,3 +36,56 @@ class DeviceRecord:
     @property
     def throttled(self) -> bool:
         return bool(self.throttle_reasons)
+
+    @property
+    def facts(self) -> dict[str, float | str]:
+        """What is kept with a measurement, unknown values left out."""
+        numbers = {
+            "sm_clock_mhz": self.sm_clock_mhz,
+            "sm_clock_low_mhz": self.sm_clock_low_mhz,
+            "memory_clock_mhz": self.memory_clock_mhz,
+            "temperature_c": self.temperature_c,
+            "power_w": self.power_w,
+            "energy_mj": self.energy_mj,
+            "throttled_share": self.throttled_share,
+            "power_capped_share": self.power_capped_share,
+            "busy_ms": self.busy_ms,
+            "busy_resolution_ms": self.busy_resolution_ms or None,
+        }
+        facts: dict[str, float | str] = {name: value for name, value in numbers.items() if value is not None}
+        return facts | ({"throttle_reasons": ", ".join(self.throttle_reasons)} if self.throttled else {})
+
+
+def merged(records: Sequence[DeviceRecord]) -> DeviceRecord | None:
+    """Several stretches of watching as one: sums of what adds up, medians and extremes of what does not."""
+    if not records:
+        return None
+    n_samples = sum(record.n_samples for record in records)
+    weights = [record.n_samples / n_samples if n_samples else 0.0 for record in records]
+    busy = _known(record.busy_ms for record in records)
+    energy = _known(record.energy_mj for record in records)
+    return DeviceRecord(
+        n_samples=n_samples,
+        wall_ms=sum(record.wall_ms for record in records),
+        sm_clock_mhz=_middle(record.sm_clock_mhz for record in records),
+        sm_clock_low_mhz=min(_known(record.sm_clock_low_mhz for record in records), default=None),
+        memory_clock_mhz=_middle(record.memory_clock_mhz for record in records),
+        temperature_c=max(_known(record.temperature_c for record in records), default=None),
+        power_w=_middle(record.power_w for record in records),
+        energy_mj=sum(energy) if energy else None,
+        throttle_reasons=tuple(sorted({reason for record in records for reason in record.throttle_reasons})),
+        throttled_share=sum(r.throttled_share * w for r, w in zip(records, weights, strict=True)),
+        power_capped_share=sum(r.power_capped_share * w for r, w in zip(records, weights, strict=True)),
+        busy_ms=sum(busy) if len(busy) == len(records) else None,
+        busy_resolution_ms=sum(record.busy_resolution_ms for record in records),
+        peak_process_count=max(record.peak_process_count for record in records),
+    )
+
+
+def _known(values: Iterable[float | None]) -> list[float]:
+    return [value for value in values if value is not None]
+
+
+def _middle(values: Iterable[float | None]) -> float | None:
+    known = _known(values)
+    return median(known) if known else None

@@ -1,0 +1,143 @@
+"""Holds a benchmark before its first work on a device until it may have the device alone.
+
+Starting a CUDA process costs a third of a second and slows nobody down, so benchmarks start beside each other
+and take turns only for what they do on the device. The profiler's library waits, in the benchmark's process, on a page
+that both sides share (profilers/native/gate.h). A program may ignore the page: that makes noise, and gains it nothing.
+"""
+
+import os
+import struct
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from runners.agent.gpu.record import DeviceRecord, merged
+
+PAGE = struct.Struct("=IIIIQ")
+"""open, waiting, in_progress, open_ranges, last_use_ns: struct GatePage."""
+OPEN_OFFSET, CLOSED, OPEN = 0, struct.pack("=I", 0), struct.pack("=I", 1)
+FILE = "gate"
+POLL_SECONDS = 0.001
+IDLE_SECONDS = 0.03
+"""A program that leaves the device alone for so long lets others have it."""
+
+
+@dataclass(frozen=True)
+class _Page:
+    waiting: int
+    in_progress: int
+    open_ranges: int
+    last_use_ns: int
+
+    @property
+    def is_idle(self) -> bool:
+        unused_seconds = (time.monotonic_ns() - self.last_use_ns) / 1e9
+        return not (self.waiting or self.in_progress or self.open_ranges) and unused_seconds > IDLE_SECONDS
+
+
+class Watched(Protocol):
+    """What was seen of a device; to be read once the watching has ended."""
+
+    @property
+    def record(self) -> DeviceRecord | None: ...
+
+
+@dataclass
+class Gate:
+    """One run at the gate: a thread of its own gives it the device in `window` when it asks, and takes it back.
+
+    `cancelled` is set, and `timed_out` with it, once the run has lasted longer than `limit_seconds` without its waits.
+    """
+
+    folder: Path
+    window: Callable[[], AbstractContextManager[None]]
+    is_wanted: Callable[[], bool]
+    watch: Callable[[], AbstractContextManager[Watched]]
+    """Watches the device while it is entered."""
+    limit_seconds: float
+    cancelled: threading.Event = field(default_factory=threading.Event)
+    timed_out: bool = False
+    waited_seconds: float = 0.0
+    windows_seconds: float = 0.0
+    n_windows: int = 0
+    _watches: list[Watched] = field(default_factory=list)
+    _done: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def path(self) -> Path:
+        return self.folder / FILE
+
+    @property
+    def record(self) -> DeviceRecord | None:
+        """What was seen of the device in all windows."""
+        records = [watch.record for watch in self._watches]
+        return merged([record for record in records if record is not None])
+
+    @contextmanager
+    def attended(self) -> Iterator[None]:
+        """Attend to the gate while the run goes on."""
+        self.path.write_bytes(bytes(PAGE.size))
+        self.path.chmod(0o666)
+        thread = threading.Thread(target=self._attend, name="gate", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            self._done.set()
+            thread.join()
+
+    def _attend(self) -> None:
+        started = time.monotonic()
+        # Opened once: whatever the program does to the name, this stays the page. It is read, never mapped: a program
+        # that cuts the file short could kill the node through a mapping.
+        with self.path.open("r+b", buffering=0) as file:
+            while not self._done.wait(POLL_SECONDS):
+                page = _read(file.fileno())
+                if page is not None and page.waiting:
+                    self._give(file.fileno(), started)
+                self._look_at_the_clock(started)
+
+    def _give(self, file: int, started: float) -> None:
+        asked = time.monotonic()
+        with ExitStack() as stack:
+            stack.enter_context(self.window())
+            self.waited_seconds += time.monotonic() - asked
+            if self._done.is_set():
+                return
+            self._watches.append(stack.enter_context(self.watch()))
+            opened = time.monotonic()
+            self.n_windows += 1
+            while not self._closes(file):
+                self._look_at_the_clock(started)
+            self.windows_seconds += time.monotonic() - opened
+
+    def _closes(self, file: int) -> bool:
+        """Keep the gate open for a moment; true once it is closed and the program is quiet."""
+        _write(file, OPEN)
+        if self._done.wait(POLL_SECONDS):
+            return True
+        page = _read(file)
+        if page is None or not page.is_idle or not self.is_wanted():
+            return False
+        _write(file, CLOSED)
+        again = _read(file)
+        return again is not None and again.is_idle
+
+    def _look_at_the_clock(self, started: float) -> None:
+        if time.monotonic() - started - self.waited_seconds > self.limit_seconds:
+            self.timed_out = True
+            self.cancelled.set()
+
+
+def _read(file: int) -> _Page | None:
+    """None where the program cut the file short: then it keeps what it has."""
+    data = os.pread(file, PAGE.size, 0)
+    return _Page(*PAGE.unpack(data)[1:]) if len(data) == PAGE.size else None
+
+
+def _write(file: int, data: bytes) -> None:
+    os.pwrite(file, data, OPEN_OFFSET)
