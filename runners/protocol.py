@@ -134,6 +134,14 @@ class GpuCapability(WireModel):
     compute_capability: str
     memory_bytes: int = 0
     driver: str = ""
+    pci_bus_id: str = ""
+    sm_clock_mhz: FiniteFloat | None = None
+    """Highest; likewise the memory's."""
+    memory_clock_mhz: FiniteFloat | None = None
+    power_limit_w: FiniteFloat | None = None
+    ecc: bool | None = None
+    profiling_admin_only: bool | None = None
+    """Whether the driver keeps the hardware counters for root: then `ncu` works for no contestant."""
 
 
 class Hello(WireModel):
@@ -311,6 +319,8 @@ class Provenance(WireModel):
     timing_policy: str = ""
     arch: str = ""
     """Target architecture that builds were given where the problem names none, as `sm_90`."""
+    build_policy: str = ""
+    """`compute-eval` where builds ran as the problem wrote them, else the track's image policy."""
     profiler: str = ""
     """Name and version, as `cupti 13.0`."""
     peaks: Peaks = Peaks()

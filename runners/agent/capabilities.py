@@ -9,6 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from runners.agent import profilers
+from runners.agent.gpu.devices import Gpus
 from runners.agent.sandbox.policy import Command, Limits, Sandbox, SandboxFault
 from runners.agent.toolchain import cores
 from runners.protocol import Capabilities, GpuCapability
@@ -60,7 +61,13 @@ def cpu_model() -> str:
 
 
 def gpus() -> list[GpuCapability]:
-    """The NVIDIA GPUs, as `nvidia-smi` lists them; none where it is missing or fails."""
+    """The NVIDIA GPUs: from the driver's library, else as `nvidia-smi` lists them; none where both are missing."""
+    opened = Gpus.open()
+    if opened is not None:
+        try:
+            return opened.capabilities()
+        finally:
+            opened.close()
     return parse_gpus(_output(["nvidia-smi", f"--query-gpu={_GPU_FIELDS}", "--format=csv,noheader,nounits"]))
 
 

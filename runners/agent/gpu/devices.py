@@ -1,0 +1,131 @@
+"""The GPUs of this machine, by UUID: what they are, who uses them, and how they fare."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from runners.agent.gpu.health import Health
+from runners.agent.gpu.nvml import Nvml
+from runners.agent.gpu.watch import Watch
+from runners.protocol import GpuCapability
+
+DRIVER_PARAMETERS = Path("/proc/driver/nvidia/params")
+POLL_SECONDS = 0.01
+
+
+@dataclass(frozen=True)
+class Device:
+    """A GPU, or an instance of one that is partitioned (MIG), whose clocks and health are its board's."""
+
+    uuid: str
+    handle: Any
+    board: Any
+    gpu_instance: int | None = None
+    compute_instance: int | None = None
+
+
+class UnknownGpu(LookupError):
+    """No GPU of this machine has the UUID."""
+
+
+class Gpus:
+    """All of this machine's GPUs as they were at the opening. Safe to use from several threads."""
+
+    def __init__(self, nvml: Nvml) -> None:
+        self._nvml = nvml
+        self._devices = {device.uuid: device for device in find_devices(nvml)}
+        self._health = Health(nvml, {device.uuid: device.board for device in self._devices.values()})
+
+    @classmethod
+    def open(cls) -> Gpus | None:
+        """None without an NVIDIA driver; never raises for its absence."""
+        nvml = Nvml.load()
+        return None if nvml is None else cls(nvml)
+
+    def capabilities(self) -> list[GpuCapability]:
+        """What each is, in the driver's order. A partitioned board is listed by its instances."""
+        return [describe(self._nvml, device) for device in self._devices.values()]
+
+    def watch(self, uuid: str) -> Watch:
+        """Samples from entering to leaving; its `record` tells what was seen. Raises UnknownGpu."""
+        device = self._device(uuid)
+        return Watch(self._nvml, device.board, device.handle, device.gpu_instance)
+
+    def trouble(self, uuid: str) -> str:
+        """Why the device is unwell since the opening, in words for a person, or "". Raises UnknownGpu."""
+        device = self._device(uuid)
+        return self._health.trouble(uuid, device.gpu_instance)
+
+    def process_ids(self, uuid: str) -> list[int]:
+        """Processes with a compute context on the device, as the driver numbers them. Raises UnknownGpu."""
+        running = self._nvml.ask("nvmlDeviceGetComputeRunningProcesses", self._device(uuid).handle)
+        return [int(process.pid) for process in running or ()]
+
+    def idle(self, uuid: str, timeout_seconds: float) -> bool:
+        """Wait until no compute process is left; False where one outlasts the wait. Raises UnknownGpu."""
+        deadline = time.monotonic() + timeout_seconds
+        while self.process_ids(uuid):
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(POLL_SECONDS)
+        return True
+
+    def close(self) -> None:
+        self._health.close()
+        self._nvml.close()
+
+    def _device(self, uuid: str) -> Device:
+        try:
+            return self._devices[uuid]
+        except KeyError:
+            raise UnknownGpu(f"no GPU {uuid!r} on this machine; there are {sorted(self._devices)}") from None
+
+
+def find_devices(nvml: Nvml) -> list[Device]:
+    """Every GPU that work can be given to: whole boards, and the instances of partitioned ones."""
+    found = []
+    for board in nvml.boards():
+        instances = list(nvml.instances(board))
+        for handle in instances or [board]:
+            uuid = nvml.ask("nvmlDeviceGetUUID", handle)
+            if uuid is not None:
+                found.append(Device(uuid, handle, board, *(_instance_numbers(nvml, handle) if instances else ())))
+    return found
+
+
+def _instance_numbers(nvml: Nvml, handle: Any) -> tuple[int | None, int | None]:
+    return nvml.ask("nvmlDeviceGetGpuInstanceId", handle), nvml.ask("nvmlDeviceGetComputeInstanceId", handle)
+
+
+def describe(nvml: Nvml, device: Device) -> GpuCapability:
+    api = nvml.api
+    capability = nvml.ask("nvmlDeviceGetCudaComputeCapability", device.board) or (0, 0)
+    memory = nvml.ask("nvmlDeviceGetMemoryInfo", device.handle)
+    pci = nvml.ask("nvmlDeviceGetPciInfo", device.board)
+    ecc = nvml.ask("nvmlDeviceGetEccMode", device.board)
+    return GpuCapability(
+        uuid=device.uuid,
+        name=nvml.ask("nvmlDeviceGetName", device.handle) or nvml.ask("nvmlDeviceGetName", device.board) or "",
+        compute_capability="{}.{}".format(*capability),
+        memory_bytes=int(memory.total) if memory is not None else 0,
+        driver=nvml.ask("nvmlSystemGetDriverVersion") or "",
+        pci_bus_id=str(pci.busId) if pci is not None else "",
+        sm_clock_mhz=nvml.number("nvmlDeviceGetMaxClockInfo", device.board, api.NVML_CLOCK_SM),
+        memory_clock_mhz=nvml.number("nvmlDeviceGetMaxClockInfo", device.board, api.NVML_CLOCK_MEM),
+        power_limit_w=nvml.number("nvmlDeviceGetEnforcedPowerLimit", device.board, scale=1e-3),
+        ecc=bool(ecc[0]) if ecc is not None else None,
+        profiling_admin_only=profiling_admin_only(),
+    )
+
+
+def profiling_admin_only(parameters: Path = DRIVER_PARAMETERS) -> bool | None:
+    """Whether the driver keeps the hardware counters for root; None where it does not say."""
+    try:
+        match = re.search(r"^RmProfilingAdminOnly:\s*(\d+)", parameters.read_text(), re.MULTILINE)
+    except OSError:
+        return None
+    return match[1] != "0" if match else None

@@ -1,0 +1,151 @@
+"""What is seen of a GPU from outside while something runs on it; answers as recorded on an H200."""
+
+import json
+import time
+
+import pytest
+
+from runners.agent.gpu.activity import add_up
+from runners.agent.gpu.devices import Gpus
+from runners.agent.gpu.nvml import Nvml
+from runners.agent.gpu.record import DeviceRecord
+from runners.agent.gpu.watch import Sample, summarise
+from tests.agent.fake_nvml import RECORDED, FakeNvml
+from tests.agent.test_gpu_devices import H200
+
+PERIOD_US = 20_000
+
+
+def watched(fake: FakeNvml, seconds: float = 0.12) -> DeviceRecord:
+    gpus = Gpus(Nvml(fake))
+    with gpus.watch(H200) as watch:
+        time.sleep(seconds)
+    gpus.close()
+    return watch.record
+
+
+def test_a_device_under_load_is_sampled_every_few_milliseconds() -> None:
+    record = watched(FakeNvml("busy"))
+    assert record.n_samples >= 8
+    assert 120 <= record.wall_ms < 1000
+    assert (record.sm_clock_mhz, record.sm_clock_low_mhz, record.memory_clock_mhz) == (1980, 1980, 3201)
+    assert (record.temperature_c, record.power_w) == (56, pytest.approx(411.8, abs=0.1))
+    assert record.peak_process_count == 1
+    assert not record.throttled
+
+
+def test_the_power_of_the_moment_is_preferred() -> None:
+    fake = FakeNvml("busy")
+    fake.fields[fake.NVML_FI_DEV_POWER_INSTANT] = 683_202
+    assert watched(fake, 0.01).power_w == pytest.approx(683.2, abs=0.1)
+
+
+def test_energy_is_what_the_device_spent_meanwhile() -> None:
+    fake = FakeNvml("busy")
+    gpus = Gpus(Nvml(fake))
+    with gpus.watch(H200) as watch:
+        fake.answers["nvmlDeviceGetTotalEnergyConsumption"] += 48_152
+    assert watch.record.energy_mj == 48_152
+    gpus.close()
+
+
+def test_what_the_driver_does_not_tell_is_none() -> None:
+    fake = FakeNvml()
+    fake.answers = {"nvmlDeviceGetCount": 1, "nvmlDeviceGetUUID": H200}
+    record = watched(fake, 0.02)
+    assert record.n_samples > 0
+    assert (record.sm_clock_mhz, record.power_w, record.energy_mj, record.busy_ms) == (None, None, None, None)
+    assert not record.throttled
+
+
+def test_work_is_added_up_over_the_periods_that_touch_the_run() -> None:
+    fake = FakeNvml("busy")
+    now_us = time.time_ns() // 1000
+    percentages = {2: 50, 3: 100, 4: 25}
+    fake.utilisation = [(now_us + n * PERIOD_US, percentages.get(n, 0)) for n in range(-20, 200)]
+    record = watched(fake, 0.15)
+    assert record.busy_ms == pytest.approx(35.3, abs=0.01)
+    assert 0 < record.busy_resolution_ms < 3
+
+
+def test_the_record_waits_for_the_period_that_covers_the_end() -> None:
+    fake = FakeNvml("busy")
+    now_us = time.time_ns() // 1000
+    fake.utilisation = [(now_us + n * 100_000, 30) for n in range(-3, 20)]
+    gpus = Gpus(Nvml(fake))
+    with gpus.watch(H200) as watch:
+        time.sleep(0.01)
+    left = time.monotonic()
+    assert watch.record.busy_ms == pytest.approx(30.5)
+    assert 0.03 < time.monotonic() - left < 0.3
+    gpus.close()
+
+
+def test_recorded_activity_comes_to_the_work_that_was_done() -> None:
+    """An H200 worked for 108 ms and then for 216 ms in matrix products, with 0.3 s of rest between."""
+    samples = {at: float(value) for at, value in json.loads(RECORDED.read_text())["utilisation"]}
+    ends = sorted(samples)
+    six, nineteen = (next(at for at in ends if samples[at] == value) for value in (6, 19))
+    first = add_up(samples, six - 100_000, six + 150_000)
+    second = add_up(samples, nineteen - 350_000, nineteen - 50_000)
+    assert first is not None
+    assert second is not None
+    assert abs(first.busy_ms - 108) < first.resolution_ms + 2
+    assert abs(second.busy_ms - 216) < second.resolution_ms + 2
+    assert max(first.resolution_ms, second.resolution_ms) < 5
+
+
+def test_activity_that_does_not_reach_the_end_is_unknown() -> None:
+    assert add_up({0: 0.0, 200_000: 99.0}, 100_000, 300_000) is None
+    assert add_up({200_000: 99.0}, 100_000, 150_000) is None
+    assert add_up({}, 0, 1) is None
+
+
+# ---- what counts as throttling ------------------------------------------------------------------------------------
+
+
+def summary(*samples: Sample) -> DeviceRecord:
+    return summarise(list(samples), 100.0, None, None)
+
+
+@pytest.mark.parametrize(
+    ("bit", "reason"),
+    [
+        (0x8, "hardware slowdown"),
+        (0x10, "sync boost"),
+        (0x20, "software thermal slowdown"),
+        (0x40, "hardware thermal slowdown"),
+        (0x80, "hardware power brake"),
+    ],
+)
+def test_heat_and_want_of_power_throttle(bit: int, reason: str) -> None:
+    record = summary(*[Sample(1980, 3201, 0)] * 3, Sample(1500, 3201, bit))
+    assert record.throttle_reasons == (reason,)
+    assert record.throttled_share == 0.25
+
+
+def test_idling_and_clocks_that_somebody_set_do_not_throttle() -> None:
+    assert not summary(Sample(345, 3201, 0x1), Sample(1500, 3201, 0x2), Sample(1500, 3201, 0x100)).throttled
+
+
+def test_a_card_at_its_power_limit_is_recorded_and_not_called_throttled() -> None:
+    record = summary(Sample(1980, 3201, 0), *[Sample(1650, 3201, 0x4)] * 3)
+    assert not record.throttled
+    assert record.power_capped_share == 0.75
+    assert record.sm_clock_low_mhz == 1650
+
+
+def test_a_card_that_its_power_limit_brings_to_its_knees_is_throttled() -> None:
+    record = summary(Sample(1980, 3201, 0), Sample(1200, 3201, 0x4))
+    assert record.throttle_reasons == ("power cap",)
+
+
+def test_medians_leave_out_the_idle_samples() -> None:
+    record = summary(*[Sample(345, 3201, 0x1, 80.0, 40.0)] * 8, *[Sample(1980, 3201, 0, 500.0, 60.0)] * 3)
+    assert (record.sm_clock_mhz, record.sm_clock_low_mhz, record.power_w) == (1980, 1980, 500)
+    assert record.temperature_c == 60
+
+
+def test_a_device_that_idled_throughout_is_described_all_the_same() -> None:
+    assert summary(Sample(345, 3201, 0x1)).sm_clock_mhz == 345
+    assert summary().n_samples == 0
