@@ -107,6 +107,7 @@ class Problem(models.Model):
     build_only = models.JSONField(null=True, blank=True, help_text="Paths withheld at run time; null: not yet known.")
     flops = models.FloatField(null=True, blank=True)
     bytes = models.FloatField(null=True, blank=True)
+    flops_dtype = models.CharField(max_length=8, null=True, blank=True)  # noqa: DJ001 - null: imported before it existed
     has_benchmark = models.BooleanField(default=False)
     has_baseline = models.BooleanField(default=False)
 

@@ -24,6 +24,8 @@ class Origin:
     """Where a report comes from: an attempt of the fleet, or an organiser's import."""
 
     kind: ResultOrigin
+    vouched: bool = True
+    """False where nothing is known of how its times came about: none of them ranks, nor is a baseline for others."""
     attempt: UUID | None = None
     report_digest: str = ""
     reused_from: Result | None = None
@@ -31,7 +33,15 @@ class Origin:
 
 @transaction.atomic
 def record_result(evaluation: Evaluation, report: Report, origin: Origin) -> Result:
-    """Append the result and make it current. Raises Conflict when the evaluation was cancelled."""
+    """Append the result, make it current and rescore. Raises Conflict when the evaluation was cancelled."""
+    result = append_result(evaluation, report, origin)
+    scores.rescore(evaluation.submission, evaluation.track, [evaluation.problem_id])
+    scores.finish_if_done(evaluation.submission)
+    return result
+
+
+def append_result(evaluation: Evaluation, report: Report, origin: Origin) -> Result:
+    """Append the result and make it current; the caller rescores. Raises Conflict when it was cancelled."""
     verdict, reason = judged(report)
     result = Result.objects.create(
         evaluation=evaluation,
@@ -45,16 +55,15 @@ def record_result(evaluation: Evaluation, report: Report, origin: Origin) -> Res
         speedup=_speedup(report.measurements) if verdict == Verdict.PASSED else None,
         steps=[step.model_dump(mode="json") for step in report.steps],
         provenance=report.provenance.model_dump(mode="json"),
+        profile=report.profile.model_dump(mode="json") if report.profile else None,
     )
-    _store_measurements(result, report, verdict)
+    _store_measurements(result, report, verdict, origin)
     Flag.objects.bulk_create(
         Flag(result=result, code=flag.code, scope=flag.scope, detail=flag.detail) for flag in report.flags
     )
     moved = Evaluation.objects.filter(pk=evaluation.pk).exclude(state=EvaluationState.CANCELLED)
     if not moved.update(state=EvaluationState.DONE, current_result=result, done_at=timezone.now()):
         raise Conflict("cancelled", f"Evaluation {evaluation.pk} was cancelled; its result is not wanted any more.")
-    scores.rescore(evaluation.submission, evaluation.track, [evaluation.problem_id])
-    scores.finish_if_done(evaluation.submission)
     return result
 
 
@@ -64,10 +73,7 @@ NEVER_ENDED = "The program ended with status 0, but the test harness was never s
 def judged(report: Report) -> tuple[Verdict, str]:
     """The site's own word on a report: a contradicted witness is a failed test, whatever the node made of it."""
     if report.verdict == Verdict.PASSED and report.witness == Witness.CONTRADICTED:
-        return (
-            Verdict.TEST_FAILED,
-            "The program ended with status 0, but the test harness was never seen to reach its end.",
-        )
+        return Verdict.TEST_FAILED, NEVER_ENDED
     return report.verdict, report.reason
 
 
@@ -80,13 +86,19 @@ def _speedup(measurements: Sequence[MeasurementReport]) -> float | None:
     return math.exp(math.fsum(math.log(baseline[case] / candidate[case]) for case in candidate) / len(candidate))
 
 
-def _store_measurements(result: Result, report: Report, verdict: Verdict) -> None:
+def _store_measurements(result: Result, report: Report, verdict: Verdict, origin: Origin) -> None:
     baselines: dict[str, Measurement] = {}
     for one in report.measurements:
         if one.role == Role.BASELINE:
-            baselines[one.case] = _baseline(result, one, report)
+            baselines[one.case] = _baseline(result, one, report, ranks=origin.vouched and one.clock in RANKING_CLOCKS)
     candidates = [
-        _row(result, one, report, baseline=baselines.get(one.case), ranks=_ranks(one, report, verdict))
+        _row(
+            result,
+            one,
+            report,
+            baseline=baselines.get(one.case),
+            ranks=origin.vouched and _ranks(one, report, verdict),
+        )
         for one in report.measurements
         if one.role == Role.CANDIDATE
     ]
@@ -101,13 +113,13 @@ def _ranks(one: MeasurementReport, report: Report, verdict: Verdict) -> bool:
     return verdict == Verdict.PASSED and one.clock in RANKING_CLOCKS and witnessed
 
 
-def _baseline(result: Result, one: MeasurementReport, report: Report) -> Measurement:
+def _baseline(result: Result, one: MeasurementReport, report: Report, *, ranks: bool) -> Measurement:
     """A baseline's row: the result's own, or the shared one of that key, made once."""
     if not one.shared:
-        row = _row(result, one, report, ranks=one.clock in RANKING_CLOCKS)
+        row = _row(result, one, report, ranks=ranks)
         row.save()
         return row
-    fresh = _row(None, one, report, ranks=one.clock in RANKING_CLOCKS, evaluation=result.evaluation)
+    fresh = _row(None, one, report, ranks=ranks, evaluation=result.evaluation)
     values = {field: getattr(fresh, field) for field in _SHARED_FIELDS}
     row, _ = Measurement.objects.get_or_create(
         problem_id=fresh.problem_id, track_id=fresh.track_id, shared_key=f"{one.key}:{one.case}"[:200], defaults=values
@@ -117,7 +129,7 @@ def _baseline(result: Result, one: MeasurementReport, report: Report) -> Measure
 
 _SHARED_FIELDS = (
     "role", "case", "median_ms", "ci_low_ms", "ci_high_ms", "runs_ms", "clock", "work_checked", "witness", "ranks",
-    "provenance", "measured_at",
+    "device", "provenance", "measured_at",
 )  # fmt: skip
 
 
@@ -148,6 +160,7 @@ def _row(
         work_checked=one.work_checked,
         witness=one.witness,
         ranks=ranks,
+        device=one.device or None,
         provenance=report.provenance.model_dump(mode="json"),
         measured_at=_when(one.measured_at),
     )

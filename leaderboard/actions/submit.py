@@ -61,16 +61,16 @@ class Receipt:
 def submit(user: Any, order: Order, draft: SubmissionDraft) -> Receipt:
     """Store the samples and queue their evaluations. Raises NotAllowed, Refused or Conflict, storing nothing."""
     _check(user, order)
-    identity = _identity(order, draft)
-    if twin := _twin(identity):
-        return Receipt(twin, created=False)
-    stored = _store_blobs(draft.samples)
+    identity = identity_of(order, draft)
+    if found := twin(identity):
+        return Receipt(found, created=False)
+    stored = store_blobs(draft.samples)
     try:
         with transaction.atomic():
-            return Receipt(_store(user, order, draft, identity, stored), created=True)
+            return Receipt(_submit(user, order, draft, identity, stored), created=True)
     except IntegrityError:
-        if twin := _twin(identity):  # another request stored the same submission between our look and our insert
-            return Receipt(twin, created=False)
+        if found := twin(identity):  # another request stored the same submission between our look and our insert
+            return Receipt(found, created=False)
         raise
 
 
@@ -82,14 +82,20 @@ def _check(user: Any, order: Order) -> None:
         raise NotAllowed("not_your_entrant", f"You may not submit for {order.entrant.name}. Ask its owner to add you.")
     if not Release.objects.visible_to(user).filter(pk=release.pk).exists():
         raise NotAllowed("no_such_release", f"There is no release {release.slug!r} that you may see.")
+    check_is_open(release)
+    check_tracks(release, order.tracks)
+
+
+def check_is_open(release: Release) -> None:
+    """Raises Conflict where the release takes no submissions now."""
     if release.is_draft:
         raise Conflict("release_is_draft", f"{release.slug} is a draft; it takes submissions once it is published.")
     if reason := release.why_closed():
         raise Conflict("release_closed", reason)
-    _check_tracks(release, order.tracks)
 
 
-def _check_tracks(release: Release, tracks: Sequence[Track]) -> None:
+def check_tracks(release: Release, tracks: Sequence[Track]) -> None:
+    """Raises Refused where the release is not offered on every one of them."""
     offered = set(ReleaseTrack.objects.filter(release=release).values_list("track__slug", flat=True))
     if not tracks:
         raise Refused(
@@ -101,22 +107,37 @@ def _check_tracks(release: Release, tracks: Sequence[Track]) -> None:
             raise Refused("track_not_offered", f"{release.slug} is not offered on {track.slug}. It is on: {known}.")
 
 
-def _identity(order: Order, draft: SubmissionDraft) -> str:
+def identity_of(order: Order, draft: SubmissionDraft) -> str:
+    """The same for the same samples of the same entrant on the same release and tracks."""
     tracks = ",".join(sorted(track.slug for track in order.tracks))
     text = f"{order.entrant.pk}|{order.release.pk}|{tracks}|{draft.digest}|{JUDGE_VERSION if order.verifies else ''}"
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _twin(identity: str) -> Submission | None:
+def twin(identity: str) -> Submission | None:
+    """The submission that is here already under this identity, cancelled ones aside."""
     return Submission.objects.exclude(state=SubmissionState.CANCELLED).filter(identity=identity).first()
 
 
-def _store_blobs(samples: Iterable[SampleDraft]) -> dict[bytes, str]:
+def store_blobs(samples: Iterable[SampleDraft]) -> dict[bytes, str]:
+    """Every solution's record to its sha256."""
     store = blobs.store()
     return {content: store.put(content) for content in {one.record for one in samples if not one.invalid_reason}}
 
 
-def _store(user: Any, order: Order, draft: SubmissionDraft, identity: str, stored: Mapping[bytes, str]) -> Submission:
+def _submit(user: Any, order: Order, draft: SubmissionDraft, identity: str, stored: Mapping[bytes, str]) -> Submission:
+    submission, samples = store_samples(user, order, draft, identity, stored)
+    for track in order.tracks:
+        _evaluate_on(submission, track, samples)
+    count.settle(submission, user)
+    record(user, "submit", submission, samples=len(samples), digest=draft.digest[:12])
+    return submission
+
+
+def store_samples(
+    user: Any, order: Order, draft: SubmissionDraft, identity: str, stored: Mapping[bytes, str]
+) -> tuple[Submission, list[Sample]]:
+    """The submission's row and its samples', inside the caller's transaction; holds the entrant from here on."""
     count.hold(order.entrant.pk)
     problems = {problem.task_id: problem for problem in order.release.problems.defer("record")}
     submission = Submission.objects.create(
@@ -136,11 +157,7 @@ def _store(user: Any, order: Order, draft: SubmissionDraft, identity: str, store
     submission.tracks.set(order.tracks)
     samples = _samples(submission, draft, problems, stored)
     Sample.objects.bulk_create(samples, batch_size=BATCH)
-    for track in order.tracks:
-        _evaluate_on(submission, track, samples)
-    count.settle(submission, user)
-    record(user, "submit", submission, samples=len(samples), digest=draft.digest[:12])
-    return submission
+    return submission, samples
 
 
 def _priority(draft: SubmissionDraft) -> int:
@@ -178,7 +195,19 @@ def _absent(submission: Submission, problems: Iterable[Problem], present: set[tu
 
 
 def _evaluate_on(submission: Submission, track: Track, samples: Sequence[Sample]) -> None:
-    """Make the track's evaluations; those that need no node get their result at once, the rest are queued."""
+    evaluations = make_evaluations(submission, track, samples)
+    scores.begin(submission, track)
+    queued = [one.pk for one in evaluations if one.state == EvaluationState.QUEUED]
+    if queued:
+        evaluations_queued.send(Submission, evaluation_ids=queued, priority=submission.priority)
+    else:
+        scores.finish_if_done(submission)
+
+
+def make_evaluations(
+    submission: Submission, track: Track, samples: Sequence[Sample], judge_version: str = JUDGE_VERSION
+) -> list[Evaluation]:
+    """The track's evaluations: those that need no node get their result at once, the rest wait as queued."""
     skips = dict(
         ProblemTrack.objects.filter(track=track, problem__release=submission.release)
         .exclude(skip_reason="")
@@ -190,7 +219,7 @@ def _evaluate_on(submission: Submission, track: Track, samples: Sequence[Sample]
         Evaluation(
             sample=sample,
             track=track,
-            judge_version=JUDGE_VERSION,
+            judge_version=judge_version,
             submission=submission,
             problem_id=sample.problem_id,
             state=EvaluationState.DONE if settled[n] else EvaluationState.QUEUED,
@@ -200,12 +229,7 @@ def _evaluate_on(submission: Submission, track: Track, samples: Sequence[Sample]
     ]
     Evaluation.objects.bulk_create(evaluations, batch_size=BATCH)
     _settle([(one, *found) for n, one in enumerate(evaluations) if (found := settled[n])])
-    scores.begin(submission, track)
-    queued = [one.pk for one in evaluations if one.state == EvaluationState.QUEUED]
-    if queued:
-        evaluations_queued.send(Submission, evaluation_ids=queued, priority=submission.priority)
-    else:
-        scores.finish_if_done(submission)
+    return evaluations
 
 
 def _settled(sample: Sample, skips: Mapping[int, str]) -> tuple[Verdict, str] | None:

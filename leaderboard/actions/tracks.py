@@ -1,5 +1,6 @@
-"""Offer a release on a track: decide which problems are skipped there, and why."""
+"""Offer a release on a track: decide which problems are skipped there, and why; and note a track's measured peaks."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.db import transaction
@@ -23,3 +24,13 @@ def offer(user: Any, release: Release, track: Track) -> ReleaseTrack:
     if created:
         record(user, "offer", release, track=track.slug, skipped=sum(bool(row.skip_reason) for row in rows))
     return place
+
+
+def note_peaks(user: Any, track: Track, peaks: Mapping[str, Any]) -> bool:
+    """Store the first ceilings that were measured on the track's hardware; whether these were the first."""
+    if track.peaks or not (peaks.get("gbps") or peaks.get("gflops")):
+        return False
+    track.peaks = dict(peaks)
+    track.save(update_fields=["peaks"])
+    record(user, "note peaks", track, peaks=track.peaks)
+    return True

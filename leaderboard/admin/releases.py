@@ -10,10 +10,11 @@ from django.http import FileResponse, HttpRequest
 from leaderboard.actions import curate
 from leaderboard.actions.carry import carry
 from leaderboard.actions.decide import void_problem
+from leaderboard.actions.import_results import Place, import_results
 from leaderboard.actions.tracks import offer
 from leaderboard.actions.verify import verification_report, verify
 from leaderboard.admin.base import Act, AuditedAdmin, Outcome, ReadOnlyAdmin, ReasonForm
-from leaderboard.models import Decision, Track
+from leaderboard.models import Decision, Entrant, Track
 from leaderboard.models.decision import DecisionKind
 from problems.models import Problem, Release, ReleaseState
 
@@ -37,6 +38,20 @@ def _offered_track(release: Release) -> type[forms.Form]:
         track = forms.ModelChoiceField(offered, empty_label=None)
 
     return TrackForm
+
+
+def _results_form(release: Release) -> type[forms.Form]:
+    class ResultsForm(_offered_track(release)):  # type: ignore[misc]
+        entrant = forms.ModelChoiceField(Entrant.objects.public(), empty_label=None)
+        graded = forms.FileField(help_text="Graded rows of `podium evaluate` (whole or lean) or of ComputeEval.")
+
+    return ResultsForm
+
+
+def _import_results(request: HttpRequest, release: Release, said: dict[str, Any]) -> Outcome:
+    place = Place(said["entrant"], release, said["track"])
+    done = import_results(request.user, place, said["graded"].file, said["graded"].name)
+    return [f"{done.n_stored} results stored as submission #{done.submission.pk}; {done.n_known} were here already."]
 
 
 def _import(request: HttpRequest, _row: None, said: dict[str, Any]) -> Outcome:
@@ -122,6 +137,12 @@ class ReleaseAdmin(AuditedAdmin):
             "verify", "Verify on a node",
             "A node runs the references, empty solutions and the known-bad ones; each must end as expected.", _verify,
             form=_offered_track, offered=_is_offered,
+        ),
+        Act(
+            "import-results", "Import results",
+            "Graded rows measured elsewhere, on the track's own hardware; shown as imported. Nothing is queued.",
+            _import_results, form=_results_form,
+            offered=lambda release: release.state == ReleaseState.PUBLISHED and _is_offered(release),
         ),
         Act(
             "publish", "Publish", "From then on problems, metric and timing policy never change.", _publish,

@@ -13,11 +13,12 @@ from problems.models import Release
 
 
 @contextmanager
-def as_command_errors() -> Iterator[None]:
+def as_command_errors(what: str = "") -> Iterator[None]:
+    """`what`, as a file's name, stands before the words of a refusal."""
     try:
         yield
     except (Refused, ReleaseRefused, PackRefused) as error:
-        raise CommandError(str(error)) from error
+        raise CommandError(f"{what}: {error}" if what else str(error)) from error
     except OSError as error:
         raise CommandError(f"{error.filename}: {error.strerror}.") from error
 

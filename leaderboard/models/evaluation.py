@@ -71,6 +71,7 @@ class Result(models.Model):
     speedup = models.FloatField(null=True, blank=True)
     steps = models.JSONField(default=list, help_text="StepReport rows: exits, costs and logs.")
     provenance = models.JSONField(default=dict)
+    profile = models.JSONField(null=True, blank=True, help_text="A profiler's own report: its blob's sha256 and size.")
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
@@ -102,6 +103,7 @@ class Measurement(models.Model):
     work_checked = models.BooleanField(default=False)
     witness = models.CharField(max_length=12, choices=[(w.value, w.value) for w in Witness], default="unavailable")
     ranks = models.BooleanField(default=False, help_text="Whether its clock, witness and flags let it rank.")
+    device = models.JSONField(null=True, blank=True, help_text="What was seen of the GPU from outside meanwhile.")
     provenance = models.JSONField(default=dict)
     measured_at = models.DateTimeField(default=timezone.now)
 

@@ -9,6 +9,9 @@ from django.utils import timezone
 
 from problems.models import ReleaseState
 
+IMPORT = "import"
+"""`submitted_through` of results that an organiser brought in."""
+
 
 class SubmissionState(models.TextChoices):
     """`accepted` → `done` or `cancelled`; a rerun or a cancelled evaluation does not reopen it."""
@@ -52,6 +55,9 @@ class Submission(models.Model):
     n_samples_per_problem = models.PositiveIntegerField()
     submitted_by = models.ForeignKey("auth.User", null=True, on_delete=models.PROTECT, related_name="submissions")
     submitted_through = models.CharField(max_length=10, default="web")
+    measured_where = models.JSONField(
+        null=True, blank=True, help_text="Of imported results: GPU, driver, toolkit and days of measuring."
+    )
     priority = models.SmallIntegerField(default=0)
     created_at = models.DateTimeField(default=timezone.now)
     finished_at = models.DateTimeField(null=True, blank=True)
@@ -75,6 +81,11 @@ class Submission(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("submission", args=[self.pk])
+
+    @property
+    def is_imported(self) -> bool:
+        """Its results came with it, measured elsewhere; they may have been run again here since."""
+        return self.submitted_through == IMPORT
 
 
 class Sample(models.Model):

@@ -8,6 +8,7 @@ from podium.evaluation.inputs import Sample
 from problems.formats.compute_eval.graded import GradedSolution
 from problems.formats.compute_eval.summary import SummaryRow
 from problems.formats.compute_eval.timing import PerformanceMetrics
+from problems.spec.digests import grading_digest, record_md5
 from runners.agent.task import Finished
 from runners.protocol import Verdict, Witness
 
@@ -45,7 +46,7 @@ def graded(sample: Sample, finished: Finished) -> Graded:
 
 
 def _podium(sample: Sample, finished: Finished) -> dict[str, Any]:
-    report = finished.report
+    report, problem = finished.report, sample.record.problem
     return {
         "verdict": report.verdict.value,
         "reason": report.reason,
@@ -56,6 +57,8 @@ def _podium(sample: Sample, finished: Finished) -> dict[str, Any]:
         "steps": [step.model_dump(mode="json", exclude={"log": {"text", "blob"}}) for step in report.steps],
         "sample": sample.draft.index,
         "inputs": sample.inputs_digest,
+        "record_md5": record_md5(sample.record.line),
+        "grading_digest": grading_digest(problem, problem.podium.build_only),
     }
 
 

@@ -69,6 +69,7 @@ def _row(release: Release, position: int, slug: str, record: PackRecord) -> Prob
         build_only=podium.build_only,
         flops=podium.flops,
         bytes=podium.bytes,
+        flops_dtype=podium.flops_dtype,
         has_benchmark=spec.benchmark_command is not None,
         has_baseline=spec.baseline_solution is not None,
     )
