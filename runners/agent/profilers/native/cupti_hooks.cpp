@@ -1,0 +1,141 @@
+// The CUDA side: the driver calls InitializeInjection when a process starts to use CUDA (CUDA_INJECTION64_PATH).
+// Device work comes as activity records; callbacks on the calls that launch it say who launched it, and when.
+#include <cupti.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+#include "process.h"
+
+namespace podium {
+namespace {
+
+constexpr std::size_t BUFFER_BYTES = 1 << 20;
+constexpr std::size_t ALIGNMENT = 8;
+constexpr std::uint32_t FULL_BUFFERS_EVERY_MS = 100;
+constexpr CUpti_CallbackId MOST_CALLBACKS = 4096;
+
+std::string_view direction(std::uint8_t kind) {
+    switch (kind) {
+        case CUPTI_ACTIVITY_MEMCPY_KIND_HTOD: return "HtoD";
+        case CUPTI_ACTIVITY_MEMCPY_KIND_DTOH: return "DtoH";
+        case CUPTI_ACTIVITY_MEMCPY_KIND_DTOD: return "DtoD";
+        case CUPTI_ACTIVITY_MEMCPY_KIND_PTOP: return "PtoP";
+        default: return "Other";
+    }
+}
+
+// Later versions of these records only add members at their ends.
+void tell(Recorder& recorder, const CUpti_Activity* record) {
+    if (record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL || record->kind == CUPTI_ACTIVITY_KIND_KERNEL) {
+        const auto* kernel = reinterpret_cast<const CUpti_ActivityKernel4*>(record);
+        recorder.ran({Work::kernel, kernel->start, kernel->end, kernel->correlationId, kernel->name ? kernel->name : "?"});
+    } else if (record->kind == CUPTI_ACTIVITY_KIND_MEMCPY) {
+        const auto* copy = reinterpret_cast<const CUpti_ActivityMemcpy*>(record);
+        recorder.ran({Work::copy, copy->start, copy->end, copy->correlationId, direction(copy->copyKind), copy->bytes});
+    } else if (record->kind == CUPTI_ACTIVITY_KIND_MEMCPY2) {
+        const auto* copy = reinterpret_cast<const CUpti_ActivityMemcpyPtoP*>(record);
+        recorder.ran({Work::copy, copy->start, copy->end, copy->correlationId, "PtoP", copy->bytes});
+    } else if (record->kind == CUPTI_ACTIVITY_KIND_MEMSET) {
+        const auto* fill = reinterpret_cast<const CUpti_ActivityMemset*>(record);
+        recorder.ran({Work::fill, fill->start, fill->end, fill->correlationId, "", fill->bytes});
+    }
+}
+
+void CUPTIAPI buffer_requested(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) {
+    *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(ALIGNMENT, BUFFER_BYTES));
+    *size = *buffer ? BUFFER_BYTES : 0;
+    *most_records = 0;
+}
+
+void CUPTIAPI buffer_completed(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t, std::size_t filled) {
+    if (Recorder* its = recorder()) {
+        CUpti_Activity* record = nullptr;
+        while (cuptiActivityGetNextRecord(buffer, filled, &record) == CUPTI_SUCCESS) tell(*its, record);
+        std::size_t dropped = 0;
+        if (cuptiActivityGetNumDroppedRecords(context, stream, &dropped) == CUPTI_SUCCESS) its->dropped(dropped);
+    }
+    std::free(buffer);
+}
+
+void flush_complete() { cuptiActivityFlushAll(0); }
+void flush_all() { cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED); }
+
+bool begins(std::string_view name, std::string_view with) { return name.compare(0, with.size(), with) == 0; }
+
+// By name, so that variants which later versions add are seen too.
+bool launches(std::string_view name) {
+    for (const char* prefix : {"cuLaunch", "cuGraphLaunch", "cuMemcpy", "cuMemset", "cudaLaunch", "cudaGraphLaunch",
+                               "cudaMemcpy", "cudaMemset"})
+        if (begins(name, prefix)) return true;
+    return false;
+}
+
+// What takes a context and its unread records away.
+bool tears_down(std::string_view name) {
+    for (const char* prefix : {"cudaDeviceReset", "cudaThreadExit", "cuCtxDestroy", "cuDevicePrimaryCtxRe"})
+        if (begins(name, prefix)) return true;
+    return false;
+}
+
+struct Watched {
+    bool launch[MOST_CALLBACKS], teardown[MOST_CALLBACKS];
+} runtime_calls, driver_calls;
+
+void CUPTIAPI called(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
+    if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
+        if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) note_device_use(flush_complete);
+        return;
+    }
+    const auto* call = static_cast<const CUpti_CallbackData*>(data);
+    if (call->callbackSite != CUPTI_API_ENTER || id >= MOST_CALLBACKS) return;
+    const Watched& watched = domain == CUPTI_CB_DOMAIN_RUNTIME_API ? runtime_calls : driver_calls;
+    if (watched.teardown[id]) {
+        flush_complete();
+    } else if (Recorder* its = recorder()) {
+        its->launched(call->correlationId, this_thread(), clock_now());
+    }
+}
+
+void watch(CUpti_SubscriberHandle subscriber, CUpti_CallbackDomain domain, CUpti_CallbackId end, Watched& watched) {
+    for (CUpti_CallbackId id = 1; id < end && id < MOST_CALLBACKS; ++id) {
+        const char* name = nullptr;
+        if (cuptiGetCallbackName(domain, id, &name) != CUPTI_SUCCESS || !name) continue;
+        watched.launch[id] = launches(name);
+        watched.teardown[id] = tears_down(name);
+        if (watched.launch[id] || watched.teardown[id]) cuptiEnableCallback(1, subscriber, domain, id);
+    }
+}
+
+std::uint64_t CUPTIAPI timestamp() { return clock_now(); }
+
+// False where another tool in the process has CUPTI's callbacks already.
+bool subscribe() {
+    CUpti_SubscriberHandle subscriber = nullptr;
+    if (cuptiSubscribe(&subscriber, called, nullptr) != CUPTI_SUCCESS) return false;
+    cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
+    watch(subscriber, CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_SIZE, runtime_calls);
+    watch(subscriber, CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_SIZE, driver_calls);
+    return true;
+}
+
+void record_device() {
+    cuptiActivityRegisterTimestampCallback(timestamp);
+    cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed);
+    if (!subscribe()) note_device_use(flush_complete);
+    for (const CUpti_ActivityKind kind : {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
+                                          CUPTI_ACTIVITY_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMSET})
+        cuptiActivityEnable(kind);
+    cuptiActivityFlushPeriod(FULL_BUFFERS_EVERY_MS);
+    finish_at_exit(flush_all);
+}
+
+}  // namespace
+}  // namespace podium
+
+extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
+    podium::begin_recording();
+    if (podium::recorder()) podium::record_device();
+    return 1;
+}

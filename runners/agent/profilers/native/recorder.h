@@ -1,0 +1,58 @@
+// One process's recording: ranges and launches from its threads, records from the device, and their sum as JSON.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+#include "activity.h"
+#include "ledger.h"
+#include "ranges.h"
+
+namespace podium {
+
+// Held for tens of nanoseconds by threads that launch, so waiting beats sleeping.
+class SpinLock {
+public:
+    void lock();
+    void unlock() { taken_.clear(std::memory_order_release); }
+
+private:
+    std::atomic_flag taken_ = ATOMIC_FLAG_INIT;
+};
+
+class Recorder {
+public:
+    explicit Recorder(Nanoseconds begun) : begun_(begun), ledger_(begun) {}
+
+    // The host's side, from any thread. `name` is clean (see text.h), or null for a range without one.
+    int push(ThreadId thread, Ranges::Domain domain, const std::string* name, Nanoseconds now);
+    int pop(ThreadId thread, Ranges::Domain domain, Nanoseconds now);
+    std::uint64_t start(ThreadId thread, const std::string* name, Nanoseconds now);
+    void end(std::uint64_t id, Nanoseconds now);
+    void launched(std::uint32_t correlation, ThreadId thread, Nanoseconds now);
+
+    // The device's side.
+    void ran(const Activity& activity);
+    void dropped(std::uint64_t records) { dropped_ += records; }
+    void context_created() { ++contexts_; }
+
+    bool any_open();
+    bool worth_telling();
+    // Changes whenever something was recorded.
+    std::uint64_t changes() const { return changes_; }
+
+    // All of it as of `now`; `is_final` when nothing more will come. The reader is profilers/cupti_notes.py.
+    std::string json(long pid, Nanoseconds now, bool is_final);
+
+private:
+    const Nanoseconds begun_;
+    SpinLock host_lock_;
+    Ranges ranges_;
+    std::mutex device_lock_;
+    Ledger ledger_;
+    std::atomic<std::uint64_t> dropped_{0}, contexts_{0}, changes_{0};
+};
+
+}  // namespace podium
