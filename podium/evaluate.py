@@ -1,6 +1,7 @@
 """`podium evaluate`: the fleet's own pipeline on this machine, in ComputeEval's files and figures."""
 
 import os
+import re
 import signal
 import sys
 from collections import Counter
@@ -24,9 +25,11 @@ from podium.evaluation.run import Fault, Grader, Options
 from problems.formats.compute_eval.packs import graded_filename
 from problems.formats.compute_eval.summary import dump_summary, summary
 from problems.formats.errors import PackRefused
+from problems.spec.skips import Hardware
 from runners.agent import capabilities
 from runners.agent.environment import NodeEnvironment
 from runners.agent.errors import Cancelled, ProfilerUnavailable
+from runners.agent.nvcc import AS_WRITTEN, DEFAULT, BuildPolicy, architecture_of
 from runners.agent.pipeline import Pipeline
 from runners.agent.profilers import open_profiler
 from runners.agent.sandbox import SandboxUnavailable, choose
@@ -60,6 +63,7 @@ class Order:
     workers: int
     sandbox: str | None
     options: Options
+    hardware: Hardware
     strict: bool
     aggregate_times: str | None
     """Set where the summary shall tell of times."""
@@ -79,6 +83,9 @@ def evaluate(
     profile: Annotated[Profiler, typer.Option(help="What times kernels, regions and GPUs.")] = Profiler.NONE,
     timing: Annotated[TimingPolicy, typer.Option(help="How many processes a time rests on.")] = TimingPolicy.QUICK,
     image: Annotated[str, typer.Option(help="Image id or digest for the docker sandbox.")] = "",
+    arch: Annotated[
+        str, typer.Option(help="Target where a build names none: auto (this machine's GPU), as-written, or as sm_90.")
+    ] = "auto",
     strict: Annotated[bool, typer.Option("--strict", help="Apply ComputeEval's own rules to whole packs.")] = False,
     benchmark: Annotated[bool, typer.Option("--benchmark", help="Also time benchmarks of mode `process`.")] = False,
 ) -> None:
@@ -86,6 +93,8 @@ def evaluate(
 
     Exit status: 0 done, 1 some samples could not be graded here, 2 bad input or usage, 3 interrupted.
     """
+    hardware = local_hardware()
+    policy = _build_policy(arch, hardware)
     order = Order(
         problems=problems,
         solutions=(*solutions, *(more or [])),
@@ -94,7 +103,8 @@ def evaluate(
         ks=_parse_ks(k),
         workers=workers,
         sandbox=sandbox.value if sandbox else None,
-        options=Options(timing, profile, _timed_modes(profile, benchmark=benchmark), image),
+        options=Options(timing, profile, _timed_modes(profile, benchmark=benchmark), image, policy),
+        hardware=hardware,
         strict=strict,
         aggregate_times=profile.value if profile is not Profiler.NONE else "process" if benchmark else None,
     )
@@ -109,6 +119,18 @@ def _parse_ks(text: str) -> tuple[int, ...]:
     if min(ks) < 1:
         raise typer.BadParameter("k must be positive", param_hint="--k")
     return ks
+
+
+def _build_policy(arch: str, hardware: Hardware) -> BuildPolicy:
+    """What `--arch` asks for. Without a GPU there is nothing to go by, and builds run as they were written."""
+    if arch == "as-written":
+        return AS_WRITTEN
+    if arch == "auto":
+        capability = hardware.compute_capability
+        return BuildPolicy(DEFAULT, architecture_of(f"{capability[0]}.{capability[1]}") if capability else "")
+    if not re.fullmatch(r"sm_\d{2,3}[af]?", arch):
+        raise typer.BadParameter(f"{arch!r} is not auto, as-written or an architecture as sm_90", param_hint="--arch")
+    return BuildPolicy(DEFAULT, arch)
 
 
 def _timed_modes(profiler: Profiler, *, benchmark: bool) -> frozenset[str]:
@@ -156,7 +178,7 @@ class Evaluation:
         order = self._order
         sources = solution_files(order.solutions)
         problems = read_problems(order.problems, sources)
-        packs = Reader(problems, local_hardware(), self._digest(), order.strict).read(sources)
+        packs = Reader(problems, order.hardware, self._digest(), order.strict).read(sources)
         if order.out and len(packs) > 1:
             raise PackRefused("one_out", "--out names one file, but there are several packs: use --out-dir")
         for notice in [notice for pack in packs for notice in pack.notices]:

@@ -11,6 +11,7 @@ from podium.evaluation.rows import Graded, TaskRows, graded
 from problems.spec.problem import CommandProblem
 from problems.spec.solution import FileSolution
 from runners.agent.errors import Cancelled, UnusableProblem
+from runners.agent.nvcc import AS_WRITTEN, BuildPolicy
 from runners.agent.pipeline import Pipeline
 from runners.agent.profilers import timer_for
 from runners.agent.sandbox.policy import SandboxFault
@@ -29,10 +30,12 @@ class Options:
     profiler: Profiler
     timed_modes: frozenset[str]
     image: str = ""
+    build_policy: BuildPolicy = AS_WRITTEN
 
     @property
     def digest(self) -> str:
-        return f"{self.timing.value} {self.profiler.value} {','.join(sorted(self.timed_modes))} {self.image}"
+        modes = ",".join(sorted(self.timed_modes))
+        return f"{self.timing.value} {self.profiler.value} {modes} {self.image} {self.build_policy.arch}".rstrip()
 
 
 @dataclass(frozen=True)
@@ -105,6 +108,7 @@ class Grader:
             limits=limits_of(problem),
             build_only=tuple(problem.podium.build_only or ()),
             image=self._pipeline.environment.image_for(self._options.image),
+            build_policy=self._options.build_policy,
         )
         return Task(
             subject,
@@ -113,6 +117,7 @@ class Grader:
             timing_policy=self._options.timing,
             profiler=self._options.profiler,
             timed_modes=self._options.timed_modes,
+            tenant=sample.pack,
         )
 
 

@@ -47,6 +47,8 @@ class Account:
     build_cached: bool = False
     withheld: list[str] | None = None
     gpu_uuid: str = ""
+    profiler: str = ""
+    profile: BlobRef | None = None
 
     def note(self, **outputs: object) -> None:
         """Set some of the outputs."""
@@ -99,6 +101,7 @@ class Account:
             provenance=self._provenance(),
             artefact=self.artefact,
             withheld=self.withheld,
+            profile=self.profile,
         )
         return Finished(report, self.blobs, self.outputs)
 
@@ -118,9 +121,13 @@ class Account:
             driver=gpu.driver if gpu else "",
             toolkit=", ".join(f"{name} {version}" for name, version in sorted(known.toolkits.items())),
             image=self.task.subject.image,
+            arch=self.task.subject.build_policy.arch,
+            build_policy=self.task.subject.build_policy.name,
             artefact_key=self.artefact_key,
             build_cached=self.build_cached,
             timing_policy=self.task.timing_policy.value,
+            profiler=self.profiler,
+            peaks=self.environment.peaks(self.gpu_uuid),
             started_at=self.started_at,
             finished_at=datetime.now(UTC).isoformat(),
         )

@@ -10,6 +10,7 @@ from problems.spec.profile import Profile
 from problems.spec.solution import parse_solution
 from runners.agent.client import SiteClient, report_body
 from runners.agent.errors import ProfilerUnavailable, UnusableProblem
+from runners.agent.nvcc import BuildPolicy
 from runners.agent.outbox import Letter
 from runners.agent.pipeline import Pipeline
 from runners.agent.problem_store import ProblemStore
@@ -112,6 +113,7 @@ class Worker:
             limits=work.limits,
             build_only=tuple(work.build_only or ()),
             image=self._pipeline.environment.image_for(work.track.image),
+            build_policy=BuildPolicy.of_track(work.track),
         )
         return Task(
             subject,
@@ -123,6 +125,7 @@ class Worker:
             needs_baseline=work.needs_baseline,
             artefact=self._artefact(work),
             artefact_key=work.artefact.key if work.artefact else "",
+            tenant=str(work.submission),
         )
 
     def _fetch(self, work: Work) -> bytes:

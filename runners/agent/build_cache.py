@@ -17,7 +17,7 @@ from runners.agent.keyed import KeyedLocks
 DEFAULT_MAX_BYTES = 4 << 30
 KEEP_SHARE = 0.8
 """What eviction leaves: it runs seldom when it makes room for a while."""
-FORMAT = 1
+FORMAT = 2
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,12 @@ from pathlib import Path
 
 from runners.agent import toolchain
 from runners.agent.build_cache import BuildCache
+from runners.agent.gpu.devices import Gpus
+from runners.agent.object_cache import ObjectCaches
 from runners.agent.sandbox.policy import Sandbox, SandboxFault
 from runners.agent.slots import Lanes
 from runners.agent.workspace import Workspaces
-from runners.protocol import Capabilities
+from runners.protocol import Capabilities, Peaks
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,11 @@ class NodeEnvironment:
     capabilities: Capabilities
     tools: str = field(default_factory=toolchain.identity)
     architecture: str = field(default_factory=toolchain.architecture)
+    objects: ObjectCaches | None = None
+    gpus: Gpus | None = None
+    """The NVIDIA devices, where there are any."""
+    measured_peaks: dict[str, Peaks] = field(default_factory=dict)
+    """Ceilings by UUID, as far as they were measured."""
 
     @classmethod
     def open(
@@ -30,7 +37,9 @@ class NodeEnvironment:
     ) -> "NodeEnvironment":
         """Workspaces and builds under `var_dir`; leftovers of processes that died there are swept."""
         workspaces = Workspaces(var_dir / "work")
-        return cls(name, sandbox, workspaces, lanes, BuildCache(var_dir / "builds"), capabilities)
+        # Without a sandbox every build could write what others read, and no two see their sources at the same place.
+        objects = None if sandbox.name == "unconfined" else ObjectCaches(var_dir / "objects")
+        return cls(name, sandbox, workspaces, lanes, BuildCache(var_dir / "builds"), capabilities, objects=objects)
 
     def image_for(self, wanted: str) -> str:
         """The image that commands run in, by digest or id: docker's own where none is wanted, "" without docker.
@@ -41,6 +50,10 @@ class NodeEnvironment:
         if wanted and own is None:
             raise SandboxFault(f"the work asks for image {wanted}, but this node's sandbox is {self.sandbox.name}")
         return wanted or own or ""
+
+    def peaks(self, uuid: str) -> Peaks:
+        """A device's ceilings; none where they were not measured."""
+        return self.measured_peaks.get(uuid, Peaks())
 
     def close(self) -> None:
         self.sandbox.close()

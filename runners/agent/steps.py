@@ -1,6 +1,7 @@
 """Runs a problem's commands: every one in its own sandbox and in a fresh workspace."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from problems.spec.problem import CommandProblem
 from runners.agent import artefact
@@ -13,10 +14,15 @@ from runners.agent.sandbox.policy import Command, Limits, Outcome
 from runners.agent.slots import Seat
 from runners.agent.task import Subject, Watcher
 from runners.agent.texts import benchmark_failure
+from runners.agent.toolchain import cores
 from runners.protocol import MAX_BLOB_BYTES, ResourceLimits
 
 SOLUTION_FILES = "PODIUM_SOLUTION_FILES"
-"""Tells the Python launcher which files are the contestant's, separated by colons."""
+"""Tells the Python launcher and the nvcc shim which files are the contestant's, separated by colons."""
+OBJECT_CACHE = "PODIUM_OBJECT_CACHE"
+"""Tells the nvcc shim where ccache's folder stands; see sandbox/native/object_cache.h."""
+BUILD_JOBS = "PODIUM_NVCC_JOBS"
+"""Tells the nvcc shim how many sources it may compile at a time."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +41,8 @@ def build(environment: NodeEnvironment, subject: Subject, watcher: Watcher) -> B
     """Build, or find it built. Needs a build command. Raises Cancelled, SandboxFault, UnusableProblem."""
     shell = subject.problem.build_command
     assert shell
-    toolchain = f"image {subject.image}" if subject.image else environment.tools
-    key = build_key(toolchain, shell, {}, subject.inputs, environment.architecture)
+    told = subject.build_policy.environment
+    key = build_key(_toolchain(environment, subject), shell, told, subject.inputs, environment.architecture)
     bounds = f"{build_seconds(subject)} {subject.limits.model_dump_json()}"
     with environment.builds.building(key):
         kept = environment.builds.get(key, bounds)
@@ -47,26 +53,41 @@ def build(environment: NodeEnvironment, subject: Subject, watcher: Watcher) -> B
         return made
 
 
+def _toolchain(environment: NodeEnvironment, subject: Subject) -> str:
+    return f"image {subject.image}" if subject.image else environment.tools
+
+
 def _make(environment: NodeEnvironment, subject: Subject, watcher: Watcher, key: str, bounds: str) -> Build:
     with environment.lanes.build() as seat, environment.workspaces.open(subject.inputs) as workspace:
-        outcome = _run(
-            environment,
-            Command(
-                shell=subject.problem.build_command or "",
-                workspace=workspace,
-                limits=_limits(subject.limits, build_seconds(subject)),
-                image=subject.image,
-                slot=seat.slot,
-                cancelled=watcher.cancelled,
-                on_output=watcher.output,
-            ),
-        )
+        outcome = _run(environment, _build_command(environment, subject, watcher, seat, workspace))
         try:
             limit_bytes = min(MAX_BLOB_BYTES, subject.limits.workspace_bytes)
             product = artefact.collect(workspace, subject.inputs, limit_bytes) if outcome.succeeded else EMPTY
         except ProductTooLarge as error:
             return _build_of(outcome, key, bounds, EMPTY, complaint=str(error))
     return _build_of(outcome, key, bounds, product)
+
+
+def _build_command(
+    environment: NodeEnvironment, subject: Subject, watcher: Watcher, seat: Seat, workspace: Path
+) -> Command:
+    objects = environment.objects.mount(subject, _toolchain(environment, subject)) if environment.objects else None
+    return Command(
+        shell=subject.problem.build_command or "",
+        workspace=workspace,
+        limits=_limits(subject.limits, build_seconds(subject)),
+        environment={
+            **subject.build_policy.environment,
+            SOLUTION_FILES: _paths(subject),
+            BUILD_JOBS: str(max(2, cores() // environment.lanes.build_slots)),
+            **({OBJECT_CACHE: objects.target} if objects else {}),
+        },
+        mounts=(objects,) if objects else (),
+        image=subject.image,
+        slot=seat.slot,
+        cancelled=watcher.cancelled,
+        on_output=watcher.output,
+    )
 
 
 def _build_of(outcome: Outcome, key: str, bounds: str, product: bytes, complaint: str = "") -> Build:
@@ -128,7 +149,7 @@ class _FreshRun:
                 shell=shell,
                 workspace=workspace,
                 limits=_limits(subject.limits, seconds),
-                environment={SOLUTION_FILES: ":".join(file.path for file in subject.files)},
+                environment={SOLUTION_FILES: _paths(subject)},
                 image=subject.image,
                 gpu_uuids=self.seat.gpu_uuids,
                 trace=True,
@@ -140,6 +161,10 @@ class _FreshRun:
             if self.timer is not None and outcome.succeeded:
                 self.reading = self.timer.read(subject.problem, workspace, outcome)
             return outcome
+
+
+def _paths(subject: Subject) -> str:
+    return ":".join(file.path for file in subject.files)
 
 
 def _harness(problem: CommandProblem) -> str:

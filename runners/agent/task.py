@@ -10,6 +10,8 @@ from problems.formats.compute_eval.timing import PerformanceMetrics
 from problems.spec.problem import CommandProblem
 from problems.spec.solution import FileSolution, PatchSolution, Solution, SourceFile
 from problems.spec.workspace_rules import WorkspaceRules
+from runners.agent.nvcc import AS_WRITTEN, BuildPolicy
+from runners.agent.slots import Place
 from runners.agent.workspace import normal_path
 from runners.protocol import Profiler, Report, ResourceLimits, Stage, TimingPolicy, WorkStage
 
@@ -55,6 +57,10 @@ class Subject:
     limits: ResourceLimits = field(default_factory=ResourceLimits)
     build_only: tuple[str, ...] = ()
     image: str = ""
+    build_policy: BuildPolicy = AS_WRITTEN
+    place: Place = Place()
+    trusted: bool = False
+    """Whether the files are the problem's own reference: what its build leaves in shared caches may be believed."""
 
     @cached_property
     def inputs(self) -> dict[str, bytes]:
@@ -77,12 +83,12 @@ class Subject:
     def reference(self) -> "Subject | None":
         """The same with the problem's own reference solution."""
         baseline = self.problem.baseline_solution
-        return replace(self, files=tuple(baseline.files)) if isinstance(baseline, FileSolution) else None
+        return replace(self, files=tuple(baseline.files), trusted=True) if isinstance(baseline, FileSolution) else None
 
     @property
-    def shared_key(self) -> tuple[str, tuple[str, ...], str, str]:
+    def shared_key(self) -> tuple[object, ...]:
         """Equal where the reference need not be built and tested again."""
-        return self.problem_sha256, self.build_only, self.image, self.limits.model_dump_json()
+        return self.problem_sha256, self.build_only, self.image, self.build_policy, self.limits.model_dump_json()
 
 
 @dataclass(frozen=True)
@@ -100,6 +106,8 @@ class Task:
     needs_baseline: bool = True
     artefact: bytes | None = None
     artefact_key: str = ""
+    tenant: str = ""
+    """Whose submission this is: a GPU is scrubbed between tenants."""
 
 
 def why_invalid(problem: CommandProblem, solution: Solution, rules: WorkspaceRules | None = None) -> str:

@@ -14,7 +14,13 @@ TOOLS = (
     "g++", "gcc", "c++", "cc", "clang++", "clang", "nvcc", "ld", "as", "ar", "make", "cmake", "ninja", "python3",
     "python", "rustc", "go", "sh", "bash",
 )  # fmt: skip
-SYSTEM_FILES = ("/etc/os-release", "/etc/ld.so.cache", "/usr/include/c++", "/usr/local/cuda/version.json")
+SYSTEM_FILES = ("/etc/os-release", "/etc/ld.so.cache", "/usr/include/c++")
+CUDA_FILES = (
+    "bin/nvcc", "bin/nvcc.profile", "bin/cudafe++", "bin/ptxas", "bin/fatbinary", "bin/nvlink", "nvvm/bin/cicc",
+    "nvvm/libdevice/libdevice.10.bc", "version.json", "include", "include/cuda.h", "include/cuda_runtime_api.h",
+    "include/cccl/cub/version.cuh", "include/cub/version.cuh", "lib64", "lib64/libcudart_static.a",
+)  # fmt: skip
+"""Of a toolkit. A folder's time tells of libraries that were added to it or replaced."""
 
 
 def identity(search_path: str | None = None) -> str:
@@ -37,6 +43,8 @@ def _files(search_path: str | None) -> Iterator[Path]:
     compiler = shutil.which("g++", path=search_path)
     if compiler is not None:
         yield _compiler_proper(compiler)
+    for folder in _cuda_folders(search_path):
+        yield from (folder / name for name in CUDA_FILES)
     yield interpreter().resolve()
     yield from map(Path, SYSTEM_FILES)
 
@@ -45,6 +53,19 @@ def _compiler_proper(compiler: str) -> Path:
     """`g++` is a driver that stays the same while the program behind it changes."""
     done = subprocess.run([compiler, "-print-prog-name=cc1plus"], capture_output=True, text=True, check=False)
     return Path(done.stdout.strip() or compiler)
+
+
+def _cuda_folders(search_path: str | None) -> Iterator[Path]:
+    """Where the toolkit of `nvcc` lies: the one on PATH may be a script that calls it."""
+    nvcc = shutil.which("nvcc", path=search_path)
+    if nvcc is None:
+        return
+    asked = [nvcc, "--dryrun", "-E", "-x", "cu", "/dev/null"]
+    done = subprocess.run(asked, capture_output=True, text=True, errors="replace", check=False)
+    for line in done.stderr.splitlines():
+        name, _, value = line.removeprefix("#$ ").partition("=")
+        if name == "TOP":
+            yield Path(value).resolve()
 
 
 def architecture() -> str:

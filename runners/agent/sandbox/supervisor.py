@@ -28,7 +28,7 @@ def default_cache_directory() -> Path:
 
 
 def build(cache_dir: Path) -> Path:
-    """The program's path, in a folder that is mounted whole: beside it the launcher and the `bin` that shadows python.
+    """The program's path, in a folder that is mounted whole: beside it the launcher and the `bin` that shadows python and nvcc.
 
     Raises SandboxUnavailable where it can neither be found nor compiled.
     """
@@ -53,7 +53,7 @@ def _install(folder: Path) -> None:
     try:
         _obtain(draft / PROGRAM)
         shutil.copyfile(LAUNCHER, draft / LAUNCHER.name)
-        for name in ("python", "python3", f"python3.{sys.version_info.minor}"):
+        for name in ("python", "python3", f"python3.{sys.version_info.minor}", "nvcc"):
             (draft / "bin" / name).symlink_to(f"../{PROGRAM}")
         _open_to_all(draft)
         draft.rename(folder)

@@ -16,7 +16,8 @@ inline bool is_this_program(const std::string& path) {
            own.st_ino == other.st_ino;
 }
 
-inline std::string real_interpreter(const char* name) {
+// The next program of this name on PATH that is not this one.
+inline std::string program_behind_us(const char* name) {
     const char* list = getenv("PATH");
     std::string path = list == nullptr ? "/usr/local/bin:/usr/bin:/bin" : list;
     for (size_t at = 0; at <= path.size();) {
@@ -43,8 +44,8 @@ inline int leading_options(char** arguments) {
 }
 
 inline int start_python(const char* name, char** arguments) {
-    std::string interpreter = real_interpreter(name);
-    if (interpreter.empty() && strcmp(name, "python") == 0) interpreter = real_interpreter("python3");
+    std::string interpreter = program_behind_us(name);
+    if (interpreter.empty() && strcmp(name, "python") == 0) interpreter = program_behind_us("python3");
     if (interpreter.empty()) {
         fprintf(stderr, "%s: not found in this sandbox\n", name);
         return 127;

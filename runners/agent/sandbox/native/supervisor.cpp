@@ -4,7 +4,9 @@
 //   podium-supervisor enter UID GID N FILE… M SOURCE… PROGRAM ARGUMENT…
 //                                            join N control groups, stage M folders, drop to UID, exec the program
 //   python… (by name)                        find the real interpreter on PATH and hand it the launcher
+//   nvcc (by name)                           find the real nvcc on PATH; see nvcc_shim.h
 #include "confine.h"
+#include "nvcc_shim.h"
 #include "orders.h"
 #include "python_shim.h"
 #include "witness.h"
@@ -359,6 +361,7 @@ static int enter(int count, char** arguments) {
 int main(int count, char** arguments) {
     const char* slash = strrchr(arguments[0], '/');
     const char* name = slash == nullptr ? arguments[0] : slash + 1;
+    if (strcmp(name, "nvcc") == 0) return start_nvcc(arguments);
     if (strncmp(name, "python", 6) == 0) return start_python(name, arguments);
     if (count == 2 && strcmp(arguments[1], "supervise") == 0) return supervise();
     if (count > 2 && strcmp(arguments[1], "enter") == 0) return enter(count - 2, arguments + 2);
