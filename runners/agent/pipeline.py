@@ -1,13 +1,17 @@
 """The way of one sample: skip, validate, look for references, build, test, benchmark, in ComputeEval's order."""
 
-from runners.agent import steps
+from dataclasses import replace
+
+from runners.agent import floors, runs, steps
 from runners.agent.account import Account, StepName
 from runners.agent.artefact import EMPTY
+from runners.agent.bounds import Finding, findings
 from runners.agent.build_cache import Build
 from runners.agent.environment import NodeEnvironment
 from runners.agent.profilers import Timer, timer_for
 from runners.agent.references import References, missing_names
 from runners.agent.sandbox.policy import Outcome
+from runners.agent.slots import Place
 from runners.agent.task import Finished, Subject, Task, Unwatched, Watcher, missing_files
 from runners.agent.texts import MISSING_TEXT, STRICT_FAILURE, graded_text
 from runners.agent.timing import Series, Stopwatch, Timed, measurement
@@ -58,9 +62,10 @@ class _Course:
         self._pipeline = pipeline
         self._environment = pipeline.environment
         self._task = task
-        self._subject: Subject = task.subject
+        self._place = Place(task.tenant, pipeline.environment.lanes.pick())
+        self._subject: Subject = replace(task.subject, place=self._place)
         self._watcher = watcher
-        self._account = Account(pipeline.environment, task)
+        self._account = Account(pipeline.environment, task, gpu_uuid=self._place.device)
         self._product = task.artefact or EMPTY
 
     def run(self) -> Finished:
@@ -108,7 +113,7 @@ class _Course:
         self._watcher.enter(WorkStage.TESTING)
         account, subject = self._account, self._subject
         account.artefact_key = account.artefact_key or self._task.artefact_key
-        outcome = steps.test(self._environment, subject, self._product, self._watcher)
+        outcome = runs.test(self._environment, subject, self._product, self._watcher)
         seconds = subject.problem.effective_test_timeout_seconds
         account.step("test", outcome, seconds)
         account.note(test=graded_text(outcome, seconds))
@@ -175,8 +180,32 @@ class _Course:
         account.measurements += [own] if own else []
         base = None if left_early or timed.baseline is None else self._baseline(timed, timed.baseline, timer)
         account.measurements += [base] if base else []
+        account.profiler = timer.name
+        account.profile = account.add_blob(timed.candidate.report) if timed.candidate.report else None
         if own and base:
             account.speedup = base.median_ms / own.median_ms
+        for finding in self._findings(timed):
+            account.flag(finding.code, FlagScope.TIME, finding.detail)
+
+    def _findings(self, timed: Timed) -> list[Finding]:
+        """What about the candidate's time does not fit what was seen from outside."""
+        candidate, problem = timed.candidate.observed, self._subject.problem
+        if candidate is None or timed.candidate.failed:
+            return []
+        found = findings(
+            problem.timing_mode,
+            candidate,
+            timed.baseline.observed if timed.baseline else None,
+            work_checked=problem.podium.work_checked,
+            plain_wall_ms=timed.plain_wall_ms,
+        )
+        floor = floors.below_floor(problem, candidate.time_ms, self._environment.peaks(self._place.device))
+        throttled = timed.candidate.device.throttle_reasons if timed.candidate.device else ()
+        return [
+            *found,
+            *([floor] if floor else []),
+            *([Finding("throttled", f"The device was slowed down: {', '.join(throttled)}.")] if throttled else []),
+        ]
 
     def _baseline(self, timed: Timed, series: Series, timer: Timer) -> MeasurementReport | None:
         witness = Witness.UNAVAILABLE if series.witness is Witness.CONTRADICTED else series.witness
@@ -195,13 +224,13 @@ class _Course:
         """While verifying: the files without which the solution still passes test and benchmark, all or none."""
         tried = list(self._task.try_withholding)
         subject = missing_files(self._subject, tried)
-        outcome = steps.test(self._environment, subject, self._product, self._watcher)
+        outcome = runs.test(self._environment, subject, self._product, self._watcher)
         if not outcome.succeeded:
             return []
         if timer is None:
             return tried
-        with self._environment.lanes.benchmark() as seat:
-            run = steps.benchmark(self._environment, subject, self._product, timer, seat, self._watcher)
+        with self._environment.lanes.benchmark(self._place) as seat:
+            run = runs.benchmark(self._environment, subject, self._product, timer, seat, self._watcher)
         return tried if run.outcome.succeeded else []
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from problems.spec.workspace_rules import strict_failure
-from runners.agent import steps
+from runners.agent import runs, steps
 from runners.agent.artefact import EMPTY
 from runners.agent.environment import NodeEnvironment
 from runners.agent.keyed import Once
@@ -42,7 +42,7 @@ class References:
             if not built.succeeded:
                 return Reference(passed=False)
             product = built.product
-        tested = steps.test(self._environment, reference, product, watcher)
+        tested = runs.test(self._environment, reference, product, watcher)
         return Reference(tested.succeeded, product, tested.witness)
 
     def judge(self, subject: Subject, witness: Witness, watcher: Watcher) -> Witness:

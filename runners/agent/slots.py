@@ -22,6 +22,9 @@ class Place:
     device: str = ""
 
 
+ANYWHERE = Place()
+
+
 @dataclass(frozen=True)
 class Seat:
     """Where a command runs: a slot's number, used for nothing else meanwhile, and the GPUs it may use."""
@@ -85,21 +88,21 @@ class Lanes:
             yield Seat(slot)
 
     @contextmanager
-    def test(self, place: Place = Place()) -> Iterator[Seat]:
+    def test(self, place: Place = ANYWHERE) -> Iterator[Seat]:
         """A run slot on a device that other tests of the tenant may share."""
         device = self._device(place)
         with device.tenancy(place.tenant), _taken(self._runs) as slot, device.lock.shared():
             yield _seat(slot, device)
 
     @contextmanager
-    def benchmark(self, place: Place = Place()) -> Iterator[Seat]:
+    def benchmark(self, place: Place = ANYWHERE) -> Iterator[Seat]:
         """A run slot on a device that nothing else uses meanwhile."""
         device = self._device(place)
         with device.tenancy(place.tenant), _taken(self._runs) as slot, device.lock.exclusive():
             yield _seat(slot, device)
 
     @contextmanager
-    def gated_benchmark(self, place: Place = Place()) -> Iterator[Seat]:
+    def gated_benchmark(self, place: Place = ANYWHERE) -> Iterator[Seat]:
         """A run slot to start up in, while others may use the device; `Seat.window` gives the device alone."""
         device = self._device(place)
         with device.tenancy(place.tenant), device.starting, _taken(self._runs) as slot:

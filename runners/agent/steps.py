@@ -1,19 +1,15 @@
-"""Runs a problem's commands: every one in its own sandbox and in a fresh workspace."""
+"""Builds a solution, in a sandbox of its own and a fresh workspace, or finds it built."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
-from problems.spec.problem import CommandProblem
 from runners.agent import artefact
 from runners.agent.artefact import EMPTY, ProductTooLarge
 from runners.agent.build_cache import Build, build_key
 from runners.agent.environment import NodeEnvironment
 from runners.agent.errors import Cancelled
-from runners.agent.profilers import Reading, Timer
 from runners.agent.sandbox.policy import Command, Limits, Outcome
 from runners.agent.slots import Seat
 from runners.agent.task import Subject, Watcher
-from runners.agent.texts import benchmark_failure
 from runners.agent.toolchain import cores
 from runners.protocol import MAX_BLOB_BYTES, ResourceLimits
 
@@ -23,14 +19,6 @@ OBJECT_CACHE = "PODIUM_OBJECT_CACHE"
 """Tells the nvcc shim where ccache's folder stands; see sandbox/native/object_cache.h."""
 BUILD_JOBS = "PODIUM_NVCC_JOBS"
 """Tells the nvcc shim how many sources it may compile at a time."""
-
-
-@dataclass(frozen=True)
-class BenchmarkRun:
-    """One process of a benchmark: how it ended and its time, or why it has none."""
-
-    outcome: Outcome
-    reading: Reading
 
 
 def build_seconds(subject: Subject) -> float:
@@ -59,7 +47,7 @@ def _toolchain(environment: NodeEnvironment, subject: Subject) -> str:
 
 def _make(environment: NodeEnvironment, subject: Subject, watcher: Watcher, key: str, bounds: str) -> Build:
     with environment.lanes.build() as seat, environment.workspaces.open(subject.inputs) as workspace:
-        outcome = _run(environment, _build_command(environment, subject, watcher, seat, workspace))
+        outcome = uncancelled(environment, _build_command(environment, subject, watcher, seat, workspace))
         try:
             limit_bytes = min(MAX_BLOB_BYTES, subject.limits.workspace_bytes)
             product = artefact.collect(workspace, subject.inputs, limit_bytes) if outcome.succeeded else EMPTY
@@ -75,10 +63,10 @@ def _build_command(
     return Command(
         shell=subject.problem.build_command or "",
         workspace=workspace,
-        limits=_limits(subject.limits, build_seconds(subject)),
+        limits=limits_for(subject.limits, build_seconds(subject)),
         environment={
             **subject.build_policy.environment,
-            SOLUTION_FILES: _paths(subject),
+            SOLUTION_FILES: paths(subject),
             BUILD_JOBS: str(max(2, cores() // environment.lanes.build_slots)),
             **({OBJECT_CACHE: objects.target} if objects else {}),
         },
@@ -108,79 +96,26 @@ def _build_of(outcome: Outcome, key: str, bounds: str, product: bytes, complaint
     )
 
 
-def test(environment: NodeEnvironment, subject: Subject, product: bytes, watcher: Watcher) -> Outcome:
-    """Run the test command on a build's product. Raises Cancelled, SandboxFault, UnusableProblem."""
-    problem = subject.problem
-    with environment.lanes.test() as seat:
-        run = _FreshRun(environment, subject, product, seat, watcher)
-        return run(problem.test_command, problem.effective_test_timeout_seconds)
-
-
-def benchmark(
-    environment: NodeEnvironment, subject: Subject, product: bytes, timer: Timer, seat: Seat, watcher: Watcher
-) -> BenchmarkRun:
-    """Run one process of the benchmark on a seat that the caller holds alone. Raises as `test`."""
-    problem, seconds = subject.problem, subject.problem.effective_benchmark_timeout_seconds
-    run = _FreshRun(environment, subject, product, seat, watcher, timer=timer)
-    outcome = run(timer.command(problem.benchmark_command or ""), seconds)
-    if not outcome.succeeded:
-        return BenchmarkRun(outcome, Reading(None, benchmark_failure(outcome, seconds)))
-    assert run.reading is not None
-    return BenchmarkRun(outcome, run.reading)
-
-
-@dataclass
-class _FreshRun:
-    """One traced command in a workspace of its own: the inputs that runs may see, and the product over them."""
-
-    environment: NodeEnvironment
-    subject: Subject
-    product: bytes
-    seat: Seat
-    watcher: Watcher
-    timer: Timer | None = None
-    reading: Reading | None = None
-
-    def __call__(self, shell: str, seconds: float) -> Outcome:
-        subject = self.subject
-        with self.environment.workspaces.open(subject.run_inputs) as workspace:
-            artefact.restore(self.product, workspace, subject.test_paths)
-            command = Command(
-                shell=shell,
-                workspace=workspace,
-                limits=_limits(subject.limits, seconds),
-                environment={SOLUTION_FILES: _paths(subject)},
-                image=subject.image,
-                gpu_uuids=self.seat.gpu_uuids,
-                trace=True,
-                harness=_harness(subject.problem),
-                slot=self.seat.slot,
-                cancelled=self.watcher.cancelled,
-            )
-            outcome = _run(self.environment, command)
-            if self.timer is not None and outcome.succeeded:
-                self.reading = self.timer.read(subject.problem, workspace, outcome)
-            return outcome
-
-
-def _paths(subject: Subject) -> str:
+def paths(subject: Subject) -> str:
     return ":".join(file.path for file in subject.files)
 
 
-def _harness(problem: CommandProblem) -> str:
-    return problem.podium.harness
-
-
-def _run(environment: NodeEnvironment, command: Command) -> Outcome:
-    if command.cancelled.is_set():
-        raise Cancelled
-    outcome = environment.sandbox.run(command)
+def uncancelled(environment: NodeEnvironment, command: Command) -> Outcome:
+    """Run a command. Raises Cancelled where its watcher has it stopped, and SandboxFault."""
+    outcome = run(environment, command)
     if outcome.cancelled:
         raise Cancelled
     return outcome
 
 
-def _limits(limits: ResourceLimits, wall_seconds: float) -> Limits:
+def run(environment: NodeEnvironment, command: Command) -> Outcome:
+    """Run a command unless it is cancelled already. Raises Cancelled and SandboxFault."""
+    if command.cancelled.is_set():
+        raise Cancelled
+    return environment.sandbox.run(command)
+
+
+def limits_for(limits: ResourceLimits, wall_seconds: float) -> Limits:
     return Limits(
         wall_seconds=wall_seconds,
         memory_bytes=limits.memory_bytes,

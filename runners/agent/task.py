@@ -11,7 +11,7 @@ from problems.spec.problem import CommandProblem
 from problems.spec.solution import FileSolution, PatchSolution, Solution, SourceFile
 from problems.spec.workspace_rules import WorkspaceRules
 from runners.agent.nvcc import AS_WRITTEN, BuildPolicy
-from runners.agent.slots import Place
+from runners.agent.slots import ANYWHERE, Place
 from runners.agent.workspace import normal_path
 from runners.protocol import Profiler, Report, ResourceLimits, Stage, TimingPolicy, WorkStage
 
@@ -58,7 +58,7 @@ class Subject:
     build_only: tuple[str, ...] = ()
     image: str = ""
     build_policy: BuildPolicy = AS_WRITTEN
-    place: Place = Place()
+    place: Place = ANYWHERE
     trusted: bool = False
     """Whether the files are the problem's own reference: what its build leaves in shared caches may be believed."""
 

@@ -1,36 +1,38 @@
 """Times a solution and the baseline: which processes run in which order, and what is made of their times."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from problems.formats.compute_eval.timing import PerformanceMetrics
-from runners.agent import steps
+from runners.agent import runs
+from runners.agent.bounds import Observed
 from runners.agent.environment import NodeEnvironment
+from runners.agent.gpu.record import DeviceRecord, merged
 from runners.agent.keyed import Once
 from runners.agent.profilers import Timer
+from runners.agent.profilers.process import ProcessTime
 from runners.agent.references import References
+from runners.agent.runs import BenchmarkRun
 from runners.agent.slots import Seat
-from runners.agent.steps import BenchmarkRun
 from runners.agent.task import Subject, Watcher
-from runners.protocol import MAX_TIME_MS, MIN_TIME_MS, MeasurementReport, Role, Witness
+from runners.protocol import MAX_TIME_MS, MIN_TIME_MS, Clock, MeasurementReport, Role, Witness
 from scoring.uncertainty import median_interval
 
 RANKED_PROCESSES = 6
 """The fewest from which order statistics give a 95 % interval of the median."""
+SPARE_BLOCKS = 3
+"""How many blocks may be measured again because the device was throttled."""
 REMEMBERED = 1024
 
 
-def interleaved(n_each: int) -> Iterator[Role]:
-    """B C C B B C C B …: `n_each` of either role, so that a drift of the machine meets both alike."""
-    left = {Role.BASELINE: n_each, Role.CANDIDATE: n_each}
-    turn = 0
-    while any(left.values()):
-        role = Role.BASELINE if turn % 4 in (0, 3) else Role.CANDIDATE
-        turn += 1
-        if left[role]:
-            left[role] -= 1
-            yield role
+def blocks() -> Iterator[tuple[Role, Role]]:
+    """B C, C B, B C …: one process of either role in each, so that a drift of the machine meets both alike."""
+    order = Role.BASELINE, Role.CANDIDATE
+    while True:
+        yield order
+        order = order[1], order[0]
 
 
 @dataclass
@@ -65,6 +67,25 @@ class Series:
         return self.runs[-1].reading.metrics if self.runs else None
 
     @property
+    def report(self) -> bytes | None:
+        """The profiler's own report of the last process."""
+        return self.runs[-1].reading.report if self.runs else None
+
+    @property
+    def device(self) -> DeviceRecord | None:
+        """What was seen of the device over all runs."""
+        return merged([run.device for run in self.runs if run.device is not None])
+
+    @property
+    def observed(self) -> Observed | None:
+        """The run whose time is nearest the median, for the outside bounds."""
+        middle_ms = self.median_ms
+        if middle_ms is None:
+            return None
+        run = min(self.runs, key=lambda one: abs((one.reading.time_ms or 0.0) - middle_ms))
+        return Observed(run.reading.time_ms or 0.0, run.outcome.wall_ms, run.reading.facts, run.device)
+
+    @property
     def witness(self) -> Witness:
         """The worst of all runs."""
         seen = {run.outcome.witness for run in self.runs}
@@ -82,6 +103,8 @@ class Timed:
     shared_key: str = ""
     """Names a baseline that was measured once for many results."""
     measured_at: str = ""
+    plain_wall_ms: float | None = None
+    """Wall time of one run of the candidate without the profiler."""
 
 
 @dataclass(frozen=True)
@@ -100,10 +123,11 @@ class Stopwatch:
         self._shared: Once[object, _Shared | None] = Once(REMEMBERED)
 
     def quick(self, subject: Subject, product: bytes, timer: Timer, watcher: Watcher, *, baseline: bool) -> Timed:
-        """One process; the baseline's one process is shared for an hour. Raises as `steps.test`."""
-        candidate = Series()
-        with self._environment.lanes.benchmark() as seat:
-            self._add(candidate, subject, product, timer, seat, watcher)
+        """One process; the baseline's one process on the same device is shared for an hour. Raises as `runs.test`.
+
+        Benchmarks that wait for the device by themselves start while others use it.
+        """
+        candidate = self._one(subject, product, timer, watcher)
         reference = subject.reference if baseline else None
         shared = self._shared_baseline(reference, timer, watcher) if reference else None
         if shared is None:
@@ -111,37 +135,105 @@ class Stopwatch:
         return Timed(candidate, shared.series, shared.key, shared.measured_at)
 
     def ranked(self, subject: Subject, product: bytes, timer: Timer, watcher: Watcher, *, baseline: bool) -> Timed:
-        """Six fresh processes of either role in turns, on a device of their own. Raises as `steps.test`."""
+        """Six fresh processes of either role in turns, on a device of their own. Raises as `runs.test`."""
         reference = subject.reference if baseline else None
         known = self._references.prepare(reference, watcher) if reference else None
         sides = {Role.CANDIDATE: (subject, product)}
         if reference is not None and known is not None and known.passed:
             sides[Role.BASELINE] = (reference, known.product)
-        series = {role: Series() for role in sides}
-        with self._environment.lanes.benchmark() as seat:
-            for role in interleaved(RANKED_PROCESSES):
-                if role in sides and not series[role].failed and not series[Role.CANDIDATE].failed:
-                    self._add(series[role], *sides[role], timer, seat, watcher)
-        return Timed(series[Role.CANDIDATE], series.get(Role.BASELINE), measured_at=_now().isoformat())
+        with self._environment.lanes.benchmark(subject.place) as seat:
+            rounds = _Rounds(self._environment, sides, timer, seat, watcher)
+            rounds.run()
+            plain_wall_ms = rounds.plain_wall_ms() if timer.clock is Clock.IN_PROCESS else None
+        series = rounds.series
+        return Timed(
+            series[Role.CANDIDATE],
+            series.get(Role.BASELINE),
+            measured_at=_now().isoformat(),
+            plain_wall_ms=plain_wall_ms,
+        )
+
+    def _one(self, subject: Subject, product: bytes, timer: Timer, watcher: Watcher) -> Series:
+        """One process, and another in its stead while the device is throttled."""
+        for left in reversed(range(1 + SPARE_BLOCKS)):
+            with self._seat(subject, timer) as seat:
+                run = runs.benchmark(self._environment, subject, product, timer, seat, watcher)
+            if not (_is_void(run) and left):
+                break
+        return Series([run])
+
+    def _seat(self, subject: Subject, timer: Timer) -> AbstractContextManager[Seat]:
+        lanes = self._environment.lanes
+        return (lanes.gated_benchmark if timer.waits_at_gate else lanes.benchmark)(subject.place)
 
     def _shared_baseline(self, reference: Subject, timer: Timer, watcher: Watcher) -> _Shared | None:
         hour = _now().strftime("%Y-%m-%dT%H")
-        return self._shared.get((reference.shared_key, hour), lambda: self._measure(reference, timer, watcher, hour))
+        key = (reference.shared_key, reference.place.device, timer.name, hour)
+        return self._shared.get(key, lambda: self._measure(reference, timer, watcher, hour))
 
     def _measure(self, reference: Subject, timer: Timer, watcher: Watcher, hour: str) -> _Shared | None:
         known = self._references.prepare(reference, watcher)
         if not known.passed:
             return None
-        series = Series()
-        with self._environment.lanes.benchmark() as seat:
-            self._add(series, reference, known.product, timer, seat, watcher)
-        key = f"{reference.problem_sha256[:16]}@{self._environment.name or 'here'}@{hour}"
-        return _Shared(series, key, _now().isoformat())
+        series = self._one(reference, known.product, timer, watcher)
+        where = self._environment.name or "here"
+        device = f"{reference.place.device}@" if reference.place.device else ""
+        return _Shared(series, f"{reference.problem_sha256[:16]}@{device}{where}@{hour}", _now().isoformat())
 
-    def _add(
-        self, series: Series, subject: Subject, product: bytes, timer: Timer, seat: Seat, watcher: Watcher
-    ) -> None:
-        series.runs.append(steps.benchmark(self._environment, subject, product, timer, seat, watcher))
+
+@dataclass
+class _Rounds:
+    """The blocks of one `ranked` timing, on one seat."""
+
+    environment: NodeEnvironment
+    sides: dict[Role, tuple[Subject, bytes]]
+    timer: Timer
+    seat: Seat
+    watcher: Watcher
+    series: dict[Role, Series] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.series = {role: Series() for role in self.sides}
+
+    def run(self) -> None:
+        spare, done = SPARE_BLOCKS, 0
+        for order in blocks():
+            if done == RANKED_PROCESSES or self.series[Role.CANDIDATE].failed:
+                return
+            block = self._block(order)
+            if spare and any(_is_void(run) for run in block.values()):
+                spare -= 1
+                continue
+            for role, run in block.items():
+                self.series[role].runs.append(run)
+            done += 1
+
+    def _block(self, order: tuple[Role, Role]) -> dict[Role, BenchmarkRun]:
+        block: dict[Role, BenchmarkRun] = {}
+        for role in order:
+            candidate = block.get(Role.CANDIDATE)
+            if (
+                role in self.sides
+                and not self.series[role].failed
+                and (candidate is None or candidate.outcome.succeeded)
+            ):
+                block[role] = self._process(role, self.timer)
+        return block
+
+    def plain_wall_ms(self) -> float | None:
+        """One more run of the candidate, without the profiler; None where it or an earlier one fails."""
+        if self.series[Role.CANDIDATE].failed:
+            return None
+        outcome = self._process(Role.CANDIDATE, ProcessTime()).outcome
+        return outcome.wall_ms if outcome.succeeded else None
+
+    def _process(self, role: Role, timer: Timer) -> BenchmarkRun:
+        subject, product = self.sides[role]
+        return runs.benchmark(self.environment, subject, product, timer, self.seat, self.watcher)
+
+
+def _is_void(run: BenchmarkRun) -> bool:
+    return run.outcome.succeeded and run.device is not None and run.device.throttled
 
 
 def _now() -> datetime:
@@ -165,5 +257,6 @@ def measurement(
         "clock": timer.clock,
         "work_checked": work_checked,
         "witness": series.witness,
+        "device": series.device.facts if series.device else {},
     }
     return MeasurementReport.model_validate(facts | more)

@@ -4,12 +4,12 @@ from collections.abc import Callable
 
 from problems.spec.problem import CommandProblem
 from runners.agent.errors import ProfilerUnavailable
-from runners.agent.profilers.base import Reading, Timer
+from runners.agent.profilers.base import Attachment, Reading, Timer
 from runners.agent.profilers.custom import PrintedTime
 from runners.agent.profilers.process import ProcessTime
 from runners.protocol import Profiler
 
-__all__ = ["Reading", "Timer", "available", "timer_for"]
+__all__ = ["Attachment", "Reading", "Timer", "available", "timer_for"]
 
 _TIMERS: dict[str, Timer] = {"process": ProcessTime(), "custom": PrintedTime()}
 _PROFILERS: dict[Profiler, Callable[[], Timer]] = {}

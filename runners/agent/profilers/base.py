@@ -1,13 +1,25 @@
 """What every way of timing a benchmark offers."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 from problems.formats.compute_eval.timing import PerformanceMetrics
 from problems.spec.problem import CommandProblem
-from runners.agent.sandbox.policy import Outcome
+from runners.agent.profilers.facts import ProfileFacts
+from runners.agent.sandbox.policy import Mount, Outcome
 from runners.protocol import Clock
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """What a timer adds to a benchmark's command."""
+
+    shell: str
+    environment: Mapping[str, str] = field(default_factory=dict)
+    mounts: tuple[Mount, ...] = ()
+    """Shown where they stand on the host: not every sandbox can show a file elsewhere."""
 
 
 @dataclass(frozen=True)
@@ -17,17 +29,25 @@ class Reading:
     time_ms: float | None
     error: str | None = None
     metrics: PerformanceMetrics | None = None
+    facts: ProfileFacts | None = None
+    """What the outside bounds are held against; None where the timer cannot know."""
+    report: bytes | None = None
+    """The profiler's own report, for people to open."""
 
 
 class Timer(Protocol):
     """Times one process of a benchmark."""
 
     clock: Clock
+    name: str
+    """Name and version, for provenance."""
+    waits_at_gate: bool
+    """Whether the benchmark waits for the device by itself: then it may start while others use it."""
 
-    def command(self, shell: str) -> str:
-        """The command to run in the benchmark's stead."""
+    def attach(self, shell: str, notes: Path) -> Attachment:
+        """What to run in the benchmark's stead. `notes` is an empty folder, writable by all, of this run alone."""
         ...
 
-    def read(self, problem: CommandProblem, workspace: Path, outcome: Outcome) -> Reading:
-        """Take the time from a command that ended well and from what it left in its workspace."""
+    def read(self, problem: CommandProblem, notes: Path, outcome: Outcome) -> Reading:
+        """Take the time from a command that ended well and from what was left in `notes`."""
         ...

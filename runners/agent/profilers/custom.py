@@ -5,7 +5,7 @@ from pathlib import Path
 
 from problems.formats.compute_eval.timing import extract_custom_time_ms
 from problems.spec.problem import CommandProblem
-from runners.agent.profilers.base import Reading
+from runners.agent.profilers.base import Attachment, Reading
 from runners.agent.sandbox.policy import Outcome
 from runners.protocol import Clock
 
@@ -14,11 +14,13 @@ class PrintedTime:
     """The last `COMPUTE_EVAL_TIME_MS:` line of the output."""
 
     clock = Clock.SELF
+    name = "printed"
+    waits_at_gate = False
 
-    def command(self, shell: str) -> str:
-        return shell
+    def attach(self, shell: str, notes: Path) -> Attachment:  # noqa: ARG002
+        return Attachment(shell)
 
-    def read(self, problem: CommandProblem, workspace: Path, outcome: Outcome) -> Reading:  # noqa: ARG002
+    def read(self, problem: CommandProblem, notes: Path, outcome: Outcome) -> Reading:  # noqa: ARG002
         output = f"{outcome.stdout}\n{outcome.stderr}"
         try:
             return Reading(_finite(extract_custom_time_ms(output)))

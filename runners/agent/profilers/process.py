@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from problems.spec.problem import CommandProblem
-from runners.agent.profilers.base import Reading
+from runners.agent.profilers.base import Attachment, Reading
 from runners.agent.sandbox.policy import Outcome
 from runners.protocol import Clock
 
@@ -12,9 +12,11 @@ class ProcessTime:
     """Wall time from exec to end."""
 
     clock = Clock.OUTSIDE
+    name = "process"
+    waits_at_gate = False
 
-    def command(self, shell: str) -> str:
-        return shell
+    def attach(self, shell: str, notes: Path) -> Attachment:  # noqa: ARG002
+        return Attachment(shell)
 
-    def read(self, problem: CommandProblem, workspace: Path, outcome: Outcome) -> Reading:  # noqa: ARG002
+    def read(self, problem: CommandProblem, notes: Path, outcome: Outcome) -> Reading:  # noqa: ARG002
         return Reading(outcome.wall_ms)

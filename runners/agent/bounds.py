@@ -1,0 +1,208 @@
+"""Holds a profiled time, which is a claim made in the contestant's process, against what can be seen outside.
+
+What does not fit is flagged: the pass counts, the time does not rank until a person has decided. Rules compare with
+the problem's own reference under the same harness, so that what is odd about a harness is odd for both.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from problems.formats.compute_eval.timing import AnyTimingMode
+from problems.spec.timing_mode import KernelsTimingMode, RegionTimingMode
+from runners.agent.gpu.record import DeviceRecord
+from runners.agent.profilers.facts import ProfileFacts, RangeFacts
+
+START_NOISE_MS = 100.0
+"""How far the wall times of two starts of the same CUDA program were seen to differ."""
+NOISE_SHARE = 0.15
+MUCH_SLOWER = 1.5
+FEW_LAUNCHES = 8.0
+SMALLEST_MS = 0.05
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What does not fit, as a flag's code and words."""
+
+    code: str
+    detail: str
+
+
+@dataclass(frozen=True)
+class Observed:
+    """One benchmark's time and all that was seen of it. `wall_ms` is the supervisor's, without waits for the device."""
+
+    time_ms: float
+    wall_ms: float
+    facts: ProfileFacts | None = None
+    device: DeviceRecord | None = None
+
+
+@dataclass(frozen=True)
+class _Timed:
+    """What the time was taken from: the ranges or kernels that the timing mode names."""
+
+    kernel_ms: float
+    launches: int
+    instances: int
+    unclosed: int
+    wall_ms: float
+    busy_ms: float
+    late_ms: float
+
+
+def findings(
+    mode: AnyTimingMode,
+    candidate: Observed,
+    reference: Observed | None,
+    *,
+    work_checked: bool = False,
+    plain_wall_ms: float | None = None,
+) -> list[Finding]:
+    """Everything about the candidate that does not fit; `plain_wall_ms` is a run of it without the profiler."""
+    if candidate.facts is None:
+        return []
+    found = list(_alone(mode, candidate, candidate.facts, plain_wall_ms))
+    if reference is not None and reference.facts is not None:
+        found += _compared(mode, candidate, candidate.facts, reference, reference.facts, work_checked=work_checked)
+    return found
+
+
+def _alone(
+    mode: AnyTimingMode, candidate: Observed, facts: ProfileFacts, plain_wall_ms: float | None
+) -> Iterator[Finding]:
+    timed = _timed(mode, facts)
+    if timed.launches == 0 and not (facts.memcpy_ms or facts.memset_ms):
+        yield Finding("no_device_work", "Nothing ran on the device in what was timed.")
+    if timed.unclosed:
+        yield Finding("open_range", f"A timed range was entered and never left, {timed.unclosed} times.")
+    if 0 < timed.launches < timed.instances:
+        yield Finding("idle_ranges", f"{timed.instances} timed ranges hold only {timed.launches} launches.")
+    if facts.dropped_records:
+        yield Finding("dropped_records", f"The profiler lost {facts.dropped_records} records.")
+    if plain_wall_ms is not None and plain_wall_ms > candidate.wall_ms * (1 + NOISE_SHARE) + START_NOISE_MS:
+        yield Finding(
+            "slower_unwatched",
+            f"Without the profiler the run took {plain_wall_ms:.0f} ms, under it {candidate.wall_ms:.0f} ms.",
+        )
+
+
+def _compared(
+    mode: AnyTimingMode,
+    candidate: Observed,
+    facts: ProfileFacts,
+    reference: Observed,
+    known: ProfileFacts,
+    *,
+    work_checked: bool,
+) -> Iterator[Finding]:
+    own, theirs = _timed(mode, facts), _timed(mode, known)
+    yield from _structure(mode, own, theirs, facts, known)
+    if not work_checked and own.launches * FEW_LAUNCHES < theirs.launches / max(1, len(known.kernels)):
+        yield Finding("few_launches", f"{own.launches} launches were timed; the reference's were {theirs.launches}.")
+    if candidate.time_ms < reference.time_ms:
+        yield from _escaped(mode, own, theirs, facts, known)
+        yield from _by_the_clock(mode, candidate, own, reference, theirs)
+    yield from _unseen_work(candidate, facts, reference, known)
+
+
+def _structure(
+    mode: AnyTimingMode, own: _Timed, theirs: _Timed, facts: ProfileFacts, known: ProfileFacts
+) -> Iterator[Finding]:
+    if isinstance(mode, RegionTimingMode) and mode.include is not None and own.instances != theirs.instances:
+        yield Finding(
+            "other_ranges", f"The timed ranges were entered {own.instances} times; the reference's {theirs.instances}."
+        )
+    if facts.unfinished > known.unfinished:
+        yield Finding("cut_short", "A process that used the device ended before the profiler's last word.")
+    if facts.processes > known.processes:
+        yield Finding(
+            "other_processes", f"{facts.processes} processes used the device; the reference's were {known.processes}."
+        )
+
+
+def _escaped(
+    mode: AnyTimingMode, own: _Timed, theirs: _Timed, facts: ProfileFacts, known: ProfileFacts
+) -> Iterator[Finding]:
+    """Time saved in what is timed that turns up beside it."""
+    saved_ms = theirs.kernel_ms - own.kernel_ms
+    outside_ms, usual_ms = facts.kernel_ms - own.kernel_ms, known.kernel_ms - theirs.kernel_ms
+    grown_ms = outside_ms - usual_ms
+    if saved_ms > 0 and grown_ms > max(0.25 * saved_ms, SMALLEST_MS, 0.05 * usual_ms):
+        yield Finding(
+            "work_outside",
+            f"{saved_ms:.4g} ms less kernel time than the reference is timed, but {grown_ms:.4g} ms more ran beside.",
+        )
+    by_wall = isinstance(mode, RegionTimingMode) and mode.time_type == "wall_clock"
+    if by_wall and own.late_ms > theirs.late_ms + max(SMALLEST_MS, 0.05 * own.wall_ms):
+        yield Finding("late_work", f"{own.late_ms:.4g} ms of the timed ranges' work ran after they had ended.")
+
+
+def _by_the_clock(
+    mode: AnyTimingMode, candidate: Observed, own: _Timed, reference: Observed, theirs: _Timed
+) -> Iterator[Finding]:
+    """A time saved must be saved by the clock on the wall too, so far as that can tell."""
+    kernel_time = isinstance(mode, RegionTimingMode) and mode.time_type == "kernel"
+    if kernel_time and own.wall_ms > MUCH_SLOWER * theirs.wall_ms + 1.0:
+        yield Finding(
+            "slower_by_the_clock",
+            f"The timed ranges lasted {own.wall_ms:.4g} ms by the clock, the reference's {theirs.wall_ms:.4g} ms,"
+            " though the kernel time is less.",
+        )
+    hidden_ms = max(0.0, theirs.wall_ms - theirs.busy_ms)
+    saved_ms = reference.time_ms - candidate.time_ms
+    seen_ms = reference.wall_ms - candidate.wall_ms
+    slack_ms = START_NOISE_MS + NOISE_SHARE * reference.wall_ms + hidden_ms
+    if saved_ms - seen_ms > slack_ms:
+        yield Finding(
+            "saving_not_seen",
+            f"{saved_ms:.4g} ms are claimed to be saved, but the whole run took {-seen_ms:.0f} ms longer"
+            if seen_ms < 0
+            else f"{saved_ms:.4g} ms are claimed to be saved, but the whole run only took {seen_ms:.0f} ms less.",
+        )
+
+
+def _unseen_work(
+    candidate: Observed, facts: ProfileFacts, reference: Observed, known: ProfileFacts
+) -> Iterator[Finding]:
+    """Device activity that the driver counted and the profiler did not."""
+    own, usual = _unrecorded_ms(candidate, facts), _unrecorded_ms(reference, known)
+    if own is None or usual is None or candidate.device is None or candidate.device.busy_ms is None:
+        return
+    resolution_ms = candidate.device.busy_resolution_ms
+    if own - max(0.0, usual) > 2 * resolution_ms + NOISE_SHARE * candidate.device.busy_ms:
+        yield Finding(
+            "unrecorded_work",
+            f"The device was busy for {candidate.device.busy_ms:.0f} ms (give or take {resolution_ms:.0f} ms);"
+            f" the profile accounts for {facts.busy_ms:.0f} ms.",
+        )
+
+
+def _unrecorded_ms(observed: Observed, facts: ProfileFacts) -> float | None:
+    if observed.device is None or observed.device.busy_ms is None:
+        return None
+    return observed.device.busy_ms - facts.busy_ms
+
+
+def _timed(mode: AnyTimingMode, facts: ProfileFacts) -> _Timed:
+    if isinstance(mode, RegionTimingMode):
+        return _sum_of([one for name, one in facts.ranges.items() if _chosen(mode, name)])
+    return _Timed(facts.kernel_ms, facts.launches, 0, 0, facts.busy_ms, facts.busy_ms, 0.0)
+
+
+def _sum_of(ranges: list[RangeFacts]) -> _Timed:
+    return _Timed(
+        kernel_ms=sum(one.kernel_ms for one in ranges),
+        launches=sum(one.launches for one in ranges),
+        instances=sum(one.instances for one in ranges),
+        unclosed=sum(one.unclosed for one in ranges),
+        wall_ms=sum(one.wall_ms for one in ranges),
+        busy_ms=sum(one.busy_ms for one in ranges),
+        late_ms=sum(one.late_ms for one in ranges),
+    )
+
+
+def _chosen(mode: RegionTimingMode | KernelsTimingMode, name: str) -> bool:
+    included = mode.include is None or any(fnmatchcase(name, glob) for glob in mode.include)
+    return included and not any(fnmatchcase(name, glob) for glob in mode.exclude or [])

@@ -1,0 +1,159 @@
+"""A profiled time that does not fit what is seen from outside is flagged; honest ones, faster or slower, are not."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from problems.spec.problem import CommandProblem
+from problems.spec.timing_mode import GpuTimingMode, KernelsTimingMode, RegionTimingMode
+from runners.agent.bounds import Observed, findings
+from runners.agent.floors import below_floor, bound_ms
+from runners.agent.gpu.record import DeviceRecord
+from runners.agent.profilers.facts import ProfileFacts, RangeFacts
+from runners.protocol import Peaks
+from tests.agent.machine import shell_problem
+
+REGION = RegionTimingMode(type="region", include=["bench_region"], time_type="kernel")
+BY_WALL = RegionTimingMode(type="region", include=["bench_region"], time_type="wall_clock")
+KERNELS = KernelsTimingMode(type="kernels")
+RANGE = RangeFacts(
+    instances=20, unclosed=0, wall_ms=220.0, kernel_ms=200.0, launches=20, memcpy_ms=0.0, memset_ms=0.0,
+    busy_ms=200.0, late_ms=0.0, foreign_launches=0,
+)  # fmt: skip
+FACTS = ProfileFacts(
+    processes=1, unfinished=0, dropped_records=0, kernel_ms=230.0, launches=23, memcpy_ms=5.0, memset_ms=1.0,
+    busy_ms=236.0, outside_ms=30.0, outside_launches=3, kernels={"solve": 23}, ranges={"bench_region": RANGE},
+)  # fmt: skip
+DEVICE = DeviceRecord(100, 900.0, busy_ms=240.0, busy_resolution_ms=40.0)
+REFERENCE = Observed(200.0, 900.0, FACTS, DEVICE)
+
+
+def scaled(factor: float, **changes: Any) -> Observed:
+    """An honest run `factor` times as long on the device as the reference."""
+    faster = replace(
+        RANGE, wall_ms=20 + 200 * factor, kernel_ms=200 * factor, busy_ms=200 * factor, **changes.pop("range", {})
+    )
+    facts = replace(
+        FACTS, kernel_ms=230 * factor, busy_ms=6 + 230 * factor, outside_ms=30 * factor, ranges={"bench_region": faster}
+    )
+    run = Observed(200.0 * factor, 664 + 236 * factor, facts, replace(DEVICE, busy_ms=10 + 230 * factor))
+    return replace(run, **changes)
+
+
+def codes(candidate: Observed, mode: Any = REGION, **more: Any) -> set[str]:
+    return {finding.code for finding in findings(mode, candidate, REFERENCE, **more)}
+
+
+@pytest.mark.parametrize("factor", [0.01, 0.3, 0.9, 1.0, 1.1, 5.0])
+@pytest.mark.parametrize("mode", [REGION, BY_WALL, KERNELS, GpuTimingMode(type="gpu")])
+def test_an_honest_run_is_never_flagged_however_fast_or_slow(factor: float, mode: Any) -> None:
+    honest = scaled(factor)
+    assert codes(honest, mode, plain_wall_ms=honest.wall_ms - 20) == set()
+
+
+def test_fused_kernels_and_a_graph_are_honest() -> None:
+    launches = {"launches": 20}
+    theirs = replace(FACTS, kernels={"a": 100, "b": 100}, ranges={"bench_region": replace(RANGE, launches=200)})
+    assert findings(REGION, scaled(0.5, range=launches), replace(REFERENCE, facts=theirs)) == []
+
+
+def with_range(candidate: Observed, **changes: Any) -> Observed:
+    assert candidate.facts
+    mine = replace(candidate.facts.ranges["bench_region"], **changes)
+    return replace(candidate, facts=replace(candidate.facts, ranges={"bench_region": mine}))
+
+
+def with_facts(candidate: Observed, **changes: Any) -> Observed:
+    assert candidate.facts
+    return replace(candidate, facts=replace(candidate.facts, **changes))
+
+
+def test_doing_nothing_in_the_range_is_flagged() -> None:
+    idle = with_facts(with_range(scaled(0.01), launches=0, kernel_ms=0.0), memcpy_ms=0.0, memset_ms=0.0)
+    assert "no_device_work" in codes(idle)
+
+
+def test_answering_from_memory_after_the_first_call_is_flagged() -> None:
+    assert "idle_ranges" in codes(with_range(scaled(0.05), launches=1))
+
+
+def test_far_fewer_launches_in_one_long_range_are_flagged_unless_the_work_is_checked() -> None:
+    theirs = replace(FACTS, kernels={"solve": 100}, ranges={"bench_region": replace(RANGE, instances=1, launches=100)})
+    own = with_range(scaled(0.01), instances=1, launches=1)
+    known = replace(REFERENCE, facts=theirs)
+    assert "few_launches" in {one.code for one in findings(REGION, own, known)}
+    assert "few_launches" not in {one.code for one in findings(REGION, own, known, work_checked=True)}
+
+
+def test_leaving_the_range_is_flagged() -> None:
+    left = with_facts(with_range(scaled(1.0), kernel_ms=1.0, wall_ms=30.0), outside_ms=229.0)
+    assert "work_outside" in codes(replace(left, time_ms=1.0))
+    assert "other_ranges" in codes(with_range(scaled(0.5), instances=40))
+    assert "open_range" in codes(with_range(scaled(0.5), unclosed=1))
+
+
+def test_work_that_outlasts_a_range_timed_by_the_wall_is_flagged() -> None:
+    late = with_range(scaled(0.3), wall_ms=30.0, late_ms=55.0)
+    assert "late_work" in codes(replace(late, time_ms=30.0), BY_WALL)
+    assert "late_work" not in codes(late, REGION)
+
+
+def test_computing_on_the_host_is_flagged() -> None:
+    assert "slower_by_the_clock" in codes(with_range(scaled(0.01), wall_ms=2000.0))
+    slow = replace(scaled(0.01), wall_ms=2700.0)
+    assert "saving_not_seen" in codes(slow)
+
+
+def test_a_forged_profile_is_flagged_where_the_device_was_busier_than_it_says() -> None:
+    forged = replace(scaled(0.01), device=DEVICE)
+    assert "unrecorded_work" in codes(forged)
+    assert "saving_not_seen" in codes(replace(forged, wall_ms=1000.0))
+
+
+def test_behaving_only_under_the_profiler_is_flagged() -> None:
+    assert "slower_unwatched" in codes(scaled(0.2), plain_wall_ms=1400.0)
+
+
+def test_ending_early_or_working_in_other_processes_is_flagged() -> None:
+    assert "cut_short" in codes(with_facts(scaled(0.5), unfinished=1))
+    assert "other_processes" in codes(with_facts(scaled(0.5), processes=2))
+    assert "dropped_records" in codes(with_facts(scaled(0.5), dropped_records=3))
+
+
+def test_a_harness_that_is_odd_is_odd_for_both() -> None:
+    odd = {"unfinished": 1, "processes": 2}
+    known = replace(REFERENCE, facts=replace(FACTS, **odd))  # type: ignore[arg-type]
+    assert findings(REGION, with_facts(scaled(0.5), **odd), known) == []
+
+
+def test_a_time_without_a_profile_is_held_to_nothing() -> None:
+    assert findings(REGION, Observed(1.0, 1.0), REFERENCE) == []
+
+
+PEAKS = Peaks(gbps=4000.0, gflops={"fp32": 50_000.0, "bf16": 800_000.0}, l2_bytes=60 << 20)
+
+
+def declared(**podium: Any) -> CommandProblem:
+    return shell_problem(metadata={"podium": podium})
+
+
+def test_the_floor_is_the_larger_of_flops_and_bytes() -> None:
+    assert bound_ms(declared(flops=5e10), PEAKS) == pytest.approx(1.0)
+    assert bound_ms(declared(flops=5e10, flops_dtype="bf16"), PEAKS) == pytest.approx(0.0625)
+    assert bound_ms(declared(flops=5e10, bytes=8e9, l2_flushed=True), PEAKS) == pytest.approx(2.0)
+
+
+def test_memory_bounds_only_what_the_cache_cannot_hold() -> None:
+    assert bound_ms(declared(bytes=8e9), PEAKS) is None
+    assert bound_ms(declared(bytes=8e9, working_set_bytes=100 << 20), PEAKS) is None
+    assert bound_ms(declared(bytes=8e9, working_set_bytes=200 << 20), PEAKS) == pytest.approx(2.0)
+
+
+def test_a_time_that_no_device_could_reach_is_flagged_and_one_near_the_bound_is_not() -> None:
+    problem = declared(flops=5e10)
+    flagged = below_floor(problem, 0.89, PEAKS)
+    assert flagged is not None
+    assert flagged.code == "below_roofline"
+    assert below_floor(problem, 0.91, PEAKS) is None
+    assert below_floor(problem, 0.1, Peaks()) is None
