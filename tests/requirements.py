@@ -49,6 +49,7 @@ CHECKS: dict[str, Callable[[], bool]] = {
     "bubblewrap": _bubblewrap_works,
     "gpu": lambda: shutil.which("nvidia-smi") is not None,
     "nvcc": lambda: shutil.which("nvcc") is not None,
+    "ccache": lambda: shutil.which("ccache") is not None,
 }
 
 

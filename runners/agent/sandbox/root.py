@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 SYSTEM_FOLDERS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
-TOOLS = ("g++", "gcc", "clang++", "nvcc", "cmake", "make", "ninja")
+TOOLS = ("g++", "gcc", "clang++", "nvcc", "ccache", "cmake", "make", "ninja")
 BASE_PATH = ("/usr/local/bin", "/usr/bin", "/bin")
 SANDBOX_USER = 1000
 ETC_FILES = {
