@@ -14,7 +14,6 @@ import pytest
 from runners.agent import sandbox
 from runners.agent.sandbox import Command, SandboxFault, SandboxUnavailable, bubblewrap, choose, docker, supervisor
 from runners.agent.sandbox.cages import TreeCage, choose_memory_limit, tree_of
-from runners.agent.sandbox.gpu import device_nodes
 from runners.agent.sandbox.supervisor import Orders, split_report
 from runners.protocol import Witness
 from tests.requirements import requires
@@ -178,26 +177,7 @@ def test_a_container_is_confined(workspace: Path, cache: Path) -> None:
     assert [mount["ReadOnly"] for mount in settings["mounts"]] == [False, True]
 
 
-def test_exactly_the_named_gpus_are_asked_for() -> None:
-    assert docker.gpu_requests(()) == []
-    (request,) = docker.gpu_requests(("GPU-1", "GPU-2"))
-    assert request["Driver"] == "cdi"
-    assert request["DeviceIDs"] == ["nvidia.com/gpu=GPU-1", "nvidia.com/gpu=GPU-2"]
-
-
 @pytest.mark.parametrize("image", ["debian", "debian:12", "sha256:abc", ""])
 def test_an_image_that_may_change_is_refused(image: str) -> None:
     with pytest.raises(SandboxFault, match="by digest"):
         docker.pinned_image(None, image)
-
-
-def test_device_files_are_found_by_uuid(tmp_path: Path) -> None:
-    for index in range(2):
-        (tmp_path / f"0000:0{index}").mkdir()
-        facts = f"Model: \t NVIDIA\nGPU UUID: \t GPU-{index}\nDevice Minor: \t {index}\n"
-        (tmp_path / f"0000:0{index}/information").write_text(facts)
-    nodes = device_nodes(("GPU-1",), tmp_path)
-    assert Path("/dev/nvidia1") in nodes
-    assert Path("/dev/nvidia0") not in nodes
-    with pytest.raises(SandboxFault, match="GPU-9"):
-        device_nodes(("GPU-9",), tmp_path)

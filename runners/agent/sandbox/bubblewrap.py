@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from runners.agent.sandbox.cages import Cage, MemoryLimit, choose_memory_limit
-from runners.agent.sandbox.gpu import DRIVER_FOLDERS, device_nodes
+from runners.agent.sandbox.gpu import CACHE, find_driver_libraries, gpu_arguments, gpu_environment
 from runners.agent.sandbox.policy import Command, Limits, Outcome, SandboxFault, SandboxUnavailable
 from runners.agent.sandbox.privilege import Identity, identity_in, reachable_by_others
 from runners.agent.sandbox.process import run_supervised
@@ -23,6 +23,7 @@ WORKSPACE = "/workspace"
 SCRATCH = ("/dev/shm", "/tmp")  # noqa: S108 - private to the sandbox
 STAGE = "/mnt"
 """kStage of the supervisor: hidden, in a mount namespace that lives as long as the command, by a tmpfs."""
+SYSTEM_ROOTS = ("/usr", *(f"/{name}" for name in SYSTEM_FOLDERS))
 NAMESPACES = ("user", "ipc", "pid", "net", "uts")
 HOW_TO_ALLOW = """\
 This machine does not let bubblewrap make user namespaces. Mend it with one of:
@@ -106,6 +107,7 @@ class BubblewrapSandbox:
         self.memory_limit_by = self._memory_limit.name
         self._supervisor = build(cache_dir)
         self._toolchains = find_toolchains()
+        self._driver = find_driver_libraries()
         self._system = system_arguments()
         self._shown = [
             Shown(stage_etc(cache_dir), "/etc"),
@@ -144,7 +146,7 @@ class BubblewrapSandbox:
     def _arguments(self, command: Command, stage: Stage) -> list[str]:
         size = str(min(command.limits.workspace_bytes, command.limits.memory_bytes))
         mounts = [Shown(mount.source, mount.target, mount.writable) for mount in command.mounts]
-        shown = [*self._shown, Shown(command.workspace, WORKSPACE, writable=True), *mounts]
+        shown = [*self._shown, Shown(command.workspace, WORKSPACE, writable=True), *self._libraries(command), *mounts]
         return [
             *(f"--unshare-{name}" for name in NAMESPACES),
             *("--unshare-cgroup-try", "--die-with-parent", "--as-pid-1"),
@@ -153,20 +155,35 @@ class BubblewrapSandbox:
             *("--proc", "/proc", "--dev", "/dev"),
             *(word for folder in SCRATCH for word in ("--perms", "1777", "--size", size, "--tmpfs", folder)),
             *(word for each in shown for word in stage.bind(each)),
-            *_gpu_arguments(command.gpu_uuids),
+            *gpu_arguments(command.gpu_uuids),
             *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/"),
             *("--", f"{HOME}/{PROGRAM}", "supervise"),
         ]
 
+    def _libraries(self, command: Command) -> list[Shown]:
+        """The driver's, where they lie outside the folders that every command sees."""
+        known = [*map(Path, SYSTEM_ROOTS), *self._toolchains.folders]
+        folders = [folder for folder in self._driver.folders if not any(folder.is_relative_to(root) for root in known)]
+        return [Shown(folder, str(folder)) for folder in folders] if command.gpu_uuids else []
+
     def _orders(self, command: Command, cage: Cage) -> Orders:
+        given = gpu_environment(command.gpu_uuids, command.environment, CACHE, self._driver.search_path)
         return Orders(
             command=command,
             workspace=WORKSPACE,
             home=HOME,
-            environment={**base_environment(self._toolchains), **_gpu_environment(command), **command.environment},
+            environment={**base_environment(self._toolchains), **given},
             processes=0 if cage.bounds_processes else command.limits.processes,
             linger=cage.vanishes,
         )
+
+    def why_no_gpus(self, uuids: tuple[str, ...]) -> str:
+        """Words on why commands cannot be given these GPUs; empty where they can."""
+        try:
+            gpu_arguments(uuids)
+        except SandboxFault as fault:
+            return str(fault)
+        return ""
 
     def close(self) -> None:
         """Nothing is held between commands."""
@@ -189,14 +206,3 @@ def enter(supervisor: Path, identity: Identity, cage: Cage, sources: Sequence[st
     uid, gid = (identity.uid, identity.gid) if identity.dropped else (-1, -1)
     groups, staged = [str(len(cage.join)), *cage.join], [str(len(sources)), *sources]
     return [str(supervisor), "enter", str(uid), str(gid), *groups, *staged]
-
-
-def _gpu_arguments(uuids: tuple[str, ...]) -> list[str]:
-    if not uuids:
-        return []
-    arguments = [word for node in device_nodes(uuids) for word in ("--dev-bind-try", str(node), str(node))]
-    return arguments + [word for folder in DRIVER_FOLDERS for word in ("--ro-bind-try", folder, folder)]
-
-
-def _gpu_environment(command: Command) -> dict[str, str]:
-    return {"CUDA_VISIBLE_DEVICES": ",".join(command.gpu_uuids)} if command.gpu_uuids else {}

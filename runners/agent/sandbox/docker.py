@@ -18,6 +18,7 @@ from docker.utils import kwargs_from_env
 
 import docker
 from runners.agent.sandbox.cages import Reading
+from runners.agent.sandbox.gpu import CACHE, gpu_environment
 from runners.agent.sandbox.policy import Command, Outcome, SandboxFault, SandboxUnavailable
 from runners.agent.sandbox.privilege import Identity, identity_in
 from runners.agent.sandbox.supervisor import PROGRAM, Orders, build, default_cache_directory
@@ -33,6 +34,11 @@ ENDING_SECONDS = 20
 HEADER = struct.Struct(">BxxxL")
 """Before every piece of a container's output: the stream (1 stdout, 2 stderr) and the piece's length."""
 CHUNK_BYTES = 1 << 16
+CDI_API = (1, 44)
+"""Engine 25's: the first with the Container Device Interface."""
+MEND_CDI = "sudo nvidia-ctk cdi generate --device-name-strategy=uuid --output=/etc/cdi/nvidia.yaml"
+NO_INJECTION = {"NVIDIA_VISIBLE_DEVICES": "void"}
+"""Images of CUDA ask for `all`, which NVIDIA's own runtime would grant where it is the engine's default."""
 ENVIRONMENT = {
     "HOME": "/tmp",  # noqa: S108 - the container's
     "TMPDIR": "/tmp",  # noqa: S108
@@ -81,6 +87,7 @@ class DockerSandbox:
         self._supervisor = build(cache_dir or default_cache_directory())
         self.image: str = self._client.inspect_image(default_image())["Id"]
         """The image of commands that name none, by its id: what provenance records."""
+        self._usable_gpus: set[tuple[str, ...]] = set()
         sweep(self._client)
 
     def run(self, command: Command) -> Outcome:
@@ -88,6 +95,9 @@ class DockerSandbox:
         identity = identity_in(command.workspace, command.slot)
         client = connect(self._client.api_version)
         try:
+            complaint = self.why_no_gpus(command.gpu_uuids)
+            if complaint:
+                raise SandboxFault(complaint)
             image = pinned_image(client, command.image or self.image)
             settings = container_settings(identity, image)
             host = client.create_host_config(**host_settings(command, self._supervisor.parent))
@@ -106,17 +116,53 @@ class DockerSandbox:
             with suppress(APIError):
                 client.remove_container(container, force=True, v=True)
 
+    def why_no_gpus(self, uuids: tuple[str, ...]) -> str:
+        """Asked of the engine once for each set of GPUs."""
+        if uuids and uuids not in self._usable_gpus:
+            complaint = why_no_gpus(self._client.version(), self._client.info(), uuids)
+            if complaint:
+                return complaint
+            self._usable_gpus.add(uuids)
+        return ""
+
     def close(self) -> None:
         self._client.close()
 
 
+def why_no_gpus(version: Mapping[str, Any], info: Mapping[str, Any], uuids: Sequence[str]) -> str:
+    """Words on why an engine, by its answers to /version and /info, cannot give these GPUs; empty where it can."""
+    engine = f"Docker Engine {version.get('Version', 'of unknown version')}"
+    if _numbers(version.get("ApiVersion", "")) < CDI_API:
+        return (
+            f"{engine} cannot give a container a GPU by the Container Device Interface: it takes 25 or newer"
+            " (from 28.2 on without a setting). Update it, or use bubblewrap: PODIUM_SANDBOX=bubblewrap"
+        )
+    if not info.get("CDISpecDirs"):
+        return (
+            f"{engine} has the Container Device Interface switched off: put"
+            ' {"features": {"cdi": true}} into /etc/docker/daemon.json and restart it'
+        )
+    known = {device.get("ID") for device in info.get("DiscoveredDevices") or ()}  # told from 28.3 on
+    missing = [uuid for uuid in uuids if cdi_name(uuid) not in known]
+    if known and missing:
+        return f"Docker knows no device {cdi_name(missing[0])}: {MEND_CDI}"
+    return ""
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".") if part.isdigit())
+
+
+def cdi_name(uuid: str) -> str:
+    return f"nvidia.com/gpu={uuid}"
+
+
 def orders_for(command: Command) -> Orders:
-    gpus = {"CUDA_VISIBLE_DEVICES": ",".join(command.gpu_uuids)} if command.gpu_uuids else {}
     return Orders(
         command=command,
         workspace=WORKSPACE,
         home=HOME,
-        environment={**ENVIRONMENT, **gpus, **command.environment},
+        environment={**ENVIRONMENT, **gpu_environment(command.gpu_uuids, command.environment, CACHE)},
         inherit_environment=True,
     )
 
@@ -143,6 +189,7 @@ def container_settings(identity: Identity, image: str) -> dict[str, Any]:
         "entrypoint": [f"{HOME}/{PROGRAM}"],
         "command": ["supervise"],
         "user": f"{identity.uid}:{identity.gid}",
+        "environment": NO_INJECTION,
         "stdin_open": True,
         "hostname": "podium",
         "working_dir": "/",
@@ -198,7 +245,7 @@ def gpu_requests(uuids: Sequence[str]) -> list[Any]:
     """By the container device interface: exactly the named devices, and none that an environment variable asks for."""
     if not uuids:
         return []
-    return [DeviceRequest(driver="cdi", device_ids=[f"nvidia.com/gpu={uuid}" for uuid in uuids])]
+    return [DeviceRequest(driver="cdi", device_ids=list(map(cdi_name, uuids)))]
 
 
 def owner() -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from runners.agent.sandbox.bubblewrap import enter
 from runners.agent.sandbox.cages import Cage, MemoryLimit, choose_memory_limit
+from runners.agent.sandbox.gpu import NO_CACHE, find_driver_libraries, gpu_environment
 from runners.agent.sandbox.policy import Command, Outcome, SandboxFault
 from runners.agent.sandbox.privilege import Identity, identity_in, reachable_by_others
 from runners.agent.sandbox.process import run_supervised
@@ -29,6 +30,7 @@ class UnconfinedSandbox:
         self.memory_limit_by = self._memory_limit.name
         self._supervisor = build(cache_dir or default_cache_directory())
         self._toolchains = find_toolchains()
+        self._driver = find_driver_libraries()
 
     def run(self, command: Command) -> Outcome:
         """Run to the end or to a limit. Raises SandboxFault where the command asks for what only a sandbox can do."""
@@ -52,12 +54,18 @@ class UnconfinedSandbox:
             command=command,
             workspace=str(command.workspace),
             home=str(self._supervisor.parent),
-            environment={**base_environment(self._toolchains), **command.environment},
+            environment={
+                **base_environment(self._toolchains),
+                **gpu_environment(command.gpu_uuids, command.environment, NO_CACHE, self._driver.search_path),
+            },
             # Another root agent's slots have the same users: only without a group to kill by is the user all there is.
             owns_everyone=identity.dropped and not cage.join,
             processes=0 if cage.bounds_processes else command.limits.processes + tasks_of(identity.uid),
             linger=cage.vanishes,
         )
+
+    def why_no_gpus(self, uuids: tuple[str, ...]) -> str:  # noqa: ARG002 - commands see them all
+        return ""
 
     def close(self) -> None:
         """Nothing is held between commands."""
