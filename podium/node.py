@@ -14,10 +14,15 @@ from runners.agent.attempt import Worker
 from runners.agent.client import SiteClient, SiteRefused
 from runners.agent.environment import NodeEnvironment
 from runners.agent.errors import MissingSetting
+from runners.agent.gpu.devices import Gpus
+from runners.agent.gpu.keeper import Keeper, Unwatched
+from runners.agent.gpu.ledger import Ledger
+from runners.agent.gpu.tool import GpuTool, ToolUnavailable
 from runners.agent.outbox import Outbox
 from runners.agent.pipeline import Pipeline
 from runners.agent.problem_store import ProblemStore
 from runners.agent.sandbox import Sandbox, SandboxUnavailable, choose
+from runners.agent.sandbox.supervisor import default_cache_directory
 from runners.agent.settings import NodeSettings
 from runners.agent.slots import Lanes
 from runners.protocol import PROTOCOL_VERSION, Capabilities, Hello, HelloReply
@@ -40,7 +45,7 @@ def node() -> None:
         settings = NodeSettings.read()
         sandbox = choose(settings.sandbox)
         serve(settings, sandbox, capabilities.find_out(sandbox))
-    except (MissingSetting, SandboxUnavailable, SiteRefused) as error:
+    except (MissingSetting, SandboxUnavailable, ToolUnavailable, SiteRefused) as error:
         sys.stderr.write(f"podium node cannot start: {error}\n")
         raise typer.Exit(CANNOT_START) from None
     except KeyboardInterrupt:
@@ -52,20 +57,37 @@ def _interrupt(*_: Any) -> None:
 
 
 def serve(settings: NodeSettings, sandbox: Sandbox, found: Capabilities) -> None:
-    """Work until told to stop. Raises SiteRefused, and KeyboardInterrupt before the work has begun."""
+    """Work until told to stop. Raises SiteRefused, ToolUnavailable, and KeyboardInterrupt before the work has begun."""
     client = SiteClient(settings.site_url, settings.token)
     hello = Hello(protocol_version=PROTOCOL_VERSION, capabilities=found)
     terms = introduce(client, hello)
-    lanes = Lanes(settings.slots, settings.slots, [gpu.uuid for gpu in found.gpus])
+    keeper = _keeper(settings, client, found)
+    uuids = [gpu.uuid for gpu in found.gpus]
+    lanes = Lanes(settings.slots, settings.slots, uuids, keeper.clean if keeper else None)
     environment = NodeEnvironment.open(terms.node, settings.var_dir / "node", sandbox, lanes, found)
     worker = Worker(client, Pipeline(environment), ProblemStore(settings.var_dir / "node" / "problems"))
     outbox = Outbox(settings.var_dir / "node" / "outbox" / terms.node)
-    agent = Agent(client, worker, outbox, hello, terms, settings.slots + SPARE_ATTEMPTS, _leave)
+    slots = settings.slots + SPARE_ATTEMPTS
+    agent = Agent(client, worker, outbox, hello, terms, slots, _leave, keeper.complaint if keeper else str)
     try:
+        if keeper:
+            keeper.begin(lanes)
+            keeper.start(agent.drain, agent.resume)
         _listen(settings, agent, terms)
     finally:
         agent.stop()
+        if keeper:
+            keeper.stop()
         environment.close()
+
+
+def _keeper(settings: NodeSettings, client: SiteClient, found: Capabilities) -> Keeper | None:
+    """Of this machine's GPUs, if any. Raises ToolUnavailable: without its program nothing would be cleaned."""
+    if not found.gpus:
+        return None
+    tool = GpuTool.build(default_cache_directory())
+    ledger = Ledger(settings.var_dir / "node" / "gpus")
+    return Keeper(Gpus.open() or Unwatched(), found.gpus, tool, ledger, client.health)
 
 
 def _listen(settings: NodeSettings, agent: Agent, terms: HelloReply) -> None:

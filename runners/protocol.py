@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Annotated, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, FiniteFloat
 
 PROTOCOL_VERSION = 1
 JUDGE_VERSION = "1"
@@ -351,6 +351,47 @@ class Report(WireModel):
 class ReportReply(WireModel):
     result: int | None
     duplicate: bool = False
+
+
+GpuUuid = Annotated[str, Field(pattern=r"^(GPU|MIG)-[0-9A-Za-z/-]{1,100}$")]
+
+
+class GoldenReport(WireModel):
+    """One run of the golden program on a GPU: six times of one of its parts."""
+
+    gpu_uuid: GpuUuid
+    name: Literal["compute", "copy"]
+    median_ms: TimeMs
+    low_ms: TimeMs
+    high_ms: TimeMs
+    drift: FiniteFloat | None = None
+    """How far the median lies from that of the last 20, as 0.01 for 1 % slower; null while too few are known."""
+    ran_at: AwareDatetime
+
+
+class PeaksReport(WireModel):
+    """The ceilings of one GPU, as its node measured them."""
+
+    gpu_uuid: GpuUuid
+    peaks: Peaks
+    how: dict[str, Annotated[str, Field(max_length=200)]] = Field(default={}, max_length=16)
+    """By data type: what reached the ceiling, or why none is known."""
+    measured_at: AwareDatetime
+
+
+class NodeHealth(WireModel):
+    """How a node's GPUs fare. With `drain`, a reason in words, the node stops claiming and asks to be disabled."""
+
+    protocol_version: int
+    golden: list[GoldenReport] = Field(default=[], max_length=128)
+    peaks: list[PeaksReport] = Field(default=[], max_length=64)
+    drain: str = Field(default="", max_length=400)
+
+
+class NodeHealthReply(WireModel):
+    """A drained node works again once `disabled_reason` is empty: an organiser has enabled it."""
+
+    disabled_reason: str = ""
 
 
 class WireError(WireModel):

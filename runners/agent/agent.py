@@ -11,7 +11,7 @@ from runners.agent.attempt import Attempt, LiveProgress, Worker
 from runners.agent.client import SiteClient, SiteRefused, SiteUnavailable
 from runners.agent.errors import Cancelled
 from runners.agent.outbox import Outbox
-from runners.protocol import PROTOCOL_VERSION, ClaimRequest, Hello, HelloReply, Work
+from runners.protocol import PROTOCOL_VERSION, ClaimRequest, Hello, HelloReply, Report, Verdict, Work
 
 logger = logging.getLogger(__name__)
 
@@ -42,7 +42,8 @@ def introduce(client: SiteClient, hello: Hello) -> HelloReply:
 class Agent:
     """One node at work on the site's `terms`, with at most `slots` attempts at a time.
 
-    `ring` may be called from any thread; `give_up` is called once the site will not have this node any more.
+    `ring`, `drain` and `resume` may be called from any thread; `give_up` is called once the site will not have this
+    node any more. `complaint` is asked before a job that went badly is reported: "" where the hardware is well.
     """
 
     def __init__(
@@ -54,11 +55,14 @@ class Agent:
         terms: HelloReply,
         slots: int,
         give_up: Callable[[], None],
+        complaint: Callable[[], str] = str,
     ) -> None:
         self._client, self._worker, self._outbox, self._hello = client, worker, outbox, hello
         self._terms = terms
         self._slots = slots
         self._give_up = give_up
+        self._complaint = complaint
+        self._drained = ""
         self._boot_id = uuid4()
         self._running: dict[UUID, Attempt] = {}
         self._changed = threading.Condition()
@@ -82,6 +86,18 @@ class Agent:
         with self._changed:
             self._rung = True
             self._changed.notify_all()
+
+    def drain(self, reason: str) -> None:
+        """Claim nothing until `resume`, and give back what runs: the hardware is not to be trusted with it."""
+        with self._changed:
+            self._drained = reason
+            for attempt in self._running.values():
+                attempt.progress.cancelled.set()
+
+    def resume(self) -> None:
+        with self._changed:
+            self._drained = ""
+        self.ring()
 
     def stop(self) -> None:
         """Claim nothing more, end what runs, give its leases back, and return when all that is done.
@@ -125,9 +141,9 @@ class Agent:
             while not self._stopping.is_set():
                 left_seconds = look_at - time.monotonic()
                 free = self._slots - len(self._running)
-                if free and (self._rung or left_seconds <= 0):
+                if free and not self._drained and (self._rung or left_seconds <= 0):
                     return free
-                self._changed.wait(max(left_seconds, 0.05) if free else None)
+                self._changed.wait(max(left_seconds, 0.05) if free and not self._drained else None)
         return 0
 
     def _claim(self, free: int) -> None:
@@ -147,7 +163,7 @@ class Agent:
         attempt = Attempt(work, LiveProgress())
         with self._changed:
             self._running[work.attempt] = attempt
-            if self._stopping.is_set():
+            if self._stopping.is_set() or self._drained:
                 attempt.progress.cancelled.set()
         self._pool.submit(self._work, attempt)
 
@@ -167,8 +183,14 @@ class Agent:
         try:
             finished = self._worker.do(attempt)
         except Cancelled:
-            if self._stopping.is_set():
+            if self._stopping.is_set() or self._drained:
                 attempt.give_back(self._client)
+            return
+        if _went_badly(finished.report) and (complaint := self._complaint()):
+            logger.warning(
+                "attempt %s goes back, for the hardware may be to blame: %s", attempt.work.attempt, complaint
+            )
+            attempt.give_back(self._client)
             return
         self._in_doubt = self._in_doubt or bool(finished.report.fault)
         self._outbox.deliver(self._client, attempt.letter(finished))
@@ -211,3 +233,8 @@ class Agent:
             self._terms = self._client.hello(self._hello)
         except (SiteUnavailable, SiteRefused) as error:
             logger.warning("cannot ask for grants: %s", error)
+
+
+def _went_badly(report: Report) -> bool:
+    """In a way that failing hardware could have brought about."""
+    return bool(report.fault) or report.verdict not in {Verdict.PASSED, Verdict.INVALID, Verdict.SKIPPED}

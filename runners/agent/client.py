@@ -21,6 +21,8 @@ from runners.protocol import (
     HeartbeatReply,
     Hello,
     HelloReply,
+    NodeHealth,
+    NodeHealthReply,
     Report,
     ReportReply,
     WireError,
@@ -70,6 +72,10 @@ class SiteClient:
 
     def hello(self, hello: Hello) -> HelloReply:
         return _read(HelloReply, self._call("POST", "/hello", body=_json(hello)))
+
+    def health(self, health: NodeHealth) -> NodeHealthReply:
+        """How the node's GPUs fare. Said twice it changes nothing more."""
+        return _read(NodeHealthReply, self._call("POST", "/health", body=_json(health)))
 
     def claim(self, request: ClaimRequest) -> list[Work]:
         """Leases, none where the queue is empty. Not repeated: an answer that got lost has leased its jobs already."""

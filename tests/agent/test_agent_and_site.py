@@ -43,11 +43,12 @@ def start(site: WireSite, machine: Machine, tmp_path: Path) -> Iterator[Start]:
     """Starts agents, and stops them at the end."""
     agents: list[Agent] = []
 
-    def begin(slots: int = 2) -> Agent:
+    def begin(slots: int = 2, complaint: Callable[[], str] = str) -> Agent:
         client = site.client()
         worker = Worker(client, machine.pipeline, ProblemStore(tmp_path / "problems"))
         terms = introduce(client, HELLO)
-        agent = Agent(client, worker, Outbox(tmp_path / "outbox"), HELLO, terms, slots, give_up=given_up.set)
+        outbox = Outbox(tmp_path / "outbox")
+        agent = Agent(client, worker, outbox, HELLO, terms, slots, given_up.set, complaint)
         agents.append(agent)
         agent.start()
         return agent
@@ -145,6 +146,33 @@ def test_a_stopping_agent_gives_its_leases_back(site: WireSite, start: Start, ma
     assert sorted(site.released) == sorted(work.attempt for work in works)
     assert site.reports == {}
     assert machine.leftovers() == []
+
+
+def test_a_drained_agent_gives_its_leases_back_and_claims_nothing_until_it_may_again(
+    site: WireSite, start: Start, machine: Machine
+) -> None:
+    work = site.add(shell_problem(timeout_seconds=30), {"solution.sh": "sleep 30"})
+    agent = start(slots=1)
+    site.wait_until(lambda: any(beat.stage is WorkStage.TESTING for beat in site.heartbeats))
+    agent.drain("the GPU has fallen off the bus")
+    site.wait_until(lambda: site.released == [work.attempt])
+    after = site.add(shell_problem(), GOOD)
+    agent.ring()
+    n_claims = len(site.claims)
+    threading.Event().wait(0.3)
+    assert (len(site.claims), site.reports) == (n_claims, {})
+    agent.resume()
+    site.wait_until(lambda: after.attempt in site.reports)
+    assert machine.leftovers() == []
+
+
+def test_a_job_that_failed_on_failing_hardware_goes_back_instead_of_counting(site: WireSite, start: Start) -> None:
+    failed = site.add(shell_problem(), {"solution.sh": "exit 1"})
+    passed = site.add(shell_problem(), GOOD)
+    start(slots=1, complaint=lambda: "Xid 79")
+    site.wait_until(lambda: passed.attempt in site.reports)
+    assert site.released == [failed.attempt]
+    assert failed.attempt not in site.reports
 
 
 def test_a_fault_of_the_node_is_reported_as_such_and_followed_by_a_self_test(site: WireSite, start: Start) -> None:

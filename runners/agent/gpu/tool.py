@@ -74,6 +74,11 @@ class GpuTool:
             _install(folder)
         return cls(folder / PROGRAM)
 
+    @property
+    def version(self) -> str:
+        """Names the program by its sources."""
+        return self.program.parent.name
+
     def scrub(self, uuid: str) -> Scrubbed:
         """Overwrite what the last program left in the device's memory."""
         said = self._ask(uuid, ["scrub"], SCRUB_SECONDS)

@@ -1,0 +1,280 @@
+"""Keeps a node's GPUs honest: golden program, peaks, cleaning, trouble. A GPU that is unwell drains the whole node."""
+
+import logging
+import statistics
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime
+from typing import Literal, Protocol
+
+from runners.agent.client import SiteRefused, SiteUnavailable
+from runners.agent.gpu import drift
+from runners.agent.gpu.ledger import Ledger, Run
+from runners.agent.gpu.tool import DeviceFailed, Golden, MeasuredPeaks, Scrubbed
+from runners.agent.sandbox.policy import SandboxFault
+from runners.protocol import (
+    PROTOCOL_VERSION,
+    GoldenReport,
+    GpuCapability,
+    NodeHealth,
+    NodeHealthReply,
+    Peaks,
+    PeaksReport,
+)
+
+logger = logging.getLogger(__name__)
+LOOK_SECONDS = 30.0
+GOLDEN_SECONDS = 3600.0
+IDLE_SECONDS = 10.0
+"""How long what a job left running may take to go away once it was killed."""
+MAX_UNSENT = 100
+
+
+class Devices(Protocol):
+    """What is asked of `Gpus`."""
+
+    def trouble(self, uuid: str) -> str: ...
+    def idle(self, uuid: str, timeout_seconds: float) -> bool: ...
+
+
+class Unwatched:
+    """Devices of a machine without NVML: nothing is known of their troubles."""
+
+    def trouble(self, uuid: str) -> str:  # noqa: ARG002
+        return ""
+
+    def idle(self, uuid: str, timeout_seconds: float) -> bool:  # noqa: ARG002
+        return True
+
+
+class Tool(Protocol):
+    """What is asked of `GpuTool`."""
+
+    @property
+    def version(self) -> str: ...
+    def scrub(self, uuid: str) -> Scrubbed: ...
+    def golden(self, uuid: str) -> Golden: ...
+    def peaks(self, uuid: str) -> MeasuredPeaks: ...
+
+
+class Holder(Protocol):
+    """What is asked of `Lanes`."""
+
+    def hold(self, uuid: str) -> AbstractContextManager[None]: ...
+
+
+def _nothing() -> None:
+    pass
+
+
+class Keeper:
+    """Made before the lanes, which clean through it; then `begin`, and `start` once there is an agent to drain.
+
+    `send` tells the site.
+    """
+
+    def __init__(
+        self,
+        devices: Devices,
+        gpus: Sequence[GpuCapability],
+        tool: Tool,
+        ledger: Ledger,
+        send: Callable[[NodeHealth], NodeHealthReply],
+    ) -> None:
+        self._devices, self._tool, self._ledger, self._send = devices, tool, ledger, send
+        # what golden times depend on: with another driver or another golden program a new history begins
+        self._settings = {gpu.uuid: f"{gpu.name}, driver {gpu.driver}, {tool.version}" for gpu in gpus}
+        self._peaks: dict[str, Peaks] = {}
+        self._guard = threading.RLock()
+        self._complaints: dict[str, str] = {}
+        self._told = False
+        self._golden: list[GoldenReport] = []
+        self._measured: list[PeaksReport] = []
+        self._drain: Callable[[str], None] = logger.error
+        self._resume: Callable[[], None] = _nothing
+        self._stopping, self._poked = threading.Event(), threading.Event()
+
+    # -- what the node asks for ----------------------------------------------------------------------------------------
+
+    def begin(self, lanes: Holder) -> None:
+        """Before any work: run the golden program and know the peaks of every GPU. A failing one drains the node."""
+        self._lanes = lanes
+        for uuid in self._settings:
+            self._run_golden(uuid)
+            self._find_peaks(uuid)
+
+    def start(self, drain: Callable[[str], None], resume: Callable[[], None]) -> None:
+        """Keep on looking. `drain` is called with the reason, `resume` once an organiser has enabled the node again."""
+        with self._guard:
+            self._drain, self._resume = drain, resume
+            if self._complaints:
+                drain(self._words())
+        for work, name in ((self._look_for_ever, "gpu-trouble"), (self._golden_for_ever, "gpu-golden")):
+            threading.Thread(target=work, name=name, daemon=True).start()
+
+    def stop(self) -> None:
+        """Its threads are left to end by themselves: one may sit in a driver that hangs."""
+        self._stopping.set()
+        self._poked.set()
+
+    def complaint(self) -> str:
+        """Look at every GPU now; why the node is drained, or "". Asked before a failed job is believed."""
+        for uuid in self._settings:
+            if words := self._devices.trouble(uuid):
+                self._complain(uuid, words)
+        with self._guard:
+            return self._words()
+
+    def clean(self, uuid: str) -> None:
+        """Between tenants: nobody is left on the GPU, and nothing in its memory. Raises SandboxFault, and drains."""
+        try:
+            if not self._devices.idle(uuid, IDLE_SECONDS):
+                raise DeviceFailed(f"a process is still on it {IDLE_SECONDS:g} s after its job ended")
+            self._tool.scrub(uuid)
+        except DeviceFailed as error:
+            self._complain(uuid, str(error))
+            raise SandboxFault(f"{uuid} cannot be cleaned for the next job: {error}") from error
+
+    def peaks_of(self, uuid: str) -> Peaks:
+        """What this node measured; empty where it could not."""
+        return self._peaks.get(uuid, Peaks())
+
+    # -- looking ---------------------------------------------------------------------------------------------------
+
+    def _look_for_ever(self) -> None:
+        while not self._stopping.is_set():
+            self.complaint()
+            self._tell()
+            self._poked.wait(LOOK_SECONDS)
+            self._poked.clear()
+
+    def _golden_for_ever(self) -> None:
+        while not self._stopping.wait(GOLDEN_SECONDS):
+            for uuid in self._settings:
+                self._run_golden(uuid)
+            self._poked.set()
+
+    def _run_golden(self, uuid: str) -> None:
+        """Waits for the device to be free."""
+        with self._lanes.hold(uuid):
+            try:
+                golden = self._tool.golden(uuid)
+            except DeviceFailed as error:
+                self._complain(uuid, str(error))
+            else:
+                self._enter(uuid, golden)
+
+    def _enter(self, uuid: str, golden: Golden) -> None:
+        page = self._ledger.page(uuid, self._settings[uuid])
+        run = Run(datetime.now(UTC), statistics.median(golden.compute_ms), statistics.median(golden.copy_ms))
+        self._judge(uuid, "compute", [one.compute_ms for one in page.runs], golden.compute_ms, run.ran_at)
+        self._judge(uuid, "copy", [one.copy_ms for one in page.runs], golden.copy_ms, run.ran_at)
+        self._ledger.keep(uuid, page.with_run(run))
+
+    def _judge(
+        self,
+        uuid: str,
+        name: Literal["compute", "copy"],
+        earlier: Sequence[float],
+        times_ms: Sequence[float],
+        ran_at: datetime,
+    ) -> None:
+        median_ms = statistics.median(times_ms)
+        report = GoldenReport(
+            gpu_uuid=uuid,
+            name=name,
+            median_ms=median_ms,
+            low_ms=min(times_ms),
+            high_ms=max(times_ms),
+            drift=drift.drift(earlier, median_ms),
+            ran_at=ran_at,
+        )
+        with self._guard:
+            self._golden = [*self._golden, report][-MAX_UNSENT:]
+        if drift.has_drifted([*earlier, median_ms]):
+            words = f"its golden {name} took {median_ms:.3f} ms, {report.drift or 0:+.1%} against its last runs, twice"
+            self._complain(uuid, words)
+
+    def _find_peaks(self, uuid: str) -> None:
+        """Measured once a week: nothing but another driver should change them. Without them the node still works."""
+        page = self._ledger.page(uuid, self._settings[uuid])
+        found = page.fresh_peaks or self._measure_peaks(uuid)
+        if found is None:
+            return
+        self._ledger.keep(uuid, page.model_copy(update={"peaks": found}))
+        with self._guard:
+            self._peaks[uuid] = found.peaks
+            self._measured.append(found)
+
+    def _measure_peaks(self, uuid: str) -> PeaksReport | None:
+        try:
+            with self._lanes.hold(uuid):
+                measured = self._tool.peaks(uuid)
+        except DeviceFailed as error:
+            logger.error("the peaks of %s cannot be measured: %s", uuid, error)
+            return None
+        for kind, why in measured.missing.items():
+            logger.warning("no peak of %s for %s: %s", uuid, kind, why)
+        how = {kind: words[:200] for kind, words in {**measured.missing, **measured.how}.items()}
+        return PeaksReport(gpu_uuid=uuid, peaks=measured.peaks, how=how, measured_at=datetime.now(UTC))
+
+    # -- draining --------------------------------------------------------------------------------------------------
+
+    def _words(self) -> str:
+        return "; ".join(f"{uuid}: {words}" for uuid, words in self._complaints.items())[:400]
+
+    def _complain(self, uuid: str, words: str) -> None:
+        """The first complaint of a GPU stands until an organiser has seen to it."""
+        with self._guard:
+            if uuid in self._complaints:
+                return
+            self._complaints[uuid] = words
+            self._told = False
+            logger.error("draining: %s", self._words())
+            self._drain(self._words())
+        self._poked.set()
+
+    def _tell(self) -> None:
+        """Say what is new; while drained, ask whether an organiser has enabled the node again."""
+        with self._guard:
+            golden, measured, drain = self._golden, self._measured, "" if self._told else self._words()
+            if not (golden or measured or self._complaints):
+                return
+        try:
+            reply = self._send(
+                NodeHealth(protocol_version=PROTOCOL_VERSION, golden=golden, peaks=measured, drain=drain)
+            )
+        except SiteUnavailable as error:
+            logger.warning("the site does not hear how the GPUs fare: %s", error)
+            return
+        except SiteRefused as refused:
+            logger.error("the site refuses to hear how the GPUs fare: %s", refused)
+            return
+        self._was_told(golden, measured, drain, reply)
+
+    def _was_told(
+        self, golden: list[GoldenReport], measured: list[PeaksReport], drain: str, reply: NodeHealthReply
+    ) -> None:
+        with self._guard:
+            self._golden = [one for one in self._golden if one not in golden]
+            self._measured = [one for one in self._measured if one not in measured]
+            self._told = self._told or bool(drain and drain == self._words())
+            enabled_again = self._told and not drain and not reply.disabled_reason
+            forgiven = dict(self._complaints) if enabled_again else {}
+        if forgiven:
+            self._forgive(forgiven)
+
+    def _forgive(self, complaints: dict[str, str]) -> None:
+        """An organiser says that all is well: believe it, take the present speed for the new one, and look again."""
+        logger.info("enabled again by an organiser")
+        with self._guard:
+            self._complaints.clear()
+            self._told = False
+        for uuid in complaints:
+            page = self._ledger.page(uuid, self._settings[uuid])
+            self._ledger.keep(uuid, page.model_copy(update={"runs": []}))
+            self._run_golden(uuid)
+        with self._guard:
+            if not self._complaints:
+                self._resume()
