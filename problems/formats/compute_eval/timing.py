@@ -122,17 +122,18 @@ def extract_time_ms(timing_mode: AnyTimingMode, profile: PerformanceMetrics) -> 
 def _kernels_ms(mode: KernelsTimingMode, profile: PerformanceMetrics) -> float:
     if mode.include is None and mode.exclude is None:
         return profile.summary.total_kernel_time_ms
-    return sum((k.total_duration_ms for k in profile.kernels if _chosen(mode, k.name)), 0.0)
+    return sum((k.total_duration_ms for k in profile.kernels if chosen(mode, k.name)), 0.0)
 
 
 def _region_ms(mode: RegionTimingMode, profile: PerformanceMetrics) -> float:
-    ranges = (metrics for name, metrics in profile.nvtx_ranges.items() if _chosen(mode, name))
+    ranges = (metrics for name, metrics in profile.nvtx_ranges.items() if chosen(mode, name))
     if mode.time_type == "kernel":
         return sum((metrics.kernel_time_ms for metrics in ranges), 0.0)
     return sum((metrics.wall_clock_time_ms or 0.0 for metrics in ranges), 0.0)
 
 
-def _chosen(mode: KernelsTimingMode | RegionTimingMode, name: str) -> bool:
+def chosen(mode: KernelsTimingMode | RegionTimingMode, name: str) -> bool:
+    """Whether a mode's globs let a kernel's or range's name count."""
     included = mode.include is None or any(fnmatchcase(name, glob) for glob in mode.include)
     return included and not any(fnmatchcase(name, glob) for glob in mode.exclude or [])
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from problems.spec.problem import CommandProblem
 from runners.agent.errors import ProfilerUnavailable
 from runners.agent.profilers.base import Attachment, Reading, Timer
+from runners.agent.profilers.cupti import Cupti
 from runners.agent.profilers.custom import PrintedTime
 from runners.agent.profilers.process import ProcessTime
 from runners.protocol import Profiler
@@ -12,7 +13,7 @@ from runners.protocol import Profiler
 __all__ = ["Attachment", "Reading", "Timer", "available", "timer_for"]
 
 _TIMERS: dict[str, Timer] = {"process": ProcessTime(), "custom": PrintedTime()}
-_PROFILERS: dict[Profiler, Callable[[], Timer]] = {}
+_PROFILERS: dict[Profiler, Callable[[], Timer]] = {Profiler.CUPTI: Cupti}
 """Makers of the timers that need a GPU; a maker raises ProfilerUnavailable where its tools are missing."""
 
 

@@ -53,7 +53,7 @@ void write_file(const std::string& path, const std::string& text) {
 // Whole or not at all: written beside and renamed.
 void write_notes(Recording& recording, bool is_final) {
     const std::string draft = recording.stem() + ".draft";
-    write_file(draft, recording.recorder.json(recording.pid, clock_now(), is_final));
+    write_file(draft, recording.recorder.json(recording.pid, clock_now, is_final));
     rename(draft.c_str(), (recording.stem() + ".json").c_str());
 }
 

@@ -40,7 +40,8 @@ Ranges::Entered Ranges::enter(Scope& scope, ThreadId thread, const std::string* 
     RangeAccount& account = accounts_[id];
     ++account.unclosed;
     ++open_count_;
-    if (account.depth++ == 0) account.since = now;
+    // Threads read the clock before they wait for their turn here, so a later one may bring an earlier time.
+    if (account.depth++ == 0) account.since = account.open.empty() ? now : std::max(now, account.open.back().second);
     Depth& nesting = scope[id];
     if (nesting.depth++ == 0) nesting.since = nesting.last = now;
     auto instance = std::make_shared<Instance>(id, thread, now);
@@ -62,9 +63,9 @@ void Ranges::leave(Scope& scope, const Entered& instance, Nanoseconds now) {
     --open_count_;
     if (--account.depth == 0) close_interval(account, now);
     Depth& nesting = scope[instance->name];
-    nesting.last = now;
+    nesting.last = std::max(nesting.last, now);
     if (--nesting.depth == 0) {
-        account.wall_ns += now - nesting.since;
+        account.wall_ns += std::max(now, nesting.since) - nesting.since;
         scope.erase(instance->name);
     }
     const auto place = std::find(open_.rbegin(), open_.rend(), instance);
@@ -94,7 +95,7 @@ void Ranges::close_interval(RangeAccount& account, Nanoseconds now) const {
         for (std::size_t i = 0; i < open.size() / 2; ++i) open[i] = {open[2 * i].first, open[2 * i + 1].second};
         open.resize(open.size() / 2);
     }
-    open.emplace_back(account.since, now);
+    open.emplace_back(account.since, std::max(account.since, now));
 }
 
 void Ranges::forget_idle_threads() {

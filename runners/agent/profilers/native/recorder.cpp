@@ -83,7 +83,7 @@ std::string range_json(const RangeAccount& account, const RangeWork& work) {
         .number("copied_bytes", work.copies.bytes)
         .number("fill_ns", work.fills.ns)
         .number("busy_ns", work.busy.total())
-        .number("late_ns", work.late.total())
+        .number("late_ns", std::min(work.late.total(), work.busy.total()))
         .number("foreign_launches", work.foreign_launches)
         .raw("open", intervals_json(account))
         .str();
@@ -165,12 +165,14 @@ bool Recorder::worth_telling() {
     return contexts_ > 0 || ranges_.any_seen();
 }
 
-std::string Recorder::json(long pid, Nanoseconds now, bool is_final) {
+std::string Recorder::json(long pid, Nanoseconds (*clock)(), bool is_final) {
     const std::lock_guard<std::mutex> device_guard(device_lock_);
     std::vector<RangeAccount> accounts;
     std::uint64_t lost = 0;
+    Nanoseconds now = 0;
     {
         const Guard guard(host_lock_);
+        now = clock();
         accounts = ranges_.accounts(now);
         lost = ranges_.lost();
     }

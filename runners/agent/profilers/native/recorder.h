@@ -43,8 +43,8 @@ public:
     // Changes whenever something was recorded.
     std::uint64_t changes() const { return changes_; }
 
-    // All of it as of `now`; `is_final` when nothing more will come. The reader is profilers/cupti_notes.py.
-    std::string json(long pid, Nanoseconds now, bool is_final);
+    // All of it as of now; `is_final` when nothing more will come. The reader is profilers/cupti_notes.py.
+    std::string json(long pid, Nanoseconds (*clock)(), bool is_final);
 
 private:
     const Nanoseconds begun_;

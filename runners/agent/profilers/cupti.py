@@ -1,0 +1,85 @@
+"""The profiler `cupti`: a library of ours in the benchmark's own processes adds up kernels, copies and NVTX ranges."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from problems.formats.compute_eval.timing import PerformanceMetrics, chosen, extract_time_ms
+from problems.spec.problem import CommandProblem
+from problems.spec.timing_mode import KernelsTimingMode, RegionTimingMode, TimingMode
+from runners.agent.errors import ProfilerUnavailable
+from runners.agent.profilers import cupti_library
+from runners.agent.profilers.base import Attachment, Reading
+from runners.agent.profilers.cupti_merge import facts_of, metrics_of, sum_ranges
+from runners.agent.profilers.cupti_notes import DamagedNotes, read_notes
+from runners.agent.sandbox.policy import Mount, Outcome
+from runners.protocol import Clock
+
+FAILED = "Benchmark profiling failed: {}"
+"""ComputeEval's words, with its `None` where there is no profile."""
+MOST_NAMES_TOLD = 20
+LONGEST_NAME_TOLD = 80
+
+
+class Cupti:
+    """Loaded by the CUDA driver and by NVTX where they start in a process, so any command and its children will do."""
+
+    clock = Clock.IN_PROCESS
+    waits_at_gate = False
+
+    def __init__(self) -> None:
+        complaint = cupti_library.why_unavailable()
+        if complaint:
+            raise ProfilerUnavailable(f"the profiler cupti cannot run here: {complaint}. Or use `--profile none`")
+        self._library = cupti_library.find_or_build()
+        self.name = self._library.version
+
+    def attach(self, shell: str, notes: Path) -> Attachment:
+        """The command stays as it is; see `Timer.attach`."""
+        library, folder = self._library.path, self._library.path.parent
+        environment = {
+            "CUDA_INJECTION64_PATH": str(library),
+            "NVTX_INJECTION64_PATH": str(library),
+            "PODIUM_CUPTI_NOTES": str(notes),
+        }
+        return Attachment(shell, environment, (Mount(folder, str(folder)), Mount(notes, str(notes), writable=True)))
+
+    def read(self, problem: CommandProblem, notes: Path, outcome: Outcome) -> Reading:
+        """See `Timer.read`. A filter that matches nothing is an error; ComputeEval makes 0.0 of it."""
+        try:
+            found = read_notes(notes, outcome.wall_ms)
+        except DamagedNotes as error:
+            return Reading(None, FAILED.format(f"{error}; the profile was not believed"))
+        if found is None or not found.processes:
+            return Reading(None, FAILED.format(None))
+        ranges = sum_ranges(found.processes)
+        metrics, facts = metrics_of(found, ranges), facts_of(found, ranges)
+        complaint = unmatched(problem.timing_mode, metrics)
+        if complaint:
+            return Reading(None, FAILED.format(complaint), metrics, facts)
+        return Reading(extract_time_ms(problem.timing_mode, metrics), None, metrics, facts)
+
+
+def unmatched(mode: TimingMode, metrics: PerformanceMetrics) -> str:
+    """Why the mode's filter leaves nothing to time; empty where it leaves something."""
+    if isinstance(mode, RegionTimingMode):
+        return _unmatched(mode, "NVTX range", metrics.nvtx_ranges)
+    if isinstance(mode, KernelsTimingMode) and (mode.include is not None or mode.exclude is not None):
+        return _unmatched(mode, "kernel", [kernel.name for kernel in metrics.kernels])
+    return ""
+
+
+def _unmatched(mode: KernelsTimingMode | RegionTimingMode, what: str, names: Iterable[str]) -> str:
+    names = list(dict.fromkeys(names))
+    if any(chosen(mode, name) for name in names):
+        return ""
+    if not names:
+        return f"the run had no {what}"
+    told = ", ".join(repr(name[:LONGEST_NAME_TOLD]) for name in names[:MOST_NAMES_TOLD])
+    more = ", …" if len(names) > MOST_NAMES_TOLD else ""
+    return f"No {what} matches {_filter(mode)}; the run had: {told}{more}"
+
+
+def _filter(mode: KernelsTimingMode | RegionTimingMode) -> str:
+    include = "" if mode.include is None else " or ".join(map(repr, mode.include)) or "an empty list"
+    exclude = "" if not mode.exclude else "other than " + ", ".join(map(repr, mode.exclude))
+    return " ".join(filter(None, [include, exclude]))

@@ -1,0 +1,224 @@
+"""Adds up what several processes of one run recorded: ComputeEval's metrics, and the facts that bound them.
+
+What one process launches while another has a range open counts for that range, unless it has ranges of that name
+itself: for the slices of its timeline that lie in the range, in proportion where they lie in it only partly.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from problems.formats.compute_eval.timing import (
+    KernelMetrics,
+    MemoryTransferMetrics,
+    NvtxMemoryBreakdown,
+    NvtxRangeMetrics,
+    PerformanceMetrics,
+    PerformanceSummary,
+)
+from runners.agent.profilers.cupti_notes import CopyNote, Notes, ProcessNote, RangeNote
+from runners.agent.profilers.facts import ProfileFacts, RangeFacts
+
+MOST_SHARED_NAMES = 64
+"""Of how many names ranges are looked at across processes; a bound on the work that a contestant can make."""
+
+Intervals = list[tuple[int, int]]
+
+
+@dataclass
+class RangeSum:
+    """One name's ranges over all processes, in nanoseconds; what was launched elsewhere by shares of slices."""
+
+    instances: int = 0
+    unclosed: int = 0
+    wall_ns: float = 0
+    launches: float = 0
+    kernel_ns: float = 0
+    copies: float = 0
+    copy_ns: float = 0
+    copied_bytes: float = 0
+    fill_ns: float = 0
+    busy_ns: float = 0
+    late_ns: float = 0
+    foreign_launches: float = 0
+
+    def add(self, note: RangeNote) -> None:
+        for name in vars(self):
+            setattr(self, name, getattr(self, name) + getattr(note, name))
+
+    def add_share(self, process: ProcessNote, open_elsewhere: Intervals) -> None:
+        _, launches, kernel_ns, copies, copy_ns, copied_bytes, fill_ns, *_ = _shared(process, open_elsewhere)
+        self.launches += launches
+        self.foreign_launches += launches
+        self.kernel_ns += kernel_ns
+        self.copies += copies
+        self.copy_ns += copy_ns
+        self.copied_bytes += copied_bytes
+        self.fill_ns += fill_ns
+        self.busy_ns += kernel_ns + copy_ns + fill_ns
+
+    def metrics(self) -> NvtxRangeMetrics:
+        return NvtxRangeMetrics(
+            wall_clock_time_ms=self.wall_ns / 1e6 if self.wall_ns else None,
+            kernel_time_ms=self.kernel_ns / 1e6,
+            kernel_invocations=round(self.launches),
+            memcpy_time_ms=self.copy_ns / 1e6,
+            memcpy_count=round(self.copies),
+            memcpy_bytes=round(self.copied_bytes),
+        )
+
+    def facts(self) -> RangeFacts:
+        return RangeFacts(
+            instances=self.instances,
+            unclosed=self.unclosed,
+            wall_ms=self.wall_ns / 1e6,
+            kernel_ms=self.kernel_ns / 1e6,
+            launches=round(self.launches),
+            memcpy_ms=self.copy_ns / 1e6,
+            memset_ms=self.fill_ns / 1e6,
+            busy_ms=self.busy_ns / 1e6,
+            late_ms=self.late_ns / 1e6,
+            foreign_launches=round(self.foreign_launches),
+        )
+
+
+def sum_ranges(processes: Sequence[ProcessNote]) -> dict[str, RangeSum]:
+    """By name, in the order in which the names were first met."""
+    sums: dict[str, RangeSum] = defaultdict(RangeSum)
+    for note in (one for process in processes for one in process.ranges):
+        sums[note.name].add(note)
+    if len(processes) > 1:
+        for name in list(sums)[:MOST_SHARED_NAMES]:
+            _add_shares(sums[name], name, processes)
+    return dict(sums)
+
+
+def _add_shares(total: RangeSum, name: str, processes: Sequence[ProcessNote]) -> None:
+    open_when = _union(interval for one in _ranges(processes) if one.name == name for interval in one.open)
+    for process in processes:
+        if process.timeline.slices and all(one.name != name for one in process.ranges):
+            total.add_share(process, open_when)
+
+
+def _ranges(processes: Iterable[ProcessNote]) -> Iterable[RangeNote]:
+    return (one for process in processes for one in process.ranges)
+
+
+def _union(intervals: Iterable[tuple[int, int]]) -> Intervals:
+    """Sorted and apart from one another."""
+    joined: Intervals = []
+    for start, end in sorted(intervals):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        else:
+            joined.append((start, end))
+    return joined
+
+
+def _shared(process: ProcessNote, intervals: Intervals) -> list[float]:
+    """The columns of a process's timeline, summed over its slices by the share of each that lies in `intervals`."""
+    timeline = process.timeline
+    if not timeline.slices or not intervals:
+        return [0.0] * 9
+    slices = np.array(timeline.slices, dtype=np.float64)
+    # Times from the process's begin on: nanoseconds of a clock that counts from boot would lose digits as floats.
+    edges = np.array([edge - timeline.origin_ns for one in intervals for edge in one], dtype=np.float64)
+    open_before = np.concatenate([[0.0], np.cumsum(np.diff(edges) * (np.arange(len(edges) - 1) % 2 == 0))])
+    starts = slices[:, 0] * timeline.width_ns
+    open_in = np.interp(starts + timeline.width_ns, edges, open_before) - np.interp(starts, edges, open_before)
+    sums: list[float] = ((open_in / timeline.width_ns) @ slices).tolist()
+    return sums
+
+
+def facts_of(notes: Notes, ranges: dict[str, RangeSum]) -> ProfileFacts:
+    """What the run did beyond its time."""
+    processes = notes.processes
+    kernels: dict[str, int] = defaultdict(int)
+    for kernel in (kernel for process in processes for kernel in process.kernels):
+        kernels[kernel.name] += kernel.launches
+    outside_launches, outside_ns = _outside(processes)
+    return ProfileFacts(
+        processes=sum(process.contexts > 0 for process in processes) + notes.silent,
+        unfinished=notes.unfinished,
+        dropped_records=sum(process.dropped + process.incomplete for process in processes),
+        kernel_ms=sum(process.kernel_ns for process in processes) / 1e6,
+        launches=sum(process.launches for process in processes),
+        memcpy_ms=sum(process.copy_ns for process in processes) / 1e6,
+        memset_ms=sum(process.fill_ns for process in processes) / 1e6,
+        busy_ms=sum(process.busy_ns for process in processes) / 1e6,
+        outside_ms=outside_ns / 1e6,
+        outside_launches=outside_launches,
+        kernels=dict(kernels),
+        ranges={name: one.facts() for name, one in ranges.items()},
+    )
+
+
+def _outside(processes: Sequence[ProcessNote]) -> tuple[int, float]:
+    """Launches and kernel time while neither the launching process nor any other had a range open."""
+    launches, ns = 0.0, 0.0
+    for process in processes:
+        elsewhere = _union(
+            interval for one in processes if one is not process for note in one.ranges for interval in note.open
+        )
+        *_, shared_launches, shared_ns = _shared(process, elsewhere)
+        launches += process.outside_launches - shared_launches
+        ns += process.outside_ns - shared_ns
+    return round(launches), max(ns, 0.0)
+
+
+def metrics_of(notes: Notes, ranges: dict[str, RangeSum]) -> PerformanceMetrics:
+    """The run in the shape of ComputeEval's own profiler."""
+    processes = notes.processes
+    kernels = [_kernel(one.name, one.launches, one.ns) for process in processes for one in process.kernels]
+    transfers = _transfers([copy for process in processes for copy in process.copies])
+    begun, ended = min(one.begun_ns for one in processes), max(one.ended_ns for one in processes)
+    return PerformanceMetrics(
+        kernels=kernels,
+        memory_transfers=transfers,
+        nvtx_ranges={name: one.metrics() for name, one in ranges.items()},
+        summary=PerformanceSummary(
+            total_kernel_time_ms=sum(process.kernel_ns for process in processes) / 1e6,
+            total_kernels=len(kernels),
+            total_kernel_invocations=sum(process.launches for process in processes),
+            total_memory_transfers=sum(transfer.count for transfer in transfers.values()),
+            application_duration_ms=(ended - begun) / 1e6,
+        ),
+    )
+
+
+def _kernel(name: str, launches: int, ns: int) -> KernelMetrics:
+    average_ms = ns / 1e6 / launches if launches else 0.0
+    return KernelMetrics(name=name, invocations=launches, total_duration_ms=ns / 1e6, avg_duration_ms=average_ms)
+
+
+def _transfers(copies: Sequence[CopyNote]) -> dict[str, MemoryTransferMetrics]:
+    by_direction: dict[str, list[CopyNote]] = defaultdict(list)
+    for copy in copies:
+        by_direction[copy.direction].append(copy)
+    return {direction: _transfer(by_direction[direction]) for direction in sorted(by_direction)}
+
+
+def _transfer(copies: Sequence[CopyNote]) -> MemoryTransferMetrics:
+    parts: dict[str, list[int]] = {}
+    for part in (part for copy in copies for part in copy.ranges):
+        total = parts.setdefault(part.name, [0, 0])
+        total[0] += part.bytes
+        total[1] += part.ns
+    total_bytes, total_ns = sum(copy.bytes for copy in copies), sum(copy.ns for copy in copies)
+    return MemoryTransferMetrics(
+        count=sum(copy.count for copy in copies),
+        total_bytes=total_bytes,
+        total_time_ms=total_ns / 1e6,
+        bandwidth_gbps=_gbps(total_bytes, total_ns),
+        nvtx={
+            name: NvtxMemoryBreakdown(bytes=bytes_, time_ms=ns / 1e6, bandwidth_gbps=_gbps(bytes_, ns))
+            for name, (bytes_, ns) in sorted(parts.items())
+        },
+    )
+
+
+def _gbps(moved_bytes: int, ns: int) -> float:
+    """Gigabytes per second, which is bytes per nanosecond."""
+    return round(moved_bytes / ns, 3) if ns else 0.0

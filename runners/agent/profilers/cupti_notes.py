@@ -1,0 +1,242 @@
+"""Reads what libpodium_cupti.so left of one run: a file per process, from a folder that the contestant could write to.
+
+Nothing in it is trusted to be a number, a plain file or small. That it is consistent makes a forgery harder, not
+impossible: the time stays a claim of the contestant's process, to be held against what was seen from outside.
+"""
+
+import os
+import re
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+MOST_FILES = 2048
+MOST_BYTES = 64 << 20
+CLOCK_SLACK_NS = 100_000_000
+"""How much longer than the command a recording may seem: it is stopped by other clocks."""
+
+_NAME = re.compile(r"(?P<stem>[1-9]\d{0,9}-\d{1,20})\.(?P<kind>json|begun|draft)")
+
+Count = Annotated[int, Field(ge=0, lt=1 << 63)]
+Slice = tuple[Count, Count, Count, Count, Count, Count, Count, Count, Count]
+"""Index, launches, kernel ns, copies, copy ns, copied bytes, fill ns, launches and kernel ns outside of any range."""
+
+
+class DamagedNotes(Exception):
+    """What lies in the folder is not what the recorder writes; the message says how it differs."""
+
+
+class _Note(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+
+class KernelNote(_Note):
+    name: str
+    launches: Count
+    ns: Count
+
+
+class PartNote(_Note):
+    """Copies launched inside a range, or outside of all (name "")."""
+
+    name: str
+    bytes: Count
+    ns: Count
+
+
+class CopyNote(_Note):
+    direction: str
+    count: Count
+    bytes: Count
+    ns: Count
+    ranges: list[PartNote]
+
+
+class RangeNote(_Note):
+    """All instances of the ranges of one name in one process; `open` are the times at which any was."""
+
+    name: str
+    instances: Count
+    unclosed: Count
+    wall_ns: Count
+    launches: Count
+    kernel_ns: Count
+    copies: Count
+    copy_ns: Count
+    copied_bytes: Count
+    fill_ns: Count
+    busy_ns: Count
+    late_ns: Count
+    foreign_launches: Count
+    open: list[tuple[Count, Count]]
+
+
+class TimelineNote(_Note):
+    """Work by the time of its launch, in slices of `width_ns` from `origin_ns` on; empty ones are left out."""
+
+    origin_ns: Count
+    width_ns: Annotated[int, Field(gt=0, lt=1 << 63)]
+    slices: list[Slice]
+
+
+class ProcessNote(_Note):
+    """One process. Times are nanoseconds of CLOCK_MONOTONIC; `dropped` counts records and ranges that were lost."""
+
+    schema_version: Annotated[int, Field(alias="schema", ge=1, le=1)]
+    pid: Count
+    begun_ns: Count
+    ended_ns: Count
+    final: bool
+    contexts: Count
+    dropped: Count
+    incomplete: Count
+    unattributed: Count
+    kernels: list[KernelNote]
+    copies: list[CopyNote]
+    fill_ns: Count
+    busy_ns: Count
+    outside_launches: Count
+    outside_ns: Count
+    ranges: list[RangeNote]
+    timeline: TimelineNote
+
+    @property
+    def launches(self) -> int:
+        return sum(kernel.launches for kernel in self.kernels)
+
+    @property
+    def kernel_ns(self) -> int:
+        return sum(kernel.ns for kernel in self.kernels)
+
+    @property
+    def copy_ns(self) -> int:
+        return sum(copy.ns for copy in self.copies)
+
+
+@dataclass(frozen=True)
+class Notes:
+    """What one run left: its processes, and how many of those that used the device did not write their last words."""
+
+    processes: tuple[ProcessNote, ...]
+    unfinished: int
+    silent: int
+    """How many of the unfinished left no words at all."""
+
+
+def read_notes(folder: Path, wall_ms: float) -> Notes | None:
+    """What the run of `wall_ms` left in `folder`; None where it left nothing or what cannot be read as JSON.
+
+    Raises DamagedNotes.
+    """
+    files = _read_files(folder)
+    notes = {stem: _parse(data) for (stem, kind), data in files.items() if kind == "json"}
+    known = {stem: note for stem, note in notes.items() if note is not None}
+    begun = {stem for stem, kind in files if kind == "begun"}
+    if len(known) < len(notes) or not (known or begun):
+        return None
+    _check_together(known, begun, wall_ms)
+    finished = {stem for stem, note in known.items() if note.final}
+    return Notes(tuple(known.values()), len(begun - finished), len(begun - set(known)))
+
+
+def _read_files(folder: Path) -> dict[tuple[str, str], bytes]:
+    """Contents by stem and kind. Raises DamagedNotes."""
+    contents: dict[tuple[str, str], bytes] = {}
+    left = MOST_BYTES
+    directory = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        for name in _names(directory):
+            match = _NAME.fullmatch(name)
+            if match is None:
+                raise DamagedNotes(f"there is a file {name[:80]!r} that the profiler did not write")
+            data = _read_plain(directory, name, left)
+            left -= len(data)
+            contents[match["stem"], match["kind"]] = data
+    finally:
+        os.close(directory)
+    return contents
+
+
+def _names(directory: int) -> Iterator[str]:
+    with os.scandir(directory) as entries:
+        for number, entry in enumerate(entries):
+            if number >= MOST_FILES:
+                raise DamagedNotes(f"there are more than {MOST_FILES} files")
+            yield entry.name
+
+
+def _read_plain(directory: int, name: str, most_bytes: int) -> bytes:
+    """A plain file's content: no link, no pipe, no more than said."""
+    try:
+        file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=directory)
+    except OSError as error:
+        raise DamagedNotes(f"the file {name} cannot be opened ({error.strerror})") from None
+    with os.fdopen(file, "rb") as stream:
+        facts = os.fstat(file)
+        if not stat.S_ISREG(facts.st_mode) or facts.st_nlink != 1:
+            raise DamagedNotes(f"the file {name} is no plain file of its own")
+        data = stream.read(most_bytes + 1)
+    if len(data) > most_bytes:
+        raise DamagedNotes(f"there is more than {MOST_BYTES >> 20} MiB")
+    return data
+
+
+def _parse(data: bytes) -> ProcessNote | None:
+    try:
+        return ProcessNote.model_validate_json(data)
+    except (ValidationError, RecursionError):
+        return None
+
+
+def _check_together(notes: dict[str, ProcessNote], begun: set[str], wall_ms: float) -> None:
+    """Raises DamagedNotes."""
+    for stem, note in notes.items():
+        if stem != f"{note.pid}-{note.begun_ns}":
+            raise DamagedNotes(f"the file {stem}.json tells of another process")
+        if note.contexts and stem not in begun:
+            raise DamagedNotes(f"process {note.pid} used the device without having begun to")
+        _check_sums(note)
+    if notes:
+        span_ns = max(note.ended_ns for note in notes.values()) - min(note.begun_ns for note in notes.values())
+        if span_ns > wall_ms * 1e6 + CLOCK_SLACK_NS:
+            raise DamagedNotes("the processes seem to have run longer than the command")
+
+
+def _check_sums(note: ProcessNote) -> None:
+    """What the recorder's own figures always keep."""
+    lengths = [note.kernel_ns, note.copy_ns, note.fill_ns]
+    in_timeline = [sum(piece[column] for piece in note.timeline.slices) for column in (1, 2, 4, 6)]
+    kept = (
+        note.begun_ns <= note.ended_ns
+        and in_timeline == [note.launches, *lengths]
+        and note.busy_ns <= sum(lengths)
+        and note.outside_launches <= note.launches
+        and note.outside_ns <= note.kernel_ns
+        and all(_range_keeps(one, note) for one in note.ranges)
+        and len({one.name for one in note.ranges}) == len(note.ranges)
+        and (note.contexts > 0 or not (note.kernels or note.copies))
+    )
+    if not kept:
+        raise DamagedNotes(f"the figures of process {note.pid} contradict one another")
+
+
+def _range_keeps(one: RangeNote, note: ProcessNote) -> bool:
+    work_ns = one.kernel_ns + one.copy_ns + one.fill_ns
+    return (
+        one.launches <= note.launches
+        and one.kernel_ns <= note.kernel_ns
+        and one.copy_ns <= note.copy_ns
+        and one.fill_ns <= note.fill_ns
+        and one.late_ns <= one.busy_ns <= work_ns
+        and one.foreign_launches <= one.launches
+        and _in_order(one.open, note)
+    )
+
+
+def _in_order(intervals: Sequence[tuple[int, int]], note: ProcessNote) -> bool:
+    edges = [edge for interval in intervals for edge in interval]
+    return edges == sorted(edges) and all(note.begun_ns <= edge <= note.ended_ns for edge in edges)
