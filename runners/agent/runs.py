@@ -72,15 +72,17 @@ class _Benchmark:
                 mounts=attachment.mounts,
                 cancelled=self.watcher.cancelled,
             )
-            outcome, device = self._gated(command, notes) if self.seat.window else self._alone(command)
-            return BenchmarkRun(outcome, self._reading(notes, outcome), device)
+            outcome, device, waited_ms = self._gated(command, notes) if self.seat.window else self._alone(command)
+            reading = self._reading(notes, outcome)
+            own_ms = max(0.0, outcome.wall_ms - waited_ms)
+            return BenchmarkRun(replace(outcome, wall_ms=own_ms), reading, device)
 
-    def _alone(self, command: Command) -> tuple[Outcome, DeviceRecord | None]:
+    def _alone(self, command: Command) -> tuple[Outcome, DeviceRecord | None, float]:
         with self._watch() as watch:
             outcome = uncancelled(self.environment, command)
-        return outcome, watch.record
+        return outcome, watch.record, 0.0
 
-    def _gated(self, command: Command, notes: Path) -> tuple[Outcome, DeviceRecord | None]:
+    def _gated(self, command: Command, notes: Path) -> tuple[Outcome, DeviceRecord | None, float]:
         assert self.seat.window
         gate = Gate(notes, self.seat.window, self.seat.is_wanted, self._watch, self.limit_seconds)
         patient = replace(
@@ -95,8 +97,7 @@ class _Benchmark:
             outcome = replace(outcome, cancelled=False, timed_out=True)
         if outcome.cancelled:
             raise Cancelled
-        own_ms = max(0.0, outcome.wall_ms - gate.waited_seconds * 1e3)
-        return replace(outcome, wall_ms=own_ms), gate.record
+        return outcome, gate.record, gate.waited_seconds * 1e3
 
     def _watch(self) -> AbstractContextManager[Watched]:
         gpus, uuid = self.environment.gpus, self.seat.gpu_uuid

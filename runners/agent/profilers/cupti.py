@@ -24,7 +24,7 @@ class Cupti:
     """Loaded by the CUDA driver and by NVTX where they start in a process, so any command and its children will do."""
 
     clock = Clock.IN_PROCESS
-    waits_at_gate = False
+    waits_at_gate = True
 
     def __init__(self) -> None:
         complaint = cupti_library.why_unavailable()

@@ -72,6 +72,14 @@ bool launches(std::string_view name) {
     return false;
 }
 
+// The driver's calls alone: the runtime makes them, and a wait is part of using the device.
+bool uses_device(std::string_view name) {
+    for (const char* prefix : {"cuLaunch", "cuGraphLaunch", "cuMemcpy", "cuMemset", "cuCtxSynchronize",
+                               "cuStreamSynchronize", "cuEventSynchronize"})
+        if (begins(name, prefix)) return true;
+    return false;
+}
+
 // What takes a context and its unread records away.
 bool tears_down(std::string_view name) {
     for (const char* prefix : {"cudaDeviceReset", "cudaThreadExit", "cuCtxDestroy", "cuDevicePrimaryCtxRe"})
@@ -80,7 +88,7 @@ bool tears_down(std::string_view name) {
 }
 
 struct Watched {
-    bool launch[MOST_CALLBACKS], teardown[MOST_CALLBACKS];
+    bool launch[MOST_CALLBACKS], teardown[MOST_CALLBACKS], gated[MOST_CALLBACKS];
 } runtime_calls, driver_calls;
 
 void CUPTIAPI called(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
@@ -89,11 +97,16 @@ void CUPTIAPI called(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, co
         return;
     }
     const auto* call = static_cast<const CUpti_CallbackData*>(data);
-    if (call->callbackSite != CUPTI_API_ENTER || id >= MOST_CALLBACKS) return;
+    if (id >= MOST_CALLBACKS) return;
     const Watched& watched = domain == CUPTI_CB_DOMAIN_RUNTIME_API ? runtime_calls : driver_calls;
+    if (call->callbackSite != CUPTI_API_ENTER) {
+        if (watched.gated[id]) gate().leave();
+        return;
+    }
+    if (watched.gated[id]) gate().enter();
     if (watched.teardown[id]) {
         flush_complete();
-    } else if (Recorder* its = recorder()) {
+    } else if (Recorder* its = watched.launch[id] ? recorder() : nullptr) {
         its->launched(call->correlationId, this_thread(), clock_now());
     }
 }
@@ -104,7 +117,8 @@ void watch(CUpti_SubscriberHandle subscriber, CUpti_CallbackDomain domain, CUpti
         if (cuptiGetCallbackName(domain, id, &name) != CUPTI_SUCCESS || !name) continue;
         watched.launch[id] = launches(name);
         watched.teardown[id] = tears_down(name);
-        if (watched.launch[id] || watched.teardown[id]) cuptiEnableCallback(1, subscriber, domain, id);
+        watched.gated[id] = gate().in_use() && uses_device(name);
+        if (watched.launch[id] || watched.teardown[id] || watched.gated[id]) cuptiEnableCallback(1, subscriber, domain, id);
     }
 }
 

@@ -74,13 +74,16 @@ int push(nvtxDomainHandle_t domain, Message message) {
     Recorder* its = recorder();
     if (!its) return NO_LEVEL;
     const Name name(message);
+    gate().enter_range();
     return its->push(this_thread(), reinterpret_cast<std::uintptr_t>(domain), name.get(), clock_now());
 }
 
 int pop(nvtxDomainHandle_t domain) {
     const Nanoseconds now = clock_now();
     Recorder* its = recorder();
-    return its ? its->pop(this_thread(), reinterpret_cast<std::uintptr_t>(domain), now) : NO_LEVEL;
+    const int level = its ? its->pop(this_thread(), reinterpret_cast<std::uintptr_t>(domain), now) : NO_LEVEL;
+    if (level >= 0) gate().leave_range();
+    return level;
 }
 
 template <class Message>
@@ -88,12 +91,14 @@ nvtxRangeId_t start(Message message) {
     Recorder* its = recorder();
     if (!its) return 0;
     const Name name(message);
+    gate().enter_range();
     return its->start(this_thread(), name.get(), clock_now());
 }
 
 void end(nvtxRangeId_t id) {
     const Nanoseconds now = clock_now();
-    if (Recorder* its = recorder()) its->end(id, now);
+    Recorder* its = recorder();
+    if (its && its->end(id, now)) gate().leave_range();
 }
 
 int NVTX_API push_ascii(const char* message) { return push(nullptr, message); }

@@ -16,6 +16,7 @@ namespace podium {
 namespace {
 
 constexpr char NOTES[] = "PODIUM_CUPTI_NOTES";
+constexpr char GATE[] = "PODIUM_GATE";
 constexpr long TICK_NS = 50'000'000;
 
 // All that a child of `fork` must not share with its parent.
@@ -126,6 +127,11 @@ Recorder* recorder() {
     Recording* recording = current.load(std::memory_order_acquire);
     if (!recording || recording->finished.load(std::memory_order_relaxed)) return nullptr;
     return &recording->recorder;
+}
+
+Gate& gate() {
+    static Gate* const held = new Gate(std::getenv(GATE));  // outlives every thread that uses it while the process exits
+    return *held;
 }
 
 void begin_recording() {

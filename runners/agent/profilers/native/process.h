@@ -2,6 +2,7 @@
 #pragma once
 
 #include "activity.h"
+#include "gate.h"
 #include "recorder.h"
 
 namespace podium {
@@ -12,6 +13,9 @@ ThreadId this_thread();
 // The recorder of this process; null where nobody asked for one and after the last words were written. A child of `fork`
 // gets one of its own.
 Recorder* recorder();
+
+// Where this process waits for its device; lets everything pass where nobody keeps a gate.
+Gate& gate();
 
 // From both injection entry points, as often as they are called.
 void begin_recording();

@@ -27,11 +27,12 @@ std::uint64_t Ranges::start(ThreadId thread, const std::string* name, Nanosecond
     return id;
 }
 
-void Ranges::end(std::uint64_t id, Nanoseconds now) {
+bool Ranges::end(std::uint64_t id, Nanoseconds now) {
     const auto found = started_.find(id);
-    if (found == started_.end()) return;
+    if (found == started_.end()) return false;
     leave(process_, found->second, now);
     started_.erase(found);
+    return true;
 }
 
 Ranges::Entered Ranges::enter(Scope& scope, ThreadId thread, const std::string* name, Nanoseconds now) {

@@ -37,7 +37,7 @@ public:
 
     // Start and end, by any threads of the process. `start` returns an id that is never 0.
     std::uint64_t start(ThreadId thread, const std::string* name, Nanoseconds now);
-    void end(std::uint64_t id, Nanoseconds now);
+    bool end(std::uint64_t id, Nanoseconds now);  // false for a range that is not open
 
     void launched(std::uint32_t correlation, ThreadId thread, Nanoseconds now);
     Launch launch_of(std::uint32_t correlation) const;

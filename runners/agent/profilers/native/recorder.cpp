@@ -132,10 +132,10 @@ std::uint64_t Recorder::start(ThreadId thread, const std::string* name, Nanoseco
     return ranges_.start(thread, name, now);
 }
 
-void Recorder::end(std::uint64_t id, Nanoseconds now) {
+bool Recorder::end(std::uint64_t id, Nanoseconds now) {
     ++changes_;
     const Guard guard(host_lock_);
-    ranges_.end(id, now);
+    return ranges_.end(id, now);
 }
 
 void Recorder::launched(std::uint32_t correlation, ThreadId thread, Nanoseconds now) {

@@ -30,7 +30,7 @@ public:
     int push(ThreadId thread, Ranges::Domain domain, const std::string* name, Nanoseconds now);
     int pop(ThreadId thread, Ranges::Domain domain, Nanoseconds now);
     std::uint64_t start(ThreadId thread, const std::string* name, Nanoseconds now);
-    void end(std::uint64_t id, Nanoseconds now);
+    bool end(std::uint64_t id, Nanoseconds now);  // false for a range that is not open
     void launched(std::uint32_t correlation, ThreadId thread, Nanoseconds now);
 
     // The device's side.
