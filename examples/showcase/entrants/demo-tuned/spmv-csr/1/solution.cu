@@ -1,7 +1,7 @@
 #include "spmv_csr.h"
 
-// A block takes 128 rows and reads their entries in portions as one stream, whatever the rows' lengths; the products wait
-// in shared memory until two threads for each row have added them up.
+// A block takes 128 rows and reads their entries in portions as one stream, whatever the rows' lengths; the products
+// wait in shared memory until two threads for each row have added them up.
 constexpr int threads = 256, rows_per_block = 128, portion = 4096;
 
 __global__ void __launch_bounds__(threads) row_sums(const int* row_starts, const int* columns, const float* values,

@@ -1,6 +1,6 @@
 #include "spmv_csr.h"
 
-// As many lanes for a row as rows are long on average. Entries are read once and so pass the caches by; x stays in them.
+// The longer rows are on average, the more lanes each gets. Entries are read once and so pass the caches by; x stays.
 constexpr int threads = 128;
 
 template <int lanes>
