@@ -14,7 +14,7 @@ from demo import screen
 from demo.client import Client
 from demo.entrants import DemoEntrant, load_entrants, solution_pack
 from demo.environment import DemoRefused, chosen_port, prepare
-from demo.seed_types import Seed
+from demo.seed_types import Board, Seed
 from demo.services import Services, ServicesFailed
 from podium.api_client import ApiRefused
 from podium.tables import board_table
@@ -51,7 +51,10 @@ def _run(console: Console, port: int, stop_after_board: bool) -> int:
     with Services(Path(os.environ["PODIUM_VAR_DIR"]) / "log" / "demo.log", port) as services:
         with console.status("Starting site, site worker and node …"):
             services.wait_until_ready()
-        wrong = _grade(console, Client(site_url, seed.api_token), services, seed, entrants)
+        client = Client(site_url, seed.api_token)
+        wrong = _grade(console, client, services, seed, entrants)
+        if seed.showcase:
+            _show_imported(console, client, services, seed.showcase)
         console.print(f"\nThe board: {site_url}/releases/{seed.release}/", highlight=False)
         _report(console, wrong)
         if not stop_after_board:
@@ -69,8 +72,13 @@ def _prepare_rows(entrants: Sequence[DemoEntrant]) -> Seed:
     call_command("migrate", verbosity=0, interactive=False)
     call_command("collectstatic", verbosity=0, interactive=False)
     from demo.seed import seed
+    from leaderboard.actions.errors import Refused
+    from problems.formats.errors import PackRefused
 
-    return seed(entrants)
+    try:
+        return seed(entrants)
+    except (Refused, PackRefused) as error:
+        raise DemoRefused(f"The demo's own data cannot be imported. {error}") from error
 
 
 def _grade(
@@ -87,6 +95,14 @@ def _grade(
     board = screen.ranked_board(client, services, seed.release, seed.track, set(submissions))
     console.print(board_table(screen.narrow(board)))
     return [line for one in entrants for line in _differences(one, seed, client.results(submissions[one.slug]))]
+
+
+def _show_imported(console: Console, client: Client, services: Services, place: Board) -> None:
+    """The GPU board, marked as what it is: measured elsewhere, imported as data."""
+    board = screen.ranked_board(client, services, place.release, place.track, set())
+    console.print(board_table(screen.narrow(board)))
+    console.print(f"Imported: {board['imported']}.", markup=False, highlight=False)
+    console.print(f"The GPU board: {os.environ['PODIUM_SITE_URL']}/releases/{place.release}/", highlight=False)
 
 
 def _differences(entrant: DemoEntrant, seed: Seed, rows: Sequence[dict[str, object]]) -> list[str]:

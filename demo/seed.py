@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from demo.entrants import DemoEntrant
 from demo.seed_types import Seed
+from demo.showcase import seed_showcase
 from leaderboard.actions import curate
 from leaderboard.actions.tracks import offer
 from leaderboard.models import ApiToken, Entrant, Track
@@ -34,6 +35,7 @@ def seed(entrants: Sequence[DemoEntrant]) -> Seed:
     release = _release(organiser, track)
     for entrant in entrants:
         _entrant(entrant, participant)
+    showcase = seed_showcase(organiser, lambda one: _entrant(one, participant))
     return Seed(
         release=release.slug,
         datapack_release=release.datapack_release,
@@ -41,6 +43,7 @@ def seed(entrants: Sequence[DemoEntrant]) -> Seed:
         track=track.slug,
         api_token=_api_token(participant),
         node_token=node_token,
+        showcase=showcase,
     )
 
 
@@ -75,8 +78,8 @@ def _release(organiser: User, track: Track) -> Release:
     return release
 
 
-def _entrant(entrant: DemoEntrant, owner: User) -> None:
-    Entrant.objects.get_or_create(
+def _entrant(entrant: DemoEntrant, owner: User) -> Entrant:
+    made, _ = Entrant.objects.get_or_create(
         slug=entrant.slug,
         defaults={
             "name": entrant.title,
@@ -87,6 +90,7 @@ def _entrant(entrant: DemoEntrant, owner: User) -> None:
             "publishes_code": True,
         },
     )
+    return made
 
 
 def _api_token(user: User) -> str:

@@ -5,6 +5,14 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
+class Board:
+    """Names one board by its release's and its track's slug."""
+
+    release: str
+    track: str
+
+
+@dataclass(frozen=True)
 class Seed:
     """The two tokens are new in every run, so none is kept in a file."""
 
@@ -15,3 +23,5 @@ class Seed:
     track: str
     api_token: str
     node_token: str
+    showcase: Board | None
+    """The board of imported GPU results, where there are some."""

@@ -50,6 +50,8 @@ class BoardScores:
     """Problems that every ranked entrant with any GFLOPS passed."""
     roofline: Estimate | None
     """Mean share of the roofline, 0 to 1, over the counted problems that declare work."""
+    roofline_problems: IntArray
+    """The number of those problems."""
     incomplete: BoolArray
     """Has an unresolved sample (or an undecided time, where the primary metric uses time): shown, not ranked."""
     rank: IntArray
@@ -84,6 +86,7 @@ def score_board(board: BoardInput) -> BoardScores:
         gflops=geometric(percentile_interval(metrics["gflops"])) if "gflops" in metrics else None,
         gflops_problems=int(_gflops_problems(board, unresolved).sum()),
         roofline=percentile_interval(metrics["roofline"]) if "roofline" in metrics else None,
+        roofline_problems=_roofline_problems(board, counted).sum(axis=1),
         incomplete=unresolved,
         rank=ranks.rank,
         rank_low=ranks.low,
@@ -113,8 +116,15 @@ def _metrics(board: BoardInput, counted: BoolArray, unresolved: BoolArray) -> di
         shared = np.broadcast_to(_gflops_problems(board, unresolved), counted.shape)
         metrics["gflops"] = _mean(board, np.log(_positive(board.gflops)), shared)
     if board.roofline is not None:
-        metrics["roofline"] = _mean(board, board.roofline, counted & np.isfinite(board.roofline))
+        metrics["roofline"] = _mean(board, board.roofline, _roofline_problems(board, counted))
     return metrics
+
+
+def _roofline_problems(board: BoardInput, counted: BoolArray) -> BoolArray:
+    """E × P: the problems over which shares of the roofline are averaged."""
+    if board.roofline is None:
+        return np.zeros_like(counted)
+    return counted & np.isfinite(board.roofline)
 
 
 def _mean(board: BoardInput, values: FloatArray, weights: FloatArray | BoolArray) -> Bootstrap:

@@ -1,6 +1,6 @@
 """Rank: turn a track's aggregates into standings; coalesced by the site worker, and rebuilt or checked from nothing."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,10 +15,13 @@ from leaderboard.actions.standing_rows import standing_rows
 from leaderboard.models import Counted, Decision, ProblemScore, ProblemTrack, ReleaseTrack, Standing
 from leaderboard.models.decision import DecisionKind
 from leaderboard.models.entrant import EntrantKind
+from leaderboard.work import Ceilings, Work, least_ms
 from problems.models import Release
+from scoring.arrays import FloatArray
 from scoring.board import BoardScores, score_board
 from scoring.board_input import BoardInput
 from scoring.fast_p import THRESHOLDS
+from scoring.throughput import gflops
 
 _COUNTS = ("n_samples", "n_passed", "n_pending", "n_unresolved", "n_skipped", "n_time_flagged", "n_timed")
 _SUMS = ("ln_speedup_sum", "correct_ln_sum", "best_ms")
@@ -90,11 +93,12 @@ def load(place: ReleaseTrack) -> Board:
         .select_related("entrant", "submission")
         .order_by("entrant_id")
     )
-    problems = list(release.problems.order_by("position").values_list("pk", "group", "flops"))
-    grids = _grids([one.submission_id for one in counted], track_id, [pk for pk, _, _ in problems])
-    flops = np.array([np.nan if value is None else value for _, _, value in problems], dtype=float)
-    board_input = _board_input(release, track_id, counted, [pk for pk, _, _ in problems], grids, flops)
-    return Board(release, track_id, counted, [pk for pk, _, _ in problems], [g for _, g, _ in problems], board_input)
+    problems = list(release.problems.order_by("position").only("group", "flops", "bytes", "flops_dtype"))
+    problem_ids = [one.pk for one in problems]
+    grids = _grids([one.submission_id for one in counted], track_id, problem_ids)
+    rates = _rates([Work.of(one) for one in problems], place.track.peaks, grids["best_ms"])
+    board_input = _board_input(release, track_id, counted, problem_ids, grids, rates)
+    return Board(release, track_id, counted, problem_ids, [one.group for one in problems], board_input)
 
 
 def _grids(submission_ids: Sequence[int], track_id: int, problem_ids: Sequence[int]) -> dict[str, Any]:
@@ -118,7 +122,7 @@ def _grids(submission_ids: Sequence[int], track_id: int, problem_ids: Sequence[i
 
 def _board_input(
     release: Release, track_id: int, counted: Sequence[Counted], problem_ids: Sequence[int], grids: dict[str, Any],
-    flops: np.ndarray[Any, np.dtype[np.float64]],
+    rates: Mapping[str, FloatArray | None],
 ) -> BoardInput:  # fmt: skip
     with_baseline = set(
         ProblemTrack.objects.filter(
@@ -143,17 +147,25 @@ def _board_input(
         primary=release.primary_metric,
         ks=tuple(release.ks or [1]),
         time_pending=grids["n_time_flagged"],
-        gflops=_gflops(flops, grids["best_ms"]),
+        gflops=rates["gflops"],
+        roofline=rates["roofline"],
         draws=settings.BOOTSTRAP_DRAWS,
     )
 
 
-def _gflops(flops: np.ndarray[Any, Any], best_ms: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
-    """GFLOPS of each entrant's fastest ranking sample; None where no problem declares its work."""
-    if np.isnan(flops).all():
-        return None
-    rates: np.ndarray[Any, Any] = flops[np.newaxis, :] / (best_ms * 1e6)
-    return rates
+def _rates(works: Sequence[Work], peaks: Mapping[str, Any], best_ms: FloatArray) -> dict[str, FloatArray | None]:
+    """GFLOPS and share of the roofline of each entrant's fastest ranking sample; None where no problem has any.
+
+    A share is 0 where the entrant has no ranking time, NaN where the problem declares no work or a peak is not known.
+    """
+    flops = np.array([work.flops or np.nan for work in works], dtype=float)
+    bounds = [least_ms(work, Ceilings.of(peaks, work.dtype)) for work in works]
+    least = np.array([np.nan if bound is None else bound for bound in bounds], dtype=float)
+    share = np.where(np.isnan(least), np.nan, np.where(np.isnan(best_ms), 0.0, least / best_ms))
+    return {
+        "gflops": None if np.isnan(flops).all() else gflops(flops, best_ms),
+        "roofline": None if np.isnan(least).all() else share,
+    }
 
 
 def rebuild(check: bool = False) -> list[str]:

@@ -90,6 +90,18 @@ def _time_figures(n: int, found: BoardScores) -> dict[str, Any]:
         "fast_p": [_number(share) for share in found.fast_p[n]],
         "gflops": _number(found.gflops.value[n]) if found.gflops is not None else None,
         "n_gflops_problems": found.gflops_problems,
+        **_roofline(n, found),
+    }
+
+
+def _roofline(n: int, found: BoardScores) -> dict[str, float | int | None]:
+    if found.roofline is None:
+        return {"roofline": None, "roofline_low": None, "roofline_high": None, "n_roofline_problems": 0}
+    return {
+        "roofline": _number(found.roofline.value[n]),
+        "roofline_low": _number(found.roofline.low[n]),
+        "roofline_high": _number(found.roofline.high[n]),
+        "n_roofline_problems": int(found.roofline_problems[n]),
     }
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.db import transaction
+from django.utils import timezone
 
 from leaderboard.models import ProblemTrack, ReleaseTrack, Track
 from leaderboard.models.audit import record
@@ -27,10 +28,14 @@ def offer(user: Any, release: Release, track: Track) -> ReleaseTrack:
 
 
 def note_peaks(user: Any, track: Track, peaks: Mapping[str, Any]) -> bool:
-    """Store the first ceilings that were measured on the track's hardware; whether these were the first."""
+    """Store the first ceilings that were measured on the track's hardware; whether these were the first.
+
+    The track's boards are ranked anew: shares of the roofline rest on them.
+    """
     if track.peaks or not (peaks.get("gbps") or peaks.get("gflops")):
         return False
     track.peaks = dict(peaks)
     track.save(update_fields=["peaks"])
+    ReleaseTrack.objects.filter(track=track).exclude(touched_at=None).update(touched_at=timezone.now())
     record(user, "note peaks", track, peaks=track.peaks)
     return True

@@ -11,7 +11,7 @@ from leaderboard.api.base import ApiView, Pages, found
 from leaderboard.board.columns import Column
 from leaderboard.board.export import records
 from leaderboard.board.query import BoardQuery, parse
-from leaderboard.board.table import load_all
+from leaderboard.board.table import imported_words, load_all
 from leaderboard.models import Track
 from leaderboard.visibility import visible_standings
 from problems.models import Release
@@ -33,6 +33,9 @@ class BoardSerializer(serializers.Serializer[Any]):
     ks = serializers.ListField(child=serializers.IntegerField())
     primary_metric = serializers.CharField(help_text="What ranks follow, whatever the sort.")
     hidden_until = serializers.DateTimeField(allow_null=True, help_text="Until then only your own rows are shown.")
+    imported = serializers.CharField(
+        help_text="Where and when, if all results on the track were measured elsewhere and imported; else empty."
+    )
     columns = ColumnSerializer(many=True)
     count = serializers.IntegerField()
     standings = serializers.ListField(
@@ -66,7 +69,8 @@ class Board(ApiView):
         pages = Pages()
         page = pages.paginate_queryset(rows, request, view=self) or []
         facts = _facts(release, tracks, query, columns)
-        return Response({**facts, "count": len(rows), "standings": records(columns, page)})
+        imported = imported_words(rows)
+        return Response({**facts, "imported": imported, "count": len(rows), "standings": records(columns, page)})
 
 
 def _check_track(slug: str | None, tracks: list[Track]) -> None:

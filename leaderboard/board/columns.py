@@ -106,6 +106,14 @@ def _gflops_cell(row: Row) -> Cell:
     return Cell(significant(row["gflops"]), note=f"Over {row['n_gflops_problems']} problems")
 
 
+def _roofline_cell(row: Row) -> Cell:
+    value, low, high = row["roofline"], row["roofline_low"], row["roofline_high"]
+    if value is None:
+        return Cell(MISSING, note="No problem that counts here declares its work, or the track's peaks are not known.")
+    words = f"{percent_interval(low, high)}, over {row['n_roofline_problems']} problems"
+    return Cell(percent(value), spread(value, low, high, 100), words)
+
+
 SOLVED = Column(
     "solved", "Solved", "Problems with at least one passing sample, of the problems that count.",
     lambda row: row["n_solved"], _solved_cell, better="up",
@@ -129,6 +137,13 @@ GFLOPS = Column(
     "gflops", "GFLOPS",
     "Geometric mean of declared work by best time, over the problems that every ranked entrant passed.",
     lambda row: row["gflops"], _gflops_cell, better="up",
+)  # fmt: skip
+ROOFLINE = Column(
+    "roofline", "Roofline",
+    "Share of what the track's measured peaks allow, by best time, averaged over the problems that declare their work;"
+    " a problem without a time that may rank counts 0.",
+    lambda row: row["roofline"], _roofline_cell, unit="%", better="up",
+    bounds=lambda row: (row["roofline_low"], row["roofline_high"]),
 )  # fmt: skip
 SAMPLES = Column(
     "samples", "Samples", "Samples judged, over all problems.",
@@ -164,14 +179,13 @@ def group_column(group: str) -> Column:
     )
 
 
-def columns_for(query: BoardQuery, groups: Sequence[str], has_gflops: bool) -> list[Column]:
-    """The columns right of the model's name."""
+def columns_for(query: BoardQuery, groups: Sequence[str], rows: Sequence[Row]) -> list[Column]:
+    """The columns right of the model's name; those of declared work only where some row has the figure."""
     chosen = groups if query.group == ALL_GROUPS else [query.group] if query.group else []
     columns = [pass_at(1)]
     if query.k > 1:
         columns.append(pass_at(query.k))
     columns += [group_column(group) for group in chosen]
     columns += [SOLVED, SPEEDUP, CORRECT, FAST_1]
-    if has_gflops:
-        columns.append(GFLOPS)
+    columns += [column for column in (ROOFLINE, GFLOPS) if any(row[column.key] is not None for row in rows)]
     return [*columns, SAMPLES, DATE]

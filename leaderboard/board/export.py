@@ -5,6 +5,7 @@ import io
 from collections.abc import Sequence
 from typing import Any
 
+from leaderboard.actions.measured import measured_words
 from leaderboard.board.columns import Column
 from leaderboard.board.table import Row
 
@@ -22,7 +23,7 @@ def _record(columns: Sequence[Column], row: Row) -> dict[str, Any]:
         "entrant": row["entrant__slug"], "model": row["entrant__name"], "organisation": row["entrant__organisation"],
         "kind": row["entrant__kind"], "verified": row["entrant__is_verified"],
         "open_weights": row["entrant__open_weights"], "incomplete": row["incomplete_reason"],
-        "submission": row["submission_id"],
+        "submission": row["submission_id"], "imported": _imported(row),
     }  # fmt: skip
     for column in columns:
         record[column.key] = column.value(row)
@@ -31,6 +32,12 @@ def _record(columns: Sequence[Column], row: Row) -> dict[str, Any]:
         if column.key == "solved":
             record |= {"problems": row["n_problems"], "skipped": row["n_skipped"]}
     return record
+
+
+def _imported(row: Row) -> str:
+    """Where and when imported results were measured; empty for the site's own."""
+    where = row["submission__measured_where"]
+    return "" if where is None else measured_words(where)
 
 
 def as_csv(columns: Sequence[Column], rows: Sequence[Row]) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
+from leaderboard.actions.measured import measured_words, together
 from leaderboard.board.columns import Column, columns_for
 from leaderboard.board.query import BoardQuery
 from leaderboard.models import Standing
@@ -16,13 +17,14 @@ PAGE_ROWS = 100
 ROW_FIELDS = (
     "pk", "rank", "rank_low", "rank_high", "is_incomplete", "incomplete_reason", "primary_value", "pass_at_k",
     "n_solved", "n_problems", "n_skipped", "n_timed_problems", "speedup", "speedup_low", "speedup_high",
-    "correct_speedup", "fast_p", "gflops", "n_gflops_problems", "n_samples", "groups", "submission_id",
-    "submission__created_at", "submission__state", "entrant_id", "entrant__slug", "entrant__name", "entrant__kind",
+    "correct_speedup", "fast_p", "gflops", "n_gflops_problems", "roofline", "roofline_low", "roofline_high",
+    "n_roofline_problems", "n_samples", "groups", "submission_id", "submission__created_at", "submission__state",
+    "submission__measured_where", "entrant_id", "entrant__slug", "entrant__name", "entrant__kind",
     "entrant__organisation", "entrant__is_verified", "entrant__open_weights",
 )  # fmt: skip
 _SLIM_FIELDS = (
-    "pk", "rank", "primary_value", "gflops", "entrant__name", "entrant__kind", "entrant__organisation",
-    "entrant__is_verified", "entrant__open_weights",
+    "pk", "rank", "primary_value", "gflops", "roofline", "submission__measured_where", "entrant__name", "entrant__kind",
+    "entrant__organisation", "entrant__is_verified", "entrant__open_weights",
 )  # fmt: skip
 """Enough to filter, count and sort by rank or name."""
 
@@ -53,6 +55,8 @@ class BoardTable:
     n_verified: int
     page: int
     n_pages: int
+    imported: str
+    """Where and when, if every row's results were imported; else empty."""
 
 
 def load(standings: QuerySet[Standing], query: BoardQuery, groups: Sequence[str]) -> BoardTable:
@@ -79,13 +83,20 @@ def load(standings: QuerySet[Standing], query: BoardQuery, groups: Sequence[str]
         n_verified=sum(row["entrant__is_verified"] for row in contestants),
         page=page,
         n_pages=n_pages,
+        imported=imported_words(slim),
     )
+
+
+def imported_words(rows: Sequence[Row]) -> str:
+    """Where and when the rows' results were measured, if every one was imported; else empty."""
+    wheres = [row["submission__measured_where"] for row in rows]
+    return "" if not wheres or None in wheres else measured_words(together(wheres))
 
 
 def load_all(standings: QuerySet[Standing], query: BoardQuery, groups: Sequence[str]) -> tuple[list[Column], list[Row]]:
     """Every row of the filter, in the page's order (baselines first): what the exports write."""
     rows = list(standings.filter(track__slug=query.track).values(*ROW_FIELDS))
-    columns = columns_for(query, groups, any(row["gflops"] is not None for row in rows))
+    columns = columns_for(query, groups, rows)
     found = [row for row in rows if row["entrant__kind"] != EntrantKind.BASELINE and _matches(row, query)]
     pinned = [row for row in rows if row["entrant__kind"] == EntrantKind.BASELINE and _has_words(row, query.search)]
     return columns, [*([] if query.hide_baselines else pinned), *_sorted(found, columns, query.sort)]
@@ -95,7 +106,7 @@ def _slim(standings: QuerySet[Standing], query: BoardQuery, groups: Sequence[str
     """Every row, with no more of it than this sort needs."""
     narrow = query.sort.lstrip("-") in {"", *_LEFT_COLUMNS}
     rows = list(standings.values(*(_SLIM_FIELDS if narrow else ROW_FIELDS)))
-    return rows, columns_for(query, groups, any(row["gflops"] is not None for row in rows))
+    return rows, columns_for(query, groups, rows)
 
 
 def _whole_rows(standings: QuerySet[Standing], rows: Sequence[Row]) -> Mapping[int, Row]:

@@ -8,6 +8,7 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from leaderboard.actions.measured import measured_words
 from leaderboard.board import numerals
 from leaderboard.web import verdicts
 
@@ -19,6 +20,7 @@ register.filter("significant", numerals.significant)
 register.filter("milliseconds", numerals.milliseconds)
 register.filter("size", numerals.size)
 register.filter("duration", numerals.duration)
+register.filter("measured", measured_words)
 
 
 @register.filter

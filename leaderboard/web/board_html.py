@@ -7,6 +7,7 @@ from typing import Any
 from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
+from leaderboard.actions.measured import measured_words
 from leaderboard.board.columns import Cell, Column
 from leaderboard.board.query import BoardQuery
 from leaderboard.board.table import Row
@@ -66,6 +67,9 @@ def _badges(row: Row) -> Iterator[tuple[str, str, str]]:
         yield "", "Its weights are public.", "open weights"
     if row["is_incomplete"]:
         yield "warn", f"Not ranked: {row['incomplete_reason']}.", "incomplete"
+    if row["submission__measured_where"] is not None:
+        words = measured_words(row["submission__measured_where"])
+        yield "wait", f"Not by this site's nodes: {words}.", "imported"
     if row["submission__state"] == "accepted":
         yield "wait", "Its submission is still being judged.", "provisional"
 

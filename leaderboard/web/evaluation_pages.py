@@ -11,9 +11,11 @@ from django.views.decorators.http import require_POST, require_safe
 
 from leaderboard import blobs, visibility
 from leaderboard.actions.errors import Refused
+from leaderboard.actions.measured import measured_words, where_measured
 from leaderboard.actions.rerun import rerun
 from leaderboard.charts import runs
 from leaderboard.models import AuditEntry, Evaluation, Measurement, Result
+from leaderboard.models.evaluation import ResultOrigin
 from leaderboard.web import logs
 from leaderboard.web.lookups import evaluation_or_404
 from problems.spec.solution import FileSolution, SourceFile, parse_solution
@@ -22,7 +24,8 @@ from runners.protocol import JUDGE_VERSION
 
 PROVENANCE_LABELS = {
     "node": "Node", "cpu_model": "CPU", "cpu_cores": "Cores", "gpu": "GPU", "gpu_uuid": "GPU id", "driver": "Driver",
-    "toolkit": "Toolkit", "image": "Image", "sandbox": "Sandbox", "memory_limit_by": "Memory limited by",
+    "toolkit": "Toolkit", "arch": "Built for", "profiler": "Profiler", "image": "Image",
+    "sandbox": "Sandbox", "memory_limit_by": "Memory limited by",
     "kernel": "Kernel", "agent_version": "Agent", "judge_version": "Judge version", "timing_policy": "Timing policy",
     "artefact_key": "Build artefact", "build_cached": "Build from cache", "started_at": "Started",
     "finished_at": "Finished",
@@ -47,9 +50,14 @@ def evaluation(request: HttpRequest, pk: int) -> HttpResponse:
             "steps": logs.steps_of(result, view),
             "measurements": measurements_of(result),
             "provenance": _provenance(result.provenance),
+            "imported": measured_words(where_measured([result.provenance])) if _is_imported(result) else "",
             "flags": result.flags.prefetch_related("decisions__decided_by"),
         }
     return render(request, "podium/evaluation.html", context)
+
+
+def _is_imported(result: Result) -> bool:
+    return result.origin == ResultOrigin.IMPORTED
 
 
 def measurements_of(result: Result) -> list[Measurement]:

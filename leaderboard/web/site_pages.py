@@ -51,6 +51,7 @@ def _top_of(request: HttpRequest, release: Release) -> dict[str, Any]:
         "columns": found.columns,
         "rows": board_html.body(found.rows[:TOP_ROWS], found.columns),
         "n_all": found.n_all,
+        "imported": found.imported,
         "figure": {"chart": chart, "table": chart.table(chart_rows(request.user, release, track))},
     }
 

@@ -12,6 +12,7 @@ import pytest
 
 from demo.entrants import load_entrants, solution_pack
 from demo.environment import DemoRefused, _check_port, chosen_port
+from demo.packs import write_packs
 from problems.formats.compute_eval.directory import read_problem_directory
 from problems.formats.submission import Catalogue, read_submission
 
@@ -70,3 +71,13 @@ def test_what_is_missing_is_named_with_the_command_that_mends_it(tmp_path: Path)
 def test_where_nothing_is_missing_the_python_to_use_is_printed(tmp_path: Path) -> None:
     done = missing_on_a_bare_path(tmp_path, "git", "make", "g++", "python3")
     assert (done.returncode, done.stdout) == (0, "python3\n")
+
+
+def test_each_demo_entrant_gets_a_pack_for_grading_elsewhere(tmp_path: Path) -> None:
+    made = write_packs(ROOT / "examples" / "demo", tmp_path)
+    assert [path.name for path in made] == [
+        "demo-novice-solutions.tar.gz", "demo-steady-solutions.tar.gz", "demo-tuned-solutions.tar.gz",
+    ]  # fmt: skip
+    with made[2].open("rb") as file:
+        draft = read_submission(file, made[2].name, Catalogue.of_pack(RELEASE))
+    assert (len(draft.samples), draft.full) == (32, True)

@@ -1,0 +1,34 @@
+"""`python -m demo.packs FOLDER TARGET`: a solutions pack of each demo entrant of a release, for `podium evaluate`."""
+
+import argparse
+from pathlib import Path
+
+from demo.entrants import load_entrants, solution_pack
+from problems.formats.compute_eval.directory import read_problem_directory
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m demo.packs", description=__doc__)
+    parser.add_argument("folder", type=Path, help="As examples/showcase: a release with a folder of entrants.")
+    parser.add_argument("target", type=Path, help="Where the packs go.")
+    arguments = parser.parse_args()
+    for path in write_packs(arguments.folder, arguments.target):
+        print(path)  # noqa: T201 - what was made
+
+
+def write_packs(folder: Path, target: Path) -> list[Path]:
+    """`<entrant>-solutions.tar.gz` for each; equal samples give equal bytes."""
+    pack = read_problem_directory(folder)
+    names = [record.problem.task_id for record in pack.records]
+    task_ids = {name.replace("/", "-").lower(): name for name in names}  # folders bear the problems' slugs
+    target.mkdir(parents=True, exist_ok=True)
+    made = []
+    for entrant in load_entrants(folder / "entrants"):
+        path = target / f"{entrant.slug}-solutions.tar.gz"
+        path.write_bytes(solution_pack(entrant, str(pack.metadata.release), task_ids))
+        made.append(path)
+    return made
+
+
+if __name__ == "__main__":
+    main()

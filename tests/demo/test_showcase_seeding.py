@@ -1,0 +1,91 @@
+"""What `make demo` brings in of the GPU showcase, with a release, entrants and results made up here."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from demo.entrants import DemoEntrant
+from demo.seed_types import Board
+from demo.showcase import seed_showcase
+from leaderboard.models import Entrant, Result, Standing, Submission, Track
+from problems.actions.releases import import_release
+from problems.formats.compute_eval.directory import read_problem_directory
+from problems.formats.graded_rows import lean_file
+from problems.models import Release
+from runners.fleet.models import Job
+from tests import factories, graded
+
+pytestmark = pytest.mark.django_db
+SPEC = {
+    "type": "cuda_cpp",
+    "date": "2026-11-20",
+    "prompt": "Write a kernel.",
+    "group": "cuda-kernels",
+    "build_command": "nvcc -o test.out solution.cu",
+    "test_command": "./test.out",
+    "metadata": {"difficulty": "easy", "tags": [], "podium": {"flops": 4e9, "bytes": 8e6, "build_only": []}},
+    "compute_capability": None,
+}
+
+
+def write_yaml(path: Path, fields: dict[str, Any]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(yaml.safe_dump(fields), encoding="utf-8")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A showcase with two problems and two entrants, of whom one has results."""
+    write_yaml(tmp_path / "release.yaml", {"release": "showcase-test-1", "profile": "podium/1", "ks": [1]})
+    for name in ("add", "scan"):
+        write_yaml(tmp_path / "problems" / name / "problem-spec.yaml", SPEC | {"task_id": f"Show/{name}"})
+    for name in ("tuned", "flawed"):
+        fields = {"name": f"demo-{name}", "title": f"Demo: {name.title()}", "kind": "model", "organisation": "Podium"}
+        expected = {"description": "Made up.", "expected": {"show-add": ["passed"], "show-scan": ["passed"]}}
+        write_yaml(tmp_path / "entrants" / f"demo-{name}" / "entrant.yaml", fields | expected)
+    return tmp_path
+
+
+def write_results(folder: Path, entrant: str) -> None:
+    """Lean, as they are committed; made of a release that is gone again."""
+    release = import_release(read_problem_directory(folder)).release
+    whole = graded.write(folder / "whole.jsonl", graded.rows(release, n_samples=1))
+    (folder / "results").mkdir(exist_ok=True)
+    (folder / "results" / f"{entrant}.jsonl.gz").write_bytes(lean_file(whole))
+    release.problems.all().delete()
+    release.delete()
+
+
+def seed(folder: Path, cast: factories.Cast) -> Board | None:
+    def make_entrant(one: DemoEntrant) -> Entrant:
+        made, _ = Entrant.objects.get_or_create(slug=one.slug, defaults={"name": one.title, "owner": cast.owner})
+        return made
+
+    return seed_showcase(cast.organiser, make_entrant, folder)
+
+
+def test_a_visitor_without_a_gpu_finds_a_ranked_gpu_board(folder: Path, cast: factories.Cast) -> None:
+    write_results(folder, "demo-tuned")
+    board = seed(folder, cast)
+    assert board == Board("showcase-test-1", "nvidia-h200-cuda13.0")
+    standing = Standing.objects.get()
+    assert (standing.entrant.slug, standing.rank, standing.pass_at_1) == ("demo-tuned", 1, 1.0)
+    assert standing.submission.measured_where["machines"] == ["NVIDIA H200 (driver 580.82.07, CUDA 13.0)"]
+    track = Track.objects.get(slug=board.track)
+    assert (track.hardware_name, track.splits_jobs, track.peaks["gbps"]) == ("NVIDIA H200", True, 4000.0)
+    assert Release.objects.get().is_public
+    assert not Job.objects.exists()
+
+
+def test_a_second_demo_changes_nothing(folder: Path, cast: factories.Cast) -> None:
+    write_results(folder, "demo-tuned")
+    first = seed(folder, cast)
+    assert seed(folder, cast) == first
+    assert (Submission.objects.count(), Result.objects.count(), Standing.objects.count()) == (1, 2, 1)
+
+
+def test_without_results_there_is_no_showcase(folder: Path, cast: factories.Cast) -> None:
+    assert seed(folder, cast) is None
+    assert not Release.objects.exists()

@@ -1,0 +1,74 @@
+"""Imported results are marked on every page that shows them, with where and when they were measured."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.urls import reverse
+
+from leaderboard.actions.import_results import Place, import_results
+from leaderboard.models import Evaluation, Submission
+from tests import factories, graded
+from tests.web.gpu_site import GpuSite, make_gpu_site
+
+pytestmark = pytest.mark.django_db
+WORDS = "measured on NVIDIA H200 (driver 580.82.07, CUDA 13.0) on 2026-11-20"
+
+
+@pytest.fixture
+def gpu(cast: factories.Cast, tmp_path: Path) -> GpuSite:
+    return make_gpu_site(cast, tmp_path)
+
+
+def page(client: Any, path: str) -> str:
+    answer = client.get(path)
+    assert answer.status_code == 200, path
+    return answer.content.decode()
+
+
+def test_a_board_of_imported_results_says_so_above_and_in_every_row(client: Any, gpu: GpuSite) -> None:
+    text = page(client, reverse("board", args=[gpu.release.slug]))
+    assert f"All results on this track are imported: {WORDS}, not by this site's nodes." in text
+    assert text.count(">imported</span>") == 2
+
+
+def test_once_a_node_has_judged_something_the_board_itself_is_no_import(
+    client: Any, gpu: GpuSite, cast: factories.Cast
+) -> None:
+    factories.judged_submission(factories.EntrantFactory(owner=cast.owner), gpu.release, gpu.track)
+    text = page(client, reverse("board", args=[gpu.release.slug]))
+    assert "All results on this track are imported" not in text
+    assert text.count(">imported</span>") == 2
+
+
+def test_entrant_submission_and_evaluation_say_where_and_when(client: Any, gpu: GpuSite, cast: factories.Cast) -> None:
+    submission = Submission.objects.filter(entrant=cast.entrant).get()
+    assert f"Imported: {WORDS}" in page(client, submission.get_absolute_url())
+    assert f"Imported: {WORDS}" in page(client, gpu.timed.get_absolute_url())
+    assert f"nodes: {WORDS}" in page(client, cast.entrant.get_absolute_url())
+    assert f"nodes: {WORDS}" in page(client, reverse("release_submissions", args=[gpu.release.slug]))
+
+
+def test_the_home_page_marks_them_too(client: Any, gpu: GpuSite) -> None:
+    assert f"All results here are imported: {WORDS}" in page(client, reverse("home"))
+
+
+def test_rows_without_provenance_are_marked_as_such(
+    client: Any, gpu: GpuSite, cast: factories.Cast, tmp_path: Path
+) -> None:
+    entrant = factories.EntrantFactory(owner=cast.owner)
+    problem = gpu.release.problems.order_by("position").first()
+    path = graded.write(tmp_path / "theirs.jsonl", [graded.compute_evals_row(problem, "exit 0")])
+    import_results(None, Place(entrant, gpu.release, gpu.track), path, path.name)
+    evaluation = Evaluation.objects.get(submission__entrant=entrant)
+    text = page(client, evaluation.get_absolute_url())
+    assert "Imported: where and when it was measured is not recorded" in text
+    assert "no_provenance" in text
+    assert "unwitnessed" in text
+
+
+def test_exports_and_the_api_carry_the_words(client: Any, gpu: GpuSite) -> None:
+    rows = client.get(reverse("board_json", args=[gpu.release.slug])).json()["rows"]
+    assert {row["imported"] for row in rows} == {WORDS}
+    board = client.get(f"/api/v1/releases/{gpu.release.slug}/board").json()
+    assert board["imported"] == WORDS
