@@ -16,10 +16,15 @@ from runners.protocol import Capabilities, GpuCapability
 
 _GPU_FIELDS = "uuid,name,compute_cap,memory.total,driver_version"
 _ASK_VERSIONS = """\
-for tool in g++ nvcc python3; do
+for tool in g++ nvcc ncu python3; do
   command -v $tool >/dev/null && echo "$tool: $($tool --version 2>&1 | tr '\\n' ' ')"
 done
 python3 -c 'import numpy; print("numpy:", numpy.__version__)' 2>/dev/null
+for header in /usr/include/cudnn_version.h /usr/include/*/cudnn_version.h /usr/local/cuda/include/cudnn_version.h; do
+  [ -f $header ] || continue
+  echo "cudnn: V$(sed -n 's/^#define CUDNN_\\(MAJOR\\|MINOR\\|PATCHLEVEL\\) //p' $header | paste -sd .)"
+  break
+done
 true
 """
 _VERSION = re.compile(r"(?:release |V|\s|\))(\d+(?:\.\d+)+)")

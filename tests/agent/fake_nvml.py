@@ -25,8 +25,9 @@ class FakeNvml:
     """
 
     def __init__(self, phase: str = "idle") -> None:
-        self.answers: dict[str, Any] = json.loads(RECORDED.read_text())[phase]
-        self.fields: dict[int, int] = {}
+        recording = json.loads(RECORDED.read_text())
+        self.answers: dict[str, Any] = recording[phase]
+        self.fields = {int(number): value for number, value in recording.get("fields", {}).items()}
         self.utilisation: list[tuple[int, int]] = []
         """End of a period in microseconds of the wall clock, and its percentage."""
         self.events: Queue[Any] = Queue()
@@ -72,7 +73,7 @@ class FakeNvml:
     def _field(self, number: int) -> Any:
         value = self.fields.get(number)
         refusal = pynvml.NVML_ERROR_NOT_SUPPORTED if value is None else pynvml.NVML_SUCCESS
-        return SimpleNamespace(nvmlReturn=refusal, value=SimpleNamespace(uiVal=value or 0))
+        return SimpleNamespace(fieldId=number, nvmlReturn=refusal, value=SimpleNamespace(uiVal=value or 0))
 
     def nvmlEventSetCreate(self) -> str:
         return "events"

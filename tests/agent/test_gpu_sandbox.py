@@ -1,6 +1,7 @@
 """What a sandbox shows of a GPU. There is none here: the driver's files are made by hand, as beside an H200."""
 
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from runners.agent.sandbox.gpu import (
     locate,
 )
 from runners.agent.sandbox.privilege import Identity
+from runners.agent.sandbox.root import BASE_PATH, find_toolchains
 from runners.agent.sandbox.unconfined import UnconfinedSandbox
 from tests.agent.fake_nvml import FakeNvml
 from tests.requirements import requires
@@ -179,6 +181,15 @@ def test_bubblewrap_says_why_it_cannot_show_a_gpu() -> None:
     box = bubblewrap.BubblewrapSandbox()
     assert box.why_no_gpus(()) == ""
     assert "no such GPU on this machine: GPU-9" in box.why_no_gpus(("GPU-9",))
+
+
+def test_a_toolkit_below_usr_is_on_the_search_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    places = {"nvcc": "/usr/local/cuda/bin/nvcc", "g++": "/usr/bin/g++"}
+    monkeypatch.setattr(shutil, "which", places.get)
+    found = find_toolchains()
+    assert "/usr/local/cuda/bin" in found.search_path
+    assert found.search_path[-3:] == BASE_PATH
+    assert Path("/usr/local/cuda") not in found.folders
 
 
 # ---- the environment -----------------------------------------------------------------------------------------------

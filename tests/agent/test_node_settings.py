@@ -54,6 +54,15 @@ def test_versions_are_read_from_what_tools_say_of_themselves() -> None:
     text = (
         "g++: g++ (Debian 12.2.0-14) 12.2.0 Copyright (C) 2022\n"
         "nvcc: nvcc: NVIDIA (R) Cuda compiler driver Cuda compilation tools, release 13.0, V13.0.48\n"
-        "python3: Python 3.11.2 \nnumpy: 2.1.0\n"
+        "ncu: NVIDIA (R) Nsight Compute Command Line Profiler Copyright (c) 2018-2025 NVIDIA Corporation "
+        "Version 2025.3.1.0 (build 36398880) (public-release)\n"
+        "python3: Python 3.11.2 \nnumpy: 2.1.0\ncudnn: V9.14.0\n"
     )
-    assert parse_versions(text) == {"g++": "12.2.0", "nvcc": "13.0", "python3": "3.11.2", "numpy": "2.1.0"}
+    assert parse_versions(text) == {
+        "g++": "12.2.0",
+        "nvcc": "13.0",
+        "ncu": "2025.3.1.0",
+        "python3": "3.11.2",
+        "numpy": "2.1.0",
+        "cudnn": "9.14.0",
+    }

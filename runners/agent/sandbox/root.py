@@ -38,9 +38,12 @@ def find_toolchains() -> Toolchains:
     programs = [python.parent]
     for tool in TOOLS:
         found = shutil.which(tool)
-        if found is not None and not _in_system(Path(found).resolve()):
-            folders.add(Path(found).resolve().parent.parent)
+        if found is None:
+            continue
+        if str(Path(found).parent) not in BASE_PATH:  # NVIDIA's packages put nvcc into /usr/local/cuda/bin
             programs.append(Path(found).parent)
+        if not _in_system(Path(found).resolve()):
+            folders.add(Path(found).resolve().parent.parent)
     outside = sorted(folder for folder in folders if not _in_system(folder))
     return Toolchains(tuple(_outermost(outside)), tuple(dict.fromkeys([*map(str, programs), *BASE_PATH])))
 

@@ -1,0 +1,257 @@
+"""The bubblewrap sandbox, the watch and the health checks on a real GPU. Needs neither Django nor a plugin of pytest.
+
+Without a GPU all of it is skipped. By hand, with the values that were measured:
+python -m pytest -c /dev/null --rootdir=. --noconftest -q -s tests/gpu/test_sandbox_on_device.py
+"""
+
+# ruff: noqa: T201 - what the device measures is for whoever runs this by hand with -s
+
+import importlib.util
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from runners.agent import capabilities
+from runners.agent.gpu.devices import Gpus
+from runners.agent.gpu.record import DeviceRecord
+from runners.agent.sandbox.bubblewrap import BubblewrapSandbox, why_unavailable
+from runners.agent.sandbox.policy import Command, Limits, Outcome
+
+PROGRAMS = Path(__file__).parent
+
+
+def _uuids() -> list[str]:
+    if shutil.which("nvidia-smi") is None:
+        return []
+    command = ["nvidia-smi", "--query-gpu=uuid", "--format=csv,noheader"]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.split()
+
+
+UUIDS = _uuids()
+pytestmark = [
+    pytest.mark.skipif(not UUIDS, reason="needs an NVIDIA GPU"),
+    pytest.mark.skipif(bool(UUIDS) and bool(why_unavailable()), reason="needs bubblewrap"),
+]
+LIMITS = Limits(
+    wall_seconds=120,
+    memory_bytes=16 << 30,
+    processes=512,
+    file_bytes=2 << 30,
+    workspace_bytes=2 << 30,
+    output_bytes=1 << 20,
+)
+SETTLED_SECONDS = 0.5
+Run = Callable[..., Outcome]
+
+
+@pytest.fixture(scope="module")
+def box() -> BubblewrapSandbox:
+    return BubblewrapSandbox()
+
+
+@pytest.fixture(scope="module")
+def gpus() -> Iterator[Gpus]:
+    opened = Gpus.open()
+    assert opened is not None
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="module")
+def built(box: BubblewrapSandbox, gpus: Gpus) -> Iterator[Path]:
+    """The programs, compiled in the sandbox, where there is no GPU; `jit` leaves the compiling to the driver."""
+    arch = gpus.capabilities()[0].compute_capability.replace(".", "")
+    with tempfile.TemporaryDirectory(prefix="podium-gpu-test-") as name:
+        workspace = Path(name)
+        workspace.chmod(0o755)
+        for source in PROGRAMS.glob("*.cu"):
+            shutil.copy(source, workspace)
+        shell = f"for p in *.cu; do nvcc -arch=sm_{arch} -o ${{p%.cu}} $p || exit 1; done; "
+        shell += "nvcc -gencode arch=compute_80,code=compute_80 -o jit features.cu"
+        outcome = box.run(Command(shell, workspace, LIMITS))
+        assert outcome.succeeded, outcome
+        yield workspace
+
+
+@pytest.fixture
+def run(box: BubblewrapSandbox, built: Path) -> Run:
+    def in_sandbox(shell: str, *, limits: Limits = LIMITS, gpu_uuids: tuple[str, ...] = (UUIDS[0],)) -> Outcome:
+        return box.run(Command(shell, built, limits, gpu_uuids=gpu_uuids))
+
+    return in_sandbox
+
+
+# ---- what a command sees -------------------------------------------------------------------------------------------
+
+
+def test_a_command_sees_exactly_one_gpu(run: Run) -> None:
+    outcome = run("ls -d /dev/nvidia[0-9]*; ls /proc/driver/nvidia/gpus; cat /proc/driver/nvidia/gpus/*/information")
+    assert outcome.succeeded, outcome
+    assert len(re.findall(r"^/dev/nvidia\d+$", outcome.stdout, re.MULTILINE)) == 1
+    assert re.findall(r"GPU UUID:\s*(\S+)", outcome.stdout) == [UUIDS[0]]
+
+
+def test_a_compiled_program_runs_with_all_it_asks_of_the_driver(run: Run) -> None:
+    outcome = run("./features")
+    assert outcome.stdout == "1 GPU, all well\n", outcome
+    print(f"wall {outcome.wall_ms:.0f} ms, peak memory {outcome.peak_memory_bytes >> 20} MiB")
+
+
+def test_a_command_without_a_gpu_finds_none(run: Run) -> None:
+    outcome = run("./features; ls /dev | grep -c nvidia; ls -A /proc/driver/nvidia | wc -l", gpu_uuids=())
+    lines = outcome.stdout.splitlines()
+    assert "cudaGetDeviceCount" in lines[0]
+    assert lines[1:] == ["0", "0"]
+
+
+def test_other_devices_of_the_machine_are_hidden(run: Run) -> None:
+    ordinary = ["core", "fd", "full", "null", "ptmx", "pts", "random", "shm", "stderr", "stdin", "stdout"]
+    ordinary += ["tty", "urandom", "zero"]
+    shared = ["nvidiactl", "nvidia-uvm", "nvidia-uvm-tools"]
+    shown = run("ls /dev").stdout.split()
+    others = [name for name in shown if name not in {*ordinary, *shared} and not re.fullmatch(r"nvidia\d+", name)]
+    assert "nvidiactl" in shown
+    assert others == []
+
+
+def test_there_is_no_network(run: Run) -> None:
+    outcome = run("tail -n +2 /proc/net/route; exec 3<>/dev/tcp/127.0.0.1/22 && echo connected")
+    assert outcome.stdout == ""
+    assert "denied" in outcome.stderr, outcome
+
+
+def test_files_of_the_host_are_out_of_reach(run: Run) -> None:
+    with tempfile.NamedTemporaryFile(prefix="podium-secret-") as secret:
+        Path(secret.name).write_text("secret")
+        Path(secret.name).chmod(0o644)
+        outcome = run(f"cat {secret.name}; ls /root /home /var; cat /etc/shadow /etc/hostname")
+    assert outcome.stdout == "", outcome
+
+
+def test_what_the_driver_compiles_is_gone_with_the_command(run: Run) -> None:
+    first = run("./jit && find $CUDA_CACHE_PATH -type f | wc -l")
+    assert int(first.stdout.split()[-1]) > 0, first
+    assert run("ls $CUDA_CACHE_PATH").stdout == ""
+
+
+def test_pinned_memory_counts_against_the_limit(run: Run) -> None:
+    small = Limits(60, 2 << 30, 64, 1 << 26, 1 << 26, 1 << 16)
+    assert run("./pinned 1", limits=small).stdout == "pinned\n"
+    outcome = run("./pinned 4", limits=small)
+    assert not outcome.succeeded, outcome
+
+
+@pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="needs PyTorch")
+def test_a_python_library_finds_the_gpu(run: Run) -> None:
+    outcome = run("python3 -c 'import torch; a = torch.ones(512, 512, device=\"cuda\"); print((a @ a).sum().item())'")
+    assert outcome.stdout == f"{512.0**3}\n", outcome
+
+
+def test_the_node_s_capabilities_name_the_gpu_and_the_toolkit(box: BubblewrapSandbox) -> None:
+    found = capabilities.find_out(box)
+    print(found.gpus, found.toolkits, found.memory_limit_by)
+    assert [gpu.uuid for gpu in found.gpus] == UUIDS
+    assert "nvcc" in found.toolkits
+    assert box.why_no_gpus((UUIDS[0],)) == ""
+
+
+# ---- after a job ---------------------------------------------------------------------------------------------------
+
+
+def test_a_killed_job_leaves_no_process_on_the_gpu(run: Run, gpus: Gpus) -> None:
+    short = Limits(4, LIMITS.memory_bytes, 64, 1 << 20, 1 << 20, 1 << 16)
+    outcome = run("./burn 100 0 1000 & ./burn 100 0 1000 & ./burn 100 0 1000", limits=short)
+    assert outcome.timed_out
+    started = time.monotonic()
+    assert gpus.idle(UUIDS[0], 5.0)
+    print(f"the GPU was left after {(time.monotonic() - started) * 1e3:.0f} ms")
+    assert gpus.process_ids(UUIDS[0]) == []
+
+
+def test_a_program_s_own_fault_is_not_the_device_s_trouble(run: Run, gpus: Gpus) -> None:
+    assert run("./faulty").exit_code == 3
+    time.sleep(1)
+    print("Xid events heard:", [xid for _, _, xid in gpus._health._xids._heard])
+    assert gpus.trouble(UUIDS[0]) == ""
+
+
+# ---- seen from outside ---------------------------------------------------------------------------------------------
+
+
+def watched(run: Run, gpus: Gpus, shell: str) -> tuple[DeviceRecord, float]:
+    """What was seen of a run, and the milliseconds of work that the program itself counted."""
+    time.sleep(SETTLED_SECONDS)
+    with gpus.watch(UUIDS[0]) as watch:
+        outcome = run(shell)
+    left = time.monotonic()
+    record = watch.record
+    print(shell, outcome.stdout.strip(), f"record after {(time.monotonic() - left) * 1e3:.0f} ms:", record)
+    assert outcome.succeeded, outcome
+    return record, float(outcome.stdout)
+
+
+@pytest.mark.parametrize(
+    "shell",
+    [
+        "./burn 1 0 1",
+        "./burn 10 0 1",
+        "./burn 50 0 1",
+        "./burn 5 5 20",
+        "./burn 0.05 1 400",
+        "./burn 300 0 1",
+        "./burn 40 10 60",
+    ],
+)
+def test_work_is_seen_within_its_resolution(run: Run, gpus: Gpus, shell: str) -> None:
+    record, worked_ms = watched(run, gpus, shell)
+    assert record.busy_ms is not None
+    assert abs(record.busy_ms - worked_ms) <= record.busy_resolution_ms + 0.03 * worked_ms + 2
+    assert record.busy_resolution_ms < 0.02 * record.wall_ms + 5
+
+
+def test_a_busy_device_is_described_plausibly(run: Run, gpus: Gpus) -> None:
+    record, _ = watched(run, gpus, "./burn 1500 0 1")
+    assert record.n_samples > 100
+    assert record.sm_clock_mhz is not None
+    assert record.sm_clock_mhz > 800
+    assert record.memory_clock_mhz is not None
+    assert record.memory_clock_mhz > 1000
+    assert record.power_w is not None
+    assert 60 < record.power_w < 1200
+    assert record.energy_mj is not None
+    assert 50_000 < record.energy_mj < 1200 * record.wall_ms
+    assert record.temperature_c is not None
+    assert 20 < record.temperature_c < 95
+    assert record.peak_process_count == 1
+    assert not record.throttled
+
+
+def test_sampling_costs_the_run_nothing_that_can_be_seen(run: Run, gpus: Gpus) -> None:
+    plain = sorted(float(run("./burn 0.02 0 2000").stdout) for _ in range(5))[2]
+    seen = sorted(watched(run, gpus, "./burn 0.02 0 2000")[1] for _ in range(5))[2]
+    print(f"unwatched {plain:.3f} ms, watched {seen:.3f} ms")
+    assert seen < 1.02 * plain
+
+
+@pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="needs PyTorch")
+def test_matrix_products_at_the_power_limit_are_not_called_throttled(run: Run, gpus: Gpus) -> None:
+    program = (
+        "import time, torch\n"
+        "a = torch.randn(8192, 8192, device='cuda', dtype=torch.bfloat16)\n"
+        "end = time.monotonic() + 6\n"
+        "while time.monotonic() < end:\n"
+        "    for _ in range(50): a @ a\n"
+        "    torch.cuda.synchronize()\n"
+        "print(1)"
+    )
+    record, _ = watched(run, gpus, f'python3 -c "{program}"')
+    print(
+        f"at its power limit for {record.power_capped_share:.0%} of the samples, lowest {record.sm_clock_low_mhz} MHz"
+    )
+    assert not record.throttled
