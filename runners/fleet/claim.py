@@ -14,11 +14,13 @@ from django.utils import timezone
 from leaderboard.actions.verify import REFERENCE
 from leaderboard.models import Evaluation, EvaluationState
 from problems.spec.problem import CommandProblem
+from runners.fleet.match import why_not
 from runners.fleet.models import Attempt, AttemptState, Job, JobState, Node
 from runners.fleet.release import give_back
 from runners.protocol import (
     ArtefactRef,
     BlobRef,
+    Capabilities,
     ClaimRequest,
     Grant,
     ResourceLimits,
@@ -42,14 +44,17 @@ def digest_of(secret: str) -> str:
 
 
 def claim(node: Node, request: ClaimRequest) -> list[Work]:
-    """Up to `free_slots` jobs from the queues the node both asks for and is granted."""
+    """Up to `free_slots` jobs from the queues that the node asks for, is granted and has the hardware for."""
     if node.disabled_reason:
         return []
     _note_boot(node, request)
-    grants = list(node.grants.select_related("track"))
+    found = Capabilities.model_validate(node.capabilities)
+    grants = [one for one in node.grants.select_related("track") if not why_not(found, one.track, Stage(one.stage))]
     granted = {(grant.track.slug, grant.stage) for grant in grants}
     slugs = {grant.track.slug: grant.track_id for grant in grants}
-    wanted = [one for one in request.grants if (one.track, one.stage) in granted]
+    wanted = sorted(
+        (one for one in request.grants if (one.track, one.stage) in granted), key=lambda one: one.stage is Stage.BUILD
+    )  # what is built is run first: a device that waits costs more than a build that waits
     leases: list[Lease] = []
     while len(leases) < request.free_slots and (lease := _next(node, wanted, slugs)):
         leases.append(lease)

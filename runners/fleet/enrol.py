@@ -12,10 +12,14 @@ from leaderboard.actions.errors import Conflict, NotAllowed, Refused
 from leaderboard.models import Track
 from leaderboard.models.audit import record
 from runners.fleet.claim import digest_of
+from runners.fleet.health import fill_tracks
+from runners.fleet.match import toolkit_of, version_of
 from runners.fleet.models import Node, NodeGrant
 from runners.protocol import Capabilities, GpuCapability, Stage
 
 PREFIX = "pdn_"
+GPU_STAGES = (Stage.BUILD, Stage.RUN, Stage.BOTH)
+"""A GPU track's jobs are split, so that other nodes may build for it; `both` is for when they are not."""
 _MARKS = re.compile(r"\((?:R|TM|C)\)|@.*$|\b(?:CPU|Processor|\d+-Core)\b", re.IGNORECASE)
 
 
@@ -83,43 +87,41 @@ def tracks_of(user: Any, node: Node) -> list[Track]:
     if not found.gpus and not found.cpu_model:
         raise Refused("nothing_known", f"{node.slug} has not said what it is yet. Start its agent first.")
     gpus = {gpu.name: gpu for gpu in found.gpus}
-    tracks = [_gpu_track(gpu, found) for gpu in gpus.values()] or [_cpu_track(found)]
+    tracks = [_gpu_track(user, gpu, found) for gpu in gpus.values()] or [_cpu_track(user, found)]
     for track in tracks:
-        grant(user, node, track, [Stage.BOTH])
+        grant(user, node, track, GPU_STAGES if track.device == "gpu" else [Stage.BOTH])
+    fill_tracks(node)
     return tracks
 
 
-def _gpu_track(gpu: GpuCapability, found: Capabilities) -> Track:
-    toolkit = _version_of(found.toolkits.get("nvcc", ""))
+def _gpu_track(user: Any, gpu: GpuCapability, found: Capabilities) -> Track:
+    toolkit = toolkit_of(found)
     if not toolkit:
         raise Refused(
             "no_toolkit", f"The node has {gpu.name} but no nvcc. Install the CUDA toolkit and start it again."
         )
-    track, _ = Track.objects.get_or_create(
-        slug=f"{slugify(gpu.name)}-cuda{toolkit}"[:100],
-        defaults={
-            "title": f"{gpu.name}, CUDA {toolkit}",
-            "device": "gpu",
-            "hardware_name": gpu.name,
-            "compute_capability": gpu.compute_capability,
-            "toolkit": toolkit,
-        },
+    return _track(
+        user,
+        f"{slugify(gpu.name)}-cuda{toolkit}",
+        title=f"{gpu.name}, CUDA {toolkit}",
+        device="gpu",
+        hardware_name=gpu.name,
+        compute_capability=gpu.compute_capability,
+        toolkit=toolkit,
+        splits_jobs=True,
     )
-    return track
 
 
-def _cpu_track(found: Capabilities) -> Track:
-    compiler = _version_of(found.toolkits.get("g++", ""))
+def _cpu_track(user: Any, found: Capabilities) -> Track:
+    compiler = version_of(found.toolkits.get("g++", ""))
     suffix, words = (f"-gcc{compiler}", f", g++ {compiler}") if compiler else ("", "")
     model = " ".join(_MARKS.sub(" ", found.cpu_model).split())
-    track, _ = Track.objects.get_or_create(
-        slug=f"cpu-{slugify(model)}{suffix}"[:100],
-        defaults={"title": f"{model}{words}"[:200], "device": "cpu", "hardware_name": found.cpu_model[:200]},
-    )
+    slug = f"cpu-{slugify(model)}{suffix}"
+    return _track(user, slug, title=f"{model}{words}"[:200], device="cpu", hardware_name=found.cpu_model[:200])
+
+
+def _track(user: Any, slug: str, **fields: Any) -> Track:
+    track, created = Track.objects.get_or_create(slug=slug[:100], defaults=fields)
+    if created:
+        record(user, "add", track)
     return track
-
-
-def _version_of(text: str) -> str:
-    """`13.0.88` → `13.0`; empty where there is no version."""
-    found = re.search(r"\d+\.\d+", text)
-    return found[0] if found else ""

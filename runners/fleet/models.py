@@ -24,6 +24,12 @@ class Node(models.Model):
     protocol_version = models.PositiveIntegerField(null=True, blank=True)
     boot_id = models.UUIDField(null=True, blank=True)
     disabled_reason = models.CharField(max_length=500, blank=True)
+    peaks = models.JSONField(
+        default=dict, blank=True, help_text="GPU UUID → ceilings that the node measured, how, when."
+    )
+    last_drift = models.FloatField(
+        null=True, blank=True, help_text="Of its last golden program, the part furthest off: 0.01 for 1 % slower."
+    )
     last_seen_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(default=timezone.now)
 
@@ -53,6 +59,27 @@ class NodeGrant(models.Model):
 
     def __str__(self) -> str:
         return f"{self.node}: {self.track} {self.stage}"
+
+
+class GoldenRun(models.Model):
+    """One part of one run of the golden program on a node's GPU: six times, of which the median counts."""
+
+    node = models.ForeignKey(Node, on_delete=models.CASCADE, related_name="golden_runs")
+    gpu_uuid = models.CharField(max_length=110)
+    name = models.CharField(max_length=10, choices=[("compute", "Compute"), ("copy", "Copy")])
+    median_ms = models.FloatField()
+    low_ms = models.FloatField()
+    high_ms = models.FloatField()
+    drift = models.FloatField(null=True, blank=True, help_text="Against the last 20 medians; 0.01 for 1 % slower.")
+    ran_at = models.DateTimeField()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["node", "gpu_uuid", "name", "ran_at"], name="golden_run_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"golden {self.name} of {self.gpu_uuid} at {self.ran_at:%Y-%m-%d %H:%M}"
 
 
 class JobState(models.TextChoices):

@@ -1,4 +1,4 @@
-"""The node API: hello, claim, heartbeat, release, blobs, report. Thin: authenticate, parse, call, answer."""
+"""The node API: hello, health, claim, heartbeat, release, blobs, report. Thin: authenticate, parse, call, answer."""
 
 import re
 from collections.abc import Callable
@@ -18,6 +18,7 @@ from pydantic import BaseModel, ValidationError
 from leaderboard import blobs
 from leaderboard.actions.errors import Refused
 from runners.fleet import claim as claims
+from runners.fleet import health as healths
 from runners.fleet import report as reports
 from runners.fleet import uploads
 from runners.fleet.errors import NodeRefused
@@ -33,6 +34,7 @@ from runners.protocol import (
     HeartbeatReply,
     Hello,
     HelloReply,
+    NodeHealth,
     Report,
     Stage,
 )
@@ -137,6 +139,16 @@ def hello(request: HttpRequest) -> HttpResponse:
             disabled_reason=node.disabled_reason,
         )
     )
+
+
+@csrf_exempt
+@require_http_methods(["POST"])
+@_refusing
+def health(request: HttpRequest) -> HttpResponse:
+    node = _node(request)
+    said = NodeHealth.model_validate_json(_without_nul(_body(request)))
+    _check_version(said.protocol_version)
+    return _json(healths.take(node, said))
 
 
 @csrf_exempt

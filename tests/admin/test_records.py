@@ -7,7 +7,7 @@ from django.apps import apps
 from django.contrib import admin
 from django.urls import reverse
 
-from leaderboard.models import ApiToken, Decision, Flag, Result, Track
+from leaderboard.models import ApiToken, AuditEntry, Decision, Flag, Result, Track
 from runners.fleet.claim import digest_of
 from runners.fleet.models import Node, NodeGrant
 from runners.protocol import FlagReport, FlagScope
@@ -103,20 +103,45 @@ def test_a_renewed_token_replaces_the_old_one(cast: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("capabilities", "slug"),
+    ("capabilities", "slug", "stages"),
     [
         ({"gpus": [{"uuid": "u", "name": "NVIDIA H200", "compute_capability": "9.0"}], "toolkits": {"nvcc": "13.0.88"}},
-         "nvidia-h200-cuda13.0"),
+         "nvidia-h200-cuda13.0", ["both", "build", "run"]),
         ({"cpu_model": "Intel(R) Xeon(R) Platinum 8488C CPU @ 2.40GHz", "toolkits": {"g++": "12.2.0"}},
-         "cpu-intel-xeon-platinum-8488c-gcc12.2"),
+         "cpu-intel-xeon-platinum-8488c-gcc12.2", ["both"]),
     ],
 )  # fmt: skip
-def test_a_track_is_made_from_a_nodes_hardware_by_a_click(cast: Any, capabilities: dict[str, Any], slug: str) -> None:
+def test_a_track_is_made_from_a_nodes_hardware_by_a_click(
+    cast: Any, capabilities: dict[str, Any], slug: str, stages: list[str]
+) -> None:
     node = factories.NodeFactory(capabilities=capabilities)
+    assert slug in text(act(cast.organiser, "fleet_node", "tracks", node))
+    track = Track.objects.get()
+    assert (track.slug, track.splits_jobs) == (slug, track.device == "gpu")
     act(cast.organiser, "fleet_node", "tracks", node)
-    assert Track.objects.get().slug == slug
+    assert Track.objects.count() == 1
+    assert sorted(NodeGrant.objects.values_list("stage", flat=True)) == stages
+    assert AuditEntry.objects.filter(action="add", target=f"track {slug}", actor=cast.organiser).count() == 1
+
+
+def test_asking_for_tracks_changes_nothing_before_it_is_confirmed(cast: Any) -> None:
+    node = factories.NodeFactory()
+    page = text(signed_in(cast.organiser).get(reverse("admin:fleet_node_act", args=[node.pk, "tracks"])))
+    assert "it may serve them" in page
+    assert not Track.objects.exists()
+
+
+def test_a_node_with_several_kinds_of_gpu_makes_a_track_of_each(cast: Any) -> None:
+    kinds = [("a", "NVIDIA H200", "9.0"), ("b", "NVIDIA H200", "9.0"), ("c", "NVIDIA L4", "8.9")]
+    gpus = [{"uuid": f"GPU-{uuid}", "name": name, "compute_capability": cc} for uuid, name, cc in kinds]
+    peaks = {"GPU-c": {"peaks": {"gbps": 250.0, "gflops": {}, "l2_bytes": 0}}}
+    node = factories.NodeFactory(capabilities={"gpus": gpus, "toolkits": {"nvcc": "13.0.88"}}, peaks=peaks)
     act(cast.organiser, "fleet_node", "tracks", node)
-    assert (Track.objects.count(), NodeGrant.objects.count()) == (1, 1)
+    assert list(Track.objects.values_list("slug", "compute_capability")) == [
+        ("nvidia-h200-cuda13.0", "9.0"),
+        ("nvidia-l4-cuda13.0", "8.9"),
+    ]
+    assert [track.peaks.get("gbps") for track in Track.objects.all()] == [None, 250.0]
 
 
 def test_a_gpu_node_without_nvcc_makes_no_track(cast: Any) -> None:

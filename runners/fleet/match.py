@@ -1,0 +1,55 @@
+"""Whether a node may serve a track: its hardware and toolkit against what the track stands for."""
+
+import re
+
+from leaderboard.models import Track
+from runners.protocol import Capabilities, Stage
+
+
+def why_not(found: Capabilities, track: Track, stage: Stage) -> str:
+    """What keeps a node with these capabilities from serving that stage of the track, in words, or "".
+
+    Building needs no GPU, only the toolkit; what a track leaves open, every node has.
+    """
+    if track.image and found.sandbox != "docker":
+        return f"the track names an image, and its sandbox is {found.sandbox or 'not known'}"
+    complaint = "" if stage is Stage.BUILD else _hardware(found, track)
+    return complaint or _toolkit(found, track, stage)
+
+
+def _hardware(found: Capabilities, track: Track) -> str:
+    if track.device == "cpu":
+        same = not track.hardware_name or _plain(found.cpu_model) == _plain(track.hardware_name)
+        return "" if same else f"its processor is {found.cpu_model or 'not known'}, not {track.hardware_name}"
+    named = [gpu for gpu in found.gpus if not track.hardware_name or _plain(gpu.name) == _plain(track.hardware_name)]
+    if not named:
+        return f"it has no {track.hardware_name or 'GPU'}"
+    if track.compute_capability and all(gpu.compute_capability != track.compute_capability for gpu in named):
+        return (
+            f"its {named[0].name} has compute capability {named[0].compute_capability}, not {track.compute_capability}"
+        )
+    return ""
+
+
+def _toolkit(found: Capabilities, track: Track, stage: Stage) -> str:
+    """An image brings its own. A node that only runs may do without, but not with another."""
+    if not track.toolkit or track.image:
+        return ""
+    own = toolkit_of(found)
+    if own == track.toolkit or (not own and stage is Stage.RUN):
+        return ""
+    return f"its CUDA toolkit is {own}, not {track.toolkit}" if own else f"it has no nvcc of CUDA {track.toolkit}"
+
+
+def toolkit_of(found: Capabilities) -> str:
+    """Major and minor version of the CUDA toolkit: `13.0.88` → `13.0`; empty where there is none."""
+    return version_of(found.toolkits.get("nvcc", ""))
+
+
+def version_of(text: str) -> str:
+    found = re.search(r"\d+\.\d+", text)
+    return found[0] if found else ""
+
+
+def _plain(name: str) -> str:
+    return " ".join(name.split()).lower()
