@@ -175,10 +175,11 @@ def _read_plain(directory: int, name: str, most_bytes: int) -> bytes:
         file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=directory)
     except OSError as error:
         raise DamagedNotes(f"the file {name} cannot be opened ({error.strerror})") from None
+    facts = os.fstat(file)
+    if not stat.S_ISREG(facts.st_mode) or facts.st_nlink != 1:
+        os.close(file)
+        raise DamagedNotes(f"the file {name} is no plain file of its own")
     with os.fdopen(file, "rb") as stream:
-        facts = os.fstat(file)
-        if not stat.S_ISREG(facts.st_mode) or facts.st_nlink != 1:
-            raise DamagedNotes(f"the file {name} is no plain file of its own")
         data = stream.read(most_bytes + 1)
     if len(data) > most_bytes:
         raise DamagedNotes(f"there is more than {MOST_BYTES >> 20} MiB")

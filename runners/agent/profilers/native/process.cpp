@@ -69,6 +69,12 @@ void finish() {
     if (recording->recorder.worth_telling()) write_notes(*recording, true);
 }
 
+// What is registered last runs first: once more after CUDA has started, to come before its own end.
+void at_either_exit() {
+    std::atexit(finish);
+    std::at_quick_exit(finish);
+}
+
 // A child has its parent's memory but none of its other threads: what they held is left behind, not freed.
 void forget_parent() {
     current = nullptr;
@@ -140,7 +146,7 @@ void begin_recording() {
     if (!folder || !*folder || beginning.exchange(true)) return;
     std::call_once(once, [] {
         pthread_atfork(nullptr, nullptr, forget_parent);
-        std::atexit(finish);
+        at_either_exit();
         asked = true;
     });
     current = new Recording(folder);
@@ -157,8 +163,7 @@ void note_device_use(void (*flush)()) {
 
 void finish_at_exit(void (*flush)()) {
     last_flush = flush;
-    std::atexit(finish);
-    std::at_quick_exit(finish);
+    at_either_exit();
 }
 
 }  // namespace podium
