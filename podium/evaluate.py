@@ -36,10 +36,12 @@ from runners.agent.sandbox import SandboxUnavailable, choose
 from runners.agent.sandbox.supervisor import default_cache_directory
 from runners.agent.slots import Lanes
 from runners.agent.task import PLAIN_MODES
+from runners.agent.toolchain import cores
 from runners.protocol import Profiler, TimingPolicy
 
 DONE, INCOMPLETE, BAD_INPUT, INTERRUPTED = 0, 1, 2, 3
 SHOWN = 20
+FEW_WORKERS = 4
 
 told = Console(stderr=True, soft_wrap=True)
 """Words for a person; standard output carries the summary alone."""
@@ -78,7 +80,9 @@ def evaluate(
     out: Annotated[Path | None, typer.Option(help="The graded file of a single pack.")] = None,
     out_dir: Annotated[Path, typer.Option(help="Folder of <datapack>-graded-solutions.jsonl.")] = Path(),
     k: Annotated[str, typer.Option("--k", help="The k of pass@k, separated by commas.")] = "1",
-    workers: Annotated[int, typer.Option(min=1, max=256, help="Samples graded at a time.")] = 4,
+    workers: Annotated[
+        int | None, typer.Option(min=1, max=256, help="Samples run at a time; builds go ahead of them on all cores.")
+    ] = None,
     sandbox: Annotated[SandboxName | None, typer.Option(help="What confines the commands.")] = None,
     profile: Annotated[Profiler, typer.Option(help="What times kernels, regions and GPUs.")] = Profiler.NONE,
     timing: Annotated[TimingPolicy, typer.Option(help="How many processes a time rests on.")] = TimingPolicy.QUICK,
@@ -101,7 +105,7 @@ def evaluate(
         out=out,
         out_dir=out_dir,
         ks=_parse_ks(k),
-        workers=workers,
+        workers=workers or _default_workers(hardware),
         sandbox=sandbox.value if sandbox else None,
         options=Options(timing, profile, _timed_modes(profile, benchmark=benchmark), image, policy),
         hardware=hardware,
@@ -119,6 +123,11 @@ def _parse_ks(text: str) -> tuple[int, ...]:
     if min(ks) < 1:
         raise typer.BadParameter("k must be positive", param_hint="--k")
     return ks
+
+
+def _default_workers(hardware: Hardware) -> int:
+    """With a GPU half of the cores: the rest builds meanwhile, and programs start one by one in the driver anyway."""
+    return max(FEW_WORKERS, cores() // 2) if hardware.device == "gpu" else FEW_WORKERS
 
 
 def _build_policy(arch: str, hardware: Hardware) -> BuildPolicy:
@@ -223,8 +232,7 @@ class Evaluation:
     def _environment(self) -> Iterator[NodeEnvironment]:
         sandbox = choose(self._order.sandbox)
         found = capabilities.find_out(sandbox)
-        workers = self._order.workers
-        lanes = Lanes(workers, workers, [gpu.uuid for gpu in found.gpus])
+        lanes = Lanes(cores(), self._order.workers, [gpu.uuid for gpu in found.gpus])
         environment = NodeEnvironment.open("", var_dir() / "evaluate", sandbox, lanes, found)
         try:
             yield environment

@@ -20,6 +20,11 @@ from runners.protocol import Profiler, ResourceLimits, TimingPolicy
 
 TRIES = 2
 """A fault of this machine's may pass."""
+AHEAD = 64
+"""How many samples are on their way beyond those that run: built, being built, or waiting for their reference's build.
+
+What their builds made is kept in memory meanwhile.
+"""
 
 
 @dataclass(frozen=True)
@@ -50,7 +55,7 @@ Report = Callable[[Sample, list[Graded]], None]
 
 
 class Grader:
-    """Runs samples through the pipeline."""
+    """Runs samples through the pipeline: the node's lanes bound what builds and what runs, and builds go ahead."""
 
     def __init__(self, pipeline: Pipeline, options: Options, workers: int, cancelled: Event) -> None:
         self._pipeline = pipeline
@@ -62,7 +67,7 @@ class Grader:
         """Grade all; `report` is called in this thread for every sample that ended. Raises Cancelled."""
         tasks = self._tasks(samples)
         faults = []
-        with ThreadPoolExecutor(self._workers, thread_name_prefix="grade") as pool:
+        with ThreadPoolExecutor(self._workers + AHEAD, thread_name_prefix="grade") as pool:
             futures = {pool.submit(self._one, sample): sample for rows in tasks.values() for sample in rows.samples}
             try:
                 for future in as_completed(futures):

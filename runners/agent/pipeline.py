@@ -70,11 +70,13 @@ class _Course:
 
     def run(self) -> Finished:
         self._watcher.enter(WorkStage.PREPARING)
-        timer = timer_for(self._subject.problem, self._task.timed_modes, self._task.profiler)
+        only_builds = self._task.stage is Stage.BUILD
+        # A node that only builds may lack the profiler.
+        timer = None if only_builds else timer_for(self._subject.problem, self._task.timed_modes, self._task.profiler)
         ended = self._refuse()
         if ended is None and self._task.stage is not Stage.RUN:
-            ended = self._build()
-        if ended is None and self._task.stage is Stage.BUILD:
+            ended = self._build(timer)
+        if ended is None and only_builds:
             return self._account.finish(Verdict.PASSED)
         return ended or self._test() or self._time(timer) or self._account.finish(Verdict.PASSED)
 
@@ -93,10 +95,12 @@ class _Course:
             return account.finish(Verdict.SOURCE_REFERENCE_MISSING, f"The solution's sources lack: {names}")
         return None
 
-    def _build(self) -> Finished | None:
+    def _build(self, timer: Timer | None) -> Finished | None:
         if not self._subject.problem.build_command:
             return None
         self._watcher.enter(WorkStage.BUILDING)
+        if self._needs_baseline(timer):
+            self._build_reference()
         built = steps.build(self._environment, self._subject, self._watcher)
         seconds = steps.build_seconds(self._subject)
         account = self._account
@@ -108,6 +112,17 @@ class _Course:
             blob = account.add_blob(built.product)
             account.artefact = ArtefactRef(key=built.key, blob=blob, node=self._environment.name)
         return self._failed("build", built, seconds, Verdict.BUILD_FAILED)
+
+    def _needs_baseline(self, timer: Timer | None) -> bool:
+        """Whether the benchmark will be timed beside the reference, here or by the node that runs this build."""
+        timed_elsewhere = self._task.stage is Stage.BUILD and self._subject.problem.benchmark_command is not None
+        return self._task.needs_baseline and (timer is not None or timed_elsewhere)
+
+    def _build_reference(self) -> None:
+        """Before the solution: the objects of its harness then serve the solution's build. Shown to nobody."""
+        reference = self._subject.reference
+        if reference is not None and self._environment.objects is not None:
+            self._pipeline.references.build(reference, Unwatched(self._watcher.cancelled))
 
     def _test(self) -> Finished | None:
         self._watcher.enter(WorkStage.TESTING)

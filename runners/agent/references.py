@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from problems.spec.workspace_rules import strict_failure
 from runners.agent import runs, steps
 from runners.agent.artefact import EMPTY
+from runners.agent.build_cache import Build
 from runners.agent.environment import NodeEnvironment
 from runners.agent.keyed import Once
 from runners.agent.task import Subject, Watcher
@@ -33,15 +34,19 @@ class References:
         """Build and test it, or recall how that went. Raises Cancelled, SandboxFault, UnusableProblem."""
         return self._known.get(reference.shared_key, lambda: self._try(reference, watcher))
 
+    def build(self, reference: Subject, watcher: Watcher) -> Build | None:
+        """Build it, or find it built; None where there is nothing to build. Raises as `prepare`."""
+        if not reference.problem.build_command or not _may_be_judged(reference):
+            return None
+        return steps.build(self._environment, reference, watcher)
+
     def _try(self, reference: Subject, watcher: Watcher) -> Reference:
-        product = EMPTY
         if not _may_be_judged(reference):
             return Reference(passed=False)
-        if reference.problem.build_command:
-            built = steps.build(self._environment, reference, watcher)
-            if not built.succeeded:
-                return Reference(passed=False)
-            product = built.product
+        built = self.build(reference, watcher)
+        if built is not None and not built.succeeded:
+            return Reference(passed=False)
+        product = built.product if built is not None else EMPTY
         tested = runs.test(self._environment, reference, product, watcher)
         return Reference(tested.succeeded, product, tested.witness)
 

@@ -179,6 +179,12 @@ def test_a_harness_that_includes_the_solution_is_not_kept(fresh_machine: Machine
     assert not tree(folder)
 
 
+def test_the_first_solution_to_a_timed_problem_finds_the_harness_built(fresh_machine: Machine) -> None:
+    timed = {"benchmark_command": "./test.out", "timing_mode": {"type": "custom"}, "test_command": "true"}
+    task = task_of(problem_of(**timed), {"solution.cu": OTHER}, limits=ResourceLimits())
+    assert "_cache_hit" in (fresh_machine.pipeline.run(task).outputs.build or "")
+
+
 def test_the_least_recently_used_folders_go_at_start(tmp_path: Path) -> None:
     problem = problem_of()
     caches = ObjectCaches(tmp_path / "objects")
