@@ -22,6 +22,7 @@ from runners.agent.gpu.devices import Gpus
 from runners.agent.gpu.record import DeviceRecord
 from runners.agent.sandbox.bubblewrap import BubblewrapSandbox, why_unavailable
 from runners.agent.sandbox.policy import Command, Limits, Outcome
+from runners.protocol import Witness
 
 PROGRAMS = Path(__file__).parent
 
@@ -101,6 +102,11 @@ def test_a_compiled_program_runs_with_all_it_asks_of_the_driver(run: Run) -> Non
     outcome = run("./features")
     assert outcome.stdout == "1 GPU, all well\n", outcome
     print(f"wall {outcome.wall_ms:.0f} ms, peak memory {outcome.peak_memory_bytes >> 20} MiB")
+
+
+def test_the_end_of_a_traced_program_is_witnessed(box: BubblewrapSandbox, built: Path) -> None:
+    outcome = box.run(Command("./features", built, LIMITS, gpu_uuids=(UUIDS[0],), trace=True))
+    assert (outcome.succeeded, outcome.witness) == (True, Witness.SEEN), outcome
 
 
 def test_a_command_without_a_gpu_finds_none(run: Run) -> None:

@@ -103,14 +103,14 @@ def _instance_numbers(nvml: Nvml, handle: Any) -> tuple[int | None, int | None]:
 
 def describe(nvml: Nvml, device: Device) -> GpuCapability:
     api = nvml.api
-    capability = nvml.ask("nvmlDeviceGetCudaComputeCapability", device.board) or (0, 0)
+    capability = nvml.ask("nvmlDeviceGetCudaComputeCapability", device.board)
     memory = nvml.ask("nvmlDeviceGetMemoryInfo", device.handle)
     pci = nvml.ask("nvmlDeviceGetPciInfo", device.board)
     ecc = nvml.ask("nvmlDeviceGetEccMode", device.board)
     return GpuCapability(
         uuid=device.uuid,
         name=nvml.ask("nvmlDeviceGetName", device.handle) or nvml.ask("nvmlDeviceGetName", device.board) or "",
-        compute_capability="{}.{}".format(*capability),
+        compute_capability="{}.{}".format(*capability) if capability else "",
         memory_bytes=int(memory.total) if memory is not None else 0,
         driver=nvml.ask("nvmlSystemGetDriverVersion") or "",
         pci_bus_id=str(pci.busId) if pci is not None else "",
