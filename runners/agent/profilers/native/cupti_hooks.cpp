@@ -82,7 +82,8 @@ bool uses_device(std::string_view name) {
 
 // What takes a context and its unread records away.
 bool tears_down(std::string_view name) {
-    for (const char* prefix : {"cudaDeviceReset", "cudaThreadExit", "cuCtxDestroy", "cuDevicePrimaryCtxRe"})
+    for (const char* prefix : {"cudaDeviceReset", "cudaThreadExit", "cuCtxDestroy", "cuDevicePrimaryCtxReset",
+                               "cuDevicePrimaryCtxRelease"})
         if (begins(name, prefix)) return true;
     return false;
 }

@@ -18,6 +18,7 @@ namespace {
 constexpr char NOTES[] = "PODIUM_CUPTI_NOTES";
 constexpr char GATE[] = "PODIUM_GATE";
 constexpr long TICK_NS = 50'000'000;
+constexpr int MOST_TICKS = 20;  // without a word from a process that never rests
 
 // All that a child of `fork` must not share with its parent.
 struct Recording {
@@ -82,18 +83,22 @@ void forget_parent() {
     ++generation;
 }
 
-// In between, so that a process which ends by _exit or a signal loses little. Never while a range is open.
+// In between, so that a process which ends by _exit or a signal loses little: while it rests, if it ever does, and
+// never while a range is open, for CUPTI makes launches wait while it hands records over.
 void* write_in_between(void* flush) {
     Recording& recording = *current.load();
-    std::uint64_t told = 0;
-    while (!recording.finished) {
+    std::uint64_t told = 0, seen = 0;
+    for (int ticks = 0; !recording.finished; ++ticks) {
         const timespec tick{0, TICK_NS};
         nanosleep(&tick, nullptr);
-        if (recording.recorder.changes() == told || recording.recorder.any_open()) continue;
+        const bool rests = recording.recorder.changes() == seen;
+        seen = recording.recorder.changes();
+        if (seen == told || recording.recorder.any_open() || (!rests && ticks < MOST_TICKS)) continue;
         const std::lock_guard<std::mutex> guard(recording.telling);
         if (recording.finished) break;
         reinterpret_cast<void (*)()>(flush)();
-        told = recording.recorder.changes();
+        told = seen = recording.recorder.changes();
+        ticks = 0;
         write_notes(recording, false);
     }
     return nullptr;
