@@ -15,13 +15,14 @@ from runners.protocol import Role
 
 
 class MeasurementSerializer(serializers.ModelSerializer[Measurement]):
-    """`runs_ms` has one median per process, in milliseconds, in the order they ran."""
+    """`runs_ms` has one median per process, in milliseconds, in the order they ran; `device` is what was seen of the
+    GPU meanwhile."""
 
     class Meta:
         model = Measurement
         fields: ClassVar = [
             "role", "case", "median_ms", "ci_low_ms", "ci_high_ms", "runs_ms", "clock", "work_checked", "witness",
-            "ranks", "measured_at",
+            "ranks", "device", "measured_at",
         ]  # fmt: skip
 
 

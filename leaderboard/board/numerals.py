@@ -57,6 +57,17 @@ def significant(value: float | None, digits: int = 3) -> str:
     return f"{value:.{decimals}f}"
 
 
+def amount(value: float | None) -> str:
+    """A large count in powers of ten: 68719476736 → `6.87 × 10¹⁰`, 1200 → `1,200`."""
+    if value is None or not math.isfinite(value) or value < 1e6:
+        return significant(value, 4)
+    power = math.floor(math.log10(value))
+    return f"{value / 10**power:.2f} × 10{str(power).translate(_RAISED)}"
+
+
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
 def milliseconds(value: float | None) -> str:
     """A time with the unit that suits it: µs, ms or s."""
     if value is None:

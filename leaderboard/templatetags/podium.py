@@ -17,6 +17,7 @@ register = template.Library()
 register.filter("percent", numerals.percent)
 register.filter("ratio", numerals.ratio)
 register.filter("significant", numerals.significant)
+register.filter("amount", numerals.amount)
 register.filter("milliseconds", numerals.milliseconds)
 register.filter("size", numerals.size)
 register.filter("duration", numerals.duration)
@@ -52,6 +53,12 @@ def day(when: datetime | None) -> str:
 def ago(when: datetime | None) -> str:
     """`3 min 20 s ago`; `never` for None."""
     return "never" if when is None else f"{numerals.duration((timezone.now() - when).total_seconds())} ago"
+
+
+@register.filter
+def words(code: str) -> str:
+    """`busy_disagrees` → `Busy disagrees`."""
+    return code.replace("_", " ").capitalize()
 
 
 @register.filter

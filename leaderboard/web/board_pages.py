@@ -16,6 +16,7 @@ from leaderboard.models import Decision, ReleaseTrack, Track
 from leaderboard.models.decision import DecisionKind
 from leaderboard.models.entrant import EntrantKind
 from leaderboard.web import board_html
+from leaderboard.web.figures import board_figure
 from leaderboard.web.lookups import chosen_track, release_or_404, tracks_of
 from leaderboard.web.paging import other_parameters, page_of
 from leaderboard.web.tabs import release_context
@@ -95,7 +96,7 @@ def charts(request: HttpRequest, slug: str) -> HttpResponse:
     tracks = tracks_of(release)
     track = chosen_track(request, tracks)
     rows = chart_rows(request.user, release, track)
-    figures = [{"chart": chart, "table": chart.table(rows)} for chart in BOARD_CHARTS.values()]
+    figures = [board_figure(release, track, chart, rows) for chart in BOARD_CHARTS.values()]
     context = {"tracks": tracks, "track": track, "figures": figures, "n_rows": len(rows)}
     return render(request, "podium/charts.html", release_context(request, release, "charts") | context)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
@@ -18,6 +18,8 @@ from leaderboard.models import AuditEntry, Evaluation, Measurement, Result
 from leaderboard.models.evaluation import ResultOrigin
 from leaderboard.web import logs
 from leaderboard.web.lookups import evaluation_or_404
+from leaderboard.web.timings import device_facts, roof_of, timings_of
+from leaderboard.work import Work
 from problems.spec.solution import FileSolution, SourceFile, parse_solution
 from runners.fleet.models import Attempt, AttemptState
 from runners.protocol import JUDGE_VERSION
@@ -48,12 +50,20 @@ def evaluation(request: HttpRequest, pk: int) -> HttpResponse:
         context |= {
             "reason": visibility.shown_reason(view, result.verdict, result.reason),
             "steps": logs.steps_of(result, view),
-            "measurements": measurements_of(result),
+            **_times(found, result),
             "provenance": _provenance(result.provenance),
             "imported": measured_words(where_measured([result.provenance])) if _is_imported(result) else "",
+            "has_profile": bool(result.profile) and view.build_log,
             "flags": result.flags.prefetch_related("decisions__decided_by"),
         }
     return render(request, "podium/evaluation.html", context)
+
+
+def _times(found: Evaluation, result: Result) -> dict[str, Any]:
+    rows, work = measurements_of(result), Work.of(found.problem)
+    result.evaluation = found
+    roof = roof_of(result, work)
+    return {"timings": timings_of(rows, work, roof), "work": work, "roof": roof, "device_facts": device_facts(rows)}
 
 
 def _is_imported(result: Result) -> bool:
@@ -109,6 +119,21 @@ def evaluation_log(request: HttpRequest, pk: int, step: str) -> HttpResponse:
     if row is None or not logs.may_read(view, step):
         raise Http404(f"There is no {step} log of evaluation {pk} that you may read.")
     return HttpResponse(logs.log_text(row.get("log") or {}), content_type="text/plain; charset=utf-8")
+
+
+@require_safe
+def evaluation_profile(request: HttpRequest, pk: int) -> FileResponse:
+    """The profiler's own report, for the team and organisers: it names what ran, the harness's kernels included."""
+    found, view = evaluation_or_404(request, pk)
+    profile = found.current_result.profile if found.current_result else None
+    if not profile or not view.build_log:
+        raise Http404(f"There is no profile of evaluation {pk} that you may read.")
+    try:
+        file = blobs.store().open(profile["sha256"])
+    except blobs.BlobMissing:
+        raise Http404(f"The profile of evaluation {pk} is no longer kept.") from None
+    name = f"evaluation-{pk}.ncu-rep"
+    return FileResponse(file, as_attachment=True, filename=name, content_type="application/octet-stream")
 
 
 @login_required

@@ -5,23 +5,24 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Count, F, Max, Q
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from leaderboard import visibility
+from leaderboard.charts import roofline as charts
 from leaderboard.models import Decision, Entrant, ProblemTrack, Track
 from leaderboard.models.decision import DecisionKind
 from leaderboard.web import submit_forms
 from leaderboard.web.lookups import chosen_track, problem_or_404, release_or_404, tracks_of
 from leaderboard.web.paging import other_parameters, page_of
+from leaderboard.web.problem_ranking import figure_of, points_of, ranking_of, roof_of
 from leaderboard.web.statement import as_html
 from leaderboard.web.tabs import release_context
+from leaderboard.work import Work
 from problems.models import Problem, Release
 from problems.spec.problem import CommandProblem
 from problems.spec.solution import SourceFile
-
-RANKING_ROWS = 100
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,8 @@ class ProblemRow:
     n_solved: int
     best_speedup: float | None
     mine: bool
+    skip_reason: str
+    """Why the track cannot run it, or ""."""
 
 
 @require_safe
@@ -43,8 +46,9 @@ def problems(request: HttpRequest, slug: str) -> HttpResponse:
     rows = release.problems.defer("record")
     groups = list(rows.order_by("group").values_list("group", flat=True).distinct())
     page = page_of(request, _filtered(request, rows))
+    skipped = ProblemTrack.objects.filter(problem__release=release, track=track).exclude(skip_reason="")
     context = {
-        "tracks": tracks, "track": track, "groups": groups, "page": page,
+        "tracks": tracks, "track": track, "groups": groups, "page": page, "n_skipped": skipped.count(),
         "rows": _with_facts(request.user, release, track, list(page.object_list)),
         "parameters": other_parameters(request), "asked": request.GET,
     }  # fmt: skip
@@ -60,7 +64,7 @@ def _filtered(request: HttpRequest, rows: Any) -> Any:
 
 
 def _with_facts(user: Any, release: Release, track: Track | None, chosen: Sequence[Problem]) -> list[ProblemRow]:
-    """Two queries for the page's problems, whatever their number."""
+    """Three queries for the page's problems, whatever their number."""
     scores = visibility.visible_scores(user, release).filter(track=track, problem__in=[one.pk for one in chosen])
     counted = scores.filter(submission__counted_on__track=F("track"), n_samples__gt=F("n_skipped"))
     figures = (
@@ -71,9 +75,10 @@ def _with_facts(user: Any, release: Release, track: Track | None, chosen: Sequen
     by_problem: dict[int, Any] = {row["problem_id"]: row for row in figures}
     own = scores.filter(submission__entrant__in=Entrant.objects.submittable_by(user), n_passed__gt=0)
     mine = set(own.values_list("problem_id", flat=True)) if user.is_authenticated else set()
+    skips = dict(ProblemTrack.objects.filter(track=track, problem__in=chosen).values_list("problem_id", "skip_reason"))
     nothing: dict[str, Any] = {"n": 0, "solved": 0, "best": None}
     return [
-        ProblemRow(one, row["n"], row["solved"], row["best"], one.pk in mine)
+        ProblemRow(one, row["n"], row["solved"], row["best"], one.pk in mine, skips.get(one.pk, ""))
         for one in chosen
         for row in (by_problem.get(one.pk, nothing),)
     ]
@@ -89,11 +94,12 @@ def problem_context(request: HttpRequest, found: Problem) -> dict[str, Any]:
     release, spec = found.release, found.spec
     tracks = tracks_of(release)
     track = chosen_track(request, tracks)
+    on_track = ProblemTrack.objects.filter(problem=found, track=track).first()
+    work, ranking = Work.of(found), ranking_of(request.user, found, track)
     context = {
         "problem": found, "spec": spec, "statement": as_html(spec.prompt), "files": _files(request.user, found, spec),
         "references": _references(spec), "tracks": tracks, "track": track,
-        "on_track": ProblemTrack.objects.filter(problem=found, track=track).first(),
-        "ranking": _ranking(request.user, found, track),
+        "on_track": on_track, "ranking": ranking, "work": work, "figure": figure_of(found, track, ranking, on_track),
         "voided": Decision.objects.filter(kind=DecisionKind.PROBLEM_VOIDED, problem=found).first(),
         "form": submit_forms.typed_form_for(request, found, track), "why_closed": release.why_closed(),
     }  # fmt: skip
@@ -131,17 +137,13 @@ def _references(spec: CommandProblem) -> str:
     return " and ".join(part for part in parts if part)
 
 
-def _ranking(user: Any, found: Problem, track: Track | None) -> list[dict[str, Any]]:
-    """Each entrant's fastest passing submission on the track; passes without a ranking time come last."""
-    scores = visibility.visible_scores(user, found.release).filter(problem=found, track=track, n_passed__gt=0)
-    rows = scores.order_by(F("best_ms").asc(nulls_last=True), "submission_id").values(
-        "submission_id", "submission__entrant__slug", "submission__entrant__name", "submission__entrant__kind",
-        "n_passed", "n_samples", "best_ms", "best_speedup", "best_evaluation_id",
-    )[: RANKING_ROWS * 5]  # fmt: skip
-    first: dict[str, dict[str, Any]] = {}
-    for row in rows:
-        first.setdefault(row["submission__entrant__slug"], dict(row))
-    ranked = list(first.values())[:RANKING_ROWS]
-    for one in ranked:
-        one["gflops"] = found.flops / (one["best_ms"] * 1e6) if found.flops and one["best_ms"] else None
-    return ranked
+@require_safe
+def roofline(request: HttpRequest, slug: str, problem_slug: str) -> JsonResponse:
+    """The problem's roofline as plotly.js draws it."""
+    found = problem_or_404(request, slug, problem_slug)
+    track = chosen_track(request, tracks_of(found.release))
+    roof = roof_of(found, track)
+    if roof is None:
+        raise Http404(f"{found.task_id} has no roofline here: it needs flops, bytes and the track's measured peaks.")
+    on_track = ProblemTrack.objects.filter(problem=found, track=track).first()
+    return JsonResponse(charts.spec(roof, points_of(found, track, ranking_of(request.user, found, track), on_track)))

@@ -22,6 +22,7 @@ from leaderboard.models import Standing
 from leaderboard.models.entrant import EntrantKind
 from leaderboard.web import board_html
 from leaderboard.web.board_pages import chart_rows
+from leaderboard.web.figures import board_figure
 from leaderboard.web.fleet_pages import fleet_state
 from leaderboard.web.lookups import tracks_of
 from problems.models import Problem, Release, ReleaseState
@@ -52,7 +53,7 @@ def _top_of(request: HttpRequest, release: Release) -> dict[str, Any]:
         "rows": board_html.body(found.rows[:TOP_ROWS], found.columns),
         "n_all": found.n_all,
         "imported": found.imported,
-        "figure": {"chart": chart, "table": chart.table(chart_rows(request.user, release, track))},
+        "figure": board_figure(release, track, chart, chart_rows(request.user, release, track)),
     }
 
 

@@ -27,6 +27,7 @@ urlpatterns = [
     path("releases/<slug:slug>/charts/<slug:name>.json", board_pages.chart, name="chart"),
     path("releases/<slug:slug>/problems/", problem_pages.problems, name="problems"),
     path("releases/<slug:slug>/problems/<slug:problem_slug>/", problem_pages.problem, name="problem"),
+    path("releases/<slug:slug>/problems/<slug:problem_slug>/roofline.json", problem_pages.roofline, name="roofline"),
     path(
         "releases/<slug:slug>/problems/<slug:problem_slug>/submit/", submit_pages.typed_submission, name="submit_typed"
     ),
@@ -42,9 +43,11 @@ urlpatterns = [
     path("evaluations/<int:pk>/", evaluation_pages.evaluation, name="evaluation"),
     path("evaluations/<int:pk>/runs.json", evaluation_pages.evaluation_runs, name="evaluation_runs"),
     path("evaluations/<int:pk>/logs/<slug:step>.txt", evaluation_pages.evaluation_log, name="evaluation_log"),
+    path("evaluations/<int:pk>/profile", evaluation_pages.evaluation_profile, name="evaluation_profile"),
     path("evaluations/<int:pk>/rerun/", evaluation_pages.rerun_evaluation, name="rerun_evaluation"),
     path("nodes/", fleet_pages.nodes, name="nodes"),
     path("nodes/<slug:slug>/", fleet_pages.node, name="node"),
+    path("nodes/<slug:slug>/golden.json", fleet_pages.node_golden, name="node_golden"),
     path("account/", account_pages.account, name="account"),
     path("account/tokens/new/", account_pages.new_token, name="new_token"),
     path("account/tokens/<int:pk>/revoke/", account_pages.revoke_token, name="revoke_token"),

@@ -55,6 +55,7 @@ def _check_blobs(attempt: Attempt, report: Report) -> None:
     """Every blob named is here, and this attempt brought it: otherwise a log could show somebody else's solution."""
     named = [step.log.blob for step in report.steps if step.log.blob]
     named += [report.artefact.blob] if report.artefact else []
+    named += [report.profile] if report.profile else []
     brought = attempt.uploads
     if missing := sorted(
         {one.sha256 for one in named if one.sha256 not in brought or not blobs.store().has(one.sha256)}

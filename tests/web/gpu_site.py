@@ -24,7 +24,9 @@ def gpu_problem(n: int) -> dict[str, Any]:
     podium = {"build_only": [], "title": f"Kernel number {n}", **WORK[n % len(WORK)]}
     needs = {"min_cuda_toolkit": "13.1"} if n == 5 else {"compute_capability": "10.0"} if n == 6 else {}
     group = "cuda-kernels" if n % 2 == 0 else "cublas"
-    return packs.problem(f"Kernel/{n}", type="cuda_cpp", podium=podium, group=group, **needs)
+    return packs.problem(
+        f"Kernel/{n}", type="cuda_cpp", podium=podium, group=group, benchmark_command="sh t.sh", **needs
+    )
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,7 @@ class Visit:
             self.page.screenshot(path=f"{SCREENSHOTS}/{name}.png", full_page=True)
 
 
-def _faults(visit: Visit, pages: dict[str, str], look: str) -> list[str]:
+def page_faults(visit: Visit, pages: dict[str, str], look: str) -> list[str]:
     faults = []
     for name, path in pages.items():
         visit.open(path)
@@ -79,9 +79,9 @@ def _faults(visit: Visit, pages: dict[str, str], look: str) -> list[str]:
 def test_every_page_is_clean(look: str, chromium: Any, live_site: Any) -> None:
     site, base = live_site
     visit = Visit(chromium, base, *LOOKS[look])
-    faults = _faults(visit, site.public_pages, look)
+    faults = page_faults(visit, site.public_pages, look)
     visit.sign_in("owner")
-    faults += _faults(visit, site.own_pages, look)
+    faults += page_faults(visit, site.own_pages, look)
     visit.context.close()
     assert faults == [], "\n".join(faults)
 

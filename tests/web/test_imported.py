@@ -63,7 +63,7 @@ def test_rows_without_provenance_are_marked_as_such(
     evaluation = Evaluation.objects.get(submission__entrant=entrant)
     text = page(client, evaluation.get_absolute_url())
     assert "Imported: where and when it was measured is not recorded" in text
-    assert "no_provenance" in text
+    assert "No provenance" in text
     assert "unwitnessed" in text
 
 

@@ -1,0 +1,30 @@
+"""A figure as a page holds it: where its drawing comes from, and its numbers as a table."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.urls import reverse
+
+from leaderboard.charts.chart import BoardRow, Chart, Table
+from leaderboard.models import Track
+from problems.models import Release
+
+
+@dataclass(frozen=True)
+class Figure:
+    """`name` is that of a downloaded picture."""
+
+    title: str
+    caption: str
+    name: str
+    url: str
+    table: Table
+
+
+def with_track(address: str, track: Track | None) -> str:
+    return f"{address}?track={track.slug}" if track else address
+
+
+def board_figure(release: Release, track: Track | None, chart: Chart, rows: Sequence[BoardRow]) -> Figure:
+    address = with_track(reverse("chart", args=[release.slug, chart.name]), track)
+    return Figure(chart.title, chart.caption, f"{release.slug}-{chart.name}", address, chart.table(rows))

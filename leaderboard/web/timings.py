@@ -1,0 +1,93 @@
+"""An evaluation's times as its page shows them: in the problem's own units, and with what was seen of the device."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from leaderboard.board.numerals import MISSING, percent
+from leaderboard.models import Measurement, Result
+from leaderboard.work import Ceilings, Rates, Work, rates
+
+DEVICE_LABELS: Mapping[str, tuple[str, str]] = {
+    "sm_clock_mhz": ("SM clock, median", "MHz"),
+    "sm_clock_low_mhz": ("SM clock, lowest", "MHz"),
+    "memory_clock_mhz": ("Memory clock", "MHz"),
+    "temperature_c": ("Temperature, highest", "°C"),
+    "power_w": ("Power, median", "W"),
+    "energy_mj": ("Energy", "mJ"),
+    "throttle_reasons": ("Slowed down by", ""),
+    "throttled_share": ("Share of samples slowed down", "%"),
+    "power_capped_share": ("Share of samples at the power limit", "%"),
+    "busy_ms": ("Device at work, by the driver", "ms"),
+    "busy_resolution_ms": ("… give or take", "ms"),
+}
+"""Fact → label and unit, in the order shown; a fact that is not here is shown under its own name."""
+
+WHOLE_FROM = 1000.0
+"""From here on a reading's fraction says nothing."""
+
+
+@dataclass(frozen=True)
+class Timing:
+    """One measurement with its rates."""
+
+    measurement: Measurement
+    rates: Rates
+
+
+@dataclass(frozen=True)
+class DeviceFact:
+    """One fact over all measurements; `values` in their order."""
+
+    label: str
+    unit: str
+    values: list[str]
+
+
+@dataclass(frozen=True)
+class Roof:
+    """The ceilings that shares of the roofline are of."""
+
+    ceilings: Ceilings
+    dtype: str
+    of_this_gpu: bool
+    """Measured on the very device of the result, else on another of the track's."""
+
+
+def roof_of(result: Result, work: Work) -> Roof:
+    own = known_peaks(result.provenance)
+    peaks = own or result.evaluation.track.peaks
+    return Roof(Ceilings.of(peaks, work.dtype), work.dtype, of_this_gpu=bool(own))
+
+
+def known_peaks(provenance: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The peaks in a provenance; empty where it has none."""
+    peaks = provenance.get("peaks") or {}
+    return peaks if peaks.get("gbps") or peaks.get("gflops") else {}
+
+
+def timings_of(rows: Sequence[Measurement], work: Work, roof: Roof) -> list[Timing]:
+    return [Timing(row, rates(work, roof.ceilings, row.median_ms)) for row in rows]
+
+
+def device_facts(rows: Sequence[Measurement]) -> list[DeviceFact]:
+    """What was seen of the device during each measurement; empty where nothing was."""
+    devices: list[Mapping[str, Any]] = [row.device or {} for row in rows]
+    seen = dict.fromkeys(name for device in devices for name in device)
+    names = [*(name for name in DEVICE_LABELS if name in seen), *(name for name in seen if name not in DEVICE_LABELS)]
+    return [_fact(name, [device.get(name) for device in devices]) for name in names]
+
+
+def _fact(name: str, values: Sequence[Any]) -> DeviceFact:
+    label, unit = DEVICE_LABELS.get(name, (name.replace("_", " "), ""))
+    return DeviceFact(label, unit, [_text(value, unit) for value in values])
+
+
+def _text(value: Any, unit: str) -> str:
+    if value is None or value == "":
+        return MISSING
+    if not isinstance(value, int | float):
+        return str(value)
+    if unit == "%":
+        return percent(value)
+    return f"{value:,.0f}" if value >= WHOLE_FROM else f"{value:.4g}"

@@ -1,0 +1,188 @@
+"""What the pages of a GPU release show besides: rates, rooflines, device facts, profiles, and why problems skip."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from zeal import zeal_context
+
+from leaderboard import blobs
+from leaderboard.actions.record_result import Origin, record_result
+from leaderboard.charts import roofline as charts
+from leaderboard.models import Standing, Track
+from leaderboard.models.evaluation import ResultOrigin
+from leaderboard.work import Ceilings, Work, least_ms, rates
+from runners.protocol import BlobRef
+from tests import factories
+from tests.web.gpu_site import GpuSite, make_gpu_site
+
+CEILINGS = Ceilings(gflops=50_000.0, gbps=4000.0)
+
+
+@pytest.fixture
+def gpu(db: Any, cast: factories.Cast, tmp_path: Path) -> GpuSite:
+    return make_gpu_site(cast, tmp_path)
+
+
+def page(client: Any, path: str) -> str:
+    answer = client.get(path)
+    assert answer.status_code == 200, path
+    return answer.content.decode()
+
+
+def problem_page(gpu: GpuSite, n: int) -> str:
+    return reverse("problem", args=[gpu.release.slug, gpu.problem(n).slug])
+
+
+def test_the_least_time_is_the_larger_of_what_arithmetic_and_memory_need() -> None:
+    assert least_ms(Work(flops=5e9, moved_bytes=4e6), CEILINGS) == pytest.approx(0.1)
+    assert least_ms(Work(flops=5e9, moved_bytes=4e9), CEILINGS) == pytest.approx(1.0)
+    assert least_ms(Work(flops=None, moved_bytes=4e9), CEILINGS) == pytest.approx(1.0)
+
+
+def test_without_the_peak_that_a_problem_needs_there_is_no_share() -> None:
+    half = Ceilings.of({"gbps": 4000.0, "gflops": {"fp32": 50_000.0}}, "fp16")
+    found = rates(Work(flops=5e9, moved_bytes=4e9, dtype="fp16"), half, 2.0)
+    assert (found.gflops, found.gbps, found.roofline) == (pytest.approx(2500.0), pytest.approx(2000.0), None)
+    assert rates(Work(None, None), CEILINGS, 2.0).roofline is None
+
+
+def test_an_evaluation_shows_its_time_as_rates_and_share_of_the_roofline(client: Any, gpu: GpuSite) -> None:
+    text = page(client, gpu.evaluation(1).get_absolute_url())
+    # 2e9 operations and 4e9 bytes in 3 ms, below 50,000 GFLOPS and 4,000 GB/s
+    assert '<td class="num">667</td><td class="num">1,333</td><td class="num">33.3</td>' in text
+    assert "this GPU was measured to do: 50,000 GFLOPS (fp32) and 4,000 GB/s" in text
+
+
+def test_a_problem_of_bytes_alone_shows_no_gflops_and_one_without_work_nothing(client: Any, gpu: GpuSite) -> None:
+    bytes_alone = page(client, gpu.evaluation(2).get_absolute_url())
+    assert "GB/s</th>" in bytes_alone
+    assert "GFLOPS</th>" not in bytes_alone
+    assert "Roofline (%)" not in page(client, gpu.evaluation(4).get_absolute_url())
+
+
+def test_what_was_seen_of_the_gpu_stands_beside_the_time(client: Any, gpu: GpuSite) -> None:
+    text = page(client, gpu.timed.get_absolute_url())
+    assert "The GPU meanwhile" in text
+    assert '<th scope="row">SM clock, median (MHz)</th><td class="num">1,980</td>' in text
+
+
+def test_a_flag_is_said_in_words_with_what_it_means(client: Any, gpu: GpuSite, cast: factories.Cast) -> None:
+    flagged = gpu.problem(3).evaluations.get(submission__entrant=cast.strangers_entrant, sample__index=0)
+    text = page(client, flagged.get_absolute_url())
+    assert "Busy disagrees" in text
+    assert "its time does not rank while this stands" in text
+
+
+def test_a_profile_is_for_its_team_and_organisers(client: Any, gpu: GpuSite, cast: factories.Cast) -> None:
+    content = b"an ncu report"
+    ref = BlobRef(sha256=blobs.store().put(content), size_bytes=len(content))
+    evaluation = gpu.timed
+    report = factories.report().model_copy(update={"profile": ref})
+    record_result(evaluation, report, Origin(ResultOrigin.FLEET))
+    address = reverse("evaluation_profile", args=[evaluation.pk])
+    for user, status in ((None, 404), (cast.stranger, 404), (cast.teammate, 200), (cast.organiser, 200)):
+        client.logout()
+        if user:
+            client.force_login(user)
+        answer = client.get(address)
+        assert answer.status_code == status
+        assert (address in page(client, evaluation.get_absolute_url())) == (status == 200)
+    assert b"".join(answer.streaming_content) == content
+    assert answer["Content-Disposition"] == f'attachment; filename="evaluation-{evaluation.pk}.ncu-rep"'
+    assert client.get(reverse("evaluation_profile", args=[gpu.evaluation(0).pk])).status_code == 404
+
+
+def test_a_problem_ranks_by_time_and_shows_each_rate(client: Any, gpu: GpuSite) -> None:
+    text = page(client, problem_page(gpu, 1))
+    assert "2.00 × 10⁹ floating-point operations (fp32) and 4.00 × 10⁹ bytes a run" in text
+    assert "Roofline (%) ↑" in text
+    assert text.index("33.3") < text.index("19.6")
+
+
+def test_a_problems_roofline_has_the_roof_a_point_an_entrant_and_a_table(client: Any, gpu: GpuSite) -> None:
+    text = page(client, problem_page(gpu, 1))
+    address = reverse("roofline", args=[gpu.release.slug, gpu.problem(1).slug])
+    assert f'data-chart-url="{address}?track={gpu.track.slug}"' in text
+    assert "Reference solution" in text
+    drawn = client.get(f"{address}?track={gpu.track.slug}").json()
+    roof, *points = drawn["data"]
+    assert roof["y"][-1] == 50_000.0
+    assert [one["x"] for one in points] == [[0.5]] * 3
+    assert [one["y"][0] for one in points] == pytest.approx([2e9 / 3.0e6, 2e9 / 5.1e6, 2e9 / 8.0e6])
+    assert drawn["layout"]["xaxis"]["type"] == drawn["layout"]["yaxis"]["type"] == "log"
+
+
+def test_a_roofline_needs_both_kinds_of_work_and_measured_peaks(client: Any, gpu: GpuSite) -> None:
+    address = reverse("roofline", args=[gpu.release.slug, gpu.problem(2).slug])
+    assert "roofline.json" not in page(client, problem_page(gpu, 2))
+    assert client.get(address).status_code == 404
+    Track.objects.filter(pk=gpu.track.pk).update(peaks={})
+    assert "roofline.json" not in page(client, problem_page(gpu, 1))
+
+
+def test_the_roof_bends_where_arithmetic_becomes_the_bound() -> None:
+    roof = charts.Roofline(peak_gflops=50_000.0, peak_gbps=4000.0, dtype="fp32", intensity=0.5)
+    assert roof.ridge == 12.5
+    drawn = charts.spec(roof, [])["data"][0]
+    assert drawn["x"] == [0.0625, 12.5, 100.0]
+    assert drawn["y"] == [250.0, 50_000.0, 50_000.0]
+    assert charts.figure(roof, []).data[0].name == "Roofline"
+
+
+def test_the_board_has_the_mean_share_of_the_roofline(client: Any, gpu: GpuSite, cast: factories.Cast) -> None:
+    standing = Standing.objects.get(entrant=cast.entrant)
+    # by problem: 0.08 of 2 ms, 1 of 3 ms, 1.5 of 3 ms, 10/7 of 5 ms; the fifth declares nothing
+    shares = [0.08 / 2, 1 / 3, 1.5 / 3, (1e12 / 700_000e6) / 5]
+    assert standing.roofline == pytest.approx(sum(shares) / 4)
+    assert standing.n_roofline_problems == 4
+    text = page(client, reverse("board", args=[gpu.release.slug]))
+    assert ">Roofline (%)" in text.replace("\n", "")
+    assert "over 4 problems" in text
+
+
+def test_a_problem_without_a_ranking_time_counts_nothing_of_the_roofline(gpu: GpuSite, cast: factories.Cast) -> None:
+    flagged = Standing.objects.get(entrant=cast.strangers_entrant)
+    shares = [0.08 / 3.4, 1 / 5.1, 1.5 / 5.1, 0.0]
+    assert flagged.roofline == pytest.approx(sum(shares) / 4)
+
+
+def test_every_skipped_problem_gives_its_reason(client: Any, gpu: GpuSite) -> None:
+    text = page(client, reverse("problems", args=[gpu.release.slug]))
+    assert "NVIDIA H200, CUDA 13.0 cannot run 2 problems of this release" in text
+    reasons = {5: "needs CUDA toolkit 13.1 or newer, here is 13.0",
+               6: "needs a GPU of compute capability 10.0 or higher, here is 9.0"}  # fmt: skip
+    for n, reason in reasons.items():
+        assert reason in text
+        assert f"Skipped on nvidia-h200-cuda13.0: {reason}" in page(client, problem_page(gpu, n))
+
+
+def test_another_track_has_its_own_skips(client: Any, gpu: GpuSite) -> None:
+    newer = factories.TrackFactory(
+        slug="nvidia-b200-cuda13.1", device="gpu", hardware_name="NVIDIA B200", compute_capability="10.0",
+        toolkit="13.1",
+    )  # fmt: skip
+    factories.track_actions.offer(None, gpu.release, newer)
+    problems = reverse("problems", args=[gpu.release.slug])
+    assert "cannot run" not in page(client, f"{problems}?track={newer.slug}")
+    assert "cannot run 2 problems" in page(client, f"{problems}?track={gpu.track.slug}")
+
+
+def test_these_pages_cost_the_same_with_more_entrants(client: Any, gpu: GpuSite, cast: factories.Cast) -> None:
+    slug = gpu.release.slug
+    paths = [reverse(name, args=[slug]) for name in ("board", "problems", "charts")] + [problem_page(gpu, 1)]
+    paths += [gpu.timed.get_absolute_url(), cast.entrant.get_absolute_url(), reverse("home")]
+    before = [cost(client, path) for path in paths]
+    for _ in range(8):
+        entrant = factories.EntrantFactory(owner=cast.owner)
+        factories.judged_submission(entrant, gpu.release, gpu.track, n_samples=1)
+    assert [cost(client, path) for path in paths] == before
+
+
+def cost(client: Any, path: str) -> int:
+    with CaptureQueriesContext(connection) as queries, zeal_context():
+        assert client.get(path).status_code == 200
+    return len(queries)
