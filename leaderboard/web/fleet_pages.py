@@ -5,13 +5,15 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db.models import Count, Min, Q
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from leaderboard import visibility
+from leaderboard.charts import golden
 from leaderboard.models import Submission, Track
+from leaderboard.web import gpu_health
 from runners.fleet.models import ONLINE_FOR, Attempt, AttemptState, Job, JobState, Node
 
 RECENT_ATTEMPTS = 30
@@ -67,7 +69,8 @@ def queues() -> list[Queue]:
 def nodes(request: HttpRequest) -> HttpResponse:
     leased = Attempt.objects.filter(state=AttemptState.LEASED).order_by().values_list("node_id").annotate(Count("pk"))
     running = dict(leased)
-    rows = [(one, running.get(one.pk, 0)) for one in Node.objects.prefetch_related("grants__track")]
+    found = Node.objects.prefetch_related("grants__track")
+    rows = [(one, running.get(one.pk, 0), gpu_health.Drift(one.last_drift)) for one in found]
     return render(request, "podium/nodes.html", {"nodes": rows, "queues": queues(), "fleet": fleet_state()})
 
 
@@ -79,12 +82,22 @@ def node(request: HttpRequest, slug: str) -> HttpResponse:
     day = timezone.now() - timedelta(days=1)
     context = {
         "node": found,
+        "serves": gpu_health.serves(found, list(found.grants.all())),
+        "golden": gpu_health.golden_history(found),
+        "peaks": gpu_health.peaks_rows(found),
+        "data_types": gpu_health.DATA_TYPES,
         "attempts": [(one, one.job.evaluation_id in open_to_user) for one in attempts],
         "counts": dict(found.attempts.filter(leased_at__gt=day).order_by().values_list("state").annotate(Count("pk"))),
         "states": AttemptState.choices,
         "sees_faults": visibility.is_organiser(request.user),
     }
     return render(request, "podium/node.html", context)
+
+
+@require_safe
+def node_golden(request: HttpRequest, slug: str) -> HttpResponse:  # noqa: ARG001 - the same for everybody
+    """The golden program's history, as plotly.js draws it."""
+    return JsonResponse(golden.spec(gpu_health.golden_points(get_object_or_404(Node, slug=slug))))
 
 
 def _visible_evaluations(user: Any, attempts: list[Attempt]) -> set[int]:

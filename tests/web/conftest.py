@@ -17,6 +17,7 @@ from runners.fleet.models import Attempt, Job, JobState, Node
 from runners.protocol import FlagReport, FlagScope, Verdict
 from tests import factories
 from tests.requirements import CHROMIUM
+from tests.web.gpu_node import golden_runs, gpu_node
 
 SKILL = {"Alpha": 0.9, "Beta large": 0.7, "Gamma": 0.55, "Delta mini": 0.3, "Stranger's model": 0.5}
 
@@ -56,6 +57,7 @@ class Site:
             "evaluation": self.evaluation.get_absolute_url(),
             "nodes": reverse("nodes"),
             "node": self.node.get_absolute_url(),
+            "gpu-node": reverse("node", args=["gpu-1"]),
             "about": reverse("about"),
             "sign-in": reverse("account_login"),
             "sign-up": reverse("account_signup"),
@@ -94,6 +96,8 @@ def make_site() -> Site:
     judged = [_judged(one, made, track, drawn) for one in entrants]
     factories.judged_submission(baseline, made, track, lambda _: factories.report(speedup=1.0), n_samples=1)
     running = factories.submission(cast.entrant, made, track, script="exit 0 # second try", counted=False, n_samples=4)
+    drained = "drained: its golden copy took 0.562 ms, +5.9% against its last runs, twice"
+    golden_runs(gpu_node(last_drift=0.059, disabled_reason=drained), 60, off=0.059)
     return Site(cast, made, track, judged[0], running, _working_node(track, running))
 
 

@@ -84,6 +84,7 @@ TABLE: dict[str, tuple[Arguments, str, int, int, int, int]] = {
     "rerun_evaluation": (_evaluation, "post", MOVED, NOT_FOUND, MOVED, MOVED),
     "nodes": (_nothing, "get", OK, OK, OK, OK),
     "node": (lambda p: [p.node.slug], "get", OK, OK, OK, OK),
+    "node_golden": (lambda p: [p.node.slug], "get", OK, OK, OK, OK),
     "account": (_nothing, "get", MOVED, OK, OK, OK),
     "new_token": (_nothing, "post", MOVED, 422, 422, 422),
     "revoke_token": (lambda p: [p.token.pk], "post", MOVED, NOT_FOUND, MOVED, NOT_FOUND),
