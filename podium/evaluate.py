@@ -17,6 +17,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from podium.evaluation.devices import keeper_of
 from podium.evaluation.graded_file import GradedFile, NotOurs
 from podium.evaluation.hardware import local_hardware
 from podium.evaluation.inputs import Pack, Reader, Sample, read_problems, solution_files
@@ -27,8 +28,10 @@ from problems.formats.compute_eval.summary import dump_summary, summary
 from problems.formats.errors import PackRefused
 from problems.spec.skips import Hardware
 from runners.agent import capabilities
-from runners.agent.environment import NodeEnvironment
+from runners.agent.environment import NodeEnvironment, unmeasured
 from runners.agent.errors import Cancelled, ProfilerUnavailable
+from runners.agent.gpu.devices import Gpus
+from runners.agent.gpu.tool import ToolUnavailable
 from runners.agent.nvcc import AS_WRITTEN, DEFAULT, BuildPolicy, architecture_of
 from runners.agent.pipeline import Pipeline
 from runners.agent.profilers import open_profiler
@@ -150,7 +153,7 @@ def _timed_modes(profiler: Profiler, *, benchmark: bool) -> frozenset[str]:
 def _guarded(order: Order) -> int:
     try:
         return Evaluation(order).run()
-    except (PackRefused, NotOurs, SandboxUnavailable, ProfilerUnavailable) as error:
+    except (PackRefused, NotOurs, SandboxUnavailable, ProfilerUnavailable, ToolUnavailable) as error:
         _say(str(error), style="red")
     except OSError as error:
         _say(f"{error.filename or 'A file'} cannot be used: {error.strerror or error}", style="red")
@@ -219,7 +222,11 @@ class Evaluation:
 
     def _grade(self, todo: Sequence[Sample], files: dict[str, GradedFile]) -> list[Fault]:
         order = self._order
-        with self._environment() as environment, _interrupts() as cancelled, _progress(len(todo)) as advance:
+        with (
+            self._environment(bounded=any(map(_declares_work, todo))) as environment,
+            _interrupts() as cancelled,
+            _progress(len(todo)) as advance,
+        ):
 
             def report(sample: Sample, rows: list[Graded]) -> None:
                 for row in rows:
@@ -229,11 +236,20 @@ class Evaluation:
             return Grader(Pipeline(environment), order.options, order.workers, cancelled).grade(todo, report)
 
     @contextmanager
-    def _environment(self) -> Iterator[NodeEnvironment]:
+    def _environment(self, *, bounded: bool) -> Iterator[NodeEnvironment]:
+        """`bounded` measures the GPUs' peaks, which takes some seconds, for problems that declare their work."""
         sandbox = choose(self._order.sandbox)
         found = capabilities.find_out(sandbox)
-        lanes = Lanes(cores(), self._order.workers, [gpu.uuid for gpu in found.gpus])
-        environment = NodeEnvironment.open("", var_dir() / "evaluate", sandbox, lanes, found)
+        uuids = tuple(gpu.uuid for gpu in found.gpus)
+        if words := sandbox.why_no_gpus(uuids):
+            raise SandboxUnavailable(words)
+        gpus = Gpus.open() if uuids else None
+        keeper = keeper_of(found.gpus, gpus, var_dir() / "evaluate")
+        lanes = Lanes(cores(), self._order.workers, uuids, keeper.clean if keeper else None)
+        peaks = keeper.peaks_of if keeper else unmeasured
+        environment = NodeEnvironment.open("", var_dir() / "evaluate", sandbox, lanes, found, gpus, peaks)
+        if keeper and bounded:
+            keeper.begin(lanes)
         try:
             yield environment
         finally:
@@ -251,6 +267,11 @@ class Evaluation:
 def _needs_profiler(sample: Sample) -> bool:
     problem = sample.record.problem
     return bool(problem.benchmark_command) and problem.timing_mode.type not in PLAIN_MODES
+
+
+def _declares_work(sample: Sample) -> bool:
+    podium = sample.record.problem.podium
+    return bool(podium.flops or podium.bytes) and not sample.skip_reason
 
 
 def var_dir() -> Path:

@@ -12,7 +12,7 @@ from runners.agent import capabilities
 from runners.agent.agent import Agent, introduce
 from runners.agent.attempt import Worker
 from runners.agent.client import SiteClient, SiteRefused
-from runners.agent.environment import NodeEnvironment
+from runners.agent.environment import NodeEnvironment, unmeasured
 from runners.agent.errors import MissingSetting
 from runners.agent.gpu.devices import Gpus
 from runners.agent.gpu.keeper import Keeper, Unwatched
@@ -57,14 +57,18 @@ def _interrupt(*_: Any) -> None:
 
 
 def serve(settings: NodeSettings, sandbox: Sandbox, found: Capabilities) -> None:
-    """Work until told to stop. Raises SiteRefused, ToolUnavailable, and KeyboardInterrupt before the work has begun."""
+    """Work until told to stop. Raises as `node` tells, and KeyboardInterrupt before the work has begun."""
     client = SiteClient(settings.site_url, settings.token)
     hello = Hello(protocol_version=PROTOCOL_VERSION, capabilities=found)
     terms = introduce(client, hello)
-    keeper = _keeper(settings, client, found)
-    uuids = [gpu.uuid for gpu in found.gpus]
+    uuids = tuple(gpu.uuid for gpu in found.gpus)
+    if words := sandbox.why_no_gpus(uuids):
+        raise SandboxUnavailable(words)
+    gpus = Gpus.open() if uuids else None
+    keeper = _keeper(settings, client, found, gpus)
     lanes = Lanes(settings.slots, settings.slots, uuids, keeper.clean if keeper else None)
-    environment = NodeEnvironment.open(terms.node, settings.var_dir / "node", sandbox, lanes, found)
+    peaks = keeper.peaks_of if keeper else unmeasured
+    environment = NodeEnvironment.open(terms.node, settings.var_dir / "node", sandbox, lanes, found, gpus, peaks)
     worker = Worker(client, Pipeline(environment), ProblemStore(settings.var_dir / "node" / "problems"))
     outbox = Outbox(settings.var_dir / "node" / "outbox" / terms.node)
     slots = settings.slots + SPARE_ATTEMPTS
@@ -81,13 +85,13 @@ def serve(settings: NodeSettings, sandbox: Sandbox, found: Capabilities) -> None
         environment.close()
 
 
-def _keeper(settings: NodeSettings, client: SiteClient, found: Capabilities) -> Keeper | None:
+def _keeper(settings: NodeSettings, client: SiteClient, found: Capabilities, gpus: Gpus | None) -> Keeper | None:
     """Of this machine's GPUs, if any. Raises ToolUnavailable: without its program nothing would be cleaned."""
     if not found.gpus:
         return None
     tool = GpuTool.build(default_cache_directory())
     ledger = Ledger(settings.var_dir / "node" / "gpus")
-    return Keeper(Gpus.open() or Unwatched(), found.gpus, tool, ledger, client.health)
+    return Keeper(gpus or Unwatched(), found.gpus, tool, ledger, client.health)
 
 
 def _listen(settings: NodeSettings, agent: Agent, terms: HelloReply) -> None:

@@ -1,5 +1,6 @@
 """What a machine offers the pipeline: sandbox, workspaces, slots, build cache, and what is known about it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,6 +12,10 @@ from runners.agent.sandbox.policy import Sandbox, SandboxFault
 from runners.agent.slots import Lanes
 from runners.agent.workspace import Workspaces
 from runners.protocol import Capabilities, Peaks
+
+
+def unmeasured(_uuid: str) -> Peaks:
+    return Peaks()
 
 
 @dataclass(frozen=True)
@@ -28,18 +33,35 @@ class NodeEnvironment:
     objects: ObjectCaches | None = None
     gpus: Gpus | None = None
     """The NVIDIA devices, where there are any."""
-    measured_peaks: dict[str, Peaks] = field(default_factory=dict)
-    """Ceilings by UUID, as far as they were measured."""
+    peaks: Callable[[str], Peaks] = unmeasured
+    """A device's ceilings by its UUID; empty where they were not measured."""
 
     @classmethod
     def open(
-        cls, name: str, var_dir: Path, sandbox: Sandbox, lanes: Lanes, capabilities: Capabilities
+        cls,
+        name: str,
+        var_dir: Path,
+        sandbox: Sandbox,
+        lanes: Lanes,
+        capabilities: Capabilities,
+        gpus: Gpus | None = None,
+        peaks: Callable[[str], Peaks] = unmeasured,
     ) -> "NodeEnvironment":
         """Workspaces and builds under `var_dir`; leftovers of processes that died there are swept."""
         workspaces = Workspaces(var_dir / "work")
         # Without a sandbox every build could write what others read, and no two see their sources at the same place.
         objects = None if sandbox.name == "unconfined" else ObjectCaches(var_dir / "objects")
-        return cls(name, sandbox, workspaces, lanes, BuildCache(var_dir / "builds"), capabilities, objects=objects)
+        return cls(
+            name,
+            sandbox,
+            workspaces,
+            lanes,
+            BuildCache(var_dir / "builds"),
+            capabilities,
+            objects=objects,
+            gpus=gpus,
+            peaks=peaks,
+        )
 
     def image_for(self, wanted: str) -> str:
         """The image that commands run in, by digest or id: docker's own where none is wanted, "" without docker.
@@ -50,10 +72,6 @@ class NodeEnvironment:
         if wanted and own is None:
             raise SandboxFault(f"the work asks for image {wanted}, but this node's sandbox is {self.sandbox.name}")
         return wanted or own or ""
-
-    def peaks(self, uuid: str) -> Peaks:
-        """A device's ceilings; none where they were not measured."""
-        return self.measured_peaks.get(uuid, Peaks())
 
     def close(self) -> None:
         self.sandbox.close()

@@ -136,7 +136,7 @@ def test_a_card_at_its_power_limit_is_recorded_and_not_called_throttled() -> Non
 
 
 def test_a_card_that_its_power_limit_brings_to_its_knees_is_throttled() -> None:
-    record = summary(Sample(1980, 3201, 0), Sample(1200, 3201, 0x4))
+    record = summary(Sample(1980, 3201, 0), Sample(900, 3201, 0x4))
     assert record.throttle_reasons == ("power cap",)
 
 

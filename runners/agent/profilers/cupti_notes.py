@@ -14,6 +14,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from runners.agent.gpu import gate
+
 MOST_FILES = 2048
 MOST_BYTES = 64 << 20
 CLOCK_SLACK_NS = 100_000_000
@@ -84,7 +86,10 @@ class TimelineNote(_Note):
 
 
 class ProcessNote(_Note):
-    """One process. Times are nanoseconds of CLOCK_MONOTONIC; `dropped` counts records and ranges that were lost."""
+    """One process. Times are nanoseconds of CLOCK_MONOTONIC; `dropped` counts records and ranges that were lost.
+
+    `kernel_calls` counts the calls that should have made a kernel record each.
+    """
 
     schema_version: Annotated[int, Field(alias="schema", ge=1, le=1)]
     pid: Count
@@ -92,6 +97,7 @@ class ProcessNote(_Note):
     ended_ns: Count
     final: bool
     contexts: Count
+    kernel_calls: Count
     dropped: Count
     incomplete: Count
     unattributed: Count
@@ -103,6 +109,11 @@ class ProcessNote(_Note):
     outside_ns: Count
     ranges: list[RangeNote]
     timeline: TimelineNote
+
+    @property
+    def missing(self) -> int:
+        """How many records were lost, did not end, or never came although their kernels were launched."""
+        return self.dropped + self.incomplete + max(0, self.kernel_calls - self.launches - self.incomplete)
 
     @property
     def launches(self) -> int:
@@ -150,6 +161,8 @@ def _read_files(folder: Path) -> dict[tuple[str, str], bytes]:
     directory = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         for name in _names(directory):
+            if name == gate.FILE:
+                continue
             match = _NAME.fullmatch(name)
             if match is None:
                 raise DamagedNotes(f"there is a file {name[:80]!r} that the profiler did not write")
