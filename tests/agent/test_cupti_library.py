@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,11 +16,14 @@ import pytest
 
 from runners.agent.errors import ProfilerUnavailable
 from runners.agent.profilers import cupti_library
+from runners.agent.profilers.cupti import Cupti
 from runners.agent.profilers.cupti_library import Library, build, find_toolkit, toolkit_at, toolkit_homes
 from runners.agent.profilers.cupti_merge import RangeSum, sum_ranges
 from runners.agent.profilers.cupti_notes import Notes, read_notes
+from runners.agent.sandbox.policy import Command
 from tests.agent.machine import temporary_folder
 from tests.requirements import requires
+from tests.sandbox.boxes import LIMITS, open_sandbox
 
 pytestmark = requires("nvcc")
 
@@ -138,6 +142,38 @@ def test_shells_and_programs_without_nvtx_leave_nothing(run: Run, program: Path)
 
 def test_the_last_words_are_written_at_a_quick_exit_too(run: Run, program: Path) -> None:
     assert run.ranges(f"{program} quick")["before quick_exit"].instances == 1
+
+
+@pytest.mark.parametrize("name", [pytest.param("bubblewrap", marks=requires("bubblewrap")), "unconfined"])
+def test_a_sandbox_shows_what_the_profiler_attaches(
+    name: str, library: Library, program: Path, room: Path, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(cupti_library, "why_unavailable", lambda: "")
+    monkeypatch.setattr(cupti_library, "find_or_build", lambda: library)
+    workspace, notes = (Path(tempfile.mkdtemp(dir=room)) for _ in range(2))
+    for folder in (workspace, notes):
+        folder.chmod(0o777)
+    shutil.copy(program, workspace)
+    attachment = Cupti().attach("./program threads && ./program forks", notes)
+    sandbox = open_sandbox(name, room / "cache")
+    outcome = sandbox.run(
+        Command(
+            attachment.shell,
+            workspace,
+            LIMITS,
+            environment=attachment.environment,
+            mounts=attachment.mounts,
+            trace=True,
+        )
+    )
+    assert (outcome.exit_code, outcome.stderr) == (0, "")
+    found = read_notes(notes, outcome.wall_ms)
+    assert found is not None
+    assert {one.name: one.instances for process in found.processes for one in process.ranges} == {
+        "shared": 4,
+        "parent": 1,
+        "child": 1,
+    }
 
 
 def test_python_reaches_nvtx_through_ctypes(run: Run) -> None:

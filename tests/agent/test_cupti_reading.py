@@ -79,6 +79,7 @@ def a_process(pid: int = PARENT, **changes: Any) -> dict[str, Any]:
         "ended_ns": 600 * MS,
         "final": True,
         "contexts": 1,
+        "kernel_calls": 3,
         "dropped": 0,
         "incomplete": 0,
         "unattributed": 0,
@@ -203,6 +204,12 @@ def test_facts_tell_what_lies_outside_the_ranges(cupti: Cupti, tmp_path: Path) -
     assert (facts.busy_ms, facts.outside_ms, facts.outside_launches) == (6.0, 1.5, 1)
     assert facts.kernels == {"void k1<int>": 2, "ns::debug_k": 1}
     assert (facts.ranges["bench_region"].kernel_ms, facts.ranges["bench_region"].wall_ms) == (4.0, 9.0)
+
+
+def test_kernels_that_were_launched_and_left_no_record_are_missing(cupti: Cupti, tmp_path: Path) -> None:
+    facts = read(cupti, leave(tmp_path, a_process(kernel_calls=10, incomplete=1))).facts
+    assert facts is not None
+    assert facts.dropped_records == 1 + 6
 
 
 def test_a_childs_launches_count_for_the_range_that_its_parent_has_open(cupti: Cupti, tmp_path: Path) -> None:
@@ -387,3 +394,16 @@ def test_without_what_it_needs_it_says_how_to_mend_that(monkeypatch: pytest.Monk
     monkeypatch.setattr(cupti_library, "why_unavailable", lambda: "there is no driver: install one")
     with pytest.raises(ProfilerUnavailable, match=r"install one\. Or use `--profile none`"):
         Cupti()
+
+
+RECORDED = Path(__file__).parent / "data" / "cupti"
+"""Folders of notes that programs left on a real GPU, kept by tests/gpu/test_cupti_on_device.py."""
+
+
+@pytest.mark.parametrize("notes", sorted(RECORDED.glob("*/notes-*")), ids=lambda notes: notes.parent.name)
+def test_what_a_real_gpu_left_is_read(cupti: Cupti, notes: Path) -> None:
+    reading = read(cupti, notes, {"type": "region"}, wall_ms=120_000.0)
+    assert reading.error is None
+    assert reading.time_ms is not None
+    assert reading.facts is not None
+    assert reading.facts.launches >= max(one.launches for one in reading.facts.ranges.values()) > 0

@@ -10,6 +10,7 @@ libcuda_profile.so> compares the times with those of ComputeEval's own library.
 
 import json
 import os
+import re
 import shutil
 import signal
 import statistics
@@ -88,7 +89,9 @@ def profile(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Profile]
     yield run
     keep = os.environ.get("PODIUM_KEEP_NOTES")
     for folder in folders if keep else []:
-        shutil.copytree(folder, Path(keep or "") / request.node.name / folder.name, dirs_exist_ok=True)
+        shutil.copytree(
+            folder, Path(keep or "") / re.sub(r"\W+", "_", request.node.name) / folder.name, dirs_exist_ok=True
+        )
 
 
 def near(ms: float, share: float = 0.03) -> Any:

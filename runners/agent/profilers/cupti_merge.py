@@ -142,7 +142,7 @@ def facts_of(notes: Notes, ranges: dict[str, RangeSum]) -> ProfileFacts:
     return ProfileFacts(
         processes=sum(process.contexts > 0 for process in processes) + notes.silent,
         unfinished=notes.unfinished,
-        dropped_records=sum(process.dropped + process.incomplete for process in processes),
+        dropped_records=sum(process.missing for process in processes),
         kernel_ms=sum(process.kernel_ns for process in processes) / 1e6,
         launches=sum(process.launches for process in processes),
         memcpy_ms=sum(process.copy_ns for process in processes) / 1e6,

@@ -2,8 +2,8 @@
 // Device work comes as activity records; callbacks on the calls that launch it say who launched it, and when.
 #include <cupti.h>
 
+#include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <string_view>
 
 #include "process.h"
@@ -60,7 +60,6 @@ void CUPTIAPI buffer_completed(CUcontext context, std::uint32_t stream, std::uin
 }
 
 void flush_complete() { cuptiActivityFlushAll(0); }
-void flush_all() { cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED); }
 
 bool begins(std::string_view name, std::string_view with) { return name.compare(0, with.size(), with) == 0; }
 
@@ -80,6 +79,14 @@ bool uses_device(std::string_view name) {
     return false;
 }
 
+// Those that make one kernel record each, unless they are captured into a graph.
+bool launches_kernel(std::string_view name) {
+    if (name.find("MultiDevice") != std::string_view::npos) return false;
+    for (const char* prefix : {"cuLaunchKernel", "cuLaunchCooperativeKernel", "cudaLaunchKernel", "cudaLaunchCooperativeKernel"})
+        if (begins(name, prefix)) return true;
+    return false;
+}
+
 // What takes a context and its unread records away.
 bool tears_down(std::string_view name) {
     for (const char* prefix : {"cudaDeviceReset", "cudaThreadExit", "cuCtxDestroy", "cuDevicePrimaryCtxReset",
@@ -89,8 +96,23 @@ bool tears_down(std::string_view name) {
 }
 
 struct Watched {
-    bool launch[MOST_CALLBACKS], teardown[MOST_CALLBACKS], gated[MOST_CALLBACKS];
+    bool launch[MOST_CALLBACKS], kernel[MOST_CALLBACKS], teardown[MOST_CALLBACKS], gated[MOST_CALLBACKS];
 } runtime_calls, driver_calls;
+CUpti_SubscriberHandle subscriber = nullptr;
+
+// Counts launches that went well, the runtime's once though it calls the driver: a recorder that gets fewer records than
+// that was switched off by somebody.
+void count_kernel(const CUpti_CallbackData* call) {
+    thread_local int nested = 0;
+    if (call->callbackSite == CUPTI_API_ENTER) {
+        ++nested;
+        return;
+    }
+    nested = std::max(0, nested - 1);
+    const auto* failure = static_cast<const int*>(call->functionReturnValue);
+    Recorder* its = recorder();
+    if (its && nested == 0 && failure && *failure == 0) its->kernel_called();
+}
 
 void CUPTIAPI called(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
     if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
@@ -100,38 +122,45 @@ void CUPTIAPI called(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, co
     const auto* call = static_cast<const CUpti_CallbackData*>(data);
     if (id >= MOST_CALLBACKS) return;
     const Watched& watched = domain == CUPTI_CB_DOMAIN_RUNTIME_API ? runtime_calls : driver_calls;
+    if (watched.kernel[id]) count_kernel(call);
     if (call->callbackSite != CUPTI_API_ENTER) {
         if (watched.gated[id]) gate().leave();
         return;
     }
     if (watched.gated[id]) gate().enter();
-    if (watched.teardown[id]) {
-        flush_complete();
-    } else if (Recorder* its = watched.launch[id] ? recorder() : nullptr) {
-        its->launched(call->correlationId, this_thread(), clock_now());
-    }
+    Recorder* its = recorder();
+    if (its && watched.teardown[id]) flush_complete();
+    if (its && watched.launch[id]) its->launched(call->correlationId, this_thread(), clock_now());
 }
 
-void watch(CUpti_SubscriberHandle subscriber, CUpti_CallbackDomain domain, CUpti_CallbackId end, Watched& watched) {
+void watch(CUpti_CallbackDomain domain, CUpti_CallbackId end, Watched& watched) {
     for (CUpti_CallbackId id = 1; id < end && id < MOST_CALLBACKS; ++id) {
         const char* name = nullptr;
         if (cuptiGetCallbackName(domain, id, &name) != CUPTI_SUCCESS || !name) continue;
         watched.launch[id] = launches(name);
+        watched.kernel[id] = launches_kernel(name);
         watched.teardown[id] = tears_down(name);
         watched.gated[id] = gate().in_use() && uses_device(name);
         if (watched.launch[id] || watched.teardown[id] || watched.gated[id]) cuptiEnableCallback(1, subscriber, domain, id);
     }
 }
 
+void flush_all() {
+    cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+    // Refused once somebody has ended our subscription.
+    const bool ended = subscriber && cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
+                                                         CUPTI_CBID_RESOURCE_CONTEXT_CREATED) != CUPTI_SUCCESS;
+    if (Recorder* its = ended ? recorder() : nullptr) its->dropped(1);
+}
+
 std::uint64_t CUPTIAPI timestamp() { return clock_now(); }
 
 // False where another tool in the process has CUPTI's callbacks already.
 bool subscribe() {
-    CUpti_SubscriberHandle subscriber = nullptr;
     if (cuptiSubscribe(&subscriber, called, nullptr) != CUPTI_SUCCESS) return false;
     cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
-    watch(subscriber, CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_SIZE, runtime_calls);
-    watch(subscriber, CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_SIZE, driver_calls);
+    watch(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_SIZE, runtime_calls);
+    watch(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_SIZE, driver_calls);
     return true;
 }
 

@@ -187,6 +187,7 @@ std::string Recorder::json(long pid, Nanoseconds (*clock)(), bool is_final) {
                .number("ended_ns", now)
                .truth("final", is_final)
                .number("contexts", contexts_)
+               .number("kernel_calls", kernel_calls_)
                .number("dropped", dropped_ + lost)
                .number("incomplete", ledger_.incomplete)
                .number("unattributed", ledger_.unattributed)

@@ -37,6 +37,8 @@ public:
     void ran(const Activity& activity);
     void dropped(std::uint64_t records) { dropped_ += records; }
     void context_created() { ++contexts_; }
+    // A call that launches one kernel went well.
+    void kernel_called() { ++kernel_calls_; }
 
     bool any_open();
     bool worth_telling();
@@ -52,7 +54,7 @@ private:
     Ranges ranges_;
     std::mutex device_lock_;
     Ledger ledger_;
-    std::atomic<std::uint64_t> dropped_{0}, contexts_{0}, changes_{0};
+    std::atomic<std::uint64_t> dropped_{0}, contexts_{0}, kernel_calls_{0}, changes_{0};
 };
 
 }  // namespace podium
