@@ -6,9 +6,11 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from leaderboard.models import ApiToken, Entrant, Submission
+from leaderboard import blobs
+from leaderboard.models import ApiToken, Entrant, Submission, Track
 from leaderboard.web.urls import urlpatterns
 from problems.models import Release
+from runners.protocol import BlobRef, Report
 from tests import factories
 
 OK, MOVED, NOT_FOUND, NOT_ALLOWED = 200, 302, 404, 405
@@ -68,6 +70,7 @@ TABLE: dict[str, tuple[Arguments, str, int, int, int, int]] = {
     "chart": (lambda p: [p.release.slug, "fast-p"], "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "problems": (_release, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "problem": (_problem, "get", NOT_FOUND, NOT_FOUND, OK, OK),
+    "roofline": (_problem, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "submit_typed": (_problem, "post", MOVED, NOT_FOUND, 422, 422),
     "release_submissions": (_release, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "release_about": (_release, "get", NOT_FOUND, NOT_FOUND, OK, OK),
@@ -81,6 +84,7 @@ TABLE: dict[str, tuple[Arguments, str, int, int, int, int]] = {
     "evaluation": (_evaluation, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "evaluation_runs": (_evaluation, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "evaluation_log": (lambda p: [p.evaluation.pk, "build"], "get", NOT_FOUND, NOT_FOUND, OK, OK),
+    "evaluation_profile": (_evaluation, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "rerun_evaluation": (_evaluation, "post", MOVED, NOT_FOUND, MOVED, MOVED),
     "nodes": (_nothing, "get", OK, OK, OK, OK),
     "node": (lambda p: [p.node.slug], "get", OK, OK, OK, OK),
@@ -99,10 +103,23 @@ TABLE: dict[str, tuple[Arguments, str, int, int, int, int]] = {
 
 @pytest.fixture
 def place(cast: factories.Cast, far_future: Any) -> Place:
-    made = factories.release(is_public=False, hidden_until=far_future)
+    made = factories.release(is_public=False, hidden_until=far_future, problem=_declaring_its_work)
     made.invited.add(cast.owner)
     track = factories.offer(made)
-    return Place(cast, made, factories.judged_submission(cast.entrant, made, track))
+    Track.objects.filter(pk=track.pk).update(peaks={"gbps": 100.0, "gflops": {"fp32": 1000.0}})
+    return Place(cast, made, factories.judged_submission(cast.entrant, made, track, lambda _: _profiled()))
+
+
+def _declaring_its_work(n: int) -> dict[str, Any]:
+    fields = factories.example_problem(n)
+    fields["metadata"]["podium"]["bytes"] = 1e6
+    return fields
+
+
+def _profiled() -> Report:
+    content = b"a profiler's report"
+    profile = BlobRef(sha256=blobs.store().put(content), size_bytes=len(content))
+    return factories.report().model_copy(update={"profile": profile})
 
 
 def test_every_address_has_an_entry() -> None:
