@@ -1,0 +1,71 @@
+// A process that uses the fake device (fake_cupti.cpp) and ends in the way that its argument names. What the CUDA driver
+// does at its start is done by hand: load the library that CUDA_INJECTION64_PATH names and call its entry point.
+#include <dlfcn.h>
+#include <nvtx3/nvToolsExt.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+namespace {
+
+constexpr std::uint64_t MS = 1'000'000;
+void* fake = nullptr;
+
+template <class... Arguments>
+void ask(const char* what, Arguments... arguments) {
+    reinterpret_cast<void (*)(Arguments...)>(dlsym(fake, what))(arguments...);
+}
+
+void start_cuda() {
+    void* library = dlopen(std::getenv("CUDA_INJECTION64_PATH"), RTLD_NOW);
+    if (!library) std::exit(3);
+    reinterpret_cast<int (*)()>(dlsym(library, "InitializeInjection"))();
+    fake = dlopen("libcupti.so.13", RTLD_NOW | RTLD_NOLOAD);
+    if (!fake) std::exit(4);
+    ask("fake_context");
+}
+
+void launch(int times, std::uint64_t lasts_ns = MS) {
+    for (int i = 0; i < times; ++i) ask("fake_launch", std::uint64_t{0}, lasts_ns);
+}
+
+void work() {
+    nvtxRangePushA("bench_region");
+    launch(4), usleep(5000);
+    nvtxRangePop();
+    launch(2), usleep(5000);
+}
+
+}  // namespace
+
+int main(int, char** words) {
+    const std::string how = words[1];
+    if (how == "fork first") {
+        nvtxRangePushA("bench_region");
+        if (fork() == 0) start_cuda(), launch(3), usleep(5000), std::exit(0);
+        wait(nullptr);
+        nvtxRangePop();
+        return 0;
+    }
+    start_cuda();
+    if (how == "stop recording") ask("fake_stop_recording");
+    work();
+    if (how == "reset") ask("fake_reset"), work();
+    if (how == "in flight") launch(3, 60'000 * MS);
+    if (how == "unsubscribe") ask("fake_unsubscribe");
+    if (how == "fork later" && fork() == 0) return 0;
+    if (how == "fork later") wait(nullptr);
+    if (how == "_exit") _exit(0);
+    if (how == "rest and _exit") usleep(400'000), _exit(0);
+    if (how == "rest and die") usleep(400'000), raise(SIGKILL);
+    if (how == "busy and _exit") {
+        for (int i = 0; i < 150; ++i) launch(1), usleep(10'000);
+        _exit(0);
+    }
+    if (how == "quick_exit") std::quick_exit(0);
+    return 0;
+}

@@ -1,0 +1,123 @@
+// Stands for NVIDIA's libcupti and the GPU behind it, neither of which works without a device: as much of its interface
+// as libpodium_cupti.so uses, and `fake_…` for a program to say what its device does.
+#include <cupti.h>
+#include <time.h>
+
+#include <cstring>
+#include <deque>
+#include <mutex>
+
+namespace {
+
+std::mutex lock;
+CUpti_CallbackFunc callback = nullptr;
+CUpti_BuffersCallbackRequestFunc request = nullptr;
+CUpti_BuffersCallbackCompleteFunc complete = nullptr;
+CUpti_TimestampCallbackFunc clock_of_client = nullptr;
+std::deque<CUpti_ActivityKernel10> pending;
+std::uint32_t correlation = 0;
+bool is_recording = false, is_subscribed = true;
+
+constexpr CUpti_CallbackId LAUNCH = 1, RESET = 2;
+
+void call(CUpti_CallbackDomain domain, CUpti_CallbackId id, CUpti_ApiCallbackSite site) {
+    static const int success = 0;
+    CUpti_CallbackData data{};
+    data.callbackSite = site;
+    data.correlationId = correlation;
+    data.functionReturnValue = const_cast<int*>(&success);
+    callback(nullptr, domain, id, &data);
+}
+
+CUpti_ActivityKernel10 finished(CUpti_ActivityKernel10 kernel, std::uint64_t now) {
+    if (kernel.end > now) kernel.start = kernel.end = 0;
+    return kernel;
+}
+
+}  // namespace
+
+extern "C" {
+
+void fake_context() { callback(nullptr, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED, nullptr); }
+
+void fake_launch(std::uint64_t starts_in_ns, std::uint64_t lasts_ns) {
+    ++correlation;
+    call(CUPTI_CB_DOMAIN_RUNTIME_API, LAUNCH, CUPTI_API_ENTER);
+    call(CUPTI_CB_DOMAIN_DRIVER_API, LAUNCH, CUPTI_API_ENTER);
+    if (is_recording) {
+        const std::lock_guard<std::mutex> guard(lock);
+        CUpti_ActivityKernel10 kernel{};
+        kernel.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+        kernel.correlationId = correlation;
+        kernel.name = "_Z4spinx";
+        kernel.start = clock_of_client() + starts_in_ns;
+        kernel.end = kernel.start + lasts_ns;
+        pending.push_back(kernel);
+    }
+    call(CUPTI_CB_DOMAIN_DRIVER_API, LAUNCH, CUPTI_API_EXIT);
+    call(CUPTI_CB_DOMAIN_RUNTIME_API, LAUNCH, CUPTI_API_EXIT);
+}
+
+void fake_reset() {
+    call(CUPTI_CB_DOMAIN_DRIVER_API, RESET, CUPTI_API_ENTER);
+    const std::lock_guard<std::mutex> guard(lock);
+    pending.clear();
+}
+
+void fake_stop_recording() { is_recording = false; }
+void fake_unsubscribe() { is_subscribed = false; }
+
+CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc function, void*) {
+    callback = function;
+    *subscriber = reinterpret_cast<CUpti_SubscriberHandle>(&callback);
+    return CUPTI_SUCCESS;
+}
+CUptiResult cuptiEnableCallback(uint32_t, CUpti_SubscriberHandle, CUpti_CallbackDomain, CUpti_CallbackId) {
+    return is_subscribed ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+}
+CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t id, const char** name) {
+    const bool is_driver = domain == CUPTI_CB_DOMAIN_DRIVER_API;
+    *name = id == LAUNCH ? (is_driver ? "cuLaunchKernel" : "cudaLaunchKernel_v7000")
+            : id == RESET && is_driver ? "cuDevicePrimaryCtxReset_v2" : nullptr;
+    return *name ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+}
+CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc function) {
+    clock_of_client = function;
+    return CUPTI_SUCCESS;
+}
+CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc first, CUpti_BuffersCallbackCompleteFunc second) {
+    request = first, complete = second;
+    return CUPTI_SUCCESS;
+}
+CUptiResult cuptiActivityEnable(CUpti_ActivityKind) {
+    is_recording = true;
+    return CUPTI_SUCCESS;
+}
+CUptiResult cuptiActivityFlushPeriod(uint32_t) { return CUPTI_SUCCESS; }
+CUptiResult cuptiActivityFlushAll(uint32_t flag) {
+    const std::lock_guard<std::mutex> guard(lock);
+    const std::uint64_t now = clock_of_client();
+    std::uint8_t* buffer = nullptr;
+    std::size_t size = 0, most = 0, filled = 0;
+    request(&buffer, &size, &most);
+    while (!pending.empty() && (flag != 0 || pending.front().end <= now)) {
+        const auto kernel = finished(pending.front(), now);
+        std::memcpy(buffer + filled, &kernel, sizeof kernel);
+        filled += sizeof kernel;
+        pending.pop_front();
+    }
+    complete(nullptr, 0, buffer, size, filled);
+    return CUPTI_SUCCESS;
+}
+CUptiResult cuptiActivityGetNextRecord(uint8_t* buffer, size_t filled, CUpti_Activity** record) {
+    auto* next = *record ? reinterpret_cast<std::uint8_t*>(*record) + sizeof(CUpti_ActivityKernel10) : buffer;
+    if (next >= buffer + filled) return CUPTI_ERROR_MAX_LIMIT_REACHED;
+    *record = reinterpret_cast<CUpti_Activity*>(next);
+    return CUPTI_SUCCESS;
+}
+CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext, uint32_t, size_t* dropped) {
+    *dropped = 0;
+    return CUPTI_SUCCESS;
+}
+
+}  // extern "C"
