@@ -24,7 +24,7 @@ from tests.examples.judge import files_in
 from tests.requirements import requires
 
 SHOWCASE = Path(__file__).parents[2] / "examples" / "showcase"
-SLUGS = tuple(sorted(folder.name for folder in (SHOWCASE / "problems").iterdir()))
+SLUGS = tuple(sorted(path.parent.name for path in SHOWCASE.glob("problems/*/problem-spec.yaml")))
 ENTRANTS = ("demo-flawed", "demo-library", "demo-naive", "demo-tuned")
 SAMPLES_PER_PROBLEM = 3
 HARNESS_HEADER = "test/podium_bench.cuh"
@@ -91,6 +91,7 @@ def name_of(value: object) -> str | None:
 def test_sixteen_problems_or_more_cover_the_groups() -> None:
     assert len(SLUGS) >= 16
     assert tuple(sorted(problems())) == SLUGS
+    assert tuple(sorted(folder.name for folder in (SHOWCASE / "problems").iterdir())) == SLUGS
     groups = {problem(slug).group for slug in SLUGS}
     assert groups == {"cuda-kernels", "cuda-runtime", "cccl", "cublas", "mathlibs", "python"}
 
