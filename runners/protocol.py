@@ -168,6 +168,8 @@ class ClaimRequest(WireModel):
 class TrackSpec(WireModel):
     slug: str
     device: Literal["cpu", "gpu"]
+    hardware_name: str = ""
+    """The GPU or CPU model that it is for; a node with several kinds of GPU runs it on this one."""
     toolkit: str = ""
     compute_capability: str = ""
     image: str = ""

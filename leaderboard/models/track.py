@@ -44,6 +44,7 @@ class Track(models.Model):
         return TrackSpec(
             slug=self.slug,
             device="gpu" if self.device == "gpu" else "cpu",
+            hardware_name=self.hardware_name,
             toolkit=self.toolkit,
             compute_capability=self.compute_capability,
             image=self.image,

@@ -16,7 +16,7 @@ from runners.agent.pipeline import Pipeline
 from runners.agent.problem_store import ProblemStore
 from runners.agent.sandbox.policy import Command, Limits, SandboxFault
 from runners.agent.task import Finished, Subject, Task, files_of, why_invalid
-from runners.protocol import Heartbeat, Provenance, Report, Stage, Verdict, Work, WorkStage
+from runners.protocol import Heartbeat, Provenance, Report, Stage, TrackSpec, Verdict, Work, WorkStage
 
 logger = logging.getLogger(__name__)
 TAIL_BYTES = 8 * 1024
@@ -125,8 +125,14 @@ class Worker:
             needs_baseline=work.needs_baseline,
             artefact=self._artefact(work),
             artefact_key=work.artefact.key if work.artefact else "",
+            devices=self._devices(work.track),
             tenant=str(work.submission),
         )
+
+    def _devices(self, track: TrackSpec) -> tuple[str, ...]:
+        """This node's GPUs of the track's kind."""
+        gpus = self._pipeline.environment.capabilities.gpus if track.device == "gpu" else []
+        return tuple(gpu.uuid for gpu in gpus if track.hardware_name.lower() in ("", gpu.name.lower()))
 
     def _fetch(self, work: Work) -> bytes:
         return self._client.get_blob(work.attempt, work.attempt_token, work.problem)

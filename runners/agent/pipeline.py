@@ -62,7 +62,7 @@ class _Course:
         self._pipeline = pipeline
         self._environment = pipeline.environment
         self._task = task
-        self._place = Place(task.tenant, pipeline.environment.lanes.pick())
+        self._place = Place(task.tenant, pipeline.environment.lanes.pick(task.devices))
         self._subject: Subject = replace(task.subject, place=self._place)
         self._watcher = watcher
         self._account = Account(pipeline.environment, task, gpu_uuid=self._place.device)

@@ -1,6 +1,6 @@
 """Two lanes: builds on CPU slots, runs on run slots; a benchmark has its device alone."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import cycle
@@ -76,10 +76,11 @@ class Lanes:
         self._turns = cycle(self._devices)
         self._picking = Lock()
 
-    def pick(self) -> str:
-        """The device whose turn it is; "" without GPUs."""
+    def pick(self, among: Collection[str] = ()) -> str:
+        """The device whose turn it is, of those named or else of all; "" without GPUs."""
+        wanted = self._devices.keys() & set(among) or self._devices.keys()
         with self._picking:
-            return next(self._turns)
+            return next(device for device in self._turns if device in wanted)
 
     @contextmanager
     def build(self) -> Iterator[Seat]:

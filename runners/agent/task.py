@@ -106,6 +106,8 @@ class Task:
     needs_baseline: bool = True
     artefact: bytes | None = None
     artefact_key: str = ""
+    devices: tuple[str, ...] = ()
+    """GPUs, by UUID, of the kind that its track is for; empty: any."""
     tenant: str = ""
     """Whose submission this is: a GPU is scrubbed between tenants."""
 

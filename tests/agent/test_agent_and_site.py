@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,14 +12,17 @@ from runners.agent.agent import Agent, introduce
 from runners.agent.attempt import Worker
 from runners.agent.client import SiteClient, SiteRefused
 from runners.agent.outbox import Letter, Outbox
+from runners.agent.pipeline import Pipeline
 from runners.agent.problem_store import ProblemStore
 from runners.protocol import (
     INLINE_LOG_BYTES,
     PROTOCOL_VERSION,
     Capabilities,
+    GpuCapability,
     Hello,
     Provenance,
     Report,
+    TrackSpec,
     Verdict,
     WireError,
     WorkStage,
@@ -248,3 +252,19 @@ def test_the_outbox_module_keeps_bytes_as_they_are(tmp_path: Path) -> None:
     Outbox(tmp_path)._keep(one)
     (path,) = tmp_path.iterdir()
     assert outbox_module._read(path) == one
+
+
+def test_work_of_a_gpu_track_goes_to_gpus_of_its_kind(site: WireSite, machine: Machine, tmp_path: Path) -> None:
+    kinds = [("GPU-a", "NVIDIA H200"), ("GPU-b", "NVIDIA L4"), ("GPU-c", "NVIDIA H200")]
+    gpus = [GpuCapability(uuid=uuid, name=name, compute_capability="9.0") for uuid, name in kinds]
+    environment = replace(machine.environment, capabilities=Capabilities(gpus=gpus))
+    worker = Worker(site.client(), Pipeline(environment), ProblemStore(tmp_path / "problems"))
+    for hardware, device, expected in (
+        ("NVIDIA H200", "gpu", ("GPU-a", "GPU-c")),
+        ("nvidia l4", "gpu", ("GPU-b",)),
+        ("", "gpu", ("GPU-a", "GPU-b", "GPU-c")),
+        ("Xeon", "cpu", ()),
+    ):
+        track = TrackSpec(slug="t", device=device, hardware_name=hardware)
+        work = site.add(shell_problem(), GOOD, track=track)
+        assert worker.task(work).devices == expected

@@ -193,3 +193,10 @@ def test_a_gated_benchmark_starts_beside_another_and_has_the_device_alone_in_its
         assert waiting.inside.wait(SOON)
         waiting.leave()
         assert not one.is_wanted()
+
+
+def test_a_device_is_picked_in_turn_and_of_the_wanted_kind_alone() -> None:
+    lanes = Lanes(1, 1, ["GPU-a", "GPU-b", "GPU-c"])
+    assert [lanes.pick() for _ in range(4)] == ["GPU-a", "GPU-b", "GPU-c", "GPU-a"]
+    assert [lanes.pick(("GPU-a", "GPU-c")) for _ in range(4)] == ["GPU-c", "GPU-a", "GPU-c", "GPU-a"]
+    assert lanes.pick(("GPU-gone",)) == "GPU-b"
