@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import shutil
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from runners.agent.task import Subject
 
 TARGET = "/object-cache"
 DEFAULT_MAX_BYTES = 2 << 30
+IN_USE_SECONDS = 3600.0
+"""A folder used more lately may be mounted in a build of another agent's: ccache fails where it cannot write."""
 
 
 class ObjectCaches:
@@ -46,7 +49,7 @@ class ObjectCaches:
         sizes = {place: _size_bytes(place) for place in places}
         total = sum(sizes.values())
         for place in places:
-            if total <= max_bytes:
+            if total <= max_bytes or time.time() - place.stat().st_mtime < IN_USE_SECONDS:
                 return
             shutil.rmtree(place, ignore_errors=True)
             total -= sizes[place]

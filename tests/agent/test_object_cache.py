@@ -1,6 +1,7 @@
 """What the problem's reference build left in ccache serves contestants' builds, and no contestant can reach into it."""
 
 import hashlib
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -192,8 +193,11 @@ def test_the_least_recently_used_folders_go_at_start(tmp_path: Path) -> None:
         caches.mount(replace(subject_of(problem, {}), trusted=True, problem_sha256=digest), "tools") for digest in "abc"
     ]
     places = [mount.source for mount in mounts if mount is not None]
-    for place in places:
+    for age, place in enumerate(places):
         (place / "object").write_bytes(bytes(1000))
-    assert caches.mount(replace(subject_of(problem, {}), problem_sha256="a"), "tools") is not None
+        os.utime(place, (age, age))
+    assert caches.mount(replace(subject_of(problem, {}), problem_sha256="a"), "tools") is not None  # used just now
     ObjectCaches(tmp_path / "objects", max_bytes=2500)
     assert [place.exists() for place in places] == [True, False, True]
+    ObjectCaches(tmp_path / "objects", max_bytes=0)
+    assert [place.exists() for place in places] == [True, False, False]

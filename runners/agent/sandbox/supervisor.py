@@ -28,7 +28,8 @@ def default_cache_directory() -> Path:
 
 
 def build(cache_dir: Path) -> Path:
-    """The program's path, in a folder that is mounted whole: beside it the launcher and the `bin` that shadows python and nvcc.
+    """The program's path, in a folder that is mounted whole: beside it the launcher, and the `bin` that shadows python
+    and nvcc.
 
     Raises SandboxUnavailable where it can neither be found nor compiled.
     """
