@@ -12,7 +12,7 @@
 struct KeyAndPlace {
     const std::uint32_t* keys;
 
-    __host__ __device__ std::uint64_t operator()(int i) const { return std::uint64_t(keys[i]) << 32 | std::uint64_t(i); }
+    __host__ __device__ std::uint64_t operator()(int i) const { return std::uint64_t(keys[i]) << 32 | unsigned(i); }
 };
 
 struct Fetch {

@@ -1,5 +1,5 @@
-// One kernel per step: it folds the step before on the fly (a cell and its two neighbours), mixes and adds up. The whole
-// chain is captured into a CUDA graph once per set of arguments, then launched as one.
+// One kernel per step: it folds the step before on the fly (a cell and its two neighbours), mixes and adds up. The
+// whole chain is captured into a CUDA graph once per set of arguments, then launched as one.
 #include "graph_chain.h"
 
 #include <cuda_runtime.h>

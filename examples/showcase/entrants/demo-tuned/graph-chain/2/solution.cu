@@ -1,6 +1,6 @@
-// Rings of up to 128 Ki cells live in the shared memory of one cluster of eight blocks: a step costs one cluster barrier,
-// neighbours and block sums travel through distributed shared memory. Larger rings, and devices without clusters, take a
-// chain of fused kernels.
+// Rings of up to 128 Ki cells live in the shared memory of one cluster of eight blocks: a step costs one cluster
+// barrier, neighbours and block sums travel through distributed shared memory. Larger rings, and devices without
+// clusters, take a chain of fused kernels.
 #include "graph_chain.h"
 
 #include <cooperative_groups.h>

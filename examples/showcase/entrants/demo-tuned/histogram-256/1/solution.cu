@@ -1,5 +1,5 @@
-// Thirty-two copies of every counter, one per lane: a lane's counters lie in a bank of their own, so that the lanes of a
-// warp never collide, whatever the data.
+// Thirty-two copies of every counter, one per lane: a lane's counters lie in a bank of their own, so that the lanes of
+// a warp never collide, whatever the data.
 #include "histogram.h"
 
 #include <cuda_runtime.h>

@@ -1,4 +1,4 @@
-// Blocks that stay: each takes every n-th row and, while it works on one in shared memory, fetches the next by cp.async.
+// Blocks that stay: each takes every n-th row and, while it works on one in shared memory, fetches the next.
 #include "layernorm.h"
 
 #include <cuda_pipeline.h>

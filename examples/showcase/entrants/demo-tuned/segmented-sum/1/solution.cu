@@ -1,5 +1,6 @@
 // Tiles of 4,096 values instead of segments: every block reads its tile once with wide loads into shared memory, finds
-// the segments in it by bisection and sums their pieces. Segments within a tile are written, pieces of larger ones added.
+// the segments in it by bisection and sums their pieces. Segments within a tile are written, pieces of longer ones
+// added.
 #include "segmented_sum.h"
 
 #include <cub/warp/warp_reduce.cuh>

@@ -78,7 +78,9 @@ void test_many_of_one_value() {
     const auto got = counts.download();
     for (int value = 0; value < 256; ++value) {
         const auto expected = value == 200 ? static_cast<std::uint32_t>(size) : 0u;
-        if (got[value] != expected) podium::fail("many of one value: %d occurs %u times, not %u", value, expected, got[value]);
+        if (got[value] != expected) {
+            podium::fail("many of one value: %d occurs %u times, not %u", value, expected, got[value]);
+        }
     }
 }
 

@@ -68,7 +68,9 @@ int test() {
     for (const int count : {0, 1, 2, 3, 31, 32, 33, 255, 256, 257, 1000, 1024, 4095, 4096, 4097, 65537, 200003}) {
         test_kinds_of_keys(random, static_cast<std::size_t>(count));
     }
-    for (int round = 0; round < 5; ++round) test_kinds_of_keys(random, static_cast<std::size_t>(random.between(1, 20000)));
+    for (int round = 0; round < 5; ++round) {
+        test_kinds_of_keys(random, static_cast<std::size_t>(random.between(1, 20000)));
+    }
     expect_sorted(random_words(random, 1500007), random_words(random, 1500007), "random");
     return 0;
 }

@@ -1,4 +1,4 @@
-// Tests and times segmented_sum. `./test.out` tests odd segments; `./test.out --perf` sums 2^27 values in 2^20 segments.
+// Tests and times segmented_sum. `./test.out` tests odd segments; `./test.out --perf` sums 2^27 values in 2^20 of them.
 #include <limits>
 
 #include "podium_bench.cuh"
@@ -161,7 +161,8 @@ int benchmark() {
             kept.poison();
             flush();
         },
-        [&] { segmented_sum(values.data(), count, offsets.data(), segments, sums.data()); }, [&] { kept.copy_from(sums); },
+        [&] { segmented_sum(values.data(), count, offsets.data(), segments, sums.data()); },
+        [&] { kept.copy_from(sums); },
         [&] {
             podium::expect_all(segments, RightSum{kept.data(), value, offset}, "the benchmark's sums");
             sums.expect_guards("sums");
