@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from runners.agent.errors import ProfilerUnavailable
+from runners.agent.gpu import gate
 from runners.agent.profilers import cupti_library
 from runners.agent.profilers.base import Reading
 from runners.agent.profilers.cupti import Cupti
@@ -368,6 +369,12 @@ def test_foreign_files_and_too_many_of_them_are_refused(cupti: Cupti, tmp_path: 
     for number in range(MOST_FILES):
         (tmp_path / f"1-{number}.begun").touch()
     refuses(cupti, tmp_path, "more than")
+
+
+def test_the_gates_page_is_no_recording_and_no_foreign_file(cupti: Cupti, tmp_path: Path) -> None:
+    leave(tmp_path, a_process())
+    (tmp_path / gate.FILE).write_bytes(bytes(gate.PAGE.size))
+    assert read(cupti, tmp_path).time_ms == 4.0
 
 
 def test_a_huge_file_is_refused(cupti: Cupti, tmp_path: Path) -> None:
