@@ -137,7 +137,7 @@ def _store_results(submission: Submission, track: Track, rows: Mapping[tuple[str
     evaluations = Evaluation.objects.filter(submission=submission, track=track, sample__invalid_reason="")
     known = _known(evaluations)
     n_stored = n_known = 0
-    for one in evaluations.select_related("submission", "track", "problem", "sample"):
+    for one in evaluations.select_related("submission", "track", "problem", "sample").defer("problem__record"):
         matched = rows.get((one.problem.task_id, one.sample.index))
         if matched is None or matched.is_skipped_here:
             continue
