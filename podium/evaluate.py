@@ -34,7 +34,7 @@ from runners.agent.gpu.devices import Gpus
 from runners.agent.gpu.tool import ToolUnavailable
 from runners.agent.nvcc import AS_WRITTEN, DEFAULT, BuildPolicy, architecture_of
 from runners.agent.pipeline import Pipeline
-from runners.agent.profilers import open_profiler
+from runners.agent.profilers import require_profiler
 from runners.agent.sandbox import SandboxUnavailable, choose
 from runners.agent.sandbox.supervisor import default_cache_directory
 from runners.agent.slots import Lanes
@@ -206,7 +206,7 @@ class Evaluation:
         profiler = self._order.options.profiler
         samples = [sample for pack in packs for sample in pack.samples if not sample.skip_reason]
         if profiler is not Profiler.NONE and any(_needs_profiler(sample) for sample in samples):
-            open_profiler(profiler)
+            require_profiler(profiler)
 
     @contextmanager
     def _files(self, packs: Sequence[Pack]) -> Iterator[dict[str, GradedFile]]:

@@ -59,7 +59,7 @@ class _Benchmark:
 
     @property
     def limit_seconds(self) -> float:
-        return self.subject.problem.effective_benchmark_timeout_seconds
+        return self.subject.problem.effective_benchmark_timeout_seconds * self.timer.patience
 
     def run(self, product: bytes) -> BenchmarkRun:
         environment, subject = self.environment, self.subject

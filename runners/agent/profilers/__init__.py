@@ -7,14 +7,21 @@ from runners.agent.errors import ProfilerUnavailable
 from runners.agent.profilers.base import Attachment, Reading, Timer
 from runners.agent.profilers.cupti import Cupti
 from runners.agent.profilers.custom import PrintedTime
+from runners.agent.profilers.ncu import Ncu
+from runners.agent.profilers.ncu_tool import require_ncu
 from runners.agent.profilers.process import ProcessTime
 from runners.protocol import Profiler
 
-__all__ = ["Attachment", "Reading", "Timer", "available", "timer_for"]
+__all__ = ["Attachment", "Reading", "Timer", "available", "require_profiler", "timer_for"]
 
 _TIMERS: dict[str, Timer] = {"process": ProcessTime(), "custom": PrintedTime()}
-_PROFILERS: dict[Profiler, Callable[[], Timer]] = {Profiler.CUPTI: Cupti}
-"""Makers of the timers that need a GPU; a maker raises ProfilerUnavailable where its tools are missing."""
+_PROFILERS: dict[Profiler, Callable[[CommandProblem], Timer]] = {
+    Profiler.CUPTI: lambda _: Cupti(),
+    Profiler.NCU: Ncu,
+}
+"""Makers of the timers that need a GPU."""
+_TOOLS: dict[Profiler, Callable[[], object]] = {Profiler.CUPTI: Cupti, Profiler.NCU: require_ncu}
+"""Raise ProfilerUnavailable where a profiler's tools are missing."""
 
 
 def timer_for(problem: CommandProblem, timed_modes: frozenset[str], profiler: Profiler) -> Timer | None:
@@ -27,25 +34,20 @@ def timer_for(problem: CommandProblem, timed_modes: frozenset[str], profiler: Pr
         return None
     if mode in _TIMERS:
         return _TIMERS[mode] if mode in timed_modes else None
-    return None if profiler is Profiler.NONE else open_profiler(profiler)
+    return None if profiler is Profiler.NONE else _PROFILERS[profiler](problem)
 
 
-def open_profiler(profiler: Profiler) -> Timer:
-    """The profiler's timer. Raises ProfilerUnavailable."""
-    if profiler not in _PROFILERS:
-        raise ProfilerUnavailable(
-            f"the profiler {profiler.value} cannot run here: this machine has no NVIDIA GPU tools for it. "
-            "Use `--profile none`, or run on a machine with a GPU and the CUDA toolkit"
-        )
-    return _PROFILERS[profiler]()
+def require_profiler(profiler: Profiler) -> None:
+    """Raises ProfilerUnavailable where this machine lacks it."""
+    _TOOLS[profiler]()
 
 
 def available() -> list[Profiler]:
     """The profilers that this machine can use."""
     found = []
-    for profiler, make in _PROFILERS.items():
+    for profiler in _TOOLS:
         try:
-            make()
+            require_profiler(profiler)
         except ProfilerUnavailable:
             continue
         found.append(profiler)

@@ -43,6 +43,8 @@ class Timer(Protocol):
     """Name and version, for provenance."""
     waits_at_gate: bool
     """Whether the benchmark waits for the device by itself: then it may start while others use it."""
+    patience: float
+    """How many times the problem's own limit the benchmark may take under this timer."""
 
     def attach(self, shell: str, notes: Path) -> Attachment:
         """What to run in the benchmark's stead. `notes` is an empty folder, writable by all, of this run alone."""

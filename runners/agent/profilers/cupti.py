@@ -25,6 +25,7 @@ class Cupti:
 
     clock = Clock.IN_PROCESS
     waits_at_gate = True
+    patience = 1.0
 
     def __init__(self) -> None:
         complaint = cupti_library.why_unavailable()

@@ -16,6 +16,7 @@ class PrintedTime:
     clock = Clock.SELF
     name = "printed"
     waits_at_gate = False
+    patience = 1.0
 
     def attach(self, shell: str, notes: Path) -> Attachment:  # noqa: ARG002
         return Attachment(shell)

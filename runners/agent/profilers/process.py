@@ -14,6 +14,7 @@ class ProcessTime:
     clock = Clock.OUTSIDE
     name = "process"
     waits_at_gate = False
+    patience = 1.0
 
     def attach(self, shell: str, notes: Path) -> Attachment:  # noqa: ARG002
         return Attachment(shell)

@@ -1,0 +1,199 @@
+"""The profiler `ncu`: Nsight Compute runs the benchmark and measures each kernel launch by itself.
+
+It runs it twice. The first run takes the times of all launches, each in one pass; the second takes throughputs, for
+which a launch is replayed many times, of the first launches alone. Caches are flushed before each launch and clocks
+left as they are. Times so taken agree with those of ComputeEval's ncu mode, not with those of the cupti profilers.
+"""
+
+import math
+import os
+import re
+import shlex
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+
+from problems.formats.compute_eval.timing import extract_time_ms
+from problems.spec.problem import CommandProblem
+from problems.spec.timing_mode import RegionTimingMode, TimingMode
+from runners.agent.profilers.base import Attachment, Reading
+from runners.agent.profilers.cupti import FAILED, unmatched
+from runners.agent.profilers.ncu_csv import DRAM, MEMORY, SM, TIME, DamagedTable, Launch, metrics_of, read_launches
+from runners.agent.profilers.ncu_tool import require_ncu
+from runners.agent.sandbox.policy import Mount, Outcome
+from runners.protocol import Clock
+
+SAMPLED_LAUNCHES = 100
+MOST_TABLE_BYTES = 64 << 20
+MOST_REPORT_BYTES = 64 << 20
+LONGEST_COMPLAINT = 1000
+OWN_SHARE = 0.9
+"""Of the limit: both runs end before it does, or a slow second run would cost the first one's times."""
+STATUS, TIMES, THROUGHPUTS = "status", "times", "throughputs"
+"""What lies in the notes: the benchmark's exit status, and a `.log` and an `.ncu-rep` of each run."""
+EVERY_RUN = (
+    ("--config-file", "off"),  # it would be looked for in the contestant's folder
+    ("--target-processes", "all"),
+    ("--nvtx",),
+    ("--clock-control", "none"),
+    ("--cache-control", "all"),
+    ("--disable-extra-suffixes",),
+    ("--csv",),
+    ("--page", "details"),
+    ("--print-units", "base"),
+    ("--print-metric-name", "name"),
+    ("--force-overwrite",),
+)
+ENVIRONMENT = {
+    "NV_COMPUTE_PROFILER_LOCAL_CONNECTION_OVERRIDE": "uds",  # sandboxes allow no other sockets
+    "NV_COMPUTE_PROFILER_DISABLE_STOCK_FILE_DEPLOYMENT": "1",
+}
+SCRIPT = """\
+began=$(date +%s)
+timeout -k 5 {seconds} {times} /bin/sh -c '"$0" -c "$1"; status=$?; echo $status > "$2"; exit $status' \
+"${{BASH:-/bin/sh}}" {shell} {status}
+ended=$?
+if [ ! -s {status} ]; then
+    echo "ncu ended with status $ended (124: it took more than {seconds} seconds) before the benchmark did:" >&2
+    tail -n 5 {log} >&2
+    exit $((ended ? ended : 1))
+fi
+read -r status < {status}
+[ "$status" = 0 ] || exit "$status"
+left=$(({seconds} - $(date +%s) + began))
+[ "$left" -gt 0 ] && timeout -k 5 "$left" {throughputs} "${{BASH:-/bin/sh}}" -c {shell} > /dev/null 2>&1
+exit 0
+"""
+NO_PERMISSION = """\
+ncu may not read the GPU's performance counters (ERR_NVGPUCTRPERM). Mend it on the node: load the NVIDIA driver with \
+NVreg_RestrictProfilingToAdminUsers=0 (`options nvidia NVreg_RestrictProfilingToAdminUsers=0` in a file of \
+/etc/modprobe.d, then reboot), or use the profiler cupti"""
+_PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_ .-]*")
+"""A glob that is a name, and means nothing else to ncu's own filters."""
+
+
+class Ncu:
+    """Nsight Compute around one problem's benchmark. Raises ProfilerUnavailable where it is not installed."""
+
+    clock = Clock.IN_PROCESS
+    waits_at_gate = False
+    patience = 10.0
+
+    def __init__(self, problem: CommandProblem) -> None:
+        self._tool = require_ncu()
+        self._mode = problem.timing_mode
+        limit_seconds = problem.effective_benchmark_timeout_seconds * self.patience
+        self._seconds = math.ceil(limit_seconds * OWN_SHARE)
+        self.name = f"ncu {self._tool.version}"
+
+    def attach(self, shell: str, notes: Path) -> Attachment:
+        """The whole command, whatever it is made of, runs in a shell that ncu follows; see `Timer.attach`."""
+        script = SCRIPT.format(
+            seconds=self._seconds,
+            times=self._command(notes / TIMES, "--metrics", TIME),
+            throughputs=self._command(
+                notes / THROUGHPUTS,
+                *("--metrics", ",".join((TIME, SM, DRAM, MEMORY))),
+                *("--launch-count", str(SAMPLED_LAUNCHES)),
+            ),
+            shell=shlex.quote(shell),
+            status=shlex.quote(str(notes / STATUS)),
+            log=shlex.quote(f"{notes / TIMES}.log"),
+        )
+        folder = self._tool.folder
+        return Attachment(script, ENVIRONMENT, (Mount(folder, str(folder)), Mount(notes, str(notes), writable=True)))
+
+    def _command(self, output: Path, *options: str) -> str:
+        usual = self._tool.accepted(EVERY_RUN)
+        files = ["--log-file", f"{output}.log", "--export", str(output)]
+        return shlex.join([str(self._tool.program), *usual, *_filters(self._mode), *options, *files])
+
+    def read(self, problem: CommandProblem, notes: Path, outcome: Outcome) -> Reading:
+        """See `Timer.read`. What matches nothing is an error; ComputeEval makes 0.0 of it."""
+        mode = problem.timing_mode
+        try:
+            log = _log(notes, TIMES)
+            timed = read_launches(log)
+        except DamagedTable as error:
+            return Reading(None, FAILED.format(f"{error}; the profile was not believed"))
+        metrics, report = metrics_of(timed, _sampled(notes), outcome.wall_ms), _report(notes)
+        complaint = _refusal(log) or _timeless(mode, timed) or unmatched(mode, metrics)
+        if complaint:
+            return Reading(None, FAILED.format(complaint), metrics, None, report)
+        return Reading(extract_time_ms(mode, metrics), None, metrics, None, report)
+
+
+def _filters(mode: TimingMode) -> list[str]:
+    """Spare ncu the launches outside of the ranges that are asked for, where it can be told their names.
+
+    It finds a name in NVTX's default domain alone: push/pop ranges by `name/`, start/end ranges by `name`.
+    """
+    if not isinstance(mode, RegionTimingMode) or not mode.include or not all(map(_PLAIN.fullmatch, mode.include)):
+        return []
+    forms = [form for name in mode.include for form in (f"{name}/", name)]
+    return [word for form in forms for word in ("--nvtx-include", form)]
+
+
+def _refusal(log: str) -> str:
+    """What ncu says has failed; empty where nothing has. Its remarks stand in lines of their own."""
+    if "ERR_NVGPUCTRPERM" in log:
+        return NO_PERMISSION
+    errors = [line.removeprefix("==ERROR== ") for line in log.splitlines() if line.startswith("==ERROR==")]
+    return f"ncu said: {' '.join(errors)[:LONGEST_COMPLAINT]}" if errors else ""
+
+
+def _timeless(mode: TimingMode, timed: Sequence[Launch]) -> str:
+    """Why the launches that were profiled make no time; empty where they may."""
+    if isinstance(mode, RegionTimingMode) and mode.time_type == "wall_clock":
+        return "ncu does not measure the wall clock of NVTX ranges: use the profiler cupti"
+    unknown = sum(TIME not in launch.metrics for launch in timed)
+    if unknown:
+        return f"ncu told no time of {unknown} of {len(timed)} kernel launches"
+    if timed:
+        return ""
+    if _filters(mode):
+        return f"no kernel was launched inside an NVTX range {_told(mode)} of NVTX's default domain"
+    return "the run launched no kernel"
+
+
+def _told(mode: TimingMode) -> str:
+    return " or ".join(map(repr, mode.include or [])) if isinstance(mode, RegionTimingMode) else ""
+
+
+def _log(notes: Path, run: str) -> str:
+    """All that ncu printed in a run. Raises DamagedTable."""
+    data = _left(notes, f"{run}.log", MOST_TABLE_BYTES)
+    if data is None:
+        raise DamagedTable(f"ncu left no table, or one of more than {MOST_TABLE_BYTES >> 20} MiB")
+    return data.decode(errors="replace")
+
+
+def _sampled(notes: Path) -> list[Launch]:
+    """Launches with throughputs; none where the second run failed, which leaves the times as good as they are."""
+    try:
+        return read_launches(_log(notes, THROUGHPUTS))
+    except DamagedTable:
+        return []
+
+
+def _report(notes: Path) -> bytes | None:
+    """The second run's, which tells more, else the first one's."""
+    for run in (THROUGHPUTS, TIMES):
+        report = _left(notes, f"{run}.ncu-rep", MOST_REPORT_BYTES)
+        if report:
+            return report
+    return None
+
+
+def _left(notes: Path, name: str, most_bytes: int) -> bytes | None:
+    """A plain file of the notes, where the contestant may have put a link, a pipe or what has no end."""
+    try:
+        file = os.open(notes / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    with os.fdopen(file, "rb") as stream:
+        facts = os.fstat(file)
+        if not stat.S_ISREG(facts.st_mode) or facts.st_nlink != 1 or facts.st_size > most_bytes:
+            return None
+        data = stream.read(most_bytes + 1)
+    return data if len(data) <= most_bytes else None

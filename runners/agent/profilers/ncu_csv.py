@@ -1,0 +1,182 @@
+"""Reads the table that Nsight Compute's `ncu --csv` prints: one row per kernel launch and metric.
+
+The benchmark ran as the user who wrote the table, so nothing in it is trusted to be a number, whole or well-formed.
+"""
+
+import csv
+import io
+import math
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from problems.formats.compute_eval.timing import (
+    KernelMetrics,
+    NvtxRangeMetrics,
+    PerformanceMetrics,
+    PerformanceSummary,
+)
+
+TIME = "gpu__time_duration.sum"
+SM = "sm__throughput.avg.pct_of_peak_sustained_elapsed"
+MEMORY = "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"
+"""Of the busiest of L1, L2 and DRAM: what ComputeEval calls DRAM."""
+DRAM = "dram__throughput.avg.pct_of_peak_sustained_elapsed"
+
+_NS_PER_UNIT = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
+_LONG_UNITS = {"nsecond": "ns", "usecond": "us", "msecond": "ms", "second": "s"}
+_COLUMNS = ("ID", "Process ID", "Kernel Name", "Metric Name", "Metric Unit", "Metric Value")
+_PUSH_POP, _START_STOP = "Push/Pop_Range", "Start/Stop_Range"
+_BETWEEN_RANGES = re.compile(r'"\s+(?:\d+\s+)?"')
+_RANGE_ID = re.compile(r"^\d+:")
+_FIELDS_AFTER_NAME = 6
+"""PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg; a name may hold colons itself, as CUB's do."""
+
+
+class DamagedTable(Exception):
+    """What was read is not a table of ncu's; the message says how it differs."""
+
+
+@dataclass
+class Launch:
+    """One launch of a kernel; `ranges` are the names of the NVTX ranges around it, each once."""
+
+    kernel: str
+    ranges: tuple[str, ...]
+    metrics: dict[str, float] = field(default_factory=dict)
+    """Nanoseconds or percent, by ncu's name of the metric; without those that ncu could not tell."""
+
+    @property
+    def dram_pct(self) -> float | None:
+        """The DRAM's own throughput; ComputeEval's stand-in for it where only that was collected."""
+        return self.metrics.get(DRAM, self.metrics.get(MEMORY))
+
+
+def read_launches(log: str) -> list[Launch]:
+    """All launches in what ncu printed, its own remarks around the table included. Raises DamagedTable."""
+    launches: dict[tuple[str, str], Launch] = {}
+    names: list[str] = []
+    try:
+        for row in csv.reader(io.StringIO(log, newline="")):
+            if row[:2] == ["ID", "Process ID"]:
+                names = row
+                _check_columns(names)
+            elif names and len(row) == len(names):
+                _take(dict(zip(names, row, strict=True)), launches)
+    except csv.Error as error:
+        raise DamagedTable(f"ncu's table cannot be read ({error})") from None
+    return list(launches.values())
+
+
+def _check_columns(names: Sequence[str]) -> None:
+    missing = [name for name in _COLUMNS if name not in names]
+    if missing:
+        raise DamagedTable(f"ncu's table has no column {', '.join(missing)}")
+
+
+def _take(row: Mapping[str, str], launches: dict[tuple[str, str], Launch]) -> None:
+    key = row["Process ID"], row["ID"]
+    if key not in launches:
+        launches[key] = Launch(row["Kernel Name"], tuple(dict.fromkeys(_ranges(row))))
+    metric = row["Metric Name"]
+    value = _number(row["Metric Value"], _factor(row["Metric Unit"]) if metric == TIME else 1.0)
+    if value is not None:
+        launches[key].metrics[metric] = value
+
+
+def _factor(unit: str) -> float:
+    return _NS_PER_UNIT.get(_LONG_UNITS.get(unit, unit), math.nan)
+
+
+def _number(text: str, factor: float) -> float | None:
+    """None for what is none, as `n/a`, or a time in no unit of time."""
+    try:
+        value = float(text.replace(",", "")) * factor
+    except ValueError:
+        return None
+    return value if math.isfinite(value) and value >= 0 else None
+
+
+def _ranges(row: Mapping[str, str]) -> Iterator[str]:
+    for column, text in row.items():
+        if _PUSH_POP in column:
+            yield from filter(None, map(_name, _sections(text)))
+        elif _START_STOP in column:
+            yield from filter(None, (_name(_RANGE_ID.sub("", section)) for section in _sections(text)))
+
+
+def _sections(text: str) -> list[str]:
+    """What is quoted in a column such as `2635  "<default domain>:outer:none:…"  "<default domain>:inner:none:…" `.
+
+    Names may hold quotes themselves; none is mistaken for an end unless blanks and another quote follow it.
+    """
+    first, last = text.find('"'), text.rfind('"')
+    return _BETWEEN_RANGES.split(text[first + 1 : last]) if first < last else []
+
+
+def _name(section: str) -> str:
+    """Empty for a range without a name."""
+    name = section.rsplit(":", _FIELDS_AFTER_NAME)[0].partition(":")[2]
+    return "" if name == "none" else name
+
+
+def metrics_of(timed: Sequence[Launch], sampled: Sequence[Launch], wall_ms: float) -> PerformanceMetrics:
+    """ComputeEval's shape: times of all launches in `timed`, throughputs as means over those in `sampled`.
+
+    `wall_ms` is the whole command's. A range holds what the ranges inside it hold.
+    """
+    kernels, ranges = _by(timed, lambda one: (one.kernel,)), _by(timed, lambda one: one.ranges)
+    seen = _by(sampled, lambda one: (one.kernel,))
+    return PerformanceMetrics(
+        kernels=[_kernel(name, launches, seen.get(name, [])) for name, launches in kernels.items()],
+        memory_transfers={},
+        nvtx_ranges={name: _range(launches) for name, launches in ranges.items()},
+        summary=PerformanceSummary(
+            total_kernel_time_ms=_total_ms(timed),
+            total_kernels=len(kernels),
+            total_kernel_invocations=len(timed),
+            total_memory_transfers=0,
+            application_duration_ms=wall_ms,
+        ),
+    )
+
+
+def _by(launches: Iterable[Launch], names: Callable[[Launch], Iterable[str]]) -> dict[str, list[Launch]]:
+    found: dict[str, list[Launch]] = defaultdict(list)
+    for launch in launches:
+        for name in names(launch):
+            found[name].append(launch)
+    return dict(found)
+
+
+def _total_ms(launches: Iterable[Launch]) -> float:
+    return sum(launch.metrics.get(TIME, 0.0) for launch in launches) / 1e6
+
+
+def _kernel(name: str, timed: Sequence[Launch], sampled: Sequence[Launch]) -> KernelMetrics:
+    total_ms = _total_ms(timed)
+    return KernelMetrics(
+        name=name,
+        invocations=len(timed),
+        total_duration_ms=total_ms,
+        avg_duration_ms=total_ms / len(timed),
+        sm_throughput_avg=_mean(one.metrics.get(SM) for one in sampled),
+        dram_throughput_avg=_mean(one.dram_pct for one in sampled),
+    )
+
+
+def _range(launches: Sequence[Launch]) -> NvtxRangeMetrics:
+    """ncu measures neither a range's wall clock nor its copies."""
+    return NvtxRangeMetrics(
+        kernel_time_ms=_total_ms(launches),
+        kernel_invocations=len(launches),
+        memcpy_time_ms=0.0,
+        memcpy_count=0,
+        memcpy_bytes=0,
+    )
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
