@@ -9,6 +9,7 @@ import pytest
 
 from runners.agent.gpu import tool as tools
 from runners.agent.gpu.tool import DeviceFailed, GpuTool, ToolUnavailable, library_folders
+from runners.agent.slots import Lanes, Place
 from tests.agent import fake_gpu
 from tests.agent.fake_gpu import UUID
 
@@ -132,3 +133,16 @@ def test_cublas_is_looked_for_in_the_toolkit_and_in_wheels(tmp_path: Path, monke
     monkeypatch.setenv("PODIUM_CUDA_HOME", str(tmp_path / "cuda"))
     monkeypatch.syspath_prepend(tmp_path / "site")
     assert library_folders()[:2] == [tmp_path / "cuda/lib64", tmp_path / "site/nvidia/cu13/lib"]
+
+
+def test_a_tenant_finds_nothing_of_the_one_before(gpu: GpuTool) -> None:
+    def clean(uuid: str) -> None:
+        gpu.scrub(uuid)
+
+    lanes = Lanes(1, 2, [UUID], clean)
+    with lanes.test(Place("one submission", UUID)):
+        ask(gpu, "scrub", "--fill", SECRET)
+    with lanes.test(Place("one submission", UUID)):
+        assert ask(gpu, "scrub", "--find", SECRET)["found"] > 0
+    with lanes.test(Place("another", UUID)):
+        assert ask(gpu, "scrub", "--find", SECRET)["found"] == 0

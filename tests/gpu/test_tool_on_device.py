@@ -1,15 +1,26 @@
-"""podium-gpu on a real GPU: scrubbing, the golden program and the peaks. Needs neither Django nor a plugin."""
+"""podium-gpu and the keeper on a real GPU: scrubbing, the golden program, the peaks. Needs neither Django nor a plugin.
+
+Without a GPU all of it is skipped. By hand, with the values that were measured:
+python -m pytest -c /dev/null --rootdir=. --noconftest -q -s tests/gpu/test_tool_on_device.py
+"""
 
 # ruff: noqa: T201 - what the device measures is for whoever runs this by hand with -s
 
 import shutil
 import statistics
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from runners.agent.gpu.devices import Gpus
+from runners.agent.gpu.keeper import Keeper
+from runners.agent.gpu.ledger import Ledger
 from runners.agent.gpu.tool import GpuTool
+from runners.agent.sandbox.policy import SandboxFault
+from runners.agent.slots import Lanes, Place
+from runners.protocol import NodeHealth, NodeHealthReply
 
 
 def _uuids() -> list[str]:
@@ -101,3 +112,52 @@ def test_peaks_are_plausible(gpu: GpuTool) -> None:
     if "products" not in measured.missing:
         assert {"fp64", "fp32", "tf32", "fp16"} <= set(peaks.gflops)
         assert peaks.gflops["fp16"] > peaks.gflops["fp32"]
+
+
+class Told(list[NodeHealth]):
+    """What a site would have heard."""
+
+    def __call__(self, said: NodeHealth) -> NodeHealthReply:
+        self.append(said)
+        return NodeHealthReply()
+
+
+@pytest.fixture
+def keeper(gpu: GpuTool, tmp_path: Path) -> Iterator[Keeper]:
+    gpus = Gpus.open()
+    assert gpus is not None
+    yield Keeper(gpus, gpus.capabilities(), gpu, Ledger(tmp_path), Told())
+    gpus.close()
+
+
+def test_a_tenant_finds_nothing_of_the_one_before(gpu: GpuTool, keeper: Keeper) -> None:
+    lanes = Lanes(1, 2, UUIDS, keeper.clean)
+    with lanes.test(Place("one submission", UUIDS[0])):
+        assert ask(gpu, "scrub", "--fill", SECRET)["bytes"] > 0
+    with lanes.test(Place("another", UUIDS[0])):
+        assert ask(gpu, "scrub", "--find", SECRET)["found"] == 0
+    assert keeper.complaint() == ""
+
+
+def test_a_node_begins_by_measuring_and_finds_itself_well(keeper: Keeper) -> None:
+    keeper.begin(Lanes(1, 2, UUIDS, keeper.clean))
+    assert keeper.complaint() == ""
+    assert all(keeper.peaks_of(uuid).gbps for uuid in UUIDS)
+
+
+def test_a_gpu_is_not_cleaned_under_a_running_program(
+    keeper: Keeper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nvcc = shutil.which("nvcc")
+    if nvcc is None:
+        pytest.skip("needs nvcc")
+    source = tmp_path / "stay.cu"
+    source.write_text('#include <unistd.h>\nint main() { cudaFree(0); write(1, "on", 2); sleep(60); }\n')
+    subprocess.run([nvcc, "-o", "stay", "stay.cu"], cwd=tmp_path, check=True)
+    monkeypatch.setattr("runners.agent.gpu.keeper.IDLE_SECONDS", 0.5)
+    with subprocess.Popen([tmp_path / "stay"], stdout=subprocess.PIPE) as stays:
+        assert stays.stdout is not None
+        assert stays.stdout.read(2) == b"on"
+        with pytest.raises(SandboxFault, match="a process is still on it"):
+            keeper.clean(UUIDS[0])
+        stays.kill()
