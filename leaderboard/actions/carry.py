@@ -110,6 +110,7 @@ def _copy(old: Result, evaluation: Evaluation) -> Result:
         speedup=old.speedup,
         steps=old.steps,
         provenance=old.provenance,
+        profile=old.profile,
     )
     for one in old.measurements.all():
         one.pk, one.result, one.problem = None, result, evaluation.problem
