@@ -32,8 +32,8 @@ TIMES, THROUGHPUTS = (DATA / f"ncu-h200-{name}.csv" for name in ("times", "throu
 REGION = {"type": "region", "include": ["bench_region"]}
 KERNELS = {"type": "kernels"}
 HELP = (
-    "  --config-file arg\n  --target-processes arg (=all)\n  --nvtx\n  --clock-control arg (=base)\n"
-    "  --cache-control arg\n  --csv\n  --page arg\n  --print-units arg\n  -f [ --force-overwrite ]\n"
+    "  --config-file arg\n  --target-processes arg (=all)\n  --nvtx\n  --nvtx-push-pop-scope arg\n"
+    "  --clock-control arg (=base)\n  --cache-control arg\n  --csv\n  --page arg\n  --print-units arg\n  -f [ --force-overwrite ]\n"
 )
 STAND_IN = """\
 #!/bin/sh
@@ -49,7 +49,7 @@ while :; do
         --export) rep=$2.ncu-rep; shift 2;;
         --launch-count) run=throughputs; shift 2;;
         --config-file|--target-processes|--clock-control|--cache-control|--page|--print-units) shift 2;;
-        --metrics|--nvtx-include) shift 2;;
+        --metrics|--nvtx-include|--nvtx-push-pop-scope) shift 2;;
         --nvtx|--csv|--force-overwrite) shift;;
         --*) echo "unrecognised option '$1'" > "${log:-/dev/stdout}"; exit 1;;
         *) break;;
@@ -207,8 +207,8 @@ Run = Callable[..., tuple[Outcome, Reading]]
 
 @pytest.fixture
 def run(installed: Path, notes: Path, box: Sandbox) -> Iterator[Run]:
-    def under_ncu(shell: str, mode: dict[str, Any] = REGION) -> tuple[Outcome, Reading]:
-        timer = Ncu(problem(mode))
+    def under_ncu(shell: str, mode: dict[str, Any] = REGION, **changes: Any) -> tuple[Outcome, Reading]:
+        timer = Ncu(problem(mode, **changes))
         attachment = timer.attach(shell, notes)
         with temporary_folder() as name:
             workspace = Path(name) / "workspace"
@@ -278,6 +278,19 @@ def test_without_the_second_run_the_times_stay(run: Run, installed: Path) -> Non
     assert (outcome.exit_code, reading.error, reading.time_ms) == (0, None, pytest.approx(0.157248))
     assert reading.metrics is not None
     assert reading.metrics.sm_throughput_pct is None
+    assert reading.report == b"report of times\n"
+
+
+def test_a_first_run_out_of_time_is_told(run: Run) -> None:
+    outcome, _ = run("sleep 4", timeout_seconds=0.1)
+    assert outcome.exit_code == 124
+    assert "it took more than 1 seconds" in outcome.stderr
+
+
+def test_a_second_run_out_of_time_leaves_the_times(run: Run) -> None:
+    outcome, reading = run("[ ! -e once ] || sleep 9; touch once", timeout_seconds=0.2)
+    assert outcome.wall_ms < 4000
+    assert (outcome.exit_code, reading.error, reading.time_ms) == (0, None, pytest.approx(0.157248))
     assert reading.report == b"report of times\n"
 
 

@@ -35,6 +35,7 @@ EVERY_RUN = (
     ("--config-file", "off"),  # it would be looked for in the contestant's folder
     ("--target-processes", "all"),
     ("--nvtx",),
+    ("--nvtx-push-pop-scope", "process"),  # or launches of helper threads would escape their range
     ("--clock-control", "none"),
     ("--cache-control", "all"),
     ("--disable-extra-suffixes",),

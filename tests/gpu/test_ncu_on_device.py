@@ -1,0 +1,288 @@
+"""The ncu profiler on a real GPU, in the sandbox that benchmarks run in. Needs neither Django nor a plugin of pytest.
+
+Without a GPU or Nsight Compute all of it is skipped. By hand, with the values that were measured:
+python -m pytest -c /dev/null --rootdir=. --noconftest -q -s tests/gpu/test_ncu_on_device.py
+PODIUM_KEEP_NOTES=<folder> keeps what ncu left of each test, for tests/agent/data.
+"""
+
+# ruff: noqa: T201 - what the device measures is for whoever runs this by hand with -s
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from problems.formats.compute_eval.timing import PerformanceMetrics
+from problems.spec.timing_mode import GpuTimingMode, KernelsTimingMode, RegionTimingMode
+from runners.agent.errors import ProfilerUnavailable
+from runners.agent.profilers.base import Reading
+from runners.agent.profilers.ncu import SAMPLED_LAUNCHES, Ncu
+from runners.agent.profilers.ncu_csv import TIME
+from runners.agent.profilers.ncu_tool import require_ncu
+from runners.agent.sandbox.bubblewrap import BubblewrapSandbox, why_unavailable
+from runners.agent.sandbox.policy import Command, Limits, Mount, Outcome
+from runners.protocol import Witness
+
+
+def _uuids() -> list[str]:
+    if shutil.which("nvidia-smi") is None:
+        return []
+    command = ["nvidia-smi", "--query-gpu=uuid", "--format=csv,noheader"]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.split()
+
+
+def _why_no_ncu() -> str:
+    try:
+        require_ncu()
+    except ProfilerUnavailable as error:
+        return str(error)
+    return ""
+
+
+UUIDS = _uuids()
+COMPLAINT = _why_no_ncu()
+pytestmark = [
+    pytest.mark.skipif(not UUIDS, reason="needs an NVIDIA GPU"),
+    pytest.mark.skipif(bool(COMPLAINT), reason=COMPLAINT),
+    pytest.mark.skipif(bool(UUIDS) and bool(why_unavailable()), reason="needs bubblewrap"),
+    pytest.mark.skipif(shutil.which("nvcc") is None, reason="needs nvcc"),
+]
+SOURCE = Path(__file__).parent / "cupti_program.cu"
+LIMITS = Limits(
+    wall_seconds=300,
+    memory_bytes=24 << 30,
+    processes=1024,
+    file_bytes=2 << 30,
+    workspace_bytes=2 << 30,
+    output_bytes=1 << 20,
+)
+REGION = RegionTimingMode(include=["bench_region"])
+PRODUCT = """\
+import torch
+from named import NAME
+a = torch.randn(4096, 4096, device="cuda")
+torch.cuda.synchronize()
+torch.cuda.nvtx.range_push(NAME)
+b = a @ a
+torch.cuda.synchronize()
+torch.cuda.nvtx.range_pop()
+print("product", tuple(b.shape))
+"""
+
+
+@pytest.fixture(scope="module")
+def box() -> BubblewrapSandbox:
+    return BubblewrapSandbox()
+
+
+@pytest.fixture(scope="module")
+def workspace() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="podium-ncu-test-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        command = ["nvcc", "-std=c++17", "-arch=native", "-o", str(folder / "program"), str(SOURCE), "-ldl"]
+        subprocess.run(command, check=True)
+        (folder / "product.py").write_text(PRODUCT)
+        (folder / "lib").mkdir()
+        (folder / "lib" / "named.py").write_text("NAME = 'bench_region'\n")
+        yield folder
+
+
+@dataclass
+class Ran:
+    outcome: Outcome
+    reading: Reading
+    notes: Path
+
+    @property
+    def metrics(self) -> PerformanceMetrics:
+        assert self.reading.metrics is not None, self.reading.error
+        return self.reading.metrics
+
+    def launches(self, name: str = "bench_region") -> int:
+        return self.metrics.nvtx_ranges[name].kernel_invocations
+
+
+Profile = Callable[..., Ran]
+
+
+@pytest.fixture
+def profile(box: BubblewrapSandbox, workspace: Path, request: pytest.FixtureRequest) -> Iterator[Profile]:
+    with tempfile.TemporaryDirectory(prefix="podium-ncu-notes-") as name:
+        Path(name).chmod(0o755)
+        folders: list[Path] = []
+
+        def run(shell: str, mode: Any = REGION, seconds: float = 20) -> Ran:
+            notes = Path(name) / f"notes-{len(folders)}"
+            notes.mkdir()
+            notes.chmod(0o777)
+            folders.append(notes)
+            problem: Any = SimpleNamespace(timing_mode=mode, effective_benchmark_timeout_seconds=seconds)
+            timer = Ncu(problem)
+            made = timer.attach(shell, notes)
+            command = Command(
+                made.shell,
+                workspace,
+                LIMITS,
+                environment=made.environment,
+                mounts=made.mounts,
+                gpu_uuids=(UUIDS[0],),
+                trace=True,
+            )
+            outcome = box.run(command)
+            reading = timer.read(problem, notes, outcome)
+            _tell(shell, outcome, reading, notes)
+            return Ran(outcome, reading, notes)
+
+        yield run
+        keep = os.environ.get("PODIUM_KEEP_NOTES")
+        for folder in folders if keep else []:
+            shutil.copytree(folder, Path(keep or "") / request.node.name / folder.name, dirs_exist_ok=True)
+
+
+def _tell(shell: str, outcome: Outcome, reading: Reading, notes: Path) -> None:
+    print(f"\n{shell}: {reading.time_ms} ms, {reading.error}; wall {outcome.wall_ms:.0f} ms, witness {outcome.witness}")
+    print(f"  report {len(reading.report or b'')} bytes; left: {sorted(path.name for path in notes.iterdir())}")
+    for log in sorted(notes.glob("*.log")):
+        remarks = [line for line in log.read_text(errors="replace").splitlines() if line.startswith("==")]
+        print(f"  {log.name}: {remarks}")
+
+
+def near(ms: float, share: float = 0.05) -> Any:
+    return pytest.approx(ms, rel=share)
+
+
+def well(ran: Ran) -> Ran:
+    assert ran.outcome.succeeded, ran.outcome
+    assert ran.reading.error is None
+    return ran
+
+
+@pytest.mark.parametrize("connection", ["uds", "tcp", ""])
+@pytest.mark.parametrize("scope", ["process", "thread"])
+def test_what_ncu_says_in_the_sandbox(box: BubblewrapSandbox, workspace: Path, connection: str, scope: str) -> None:
+    """Nothing of ours around it: tells which part fails where the other tests do."""
+    tool = require_ncu()
+    assert tool.folder.is_dir()
+    print(f"\n{tool.program}, connection {connection or 'default'}, scope {scope}")
+    environment = {"NV_COMPUTE_PROFILER_LOCAL_CONNECTION_OVERRIDE": connection} if connection else {}
+    shell = f"timeout 60 {tool.program} --nvtx --nvtx-push-pop-scope {scope} --metrics {TIME} --csv ./program threads"
+    mounts = (Mount(tool.folder, str(tool.folder)),)
+    outcome = box.run(Command(shell, workspace, LIMITS, environment, mounts, gpu_uuids=(UUIDS[0],)))
+    print(outcome.exit_code, f"{outcome.wall_ms:.0f} ms", outcome.stdout[-2500:], outcome.stderr[-1000:])
+    if connection == "uds":
+        assert outcome.succeeded
+
+
+def test_only_launches_in_the_range_are_profiled(profile: Profile) -> None:
+    ran = well(profile("./program plain"))
+    assert ran.reading.time_ms == near(10)
+    assert ran.launches() == ran.metrics.summary.total_kernel_invocations == 10
+    assert ran.outcome.witness is Witness.SEEN
+    (kernel,) = ran.metrics.kernels
+    assert kernel.name.startswith("spin(")
+    assert kernel.sm_throughput_avg is not None
+    assert kernel.dram_throughput_avg is not None
+
+
+def test_all_kernels_are_profiled_where_all_are_asked_for(profile: Profile) -> None:
+    ran = well(profile("./program plain", KernelsTimingMode()))
+    assert (ran.reading.time_ms, ran.metrics.summary.total_kernel_invocations) == (near(13), 13)
+    assert ran.launches() == 10
+
+
+def test_the_mode_gpu_is_the_kernels_time(profile: Profile) -> None:
+    assert well(profile("./program plain", GpuTimingMode())).reading.time_ms == near(13)
+
+
+def test_outer_ranges_hold_what_inner_ones_do(profile: Profile) -> None:
+    ran = well(profile("./program nested", RegionTimingMode()))
+    assert (ran.launches("outer"), ran.launches("inner")) == (3, 2)
+    inner = well(profile("./program nested", RegionTimingMode(include=["inner"])))
+    assert inner.reading.time_ms == near(2)
+
+
+def test_every_kind_of_range_has_its_name(profile: Profile) -> None:
+    ran = well(profile("./program kinds", RegionTimingMode()))
+    print(list(ran.metrics.nvtx_ranges))
+    assert {"registered", "null domain", "started", "wide 日"} <= set(ran.metrics.nvtx_ranges)
+
+
+def test_start_end_ranges_are_found_by_name(profile: Profile) -> None:
+    assert well(profile("./program kinds", RegionTimingMode(include=["started"]))).reading.time_ms == near(1)
+
+
+def test_a_graphs_kernels_count_one_by_one(profile: Profile) -> None:
+    ran = well(profile("./program graph"))
+    assert (ran.launches(), ran.reading.time_ms) == (10, near(5))
+
+
+def test_launches_of_helper_threads_do_not_escape_the_range(profile: Profile) -> None:
+    assert well(profile("./program threads")).launches() == 5
+
+
+@pytest.mark.parametrize(
+    ("shell", "launches"),
+    [
+        ("true && ./program plain && ./program plain", 26),
+        ("X=1 PYTHONPATH=. ./prog*m plain | cat", 13),
+        ("./program child_by_shell", 5),
+        ("exec ./program plain", 13),
+    ],
+)
+def test_compound_commands_and_children_are_added_up(profile: Profile, shell: str, launches: int) -> None:
+    ran = well(profile(shell, KernelsTimingMode()))
+    assert (ran.metrics.summary.total_kernel_invocations, ran.reading.time_ms) == (launches, near(launches))
+
+
+def test_children_made_by_fork_are_followed(profile: Profile) -> None:
+    assert well(profile("./program child_by_fork", KernelsTimingMode())).reading.time_ms == near(6)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="needs PyTorch")
+def test_python_commands_with_an_environment_before_them_are_profiled(profile: Profile) -> None:
+    ran = well(profile("PYTHONPATH=lib python product.py"))
+    assert ran.outcome.stdout == "product (4096, 4096)\n"
+    assert ran.launches() >= 1
+    assert (ran.reading.time_ms or 0) > 0.5
+    assert (ran.metrics.sm_throughput_pct or 0) > 10
+    assert (ran.metrics.dram_throughput_pct or 0) > 0
+
+
+def test_the_report_can_be_opened(profile: Profile, tmp_path: Path) -> None:
+    ran = well(profile("./program plain"))
+    assert ran.reading.report is not None
+    report = tmp_path / "report.ncu-rep"
+    report.write_bytes(ran.reading.report)
+    shown = subprocess.run(
+        [require_ncu().program, "--import", report], capture_output=True, text=True, timeout=120, check=True
+    )
+    assert "spin" in shown.stdout
+    assert "dram__throughput" in shown.stdout
+
+
+def test_many_launches_take_bearable_time(profile: Profile) -> None:
+    ran = well(profile("./program steady", seconds=30))
+    assert (ran.launches(), ran.reading.time_ms) == (100, near(100))
+    rows = (ran.notes / "throughputs.log").read_text().count(TIME)
+    print(f"{ran.outcome.wall_ms / 1e3:.1f} s for 100 launches twice; {rows} of at most {SAMPLED_LAUNCHES} sampled")
+    assert rows <= SAMPLED_LAUNCHES
+
+
+def test_a_benchmark_that_fails_keeps_its_status(profile: Profile) -> None:
+    assert profile("./program plain; exit 7").outcome.exit_code == 7
+
+
+def test_what_matches_nothing_is_told(profile: Profile) -> None:
+    error = profile("./program plain", RegionTimingMode(include=["other"])).reading.error
+    assert error is not None
+    assert "no kernel was launched inside an NVTX range 'other'" in error
+    assert (profile("./program nothing", KernelsTimingMode()).reading.error or "").endswith("launched no kernel")
