@@ -1,0 +1,80 @@
+"""The committed GPU results belong to the committed problems and solutions, and came out as the entrants say."""
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from problems.formats.compute_eval.directory import read_problem_directory
+from problems.formats.graded_rows import GradedRow, read_graded_rows
+from problems.spec.digests import grading_digest
+from problems.spec.profile import Profile
+
+SHOWCASE = Path(__file__).parents[2] / "examples" / "showcase"
+FILES = sorted((SHOWCASE / "results").glob("*.jsonl.gz"))
+
+pytestmark = pytest.mark.parametrize("path", FILES, ids=lambda path: path.name.partition(".")[0])
+
+
+@cache
+def digests() -> dict[str, str]:
+    problems = [record.problem for record in read_problem_directory(SHOWCASE).records]
+    return {problem.task_id: grading_digest(problem, problem.podium.build_only) for problem in problems}
+
+
+def rows_of(path: Path) -> list[GradedRow]:
+    return [one.row for one in read_graded_rows(path)]
+
+
+def folder_of(path: Path) -> Path:
+    return SHOWCASE / "entrants" / path.name.partition(".")[0]
+
+
+def entrant_of(path: Path) -> dict[str, Any]:
+    fields: dict[str, Any] = yaml.safe_load((folder_of(path) / "entrant.yaml").read_text("utf-8"))
+    return fields
+
+
+def test_every_problem_is_the_one_that_was_graded(path: Path) -> None:
+    found = {row.task_id: row.stated_grading_digest(Profile.PODIUM) for row in rows_of(path)}
+    changed = [task for task, digest in digests().items() if found.get(task) != digest]
+    assert changed == [], f"grade these again on the GPU: {changed}"
+
+
+def test_every_solution_is_the_one_that_was_graded(path: Path) -> None:
+    for row in rows_of(path):
+        folder = folder_of(path) / row.task_id / str(row.index)
+        stored = {file["path"]: file["content"] for file in row.answer["files"]}
+        assert stored == {
+            one.relative_to(folder).as_posix(): one.read_text("utf-8") for one in folder.rglob("*") if one.is_file()
+        }, f"{row.task_id} sample {row.index} has changed since"
+
+
+def test_every_verdict_is_the_one_expected(path: Path) -> None:
+    expected = entrant_of(path)["expected"]
+    found = {(row.task_id, row.index): row.verdict for row in rows_of(path)}
+    assert found == {
+        (task, index): verdict for task, verdicts in expected.items() for index, verdict in enumerate(verdicts)
+    }
+
+
+def test_times_count_for_whom_they_should(path: Path) -> None:
+    """Every pass but the uncredited ones has a time that nothing is held against."""
+    uncredited = entrant_of(path).get("uncredited") or {}
+    for row in rows_of(path):
+        podium = row.podium or {}
+        if row.verdict != "passed":
+            continue
+        timed = [one for one in podium["measurements"] if one["role"] == "candidate"]
+        credited = bool(timed) and not podium["flags"]
+        assert credited == (row.index not in uncredited.get(row.task_id, [])), f"{row.task_id} sample {row.index}"
+
+
+def test_every_row_says_where_and_when_it_was_measured(path: Path) -> None:
+    for row in rows_of(path):
+        provenance = (row.podium or {})["provenance"]
+        assert (provenance["gpu"], "nvcc 13.0" in provenance["toolkit"]) == ("NVIDIA H200", True)
+        assert provenance["driver"]
+        assert provenance["finished_at"]
