@@ -33,7 +33,8 @@ REGION = {"type": "region", "include": ["bench_region"]}
 KERNELS = {"type": "kernels"}
 HELP = (
     "  --config-file arg\n  --target-processes arg (=all)\n  --nvtx\n  --nvtx-push-pop-scope arg\n"
-    "  --clock-control arg (=base)\n  --cache-control arg\n  --csv\n  --page arg\n  --print-units arg\n  -f [ --force-overwrite ]\n"
+    "  --clock-control arg (=base)\n  --cache-control arg\n  --csv\n"
+    "  --page arg\n  --print-units arg\n  -f [ --force-overwrite ]\n"
 )
 STAND_IN = """\
 #!/bin/sh
