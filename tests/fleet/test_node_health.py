@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from leaderboard.models import AuditEntry, Track
+from runners.agent.client import SiteClient, SiteRefused
 from runners.fleet import health
 from runners.fleet.enrol import enable
 from runners.fleet.models import GoldenRun, Node
@@ -17,7 +18,7 @@ from runners.protocol import (
     PeaksReport,
     Stage,
 )
-from tests.fleet.site import Site, WireNode, add_node
+from tests.fleet.site import NODE_TOKEN, Site, WireNode, add_node
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -188,3 +189,15 @@ def test_each_track_gets_the_peaks_of_its_own_kind_of_gpu(site: Site, node: Wire
     tell(node, peaks=[peaks(UUID, peaks=Peaks(gbps=3000.0)), peaks(OTHER)])
     track.refresh_from_db()
     assert track.peaks["gbps"] == 4000.0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_the_agents_own_client_says_is_understood(live_server: Any) -> None:
+    Site.make()
+    client = SiteClient(live_server.url, NODE_TOKEN)
+    assert client.health(NodeHealth(protocol_version=PROTOCOL_VERSION, golden=[golden()])).disabled_reason == ""
+    reply = client.health(NodeHealth(protocol_version=PROTOCOL_VERSION, drain="it hangs"))
+    assert reply.disabled_reason == "drained: it hangs"
+    assert GoldenRun.objects.count() == 1
+    with pytest.raises(SiteRefused, match="401"):
+        SiteClient(live_server.url, "wrong").health(NodeHealth(protocol_version=PROTOCOL_VERSION))
