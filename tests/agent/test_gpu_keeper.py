@@ -205,6 +205,21 @@ def test_trouble_drains_the_node_within_a_look(begin: Callable[..., Node]) -> No
     assert node.drained == [f"{UUID}: Xid 79: the GPU has fallen off the bus"]
 
 
+def test_a_look_that_fails_is_not_the_last(begin: Callable[..., Node], monkeypatch: pytest.MonkeyPatch) -> None:
+    node = begin()
+    looks: list[str] = []
+
+    def trouble(uuid: str) -> str:
+        looks.append(uuid)
+        if len(looks) < 3:
+            raise LookupError("a bug")
+        return "Xid 79"
+
+    monkeypatch.setattr(node.devices, "trouble", trouble)
+    node.start()
+    wait_until(lambda: node.drained)
+
+
 def test_trouble_is_looked_for_when_a_job_has_failed(begin: Callable[..., Node]) -> None:
     node = begin()
     assert node.keeper.complaint() == ""

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
+from functools import partial
 from typing import Literal, Protocol
 
 from runners.agent.client import SiteRefused, SiteUnavailable
@@ -144,16 +145,26 @@ class Keeper:
 
     def _look_for_ever(self) -> None:
         while not self._stopping.is_set():
-            self.complaint()
-            self._tell()
+            self._guarded(self._look)
             self._poked.wait(LOOK_SECONDS)
             self._poked.clear()
 
     def _golden_for_ever(self) -> None:
         while not self._stopping.wait(GOLDEN_SECONDS):
             for uuid in self._settings:
-                self._run_golden(uuid)
+                self._guarded(partial(self._run_golden, uuid))
             self._poked.set()
+
+    def _look(self) -> None:
+        self.complaint()
+        self._tell()
+
+    def _guarded(self, work: Callable[[], None]) -> None:
+        """A bug of this program's must not end the watching."""
+        try:
+            work()
+        except Exception:
+            logger.exception("a look at the GPUs met a bug of this program's")
 
     def _run_golden(self, uuid: str) -> None:
         """Waits for the device to be free."""
