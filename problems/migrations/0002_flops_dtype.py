@@ -4,15 +4,14 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('problems', '0001_initial'),
+        ("problems", "0001_initial"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='problem',
-            name='flops_dtype',
+            model_name="problem",
+            name="flops_dtype",
             field=models.CharField(blank=True, max_length=8, null=True),
         ),
     ]
