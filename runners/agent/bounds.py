@@ -31,7 +31,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Observed:
-    """One benchmark's time and all that was seen of it. `wall_ms` is the supervisor's, without waits for the device."""
+    """One benchmark's time and all that was seen of it. `wall_ms`: how long it held the device, by the node."""
 
     time_ms: float
     wall_ms: float

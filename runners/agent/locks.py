@@ -11,20 +11,22 @@ from threading import Condition
 @dataclass(eq=False)
 class _Ticket:
     exclusive: bool
+    since: float
     called: bool = False
-    """A reader that may enter with the batch that the last writer left behind."""
+    """A reader of the batch that enters next."""
 
 
 class FairLock:
     """Many readers or one writer; nobody starves.
 
-    Readers pass no waiting writer. Whoever waits to read when a writer leaves enters in one batch: on a GPU, programs
-    that start together cost little more than one.
+    Readers pass no waiting writer. Writers pass readers that have not waited for `patience_seconds` yet; then all who
+    wait to read enter in one batch: on a GPU, programs that start together cost little more than one.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, patience_seconds: float = 0.0) -> None:
+        self._patience_seconds = patience_seconds
         self._changed = Condition()
-        self._queue: deque[_Ticket] = deque()
+        self._queue: list[_Ticket] = []
         self._readers = 0
         self._writing = False
 
@@ -51,9 +53,10 @@ class FairLock:
             return bool(self._queue)
 
     def _enter(self, *, exclusive: bool) -> None:
-        ticket = _Ticket(exclusive)
+        ticket = _Ticket(exclusive, time.monotonic())
         with self._changed:
             self._queue.append(ticket)
+            self._call_readers()
             self._changed.wait_for(lambda: self._may_enter(ticket))
             self._queue.remove(ticket)
             self._writing = exclusive
@@ -63,26 +66,28 @@ class FairLock:
     def _may_enter(self, ticket: _Ticket) -> bool:
         if self._writing:
             return False
-        if ticket.exclusive:
-            return self._readers == 0 and self._queue[0] is ticket
-        return ticket.called or self._queue[0] is ticket
+        if not ticket.exclusive:
+            return ticket.called
+        others_first = any(one.called for one in self._queue)
+        return self._readers == 0 and not others_first and next(one for one in self._queue if one.exclusive) is ticket
 
     def _leave(self) -> None:
         with self._changed:
-            if self._writing:
-                self._writing = False
-                self._call_readers()
-            else:
-                self._readers -= 1
+            was_writing, self._writing = self._writing, False
+            self._readers -= not was_writing
+            self._call_readers(after_writer=was_writing)
             self._changed.notify_all()
 
-    def _call_readers(self) -> None:
-        """To the front of the queue, so that no writer enters before the last of them."""
+    def _call_readers(self, *, after_writer: bool = False) -> None:
+        """Let all who wait to read enter where no writer waits, or after one once they have waited long enough."""
         readers = [ticket for ticket in self._queue if not ticket.exclusive]
-        for ticket in readers:
-            ticket.called = True
-            self._queue.remove(ticket)
-        self._queue.extendleft(reversed(readers))
+        if self._writing or not readers:
+            return
+        no_writer = len(readers) == len(self._queue)
+        overdue = time.monotonic() - readers[0].since >= self._patience_seconds
+        if no_writer or (after_writer and overdue):
+            for ticket in readers:
+                ticket.called = True
 
 
 class Tenancy:

@@ -14,7 +14,7 @@ from runners.agent.sandbox.policy import Outcome
 from runners.agent.slots import Place
 from runners.agent.task import Finished, Subject, Task, Unwatched, Watcher, missing_files
 from runners.agent.texts import MISSING_TEXT, STRICT_FAILURE, graded_text
-from runners.agent.timing import Series, Stopwatch, Timed, measurement
+from runners.agent.timing import Measure, Series, Stopwatch, Timed, measurement
 from runners.protocol import (
     ArtefactRef,
     FlagScope,
@@ -164,7 +164,13 @@ class _Course:
 
     def _measure(self, timer: Timer) -> Timed:
         stopwatch = self._pipeline.stopwatch
-        measure = stopwatch.ranked if self._task.timing_policy is TimingPolicy.RANKED else stopwatch.quick
+        if self._task.timing_policy is TimingPolicy.RANKED:
+            return self._measured(stopwatch.ranked, timer)
+        timed = self._measured(stopwatch.quick, timer)
+        suspicious = timer.waits_at_gate and self._findings(timed)
+        return self._measured(stopwatch.confirm, timer) if suspicious else timed
+
+    def _measured(self, measure: Measure, timer: Timer) -> Timed:
         return measure(self._subject, self._product, timer, self._watcher, baseline=self._task.needs_baseline)
 
     def _note_times(self, timed: Timed, timer: Timer) -> None:

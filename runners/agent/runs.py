@@ -20,6 +20,8 @@ from runners.agent.texts import benchmark_failure
 
 GATE = "PODIUM_GATE"
 """Tells the profiler's library where the gate's page lies."""
+OTHERS_BUSY_MS = 100.0
+"""What starts of others may add to the driver's count of a device's activity."""
 WAITING_SECONDS = 3600.0
 """How long a benchmark may wait for its device on top of its own time, which the gate measures."""
 
@@ -32,6 +34,16 @@ class BenchmarkRun:
     """Its `wall_ms` is without the waits for the device."""
     reading: Reading
     device: DeviceRecord | None = None
+    held_ms: float = 0.0
+    """How long it had the device, by this node's clock: the whole run, or its windows where it waited at the gate."""
+
+
+@dataclass(frozen=True)
+class _Seen:
+    outcome: Outcome
+    device: DeviceRecord | None
+    waited_ms: float
+    held_ms: float
 
 
 def test(environment: NodeEnvironment, subject: Subject, product: bytes, watcher: Watcher) -> Outcome:
@@ -72,17 +84,17 @@ class _Benchmark:
                 mounts=attachment.mounts,
                 cancelled=self.watcher.cancelled,
             )
-            outcome, device, waited_ms = self._gated(command, notes) if self.seat.window else self._alone(command)
-            reading = self._reading(notes, outcome)
-            own_ms = max(0.0, outcome.wall_ms - waited_ms)
-            return BenchmarkRun(replace(outcome, wall_ms=own_ms), reading, device)
+            seen = self._gated(command, notes) if self.seat.window else self._alone(command)
+            own_ms = max(0.0, seen.outcome.wall_ms - seen.waited_ms)
+            reading = self._reading(notes, seen.outcome)
+            return BenchmarkRun(replace(seen.outcome, wall_ms=own_ms), reading, seen.device, seen.held_ms)
 
-    def _alone(self, command: Command) -> tuple[Outcome, DeviceRecord | None, float]:
+    def _alone(self, command: Command) -> _Seen:
         with self._watch() as watch:
             outcome = uncancelled(self.environment, command)
-        return outcome, watch.record, 0.0
+        return _Seen(outcome, watch.record, 0.0, outcome.wall_ms)
 
-    def _gated(self, command: Command, notes: Path) -> tuple[Outcome, DeviceRecord | None, float]:
+    def _gated(self, command: Command, notes: Path) -> _Seen:
         assert self.seat.window
         gate = Gate(notes, self.seat.window, self.seat.is_wanted, self._watch, self.limit_seconds)
         patient = replace(
@@ -97,7 +109,7 @@ class _Benchmark:
             outcome = replace(outcome, cancelled=False, timed_out=True)
         if outcome.cancelled:
             raise Cancelled
-        return outcome, gate.record, gate.waited_seconds * 1e3
+        return _Seen(outcome, _blurred(gate.record), gate.waited_seconds * 1e3, gate.windows_seconds * 1e3)
 
     def _watch(self) -> AbstractContextManager[Watched]:
         gpus, uuid = self.environment.gpus, self.seat.gpu_uuid
@@ -107,6 +119,13 @@ class _Benchmark:
         if not outcome.succeeded:
             return Reading(None, benchmark_failure(outcome, self.limit_seconds))
         return self.timer.read(self.subject.problem, notes, outcome)
+
+
+def _blurred(record: DeviceRecord | None) -> DeviceRecord | None:
+    """The device is also busy with the starts of others, for all that the driver's count can tell."""
+    if record is None:
+        return None
+    return replace(record, busy_resolution_ms=record.busy_resolution_ms + OTHERS_BUSY_MS)
 
 
 class _Unwatched:

@@ -9,8 +9,10 @@ from threading import BoundedSemaphore, Lock
 
 from runners.agent.locks import FairLock, Tenancy
 
-STARTING = 4
-"""How many benchmarks may start up beside the one that holds the device: enough to hide a start of half a second."""
+STARTING = 6
+"""How many benchmarks may start up beside the one that holds the device: enough to hide starts and work on the host."""
+TESTS_WAIT_SECONDS = 1.5
+"""How long tests gather while benchmarks wait too: starts of CUDA programs are cheapest together."""
 
 
 @dataclass(frozen=True)
@@ -46,9 +48,17 @@ class Device:
 
     def __init__(self, uuid: str, clean: Callable[[str], None] | None) -> None:
         self.uuid = uuid
-        self.lock = FairLock()
+        self.lock = FairLock(TESTS_WAIT_SECONDS if uuid else 0.0)
+        self.presence = FairLock()
+        """Shared by benchmarks that only start beside others; a benchmark that must be quite alone holds it."""
         self.starting = BoundedSemaphore(STARTING)
         self._tenancy = Tenancy(lambda: clean(uuid)) if clean else None
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Nothing runs or starts on it meanwhile."""
+        with self.presence.exclusive(), self.lock.exclusive():
+            yield
 
     def tenancy(self, tenant: str) -> AbstractContextManager[None]:
         return self._tenancy.of(tenant) if self._tenancy else nullcontext()
@@ -99,20 +109,20 @@ class Lanes:
     def benchmark(self, place: Place = ANYWHERE) -> Iterator[Seat]:
         """A run slot on a device that nothing else uses meanwhile."""
         device = self._device(place)
-        with device.tenancy(place.tenant), _taken(self._runs) as slot, device.lock.exclusive():
+        with device.tenancy(place.tenant), _taken(self._runs) as slot, device.alone():
             yield _seat(slot, device)
 
     @contextmanager
     def gated_benchmark(self, place: Place = ANYWHERE) -> Iterator[Seat]:
         """A run slot to start up in, while others may use the device; `Seat.window` gives the device alone."""
         device = self._device(place)
-        with device.tenancy(place.tenant), device.starting, _taken(self._runs) as slot:
+        with device.tenancy(place.tenant), device.starting, _taken(self._runs) as slot, device.presence.shared():
             gpus = (device.uuid,) if device.uuid else ()
             yield Seat(slot, gpus, device.lock.exclusive, lambda: device.lock.is_wanted)
 
     def hold(self, uuid: str) -> AbstractContextManager[None]:
         """The device alone, for the node's own programs."""
-        return self._devices[uuid].lock.exclusive()
+        return self._devices[uuid].alone()
 
     def _device(self, place: Place) -> Device:
         return self._devices[place.device] if place.device in self._devices else self._devices[self.pick()]

@@ -1,9 +1,12 @@
 """Times a solution and the baseline: which processes run in which order, and what is made of their times."""
 
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from enum import Enum
+from typing import Protocol
 
 from problems.formats.compute_eval.timing import PerformanceMetrics
 from runners.agent import runs
@@ -83,7 +86,7 @@ class Series:
         if middle_ms is None:
             return None
         run = min(self.runs, key=lambda one: abs((one.reading.time_ms or 0.0) - middle_ms))
-        return Observed(run.reading.time_ms or 0.0, run.outcome.wall_ms, run.reading.facts, run.device)
+        return Observed(run.reading.time_ms or 0.0, run.held_ms, run.reading.facts, run.device)
 
     @property
     def witness(self) -> Witness:
@@ -107,11 +110,30 @@ class Timed:
     """Wall time of one run of the candidate without the profiler."""
 
 
+class Seats(Enum):
+    """Whether other benchmarks may start up meanwhile."""
+
+    BESIDE = "beside"
+    ALONE = "alone"
+
+
+class Measure(Protocol):
+    """A way to time a candidate and its baseline."""
+
+    def __call__(
+        self, subject: Subject, product: bytes, timer: Timer, watcher: Watcher, *, baseline: bool
+    ) -> Timed: ...
+
+
 @dataclass(frozen=True)
 class _Shared:
     series: Series
     key: str
     measured_at: str
+
+
+def _timed(candidate: Series, shared: _Shared | None) -> Timed:
+    return Timed(candidate, shared.series, shared.key, shared.measured_at) if shared else Timed(candidate)
 
 
 class Stopwatch:
@@ -127,12 +149,19 @@ class Stopwatch:
 
         Benchmarks that wait for the device by themselves start while others use it.
         """
-        candidate = self._one(subject, product, timer, watcher)
         reference = subject.reference if baseline else None
-        shared = self._shared_baseline(reference, timer, watcher) if reference else None
-        if shared is None:
-            return Timed(candidate)
-        return Timed(candidate, shared.series, shared.key, shared.measured_at)
+        if reference is None:
+            return Timed(self._one(subject, product, timer, watcher))
+        with ThreadPoolExecutor(1, thread_name_prefix="baseline") as pool:
+            shared = pool.submit(self._shared_baseline, reference, timer, watcher, Seats.BESIDE)
+            candidate = self._one(subject, product, timer, watcher)
+            return _timed(candidate, shared.result())
+
+    def confirm(self, subject: Subject, product: bytes, timer: Timer, watcher: Watcher, *, baseline: bool) -> Timed:
+        """As `quick`, with the device and the driver quite alone: what disturbs a start cannot be held against it."""
+        reference = subject.reference if baseline else None
+        candidate = self._one(subject, product, timer, watcher, Seats.ALONE)
+        return _timed(candidate, self._shared_baseline(reference, timer, watcher, Seats.ALONE) if reference else None)
 
     def ranked(self, subject: Subject, product: bytes, timer: Timer, watcher: Watcher, *, baseline: bool) -> Timed:
         """Six fresh processes of either role in turns, on a device of their own. Raises as `runs.test`."""
@@ -153,32 +182,36 @@ class Stopwatch:
             plain_wall_ms=plain_wall_ms,
         )
 
-    def _one(self, subject: Subject, product: bytes, timer: Timer, watcher: Watcher) -> Series:
+    def _one(
+        self, subject: Subject, product: bytes, timer: Timer, watcher: Watcher, seats: Seats = Seats.BESIDE
+    ) -> Series:
         """One process, and another in its stead while the device is throttled."""
         for left in reversed(range(1 + SPARE_BLOCKS)):
-            with self._seat(subject, timer) as seat:
+            with self._seat(subject, timer, seats) as seat:
                 run = runs.benchmark(self._environment, subject, product, timer, seat, watcher)
             if not (_is_void(run) and left):
                 break
         return Series([run])
 
-    def _seat(self, subject: Subject, timer: Timer) -> AbstractContextManager[Seat]:
+    def _seat(self, subject: Subject, timer: Timer, seats: Seats) -> AbstractContextManager[Seat]:
         lanes = self._environment.lanes
-        return (lanes.gated_benchmark if timer.waits_at_gate else lanes.benchmark)(subject.place)
+        beside = timer.waits_at_gate and seats is Seats.BESIDE
+        return (lanes.gated_benchmark if beside else lanes.benchmark)(subject.place)
 
-    def _shared_baseline(self, reference: Subject, timer: Timer, watcher: Watcher) -> _Shared | None:
+    def _shared_baseline(self, reference: Subject, timer: Timer, watcher: Watcher, seats: Seats) -> _Shared | None:
         hour = _now().strftime("%Y-%m-%dT%H")
-        key = (reference.shared_key, reference.place.device, timer.name, hour)
-        return self._shared.get(key, lambda: self._measure(reference, timer, watcher, hour))
+        key = (reference.shared_key, reference.place.device, timer.name, seats, hour)
+        return self._shared.get(key, lambda: self._measure(reference, timer, watcher, seats, hour))
 
-    def _measure(self, reference: Subject, timer: Timer, watcher: Watcher, hour: str) -> _Shared | None:
+    def _measure(self, reference: Subject, timer: Timer, watcher: Watcher, seats: Seats, hour: str) -> _Shared | None:
         known = self._references.prepare(reference, watcher)
         if not known.passed:
             return None
-        series = self._one(reference, known.product, timer, watcher)
+        series = self._one(reference, known.product, timer, watcher, seats)
         where = self._environment.name or "here"
         device = f"{reference.place.device}@" if reference.place.device else ""
-        return _Shared(series, f"{reference.problem_sha256[:16]}@{device}{where}@{hour}", _now().isoformat())
+        alone = "@alone" if seats is Seats.ALONE else ""
+        return _Shared(series, f"{reference.problem_sha256[:16]}@{device}{where}{alone}@{hour}", _now().isoformat())
 
 
 @dataclass

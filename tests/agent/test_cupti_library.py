@@ -99,7 +99,7 @@ def test_every_kind_of_range_is_seen_by_its_name(run: Run, program: Path) -> Non
         "start in domain",
     ]
     assert all((one.instances, one.unclosed) == (1, 0) for one in ranges.values())
-    assert all(5 <= wall_ms(one) < 100 for one in ranges.values())
+    assert all(5 <= wall_ms(one) < 2000 for one in ranges.values())
 
 
 def test_misuse_of_nvtx_harms_neither_program_nor_profile(run: Run, program: Path) -> None:

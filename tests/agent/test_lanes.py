@@ -1,6 +1,7 @@
 """A benchmark has its device alone, nobody starves, and builds pause only where they share the cores."""
 
 import threading
+import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
@@ -182,7 +183,8 @@ def test_a_device_that_could_not_be_cleaned_belongs_to_nobody() -> None:
 
 
 def test_a_gated_benchmark_starts_beside_another_and_has_the_device_alone_in_its_window() -> None:
-    lanes, log = Lanes(1, 4, ["GPU-a"]), []
+    log: list[str] = []
+    lanes = Lanes(1, 4, ["GPU-a"])
     with lanes.gated_benchmark() as one, lanes.gated_benchmark() as other:
         assert one.window is not None
         assert other.window is not None
@@ -200,3 +202,50 @@ def test_a_device_is_picked_in_turn_and_of_the_wanted_kind_alone() -> None:
     assert [lanes.pick() for _ in range(4)] == ["GPU-a", "GPU-b", "GPU-c", "GPU-a"]
     assert [lanes.pick(("GPU-a", "GPU-c")) for _ in range(4)] == ["GPU-c", "GPU-a", "GPU-c", "GPU-a"]
     assert lanes.pick(("GPU-gone",)) == "GPU-b"
+
+
+def test_writers_pass_readers_that_have_not_waited_long_and_then_all_readers_enter_together() -> None:
+    lock, log = FairLock(patience_seconds=0.5), []
+    first = Holder(lock.exclusive, log, "first")
+    assert first.inside.wait(SOON)
+    queue = {}
+    for name, enter in (("r1", lock.shared), ("r2", lock.shared), ("w1", lock.exclusive), ("w2", lock.exclusive)):
+        queue[name] = Holder(enter, log, name)
+    assert waits(queue["w2"])
+    first.leave()
+    assert queue["w1"].inside.wait(SOON), "a benchmark passes tests that came a moment ago"
+    assert waits(queue["r1"])
+    time.sleep(0.4)
+    queue["w1"].leave()
+    assert queue["r1"].inside.wait(SOON)
+    assert queue["r2"].inside.wait(SOON)
+    assert waits(queue["w2"])
+    for name in ("r1", "r2", "w2"):
+        queue[name].leave()
+    assert sorted(log) == ["first", "r1", "r2", "w1", "w2"]
+
+
+def test_readers_need_no_patience_where_no_writer_waits() -> None:
+    lock = FairLock(patience_seconds=60)
+    with lock.shared(), lock.shared():
+        pass
+    with lock.exclusive():
+        pass
+    with lock.shared():
+        pass
+
+
+def test_a_benchmark_that_must_be_alone_waits_for_those_that_only_start_and_keeps_them_out() -> None:
+    log: list[str] = []
+    lanes = Lanes(1, 4, ["GPU-a"])
+    starting = Holder(lanes.gated_benchmark, log, "starting")
+    assert starting.inside.wait(SOON)
+    alone = Holder(lanes.benchmark, log, "alone")
+    assert waits(alone)
+    starting.leave()
+    assert alone.inside.wait(SOON)
+    late = Holder(lanes.gated_benchmark, log, "late")
+    assert waits(late)
+    alone.leave()
+    assert late.inside.wait(SOON)
+    late.leave()
