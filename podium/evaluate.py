@@ -35,6 +35,7 @@ from runners.agent.gpu.tool import ToolUnavailable
 from runners.agent.nvcc import AS_WRITTEN, DEFAULT, BuildPolicy, architecture_of
 from runners.agent.pipeline import Pipeline
 from runners.agent.profilers import require_profiler
+from runners.agent.profilers.cupti import gate_library
 from runners.agent.sandbox import SandboxUnavailable, choose
 from runners.agent.sandbox.supervisor import default_cache_directory
 from runners.agent.slots import Lanes
@@ -247,7 +248,8 @@ class Evaluation:
         keeper = keeper_of(found.gpus, gpus, var_dir() / "evaluate")
         lanes = Lanes(cores(), self._order.workers, uuids, keeper.clean if keeper else None)
         peaks = keeper.peaks_of if keeper else unmeasured
-        environment = NodeEnvironment.open("", var_dir() / "evaluate", sandbox, lanes, found, gpus, peaks)
+        gate = gate_library() if uuids else None
+        environment = NodeEnvironment.open("", var_dir() / "evaluate", sandbox, lanes, found, gpus, peaks, gate)
         if keeper and bounded:
             keeper.begin(lanes)
         try:

@@ -21,6 +21,7 @@ from runners.agent.gpu.tool import GpuTool, ToolUnavailable
 from runners.agent.outbox import Outbox
 from runners.agent.pipeline import Pipeline
 from runners.agent.problem_store import ProblemStore
+from runners.agent.profilers.cupti import gate_library
 from runners.agent.sandbox import Sandbox, SandboxUnavailable, choose
 from runners.agent.sandbox.supervisor import default_cache_directory
 from runners.agent.settings import NodeSettings
@@ -68,7 +69,8 @@ def serve(settings: NodeSettings, sandbox: Sandbox, found: Capabilities) -> None
     keeper = _keeper(settings, client, found, gpus)
     lanes = Lanes(settings.slots, settings.slots, uuids, keeper.clean if keeper else None)
     peaks = keeper.peaks_of if keeper else unmeasured
-    environment = NodeEnvironment.open(terms.node, settings.var_dir / "node", sandbox, lanes, found, gpus, peaks)
+    gate = gate_library() if uuids else None
+    environment = NodeEnvironment.open(terms.node, settings.var_dir / "node", sandbox, lanes, found, gpus, peaks, gate)
     worker = Worker(client, Pipeline(environment), ProblemStore(settings.var_dir / "node" / "problems"))
     outbox = Outbox(settings.var_dir / "node" / "outbox" / terms.node)
     slots = settings.slots + SPARE_ATTEMPTS

@@ -33,6 +33,8 @@ class NodeEnvironment:
     objects: ObjectCaches | None = None
     gpus: Gpus | None = None
     """The NVIDIA devices, where there are any."""
+    gate_library: Path | None = None
+    """Lets tests wait for their device by themselves; without it they hold it from their start."""
     peaks: Callable[[str], Peaks] = unmeasured
     """A device's ceilings by its UUID; empty where they were not measured."""
 
@@ -46,6 +48,7 @@ class NodeEnvironment:
         capabilities: Capabilities,
         gpus: Gpus | None = None,
         peaks: Callable[[str], Peaks] = unmeasured,
+        gate_library: Path | None = None,
     ) -> "NodeEnvironment":
         """Workspaces and builds under `var_dir`; leftovers of processes that died there are swept."""
         workspaces = Workspaces(var_dir / "work")
@@ -60,6 +63,7 @@ class NodeEnvironment:
             capabilities,
             objects=objects,
             gpus=gpus,
+            gate_library=gate_library,
             peaks=peaks,
         )
 

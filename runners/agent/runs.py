@@ -1,17 +1,20 @@
 """Runs a built solution: its tests beside others', its benchmark with the device to itself."""
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event
 
+from problems.spec.timing_mode import RegionTimingMode
 from runners.agent import artefact
 from runners.agent.environment import NodeEnvironment
 from runners.agent.errors import Cancelled
 from runners.agent.gpu.gate import Gate, Watched
 from runners.agent.gpu.record import DeviceRecord
-from runners.agent.profilers import Reading, Timer
+from runners.agent.profilers import Attachment, Reading, Timer
+from runners.agent.profilers.cupti import gate_attachment
 from runners.agent.sandbox.policy import Command, Outcome
 from runners.agent.slots import Seat
 from runners.agent.steps import SOLUTION_FILES, limits_for, paths, run, uncancelled
@@ -24,6 +27,9 @@ OTHERS_BUSY_MS = 100.0
 """What starts of others may add to the driver's count of a device's activity."""
 WAITING_SECONDS = 3600.0
 """How long a benchmark may wait for its device on top of its own time, which the gate measures."""
+
+
+_WANTS_MEMORY = re.compile(r"out of memory|MemoryAllocation|OutOfMemory|bad_alloc|ALLOC_FAILED", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -45,13 +51,45 @@ class _Seen:
     waited_ms: float
     held_ms: float
 
+    @property
+    def own_ms(self) -> float:
+        return max(0.0, self.outcome.wall_ms - self.waited_ms)
+
 
 def test(environment: NodeEnvironment, subject: Subject, product: bytes, watcher: Watcher) -> Outcome:
-    """Run the test command on a build's product. Raises Cancelled, SandboxFault, UnusableProblem."""
-    problem = subject.problem
-    with environment.lanes.test(subject.place) as seat, _laid_out(environment, subject, product) as workspace:
-        command = _command(subject, problem.test_command, problem.effective_test_timeout_seconds, workspace, seat)
-        return uncancelled(environment, replace(command, cancelled=watcher.cancelled))
+    """Run the test command on a build's product. Raises Cancelled, SandboxFault, UnusableProblem.
+
+    Where others use the device too, a test that ran out of memory says nothing: it is run again alone.
+    """
+    outcome = _test(environment, subject, product, watcher, _sharing(environment, subject))
+    if not subject.place.device or outcome.succeeded or not _WANTS_MEMORY.search(outcome.stdout + outcome.stderr):
+        return outcome
+    return _test(environment, subject, product, watcher, environment.lanes.benchmark(subject.place))
+
+
+def _sharing(environment: NodeEnvironment, subject: Subject) -> AbstractContextManager[Seat]:
+    """On a GPU with a gate a test starts up while a benchmark has the device."""
+    gated = environment.gate_library is not None and subject.place.device
+    return (environment.lanes.gated_test if gated else environment.lanes.test)(subject.place)
+
+
+def _test(
+    environment: NodeEnvironment,
+    subject: Subject,
+    product: bytes,
+    watcher: Watcher,
+    lane: AbstractContextManager[Seat],
+) -> Outcome:
+    problem, seconds = subject.problem, subject.problem.effective_test_timeout_seconds
+    with lane as seat, _laid_out(environment, subject, product) as workspace:
+        command = _command(subject, problem.test_command, seconds, workspace, seat)
+        command = replace(command, cancelled=watcher.cancelled)
+        if seat.window is None or environment.gate_library is None:
+            return uncancelled(environment, command)
+        with _notes(environment) as notes:
+            attachment = gate_attachment(command.shell, environment.gate_library, notes)
+            seen = _gated(environment, _attached(command, attachment), seat, notes, watcher, seconds)
+            return replace(seen.outcome, wall_ms=seen.own_ms)
 
 
 def benchmark(
@@ -59,6 +97,14 @@ def benchmark(
 ) -> BenchmarkRun:
     """Run one process of the benchmark on a seat that the caller holds. Raises as `test`."""
     return _Benchmark(environment, subject, timer, seat, watcher).run(product)
+
+
+class _Unwatched:
+    record: DeviceRecord | None = None
+
+
+def _unwatched() -> AbstractContextManager[Watched]:
+    return nullcontext(_Unwatched())
 
 
 @dataclass
@@ -75,19 +121,13 @@ class _Benchmark:
 
     def run(self, product: bytes) -> BenchmarkRun:
         environment, subject = self.environment, self.subject
-        with _laid_out(environment, subject, product) as workspace, environment.workspaces.open({}) as notes:
-            # Outside the workspace, so that no solution brings its own; open to the slot's user, whoever that is.
-            notes.chmod(0o777)
+        with _laid_out(environment, subject, product) as workspace, _notes(environment) as notes:
             attachment = self.timer.attach(subject.problem.benchmark_command or "", notes)
-            command = replace(
-                _command(subject, attachment.shell, self.limit_seconds, workspace, self.seat, attachment.environment),
-                mounts=attachment.mounts,
-                cancelled=self.watcher.cancelled,
-            )
+            command = _command(subject, attachment.shell, self.limit_seconds, workspace, self.seat)
+            command = _attached(replace(command, cancelled=self.watcher.cancelled), attachment)
             seen = self._gated(command, notes) if self.seat.window else self._alone(command)
-            own_ms = max(0.0, seen.outcome.wall_ms - seen.waited_ms)
             reading = self._reading(notes, seen.outcome)
-            return BenchmarkRun(replace(seen.outcome, wall_ms=own_ms), reading, seen.device, seen.held_ms)
+            return BenchmarkRun(replace(seen.outcome, wall_ms=seen.own_ms), reading, seen.device, seen.held_ms)
 
     def _alone(self, command: Command) -> _Seen:
         with self._watch() as watch:
@@ -95,25 +135,23 @@ class _Benchmark:
         return _Seen(outcome, watch.record, 0.0, outcome.wall_ms)
 
     def _gated(self, command: Command, notes: Path) -> _Seen:
-        assert self.seat.window
-        gate = Gate(notes, self.seat.window, self.seat.is_wanted, self._watch, self.limit_seconds)
-        patient = replace(
+        mode = self.subject.problem.timing_mode
+        by_wall = isinstance(mode, RegionTimingMode) and mode.time_type == "wall_clock"
+        seen = _gated(
+            self.environment,
             command,
-            environment={**command.environment, GATE: str(gate.path)},
-            limits=replace(command.limits, wall_seconds=self.limit_seconds + WAITING_SECONDS),
-            cancelled=_Either(self.watcher.cancelled, gate.cancelled),
+            self.seat,
+            notes,
+            self.watcher,
+            self.limit_seconds,
+            self._watch,
+            keeps_ranges=by_wall,
         )
-        with gate.attended():
-            outcome = run(self.environment, patient)
-        if gate.timed_out and not self.watcher.cancelled.is_set():
-            outcome = replace(outcome, cancelled=False, timed_out=True)
-        if outcome.cancelled:
-            raise Cancelled
-        return _Seen(outcome, _blurred(gate.record), gate.waited_seconds * 1e3, gate.windows_seconds * 1e3)
+        return replace(seen, device=_blurred(seen.device))
 
     def _watch(self) -> AbstractContextManager[Watched]:
         gpus, uuid = self.environment.gpus, self.seat.gpu_uuid
-        return gpus.watch(uuid) if gpus and uuid else nullcontext(_Unwatched())
+        return gpus.watch(uuid) if gpus and uuid else _unwatched()
 
     def _reading(self, notes: Path, outcome: Outcome) -> Reading:
         if not outcome.succeeded:
@@ -121,15 +159,40 @@ class _Benchmark:
         return self.timer.read(self.subject.problem, notes, outcome)
 
 
+def _gated(
+    environment: NodeEnvironment,
+    command: Command,
+    seat: Seat,
+    notes: Path,
+    watcher: Watcher,
+    limit_seconds: float,
+    watch: Callable[[], AbstractContextManager[Watched]] = _unwatched,
+    *,
+    keeps_ranges: bool = False,
+) -> _Seen:
+    """Run a command that waits for its device at the gate. Raises Cancelled and SandboxFault."""
+    assert seat.window
+    gate = Gate(notes, seat.window, seat.is_wanted, watch, limit_seconds, keeps_ranges, seat.has_started)
+    patient = replace(
+        command,
+        environment={**command.environment, GATE: str(gate.path)},
+        limits=replace(command.limits, wall_seconds=limit_seconds + WAITING_SECONDS),
+        cancelled=_Either(watcher.cancelled, gate.cancelled),
+    )
+    with gate.attended():
+        outcome = run(environment, patient)
+    if gate.timed_out and not watcher.cancelled.is_set():
+        outcome = replace(outcome, cancelled=False, timed_out=True)
+    if outcome.cancelled:
+        raise Cancelled
+    return _Seen(outcome, gate.record, gate.waited_seconds * 1e3, gate.windows_seconds * 1e3)
+
+
 def _blurred(record: DeviceRecord | None) -> DeviceRecord | None:
     """The device is also busy with the starts of others, for all that the driver's count can tell."""
     if record is None:
         return None
     return replace(record, busy_resolution_ms=record.busy_resolution_ms + OTHERS_BUSY_MS)
-
-
-class _Unwatched:
-    record: DeviceRecord | None = None
 
 
 class _Either(Event):
@@ -144,6 +207,23 @@ class _Either(Event):
 
 
 @contextmanager
+def _notes(environment: NodeEnvironment) -> Iterator[Path]:
+    """A folder for one run's profiler and gate: outside the workspace, so that no solution brings its own."""
+    with environment.workspaces.open({}) as notes:
+        notes.chmod(0o777)  # the slot's user, whoever that is, writes here
+        yield notes
+
+
+def _attached(command: Command, attachment: Attachment) -> Command:
+    return replace(
+        command,
+        shell=attachment.shell,
+        environment={**command.environment, **attachment.environment},
+        mounts=attachment.mounts,
+    )
+
+
+@contextmanager
 def _laid_out(environment: NodeEnvironment, subject: Subject, product: bytes) -> Iterator[Path]:
     """A workspace of the inputs that runs may see, and the product over them."""
     with environment.workspaces.open(subject.run_inputs) as workspace:
@@ -151,19 +231,12 @@ def _laid_out(environment: NodeEnvironment, subject: Subject, product: bytes) ->
         yield workspace
 
 
-def _command(
-    subject: Subject,
-    shell: str,
-    seconds: float,
-    workspace: Path,
-    seat: Seat,
-    environment: Mapping[str, str] | None = None,
-) -> Command:
+def _command(subject: Subject, shell: str, seconds: float, workspace: Path, seat: Seat) -> Command:
     return Command(
         shell=shell,
         workspace=workspace,
         limits=limits_for(subject.limits, seconds),
-        environment={SOLUTION_FILES: paths(subject), **(environment or {})},
+        environment={SOLUTION_FILES: paths(subject)},
         image=subject.image,
         gpu_uuids=seat.gpu_uuids,
         trace=True,

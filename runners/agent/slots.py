@@ -10,7 +10,9 @@ from threading import BoundedSemaphore, Lock
 from runners.agent.locks import FairLock, Tenancy
 
 STARTING = 6
-"""How many benchmarks may start up beside the one that holds the device: enough to hide starts and work on the host."""
+"""How many programs may start up at a time: the driver starts them one by one, but some prepare long on the host."""
+BESIDE = 10
+"""How many benchmarks may be under way beside the one that holds the device; their memory is taken meanwhile."""
 TESTS_WAIT_SECONDS = 1.5
 """How long tests gather while benchmarks wait too: starts of CUDA programs are cheapest together."""
 
@@ -27,6 +29,10 @@ class Place:
 ANYWHERE = Place()
 
 
+def _nothing() -> None:
+    pass
+
+
 @dataclass(frozen=True)
 class Seat:
     """Where a command runs: a slot's number, used for nothing else meanwhile, and the GPUs it may use."""
@@ -37,10 +43,27 @@ class Seat:
     """Set where the command only starts beside others: it has the device to itself inside this, and waits for it."""
     is_wanted: Callable[[], bool] = bool
     """Whether anybody waits for the device."""
+    has_started: Callable[[], None] = _nothing
+    """To be called once the command has started up and waits for its device: another may start up then."""
 
     @property
     def gpu_uuid(self) -> str:
         return self.gpu_uuids[0] if self.gpu_uuids else ""
+
+
+class _Permit:
+    """Given back once, however often that is asked."""
+
+    def __init__(self, semaphore: BoundedSemaphore) -> None:
+        self._semaphore = semaphore
+        self._guard = Lock()
+        self._held = True
+
+    def give_back(self) -> None:
+        with self._guard:
+            held, self._held = self._held, False
+        if held:
+            self._semaphore.release()
 
 
 class Device:
@@ -52,6 +75,7 @@ class Device:
         self.presence = FairLock()
         """Shared by benchmarks that only start beside others; a benchmark that must be quite alone holds it."""
         self.starting = BoundedSemaphore(STARTING)
+        self.beside = BoundedSemaphore(BESIDE)
         self._tenancy = Tenancy(lambda: clean(uuid)) if clean else None
 
     @contextmanager
@@ -59,6 +83,17 @@ class Device:
         """Nothing runs or starts on it meanwhile."""
         with self.presence.exclusive(), self.lock.exclusive():
             yield
+
+    @contextmanager
+    def starts(self) -> Iterator[Callable[[], None]]:
+        """Something starts up here; what this yields is called when it has, or never."""
+        with self.presence.shared():
+            self.starting.acquire()
+            start = _Permit(self.starting)
+            try:
+                yield start.give_back
+            finally:
+                start.give_back()
 
     def tenancy(self, tenant: str) -> AbstractContextManager[None]:
         return self._tenancy.of(tenant) if self._tenancy else nullcontext()
@@ -113,12 +148,23 @@ class Lanes:
             yield _seat(slot, device)
 
     @contextmanager
+    def gated_test(self, place: Place = ANYWHERE) -> Iterator[Seat]:
+        """A run slot to start up in; `Seat.window` lets in together with other tests of the tenant."""
+        device = self._device(place)
+        with device.tenancy(place.tenant), _taken(self._runs) as slot, device.starts() as has_started:
+            yield Seat(slot, (device.uuid,), device.lock.shared, lambda: device.lock.is_wanted, has_started)
+
+    @contextmanager
     def gated_benchmark(self, place: Place = ANYWHERE) -> Iterator[Seat]:
         """A run slot to start up in, while others may use the device; `Seat.window` gives the device alone."""
         device = self._device(place)
-        with device.tenancy(place.tenant), device.starting, _taken(self._runs) as slot, device.presence.shared():
-            gpus = (device.uuid,) if device.uuid else ()
-            yield Seat(slot, gpus, device.lock.exclusive, lambda: device.lock.is_wanted)
+        with (
+            device.tenancy(place.tenant),
+            device.beside,
+            _taken(self._runs) as slot,
+            device.starts() as has_started,
+        ):
+            yield Seat(slot, (device.uuid,), device.lock.exclusive, lambda: device.lock.is_wanted, has_started)
 
     def hold(self, uuid: str) -> AbstractContextManager[None]:
         """The device alone, for the node's own programs."""

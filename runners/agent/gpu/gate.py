@@ -36,7 +36,11 @@ class _Page:
     @property
     def is_idle(self) -> bool:
         unused_seconds = (time.monotonic_ns() - self.last_use_ns) / 1e9
-        return not (self.waiting or self.in_progress or self.open_ranges) and unused_seconds > IDLE_SECONDS
+        return not (self.waiting or self.in_progress) and unused_seconds > IDLE_SECONDS
+
+
+def _nothing() -> None:
+    pass
 
 
 class Watched(Protocol):
@@ -59,6 +63,10 @@ class Gate:
     watch: Callable[[], AbstractContextManager[Watched]]
     """Watches the device while it is entered."""
     limit_seconds: float
+    keeps_ranges: bool = False
+    """Whether an open NVTX range keeps the device though the program leaves it alone: so where its wall time counts."""
+    has_started: Callable[[], None] = _nothing
+    """Called when the program asks for the first time, if it ever does."""
     cancelled: threading.Event = field(default_factory=threading.Event)
     timed_out: bool = False
     waited_seconds: float = 0.0
@@ -98,6 +106,7 @@ class Gate:
             while not self._done.wait(POLL_SECONDS):
                 page = _read(file.fileno())
                 if page is not None and page.waiting:
+                    self.has_started()
                     self._give(file.fileno(), started)
                 self._look_at_the_clock(started)
 
@@ -121,11 +130,13 @@ class Gate:
         if self._done.wait(POLL_SECONDS):
             return True
         page = _read(file)
-        if page is None or not page.is_idle or not self.is_wanted():
+        if not self._is_idle(page) or not self.is_wanted():
             return False
         _write(file, CLOSED)
-        again = _read(file)
-        return again is not None and again.is_idle
+        return self._is_idle(_read(file))
+
+    def _is_idle(self, page: _Page | None) -> bool:
+        return page is not None and page.is_idle and not (self.keeps_ranges and page.open_ranges)
 
     def _look_at_the_clock(self, started: float) -> None:
         if time.monotonic() - started - self.waited_seconds > self.limit_seconds:

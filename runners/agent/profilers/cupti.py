@@ -1,6 +1,7 @@
 """The profiler `cupti`: a library of ours in the benchmark's own processes adds up kernels, copies and NVTX ranges."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from problems.formats.compute_eval.timing import PerformanceMetrics, chosen, extract_time_ms
@@ -36,13 +37,9 @@ class Cupti:
 
     def attach(self, shell: str, notes: Path) -> Attachment:
         """The command stays as it is; see `Timer.attach`."""
-        library, folder = self._library.path, self._library.path.parent
-        environment = {
-            "CUDA_INJECTION64_PATH": str(library),
-            "NVTX_INJECTION64_PATH": str(library),
-            "PODIUM_CUPTI_NOTES": str(notes),
-        }
-        return Attachment(shell, environment, (Mount(folder, str(folder)), Mount(notes, str(notes), writable=True)))
+        gate = gate_attachment(shell, self._library.path, notes)
+        environment = {"NVTX_INJECTION64_PATH": str(self._library.path), "PODIUM_CUPTI_NOTES": str(notes)}
+        return replace(gate, environment={**gate.environment, **environment})
 
     def read(self, problem: CommandProblem, notes: Path, outcome: Outcome) -> Reading:
         """See `Timer.read`. A filter that matches nothing is an error; ComputeEval makes 0.0 of it."""
@@ -58,6 +55,18 @@ class Cupti:
         if complaint:
             return Reading(None, FAILED.format(complaint), metrics, facts)
         return Reading(extract_time_ms(problem.timing_mode, metrics), None, metrics, facts)
+
+
+def gate_attachment(shell: str, library: Path, notes: Path) -> Attachment:
+    """The library without its recorder: all that it does is to wait for the device at a gate in `notes`."""
+    folder = library.parent
+    mounts = Mount(folder, str(folder)), Mount(notes, str(notes), writable=True)
+    return Attachment(shell, {"CUDA_INJECTION64_PATH": str(library)}, mounts)
+
+
+def gate_library() -> Path | None:
+    """The library where it can be had and loaded, for tests that start up beside benchmarks."""
+    return None if cupti_library.why_unavailable() else cupti_library.find_or_build().path
 
 
 def unmatched(mode: TimingMode, metrics: PerformanceMetrics) -> str:

@@ -180,6 +180,10 @@ void record_device() {
 
 extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
     podium::begin_recording();
-    if (podium::recorder()) podium::record_device();
+    if (podium::recorder()) {
+        podium::record_device();
+    } else if (podium::gate().in_use()) {
+        podium::subscribe();
+    }
     return 1;
 }
