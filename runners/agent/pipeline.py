@@ -5,7 +5,7 @@ from dataclasses import replace
 from runners.agent import floors, runs, steps
 from runners.agent.account import Account, StepName
 from runners.agent.artefact import EMPTY
-from runners.agent.bounds import Finding, findings
+from runners.agent.bounds import INTERPRETED_START_NOISE_MS, START_NOISE_MS, Finding, findings
 from runners.agent.build_cache import Build
 from runners.agent.environment import NodeEnvironment
 from runners.agent.profilers import Timer, timer_for
@@ -219,6 +219,7 @@ class _Course:
             timed.baseline.observed if timed.baseline else None,
             work_checked=problem.podium.work_checked,
             plain_wall_ms=timed.plain_wall_ms,
+            start_noise_ms=INTERPRETED_START_NOISE_MS if problem.type.endswith("python") else START_NOISE_MS,
         )
         floor = floors.below_floor(problem, candidate.time_ms, self._environment.peaks(self._place.device))
         throttled = timed.candidate.device.throttle_reasons if timed.candidate.device else ()

@@ -13,7 +13,7 @@ STARTING = 6
 """How many programs may start up at a time: the driver starts them one by one, but some prepare long on the host."""
 BESIDE = 10
 """How many benchmarks may be under way beside the one that holds the device; their memory is taken meanwhile."""
-TESTS_WAIT_SECONDS = 1.5
+TESTS_WAIT_SECONDS = 0.5
 """How long tests gather while benchmarks wait too: starts of CUDA programs are cheapest together."""
 
 

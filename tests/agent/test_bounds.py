@@ -7,7 +7,7 @@ import pytest
 
 from problems.spec.problem import CommandProblem
 from problems.spec.timing_mode import GpuTimingMode, KernelsTimingMode, RegionTimingMode
-from runners.agent.bounds import Observed, findings
+from runners.agent.bounds import INTERPRETED_START_NOISE_MS, Observed, findings
 from runners.agent.floors import below_floor, bound_ms
 from runners.agent.gpu.record import DeviceRecord
 from runners.agent.profilers.facts import ProfileFacts, RangeFacts
@@ -103,6 +103,11 @@ def test_computing_on_the_host_is_flagged() -> None:
     assert "slower_by_the_clock" in codes(with_range(scaled(0.01), wall_ms=2000.0))
     slow = replace(scaled(0.01), wall_ms=2700.0)
     assert "saving_not_seen" in codes(slow)
+
+
+def test_a_program_that_compiles_as_it_starts_may_start_slowly() -> None:
+    slow = replace(scaled(0.01), wall_ms=2700.0)
+    assert codes(slow, start_noise_ms=INTERPRETED_START_NOISE_MS) == set()
 
 
 def test_a_forged_profile_is_flagged_where_the_device_was_busier_than_it_says() -> None:

@@ -22,7 +22,7 @@ PAGE = struct.Struct("=IIIIQ")
 OPEN_OFFSET, CLOSED, OPEN = 0, struct.pack("=I", 0), struct.pack("=I", 1)
 FILE = "gate"
 POLL_SECONDS = 0.001
-IDLE_SECONDS = 0.03
+IDLE_SECONDS = 0.005
 """A program that leaves the device alone for so long lets others have it."""
 
 

@@ -51,6 +51,7 @@ class DeviceRecord:
             "power_capped_share": self.power_capped_share,
             "busy_ms": self.busy_ms,
             "busy_resolution_ms": self.busy_resolution_ms or None,
+            "held_ms": self.wall_ms,
         }
         facts: dict[str, float | str] = {name: value for name, value in numbers.items() if value is not None}
         return facts | ({"throttle_reasons": ", ".join(self.throttle_reasons)} if self.throttled else {})
