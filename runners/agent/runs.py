@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event
 
-from problems.spec.timing_mode import RegionTimingMode
 from runners.agent import artefact
 from runners.agent.environment import NodeEnvironment
 from runners.agent.errors import Cancelled
@@ -135,18 +134,7 @@ class _Benchmark:
         return _Seen(outcome, watch.record, 0.0, outcome.wall_ms)
 
     def _gated(self, command: Command, notes: Path) -> _Seen:
-        mode = self.subject.problem.timing_mode
-        by_wall = isinstance(mode, RegionTimingMode) and mode.time_type == "wall_clock"
-        seen = _gated(
-            self.environment,
-            command,
-            self.seat,
-            notes,
-            self.watcher,
-            self.limit_seconds,
-            self._watch,
-            keeps_ranges=by_wall,
-        )
+        seen = _gated(self.environment, command, self.seat, notes, self.watcher, self.limit_seconds, self._watch)
         return replace(seen, device=_blurred(seen.device))
 
     def _watch(self) -> AbstractContextManager[Watched]:
@@ -167,12 +155,10 @@ def _gated(
     watcher: Watcher,
     limit_seconds: float,
     watch: Callable[[], AbstractContextManager[Watched]] = _unwatched,
-    *,
-    keeps_ranges: bool = False,
 ) -> _Seen:
     """Run a command that waits for its device at the gate. Raises Cancelled and SandboxFault."""
     assert seat.window
-    gate = Gate(notes, seat.window, seat.is_wanted, watch, limit_seconds, keeps_ranges, seat.has_started)
+    gate = Gate(notes, seat.window, seat.is_wanted, watch, limit_seconds, seat.has_started)
     patient = replace(
         command,
         environment={**command.environment, GATE: str(gate.path)},

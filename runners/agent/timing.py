@@ -1,5 +1,6 @@
 """Times a solution and the baseline: which processes run in which order, and what is made of their times."""
 
+import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
@@ -9,6 +10,8 @@ from enum import Enum
 from typing import Protocol
 
 from problems.formats.compute_eval.timing import PerformanceMetrics
+from problems.spec.problem import CommandProblem
+from problems.spec.timing_mode import RegionTimingMode
 from runners.agent import runs
 from runners.agent.bounds import Observed
 from runners.agent.environment import NodeEnvironment
@@ -27,7 +30,15 @@ RANKED_PROCESSES = 6
 """The fewest from which order statistics give a 95 % interval of the median."""
 SPARE_BLOCKS = 3
 """How many blocks may be measured again because the device was throttled."""
+SETTLE_SECONDS = 0.4
+"""The driver counts activity in windows of up to a third of a second: what ran before must have left them."""
 REMEMBERED = 1024
+
+
+def by_wall_clock(problem: CommandProblem) -> bool:
+    """Whether what others do on the host at the same time would be part of the time."""
+    mode = problem.timing_mode
+    return isinstance(mode, RegionTimingMode) and mode.time_type == "wall_clock"
 
 
 def blocks() -> Iterator[tuple[Role, Role]]:
@@ -171,6 +182,8 @@ class Stopwatch:
         if reference is not None and known is not None and known.passed:
             sides[Role.BASELINE] = (reference, known.product)
         with self._environment.lanes.benchmark(subject.place) as seat:
+            if seat.gpu_uuid:
+                time.sleep(SETTLE_SECONDS)
             rounds = _Rounds(self._environment, sides, timer, seat, watcher)
             rounds.run()
             plain_wall_ms = rounds.plain_wall_ms() if timer.clock is Clock.IN_PROCESS else None
@@ -188,6 +201,8 @@ class Stopwatch:
         """One process, and another in its stead while the device is throttled."""
         for left in reversed(range(1 + SPARE_BLOCKS)):
             with self._seat(subject, timer, seats) as seat:
+                if seat.gpu_uuid and seats is Seats.ALONE:
+                    time.sleep(SETTLE_SECONDS)
                 run = runs.benchmark(self._environment, subject, product, timer, seat, watcher)
             if not (_is_void(run) and left):
                 break
@@ -195,7 +210,7 @@ class Stopwatch:
 
     def _seat(self, subject: Subject, timer: Timer, seats: Seats) -> AbstractContextManager[Seat]:
         lanes = self._environment.lanes
-        beside = timer.waits_at_gate and seats is Seats.BESIDE
+        beside = timer.waits_at_gate and seats is Seats.BESIDE and not by_wall_clock(subject.problem)
         return (lanes.gated_benchmark if beside else lanes.benchmark)(subject.place)
 
     def _shared_baseline(self, reference: Subject, timer: Timer, watcher: Watcher, seats: Seats) -> _Shared | None:

@@ -105,31 +105,6 @@ def test_an_idle_program_gives_the_device_back_to_whom_it_keeps_waiting(program:
     assert gate.n_windows == 2
 
 
-@pytest.mark.parametrize(("keeps_ranges", "n_windows"), [(True, 2), (False, 3)])
-def test_an_open_range_keeps_the_device_only_where_its_wall_time_counts(
-    program: Path, tmp_path: Path, keeps_ranges: bool, n_windows: int
-) -> None:
-    lock = FairLock()
-    gate = gate_at(tmp_path, lock, keeps_ranges=keeps_ranges)
-    entered: list[float] = []
-
-    def other() -> None:
-        for _ in range(2):
-            with lock.exclusive():
-                entered.append(time.monotonic())
-
-    with gate.attended():
-        process = run(program, gate, 300, 200)
-        assert process.stdout and process.stdout.readline() == "in\n"
-        began = time.monotonic()
-        thread = threading.Thread(target=other)
-        thread.start()
-        assert process.wait(SOON) == 0
-        thread.join(SOON)
-    assert (entered[0] - began > 0.25) is keeps_ranges
-    assert gate.n_windows <= n_windows
-
-
 def test_the_first_question_tells_that_the_program_has_started(program: Path, tmp_path: Path) -> None:
     lock, started = FairLock(), threading.Event()
     gate = gate_at(tmp_path, lock, has_started=started.set)

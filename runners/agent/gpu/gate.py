@@ -63,8 +63,6 @@ class Gate:
     watch: Callable[[], AbstractContextManager[Watched]]
     """Watches the device while it is entered."""
     limit_seconds: float
-    keeps_ranges: bool = False
-    """Whether an open NVTX range keeps the device though the program leaves it alone: so where its wall time counts."""
     has_started: Callable[[], None] = _nothing
     """Called when the program asks for the first time, if it ever does."""
     cancelled: threading.Event = field(default_factory=threading.Event)
@@ -130,13 +128,11 @@ class Gate:
         if self._done.wait(POLL_SECONDS):
             return True
         page = _read(file)
-        if not self._is_idle(page) or not self.is_wanted():
+        if page is None or not page.is_idle or not self.is_wanted():
             return False
         _write(file, CLOSED)
-        return self._is_idle(_read(file))
-
-    def _is_idle(self, page: _Page | None) -> bool:
-        return page is not None and page.is_idle and not (self.keeps_ranges and page.open_ranges)
+        again = _read(file)
+        return again is not None and again.is_idle
 
     def _look_at_the_clock(self, started: float) -> None:
         if time.monotonic() - started - self.waited_seconds > self.limit_seconds:
