@@ -3,6 +3,7 @@
 What the solutions do can be seen on a GPU alone; here the verdicts are checked that need none.
 """
 
+import os
 import subprocess
 from collections.abc import Sequence
 from functools import cache
@@ -28,8 +29,13 @@ SLUGS = tuple(sorted(path.parent.name for path in SHOWCASE.glob("problems/*/prob
 ENTRANTS = ("demo-flawed", "demo-library", "demo-naive", "demo-tuned")
 SAMPLES_PER_PROBLEM = 3
 HARNESS_HEADER = "test/podium_bench.cuh"
-COMPILED = ("async-pipeline", "matmul-fp32", "transpose")
-"""Baselines that take few seconds and no library; the slow test compiles everything that needs no library."""
+COMPILED = ("async-pipeline", "matmul-fp32", "segmented-sum")
+"""One baseline of each group that needs no library; PODIUM_COMPILE_ALL=1 compiles everything that needs none."""
+
+compiles_everything = pytest.mark.skipif(
+    os.environ.get("PODIUM_COMPILE_ALL") != "1",
+    reason="compiling every source of the showcase takes a quarter of an hour: ask for it with PODIUM_COMPILE_ALL=1",
+)
 
 
 @cache
@@ -189,6 +195,11 @@ def test_no_file_is_refused_and_references_are_missing_where_they_should_be(slug
         assert satisfied(of.source_references, files) == (verdict != Verdict.SOURCE_REFERENCE_MISSING)
 
 
+def test_what_is_always_compiled_stands_for_every_group_that_needs_no_library() -> None:
+    groups = [problem(slug).group for slug in COMPILED]
+    assert sorted(groups, key=str) == sorted({problem(slug).group for slug in WITHOUT_LIBRARIES}, key=str)
+
+
 @requires("nvcc")
 @pytest.mark.parametrize("slug", COMPILED)
 def test_a_baseline_and_its_harness_compile(slug: str, tmp_path: Path) -> None:
@@ -196,6 +207,7 @@ def test_a_baseline_and_its_harness_compile(slug: str, tmp_path: Path) -> None:
 
 
 @requires("nvcc")
+@compiles_everything
 @pytest.mark.slow
 @pytest.mark.parametrize("slug", [slug for slug in WITHOUT_LIBRARIES if slug not in COMPILED])
 def test_every_further_baseline_and_its_harness_compile(slug: str, tmp_path: Path) -> None:
@@ -210,6 +222,7 @@ def compiles_alone(folder: Path, slug: str, solution: Sequence[SourceFile]) -> b
 
 
 @requires("nvcc")
+@compiles_everything
 @pytest.mark.slow
 @pytest.mark.parametrize(("entrant", "slug", "index", "expected"), [row for row in SAMPLES if needs_no_library(row[1])])
 def test_a_sample_compiles_unless_its_build_must_fail(
@@ -220,6 +233,7 @@ def test_a_sample_compiles_unless_its_build_must_fail(
 
 
 @requires("nvcc")
+@compiles_everything
 @pytest.mark.slow
 @pytest.mark.parametrize(("slug", "bad"), [row for row in KNOWN_BAD if needs_no_library(row[0])], ids=name_of)
 def test_a_known_bad_solution_compiles_unless_its_build_must_fail(slug: str, bad: KnownBad, tmp_path: Path) -> None:
