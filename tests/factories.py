@@ -7,12 +7,14 @@ from typing import Any
 
 import factory
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.utils import timezone
 
 from leaderboard.actions import rank as ranking
+from leaderboard.actions import scores
 from leaderboard.actions import tracks as track_actions
 from leaderboard.actions.catalogue import catalogue_of
-from leaderboard.actions.record_result import Origin, record_result
+from leaderboard.actions.record_result import Origin, append_result
 from leaderboard.actions.submit import Order, submit
 from leaderboard.models import ApiToken, Entrant, Evaluation, ReleaseTrack, Standing, Submission, Track
 from leaderboard.models.evaluation import ResultOrigin
@@ -215,12 +217,17 @@ def _measurements(candidate_ms: float) -> list[MeasurementReport]:
 Judge = Callable[[Evaluation], Report]
 
 
+@transaction.atomic
 def judge(made: Submission, verdict_of: Judge | None = None) -> None:
-    """Record a result for every queued evaluation and close its job, as a node's report would."""
-    for evaluation in Evaluation.objects.filter(submission=made, state="queued").select_related("sample", "problem"):
-        decided = verdict_of(evaluation) if verdict_of else report()
-        record_result(evaluation, decided, Origin(ResultOrigin.FLEET))
-        Job.objects.filter(evaluation=evaluation).update(state=JobState.DONE)
+    """Record a result for every queued evaluation and close its job, as a node's reports would, but score only once."""
+    waiting = Evaluation.objects.filter(submission=made, state="queued")
+    queued = list(waiting.select_related("sample", "problem", "track"))
+    for evaluation in queued:
+        append_result(evaluation, verdict_of(evaluation) if verdict_of else report(), Origin(ResultOrigin.FLEET))
+    Job.objects.filter(evaluation__in=queued).update(state=JobState.DONE)
+    for track in {evaluation.track for evaluation in queued}:
+        scores.rescore(made, track)
+    scores.finish_if_done(made)
 
 
 def judged_submission(
