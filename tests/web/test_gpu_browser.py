@@ -9,12 +9,12 @@ from django.urls import reverse
 from tests import factories
 from tests.requirements import requires
 from tests.web.gpu_site import make_gpu_site
-from tests.web.test_browser import LOOKS, Visit, page_faults
+from tests.web.test_browser import EVERY_LOOK, LOOKS, Visit, page_faults
 
 pytestmark = [requires("chromium"), pytest.mark.slow]
 
 
-@pytest.mark.parametrize("look", LOOKS)
+@pytest.mark.parametrize("look", EVERY_LOOK)
 def test_every_page_of_a_gpu_release_is_clean(
     look: str, chromium: Any, transactional_db: Any, live_server: Any, settings: Any, tmp_path: Path
 ) -> None:
