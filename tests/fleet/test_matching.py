@@ -19,7 +19,9 @@ NVCC = {"nvcc": "13.0.88"}
 
 
 def node(**fields: Any) -> Capabilities:
-    return Capabilities.model_validate({"cpu_model": "Xeon", "gpus": [H200], "toolkits": NVCC} | fields)
+    return Capabilities.model_validate(
+        {"cpu_model": "Xeon", "gpus": [H200], "toolkits": NVCC, "profilers": ["cupti"]} | fields
+    )
 
 
 def track(**fields: Any) -> Track:
@@ -46,6 +48,10 @@ def test_a_node_without_a_gpu_may_build_for_a_gpu_track_but_not_run() -> None:
         ({"gpus": [H200 | {"compute_capability": "8.0"}]}, "its NVIDIA H200 has compute capability 8.0, not 9.0"),
         ({"toolkits": {"nvcc": "12.8.1"}}, "its CUDA toolkit is 12.8, not 13.0"),
         ({"toolkits": {}}, "it has no nvcc of CUDA 13.0"),
+        (
+            {"profilers": ["ncu"]},
+            "it has no profiler cupti, which times kernels and ranges: install the CUDA toolkit with CUPTI, and g++",
+        ),
     ],
 )
 def test_a_node_that_differs_is_told_in_what(fields: dict[str, Any], words: str) -> None:
@@ -100,6 +106,7 @@ def test_a_builder_without_a_gpu_feeds_a_gpu_node(site: Site) -> None:
     assert runner.claim().status_code == 204
     work = builder.take()
     assert work["stage"] == "build"
+    assert work["profiler"] == "cupti", "a GPU track's kernels and ranges are timed"
     product = b"the product"
     sha256 = hashlib.sha256(product).hexdigest()
     builder.blob(work, sha256, product)

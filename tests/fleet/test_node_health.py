@@ -45,7 +45,7 @@ def capabilities(*names: str) -> dict[str, Any]:
         {"uuid": uuid, "name": name, "compute_capability": "9.0"}
         for uuid, name in zip([UUID, OTHER], names or ["NVIDIA H200"], strict=False)
     ]
-    return {"gpus": gpus, "toolkits": {"nvcc": "13.0.88"}}
+    return {"gpus": gpus, "toolkits": {"nvcc": "13.0.88"}, "profilers": ["cupti"]}
 
 
 def gpu_track(slug: str = "nvidia-h200-cuda13.0", hardware: str = "NVIDIA H200", **fields: Any) -> Track:

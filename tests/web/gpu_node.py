@@ -28,7 +28,13 @@ FIRST = datetime(2026, 11, 19, tzinfo=UTC)
 
 def gpu_node(slug: str = "gpu-1", **fields: Any) -> Node:
     said = {"peaks": PEAKS, "how": HOW, "measured_at": FIRST.isoformat()}
-    known = {"cpu_model": "Xeon", "cpu_cores": 16, "gpus": [H200], "toolkits": {"nvcc": "13.0.88"}}
+    known = {
+        "cpu_model": "Xeon",
+        "cpu_cores": 16,
+        "gpus": [H200],
+        "toolkits": {"nvcc": "13.0.88"},
+        "profilers": ["cupti"],
+    }
     made: Node = factories.NodeFactory(slug=slug, **({"capabilities": known, "peaks": {UUID: said}} | fields))
     return made
 
