@@ -38,9 +38,17 @@ class GradedFile:
         """Append a row; it is there for the next run as soon as this returns."""
         self._file.write(graded_line(graded.row))
         self._file.flush()
+        if graded.profile is not None:
+            self._keep_profile(graded.sample.key, graded.profile)
         key = graded.sample.key
         self.rows[key] = SummaryRow.of(graded.row)
         self.verdicts[key] = (graded.row.podium or {})["verdict"]
+
+    def _keep_profile(self, key: Key, report: bytes) -> None:
+        """As `<graded file>-profiles/<task>-<sample>.ncu-rep`, for Nsight Compute to open."""
+        folder = self.path.with_name(f"{self.path.stem}-profiles")
+        folder.mkdir(exist_ok=True)
+        (folder / f"{key[0].replace('/', '_')}-{key[1]}.ncu-rep").write_bytes(report)
 
     def close(self) -> None:
         self._file.close()

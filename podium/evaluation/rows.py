@@ -20,6 +20,8 @@ class Graded:
     sample: Sample
     row: GradedSolution
     baseline_error: str | None = None
+    profile: bytes | None = None
+    """The profiler's own report, where it makes one."""
 
 
 def graded(sample: Sample, finished: Finished) -> Graded:
@@ -42,7 +44,8 @@ def graded(sample: Sample, finished: Finished) -> Graded:
         speedup=report.speedup,
         podium=_podium(sample, finished),
     )
-    return Graded(sample, row, outputs.baseline_error)
+    profile = finished.blobs[report.profile.sha256] if report.profile else None
+    return Graded(sample, row, outputs.baseline_error, profile)
 
 
 def _podium(sample: Sample, finished: Finished) -> dict[str, Any]:
@@ -66,7 +69,7 @@ def without_times(one: Graded, error: str) -> Graded:
     """The same where the baseline's benchmark failed: no sample of the task has a time, and each shows why."""
     gone = {"solution_metrics": None, "solution_time": None, "speedup": None, "benchmark_output": error}
     gone |= {"baseline_metrics": None, "baseline_time": None}
-    return Graded(one.sample, one.row.model_copy(update=gone), error)
+    return Graded(one.sample, one.row.model_copy(update=gone), error, one.profile)
 
 
 @dataclass

@@ -23,6 +23,7 @@ from runners.protocol import (
     Capabilities,
     ClaimRequest,
     Grant,
+    Profiler,
     ResourceLimits,
     Stage,
     TimingPolicy,
@@ -146,6 +147,8 @@ def _work(lease: Lease) -> Work:
         try_withholding=list(_candidates_to_withhold(evaluation)),
         solution=BlobRef(sha256=sample.solution_sha256, size_bytes=sample.solution_bytes),
         timing_policy=TimingPolicy(release.timing_policy),
+        # Only nodes that have it may run for a GPU track: see match.py.
+        profiler=Profiler.CUPTI if evaluation.track.device == "gpu" else Profiler.NONE,
         limits=_limits(problem.spec) if release.profile == "podium/1" else ResourceLimits(),
         artefact=ArtefactRef.model_validate(lease.job.artefact) if lease.job.artefact else None,
         needs_baseline=problem.has_baseline and problem.has_benchmark,

@@ -3,7 +3,7 @@
 import re
 
 from leaderboard.models import Track
-from runners.protocol import Capabilities, Stage
+from runners.protocol import Capabilities, Profiler, Stage
 
 
 def why_not(found: Capabilities, track: Track, stage: Stage) -> str:
@@ -28,6 +28,8 @@ def _hardware(found: Capabilities, track: Track) -> str:
         return (
             f"its {named[0].name} has compute capability {named[0].compute_capability}, not {track.compute_capability}"
         )
+    if Profiler.CUPTI not in found.profilers:
+        return "it has no profiler cupti, which times kernels and ranges: install the CUDA toolkit with CUPTI, and g++"
     return ""
 
 

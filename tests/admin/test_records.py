@@ -135,7 +135,8 @@ def test_a_node_with_several_kinds_of_gpu_makes_a_track_of_each(cast: Any) -> No
     kinds = [("a", "NVIDIA H200", "9.0"), ("b", "NVIDIA H200", "9.0"), ("c", "NVIDIA L4", "8.9")]
     gpus = [{"uuid": f"GPU-{uuid}", "name": name, "compute_capability": cc} for uuid, name, cc in kinds]
     peaks = {"GPU-c": {"peaks": {"gbps": 250.0, "gflops": {}, "l2_bytes": 0}}}
-    node = factories.NodeFactory(capabilities={"gpus": gpus, "toolkits": {"nvcc": "13.0.88"}}, peaks=peaks)
+    known = {"gpus": gpus, "toolkits": {"nvcc": "13.0.88"}, "profilers": ["cupti"]}
+    node = factories.NodeFactory(capabilities=known, peaks=peaks)
     act(cast.organiser, "fleet_node", "tracks", node)
     assert list(Track.objects.values_list("slug", "compute_capability")) == [
         ("nvidia-h200-cuda13.0", "9.0"),
