@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+from runners import folder_broker
+
 
 def celery_settings(broker_url: str, folder: Path) -> dict[str, Any]:
     """Settings for a Celery app on this broker. Django-free.
@@ -12,7 +14,7 @@ def celery_settings(broker_url: str, folder: Path) -> dict[str, Any]:
     scheme, _, place = broker_url.partition("://")
     in_folder = scheme == "filesystem"
     settings: dict[str, Any] = {
-        "broker_url": "filesystem://" if in_folder else broker_url,
+        "broker_url": f"{folder_broker.NAME}://" if in_folder else broker_url,
         "broker_connection_retry_on_startup": True,
         "task_serializer": "json",
         "accept_content": ["json"],
@@ -28,6 +30,7 @@ def celery_settings(broker_url: str, folder: Path) -> dict[str, Any]:
         "timezone": "UTC",
     }
     if in_folder:
+        folder_broker.register()
         settings["broker_transport_options"] = _folder_options(Path(place) if place else folder)
     return settings
 
