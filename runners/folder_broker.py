@@ -1,8 +1,8 @@
 """Kombu's folder transport without its races: a reader never finds a message or a table half written.
 
 Kombu makes a message's file and then fills it; a reader in between gets an empty file, and with it an error that ends
-the Celery worker. Here a message appears whole, by a rename, and what cannot be read is no message: the doorbell may lose
-some.
+the Celery worker. Here a message appears whole, by a rename, and what cannot be read is no message: a doorbell may get
+lost.
 """
 
 import time
@@ -21,11 +21,11 @@ TRIES, PAUSE_SECONDS = 20, 0.05
 class Channel(filesystem.Channel):
     """See the module."""
 
-    def _put(self, queue: str, message: Any, **_: Any) -> None:
+    def _put(self, queue: str, payload: Any, **_: Any) -> None:  # type: ignore[override]
         folder = Path(self.data_folder_out)
         name = f"{round(time.monotonic() * 1000)}_{uuid.uuid4()}"
         draft = folder / f".{name}.draft"
-        draft.write_text(dumps(message), encoding="utf-8")
+        draft.write_text(dumps(payload), encoding="utf-8")
         draft.rename(folder / f"{name}.{queue}.msg")
 
     def _get(self, queue: str, timeout: float | None = None) -> Any:  # noqa: ARG002 - kombu gives none
