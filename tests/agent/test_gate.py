@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from runners.agent.gpu.gate import PAGE, Gate
+from runners.agent.gpu.gate import PAGE, Gate, GateFailed
 from runners.agent.gpu.record import DeviceRecord, merged
 from runners.agent.locks import FairLock
 
@@ -167,3 +167,25 @@ def test_stretches_of_watching_add_up() -> None:
     assert both.busy_ms is None, "unknown for a part is unknown for the whole"
     assert both.throttled_share == 0.75
     assert merged([]) is None
+
+
+def test_a_gate_that_fails_ends_the_run_and_says_why(program: Path, tmp_path: Path) -> None:
+    @contextmanager
+    def broken() -> Iterator[Seen]:
+        raise OSError("the driver is gone")
+        yield Seen()
+
+    gate = Gate(tmp_path, FairLock().exclusive, lambda: False, broken, 60.0)
+    with pytest.raises(GateFailed, match="the driver is gone"), gate.attended():
+        process = run(program, gate, 0, 0)
+        assert gate.cancelled.wait(SOON), "nobody waits for ever"
+        process.kill()
+        process.wait()
+    assert not gate.timed_out
+
+
+def test_a_page_that_somebody_has_laid_already_is_refused(tmp_path: Path) -> None:
+    gate = gate_at(tmp_path, FairLock())
+    gate.path.symlink_to("/etc/passwd")
+    with pytest.raises(FileExistsError), gate.attended():
+        pass

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Protocol
 
 from runners.agent.gpu.record import DeviceRecord, merged
+from runners.agent.sandbox.policy import SandboxFault
 
 PAGE = struct.Struct("=IIIIQ")
 """open, waiting, in_progress, open_ranges, last_use_ns: struct GatePage."""
@@ -37,6 +38,10 @@ class _Page:
     def is_idle(self) -> bool:
         unused_seconds = (time.monotonic_ns() - self.last_use_ns) / 1e9
         return not (self.waiting or self.in_progress) and unused_seconds > IDLE_SECONDS
+
+
+class GateFailed(SandboxFault):
+    """The node's side of a gate failed: a platform error, never the contestant's."""
 
 
 def _nothing() -> None:
@@ -72,6 +77,7 @@ class Gate:
     n_windows: int = 0
     _watches: list[Watched] = field(default_factory=list)
     _done: threading.Event = field(default_factory=threading.Event)
+    _failure: Exception | None = None
 
     @property
     def path(self) -> Path:
@@ -85,28 +91,40 @@ class Gate:
 
     @contextmanager
     def attended(self) -> Iterator[None]:
-        """Attend to the gate while the run goes on."""
-        self.path.write_bytes(bytes(PAGE.size))
-        self.path.chmod(0o666)
-        thread = threading.Thread(target=self._attend, name="gate", daemon=True)
-        thread.start()
+        """Attend to the gate while the run goes on. Raises GateFailed where that went wrong."""
+        # Opened before the program runs: whatever it does to the name, this stays the page. It is read, never mapped:
+        # a program that cuts the file short could kill the node through a mapping.
+        file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         try:
-            yield
+            os.fchmod(file, 0o666)
+            os.write(file, bytes(PAGE.size))
+            thread = threading.Thread(target=self._attend, args=(file,), name="gate", daemon=True)
+            thread.start()
+            try:
+                yield
+            finally:
+                self._done.set()
+                thread.join()
         finally:
-            self._done.set()
-            thread.join()
+            os.close(file)
+        if self._failure is not None:
+            raise GateFailed(f"the gate failed while a benchmark waited at it: {self._failure!r}") from self._failure
 
-    def _attend(self) -> None:
+    def _attend(self, file: int) -> None:
+        try:
+            self._attend_until_done(file)
+        except Exception as error:  # noqa: BLE001 - a thread has nobody else to tell, and the program would wait for ever
+            self._failure = error
+            self.cancelled.set()
+
+    def _attend_until_done(self, file: int) -> None:
         started = time.monotonic()
-        # Opened once: whatever the program does to the name, this stays the page. It is read, never mapped: a program
-        # that cuts the file short could kill the node through a mapping.
-        with self.path.open("r+b", buffering=0) as file:
-            while not self._done.wait(POLL_SECONDS):
-                page = _read(file.fileno())
-                if page is not None and page.waiting:
-                    self.has_started()
-                    self._give(file.fileno(), started)
-                self._look_at_the_clock(started)
+        while not self._done.wait(POLL_SECONDS):
+            page = _read(file)
+            if page is not None and page.waiting:
+                self.has_started()
+                self._give(file, started)
+            self._look_at_the_clock(started)
 
     def _give(self, file: int, started: float) -> None:
         asked = time.monotonic()
