@@ -6,10 +6,9 @@ the problem's own reference under the same harness, so that what is odd about a 
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 
-from problems.formats.compute_eval.timing import AnyTimingMode
-from problems.spec.timing_mode import KernelsTimingMode, RegionTimingMode
+from problems.formats.compute_eval.timing import AnyTimingMode, chosen
+from problems.spec.timing_mode import RegionTimingMode
 from runners.agent.gpu.record import DeviceRecord
 from runners.agent.profilers.facts import ProfileFacts, RangeFacts
 
@@ -192,7 +191,7 @@ def _unrecorded_ms(observed: Observed, facts: ProfileFacts) -> float | None:
 
 def _timed(mode: AnyTimingMode, facts: ProfileFacts) -> _Timed:
     if isinstance(mode, RegionTimingMode):
-        return _sum_of([one for name, one in facts.ranges.items() if _chosen(mode, name)])
+        return _sum_of([one for name, one in facts.ranges.items() if chosen(mode, name)])
     return _Timed(facts.kernel_ms, facts.launches, 0, 0, facts.busy_ms, facts.busy_ms, 0.0)
 
 
@@ -206,8 +205,3 @@ def _sum_of(ranges: list[RangeFacts]) -> _Timed:
         busy_ms=sum(one.busy_ms for one in ranges),
         late_ms=sum(one.late_ms for one in ranges),
     )
-
-
-def _chosen(mode: RegionTimingMode | KernelsTimingMode, name: str) -> bool:
-    included = mode.include is None or any(fnmatchcase(name, glob) for glob in mode.include)
-    return included and not any(fnmatchcase(name, glob) for glob in mode.exclude or [])

@@ -1,8 +1,10 @@
 """Holds a benchmark before its first work on a device until it may have the device alone.
 
-Starting a CUDA process costs a third of a second and slows nobody down, so benchmarks start beside each other
-and take turns only for what they do on the device. The profiler's library waits, in the benchmark's process, on a page
-that both sides share (profilers/native/gate.h). A program may ignore the page: that makes noise, and gains it nothing.
+Starting a CUDA process takes a third of a second and more, nearly all of it on the host, so benchmarks start beside
+each other and take turns only for what they do on the device. It is not free: starts beside a benchmark were seen to
+lengthen some kernels (docs/benchmarks.md), so only `quick` times are taken so. The profiler's library waits, in the
+benchmark's process, on a page that both sides share (profilers/native/gate.h). A program may ignore the page: that
+makes noise, and gains it nothing.
 """
 
 import os
