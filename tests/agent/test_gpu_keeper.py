@@ -1,5 +1,6 @@
 """The keeper: what drains a node, what the site hears, how a node comes back. Its GPUs are scripted, as CI has none."""
 
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -63,6 +64,9 @@ class ScriptedDevices:
 
     def idle(self, uuid: str, timeout_seconds: float) -> bool:
         return self.is_idle
+
+    def process_ids(self, uuid: str) -> list[int]:
+        return [] if self.is_idle else [os.getpid()]
 
 
 class Node:
@@ -239,7 +243,7 @@ def test_a_gpu_that_cannot_be_scrubbed_faults_the_job_and_drains_the_node(begin:
 def test_a_gpu_on_which_a_process_stays_is_not_given_to_the_next(begin: Callable[..., Node]) -> None:
     node = begin()
     node.devices.is_idle = False
-    with pytest.raises(SandboxFault, match="a process is still on it"):
+    with pytest.raises(SandboxFault, match=rf"a process is still on it .*: process {os.getpid()} \("):
         node.keeper.clean(UUID)
     assert node.tool.scrubbed == []
 

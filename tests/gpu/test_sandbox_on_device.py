@@ -7,21 +7,26 @@ python -m pytest -c /dev/null --rootdir=. --noconftest -q -s tests/gpu/test_sand
 # ruff: noqa: T201 - what the device measures is for whoever runs this by hand with -s
 
 import importlib.util
+import os
 import re
 import shutil
 import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from runners.agent import capabilities
 from runners.agent.gpu.devices import Gpus
+from runners.agent.gpu.keeper import IDLE_SECONDS
+from runners.agent.gpu.occupants import describe
 from runners.agent.gpu.record import DeviceRecord
 from runners.agent.sandbox.bubblewrap import BubblewrapSandbox, why_unavailable
 from runners.agent.sandbox.policy import Command, Limits, Outcome
+from runners.agent.sandbox.privilege import FIRST_SLOT_UID
 from runners.protocol import Witness
 
 PROGRAMS = Path(__file__).parent
@@ -171,13 +176,36 @@ def test_the_node_s_capabilities_name_the_gpu_and_the_toolkit(box: BubblewrapSan
 
 
 def test_a_killed_job_leaves_no_process_on_the_gpu(run: Run, gpus: Gpus) -> None:
-    short = Limits(4, LIMITS.memory_bytes, 64, 1 << 20, 1 << 20, 1 << 16)
-    outcome = run("./burn 100 0 1000 & ./burn 100 0 1000 & ./burn 100 0 1000", limits=short)
-    assert outcome.timed_out
-    started = time.monotonic()
-    assert gpus.idle(UUIDS[0], 5.0)
-    print(f"the GPU was left after {(time.monotonic() - started) * 1e3:.0f} ms")
-    assert gpus.process_ids(UUIDS[0]) == []
+    assert gpus.idle(UUIDS[0], IDLE_SECONDS), f"before the job: {who_is_there(gpus)}"
+    short = replace(LIMITS, wall_seconds=6)
+    with gpus.watch(UUIDS[0]) as watch:
+        outcome = run("./burn 100 0 1000 & ./burn 100 0 1000 & ./burn 100 0 1000", limits=short)
+        left, there = time.monotonic(), who_is_there(gpus)
+    told = f"{outcome}\nseen of the device: {watch.record}\nas the job ended: {there}"
+    assert outcome.timed_out, told
+    assert watch.record.peak_process_count == 3, told
+    assert gpus.idle(UUIDS[0], IDLE_SECONDS), f"{told}\n{IDLE_SECONDS:g} s later: {who_is_there(gpus)}"
+    print(f"the GPU was left after {(time.monotonic() - left) * 1e3:.0f} ms; as the job ended: {there}")
+
+
+def who_is_there(gpus: Gpus) -> str:
+    """All that tells why a process is still listed: the driver's list twice, and what the kernel knows of each."""
+    pids = gpus.process_ids(UUIDS[0])
+    listed = _said_by("nvidia-smi", "--query-compute-apps=pid,name,used_memory", "--format=csv,noheader")
+    slots = _said_by("ps", "-o", "pid,ppid,user,stat,wchan:20,args", "-U", str(FIRST_SLOT_UID))
+    trouble = gpus.trouble(UUIDS[0])
+    return (
+        f"{describe(pids)}\n  nvidia-smi: {listed}\n  this process: {os.getpid()}, trouble: {trouble or 'none'}"
+        f"\n  processes of the slot's user: {slots}"
+    )
+
+
+def _said_by(*command: str) -> str:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return repr(error)
+    return (done.stdout + done.stderr).strip() or "nothing"
 
 
 def test_a_program_s_own_fault_is_not_the_device_s_trouble(run: Run, gpus: Gpus) -> None:

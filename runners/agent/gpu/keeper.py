@@ -12,6 +12,7 @@ from typing import Literal, Protocol
 from runners.agent.client import SiteRefused, SiteUnavailable
 from runners.agent.gpu import drift
 from runners.agent.gpu.ledger import Ledger, Run
+from runners.agent.gpu.occupants import describe
 from runners.agent.gpu.tool import DeviceFailed, Golden, MeasuredPeaks, Scrubbed
 from runners.agent.sandbox.policy import SandboxFault
 from runners.protocol import (
@@ -37,6 +38,7 @@ class Devices(Protocol):
 
     def trouble(self, uuid: str) -> str: ...
     def idle(self, uuid: str, timeout_seconds: float) -> bool: ...
+    def process_ids(self, uuid: str) -> list[int]: ...
 
 
 class Unwatched:
@@ -47,6 +49,9 @@ class Unwatched:
 
     def idle(self, uuid: str, timeout_seconds: float) -> bool:  # noqa: ARG002
         return True
+
+    def process_ids(self, uuid: str) -> list[int]:  # noqa: ARG002
+        return []
 
 
 class Tool(Protocol):
@@ -131,7 +136,8 @@ class Keeper:
         """Between tenants: nobody is left on the GPU, and nothing in its memory. Raises SandboxFault, and drains."""
         try:
             if not self._devices.idle(uuid, IDLE_SECONDS):
-                raise DeviceFailed(f"a process is still on it {IDLE_SECONDS:g} s after its job ended")
+                there = describe(self._devices.process_ids(uuid))
+                raise DeviceFailed(f"a process is still on it {IDLE_SECONDS:g} s after its job ended: {there}")
             self._tool.scrub(uuid)
         except DeviceFailed as error:
             self._complain(uuid, str(error))

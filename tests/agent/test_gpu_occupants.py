@@ -1,0 +1,35 @@
+"""What is said of the processes on a GPU: enough to find out why one was not left."""
+
+import os
+import subprocess
+import time
+from pathlib import Path
+
+from runners.agent.gpu.occupants import UNSEEN, describe
+
+
+def test_a_process_is_named_with_its_state_its_user_and_its_parent() -> None:
+    with subprocess.Popen(["sleep", "5"]) as sleeper:
+        time.sleep(0.1)
+        words = describe([sleeper.pid])
+        sleeper.kill()
+    assert f"process {sleeper.pid} (sleep, sleeping, user {os.getuid()}, parent {os.getpid()}" in words
+
+
+def test_one_that_is_dead_and_not_waited_for_is_told_apart() -> None:
+    with subprocess.Popen(["true"]) as ended:
+        time.sleep(0.2)
+        assert "(true, dead, not yet waited for" in describe([ended.pid])
+
+
+def test_one_that_cannot_be_seen_is_said_to_be_so() -> None:
+    with subprocess.Popen(["true"]) as gone:
+        gone.wait()
+    assert describe([gone.pid]) == f"process {gone.pid} ({UNSEEN})"
+    assert describe([]) == "no process"
+
+
+def test_its_numbers_in_inner_namespaces_are_given(tmp_path: Path) -> None:
+    (tmp_path / "508").mkdir()
+    (tmp_path / "508" / "status").write_text("Name:\tburn one\nState:\tD (disk sleep)\nPPid:\t7\nNSpid:\t508\t12\t3\n")
+    assert describe([508], tmp_path) == "process 508 (burn one, stuck in the kernel, parent 7, inside 12/3)"
