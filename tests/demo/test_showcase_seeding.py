@@ -8,7 +8,7 @@ import yaml
 
 from demo.entrants import DemoEntrant
 from demo.seed_types import Board
-from demo.showcase import seed_showcase
+from demo.showcase import SHOWCASE, seed_showcase
 from leaderboard.models import Entrant, Result, Standing, Submission, Track
 from problems.actions.releases import import_release
 from problems.formats.compute_eval.directory import read_problem_directory
@@ -40,7 +40,7 @@ def folder(tmp_path: Path) -> Path:
     """A showcase with two problems and two entrants, of whom one has results."""
     write_yaml(tmp_path / "release.yaml", {"release": "showcase-test-1", "profile": "podium/1", "ks": [1]})
     for name in ("add", "scan"):
-        write_yaml(tmp_path / "problems" / name / "problem-spec.yaml", SPEC | {"task_id": f"Show/{name}"})
+        write_problem(tmp_path, name)
     for name in ("tuned", "flawed"):
         fields = {"name": f"demo-{name}", "title": f"Demo: {name.title()}", "kind": "model", "organisation": "Podium"}
         expected = {"description": "Made up.", "expected": {"show-add": ["passed"], "show-scan": ["passed"]}}
@@ -48,9 +48,13 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def write_problem(folder: Path, name: str) -> None:
+    write_yaml(folder / "problems" / name / "problem-spec.yaml", SPEC | {"task_id": f"Show/{name}"})
+
+
 def write_results(folder: Path, entrant: str) -> None:
-    """Lean, as they are committed; made of a release that is gone again."""
-    release = import_release(read_problem_directory(folder)).release
+    """Lean, as they are committed, of every problem that is there; made of a release that is gone again."""
+    release = import_release(read_problem_directory(folder), f"whole-{Release.objects.count()}").release
     whole = graded.write(folder / "whole.jsonl", graded.rows(release, n_samples=1))
     (folder / "results").mkdir(exist_ok=True)
     (folder / "results" / f"{entrant}.jsonl.gz").write_bytes(lean_file(whole))
@@ -89,3 +93,37 @@ def test_a_second_demo_changes_nothing(folder: Path, cast: factories.Cast) -> No
 def test_without_results_there_is_no_showcase(folder: Path, cast: factories.Cast) -> None:
     assert seed(folder, cast) is None
     assert not Release.objects.exists()
+
+
+def task_ids(release: Release) -> list[str]:
+    return list(release.problems.order_by("task_id").values_list("task_id", flat=True))
+
+
+def test_a_problem_that_nobody_has_results_of_yet_is_left_out_and_the_others_rank(
+    folder: Path, cast: factories.Cast
+) -> None:
+    write_results(folder, "demo-tuned")
+    write_problem(folder, "sparse")
+    seed(folder, cast)
+    assert task_ids(Release.objects.get()) == ["Show/add", "Show/scan"]
+    assert (Standing.objects.get().rank, Submission.objects.get().is_full) == (1, True)
+
+
+def test_a_problem_comes_in_with_its_results(folder: Path, cast: factories.Cast) -> None:
+    write_results(folder, "demo-tuned")
+    first = seed(folder, cast)
+    write_problem(folder, "sparse")
+    write_results(folder, "demo-tuned")
+    second = seed(folder, cast)
+    assert first is not None and second is not None and first.release != second.release
+    release = Release.objects.get(slug=second.release)
+    assert (task_ids(release), release.revision) == (["Show/add", "Show/scan", "Show/sparse"], 2)
+    assert Standing.objects.get(release=release).rank == 1
+
+
+def test_the_committed_showcase_comes_in(cast: factories.Cast) -> None:
+    board = seed(SHOWCASE, cast)
+    assert board is not None
+    standings = Standing.objects.filter(release__slug=board.release)
+    ranked = {slug for slug, rank in standings.values_list("entrant__slug", "rank") if rank}
+    assert ranked == {path.name.partition(".")[0] for path in (SHOWCASE / "results").glob("*.jsonl.gz")}
