@@ -10,12 +10,12 @@ static void softmax_rows(const float* x, float* out, std::size_t from, std::size
         float* result = out + row * columns;
         float largest = -INFINITY;
         for (std::size_t c = 0; c < columns; ++c) largest = in[c] > largest ? in[c] : largest;
-        float sum = 0.0f;
+        double sum = 0.0;
         for (std::size_t c = 0; c < columns; ++c) {
             result[c] = largest == -INFINITY ? 0.0f : expf(in[c] - largest);
             sum += result[c];
         }
-        for (std::size_t c = 0; c < columns; ++c) result[c] = sum > 0.0f ? result[c] / sum : 0.0f;
+        for (std::size_t c = 0; c < columns; ++c) result[c] = sum > 0.0 ? static_cast<float>(result[c] / sum) : 0.0f;
     }
 }
 
