@@ -1,5 +1,6 @@
 """podium-gpu: its PTX is translated for real; what it does with a driver is seen over a stand-in for libcuda."""
 
+import re
 import shutil
 import subprocess
 from dataclasses import replace
@@ -123,6 +124,12 @@ def test_a_built_program_may_be_named(built: GpuTool, tmp_path: Path, monkeypatc
     monkeypatch.setenv("PODIUM_GPU_TOOL", str(built.program))
     monkeypatch.setenv("PATH", str(tmp_path))
     assert GpuTool.build(tmp_path).program.read_bytes() == built.program.read_bytes()
+
+
+def test_its_version_is_its_sources_alone(built: GpuTool) -> None:
+    """Drift is judged among runs of one version: a new compiler on the node changes nothing that the device does."""
+    assert re.fullmatch("gpu-[0-9a-f]{16}", built.version)
+    assert built.program.parent.name.startswith(f"{built.version}-")
 
 
 def test_cublas_is_looked_for_in_the_toolkit_and_in_wheels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

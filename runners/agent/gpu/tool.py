@@ -1,9 +1,7 @@
 """podium-gpu: compiled once per node, run on one GPU at a time under a time limit."""
 
-import hashlib
 import json
 import os
-import secrets
 import shutil
 import subprocess
 import sys
@@ -13,11 +11,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from runners.agent.native import Recipe, find_or_build
 from runners.protocol import Peaks
 
 NATIVE = Path(__file__).parent / "native"
 PROGRAM = "podium-gpu"
-MEND_COMPILER = "install a C++ compiler (apt install g++) or name a built program in PODIUM_GPU_TOOL"
+FLAGS = ("-std=c++17", "-O2", "-ffp-contract=off")
+"""Without contraction: the golden program's result is compared bit by bit with the processor's."""
 INHERITED = ("PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH")
 SCRUB_SECONDS, GOLDEN_SECONDS, PEAKS_SECONDS = 60.0, 60.0, 240.0
 """What a healthy device needs, many times over; one that takes longer hangs."""
@@ -69,15 +69,23 @@ class GpuTool:
     @classmethod
     def build(cls, cache_dir: Path) -> "GpuTool":
         """Compile it unless that is done already. Raises ToolUnavailable."""
-        folder = cache_dir / f"gpu-{_source_digest()[:16]}"
-        if not (folder / PROGRAM).exists():
-            _install(folder)
-        return cls(folder / PROGRAM)
+        prebuilt = os.environ.get("PODIUM_GPU_TOOL")
+        recipe = Recipe(
+            name=PROGRAM,
+            prefix="gpu",
+            variable="PODIUM_GPU_TOOL",
+            sources=NATIVE,
+            inputs=("podium_gpu.cpp", "-ldl"),
+            flags=(FLAGS,),
+            unavailable=ToolUnavailable,
+            prebuilt=Path(prebuilt) if prebuilt else None,
+        )
+        return cls(find_or_build(recipe, cache_dir).path)
 
     @property
     def version(self) -> str:
-        """Names the program by its sources."""
-        return self.program.parent.name
+        """Names the program by its sources, whichever compiler made it."""
+        return self.program.parent.name.rpartition("-")[0]
 
     def scrub(self, uuid: str) -> Scrubbed:
         """Overwrite what the last program left in the device's memory."""
@@ -150,41 +158,3 @@ def library_folders() -> list[Path]:
     wheels = [Path(place) / "nvidia" / part / "lib" for place in sys.path for part in ("cu13", "cublas")]
     found = [*(home / "lib64" for home in homes), *wheels]
     return [folder for folder in dict.fromkeys(found) if any(folder.glob("libcublas.so.*"))]
-
-
-def _source_digest() -> str:
-    digest = hashlib.sha256(os.environ.get("PODIUM_GPU_TOOL", "").encode())
-    for source in sorted(NATIVE.iterdir()):
-        digest.update(source.name.encode() + b"\0" + source.read_bytes())
-    return digest.hexdigest()
-
-
-def _install(folder: Path) -> None:
-    """Into a folder of its own first, so that agents starting together never see half of it."""
-    draft = folder.with_name(f"{folder.name}.{secrets.token_hex(4)}")
-    draft.mkdir(parents=True, mode=0o755)
-    try:
-        _obtain(draft / PROGRAM)
-        (draft / PROGRAM).chmod(0o755)
-        draft.rename(folder)
-    except OSError as error:
-        if not (folder / PROGRAM).exists():
-            raise ToolUnavailable(f"podium-gpu cannot be put into {folder}: {error}") from error
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
-
-
-def _obtain(target: Path) -> None:
-    prebuilt = os.environ.get("PODIUM_GPU_TOOL")
-    if prebuilt:
-        shutil.copyfile(prebuilt, target)
-        return
-    compiler = shutil.which("g++")
-    if compiler is None:
-        raise ToolUnavailable(f"podium-gpu is not built and there is no g++: {MEND_COMPILER}")
-    source = str(NATIVE / "podium_gpu.cpp")
-    # without contraction: the golden program's result is compared bit by bit with the processor's
-    arguments = [compiler, "-std=c++17", "-O2", "-ffp-contract=off", "-o", str(target), source, "-ldl"]
-    done = subprocess.run(arguments, capture_output=True, text=True, errors="replace", check=False)
-    if done.returncode != 0:
-        raise ToolUnavailable(f"podium-gpu does not compile: {MEND_COMPILER}\n{done.stderr[-2000:]}")

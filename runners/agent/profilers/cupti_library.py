@@ -6,17 +6,17 @@ The folder holds all that a profiled program loads, so it is shown to sandboxes 
 import hashlib
 import os
 import re
-import secrets
 import shutil
 import site
-import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from runners.agent import native
 from runners.agent.errors import ProfilerUnavailable
+from runners.agent.native import Recipe
 from runners.agent.sandbox.supervisor import default_cache_directory
 
 NATIVE = Path(__file__).parent / "native"
@@ -28,6 +28,7 @@ HEADERS = ("cupti.h", "cuda.h", "nvtx3/nvToolsExt.h")
 FLAGS = (
     "-std=c++17", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-pthread", "-static-libstdc++", "-static-libgcc",
     "-Wl,--gc-sections", "-Wl,-z,nodelete", "-Wl,-rpath,$ORIGIN", "-Wl,--disable-new-dtags",
+    "-Wl,--version-script=exports.map",
 )  # fmt: skip
 
 
@@ -132,51 +133,16 @@ def _cupti_in(folder: Path) -> list[Path]:
 
 def build(toolkit: Toolkit, cache_dir: Path) -> Library:
     """Compile, or find it compiled. Raises ProfilerUnavailable."""
-    digest = _digest(toolkit)
-    folder = cache_dir / f"cupti-{digest[:16]}"
-    if not (folder / LIBRARY).exists():
-        _install(toolkit, folder)
-    return Library(folder / LIBRARY, f"cupti ({toolkit.cupti.name}, recorder {digest[:8]})")
-
-
-def _digest(toolkit: Toolkit) -> str:
-    digest = hashlib.sha256(" ".join(FLAGS).encode())
-    for path in [*sorted(NATIVE.iterdir()), toolkit.cupti]:
-        digest.update(path.name.encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()
-
-
-def _install(toolkit: Toolkit, folder: Path) -> None:
-    """Into a folder of its own first, so that agents starting together never see half of it."""
-    draft = folder.with_name(f"{folder.name}.{secrets.token_hex(4)}")
-    draft.mkdir(parents=True, mode=0o755)
-    try:
-        shutil.copyfile(toolkit.cupti, draft / toolkit.cupti.name)
-        _compile(toolkit, draft)
-        for path in (draft, *draft.iterdir()):
-            path.chmod(0o755)
-        draft.rename(folder)
-    except OSError:
-        if not (folder / LIBRARY).exists():
-            raise
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
-
-
-def _compile(toolkit: Toolkit, folder: Path) -> None:
-    compiler = shutil.which("g++")
-    if compiler is None:
-        raise ProfilerUnavailable(
-            f"{LIBRARY} is not built and there is no g++: install one (apt install g++), or name a built library in "
-            "PODIUM_CUPTI_LIBRARY"
-        )
-    includes = [f"-I{path}" for path in toolkit.includes]
-    sources = [str(path) for path in sorted(NATIVE.glob("*.cpp"))]
-    exports = f"-Wl,--version-script={NATIVE / 'exports.map'}"
-    output = ["-o", str(folder / LIBRARY), str(folder / toolkit.cupti.name)]
-    done = subprocess.run(
-        [compiler, *FLAGS, exports, *includes, *sources, *output],
-        capture_output=True, text=True, errors="replace", check=False,
-    )  # fmt: skip
-    if done.returncode != 0:
-        raise ProfilerUnavailable(f"{LIBRARY} does not compile against {toolkit.includes[0]}:\n{done.stderr[-2000:]}")
+    recipe = Recipe(
+        name=LIBRARY,
+        prefix="cupti",
+        variable="PODIUM_CUPTI_LIBRARY",
+        sources=NATIVE,
+        inputs=(*sorted(path.name for path in NATIVE.glob("*.cpp")), f"-l:{toolkit.cupti.name}"),
+        flags=(FLAGS,),
+        unavailable=ProfilerUnavailable,
+        includes=toolkit.includes,
+        beside=(toolkit.cupti,),
+    )
+    built = native.find_or_build(recipe, cache_dir)
+    return Library(built.path, f"cupti ({toolkit.cupti.name}, recorder {built.digest[:8]})")

@@ -1,23 +1,21 @@
 """Builds podium-supervisor once per node, writes its orders and reads its report."""
 
-import hashlib
 import json
 import os
 import secrets
-import shutil
-import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from runners.agent.native import Recipe, find_or_build
 from runners.agent.sandbox.policy import Command, SandboxFault, SandboxUnavailable
 from runners.protocol import Witness
 
 NATIVE = Path(__file__).parent / "native"
 LAUNCHER = Path(__file__).parent / "pylaunch.py"
 PROGRAM = "podium-supervisor"
-MEND_COMPILER = "install a C++ compiler (apt install g++) or name a built program in PODIUM_SUPERVISOR"
+FLAGS = ("-std=c++17", "-O2")
 
 
 def default_cache_directory() -> Path:
@@ -33,63 +31,21 @@ def build(cache_dir: Path) -> Path:
 
     Raises SandboxUnavailable where it can neither be found nor compiled.
     """
-    folder = cache_dir / f"supervisor-{_source_digest()[:16]}"
-    program = folder / PROGRAM
-    if not program.exists():
-        _install(folder)
-    return program
-
-
-def _source_digest() -> str:
-    digest = hashlib.sha256(os.environ.get("PODIUM_SUPERVISOR", "").encode())
-    for source in [*sorted(NATIVE.iterdir()), LAUNCHER]:
-        digest.update(source.name.encode() + b"\0" + source.read_bytes())
-    return digest.hexdigest()
-
-
-def _install(folder: Path) -> None:
-    """Into a folder of its own first, so that agents starting together never see half of it."""
-    draft = folder.with_name(f"{folder.name}.{secrets.token_hex(4)}")
-    (draft / "bin").mkdir(parents=True, mode=0o755)
-    try:
-        _obtain(draft / PROGRAM)
-        shutil.copyfile(LAUNCHER, draft / LAUNCHER.name)
-        for name in ("python", "python3", f"python3.{sys.version_info.minor}", "nvcc"):
-            (draft / "bin" / name).symlink_to(f"../{PROGRAM}")
-        _open_to_all(draft)
-        draft.rename(folder)
-    except OSError:
-        if not (folder / PROGRAM).exists():
-            raise
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
-
-
-def _open_to_all(folder: Path) -> None:
-    """The slots' users read and run what root made, whatever root's umask."""
-    for path in (folder, folder / "bin", folder / PROGRAM):
-        path.chmod(0o755)
-    (folder / LAUNCHER.name).chmod(0o644)
-
-
-def _obtain(target: Path) -> None:
     prebuilt = os.environ.get("PODIUM_SUPERVISOR")
-    if prebuilt:
-        shutil.copyfile(prebuilt, target)
-        return
-    compiler = shutil.which("g++")
-    if compiler is None:
-        raise SandboxUnavailable(f"podium-supervisor is not built and there is no g++: {MEND_COMPILER}")
-    static = _compile(compiler, target, "-static")
-    if static and _compile(compiler, target, "-static-libstdc++", "-static-libgcc"):
-        raise SandboxUnavailable(f"podium-supervisor does not compile: {MEND_COMPILER}\n{static[-2000:]}")
-
-
-def _compile(compiler: str, target: Path, *extra: str) -> str:
-    """The compiler's complaint, empty when it worked."""
-    arguments = [compiler, "-std=c++17", "-O2", *extra, "-o", str(target), str(NATIVE / "supervisor.cpp")]
-    done = subprocess.run(arguments, capture_output=True, text=True, errors="replace", check=False)
-    return "" if done.returncode == 0 else done.stderr or "the compiler failed without a word"
+    shadows = ("python", "python3", f"python3.{sys.version_info.minor}", "nvcc")
+    recipe = Recipe(
+        name=PROGRAM,
+        prefix="supervisor",
+        variable="PODIUM_SUPERVISOR",
+        sources=NATIVE,
+        inputs=("supervisor.cpp",),
+        flags=((*FLAGS, "-static"), (*FLAGS, "-static-libstdc++", "-static-libgcc")),
+        unavailable=SandboxUnavailable,
+        beside=(LAUNCHER,),
+        links={f"bin/{name}": f"../{PROGRAM}" for name in shadows},
+        prebuilt=Path(prebuilt) if prebuilt else None,
+    )
+    return find_or_build(recipe, cache_dir).path
 
 
 @dataclass(frozen=True)
