@@ -124,6 +124,8 @@ class Capabilities(WireModel):
     """Program name to version, as `g++: 12.2.0`."""
     sandbox: str = ""
     memory_limit_by: str = ""
+    memory_limit_why: str = ""
+    """What keeps the machine from bounding memory by control groups; empty where it does."""
     profilers: list[Profiler] = []
     agent_version: str = ""
 

@@ -43,6 +43,7 @@ def find_out(sandbox: Sandbox) -> Capabilities:
         toolkits=toolkits(sandbox),
         sandbox=sandbox.name,
         memory_limit_by=sandbox.memory_limit_by,
+        memory_limit_why=sandbox.memory_limit_why,
         profilers=profilers.available(),
         agent_version=agent_version(),
     )

@@ -12,8 +12,18 @@ from pathlib import Path
 import pytest
 
 from runners.agent import sandbox
-from runners.agent.sandbox import Command, SandboxFault, SandboxUnavailable, bubblewrap, choose, docker, supervisor
-from runners.agent.sandbox.cages import TreeCage, choose_memory_limit, tree_of
+from runners.agent.sandbox import (
+    Command,
+    SandboxFault,
+    SandboxUnavailable,
+    bubblewrap,
+    choose,
+    docker,
+    processes,
+    supervisor,
+)
+from runners.agent.sandbox.cages import TreeCage, choose_memory_limit
+from runners.agent.sandbox.processes import tree_of
 from runners.agent.sandbox.supervisor import Orders, split_report
 from runners.protocol import Witness
 from tests.requirements import requires
@@ -160,6 +170,39 @@ def test_the_watcher_adds_up_a_tree() -> None:
         assert cage.exceeded()
         cage.kill()
     assert cage.close().peak_bytes > 4096
+
+
+MAPS_A_FILE = """\
+import mmap, sys
+with open(sys.argv[1], "r+b") as file:
+    shown = mmap.mmap(file.fileno(), 0)
+sum(shown[at] for at in range(0, len(shown), 4096))
+print("mapped", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_the_watcher_counts_what_a_driver_shows_through_its_files_but_no_libraries(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file on disk stands for the device file: the kernel counts the pages of both as file pages."""
+    file = tmp_path / "nvidia-uvm"
+    file.write_bytes(b"x" * (64 << 20))
+    command = [sys.executable, "-c", MAPS_A_FILE, str(file)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
+        assert program.stdout is not None
+        assert program.stdout.readline() == b"mapped\n"
+        if processes.file_bytes(program.pid) < 64 << 20:
+            program.kill()
+            pytest.skip("the temporary folder lies in memory")
+        as_library, as_driver = TreeCage(48 << 20), TreeCage(48 << 20)
+        as_library.attach(program.pid)
+        as_driver.attach(program.pid)
+        assert not as_library.exceeded()
+        monkeypatch.setattr(processes, "DRIVER_FILES", str(tmp_path))
+        assert as_driver.exceeded()
+        program.kill()
+    assert as_driver.close().peak_bytes > 64 << 20
 
 
 # ---- Docker's settings, which a machine without a GPU or an engine can check as data -------------------------------

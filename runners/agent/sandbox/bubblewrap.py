@@ -104,7 +104,7 @@ class BubblewrapSandbox:
         cache_dir = cache_dir or default_cache_directory()
         self._program = program
         self._memory_limit = memory_limit or choose_memory_limit()
-        self.memory_limit_by = self._memory_limit.name
+        self.memory_limit_by, self.memory_limit_why = self._memory_limit.name, self._memory_limit.why
         self._supervisor = build(cache_dir)
         self._toolchains = find_toolchains()
         self._driver = find_driver_libraries()

@@ -1,5 +1,6 @@
 """Bounds a command's memory and processes from outside, by the first means that this machine offers."""
 
+import logging
 import os
 import secrets
 import shutil
@@ -11,11 +12,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from runners.agent.sandbox.groups import find_home
 from runners.agent.sandbox.policy import Limits
+from runners.agent.sandbox.processes import driver_bytes, file_bytes, read, resident_bytes, started_at, tree_of
 
-PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+logger = logging.getLogger(__name__)
 CGROUP_ROOT = Path("/sys/fs/cgroup")
 WATCH_SECONDS = 0.02
+DRIVER_LOOK_SECONDS = 0.25
 GROUP_PREFIX = "podium-"
 
 
@@ -49,17 +53,15 @@ CageMaker = Callable[[Limits], Cage]
 
 @dataclass(frozen=True)
 class MemoryLimit:
-    """A way to bound memory; `name` is what results record."""
+    """A way to bound memory; `name` is what results record, `why` says what keeps this machine from better ones."""
 
     name: str
     cage: CageMaker
+    why: str = ""
 
 
-def _read(path: Path) -> str:
-    try:
-        return path.read_text()
-    except OSError:
-        return ""
+Found = MemoryLimit | str
+"""A way that works here, or words on why it does not."""
 
 
 def _counter(text: str, key: str) -> int:
@@ -94,24 +96,35 @@ class GroupCage:
     def __init__(self, folders: list[Path], files: GroupFiles, settings: list[tuple[Path, str]]) -> None:
         self._folders = folders
         self._files = files
-        for folder in folders:
+        try:
+            self._make(settings)
+        except OSError:
+            self._remove()
+            raise
+        self.join = tuple(str(folder / "cgroup.procs") for folder in folders)
+        self.bounds_processes = any((folder / "pids.max").exists() for folder in folders)
+
+    def _make(self, settings: list[tuple[Path, str]]) -> None:
+        for folder in self._folders:
             folder.mkdir(parents=True, exist_ok=True)
         for index, (path, value) in enumerate(settings):
             if index == 0 or path.exists():  # the memory limit is a must; swap and process counts may be compiled out
                 path.write_text(value)
-        self.join = tuple(str(folder / "cgroup.procs") for folder in folders)
-        self.bounds_processes = any((folder / "pids.max").exists() for folder in folders)
+
+    def _remove(self) -> None:
+        for folder in self._folders:
+            _remove_group(folder)
 
     def attach(self, pid: int) -> None:
         """The command joined by itself."""
 
     def exceeded(self) -> bool:
-        return _counter(_read(self._folders[0] / self._files.events), "oom_kill") > 0
+        return _counter(read(self._folders[0] / self._files.events), "oom_kill") > 0
 
     def kill(self) -> None:
         """Every member, until none is left: a fork bomb may outrun one sweep, not its process limit."""
         for _ in range(200):
-            members = [int(pid) for folder in self._folders for pid in _read(folder / "cgroup.procs").split()]
+            members = [int(pid) for folder in self._folders for pid in read(folder / "cgroup.procs").split()]
             if not members:
                 return
             for pid in members:
@@ -120,10 +133,9 @@ class GroupCage:
             time.sleep(0.002)
 
     def close(self) -> Reading:
-        peak = _read(self._folders[0] / self._files.peak).strip()
+        peak = read(self._folders[0] / self._files.peak).strip()
         reading = Reading(self.exceeded(), int(peak) if peak.isdigit() else 0)
-        for folder in self._folders:
-            _remove_group(folder)
+        self._remove()
         return reading
 
 
@@ -141,7 +153,11 @@ def _remove_group(folder: Path) -> None:
 
 @dataclass
 class TreeCage:
-    """No control group: the agent adds up the resident memory of the tree every few milliseconds."""
+    """No control group: the agent adds up the resident memory of the tree every few milliseconds.
+
+    Managed memory of CUDA's is resident as the driver's file pages. It is looked for only where it could be what
+    passes the limit, for the look is slow. Memory that no process maps cannot be seen.
+    """
 
     limit_bytes: int
     join: tuple[str, ...] = ()
@@ -155,6 +171,7 @@ class TreeCage:
     _peak: int = 0
     _met: dict[int, str] = field(default_factory=dict)
     """Every process ever seen in the tree, by when it started: found again even if its supervisor was killed."""
+    _next_look: float = 0.0
 
     def attach(self, pid: int) -> None:
         self._root = pid
@@ -163,8 +180,16 @@ class TreeCage:
         if self._root:
             tree = tree_of(self._root)
             self._met.update((pid, started_at(pid)) for pid in tree if pid not in self._met)
-            self._peak = max(self._peak, sum(map(resident_bytes, tree)))
+            resident = sum(map(resident_bytes, tree))
+            self._peak = max(self._peak, resident, resident + self._driver_bytes(tree, resident))
         return self._peak > self.limit_bytes
+
+    def _driver_bytes(self, tree: list[int], resident: int) -> int:
+        now = time.monotonic()
+        if now < self._next_look or resident + sum(map(file_bytes, tree)) <= self.limit_bytes:
+            return 0
+        self._next_look = now + DRIVER_LOOK_SECONDS
+        return sum(map(driver_bytes, tree))
 
     def kill(self) -> None:
         alive = [pid for pid, start in self._met.items() if start and started_at(pid) == start]
@@ -174,38 +199,6 @@ class TreeCage:
 
     def close(self) -> Reading:
         return Reading(self._peak > self.limit_bytes, self._peak)
-
-
-def started_at(pid: int) -> str:
-    """Clock ticks since boot at which the process started; tells it from a later one with the same number."""
-    fields = _read(Path(f"/proc/{pid}/stat")).rpartition(")")[2].split()
-    return fields[19] if len(fields) > 19 else ""
-
-
-def resident_bytes(pid: int) -> int:
-    """Private and shared resident memory but file pages: text mapped by many processes is nobody's bomb."""
-    fields = _read(Path(f"/proc/{pid}/statm")).split()
-    if len(fields) < 3:
-        return 0
-    shared_memory = _counter_kib(_read(Path(f"/proc/{pid}/status")), "RssShmem:") * 1024
-    return (int(fields[1]) - int(fields[2])) * PAGE_BYTES + shared_memory
-
-
-def _counter_kib(text: str, key: str) -> int:
-    at = text.find(key)
-    return int(text[at + len(key) :].split(None, 1)[0]) if at >= 0 else 0
-
-
-def tree_of(pid: int) -> list[int]:
-    """`pid` and all its descendants, as far as they can still be found."""
-    found, pending = [], [pid]
-    while pending:
-        parent = pending.pop()
-        found.append(parent)
-        with suppress(OSError):
-            for task in Path(f"/proc/{parent}/task").iterdir():
-                pending += [int(child) for child in _read(task / "children").split()]
-    return found
 
 
 class ScopeCage:
@@ -229,14 +222,14 @@ class ScopeCage:
         self._peak = 0
 
     def attach(self, pid: int) -> None:
-        for line in _read(Path(f"/proc/{pid}/cgroup")).splitlines():
+        for line in read(Path(f"/proc/{pid}/cgroup")).splitlines():
             if line.startswith("0::"):
                 self._group = CGROUP_ROOT / line[3:].lstrip("/")
 
     def exceeded(self) -> bool:
         if self._group is not None:
-            self._exceeded = self._exceeded or _counter(_read(self._group / "memory.events"), "oom_kill") > 0
-            peak = _read(self._group / "memory.peak").strip()
+            self._exceeded = self._exceeded or _counter(read(self._group / "memory.events"), "oom_kill") > 0
+            peak = read(self._group / "memory.peak").strip()
             self._peak = max(self._peak, int(peak) if peak.isdigit() else 0)
         return self._exceeded
 
@@ -250,12 +243,16 @@ class ScopeCage:
 
 
 def choose_memory_limit() -> MemoryLimit:
-    """The first means that works here, found by trying it."""
-    for find in (delegated_v2, user_scope, root_v1):
-        limit = find()
-        if limit is not None:
-            return limit
-    return MemoryLimit("watcher", lambda limits: TreeCage(limits.memory_bytes))
+    """The first means that works here, found by trying it. Short of a kernel's own bound it says why, aloud."""
+    complaints = []
+    for find in (groups_v2, user_scope, groups_v1):
+        found = find()
+        if isinstance(found, MemoryLimit):
+            return found
+        complaints.append(found)
+    why = "; ".join(filter(None, complaints))
+    logger.warning("memory is bounded by watching, for want of control groups: %s", why)
+    return MemoryLimit("watcher", lambda limits: TreeCage(limits.memory_bytes), why)
 
 
 def sweep(parent: Path) -> None:
@@ -272,46 +269,45 @@ def _group_name() -> str:
 
 
 def _own_group(controller: str) -> Path | None:
-    """The folder of this process's group for a controller (v1) or, for "", of the unified tree (v2)."""
-    for line in _read(Path("/proc/self/cgroup")).splitlines():
+    """The folder of this process's group (v1) for a controller."""
+    for line in read(Path("/proc/self/cgroup")).splitlines():
         _, controllers, path = line.split(":", 2)
         if controller in controllers.split(","):
             return CGROUP_ROOT / controller / path.lstrip("/")
     return None
 
 
-def _works(maker: CageMaker) -> bool:
-    """Whether a process can really be put into such a cage."""
+def _why_it_fails(maker: CageMaker) -> str:
+    """Words on why no process can be put into such a cage; empty where one can."""
     trial = Limits(1.0, 64 << 20, 16, 1 << 20, 1 << 20, 1 << 10)
     try:
         cage = maker(trial)
-    except OSError:
-        return False
+    except OSError as error:
+        return f"no group can be made and bounded ({error})"
     try:
         with subprocess.Popen(["sleep", "5"]) as sleeper:
             try:
                 for path in cage.join:
                     Path(path).write_text(str(sleeper.pid))
-            except OSError:
-                return False
+            except OSError as error:
+                return f"no process can be put into a new group ({error})"
             finally:
                 sleeper.kill()
-        return True
+        return ""
     finally:
         cage.close()
 
 
-def delegated_v2() -> MemoryLimit | None:
-    """A part of the unified tree that was given to us, as by `Delegate=yes` in the agent's unit."""
-    own = _own_group("")
-    if own is None or "memory" not in _read(own / "cgroup.controllers").split() or not os.access(own, os.W_OK):
-        return None
-    if not _make_room(own):
-        return None
-    sweep(own)
+def groups_v2() -> Found:
+    """A part of the unified tree that is ours, as by `Delegate=yes` in the agent's unit or in a container."""
+    home = find_home()
+    if home.folder is None:
+        return f"cgroup v2: {home.why_not}"
+    parent = home.folder
+    sweep(parent)
 
     def cage(limits: Limits) -> Cage:
-        folder = own / _group_name()
+        folder = parent / _group_name()
         settings = {
             "memory.max": limits.memory_bytes,
             "memory.swap.max": 0,
@@ -319,42 +315,29 @@ def delegated_v2() -> MemoryLimit | None:
         }
         return GroupCage([folder], V2_FILES, [(folder / name, str(value)) for name, value in settings.items()])
 
-    return MemoryLimit("cgroup2", cage) if _works(cage) else None
+    complaint = _why_it_fails(cage)
+    return f"cgroup v2: {parent}: {complaint}" if complaint else MemoryLimit("cgroup2", cage)
 
 
-def _make_room(own: Path) -> bool:
-    """A group that bounds children may hold no process itself: move ours, and only ours, into a leaf."""
-    try:
-        if "memory" in _read(own / "cgroup.subtree_control").split():
-            return True
-        members = {int(pid) for pid in _read(own / "cgroup.procs").split()}
-        if not members <= set(tree_of(os.getpid())):
-            return False
-        leaf = own / "agent"
-        leaf.mkdir(exist_ok=True)
-        for pid in members:
-            (leaf / "cgroup.procs").write_text(str(pid))
-        (own / "cgroup.subtree_control").write_text("+memory +pids")
-        return True
-    except OSError:
-        return False
-
-
-def user_scope() -> MemoryLimit | None:
+def user_scope() -> Found:
     if os.geteuid() == 0 or shutil.which("systemd-run") is None or not os.environ.get("XDG_RUNTIME_DIR"):
-        return None
+        return ""
     trial = ["systemd-run", "--user", "--scope", "--quiet", "--collect", "-p", "MemoryMax=64M", "--", "true"]
     try:
-        worked = subprocess.run(trial, capture_output=True, timeout=5, check=False).returncode == 0
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return MemoryLimit("systemd-scope", ScopeCage) if worked else None
+        done = subprocess.run(trial, capture_output=True, text=True, errors="replace", timeout=5, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"systemd: {error}"
+    if done.returncode:
+        return f"systemd: {done.stderr.strip()[-200:]}"
+    return MemoryLimit("systemd-scope", ScopeCage)
 
 
-def root_v1() -> MemoryLimit | None:
+def groups_v1() -> Found:
     memory, pids = _own_group("memory"), _own_group("pids")
-    if memory is None or not os.access(memory, os.W_OK):
-        return None
+    if memory is None:
+        return ""
+    if not os.access(memory, os.W_OK):
+        return f"cgroup v1: {memory} may not be written"
     for parent in filter(None, (memory, pids)):
         sweep(parent)
 
@@ -370,4 +353,5 @@ def root_v1() -> MemoryLimit | None:
             settings.append((folders[1] / "pids.max", str(limits.processes + 8)))
         return GroupCage(folders, V1_FILES, settings)
 
-    return MemoryLimit("cgroup1", cage) if _works(cage) else None
+    complaint = _why_it_fails(cage)
+    return f"cgroup v1: {complaint}" if complaint else MemoryLimit("cgroup1", cage)

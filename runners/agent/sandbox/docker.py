@@ -78,6 +78,7 @@ class DockerSandbox:
 
     name = "docker"
     memory_limit_by = "docker"
+    memory_limit_why = ""
 
     def __init__(self, cache_dir: Path | None = None) -> None:
         complaint = why_unavailable()

@@ -89,6 +89,8 @@ class Sandbox(Protocol):
 
     name: str
     memory_limit_by: str
+    memory_limit_why: str
+    """What keeps this machine from a better bound; empty where there is none."""
 
     def run(self, command: Command) -> Outcome:
         """Run to the end or to a limit; afterwards no process of the command is left. Raises SandboxFault."""

@@ -27,7 +27,7 @@ class UnconfinedSandbox:
     def __init__(self, cache_dir: Path | None = None, memory_limit: MemoryLimit | None = None) -> None:
         warnings.warn(WARNING, stacklevel=2)
         self._memory_limit = memory_limit or choose_memory_limit()
-        self.memory_limit_by = self._memory_limit.name
+        self.memory_limit_by, self.memory_limit_why = self._memory_limit.name, self._memory_limit.why
         self._supervisor = build(cache_dir or default_cache_directory())
         self._toolchains = find_toolchains()
         self._driver = find_driver_libraries()
