@@ -32,7 +32,8 @@ TIMES, THROUGHPUTS = (DATA / f"ncu-h200-{name}.csv" for name in ("times", "throu
 REGION = {"type": "region", "include": ["bench_region"]}
 KERNELS = {"type": "kernels"}
 HELP = (
-    "  --config-file arg\n  --target-processes arg (=all)\n  --nvtx\n  --nvtx-push-pop-scope arg\n"
+    "  --config-file arg\n  --rename-kernels arg (=1)\n  --rename-kernels-path arg\n"
+    "  --target-processes arg (=all)\n  --nvtx\n  --nvtx-push-pop-scope arg\n"
     "  --clock-control arg (=base)\n  --cache-control arg\n  --csv\n"
     "  --page arg\n  --print-units arg\n  -f [ --force-overwrite ]\n"
 )
@@ -49,7 +50,8 @@ while :; do
         --log-file) log=$2; shift 2;;
         --export) rep=$2.ncu-rep; shift 2;;
         --launch-count) run=throughputs; shift 2;;
-        --config-file|--target-processes|--clock-control|--cache-control|--page|--print-units) shift 2;;
+        --config-file|--rename-kernels) shift 2;;
+        --target-processes|--clock-control|--cache-control|--page|--print-units) shift 2;;
         --metrics|--nvtx-include|--nvtx-push-pop-scope) shift 2;;
         --nvtx|--csv|--force-overwrite) shift;;
         --*) echo "unrecognised option '$1'" > "${log:-/dev/stdout}"; exit 1;;
@@ -333,7 +335,7 @@ def test_options_that_this_version_does_not_know_are_left_out(installed: Path, n
     first, _ = commands(notes, KERNELS)
     assert "--print-metric-name" not in first
     assert first[first.index("--clock-control") + 1] == "none"
-    assert first[first.index("--config-file") + 1] == "off"
+    assert first[first.index("--config-file") + 1] == first[first.index("--rename-kernels") + 1] == "off"
     assert str(installed / "ncu") in first
 
 

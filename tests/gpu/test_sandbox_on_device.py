@@ -10,6 +10,7 @@ import importlib.util
 import os
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -25,8 +26,11 @@ from runners.agent.gpu.keeper import IDLE_SECONDS
 from runners.agent.gpu.occupants import describe
 from runners.agent.gpu.record import DeviceRecord
 from runners.agent.sandbox.bubblewrap import BubblewrapSandbox, why_unavailable
+from runners.agent.sandbox.cages import MemoryLimit, TreeCage
+from runners.agent.sandbox.groups import find_place
 from runners.agent.sandbox.policy import Command, Limits, Outcome
 from runners.agent.sandbox.privilege import FIRST_SLOT_UID
+from runners.agent.sandbox.processes import read
 from runners.protocol import Witness
 
 PROGRAMS = Path(__file__).parent
@@ -39,7 +43,15 @@ def _uuids() -> list[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout.split()
 
 
+def _owns_groups() -> bool:
+    place = find_place(read(Path("/proc/self/mountinfo")), read(Path("/proc/self/cgroup")))
+    if isinstance(place, str) or os.geteuid() != 0 or not os.access(place.mount, os.W_OK):
+        return False
+    return "memory" in read(place.mount / "cgroup.controllers").split()
+
+
 UUIDS = _uuids()
+OWNS_GROUPS = _owns_groups()
 pytestmark = [
     pytest.mark.skipif(not UUIDS, reason="needs an NVIDIA GPU"),
     pytest.mark.skipif(bool(UUIDS) and bool(why_unavailable()), reason="needs bubblewrap"),
@@ -53,12 +65,20 @@ LIMITS = Limits(
     output_bytes=1 << 20,
 )
 SETTLED_SECONDS = 0.5
+REFUSED = 4
+"""Exit status of a program to which the driver gave no memory."""
 Run = Callable[..., Outcome]
 
 
 @pytest.fixture(scope="module")
 def box() -> BubblewrapSandbox:
     return BubblewrapSandbox()
+
+
+@pytest.fixture(scope="module")
+def watching() -> BubblewrapSandbox:
+    """As on a machine without control groups."""
+    return BubblewrapSandbox(memory_limit=MemoryLimit("watcher", lambda limits: TreeCage(limits.memory_bytes)))
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +96,7 @@ def built(box: BubblewrapSandbox, gpus: Gpus) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="podium-gpu-test-") as name:
         workspace = Path(name)
         workspace.chmod(0o755)
-        for source in PROGRAMS.glob("*.cu"):
+        for source in (*PROGRAMS.glob("*.cu"), *PROGRAMS.glob("*.h")):
             shutil.copy(source, workspace)
         shell = f"for p in *.cu; do nvcc -arch=sm_{arch} -o ${{p%.cu}} $p || exit 1; done; "
         shell += "nvcc -gencode arch=compute_80,code=compute_80 -o jit features.cu"
@@ -151,11 +171,28 @@ def test_what_the_driver_compiles_is_gone_with_the_command(run: Run) -> None:
     assert run("ls $CUDA_CACHE_PATH").stdout == ""
 
 
-def test_pinned_memory_counts_against_the_limit(run: Run) -> None:
+@pytest.mark.skipif(not OWNS_GROUPS, reason="needs root and a writable cgroup v2 hierarchy with the memory controller")
+def test_root_bounds_memory_by_groups_where_it_has_them(box: BubblewrapSandbox) -> None:
+    listed = Path("/proc/self/cgroup").read_text()
+    assert box.memory_limit_by == "cgroup2", f"{box.memory_limit_why}\n{listed}\n{read(Path('/proc/self/mountinfo'))}"
+
+
+@pytest.mark.parametrize("program", ["pinned", "managed"])
+@pytest.mark.parametrize("way", ["as chosen here", "watcher"])
+def test_host_memory_of_the_driver_counts_against_the_limit(
+    box: BubblewrapSandbox, watching: BubblewrapSandbox, built: Path, way: str, program: str
+) -> None:
+    used = watching if way == "watcher" else box
     small = Limits(60, 2 << 30, 64, 1 << 26, 1 << 26, 1 << 16)
-    assert run("./pinned 1", limits=small).stdout == "pinned\n"
-    outcome = run("./pinned 4", limits=small)
-    assert not outcome.succeeded, outcome
+    fitting, too_large = (
+        used.run(Command(f"./{program} {gib}", built, small, gpu_uuids=(UUIDS[0],))) for gib in (1, 4)
+    )
+    told = f"{program}, bounded by {used.memory_limit_by}\n1 GiB: {fitting}\n4 GiB: {too_large}"
+    print(told)
+    assert fitting.stdout == f"{program}\n", told
+    assert not too_large.succeeded, told
+    refused = too_large.exit_code == REFUSED or too_large.signal == signal.SIGBUS
+    assert too_large.memory_exceeded or refused, told
 
 
 @pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="needs PyTorch")
@@ -166,7 +203,7 @@ def test_a_python_library_finds_the_gpu(run: Run) -> None:
 
 def test_the_node_s_capabilities_name_the_gpu_and_the_toolkit(box: BubblewrapSandbox) -> None:
     found = capabilities.find_out(box)
-    print(found.gpus, found.toolkits, found.memory_limit_by)
+    print(found.gpus, found.toolkits, found.memory_limit_by, found.memory_limit_why)
     assert [gpu.uuid for gpu in found.gpus] == UUIDS
     assert "nvcc" in found.toolkits
     assert box.why_no_gpus((UUIDS[0],)) == ""

@@ -33,6 +33,7 @@ STATUS, TIMES, THROUGHPUTS = "status", "times", "throughputs"
 """What lies in the notes: the benchmark's exit status, and a `.log` and an `.ncu-rep` of each run."""
 EVERY_RUN = (
     ("--config-file", "off"),  # it would be looked for in the contestant's folder
+    ("--rename-kernels", "off"),  # so would a list of other names for kernels
     ("--target-processes", "all"),
     ("--nvtx",),
     ("--nvtx-push-pop-scope", "process"),  # or launches of helper threads would escape their range
@@ -45,8 +46,9 @@ EVERY_RUN = (
     ("--print-metric-name", "name"),
     ("--force-overwrite",),
 )
+CONNECTION = "NV_COMPUTE_PROFILER_LOCAL_CONNECTION_OVERRIDE"
 ENVIRONMENT = {
-    "NV_COMPUTE_PROFILER_LOCAL_CONNECTION_OVERRIDE": "uds",  # sandboxes allow no other sockets
+    CONNECTION: "uds",  # sandboxes allow no other sockets, and over "tcp" ncu waits for ever
     "NV_COMPUTE_PROFILER_DISABLE_STOCK_FILE_DEPLOYMENT": "1",
 }
 SCRIPT = """\
