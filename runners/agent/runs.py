@@ -1,7 +1,7 @@
 """Runs a built solution: its tests beside others', its benchmark with the device to itself."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -39,8 +39,8 @@ class BenchmarkRun:
     """Its `wall_ms` is without the waits for the device."""
     reading: Reading
     device: DeviceRecord | None = None
-    held_ms: float = 0.0
-    """How long it had the device, by this node's clock: the whole run, or its windows where it waited at the gate."""
+    among_others: bool = False
+    """Whether it took turns at the device with other commands, at the gate."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,6 @@ class _Seen:
     outcome: Outcome
     device: DeviceRecord | None
     waited_ms: float
-    held_ms: float
 
     @property
     def own_ms(self) -> float:
@@ -98,12 +97,8 @@ def benchmark(
     return _Benchmark(environment, subject, timer, seat, watcher).run(product)
 
 
-class _Unwatched:
+class _Unwatched(nullcontext[None]):
     record: DeviceRecord | None = None
-
-
-def _unwatched() -> AbstractContextManager[Watched]:
-    return nullcontext(_Unwatched())
 
 
 @dataclass
@@ -126,20 +121,23 @@ class _Benchmark:
             command = _attached(replace(command, cancelled=self.watcher.cancelled), attachment)
             seen = self._gated(command, notes) if self.seat.window else self._alone(command)
             reading = self._reading(notes, seen.outcome)
-            return BenchmarkRun(replace(seen.outcome, wall_ms=seen.own_ms), reading, seen.device, seen.held_ms)
+            gated = self.seat.window is not None
+            return BenchmarkRun(replace(seen.outcome, wall_ms=seen.own_ms), reading, seen.device, gated)
 
     def _alone(self, command: Command) -> _Seen:
-        with self._watch() as watch:
+        watch = self._watch(among_others=False)
+        with watch:
             outcome = uncancelled(self.environment, command)
-        return _Seen(outcome, watch.record, 0.0, outcome.wall_ms)
+        return _Seen(outcome, watch.record, 0.0)
 
     def _gated(self, command: Command, notes: Path) -> _Seen:
-        seen = _gated(self.environment, command, self.seat, notes, self.watcher, self.limit_seconds, self._watch)
+        watch = self._watch(among_others=True)
+        seen = _gated(self.environment, command, self.seat, notes, self.watcher, self.limit_seconds, watch)
         return replace(seen, device=_blurred(seen.device))
 
-    def _watch(self) -> AbstractContextManager[Watched]:
+    def _watch(self, *, among_others: bool) -> Watched:
         gpus, uuid = self.environment.gpus, self.seat.gpu_uuid
-        return gpus.watch(uuid) if gpus and uuid else _unwatched()
+        return gpus.watch(uuid, among_others=among_others) if gpus and uuid else _Unwatched()
 
     def _reading(self, notes: Path, outcome: Outcome) -> Reading:
         if not outcome.succeeded:
@@ -154,11 +152,11 @@ def _gated(
     notes: Path,
     watcher: Watcher,
     limit_seconds: float,
-    watch: Callable[[], AbstractContextManager[Watched]] = _unwatched,
+    watch: Watched | None = None,
 ) -> _Seen:
     """Run a command that waits for its device at the gate. Raises Cancelled and SandboxFault."""
     assert seat.window
-    gate = Gate(notes, seat.window, seat.is_wanted, watch, limit_seconds, seat.has_started)
+    gate = Gate(notes, seat.window, seat.is_wanted, watch or _Unwatched(), limit_seconds, seat.has_started)
     patient = replace(
         command,
         environment={**command.environment, GATE: str(gate.path)},
@@ -171,7 +169,7 @@ def _gated(
         outcome = replace(outcome, cancelled=False, timed_out=True)
     if outcome.cancelled:
         raise Cancelled
-    return _Seen(outcome, gate.record, gate.waited_seconds * 1e3, gate.windows_seconds * 1e3)
+    return _Seen(outcome, gate.record, gate.waited_seconds * 1e3)
 
 
 def _blurred(record: DeviceRecord | None) -> DeviceRecord | None:

@@ -3,18 +3,21 @@
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from itertools import cycle
 from queue import LifoQueue
 from threading import BoundedSemaphore, Lock
 
-from runners.agent.locks import FairLock, Tenancy
+from runners.agent.locks import Account, FairLock, Tenancy, Turns
 
 STARTING = 6
 """How many programs may start up at a time: the driver starts them one by one, but some prepare long on the host."""
 BESIDE = 10
 """How many benchmarks may be under way beside the one that holds the device; their memory is taken meanwhile."""
-TESTS_WAIT_SECONDS = 0.5
-"""How long tests gather while benchmarks wait too: starts of CUDA programs are cheapest together."""
+ALONE_WAITS_SECONDS = 30.0
+"""How long a command that must be quite alone lets others start before it: for it the device has to run empty."""
+STARTS_WAIT_SECONDS = 10.0
+"""How long several such in a row keep others from starting."""
 
 
 @dataclass(frozen=True)
@@ -71,8 +74,8 @@ class Device:
 
     def __init__(self, uuid: str, clean: Callable[[str], None] | None) -> None:
         self.uuid = uuid
-        self.lock = FairLock(TESTS_WAIT_SECONDS if uuid else 0.0)
-        self.presence = FairLock()
+        self.lock: FairLock | Turns = Turns() if uuid else FairLock()
+        self.presence = FairLock(STARTS_WAIT_SECONDS, ALONE_WAITS_SECONDS)
         """Shared by benchmarks that only start beside others; a benchmark that must be quite alone holds it."""
         self.starting = BoundedSemaphore(STARTING)
         self.beside = BoundedSemaphore(BESIDE)
@@ -94,6 +97,13 @@ class Device:
                 yield start.give_back
             finally:
                 start.give_back()
+
+    def gated_seat(self, slot: int, has_started: Callable[[], None], *, exclusive: bool) -> Seat:
+        """For a command that has started here; its windows count as one user's."""
+        turns = self.lock
+        assert isinstance(turns, Turns)
+        window = partial(turns.exclusive if exclusive else turns.shared, Account())
+        return Seat(slot, (self.uuid,), window, lambda: turns.is_wanted, has_started)
 
     def tenancy(self, tenant: str) -> AbstractContextManager[None]:
         return self._tenancy.of(tenant) if self._tenancy else nullcontext()
@@ -117,7 +127,7 @@ class Lanes:
         self._builds = _pool(range(build_slots))
         self._runs = _pool(range(build_slots, build_slots + run_slots))
         self._devices = {uuid: Device(uuid, clean if uuid else None) for uuid in gpu_uuids or ("",)}
-        self._cores = FairLock() if gpu_uuids else self._devices[""].lock
+        self._cores: FairLock | Turns = FairLock() if gpu_uuids else self._devices[""].lock
         self._turns = cycle(self._devices)
         self._picking = Lock()
 
@@ -152,7 +162,7 @@ class Lanes:
         """A run slot to start up in; `Seat.window` lets in together with other tests of the tenant."""
         device = self._device(place)
         with device.tenancy(place.tenant), _taken(self._runs) as slot, device.starts() as has_started:
-            yield Seat(slot, (device.uuid,), device.lock.shared, lambda: device.lock.is_wanted, has_started)
+            yield device.gated_seat(slot, has_started, exclusive=False)
 
     @contextmanager
     def gated_benchmark(self, place: Place = ANYWHERE) -> Iterator[Seat]:
@@ -164,7 +174,7 @@ class Lanes:
             _taken(self._runs) as slot,
             device.starts() as has_started,
         ):
-            yield Seat(slot, (device.uuid,), device.lock.exclusive, lambda: device.lock.is_wanted, has_started)
+            yield device.gated_seat(slot, has_started, exclusive=True)
 
     def hold(self, uuid: str) -> AbstractContextManager[None]:
         """The device alone, for the node's own programs."""

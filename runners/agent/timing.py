@@ -97,7 +97,14 @@ class Series:
         if middle_ms is None:
             return None
         run = min(self.runs, key=lambda one: abs((one.reading.time_ms or 0.0) - middle_ms))
-        return Observed(run.reading.time_ms or 0.0, run.held_ms, run.reading.facts, run.device)
+        return Observed(
+            run.reading.time_ms or 0.0,
+            run.outcome.wall_ms,
+            run.reading.facts,
+            run.device,
+            cpu_ms=run.outcome.cpu_ms,
+            among_others=run.among_others,
+        )
 
     @property
     def witness(self) -> Witness:

@@ -6,8 +6,7 @@ import os
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -28,11 +27,11 @@ PROGRAM = """
 int main(int, char** argv) {
     podium::Gate gate(argv[1]);
     for (int turn = 0; turn < 2; ++turn) {
-        gate.enter_range();
+        gate.enter();
         std::puts("in");
         std::fflush(stdout);
         ::usleep(std::atoi(argv[2]) * 1000);
-        gate.leave_range();
+        gate.leave();
         ::usleep(std::atoi(argv[3]) * 1000);
     }
     return gate.in_use() ? 0 : 9;
@@ -40,13 +39,8 @@ int main(int, char** argv) {
 """
 
 
-class Seen:
+class Seen(nullcontext[None]):
     record = DeviceRecord(1, 2.0, busy_ms=1.0)
-
-
-@contextmanager
-def watching() -> Iterator[Seen]:
-    yield Seen()
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +53,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def gate_at(folder: Path, lock: FairLock, limit_seconds: float = 60.0, **more: Any) -> Gate:
-    return Gate(folder, lock.exclusive, lambda: lock.is_wanted, watching, limit_seconds, **more)
+    return Gate(folder, lock.exclusive, lambda: lock.is_wanted, Seen(), limit_seconds, **more)
 
 
 def run(program: Path, gate: Gate, busy_ms: int, rest_ms: int) -> subprocess.Popen[str]:
@@ -153,6 +147,24 @@ def test_a_program_that_cuts_the_page_short_harms_nobody(tmp_path: Path) -> None
         pass
 
 
+def test_a_program_knows_how_long_it_waited(tmp_path: Path) -> None:
+    (tmp_path / "main.cpp").write_text(
+        '#include <cstdio>\n#include <unistd.h>\n#include "gate.h"\n'
+        "int main(int, char** argv) { podium::Gate gate(argv[1]); gate.enter(); gate.leave(); ::usleep(100000);"
+        ' std::printf("%f", gate.waited_ns() / 1e9); }'
+    )
+    subprocess.run(["g++", "-std=c++17", f"-I{NATIVE}", "-o", tmp_path / "main", tmp_path / "main.cpp"], check=True)
+    lock = FairLock()
+    gate = gate_at(tmp_path, lock)
+    with gate.attended():
+        with lock.exclusive():
+            process = subprocess.Popen([tmp_path / "main", gate.path], stdout=subprocess.PIPE, text=True)
+            time.sleep(0.5)
+        waited_seconds = float(process.communicate(timeout=SOON)[0])
+    assert waited_seconds == pytest.approx(gate.waited_seconds, abs=0.1)
+    assert waited_seconds > 0.2
+
+
 def test_without_a_page_nothing_waits(program: Path, tmp_path: Path) -> None:
     assert subprocess.run([program, tmp_path / "none", "0", "0"], check=False, capture_output=True).returncode == 9
 
@@ -170,12 +182,11 @@ def test_stretches_of_watching_add_up() -> None:
 
 
 def test_a_gate_that_fails_ends_the_run_and_says_why(program: Path, tmp_path: Path) -> None:
-    @contextmanager
-    def broken() -> Iterator[Seen]:
-        raise OSError("the driver is gone")
-        yield Seen()
+    class Broken(Seen):
+        def __enter__(self) -> None:
+            raise OSError("the driver is gone")
 
-    gate = Gate(tmp_path, FairLock().exclusive, lambda: False, broken, 60.0)
+    gate = Gate(tmp_path, FairLock().exclusive, lambda: False, Broken(), 60.0)
     with pytest.raises(GateFailed, match="the driver is gone"), gate.attended():
         process = run(program, gate, 0, 0)
         assert gate.cancelled.wait(SOON), "nobody waits for ever"

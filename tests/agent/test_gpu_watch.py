@@ -20,8 +20,10 @@ def watched(fake: FakeNvml, seconds: float = 0.12) -> DeviceRecord:
     gpus = Gpus(Nvml(fake))
     with gpus.watch(H200) as watch:
         time.sleep(seconds)
+    record = watch.record
     gpus.close()
-    return watch.record
+    assert record is not None
+    return record
 
 
 def test_a_device_under_load_is_sampled_every_few_milliseconds() -> None:
@@ -45,6 +47,7 @@ def test_energy_is_what_the_device_spent_meanwhile() -> None:
     gpus = Gpus(Nvml(fake))
     with gpus.watch(H200) as watch:
         fake.answers["nvmlDeviceGetTotalEnergyConsumption"] += 48_152
+    assert watch.record is not None
     assert watch.record.energy_mj == 48_152
     gpus.close()
 
@@ -76,7 +79,9 @@ def test_the_record_waits_for_the_period_that_covers_the_end() -> None:
     with gpus.watch(H200) as watch:
         time.sleep(0.01)
     left = time.monotonic()
-    assert watch.record.busy_ms == pytest.approx(30.5)
+    record = watch.record
+    assert record is not None
+    assert record.busy_ms == pytest.approx(30.5)
     assert 0.03 < time.monotonic() - left < 0.3
     gpus.close()
 
@@ -86,8 +91,8 @@ def test_recorded_activity_comes_to_the_work_that_was_done() -> None:
     samples = {at: float(value) for at, value in json.loads(RECORDED.read_text())["utilisation"]}
     ends = sorted(samples)
     six, nineteen = (next(at for at in ends if samples[at] == value) for value in (6, 19))
-    first = add_up(samples, six - 100_000, six + 150_000)
-    second = add_up(samples, nineteen - 350_000, nineteen - 50_000)
+    first = add_up(samples, [(six - 100_000, six + 150_000)])
+    second = add_up(samples, [(nineteen - 350_000, nineteen - 50_000)])
     assert first is not None
     assert second is not None
     assert abs(first.busy_ms - 108) < first.resolution_ms + 2
@@ -96,9 +101,54 @@ def test_recorded_activity_comes_to_the_work_that_was_done() -> None:
 
 
 def test_activity_that_does_not_reach_the_end_is_unknown() -> None:
-    assert add_up({0: 0.0, 200_000: 99.0}, 100_000, 300_000) is None
-    assert add_up({200_000: 99.0}, 100_000, 150_000) is None
-    assert add_up({}, 0, 1) is None
+    assert add_up({0: 0.0, 200_000: 99.0}, [(100_000, 300_000)]) is None
+    assert add_up({200_000: 99.0}, [(100_000, 150_000)]) is None
+    assert add_up({}, [(0, 1)]) is None
+    assert add_up({0: 0.0, 200_000: 99.0}, []) is None
+
+
+def test_among_others_only_what_cannot_be_theirs_counts() -> None:
+    samples = {0: 0.0, 200_000: 49.5, 400_000: 49.5, 600_000: 0.0}
+    for until, busy_ms in ((100_000, 0.0), (150_000, 50.0), (400_000, 200.0)):
+        activity = add_up(samples, [(0, until)], among_others=True)
+        assert activity is not None
+        assert activity.busy_ms == pytest.approx(busy_ms)
+
+
+def test_many_short_stretches_count_their_period_once() -> None:
+    samples = {0: 0.0, 200_000: 49.5, 400_000: 0.0}
+    spans = [(at, at + 1_000) for at in range(0, 200_000, 10_000)]
+    activity = add_up(samples, spans)
+    assert activity is not None
+    assert activity.busy_ms == pytest.approx(100.0)
+
+
+def test_a_command_that_has_the_device_in_stretches_is_watched_in_all_of_them() -> None:
+    gpus = Gpus(Nvml(FakeNvml("busy")))
+    watch = gpus.watch(H200, among_others=True)
+    assert watch.record is None
+    for _ in range(3):
+        with watch:
+            time.sleep(0.03)
+        time.sleep(0.05)
+    record = watch.record
+    gpus.close()
+    assert record is not None
+    assert 90 <= record.wall_ms < 150
+    assert record.n_samples >= 6
+    assert record.energy_mj is None, "others spend of it too"
+
+
+def test_two_commands_share_one_sampler() -> None:
+    gpus = Gpus(Nvml(FakeNvml("busy")))
+    with gpus.watch(H200) as one:
+        with gpus.watch(H200) as other:
+            time.sleep(0.03)
+        time.sleep(0.03)
+    gpus.close()
+    assert one.record is not None
+    assert other.record is not None
+    assert one.record.n_samples > other.record.n_samples > 0
 
 
 # ---- what counts as throttling ------------------------------------------------------------------------------------

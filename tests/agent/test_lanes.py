@@ -4,11 +4,12 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import Any
 
 import pytest
 
-from runners.agent.locks import FairLock, Tenancy
+from runners.agent.locks import Account, FairLock, Tenancy, Turns
 from runners.agent.slots import Lanes, Place
 
 SOON, NEVER_SECONDS = 5.0, 0.15
@@ -205,7 +206,7 @@ def test_a_device_is_picked_in_turn_and_of_the_wanted_kind_alone() -> None:
 
 
 def test_writers_pass_readers_that_have_not_waited_long_and_then_all_readers_enter_together() -> None:
-    lock, log = FairLock(patience_seconds=0.5), []
+    lock, log = FairLock(readers_wait_seconds=0.5), []
     first = Holder(lock.exclusive, log, "first")
     assert first.inside.wait(SOON)
     queue = {}
@@ -226,7 +227,7 @@ def test_writers_pass_readers_that_have_not_waited_long_and_then_all_readers_ent
 
 
 def test_readers_need_no_patience_where_no_writer_waits() -> None:
-    lock = FairLock(patience_seconds=60)
+    lock = FairLock(readers_wait_seconds=60)
     with lock.shared(), lock.shared():
         pass
     with lock.exclusive():
@@ -249,3 +250,82 @@ def test_a_benchmark_that_must_be_alone_waits_for_those_that_only_start_and_keep
     alone.leave()
     assert late.inside.wait(SOON)
     late.leave()
+
+
+def test_readers_pass_a_writer_that_has_not_waited_long_and_none_that_has() -> None:
+    lock, log = FairLock(readers_wait_seconds=5.0, writers_wait_seconds=0.3), []
+    first = Holder(lock.shared, log, "first")
+    assert first.inside.wait(SOON)
+    writers = [Holder(lock.exclusive, log, "w") for _ in range(2)]
+    second = Holder(lock.shared, log, "second")
+    assert second.inside.wait(SOON), "the place need not run empty yet"
+    time.sleep(0.35)
+    late = Holder(lock.shared, log, "late")
+    assert waits(late)
+    first.leave()
+    second.leave()
+    deadline = time.monotonic() + SOON
+    while not any(writer.inside.is_set() for writer in writers) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not all(writer.inside.is_set() for writer in writers)
+    for writer in writers:
+        writer.leave()
+    assert late.inside.wait(SOON)
+    late.leave()
+    assert log == ["first", "second", "w", "w", "late"], "once the place is empty, all who want it so take their turns"
+
+
+def test_the_next_turn_goes_to_whoever_has_had_least() -> None:
+    turns, log = Turns(), []
+    rich, poor, new = Account(), Account(), Account()
+    with turns.exclusive(rich):
+        time.sleep(0.05)
+    with turns.exclusive(poor):
+        time.sleep(0.01)
+    first = Holder(turns.exclusive, log, "first")
+    assert first.inside.wait(SOON)
+    queue = {}
+    for name, account in (("rich", rich), ("poor", poor), ("new", new)):
+        queue[name] = Holder(partial(turns.exclusive, account), log, name)
+        assert waits(queue[name])
+    assert turns.is_wanted
+    first.leave()
+    for name in ("new", "poor", "rich"):
+        assert queue[name].inside.wait(SOON)
+        queue[name].leave()
+    assert log == ["first", "new", "poor", "rich"]
+    assert not turns.is_wanted
+
+
+def test_those_who_share_a_turn_enter_together_and_none_of_them_while_another_has_it_alone() -> None:
+    turns, log = Turns(), []
+    first = Holder(turns.exclusive, log, "first")
+    assert first.inside.wait(SOON)
+    readers = [Holder(turns.shared, log, "r") for _ in range(3)]
+    assert all(waits(reader) for reader in readers)
+    first.leave()
+    assert all(reader.inside.wait(SOON) for reader in readers)
+    writer = Holder(turns.exclusive, log, "w")
+    assert waits(writer)
+    for reader in readers:
+        reader.leave()
+    assert writer.inside.wait(SOON)
+    writer.leave()
+
+
+def test_whoever_has_waited_too_long_comes_first_however_much_they_have_had() -> None:
+    turns, log = Turns(patience_seconds=0.2), []
+    rich = Account()
+    rich.held_seconds = 100.0
+    first = Holder(turns.exclusive, log, "first")
+    assert first.inside.wait(SOON)
+    waiting = Holder(partial(turns.exclusive, rich), log, "rich")
+    time.sleep(0.3)
+    new = Holder(turns.exclusive, log, "new")
+    assert waits(new)
+    first.leave()
+    assert waiting.inside.wait(SOON)
+    assert waits(new)
+    waiting.leave()
+    assert new.inside.wait(SOON)
+    new.leave()

@@ -6,11 +6,12 @@ import re
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from runners.agent.gpu.health import Health
 from runners.agent.gpu.nvml import Nvml
-from runners.agent.gpu.watch import Watch
+from runners.agent.gpu.watch import Sampler, Watch
 from runners.protocol import GpuCapability
 
 DRIVER_PARAMETERS = Path("/proc/driver/nvidia/params")
@@ -38,6 +39,8 @@ class Gpus:
     def __init__(self, nvml: Nvml) -> None:
         self._nvml = nvml
         self._devices = {device.uuid: device for device in find_devices(nvml)}
+        self._samplers: dict[str, Sampler] = {}
+        self._guard = Lock()
         self._health = Health(nvml, {device.uuid: device.board for device in self._devices.values()})
 
     @classmethod
@@ -50,10 +53,15 @@ class Gpus:
         """What each is, in the driver's order. A partitioned board is listed by its instances."""
         return [describe(self._nvml, device) for device in self._devices.values()]
 
-    def watch(self, uuid: str) -> Watch:
-        """Samples from entering to leaving; its `record` tells what was seen. Raises UnknownGpu."""
+    def watch(self, uuid: str, *, among_others: bool = False) -> Watch:
+        """Samples while it is entered; its `record` tells what was seen. See `Watch`. Raises UnknownGpu."""
         device = self._device(uuid)
-        return Watch(self._nvml, device.board, device.handle, device.gpu_instance)
+        with self._guard:
+            sampler = self._samplers.get(uuid)
+            if sampler is None:
+                sampler = Sampler(self._nvml, device.board, device.handle, device.gpu_instance)
+                self._samplers[uuid] = sampler
+        return Watch(sampler, among_others=among_others)
 
     def trouble(self, uuid: str) -> str:
         """Why the device is unwell since the opening, in words for a person, or "". Raises UnknownGpu."""
@@ -75,6 +83,8 @@ class Gpus:
         return True
 
     def close(self) -> None:
+        for sampler in self._samplers.values():
+            sampler.close()
         self._health.close()
         self._nvml.close()
 

@@ -15,17 +15,20 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import TracebackType
 from typing import Protocol
 
-from runners.agent.gpu.record import DeviceRecord, merged
+from runners.agent.gpu.record import DeviceRecord
 from runners.agent.sandbox.policy import SandboxFault
 
-PAGE = struct.Struct("=IIIIQ")
-"""open, waiting, in_progress, open_ranges, last_use_ns: struct GatePage."""
+PAGE = struct.Struct("=III4xQ")
+"""open, waiting, in_progress, unused, last_use_ns: struct GatePage."""
 OPEN_OFFSET, CLOSED, OPEN = 0, struct.pack("=I", 0), struct.pack("=I", 1)
 FILE = "gate"
 POLL_SECONDS = 0.001
-IDLE_SECONDS = 0.005
+ASLEEP_POLL_SECONDS = 0.002
+"""While a program neither has the device nor waits for it."""
+IDLE_SECONDS = 0.003
 """A program that leaves the device alone for so long lets others have it."""
 
 
@@ -33,7 +36,6 @@ IDLE_SECONDS = 0.005
 class _Page:
     waiting: int
     in_progress: int
-    open_ranges: int
     last_use_ns: int
 
     @property
@@ -51,7 +53,13 @@ def _nothing() -> None:
 
 
 class Watched(Protocol):
-    """What was seen of a device; to be read once the watching has ended."""
+    """Watches a device while it is entered, which may be often; its record is to be read once all that has ended."""
+
+    def __enter__(self) -> object: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> bool | None: ...
 
     @property
     def record(self) -> DeviceRecord | None: ...
@@ -67,8 +75,8 @@ class Gate:
     folder: Path
     window: Callable[[], AbstractContextManager[None]]
     is_wanted: Callable[[], bool]
-    watch: Callable[[], AbstractContextManager[Watched]]
-    """Watches the device while it is entered."""
+    watch: Watched
+    """Watches the device in every window."""
     limit_seconds: float
     has_started: Callable[[], None] = _nothing
     """Called when the program asks for the first time, if it ever does."""
@@ -77,7 +85,6 @@ class Gate:
     waited_seconds: float = 0.0
     windows_seconds: float = 0.0
     n_windows: int = 0
-    _watches: list[Watched] = field(default_factory=list)
     _done: threading.Event = field(default_factory=threading.Event)
     _failure: Exception | None = None
 
@@ -88,8 +95,7 @@ class Gate:
     @property
     def record(self) -> DeviceRecord | None:
         """What was seen of the device in all windows."""
-        records = [watch.record for watch in self._watches]
-        return merged([record for record in records if record is not None])
+        return self.watch.record
 
     @contextmanager
     def attended(self) -> Iterator[None]:
@@ -121,7 +127,7 @@ class Gate:
 
     def _attend_until_done(self, file: int) -> None:
         started = time.monotonic()
-        while not self._done.wait(POLL_SECONDS):
+        while not self._done.wait(ASLEEP_POLL_SECONDS):
             page = _read(file)
             if page is not None and page.waiting:
                 self.has_started()
@@ -135,7 +141,7 @@ class Gate:
             self.waited_seconds += time.monotonic() - asked
             if self._done.is_set():
                 return
-            self._watches.append(stack.enter_context(self.watch()))
+            stack.enter_context(self.watch)
             opened = time.monotonic()
             self.n_windows += 1
             while not self._closes(file):

@@ -2,20 +2,25 @@
 
 import statistics
 import time
-from collections.abc import Callable, Iterable
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from threading import Event, Thread
+from itertools import count
+from threading import Condition, Thread
 from types import TracebackType
 from typing import Any, Self
 
-from runners.agent.gpu.activity import Activity, ActivityMeter
+from runners.agent.gpu.activity import Activity, ActivityMeter, Span, now_us
 from runners.agent.gpu.nvml import Nvml
 from runners.agent.gpu.record import DeviceRecord
 
 PERIOD_SECONDS = 0.005
 SLOW_EVERY = 10
 """Power, temperature and processes are asked for at every tenth sample: the driver renews them no faster."""
-COLLECT_EVERY = 200
+COLLECT_EVERY = 10
+"""The driver renews what it says of activity about five times a second."""
+CLOSING_SECONDS = 0.5
+LINGER_SECONDS = 2.0
 IDLE = 0x1
 POWER_CAP = 0x4
 THROTTLES = {
@@ -47,50 +52,84 @@ class Sample:
         return not self.reasons & IDLE
 
 
-class Watch:
-    """Samples every 5 ms from entering to leaving."""
+class Sampler:
+    """Samples one device every 5 ms while somebody watches, in one thread for all who do."""
 
     def __init__(self, nvml: Nvml, board: Any, handle: Any, gpu_instance: int | None) -> None:
         self._nvml, self._board, self._handle = nvml, board, handle
         self._partitioned = gpu_instance is not None
-        self._samples: list[Sample] = []
-        self._left = Event()
-        self._thread = Thread(target=self._run, name="podium-gpu-watch", daemon=True)
-        self._record = DeviceRecord(0, 0.0)
+        self._samples: deque[tuple[int, Sample]] = deque()
+        self._changed = Condition()
+        self._watching: dict[int, int] = {}
+        """Those who watch: the number of each to when it began."""
+        self._numbers = count()
+        self._meter: ActivityMeter | None = None
+        self._runs = self._closed = False
 
-    @property
-    def record(self) -> DeviceRecord:
-        """What was seen. Waits up to half a second after leaving, for the driver's last word on activity."""
-        if self._left.is_set():
-            self._thread.join()
-        return self._record
+    def begin(self) -> int:
+        """Sample from now until `end` of the number that this returns."""
+        with self._changed:
+            number = next(self._numbers)
+            self._watching[number] = now_us()
+            if self._meter is None:
+                self._meter = ActivityMeter(self._nvml, self._handle)
+            if not self._runs:
+                self._runs = True
+                Thread(target=self._run, name="podium-gpu-watch", daemon=True).start()
+        return number
 
-    def __enter__(self) -> Self:
-        self._meter = ActivityMeter(self._nvml, self._handle)
-        self._energy_mj = self._energy()
-        self._started = time.monotonic()
-        self._thread.start()
-        return self
+    def end(self, number: int) -> tuple[Span, list[Sample]]:
+        """From and until when it was, and the samples in between."""
+        with self._changed:
+            span = self._watching.pop(number), now_us()
+            return span, [sample for at_us, sample in self._samples if span[0] <= at_us <= span[1]]
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._wall_ms = (time.monotonic() - self._started) * 1e3
-        self._left.set()
+    def activity(self, spans: Sequence[Span], *, among_others: bool) -> Activity | None:
+        """Waits up to half a second after the last span, for the driver's last word on activity."""
+        with self._changed:
+            meter = self._meter
+            if meter is None or not spans:
+                return None
+            self._changed.wait_for(lambda: self._closed or meter.covers(spans[-1][1]), CLOSING_SECONDS)
+            return meter.add_up(spans, among_others=among_others)
+
+    def energy_mj(self) -> float | None:
+        """Millijoules since the driver was loaded; None for an instance, whose board works for others too."""
+        return None if self._partitioned else self._nvml.number("nvmlDeviceGetTotalEnergyConsumption", self._board)
+
+    def close(self) -> None:
+        """Ask the driver nothing any more."""
+        with self._changed:
+            self._closed = True
+            self._changed.wait_for(lambda: not self._runs, CLOSING_SECONDS)
 
     def _run(self) -> None:
-        while True:
-            self._sample()
-            if self._left.wait(PERIOD_SECONDS):
-                break
-        after = self._energy()
-        spent = None if after is None or self._energy_mj is None else after - self._energy_mj
-        self._record = summarise(self._samples, self._wall_ms, spent, self._meter.close())
+        """Until nobody has watched for a while: until then somebody may wait for the driver's last word."""
+        idle_since = time.monotonic()
+        for n_samples in count():
+            sample = self._slow_sample() if n_samples % SLOW_EVERY == 0 else self._quick_sample()
+            with self._changed:
+                if self._watching:
+                    idle_since = time.monotonic()
+                if self._closed or time.monotonic() - idle_since > LINGER_SECONDS:
+                    self._runs = False
+                    self._changed.notify_all()
+                    return
+                self._keep(sample)
+                meter = self._meter
+            if n_samples % COLLECT_EVERY == 0 and meter:
+                fresh = meter.fetch()
+                with self._changed:
+                    meter.add(fresh)
+                    self._changed.notify_all()
+            time.sleep(PERIOD_SECONDS)
 
-    def _sample(self) -> None:
-        n_samples = len(self._samples)
-        sample = self._slow_sample if n_samples % SLOW_EVERY == 0 else self._quick_sample
-        self._samples.append(sample())
-        if n_samples % COLLECT_EVERY == COLLECT_EVERY - 1:
-            self._meter.collect()
+    def _keep(self, sample: Sample) -> None:
+        now = now_us()
+        self._samples.append((now, sample))
+        oldest = min(self._watching.values(), default=now)
+        while self._samples[0][0] < oldest:
+            self._samples.popleft()
 
     def _quick_sample(self) -> Sample:
         api = self._nvml.api
@@ -119,9 +158,42 @@ class Watch:
             instant_mw * 1e-3 if instant_mw else self._nvml.number("nvmlDeviceGetPowerUsage", self._board, scale=1e-3)
         )
 
-    def _energy(self) -> float | None:
-        """Millijoules since the driver was loaded; None for an instance, whose board works for others too."""
-        return None if self._partitioned else self._nvml.number("nvmlDeviceGetTotalEnergyConsumption", self._board)
+
+class Watch:
+    """What one command does on a device: enter it for each stretch of time in which the command has the device.
+
+    `among_others`: others use the device right before and after, so that a stretch may be shorter than what the driver
+    tells activity by, and energy cannot be told apart.
+    """
+
+    def __init__(self, sampler: Sampler, *, among_others: bool = False) -> None:
+        self._sampler = sampler
+        self._among_others = among_others
+        self._spans: list[Span] = []
+        self._samples: list[Sample] = []
+        self._spent_mj: float | None = None
+
+    def __enter__(self) -> Self:
+        self._energy_before_mj = None if self._among_others else self._sampler.energy_mj()
+        self._number = self._sampler.begin()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        span, samples = self._sampler.end(self._number)
+        self._spans.append(span)
+        self._samples += samples
+        after_mj = None if self._among_others else self._sampler.energy_mj()
+        if after_mj is not None and self._energy_before_mj is not None:
+            self._spent_mj = (self._spent_mj or 0.0) + after_mj - self._energy_before_mj
+
+    @property
+    def record(self) -> DeviceRecord | None:
+        """What was seen; None where it was never entered. Waits up to half a second after leaving."""
+        if not self._spans:
+            return None
+        wall_ms = sum(until - since for since, until in self._spans) / 1e3
+        activity = self._sampler.activity(self._spans, among_others=self._among_others)
+        return summarise(self._samples, wall_ms, self._spent_mj, activity)
 
 
 def summarise(

@@ -16,7 +16,7 @@ __all__ = ["Attachment", "Reading", "Timer", "available", "require_profiler", "t
 
 _TIMERS: dict[str, Timer] = {"process": ProcessTime(), "custom": PrintedTime()}
 _PROFILERS: dict[Profiler, Callable[[CommandProblem], Timer]] = {
-    Profiler.CUPTI: lambda _: Cupti(),
+    Profiler.CUPTI: lambda problem: Cupti(problem.timing_mode),
     Profiler.NCU: Ncu,
 }
 """Makers of the timers that need a GPU."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from problems.formats.compute_eval.timing import PerformanceMetrics, chosen, extract_time_ms
 from problems.spec.problem import CommandProblem
-from problems.spec.timing_mode import KernelsTimingMode, RegionTimingMode, TimingMode
+from problems.spec.timing_mode import GpuTimingMode, KernelsTimingMode, RegionTimingMode, TimingMode
 from runners.agent.errors import ProfilerUnavailable
 from runners.agent.profilers import cupti_library
 from runners.agent.profilers.base import Attachment, Reading
@@ -17,6 +17,7 @@ from runners.protocol import Clock
 
 FAILED = "Benchmark profiling failed: {}"
 """ComputeEval's words, with its `None` where there is no profile."""
+ONE_AT_A_TIME = ", kernels one at a time"
 MOST_NAMES_TOLD = 20
 LONGEST_NAME_TOLD = 80
 
@@ -28,18 +29,21 @@ class Cupti:
     waits_at_gate = True
     patience = 1.0
 
-    def __init__(self) -> None:
+    def __init__(self, mode: TimingMode | None = None) -> None:
+        """Raises ProfilerUnavailable. `mode` says whether kernels are timed one at a time, see docs/decisions/0012."""
         complaint = cupti_library.why_unavailable()
         if complaint:
             raise ProfilerUnavailable(f"the profiler cupti cannot run here: {complaint}. Or use `--profile none`")
         self._library = cupti_library.find_or_build()
-        self.name = self._library.version
+        self._one_at_a_time = mode is not None and sums_kernels(mode)
+        self.name = self._library.version + (ONE_AT_A_TIME if self._one_at_a_time else "")
 
     def attach(self, shell: str, notes: Path) -> Attachment:
         """The command stays as it is; see `Timer.attach`."""
         gate = gate_attachment(shell, self._library.path, notes)
         environment = {"NVTX_INJECTION64_PATH": str(self._library.path), "PODIUM_CUPTI_NOTES": str(notes)}
-        return replace(gate, environment={**gate.environment, **environment})
+        serial = {"PODIUM_CUPTI_SERIAL": "1"} if self._one_at_a_time else {}
+        return replace(gate, environment={**gate.environment, **environment, **serial})
 
     def read(self, problem: CommandProblem, notes: Path, outcome: Outcome) -> Reading:
         """See `Timer.read`. A filter that matches nothing is an error; ComputeEval makes 0.0 of it."""
@@ -55,6 +59,13 @@ class Cupti:
         if complaint:
             return Reading(None, FAILED.format(complaint), metrics, facts)
         return Reading(extract_time_ms(problem.timing_mode, metrics), None, metrics, facts)
+
+
+def sums_kernels(mode: TimingMode) -> bool:
+    """Whether the mode's time is a sum of kernels' own times, for which it is no matter whether they could overlap."""
+    if isinstance(mode, RegionTimingMode):
+        return mode.time_type == "kernel"
+    return isinstance(mode, KernelsTimingMode | GpuTimingMode)
 
 
 def gate_attachment(shell: str, library: Path, notes: Path) -> Attachment:

@@ -1,6 +1,7 @@
 // What the recorder is told of: work that the device did, and the ranges and launches that it belongs to.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -12,6 +13,15 @@ namespace podium {
 using Nanoseconds = std::uint64_t;  // of CLOCK_MONOTONIC, which all processes of a machine share
 using ThreadId = std::uint64_t;
 using NameId = std::uint32_t;
+
+// When a range is entered or left, and for how long its process had waited at the gate by then.
+struct Moment {
+    Moment(Nanoseconds time_, Nanoseconds waited_ = 0) : time(time_), waited(std::min(waited_, time_)) {}
+
+    Nanoseconds own() const { return time - waited; }  // runs only while the process does not wait
+
+    Nanoseconds time, waited;
+};
 
 enum class Work { kernel, copy, fill };
 

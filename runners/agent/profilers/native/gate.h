@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 
@@ -19,7 +20,7 @@ struct GatePage {
     std::atomic<uint32_t> open;         // written by the node: 1 while the run has the device
     std::atomic<uint32_t> waiting;      // threads that wait now
     std::atomic<uint32_t> in_progress;  // calls that use the device now, waits for it included
-    std::atomic<uint32_t> open_ranges;  // NVTX ranges entered and not yet left
+    std::atomic<uint32_t> unused;
     std::atomic<uint64_t> last_use_ns;  // CLOCK_MONOTONIC
 };
 static_assert(sizeof(GatePage) == 24, "the node reads these 24 bytes");
@@ -52,26 +53,24 @@ public:
         page_->in_progress.fetch_sub(1);
     }
 
-    // Before a range begins: what waits here is no part of its time.
-    void enter_range() {
-        if (!page_) return;
-        enter();
-        page_->open_ranges.fetch_add(1);
-        leave();
-    }
-
-    void leave_range() {
-        if (!page_) return;
-        page_->last_use_ns.store(now_ns());
-        page_->open_ranges.fetch_sub(1);
+    // For how long this process has waited here: any of its threads, those that wait together counted once.
+    uint64_t waited_ns() const {
+        const uint64_t before = waited_ns_.load();
+        return waiters_.load() ? before + now_ns() - waiting_since_ns_.load() : before;
     }
 
 private:
     void wait() {
+        if (waiters_.fetch_add(1) == 0) waiting_since_ns_.store(now_ns());
         page_->waiting.fetch_add(1);
-        const timespec pause{0, 200'000};
-        while (!page_->open.load()) ::nanosleep(&pause, nullptr);
+        timespec pause{0, 100'000};
+        while (!page_->open.load()) {
+            ::nanosleep(&pause, nullptr);
+            pause.tv_nsec = std::min(pause.tv_nsec + 10'000, 500'000L);
+        }
         page_->waiting.fetch_sub(1);
+        const uint64_t since = waiting_since_ns_.load();
+        if (waiters_.fetch_sub(1) == 1) waited_ns_.fetch_add(now_ns() - since);
     }
 
     static uint64_t now_ns() {
@@ -81,6 +80,8 @@ private:
     }
 
     GatePage* page_ = nullptr;
+    std::atomic<uint32_t> waiters_{0};
+    std::atomic<uint64_t> waiting_since_ns_{0}, waited_ns_{0};
 };
 
 }  // namespace podium

@@ -74,16 +74,13 @@ int push(nvtxDomainHandle_t domain, Message message) {
     Recorder* its = recorder();
     if (!its) return NO_LEVEL;
     const Name name(message);
-    gate().enter_range();
-    return its->push(this_thread(), reinterpret_cast<std::uintptr_t>(domain), name.get(), clock_now());
+    return its->push(this_thread(), reinterpret_cast<std::uintptr_t>(domain), name.get(), now());
 }
 
 int pop(nvtxDomainHandle_t domain) {
-    const Nanoseconds now = clock_now();
+    const Moment at = now();
     Recorder* its = recorder();
-    const int level = its ? its->pop(this_thread(), reinterpret_cast<std::uintptr_t>(domain), now) : NO_LEVEL;
-    if (level >= 0) gate().leave_range();
-    return level;
+    return its ? its->pop(this_thread(), reinterpret_cast<std::uintptr_t>(domain), at) : NO_LEVEL;
 }
 
 template <class Message>
@@ -91,14 +88,12 @@ nvtxRangeId_t start(Message message) {
     Recorder* its = recorder();
     if (!its) return 0;
     const Name name(message);
-    gate().enter_range();
-    return its->start(this_thread(), name.get(), clock_now());
+    return its->start(this_thread(), name.get(), now());
 }
 
 void end(nvtxRangeId_t id) {
-    const Nanoseconds now = clock_now();
-    Recorder* its = recorder();
-    if (its && its->end(id, now)) gate().leave_range();
+    const Moment at = now();
+    if (Recorder* its = recorder()) its->end(id, at);
 }
 
 int NVTX_API push_ascii(const char* message) { return push(nullptr, message); }

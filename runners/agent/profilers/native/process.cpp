@@ -122,6 +122,8 @@ Nanoseconds clock_now() {
     return static_cast<Nanoseconds>(now.tv_sec) * 1'000'000'000 + static_cast<Nanoseconds>(now.tv_nsec);
 }
 
+Moment now() { return {clock_now(), gate().waited_ns()}; }
+
 ThreadId this_thread() {
     thread_local unsigned known_in = 0;
     thread_local ThreadId thread = 0;

@@ -8,6 +8,7 @@
 namespace podium {
 
 Nanoseconds clock_now();
+Moment now();
 ThreadId this_thread();
 
 // The recorder of this process; null where nobody asked for one and after the last words were written. A child of `fork`

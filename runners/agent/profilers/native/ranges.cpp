@@ -4,47 +4,48 @@
 
 namespace podium {
 
-int Ranges::push(ThreadId thread, Domain domain, const std::string* name, Nanoseconds now) {
+int Ranges::push(ThreadId thread, Domain domain, const std::string* name, Moment at) {
     if (threads_.size() > MOST_OPEN) forget_idle_threads();
     Thread& its = threads_[thread];
     auto& stack = its.stacks[domain];
-    stack.push_back(enter(its.scope, thread, name, now));
+    stack.push_back(enter(its.scope, thread, name, at));
     return static_cast<int>(stack.size()) - 1;
 }
 
-int Ranges::pop(ThreadId thread, Domain domain, Nanoseconds now) {
+int Ranges::pop(ThreadId thread, Domain domain, Moment at) {
     Thread& its = threads_[thread];
     auto& stack = its.stacks[domain];
     if (stack.empty()) return -1;
-    leave(its.scope, stack.back(), now);
+    leave(its.scope, stack.back(), at);
     stack.pop_back();
     return static_cast<int>(stack.size());
 }
 
-std::uint64_t Ranges::start(ThreadId thread, const std::string* name, Nanoseconds now) {
+std::uint64_t Ranges::start(ThreadId thread, const std::string* name, Moment at) {
     const std::uint64_t id = next_id_++;
-    if (Entered instance = enter(process_, thread, name, now)) started_.emplace(id, std::move(instance));
+    if (Entered instance = enter(process_, thread, name, at)) started_.emplace(id, std::move(instance));
     return id;
 }
 
-bool Ranges::end(std::uint64_t id, Nanoseconds now) {
+bool Ranges::end(std::uint64_t id, Moment at) {
     const auto found = started_.find(id);
     if (found == started_.end()) return false;
-    leave(process_, found->second, now);
+    leave(process_, found->second, at);
     started_.erase(found);
     return true;
 }
 
-Ranges::Entered Ranges::enter(Scope& scope, ThreadId thread, const std::string* name, Nanoseconds now) {
+Ranges::Entered Ranges::enter(Scope& scope, ThreadId thread, const std::string* name, Moment at) {
     NameId id = 0;
     if (!name || !intern(*name, id)) return nullptr;
+    const Nanoseconds now = at.time;
     RangeAccount& account = accounts_[id];
     ++account.unclosed;
     ++open_count_;
     // Threads read the clock before they wait for their turn here, so a later one may bring an earlier time.
     if (account.depth++ == 0) account.since = account.open.empty() ? now : std::max(now, account.open.back().second);
     Depth& nesting = scope[id];
-    if (nesting.depth++ == 0) nesting.since = nesting.last = now;
+    if (nesting.depth++ == 0) nesting.since = nesting.last = at.own();
     auto instance = std::make_shared<Instance>(id, thread, now);
     if (open_.size() < MOST_OPEN) {
         open_.push_back(instance);
@@ -55,8 +56,9 @@ Ranges::Entered Ranges::enter(Scope& scope, ThreadId thread, const std::string* 
     return instance;
 }
 
-void Ranges::leave(Scope& scope, const Entered& instance, Nanoseconds now) {
+void Ranges::leave(Scope& scope, const Entered& instance, Moment at) {
     if (!instance) return;
+    const Nanoseconds now = at.time;
     instance->end.store(std::max<Nanoseconds>(now, 1));
     RangeAccount& account = accounts_[instance->name];
     ++account.instances;
@@ -64,9 +66,9 @@ void Ranges::leave(Scope& scope, const Entered& instance, Nanoseconds now) {
     --open_count_;
     if (--account.depth == 0) close_interval(account, now);
     Depth& nesting = scope[instance->name];
-    nesting.last = std::max(nesting.last, now);
+    nesting.last = std::max(nesting.last, at.own());
     if (--nesting.depth == 0) {
-        account.wall_ns += std::max(now, nesting.since) - nesting.since;
+        account.wall_ns += std::max(at.own(), nesting.since) - nesting.since;
         scope.erase(instance->name);
     }
     const auto place = std::find(open_.rbegin(), open_.rend(), instance);

@@ -21,7 +21,7 @@ struct RangeAccount {
     const std::string* name;      // kept as long as the process lives
     std::uint64_t instances = 0;  // entered and left
     std::uint64_t unclosed = 0;   // entered and not left yet
-    Nanoseconds wall_ns = 0;      // per thread (push and pop) or process (start and end), what nests counted once
+    Nanoseconds wall_ns = 0;      // per thread (push and pop) or process (start and end), what nests counted once, waits left out
     std::uint64_t depth = 0;      // how many are open in the process
     Nanoseconds since = 0;        // when the first of these was entered
     std::vector<std::pair<Nanoseconds, Nanoseconds>> open;  // when any was, neighbours joined where there are too many
@@ -32,12 +32,12 @@ public:
     using Domain = std::uint64_t;
 
     // Nameless ranges keep their place on the stack and count for nothing, as in ComputeEval. Both return NVTX's level.
-    int push(ThreadId thread, Domain domain, const std::string* name, Nanoseconds now);
-    int pop(ThreadId thread, Domain domain, Nanoseconds now);
+    int push(ThreadId thread, Domain domain, const std::string* name, Moment at);
+    int pop(ThreadId thread, Domain domain, Moment at);
 
     // Start and end, by any threads of the process. `start` returns an id that is never 0.
-    std::uint64_t start(ThreadId thread, const std::string* name, Nanoseconds now);
-    bool end(std::uint64_t id, Nanoseconds now);  // false for a range that is not open
+    std::uint64_t start(ThreadId thread, const std::string* name, Moment at);
+    bool end(std::uint64_t id, Moment at);  // false for a range that is not open
 
     void launched(std::uint32_t correlation, ThreadId thread, Nanoseconds now);
     Launch launch_of(std::uint32_t correlation) const;
@@ -59,7 +59,7 @@ private:
     using Entered = std::shared_ptr<Instance>;  // null for a nameless range
     struct Depth {
         std::uint64_t depth = 0;
-        Nanoseconds since = 0, last = 0;
+        Nanoseconds since = 0, last = 0;  // of Moment::own
     };
     using Scope = std::unordered_map<NameId, Depth>;  // within which ranges of one name nest
     struct Thread {
@@ -71,8 +71,8 @@ private:
         Launch launch;
     };
 
-    Entered enter(Scope& scope, ThreadId thread, const std::string* name, Nanoseconds now);
-    void leave(Scope& scope, const Entered& instance, Nanoseconds now);
+    Entered enter(Scope& scope, ThreadId thread, const std::string* name, Moment at);
+    void leave(Scope& scope, const Entered& instance, Moment at);
     bool intern(const std::string& name, NameId& id);
     void close_interval(RangeAccount& account, Nanoseconds now) const;
     void forget_idle_threads();

@@ -114,28 +114,28 @@ void SpinLock::lock() {
         if (turns > 64) sched_yield();
 }
 
-int Recorder::push(ThreadId thread, Ranges::Domain domain, const std::string* name, Nanoseconds now) {
+int Recorder::push(ThreadId thread, Ranges::Domain domain, const std::string* name, Moment at) {
     ++changes_;
     const Guard guard(host_lock_);
-    return ranges_.push(thread, domain, name, now);
+    return ranges_.push(thread, domain, name, at);
 }
 
-int Recorder::pop(ThreadId thread, Ranges::Domain domain, Nanoseconds now) {
+int Recorder::pop(ThreadId thread, Ranges::Domain domain, Moment at) {
     ++changes_;
     const Guard guard(host_lock_);
-    return ranges_.pop(thread, domain, now);
+    return ranges_.pop(thread, domain, at);
 }
 
-std::uint64_t Recorder::start(ThreadId thread, const std::string* name, Nanoseconds now) {
+std::uint64_t Recorder::start(ThreadId thread, const std::string* name, Moment at) {
     ++changes_;
     const Guard guard(host_lock_);
-    return ranges_.start(thread, name, now);
+    return ranges_.start(thread, name, at);
 }
 
-bool Recorder::end(std::uint64_t id, Nanoseconds now) {
+bool Recorder::end(std::uint64_t id, Moment at) {
     ++changes_;
     const Guard guard(host_lock_);
-    return ranges_.end(id, now);
+    return ranges_.end(id, at);
 }
 
 void Recorder::launched(std::uint32_t correlation, ThreadId thread, Nanoseconds now) {

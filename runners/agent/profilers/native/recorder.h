@@ -27,10 +27,10 @@ public:
     explicit Recorder(Nanoseconds begun) : begun_(begun), ledger_(begun) {}
 
     // The host's side, from any thread. `name` is clean (see text.h), or null for a range without one.
-    int push(ThreadId thread, Ranges::Domain domain, const std::string* name, Nanoseconds now);
-    int pop(ThreadId thread, Ranges::Domain domain, Nanoseconds now);
-    std::uint64_t start(ThreadId thread, const std::string* name, Nanoseconds now);
-    bool end(std::uint64_t id, Nanoseconds now);  // false for a range that is not open
+    int push(ThreadId thread, Ranges::Domain domain, const std::string* name, Moment at);
+    int pop(ThreadId thread, Ranges::Domain domain, Moment at);
+    std::uint64_t start(ThreadId thread, const std::string* name, Moment at);
+    bool end(std::uint64_t id, Moment at);  // false for a range that is not open
     void launched(std::uint32_t correlation, ThreadId thread, Nanoseconds now);
 
     // The device's side.
