@@ -1,7 +1,9 @@
 """Brings the GPU showcase in: its release, track and entrants, and the results that were measured on a real GPU."""
 
+import gzip
 import io
-from collections.abc import Callable, Iterable
+import json
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import BinaryIO
 
@@ -15,9 +17,17 @@ from leaderboard.actions.rank import rank_touched
 from leaderboard.actions.tracks import offer
 from leaderboard.models import Entrant, Track
 from problems.formats.compute_eval.directory import read_problem_directory
-from problems.formats.compute_eval.packs import problem_metadata_for, write_problem_pack
-from problems.formats.graded_rows import read_graded_rows
+from problems.formats.compute_eval.packs import (
+    PackRecord,
+    ProblemPack,
+    problem_metadata_for,
+    problem_pack_from,
+    write_problem_pack,
+)
+from problems.formats.graded_rows import GradedRow, read_graded_rows
 from problems.models import Release
+from problems.spec.digests import grading_digest
+from problems.spec.profile import Profile
 
 SHOWCASE = Path("examples/showcase")
 TRACK = {
@@ -35,17 +45,21 @@ SPLITS_JOBS = True
 def seed_showcase(
     organiser: User, make_entrant: Callable[[DemoEntrant], Entrant], folder: Path = SHOWCASE
 ) -> Board | None:
-    """None where no results are at hand; again changes nothing. A problem that nobody has results of yet is left out:
-    who lacks one has no full submission, and so no rank. Raises Refused or PackRefused.
+    """None where no results are at hand; again changes nothing. Raises Refused or PackRefused.
+
+    A problem is left out while its results are missing or of another content than it has: an entrant who lacks one has
+    no full submission, and so no rank.
     """
     results = {path.name.partition(".")[0]: path for path in (folder / "results").glob("*.jsonl.gz")}
     if not results:
         return None
+    pack = _graded_part(read_problem_directory(folder), results.values())
+    task_ids = {record.problem.task_id for record in pack.records}
     track = _track(organiser)
-    release = _release(organiser, track, _graded_part(folder, results.values()))
+    release = _release(organiser, track, pack)
     for one in load_entrants(folder / "entrants"):
         if path := results.get(one.slug):
-            import_results(organiser, Place(make_entrant(one), release, track), path, path.name)
+            import_results(organiser, Place(make_entrant(one), release, track), _rows_of(path, task_ids), path.name)
     rank_touched()
     return Board(release.slug, track.slug)
 
@@ -58,19 +72,35 @@ def _track(organiser: User) -> Track:
     return found
 
 
-def _graded_part(folder: Path, results: Iterable[Path]) -> BinaryIO:
-    """The pack of the problems that have results; of all of them it is the folder's own."""
-    graded = {one.row.task_id for path in results for one in read_graded_rows(path)}
-    pack = read_problem_directory(folder)
-    lines = {one.problem.task_id: one.line for one in pack.records if one.problem.task_id in graded}
-    target = io.BytesIO()
-    write_problem_pack(target, problem_metadata_for(pack.metadata, lines.items()), lines.values())
-    target.seek(0)
-    return target
+def _graded_part(pack: ProblemPack, results: Iterable[Path]) -> ProblemPack:
+    """The problems that have results which hold; of all of them it is the pack itself."""
+    rows = [one.row for path in results for one in read_graded_rows(path)]
+    graded = {row.task_id for row in rows}
+    records = {one.problem.task_id: one for one in pack.records}
+    changed = {
+        row.task_id for row in rows if row.task_id in records and not _holds(row, records[row.task_id], pack.profile)
+    }
+    lines = {task_id: one.line for task_id, one in records.items() if task_id in graded - changed}
+    metadata = problem_metadata_for(pack.metadata, lines.items())
+    return problem_pack_from(metadata.to_bytes(), b"".join(lines.values()))
 
 
-def _release(organiser: User, track: Track, pack: BinaryIO) -> Release:
-    release = curate.import_release(organiser, pack).release
+def _holds(row: GradedRow, record: PackRecord, profile: Profile) -> bool:
+    problem = record.problem
+    return row.stated_grading_digest(profile) == grading_digest(problem, problem.podium.build_only)
+
+
+def _rows_of(path: Path, task_ids: Collection[str]) -> BinaryIO:
+    """The file's rows of these problems."""
+    lines = gzip.decompress(path.read_bytes()).splitlines(keepends=True)
+    return io.BytesIO(b"".join(line for line in lines if json.loads(line)["task_id"] in task_ids))
+
+
+def _release(organiser: User, track: Track, pack: ProblemPack) -> Release:
+    packed = io.BytesIO()
+    write_problem_pack(packed, pack.metadata_bytes, pack.jsonl_bytes)
+    packed.seek(0)
+    release = curate.import_release(organiser, packed).release
     offer(organiser, release, track)
     if release.is_draft:
         curate.make_public(organiser, release)

@@ -48,8 +48,8 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def write_problem(folder: Path, name: str) -> None:
-    write_yaml(folder / "problems" / name / "problem-spec.yaml", SPEC | {"task_id": f"Show/{name}"})
+def write_problem(folder: Path, name: str, **changes: str) -> None:
+    write_yaml(folder / "problems" / name / "problem-spec.yaml", SPEC | {"task_id": f"Show/{name}"} | changes)
 
 
 def write_results(folder: Path, entrant: str) -> None:
@@ -107,6 +107,21 @@ def test_a_problem_that_nobody_has_results_of_yet_is_left_out_and_the_others_ran
     seed(folder, cast)
     assert task_ids(Release.objects.get()) == ["Show/add", "Show/scan"]
     assert (Standing.objects.get().rank, Submission.objects.get().is_full) == (1, True)
+
+
+def test_a_problem_that_changed_since_it_was_graded_is_left_out_too(folder: Path, cast: factories.Cast) -> None:
+    write_results(folder, "demo-tuned")
+    write_problem(folder, "scan", test_command="./test.out --all")
+    seed(folder, cast)
+    assert task_ids(Release.objects.get()) == ["Show/add"]
+    assert (Standing.objects.get().rank, Result.objects.count()) == (1, 1)
+
+
+def test_a_problem_whose_words_alone_changed_keeps_its_results(folder: Path, cast: factories.Cast) -> None:
+    write_results(folder, "demo-tuned")
+    write_problem(folder, "scan", prompt="Write a kernel, please.")
+    seed(folder, cast)
+    assert (Standing.objects.get().rank, Result.objects.count()) == (1, 2)
 
 
 def test_a_problem_comes_in_with_its_results(folder: Path, cast: factories.Cast) -> None:
