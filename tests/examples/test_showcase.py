@@ -3,6 +3,7 @@
 What the solutions do can be seen on a GPU alone; here the verdicts are checked that need none.
 """
 
+import ast
 import os
 import subprocess
 from collections.abc import Sequence
@@ -28,7 +29,7 @@ SHOWCASE = Path(__file__).parents[2] / "examples" / "showcase"
 SLUGS = tuple(sorted(path.parent.name for path in SHOWCASE.glob("problems/*/problem-spec.yaml")))
 ENTRANTS = ("demo-flawed", "demo-library", "demo-naive", "demo-tuned")
 SAMPLES_PER_PROBLEM = 3
-HARNESS_HEADER = "test/podium_bench.cuh"
+SHARED = {"cpp": "test/podium_bench.cuh", "python": "test/podium_split.py"}
 COMPILED = ("async-pipeline", "matmul-fp32", "segmented-sum")
 """One baseline of each group that needs no library; PODIUM_COMPILE_ALL=1 compiles everything that needs none."""
 
@@ -112,7 +113,7 @@ def test_a_problem_says_all_that_its_page_and_its_judge_need(slug: str) -> None:
     assert of.podium.title and of.podium.starter and of.podium.work_checked
     assert of.podium.flops or of.podium.bytes
     assert of.podium.working_set_bytes
-    assert of.podium.harness == "in_process"
+    assert of.podium.harness == ("in_process" if is_cpp(slug) else "separate")
     assert of.podium.build_only is not None
     assert len(of.podium.known_bad) >= 2
 
@@ -131,7 +132,7 @@ def test_a_problem_is_built_tested_and_timed_alike(slug: str) -> None:
         )
         assert set(of.podium.build_only or []) == {file.path for file in of.test_files}
     else:
-        assert of.test_command == "PYTHONPATH=. python test/test_main.py"
+        assert of.test_command == "python -I -B test/test_main.py"
 
 
 def test_both_kinds_of_region_time_are_shown() -> None:
@@ -146,11 +147,20 @@ def test_a_benchmark_goes_through_the_shared_loop_and_flushes_where_it_says_so(s
     assert ("CacheFlush" in main) == problem(slug).podium.l2_flushed
 
 
-def test_all_copies_of_the_shared_harness_are_equal() -> None:
-    shared = (SHOWCASE / "common" / "podium_bench.cuh").read_text("utf-8")
-    for slug in CPP_SLUGS:
-        copies = [file.content for file in problem(slug).test_files if file.path == HARNESS_HEADER]
-        assert copies == [shared], slug
+@pytest.mark.parametrize("slug", SLUGS)
+def test_all_copies_of_the_shared_harness_are_equal(slug: str) -> None:
+    path = SHARED[problem(slug).language]
+    copies = [file.content for file in problem(slug).test_files if file.path == path]
+    assert copies == [(SHOWCASE / "common" / Path(path).name).read_text("utf-8")]
+
+
+@pytest.mark.parametrize("slug", [slug for slug in SLUGS if not is_cpp(slug)])
+def test_a_python_harness_leaves_the_solution_to_a_process_of_its_own(slug: str) -> None:
+    (main,) = (file.content for file in problem(slug).test_files if file.path == "test/test_main.py")
+    imported = {name.name for node in ast.walk(ast.parse(main)) if isinstance(node, ast.Import) for name in node.names}
+    imported |= {str(node.module) for node in ast.walk(ast.parse(main)) if isinstance(node, ast.ImportFrom)}
+    assert "podium_split" in imported
+    assert "solution" not in imported
 
 
 @pytest.mark.parametrize("entrant", ENTRANTS)

@@ -15,7 +15,9 @@ from problems.spec.profile import Profile
 SHOWCASE = Path(__file__).parents[2] / "examples" / "showcase"
 FILES = sorted((SHOWCASE / "results").glob("*.jsonl.gz"))
 NOT_GRADED_YET = {"spmv-csr"}
-"""Problems that are newer than the results. A run on the GPU empties this, and the next one."""
+"""Problems that are newer than the results. A run on the GPU empties this, and the next two."""
+MENDED_SINCE = {"cupy-pairwise", "triton-rmsnorm"}
+"""Problems that were graded with another content than they have now: their results hold no longer."""
 CHANGED_SINCE = {("demo-flawed", "row-softmax", 1)}
 """Samples that were mended after they were graded."""
 
@@ -44,7 +46,7 @@ def entrant_of(path: Path) -> dict[str, Any]:
 def test_every_problem_is_the_one_that_was_graded(path: Path) -> None:
     found = {row.task_id: row.stated_grading_digest(Profile.PODIUM) for row in rows_of(path)}
     changed = {task for task, digest in digests().items() if found.get(task) != digest}
-    assert changed == NOT_GRADED_YET, f"grade these again on the GPU: {changed}"
+    assert changed == NOT_GRADED_YET | MENDED_SINCE, f"grade these again on the GPU, or take them off: {changed}"
     assert not NOT_GRADED_YET & found.keys(), "graded meanwhile: take them off the list"
 
 

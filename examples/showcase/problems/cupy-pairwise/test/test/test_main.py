@@ -1,16 +1,22 @@
-"""Tests and times pairwise; with `--perf` it times. The solution is imported into this process."""
+"""Tests and times pairwise; with `--perf` it times. The solution runs in a process of its own."""
 
 import os
 import sys
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
+os.environ["CUPY_CACHE_IN_MEMORY"] = "1"  # what is cached on disk, the contestant may change
 import cupy
 import numpy as np
 from cupy.cuda import nvtx
 
+sys.path.append(os.path.dirname(os.path.abspath(__file__)))
+from podium_split import RANGE, Contestant, Layout, Memory, fail
+
 ABSOLUTE, RELATIVE = 2e-4, 1e-5
 GUARD, GUARD_BYTE = 1024, 0xA5
+MEMORY_BYTES = 320 << 20
+SINGLE = "<f4"
 POINTS, QUERIES, DIMENSIONS = 8192, 8192, 64
 WARMUP_CALLS, TIMED_CALLS = 3, 20
 
@@ -61,41 +67,25 @@ extern "C" __global__ void count_right(const float* points, const float* queries
 
 module = cupy.RawModule(code=KERNELS)
 draw, count_drawn, count_right = (module.get_function(name) for name in ("draw", "count_drawn", "count_right"))
-# Bound before the solution is imported, which may put other things in their place.
 synchronize = cupy.cuda.runtime.deviceSynchronize
-range_push, range_pop = nvtx.RangePush, nvtx.RangePop
-timed = "--perf" in sys.argv
-sys.argv = sys.argv[:1]
-
-
-def fail(words: str) -> NoReturn:
-    print(f"FAILED: {words}", file=sys.stderr)
-    raise SystemExit(1)
-
-
-def guarded(work: Callable[[], Any]) -> Any:
-    """What a solution raises, SystemExit(0) too, is a failure."""
-    try:
-        return work()
-    except BaseException as error:  # noqa: BLE001
-        fail(f"the solution raised {type(error).__name__}: {error}")
-
-
-def load() -> Callable[[cupy.ndarray, cupy.ndarray, cupy.ndarray], object]:
-    from solution import pairwise
-
-    return pairwise
 
 
 def fresh_seed() -> int:
     return int.from_bytes(os.urandom(7))
 
 
+def placed(layout: Layout, *shape: int) -> tuple[cupy.ndarray, list[Any]]:
+    """An array that the contestant maps too, and how it is told of it."""
+    view, told = layout.place(shape, SINGLE)
+    return cupy.asarray(view), told
+
+
 class Output:
     """An array of ones' bits, NaN as a float, between two guards."""
 
-    def __init__(self, m: int, n: int) -> None:
-        self.memory = cupy.empty(m * n + 2 * GUARD, dtype=cupy.float32)
+    def __init__(self, layout: Layout, m: int, n: int) -> None:
+        self.memory, (offset, _, _) = placed(layout, m * n + 2 * GUARD)
+        self.told = [offset + GUARD * self.memory.itemsize, [m, n], SINGLE]
         self.memory.data.memset(GUARD_BYTE, self.memory.nbytes)
         self.array = self.memory[GUARD : GUARD + m * n].reshape(m, n)
         self.poison()
@@ -115,10 +105,14 @@ def reference(points: np.ndarray, queries: np.ndarray) -> np.ndarray:
 
 
 def test_one(points: np.ndarray, queries: np.ndarray, what: str) -> None:
-    points_given, queries_given = cupy.asarray(points), cupy.asarray(queries)
-    out = Output(len(points), len(queries))
-    guarded(lambda: pairwise(points_given, queries_given, out.array))
-    guarded(synchronize)
+    layout = Layout(memory)
+    points_given, points_told = placed(layout, *points.shape)
+    queries_given, queries_told = placed(layout, *queries.shape)
+    points_given.set(points)
+    queries_given.set(queries)
+    out = Output(layout, len(points), len(queries))
+    synchronize()
+    contestant.call([points_told, queries_told, out.told])
     got, wanted = out.array.get(), reference(points, queries)
     right = (np.abs(got - wanted) <= ABSOLUTE + RELATIVE * wanted) & (got >= 0)
     if not right.all():
@@ -182,22 +176,23 @@ def expect_distances(points: cupy.ndarray, queries: cupy.ndarray, out: cupy.ndar
 
 
 def benchmark() -> None:
-    points = cupy.empty((POINTS, DIMENSIONS), dtype=cupy.float32)
-    queries = cupy.empty((QUERIES, DIMENSIONS), dtype=cupy.float32)
-    out, kept = Output(POINTS, QUERIES), cupy.empty((POINTS, QUERIES), dtype=cupy.float32)
+    layout = Layout(memory)
+    points, points_told = placed(layout, POINTS, DIMENSIONS)
+    queries, queries_told = placed(layout, QUERIES, DIMENSIONS)
+    out, kept = Output(layout, POINTS, QUERIES), cupy.empty((POINTS, QUERIES), dtype=cupy.float32)
     points_again, queries_again = cupy.empty_like(points), cupy.empty_like(queries)
+    # Work of a process without such a range would be shared out to the contestant's, by slices of time.
+    nvtx.RangePush(RANGE)
+    draw((1,), (256,), (points, np.int32(1), np.uint64(0)))
+    synchronize()
+    nvtx.RangePop()
     for i in range(WARMUP_CALLS + TIMED_CALLS):
         seed = fresh_seed()
         fill(points, seed)
         fill(queries, seed ^ (1 << 62))
         out.poison()
         synchronize()
-        if i >= WARMUP_CALLS:
-            range_push("bench_region")
-        guarded(lambda: pairwise(points, queries, out.array))
-        guarded(synchronize)
-        if i >= WARMUP_CALLS:
-            range_pop()
+        contestant.call([points_told, queries_told, out.told], timed=i >= WARMUP_CALLS)
         kept.data.copy_from_device(out.array.data, out.array.nbytes)
         expect_drawn(points, seed, "points after the call")
         expect_drawn(queries, seed ^ (1 << 62), "queries after the call")
@@ -207,5 +202,7 @@ def benchmark() -> None:
     out.expect_guards()
 
 
-pairwise = guarded(load)
-(benchmark if timed else tests)()
+memory = Memory(MEMORY_BYTES)
+contestant = Contestant("cupy", "pairwise", memory)
+(benchmark if "--perf" in sys.argv else tests)()
+contestant.end()

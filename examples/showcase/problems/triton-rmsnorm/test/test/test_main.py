@@ -1,42 +1,21 @@
-"""Tests and times rmsnorm; with `--perf` it times. The solution is imported into this process."""
+"""Tests and times rmsnorm; with `--perf` it times. The solution runs in a process of its own."""
 
 import os
 import sys
-from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
 import torch
+
+sys.path.append(os.path.dirname(os.path.abspath(__file__)))
+from podium_split import RANGE, Contestant, Layout, Memory, fail
 
 DEVICE = "cuda"
 ABSOLUTE, RELATIVE = 1e-3, 2e-3
 GUARD, GUARD_VALUE = 2048, 1234.0
 ROWS, COLUMNS = 32768, 4096
 WARMUP_CALLS, TIMED_CALLS = 3, 20
-
-# Bound before the solution is imported, which may put other things in their place.
-synchronize = torch.cuda.synchronize
-range_push, range_pop = torch.cuda.nvtx.range_push, torch.cuda.nvtx.range_pop
-timed = "--perf" in sys.argv
-sys.argv = sys.argv[:1]
-
-
-def fail(words: str) -> NoReturn:
-    print(f"FAILED: {words}", file=sys.stderr)
-    raise SystemExit(1)
-
-
-def guarded(work: Callable[[], Any]) -> Any:
-    """What a solution raises, SystemExit(0) too, is a failure."""
-    try:
-        return work()
-    except BaseException as error:  # noqa: BLE001
-        fail(f"the solution raised {type(error).__name__}: {error}")
-
-
-def load() -> Callable[[torch.Tensor, torch.Tensor, torch.Tensor, float], object]:
-    from solution import rmsnorm
-
-    return rmsnorm
+MEMORY_BYTES = 640 << 20
+HALF = "<f2"
 
 
 def fresh_generator() -> tuple[int, torch.Generator]:
@@ -44,12 +23,20 @@ def fresh_generator() -> tuple[int, torch.Generator]:
     return seed, torch.Generator(device=DEVICE).manual_seed(seed)
 
 
+def placed(layout: Layout, *shape: int) -> tuple[torch.Tensor, list[Any]]:
+    """A tensor that the contestant maps too, and how it is told of it."""
+    view, told = layout.place(shape, HALF)
+    return torch.as_tensor(view, device=DEVICE), told
+
+
 class Output:
     """A tensor of ones' bits, NaN as a float, between two guards."""
 
-    def __init__(self, rows: int, columns: int) -> None:
+    def __init__(self, layout: Layout, rows: int, columns: int) -> None:
         size = rows * columns
-        self.memory = torch.full((size + 2 * GUARD,), GUARD_VALUE, dtype=torch.float16, device=DEVICE)
+        self.memory, (offset, _, _) = placed(layout, size + 2 * GUARD)
+        self.memory.fill_(GUARD_VALUE)
+        self.told = [offset + GUARD * self.memory.element_size(), [rows, columns], HALF]
         self.tensor = self.memory[GUARD : GUARD + size].view(rows, columns)
         self.poison()
 
@@ -79,10 +66,14 @@ def reference(x: torch.Tensor, weight: torch.Tensor, eps: float, dtype: torch.dt
 
 
 def test_one(x: torch.Tensor, weight: torch.Tensor, eps: float, what: str) -> None:
-    x_given, weight_given = x.clone(), weight.clone()
-    out = Output(*x.shape)
-    guarded(lambda: rmsnorm(x_given, weight_given, out.tensor, eps))
-    guarded(synchronize)
+    layout = Layout(memory)
+    x_given, x_told = placed(layout, *x.shape)
+    weight_given, weight_told = placed(layout, *weight.shape)
+    x_given.copy_(x)
+    weight_given.copy_(weight)
+    out = Output(layout, *x.shape)
+    torch.cuda.synchronize()
+    contestant.call([x_told, weight_told, out.told], eps)
     wanted = reference(x.cpu(), weight.cpu(), eps, torch.float64)
     expect_close(out.tensor.cpu().double(), wanted, f"{what}, shape {tuple(x.shape)}")
     out.expect_guards()
@@ -113,26 +104,27 @@ def tests() -> None:
 
 
 def benchmark() -> None:
-    x = torch.empty(ROWS, COLUMNS, dtype=torch.float16, device=DEVICE)
-    weight = torch.empty(COLUMNS, dtype=torch.float16, device=DEVICE)
+    layout = Layout(memory)
+    x, x_told = placed(layout, ROWS, COLUMNS)
+    weight, weight_told = placed(layout, COLUMNS)
     x_again, weight_again = torch.empty_like(x), torch.empty_like(weight)
-    out, eps = Output(ROWS, COLUMNS), 1e-5
+    out, eps = Output(layout, ROWS, COLUMNS), 1e-5
     kept = torch.empty_like(out.tensor)
     l2_bytes = torch.cuda.get_device_properties(0).L2_cache_size
     flush = torch.empty(l2_bytes // 2 * 5, dtype=torch.uint8, device=DEVICE)
+    # Work of a process without such a range would be shared out to the contestant's, by slices of time.
+    torch.cuda.nvtx.range_push(RANGE)
+    flush[:1].fill_(1)
+    torch.cuda.synchronize()
+    torch.cuda.nvtx.range_pop()
     for i in range(WARMUP_CALLS + TIMED_CALLS):
         seed, generator = fresh_generator()
         x.normal_(generator=generator)
         weight.normal_(generator=generator)
         out.poison()
         flush.fill_(i)
-        synchronize()
-        if i >= WARMUP_CALLS:
-            range_push("bench_region")
-        guarded(lambda: rmsnorm(x, weight, out.tensor, eps))
-        guarded(synchronize)
-        if i >= WARMUP_CALLS:
-            range_pop()
+        torch.cuda.synchronize()
+        contestant.call([x_told, weight_told, out.told], eps, timed=i >= WARMUP_CALLS)
         kept.copy_(out.tensor)
         generator.manual_seed(seed)
         x_again.normal_(generator=generator)
@@ -143,5 +135,9 @@ def benchmark() -> None:
     out.expect_guards()
 
 
-rmsnorm = guarded(load)
-(benchmark if timed else tests)()
+torch.cuda.init()
+torch.empty(1, device=DEVICE)
+memory = Memory(MEMORY_BYTES)
+contestant = Contestant("torch", "rmsnorm", memory)
+(benchmark if "--perf" in sys.argv else tests)()
+contestant.end()
