@@ -1,5 +1,6 @@
 """The board's rows as HTML, written in one go: a template tag per cell would cost more than the rest of the page."""
 
+import re
 from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Any
@@ -15,28 +16,33 @@ from leaderboard.charts.colours import colour_of
 from leaderboard.models.entrant import EntrantKind
 
 _SLUG = "SLUG"
+_FEW_PX, _SOME_PX = 988, 1225
+"""How wide a frame must be for a table, as the style sheet has it: what windows of 1,024 and of 1,280 px leave."""
+_BESIDE_PX, _FIGURE_PX, _LETTER_PX, _PADDING_PX = 285, 77, 10, 10
+"""Rank, model and what a date is wider; a column of figures over their interval; a heading's letter; both its sides."""
 
 
 def body(rows: Sequence[Row], columns: Sequence[Column]) -> SafeString:
     """Every text that a person or a pack may have written goes through `escape` on its way."""
     address = reverse("entrant", args=[_SLUG])
-    return mark_safe("\n".join(_row(row, columns, address) for row in rows))  # noqa: S308 - escaped piece by piece
+    titled = [(column, escape(_heading(column))) for column in columns]
+    return mark_safe("\n".join(_row(row, titled, address) for row in rows))  # noqa: S308 - escaped piece by piece
 
 
-def _row(row: Row, columns: Sequence[Column], address: str) -> str:
+def _row(row: Row, titled: Sequence[tuple[Column, str]], address: str) -> str:
     baseline = row["entrant__kind"] == EntrantKind.BASELINE
     tone = "baseline" if baseline else "incomplete" if row["is_incomplete"] else ""
-    cells = "".join(_cell(column.cell(row)) for column in columns)
+    cells = "".join(_cell(title, column.cell(row)) for column, title in titled)
     return f'<tr class="{tone}">{_rank(row)}{_model(row, address.replace(_SLUG, row["entrant__slug"]))}{cells}</tr>'
 
 
 def _rank(row: Row) -> str:
     if row["rank"] is None:
-        return f'<td class="num rank" title="{escape(_why_unranked(row))}">–</td>'
+        return f'<td class="num rank" data-title="Rank" title="{escape(_why_unranked(row))}">–</td>'
     low, high = row["rank_low"], row["rank_high"]
     interval = f"({low}–{high})" if low is not None and low != high else ""
     title = f"95 % interval of the rank: {low}–{high}"
-    return f'<td class="num rank" title="{title}"><b>{row["rank"]}</b> <small>{interval}</small></td>'
+    return f'<td class="num rank" data-title="Rank" title="{title}"><b>{row["rank"]}</b> <small>{interval}</small></td>'
 
 
 def _why_unranked(row: Row) -> str:
@@ -74,9 +80,26 @@ def _badges(row: Row) -> Iterator[tuple[str, str, str]]:
         yield "wait", "Its submission is still being judged.", "provisional"
 
 
-def _cell(cell: Cell) -> str:
-    title = f' title="{escape(cell.note)}"' if cell.note else ""
-    return f'<td class="num"{title}>{escape(cell.text)} <small>{escape(cell.margin)}</small></td>'
+def _cell(title: str, cell: Cell) -> str:
+    """With its column's title, escaped, to be shown where the figures do not stand under it."""
+    note = f' title="{escape(cell.note)}"' if cell.note else ""
+    return f'<td class="num" data-title="{title}"{note}>{escape(cell.text)} <small>{escape(cell.margin)}</small></td>'
+
+
+def _heading(column: Column) -> str:
+    """Title and unit."""
+    return f"{column.title} ({column.unit})" if column.unit else column.title
+
+
+def breadth(columns: Sequence[Column]) -> str:
+    """`few`, `some` or `many`: how wide a page must be for a table; in a narrower one the figures wrap."""
+    needed = _BESIDE_PX + sum(max(_FIGURE_PX, _heading_px(column)) for column in columns)
+    return "few" if needed <= _FEW_PX else "some" if needed <= _SOME_PX else "many"
+
+
+def _heading_px(column: Column) -> int:
+    """About how wide its longest word is, which no browser breaks."""
+    return _LETTER_PX * max(map(len, re.split(r"[\s-]", column.title))) + _PADDING_PX
 
 
 def header(columns: Sequence[Column], query: BoardQuery) -> list[dict[str, Any]]:

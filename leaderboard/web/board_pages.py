@@ -40,7 +40,7 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
     context = release_context(request, release, "board") | {
         "query": query, "tracks": tracks, "groups": groups, "all_groups": ALL_GROUPS, "table": found,
         "ks": [k for k in release.ks if k > 1],
-        "header": board_html.header(found.columns, query),
+        "header": board_html.header(found.columns, query), "breadth": board_html.breadth(found.columns),
         "pinned": board_html.body(found.pinned, found.columns),
         "rows": board_html.body(found.rows, found.columns),
         "pages": [(number, query.url(page=number)) for number in range(1, found.n_pages + 1)],

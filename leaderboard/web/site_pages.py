@@ -50,6 +50,7 @@ def _top_of(request: HttpRequest, release: Release) -> dict[str, Any]:
     return {
         "track": track,
         "columns": found.columns,
+        "breadth": board_html.breadth(found.columns),
         "rows": board_html.body(found.rows[:TOP_ROWS], found.columns),
         "n_all": found.n_all,
         "imported": found.imported,
