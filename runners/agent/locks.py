@@ -1,9 +1,9 @@
-"""Locks that a device's users share: many readers or one writer, by turns, and one tenant at a time."""
+"""Locks that a device's users share: many readers or one writer, and one tenant at a time."""
 
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Condition
 
@@ -92,81 +92,6 @@ class FairLock:
         if passed or (after_writer and overdue):
             for ticket in readers:
                 ticket.called = True
-
-
-class Account:
-    """What one user of `Turns` has had so far."""
-
-    def __init__(self) -> None:
-        self.held_seconds = 0.0
-
-
-@dataclass(eq=False)
-class _Turn:
-    account: Account
-    exclusive: bool
-    since: float
-
-
-class Turns:
-    """Many readers or one writer, who come back often: next is whoever has had the least so far.
-
-    So one that wants a moment a hundred times waits for none that wants a second at a time more than once. Those who
-    read enter together. Nobody starves: who has waited for `patience_seconds` comes first.
-    """
-
-    def __init__(self, patience_seconds: float = 10.0) -> None:
-        self._patience_seconds = patience_seconds
-        self._changed = Condition()
-        self._queue: list[_Turn] = []
-        self._inside: set[_Turn] = set()
-
-    def shared(self, account: Account | None = None) -> AbstractContextManager[None]:
-        return self._turn(account or Account(), exclusive=False)
-
-    def exclusive(self, account: Account | None = None) -> AbstractContextManager[None]:
-        return self._turn(account or Account(), exclusive=True)
-
-    @property
-    def is_wanted(self) -> bool:
-        """Whether anybody waits."""
-        return bool(self._queue)
-
-    @contextmanager
-    def _turn(self, account: Account, *, exclusive: bool) -> Iterator[None]:
-        turn = _Turn(account, exclusive, time.monotonic())
-        with self._changed:
-            self._queue.append(turn)
-            self._let_in()
-            self._changed.wait_for(lambda: turn in self._inside)
-        entered = time.monotonic()
-        try:
-            yield
-        finally:
-            with self._changed:
-                account.held_seconds += time.monotonic() - entered
-                self._inside.remove(turn)
-                self._let_in()
-
-    def _let_in(self) -> None:
-        if not self._queue or any(turn.exclusive for turn in self._inside):
-            return
-        following = self._next()
-        if following.exclusive:
-            coming = [] if self._inside else [following]
-        else:
-            coming = [turn for turn in self._queue if not turn.exclusive]
-        for turn in coming:
-            self._queue.remove(turn)
-            self._inside.add(turn)
-        if coming:
-            self._changed.notify_all()
-
-    def _next(self) -> _Turn:
-        first = self._queue[0]
-        if time.monotonic() - first.since >= self._patience_seconds:
-            return first
-        return min(self._queue, key=lambda turn: turn.account.held_seconds)
 
 
 class Tenancy:

@@ -1,7 +1,7 @@
 """Runs a built solution: its tests beside others', its benchmark with the device to itself."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,7 +10,7 @@ from threading import Event
 from runners.agent import artefact
 from runners.agent.environment import NodeEnvironment
 from runners.agent.errors import Cancelled
-from runners.agent.gpu.gate import Gate, Watched
+from runners.agent.gpu.gate import Gate, Watched, Window
 from runners.agent.gpu.record import DeviceRecord
 from runners.agent.profilers import Attachment, Reading, Timer
 from runners.agent.profilers.cupti import gate_attachment
@@ -82,7 +82,7 @@ def _test(
     with lane as seat, _laid_out(environment, subject, product) as workspace:
         command = _command(subject, problem.test_command, seconds, workspace, seat)
         command = replace(command, cancelled=watcher.cancelled)
-        if seat.window is None or environment.gate_library is None:
+        if seat.porter is None or environment.gate_library is None:
             return uncancelled(environment, command)
         with _notes(environment) as notes:
             attachment = gate_attachment(command.shell, environment.gate_library, notes)
@@ -99,6 +99,9 @@ def benchmark(
 
 class _Unwatched(nullcontext[None]):
     record: DeviceRecord | None = None
+
+    def narrow(self, windows: Sequence[Window]) -> None:
+        """Nothing is seen, whenever that is."""
 
 
 @dataclass
@@ -119,9 +122,9 @@ class _Benchmark:
             attachment = self.timer.attach(subject.problem.benchmark_command or "", notes)
             command = _command(subject, attachment.shell, self.limit_seconds, workspace, self.seat)
             command = _attached(replace(command, cancelled=self.watcher.cancelled), attachment)
-            seen = self._gated(command, notes) if self.seat.window else self._alone(command)
+            seen = self._gated(command, notes) if self.seat.porter else self._alone(command)
             reading = self._reading(notes, seen.outcome)
-            gated = self.seat.window is not None
+            gated = self.seat.porter is not None
             return BenchmarkRun(replace(seen.outcome, wall_ms=seen.own_ms), reading, seen.device, gated)
 
     def _alone(self, command: Command) -> _Seen:
@@ -155,8 +158,8 @@ def _gated(
     watch: Watched | None = None,
 ) -> _Seen:
     """Run a command that waits for its device at the gate. Raises Cancelled and SandboxFault."""
-    assert seat.window
-    gate = Gate(notes, seat.window, seat.is_wanted, watch or _Unwatched(), limit_seconds, seat.has_started)
+    assert seat.porter
+    gate = Gate(notes, seat.porter, seat.alone, watch or _Unwatched(), limit_seconds, seat.has_started)
     patient = replace(
         command,
         environment={**command.environment, GATE: str(gate.path)},

@@ -3,17 +3,19 @@
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from functools import partial
 from itertools import cycle
 from queue import LifoQueue
 from threading import BoundedSemaphore, Lock
 
-from runners.agent.locks import Account, FairLock, Tenancy, Turns
+from runners.agent.gpu.porter import Porter
+from runners.agent.locks import FairLock, Tenancy
 
 STARTING = 6
 """How many programs may start up at a time: the driver starts them one by one, but some prepare long on the host."""
 BESIDE = 10
 """How many benchmarks may be under way beside the one that holds the device; their memory is taken meanwhile."""
+TESTS_WAIT_SECONDS = 0.5
+"""How long tests gather while benchmarks wait too, where no porter sees to it."""
 ALONE_WAITS_SECONDS = 30.0
 """How long a command that must be quite alone lets others start before it: for it the device has to run empty."""
 STARTS_WAIT_SECONDS = 10.0
@@ -42,10 +44,10 @@ class Seat:
 
     slot: int
     gpu_uuids: tuple[str, ...] = ()
-    window: "Callable[[], AbstractContextManager[None]] | None" = None
-    """Set where the command only starts beside others: it has the device to itself inside this, and waits for it."""
-    is_wanted: Callable[[], bool] = bool
-    """Whether anybody waits for the device."""
+    porter: Porter | None = None
+    """Set where the command runs beside others and waits at the device's gate for every use of it."""
+    alone: bool = False
+    """Whether it has the device to itself then, or shares its turns with others that do not."""
     has_started: Callable[[], None] = _nothing
     """To be called once the command has started up and waits for its device: another may start up then."""
 
@@ -74,7 +76,8 @@ class Device:
 
     def __init__(self, uuid: str, clean: Callable[[str], None] | None) -> None:
         self.uuid = uuid
-        self.lock: FairLock | Turns = Turns() if uuid else FairLock()
+        self.lock = FairLock(TESTS_WAIT_SECONDS if uuid else 0.0)
+        self.porter = Porter()
         self.presence = FairLock(STARTS_WAIT_SECONDS, ALONE_WAITS_SECONDS)
         """Shared by benchmarks that only start beside others; a benchmark that must be quite alone holds it."""
         self.starting = BoundedSemaphore(STARTING)
@@ -98,13 +101,6 @@ class Device:
             finally:
                 start.give_back()
 
-    def gated_seat(self, slot: int, has_started: Callable[[], None], *, exclusive: bool) -> Seat:
-        """For a command that has started here; its windows count as one user's."""
-        turns = self.lock
-        assert isinstance(turns, Turns)
-        window = partial(turns.exclusive if exclusive else turns.shared, Account())
-        return Seat(slot, (self.uuid,), window, lambda: turns.is_wanted, has_started)
-
     def tenancy(self, tenant: str) -> AbstractContextManager[None]:
         return self._tenancy.of(tenant) if self._tenancy else nullcontext()
 
@@ -127,7 +123,7 @@ class Lanes:
         self._builds = _pool(range(build_slots))
         self._runs = _pool(range(build_slots, build_slots + run_slots))
         self._devices = {uuid: Device(uuid, clean if uuid else None) for uuid in gpu_uuids or ("",)}
-        self._cores: FairLock | Turns = FairLock() if gpu_uuids else self._devices[""].lock
+        self._cores = FairLock() if gpu_uuids else self._devices[""].lock
         self._turns = cycle(self._devices)
         self._picking = Lock()
 
@@ -159,14 +155,14 @@ class Lanes:
 
     @contextmanager
     def gated_test(self, place: Place = ANYWHERE) -> Iterator[Seat]:
-        """A run slot to start up in; `Seat.window` lets in together with other tests of the tenant."""
+        """A run slot beside benchmarks; the porter lets in together with other tests of the tenant."""
         device = self._device(place)
         with device.tenancy(place.tenant), _taken(self._runs) as slot, device.starts() as has_started:
-            yield device.gated_seat(slot, has_started, exclusive=False)
+            yield Seat(slot, (device.uuid,), device.porter, has_started=has_started)
 
     @contextmanager
     def gated_benchmark(self, place: Place = ANYWHERE) -> Iterator[Seat]:
-        """A run slot to start up in, while others may use the device; `Seat.window` gives the device alone."""
+        """A run slot beside others that wait for their turns as well; the porter gives the device alone."""
         device = self._device(place)
         with (
             device.tenancy(place.tenant),
@@ -174,7 +170,7 @@ class Lanes:
             _taken(self._runs) as slot,
             device.starts() as has_started,
         ):
-            yield device.gated_seat(slot, has_started, exclusive=True)
+            yield Seat(slot, (device.uuid,), device.porter, alone=True, has_started=has_started)
 
     def hold(self, uuid: str) -> AbstractContextManager[None]:
         """The device alone, for the node's own programs."""

@@ -21,6 +21,10 @@ BUILD_JOBS = "PODIUM_NVCC_JOBS"
 """Tells the nvcc shim how many sources it may compile at a time."""
 
 
+BUILD_NICENESS = 10
+"""Builds fill all cores of a node with GPUs, and what holds or waits for a GPU shall not wait for a core as well."""
+
+
 def build_seconds(subject: Subject) -> float:
     return subject.limits.build_seconds or subject.problem.effective_build_timeout_seconds
 
@@ -72,6 +76,7 @@ def _build_command(
         },
         mounts=(objects,) if objects else (),
         image=subject.image,
+        niceness=BUILD_NICENESS if environment.gpus else 0,
         slot=seat.slot,
         cancelled=watcher.cancelled,
         on_output=watcher.output,

@@ -1,20 +1,23 @@
-"""A benchmark waits at the gate, has the device alone in its window, and gives it back when idle."""
+"""A benchmark waits at the gate, has the device alone in its turns, and gives it back when idle."""
 
 import ctypes
 import mmap
 import os
+import signal
 import subprocess
 import threading
 import time
-from contextlib import nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from runners.agent.gpu.gate import PAGE, Gate, GateFailed
+from runners.agent.gpu.gate import PAGE, Gate, Window
+from runners.agent.gpu.porter import NATIVE as PORTER_NATIVE
+from runners.agent.gpu.porter import Porter, PorterFailed
 from runners.agent.gpu.record import DeviceRecord, merged
-from runners.agent.locks import FairLock
 
 NATIVE = Path(__file__).parents[2] / "runners" / "agent" / "profilers" / "native"
 SOON = 5.0
@@ -31,7 +34,7 @@ int main(int, char** argv) {
         std::puts("in");
         std::fflush(stdout);
         ::usleep(std::atoi(argv[2]) * 1000);
-        gate.leave();
+        gate.leave(true);
         ::usleep(std::atoi(argv[3]) * 1000);
     }
     return gate.in_use() ? 0 : 9;
@@ -41,19 +44,34 @@ int main(int, char** argv) {
 
 class Seen(nullcontext[None]):
     record = DeviceRecord(1, 2.0, busy_ms=1.0)
+    windows: Sequence[Window] = ()
+
+    def narrow(self, windows: Sequence[Window]) -> None:
+        self.windows = windows
 
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("gate")
-    (folder / "main.cpp").write_text(PROGRAM)
+    return compiled(tmp_path_factory.mktemp("gate"), PROGRAM)
+
+
+def compiled(folder: Path, source: str) -> Path:
+    (folder / "main.cpp").write_text(source)
     command = ["g++", "-std=c++17", f"-I{NATIVE}", "-o", str(folder / "main"), str(folder / "main.cpp")]
     subprocess.run(command, check=True)
     return folder / "main"
 
 
-def gate_at(folder: Path, lock: FairLock, limit_seconds: float = 60.0, **more: Any) -> Gate:
-    return Gate(folder, lock.exclusive, lambda: lock.is_wanted, Seen(), limit_seconds, **more)
+@pytest.fixture
+def porter() -> Iterator[Porter]:
+    porter = Porter()
+    yield porter
+    porter.close()
+
+
+def gate_at(folder: Path, porter: Porter, limit_seconds: float = 60.0, **more: Any) -> Gate:
+    folder.mkdir(exist_ok=True)
+    return Gate(folder, porter, more.pop("alone", True), Seen(), limit_seconds, **more)
 
 
 def run(program: Path, gate: Gate, busy_ms: int, rest_ms: int) -> subprocess.Popen[str]:
@@ -62,66 +80,118 @@ def run(program: Path, gate: Gate, busy_ms: int, rest_ms: int) -> subprocess.Pop
     )
 
 
-def test_a_program_waits_until_the_device_is_free_and_the_wait_is_not_its_time(program: Path, tmp_path: Path) -> None:
-    lock = FairLock()
-    gate = gate_at(tmp_path, lock)
+def until(condition: Any, seconds: float = SOON) -> bool:
+    deadline = time.monotonic() + seconds
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.001)
+    return bool(condition())
+
+
+class Player:
+    """Plays the library in a process at a gate, step by step."""
+
+    def __init__(self, gate: Gate) -> None:
+        self.gate = gate
+        with gate.path.open("r+b") as file:
+            self._page = mmap.mmap(file.fileno(), PAGE.size)
+        self._words = (ctypes.c_uint32 * 4).from_buffer(self._page)
+        self._last_use = ctypes.c_uint64.from_buffer(self._page, 16)
+
+    @property
+    def is_open(self) -> bool:
+        return bool(self._words[0])
+
+    def ask(self) -> None:
+        self._words[2] = 1
+        self._words[1] = 1
+
+    def work(self) -> bool:
+        """Go on working once let in; False if that takes long."""
+        let_in = until(lambda: self.is_open)
+        self._words[1] = 0
+        self._last_use.value = time.monotonic_ns()
+        return let_in
+
+    def rest(self, *, unsettled: bool = False) -> None:
+        self._words[3] = unsettled
+        self._last_use.value = time.monotonic_ns()
+        self._words[2] = 0
+
+
+@contextmanager
+def playing(folder: Path, porter: Porter, *, alone: bool = True) -> Iterator[Player]:
+    gate = gate_at(folder, porter, alone=alone)
     with gate.attended():
-        with lock.exclusive():
+        yield Player(gate)
+
+
+@contextmanager
+def device_taken(folder: Path, porter: Porter) -> Iterator[None]:
+    with playing(folder / "taken", porter) as player:
+        player.ask()
+        assert player.work()
+        yield
+
+
+def test_a_program_waits_until_the_device_is_free_and_the_wait_is_not_its_time(
+    program: Path, porter: Porter, tmp_path: Path
+) -> None:
+    gate = gate_at(tmp_path / "own", porter)
+    with gate.attended():
+        with device_taken(tmp_path, porter):
             process = run(program, gate, 50, 0)
             time.sleep(0.3)
             assert process.poll() is None
             assert gate.n_windows == 0
+            assert gate.waited_seconds > 0.1, "told while it waits"
         assert process.wait(SOON) == 0
     assert gate.n_windows == 1
     assert gate.waited_seconds > 0.2
     assert 0.1 <= gate.windows_seconds < 1.0
     assert gate.record == Seen.record
+    assert isinstance(gate.watch, Seen)
+    assert gate.watch.windows == gate.windows
 
 
-def test_an_idle_program_gives_the_device_back_to_whom_it_keeps_waiting(program: Path, tmp_path: Path) -> None:
-    lock = FairLock()
-    gate = gate_at(tmp_path, lock)
-    got = threading.Event()
-
-    def other() -> None:
-        with lock.exclusive():
-            got.set()
-            time.sleep(0.3)
-
+def test_an_idle_program_gives_the_device_back_to_whom_it_keeps_waiting(
+    program: Path, porter: Porter, tmp_path: Path
+) -> None:
+    gate = gate_at(tmp_path / "own", porter)
     with gate.attended():
         process = run(program, gate, 50, 300)
-        assert process.stdout and process.stdout.readline() == "in\n"
-        thread = threading.Thread(target=other)
-        thread.start()
-        assert got.wait(0.3), "the rest between its two turns frees the device"
+        assert process.stdout
+        assert process.stdout.readline() == "in\n"
+        with device_taken(tmp_path, porter):
+            assert process.poll() is None, "the rest between its two turns frees the device"
+            time.sleep(0.4)
         assert process.wait(SOON) == 0
-        thread.join(SOON)
     assert gate.n_windows == 2
 
 
-def test_the_first_question_tells_that_the_program_has_started(program: Path, tmp_path: Path) -> None:
-    lock, started = FairLock(), threading.Event()
-    gate = gate_at(tmp_path, lock, has_started=started.set)
-    with gate.attended(), lock.exclusive():
+def test_the_first_question_tells_that_the_program_has_started(program: Path, porter: Porter, tmp_path: Path) -> None:
+    started = threading.Event()
+    gate = gate_at(tmp_path / "own", porter, has_started=started.set)
+    with device_taken(tmp_path, porter), gate.attended():
         process = run(program, gate, 0, 0)
         assert started.wait(SOON)
         assert gate.n_windows == 0
-    process.kill()
-    process.wait()
+        process.kill()
+        process.wait()
 
 
-def test_an_idle_program_that_nobody_waits_for_keeps_the_device(program: Path, tmp_path: Path) -> None:
-    gate = gate_at(tmp_path, FairLock())
+def test_an_idle_program_that_nobody_waits_for_keeps_the_device(program: Path, porter: Porter, tmp_path: Path) -> None:
+    gate = gate_at(tmp_path, porter)
     with gate.attended():
         assert run(program, gate, 10, 150).wait(SOON) == 0
     assert gate.n_windows == 1
 
 
-def test_a_program_over_its_limit_is_cancelled_and_one_that_only_waits_is_not(program: Path, tmp_path: Path) -> None:
-    lock = FairLock()
-    gate = gate_at(tmp_path, lock, limit_seconds=0.3)
+def test_a_program_over_its_limit_is_cancelled_and_one_that_only_waits_is_not(
+    program: Path, porter: Porter, tmp_path: Path
+) -> None:
+    gate = gate_at(tmp_path / "own", porter, limit_seconds=0.3)
     with gate.attended():
-        with lock.exclusive():
+        with device_taken(tmp_path, porter):
             process = run(program, gate, 2000, 0)
             time.sleep(0.2)
             assert not gate.cancelled.wait(0.3)
@@ -131,34 +201,87 @@ def test_a_program_over_its_limit_is_cancelled_and_one_that_only_waits_is_not(pr
     assert gate.timed_out
 
 
-def test_a_program_that_cuts_the_page_short_harms_nobody(tmp_path: Path) -> None:
-    lock = FairLock()
-    gate = gate_at(tmp_path, lock)
-    with gate.attended():
-        with gate.path.open("r+b") as file, mmap.mmap(file.fileno(), PAGE.size) as page:
-            ctypes.c_uint32.from_buffer(page, 4).value = 1
-            deadline = time.monotonic() + SOON
-            while not ctypes.c_uint32.from_buffer(page, 0).value and time.monotonic() < deadline:
-                time.sleep(0.001)
-        assert gate.n_windows == 1
-        os.truncate(gate.path, 0)
+def test_work_that_nobody_has_waited_for_keeps_the_device_a_little_longer(porter: Porter, tmp_path: Path) -> None:
+    kept_seconds = {}
+    for unsettled in (False, True):
+        with (
+            playing(tmp_path / f"one-{unsettled}", porter) as one,
+            playing(tmp_path / f"other-{unsettled}", porter) as other,
+        ):
+            one.ask()
+            assert one.work()
+            other.ask()
+            one.rest(unsettled=unsettled)
+            rested = time.monotonic()
+            assert other.work()
+            kept_seconds[unsettled] = time.monotonic() - rested
+    assert kept_seconds[False] < 0.015 < kept_seconds[True] < 1.0
+
+
+def test_the_next_turn_goes_to_whoever_has_had_least(porter: Porter, tmp_path: Path) -> None:
+    with playing(tmp_path / "rich", porter) as rich, playing(tmp_path / "poor", porter) as poor:
+        for player, seconds in ((rich, 0.05), (poor, 0.01)):
+            player.ask()
+            assert player.work()
+            time.sleep(seconds)
+            player.rest()
+        with device_taken(tmp_path, porter):
+            assert until(lambda: not rich.is_open)
+            assert until(lambda: not poor.is_open)
+            rich.ask()
+            time.sleep(0.02)
+            poor.ask()
+            time.sleep(0.02)
+        assert poor.work()
+        assert not rich.is_open
+        poor.rest()
+        assert rich.work()
+
+
+def test_tests_share_a_turn_and_none_enters_while_a_benchmark_has_it(porter: Porter, tmp_path: Path) -> None:
+    with (
+        playing(tmp_path / "a", porter, alone=False) as one,
+        playing(tmp_path / "b", porter, alone=False) as other,
+        playing(tmp_path / "c", porter) as benchmark,
+    ):
+        benchmark.ask()
+        assert benchmark.work()
+        one.ask()
+        other.ask()
         time.sleep(0.05)
-    with lock.exclusive():
+        assert not (one.is_open or other.is_open)
+        benchmark.rest()
+        assert one.work()
+        assert other.work()
+        benchmark.ask()
+        one.rest()
+        time.sleep(0.05)
+        assert not benchmark.is_open
+        other.rest()
+        assert benchmark.work()
+
+
+def test_a_program_that_cuts_the_page_short_harms_nobody(porter: Porter, tmp_path: Path) -> None:
+    with playing(tmp_path / "own", porter) as player:
+        player.ask()
+        assert until(lambda: player.is_open)
+        os.truncate(player.gate.path, 0)
+        time.sleep(0.05)
+    with device_taken(tmp_path, porter):
         pass
 
 
-def test_a_program_knows_how_long_it_waited(tmp_path: Path) -> None:
-    (tmp_path / "main.cpp").write_text(
+def test_a_program_knows_how_long_it_waited(porter: Porter, tmp_path: Path) -> None:
+    program = compiled(
+        tmp_path,
         '#include <cstdio>\n#include <unistd.h>\n#include "gate.h"\n'
-        "int main(int, char** argv) { podium::Gate gate(argv[1]); gate.enter(); gate.leave(); ::usleep(100000);"
-        ' std::printf("%f", gate.waited_ns() / 1e9); }'
+        "int main(int, char** argv) { podium::Gate gate(argv[1]); gate.enter(); gate.leave(true); ::usleep(100000);"
+        ' std::printf("%f", gate.waited_ns() / 1e9); }',
     )
-    subprocess.run(["g++", "-std=c++17", f"-I{NATIVE}", "-o", tmp_path / "main", tmp_path / "main.cpp"], check=True)
-    lock = FairLock()
-    gate = gate_at(tmp_path, lock)
+    gate = gate_at(tmp_path / "own", porter)
     with gate.attended():
-        with lock.exclusive():
-            process = subprocess.Popen([tmp_path / "main", gate.path], stdout=subprocess.PIPE, text=True)
+        with device_taken(tmp_path, porter):
+            process = subprocess.Popen([program, gate.path], stdout=subprocess.PIPE, text=True)
             time.sleep(0.5)
         waited_seconds = float(process.communicate(timeout=SOON)[0])
     assert waited_seconds == pytest.approx(gate.waited_seconds, abs=0.1)
@@ -167,6 +290,53 @@ def test_a_program_knows_how_long_it_waited(tmp_path: Path) -> None:
 
 def test_without_a_page_nothing_waits(program: Path, tmp_path: Path) -> None:
     assert subprocess.run([program, tmp_path / "none", "0", "0"], check=False, capture_output=True).returncode == 9
+
+
+def test_a_porter_that_dies_fails_who_waits_and_the_next_run_gets_another(porter: Porter, tmp_path: Path) -> None:
+    gate = gate_at(tmp_path / "own", porter)
+    with pytest.raises(PorterFailed, match="died"), gate.attended():
+        player = Player(gate)
+        player.ask()
+        assert player.work()
+        killed = subprocess.run(["pgrep", "-P", str(os.getpid()), "podium-porter"], capture_output=True, check=True)
+        os.kill(int(killed.stdout), signal.SIGKILL)
+        assert gate.cancelled.wait(SOON), "nobody waits for ever"
+    assert not gate.timed_out
+    with device_taken(tmp_path, porter):
+        pass
+
+
+def test_a_porter_that_cannot_be_had_is_the_nodes_fault(tmp_path: Path) -> None:
+    gate = gate_at(tmp_path / "own", Porter(lambda: tmp_path / "none"))
+    with pytest.raises(PorterFailed, match="cannot be started"), gate.attended():
+        pass
+
+
+def test_the_porter_ends_when_nobody_listens(tmp_path: Path) -> None:
+    program = compiled_porter(tmp_path)
+    with subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin
+        process.stdin.write(b"drop 7\nnonsense\nadd 8 /nowhere alone\n")
+        process.stdin.flush()
+        assert process.stdout
+        assert [process.stdout.readline().split()[:2] for _ in range(2)] == [[b"gone", b"7"], [b"gone", b"8"]]
+        process.stdin.close()
+        assert process.wait(SOON) == 0
+
+
+def compiled_porter(folder: Path) -> Path:
+    command = [
+        "g++",
+        "-std=c++17",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-o",
+        str(folder / "porter"),
+        str(PORTER_NATIVE / "porter.cpp"),
+    ]
+    subprocess.run(command, check=True)
+    return folder / "porter"
 
 
 def test_stretches_of_watching_add_up() -> None:
@@ -181,22 +351,8 @@ def test_stretches_of_watching_add_up() -> None:
     assert merged([]) is None
 
 
-def test_a_gate_that_fails_ends_the_run_and_says_why(program: Path, tmp_path: Path) -> None:
-    class Broken(Seen):
-        def __enter__(self) -> None:
-            raise OSError("the driver is gone")
-
-    gate = Gate(tmp_path, FairLock().exclusive, lambda: False, Broken(), 60.0)
-    with pytest.raises(GateFailed, match="the driver is gone"), gate.attended():
-        process = run(program, gate, 0, 0)
-        assert gate.cancelled.wait(SOON), "nobody waits for ever"
-        process.kill()
-        process.wait()
-    assert not gate.timed_out
-
-
-def test_a_page_that_somebody_has_laid_already_is_refused(tmp_path: Path) -> None:
-    gate = gate_at(tmp_path, FairLock())
+def test_a_page_that_somebody_has_laid_already_is_refused(porter: Porter, tmp_path: Path) -> None:
+    gate = gate_at(tmp_path, porter)
     gate.path.symlink_to("/etc/passwd")
     with pytest.raises(FileExistsError), gate.attended():
         pass

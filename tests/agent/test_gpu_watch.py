@@ -127,15 +127,21 @@ def test_a_command_that_has_the_device_in_stretches_is_watched_in_all_of_them() 
     gpus = Gpus(Nvml(FakeNvml("busy")))
     watch = gpus.watch(H200, among_others=True)
     assert watch.record is None
-    for _ in range(3):
-        with watch:
+    windows = []
+    with watch:
+        for _ in range(3):
+            since = time.monotonic_ns()
             time.sleep(0.03)
-        time.sleep(0.05)
+            windows.append((since, time.monotonic_ns()))
+            time.sleep(0.05)
+    whole = watch.record
+    watch.narrow(windows)
     record = watch.record
     gpus.close()
+    assert whole is not None
     assert record is not None
     assert 90 <= record.wall_ms < 150
-    assert record.n_samples >= 6
+    assert 6 <= record.n_samples < whole.n_samples
     assert record.energy_mj is None, "others spend of it too"
 
 

@@ -4,12 +4,11 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from functools import partial
 from typing import Any
 
 import pytest
 
-from runners.agent.locks import Account, FairLock, Tenancy, Turns
+from runners.agent.locks import FairLock, Tenancy
 from runners.agent.slots import Lanes, Place
 
 SOON, NEVER_SECONDS = 5.0, 0.15
@@ -183,19 +182,15 @@ def test_a_device_that_could_not_be_cleaned_belongs_to_nobody() -> None:
     assert answers == []
 
 
-def test_a_gated_benchmark_starts_beside_another_and_has_the_device_alone_in_its_window() -> None:
-    log: list[str] = []
-    lanes = Lanes(1, 4, ["GPU-a"])
-    with lanes.gated_benchmark() as one, lanes.gated_benchmark() as other:
-        assert one.window is not None
-        assert other.window is not None
-        with one.window():
-            waiting = Holder(other.window, log, "other")
-            assert waits(waiting)
-            assert one.is_wanted()
-        assert waiting.inside.wait(SOON)
-        waiting.leave()
-        assert not one.is_wanted()
+def test_gated_commands_start_beside_each_other_and_share_their_devices_porter() -> None:
+    lanes = Lanes(1, 4, ["GPU-a", "GPU-b"])
+    here, there = Place(device="GPU-a"), Place(device="GPU-b")
+    with lanes.gated_benchmark(here) as one, lanes.gated_test(here) as other, lanes.gated_benchmark(there) as third:
+        assert one.porter is other.porter is not None
+        assert third.porter is not one.porter
+        assert (one.alone, other.alone) == (True, False)
+    with lanes.benchmark(here) as seat:
+        assert seat.porter is None
 
 
 def test_a_device_is_picked_in_turn_and_of_the_wanted_kind_alone() -> None:
@@ -273,59 +268,3 @@ def test_readers_pass_a_writer_that_has_not_waited_long_and_none_that_has() -> N
     assert late.inside.wait(SOON)
     late.leave()
     assert log == ["first", "second", "w", "w", "late"], "once the place is empty, all who want it so take their turns"
-
-
-def test_the_next_turn_goes_to_whoever_has_had_least() -> None:
-    turns, log = Turns(), []
-    rich, poor, new = Account(), Account(), Account()
-    with turns.exclusive(rich):
-        time.sleep(0.05)
-    with turns.exclusive(poor):
-        time.sleep(0.01)
-    first = Holder(turns.exclusive, log, "first")
-    assert first.inside.wait(SOON)
-    queue = {}
-    for name, account in (("rich", rich), ("poor", poor), ("new", new)):
-        queue[name] = Holder(partial(turns.exclusive, account), log, name)
-        assert waits(queue[name])
-    assert turns.is_wanted
-    first.leave()
-    for name in ("new", "poor", "rich"):
-        assert queue[name].inside.wait(SOON)
-        queue[name].leave()
-    assert log == ["first", "new", "poor", "rich"]
-    assert not turns.is_wanted
-
-
-def test_those_who_share_a_turn_enter_together_and_none_of_them_while_another_has_it_alone() -> None:
-    turns, log = Turns(), []
-    first = Holder(turns.exclusive, log, "first")
-    assert first.inside.wait(SOON)
-    readers = [Holder(turns.shared, log, "r") for _ in range(3)]
-    assert all(waits(reader) for reader in readers)
-    first.leave()
-    assert all(reader.inside.wait(SOON) for reader in readers)
-    writer = Holder(turns.exclusive, log, "w")
-    assert waits(writer)
-    for reader in readers:
-        reader.leave()
-    assert writer.inside.wait(SOON)
-    writer.leave()
-
-
-def test_whoever_has_waited_too_long_comes_first_however_much_they_have_had() -> None:
-    turns, log = Turns(patience_seconds=0.2), []
-    rich = Account()
-    rich.held_seconds = 100.0
-    first = Holder(turns.exclusive, log, "first")
-    assert first.inside.wait(SOON)
-    waiting = Holder(partial(turns.exclusive, rich), log, "rich")
-    time.sleep(0.3)
-    new = Holder(turns.exclusive, log, "new")
-    assert waits(new)
-    first.leave()
-    assert waiting.inside.wait(SOON)
-    assert waits(new)
-    waiting.leave()
-    assert new.inside.wait(SOON)
-    new.leave()

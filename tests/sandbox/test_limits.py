@@ -1,5 +1,6 @@
 """Every bound holds, and the outcome says which one was met."""
 
+import os
 import threading
 import time
 from dataclasses import replace
@@ -177,3 +178,8 @@ def test_slots_run_side_by_side(run: Run) -> None:
 @pytest.mark.parametrize("length", [10, 100_000])
 def test_long_commands_and_environments_arrive_whole(run: Run, length: int) -> None:
     assert run('echo "$LONG" | wc -c', environment={"LONG": "x" * length}).stdout.strip() == str(length + 1)
+
+
+def test_a_nice_command_says_so(run: Run) -> None:
+    assert run("nice", niceness=7).stdout.strip() == str(os.nice(0) + 7)
+    assert run("nice").stdout.strip() == str(os.nice(0))

@@ -1,51 +1,34 @@
 """Holds a benchmark before its first work on a device until it may have the device alone.
 
-Starting a CUDA process takes a third of a second and more, nearly all of it on the host, so benchmarks start beside
-each other and take turns only for what they do on the device. It is not free: starts beside a benchmark were seen to
-lengthen some kernels (docs/benchmarks.md), so only `quick` times are taken so. The profiler's library waits, in the
-benchmark's process, on a page that both sides share (profilers/native/gate.h). A program may ignore the page: that
-makes noise, and gains it nothing.
+Starting a CUDA process takes a third of a second and more, nearly all of it on the host, and many benchmarks compute on
+the host between their kernels, so benchmarks run beside each other and take turns only for what they do on the device.
+It is not free: starts beside a benchmark were seen to lengthen some kernels (docs/benchmarks.md), so only `quick` times
+are taken so. The profiler's library waits, in the benchmark's process, on a page that both sides share
+(profilers/native/gate.h). A program may ignore the page: that makes noise, and gains it nothing.
 """
 
 import os
 import struct
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol
 
+from runners.agent.gpu.porter import Porter, PorterFailed
 from runners.agent.gpu.record import DeviceRecord
-from runners.agent.sandbox.policy import SandboxFault
 
-PAGE = struct.Struct("=III4xQ")
-"""open, waiting, in_progress, unused, last_use_ns: struct GatePage."""
-OPEN_OFFSET, CLOSED, OPEN = 0, struct.pack("=I", 0), struct.pack("=I", 1)
+PAGE = struct.Struct("=IIIIQ")
+"""open, waiting, in_progress, unsettled, last_use_ns: struct GatePage."""
 FILE = "gate"
-POLL_SECONDS = 0.001
-ASLEEP_POLL_SECONDS = 0.002
-"""While a program neither has the device nor waits for it."""
-IDLE_SECONDS = 0.003
-"""A program that leaves the device alone for so long lets others have it."""
+CLOCK_SECONDS = 0.05
+"""How often a run's own time is looked at."""
 
-
-@dataclass(frozen=True)
-class _Page:
-    waiting: int
-    in_progress: int
-    last_use_ns: int
-
-    @property
-    def is_idle(self) -> bool:
-        unused_seconds = (time.monotonic_ns() - self.last_use_ns) / 1e9
-        return not (self.waiting or self.in_progress) and unused_seconds > IDLE_SECONDS
-
-
-class GateFailed(SandboxFault):
-    """The node's side of a gate failed: a platform error, never the contestant's."""
+Window = tuple[int, int]
+"""From and until when a run had the device, by `time.monotonic_ns`."""
 
 
 def _nothing() -> None:
@@ -53,7 +36,7 @@ def _nothing() -> None:
 
 
 class Watched(Protocol):
-    """Watches a device while it is entered, which may be often; its record is to be read once all that has ended."""
+    """Watches a device while it is entered; its record is to be read once that has ended."""
 
     def __enter__(self) -> object: ...
 
@@ -61,36 +44,57 @@ class Watched(Protocol):
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
     ) -> bool | None: ...
 
+    def narrow(self, windows: Sequence[Window]) -> None:
+        """Let only these stretches count."""
+        ...
+
     @property
     def record(self) -> DeviceRecord | None: ...
 
 
 @dataclass
 class Gate:
-    """One run at the gate: a thread of its own gives it the device in `window` when it asks, and takes it back.
+    """One run at the gate of `porter`'s device.
 
     `cancelled` is set, and `timed_out` with it, once the run has lasted longer than `limit_seconds` without its waits.
     """
 
     folder: Path
-    window: Callable[[], AbstractContextManager[None]]
-    is_wanted: Callable[[], bool]
+    porter: Porter
+    alone: bool
+    """Whether it wants the device for itself, or shares its turn with others that do not."""
     watch: Watched
-    """Watches the device in every window."""
     limit_seconds: float
     has_started: Callable[[], None] = _nothing
     """Called when the program asks for the first time, if it ever does."""
     cancelled: threading.Event = field(default_factory=threading.Event)
     timed_out: bool = False
-    waited_seconds: float = 0.0
-    windows_seconds: float = 0.0
-    n_windows: int = 0
+    windows: list[Window] = field(default_factory=list)
+    _waited_ns: int = 0
+    _asked_ns: int | None = None
+    _opened_ns: int | None = None
+    _has_asked: bool = False
+    _deserted: bool = False
     _done: threading.Event = field(default_factory=threading.Event)
-    _failure: Exception | None = None
+    _guard: threading.Lock = field(default_factory=threading.Lock)
 
     @property
     def path(self) -> Path:
         return self.folder / FILE
+
+    @property
+    def n_windows(self) -> int:
+        return len(self.windows)
+
+    @property
+    def windows_seconds(self) -> float:
+        return sum(until - since for since, until in self.windows) / 1e9
+
+    @property
+    def waited_seconds(self) -> float:
+        with self._guard:
+            waiting_ns = time.monotonic_ns() - self._asked_ns if self._asked_ns is not None else 0
+            return (self._waited_ns + waiting_ns) / 1e9
 
     @property
     def record(self) -> DeviceRecord | None:
@@ -99,78 +103,63 @@ class Gate:
 
     @contextmanager
     def attended(self) -> Iterator[None]:
-        """Attend to the gate while the run goes on. Raises GateFailed where that went wrong."""
-        # Opened before the program runs: whatever it does to the name, this stays the page. It is read, never mapped:
-        # a program that cuts the file short could kill the node through a mapping.
+        """Attend to the gate while the run goes on. Raises PorterFailed where that went wrong."""
+        # Opened before the program runs: whatever it does to the name, this stays the page.
         file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         try:
             os.fchmod(file, 0o666)
             os.write(file, bytes(PAGE.size))
-            thread = threading.Thread(target=self._attend, args=(file,), name="gate", daemon=True)
-            thread.start()
-            try:
-                yield
-            finally:
-                self._done.set()
-                thread.join()
+            with self.watch:
+                name = self.porter.admit(self, f"/proc/{os.getpid()}/fd/{file}", alone=self.alone)
+                clock = threading.Thread(target=self._look_at_the_clock, name="gate", daemon=True)
+                clock.start()
+                try:
+                    yield
+                finally:
+                    self._done.set()
+                    self.porter.dismiss(name)
+                    self._end()
+                    clock.join()
         finally:
             os.close(file)
-        if self._failure is not None:
-            raise GateFailed(f"the gate failed while a benchmark waited at it: {self._failure!r}") from self._failure
+        self.watch.narrow(self.windows)
+        if self._deserted:
+            raise PorterFailed("the porter died while a benchmark waited at its gate")
 
-    def _attend(self, file: int) -> None:
-        try:
-            self._attend_until_done(file)
-        except Exception as error:  # noqa: BLE001 - a thread has nobody else to tell, and the program would wait for ever
-            self._failure = error
-            self.cancelled.set()
+    def told(self, event: str, at_ns: int) -> None:
+        """See `porter.Client`."""
+        with self._guard:
+            if event == "ask":
+                self._asked_ns = at_ns
+            elif event == "open" and self._asked_ns is not None:
+                self._waited_ns += at_ns - self._asked_ns
+                self._asked_ns, self._opened_ns = None, at_ns
+            elif event == "close" and self._opened_ns is not None:
+                self.windows.append((self._opened_ns, at_ns))
+                self._opened_ns = None
+            first, self._has_asked = not self._has_asked, True
+        if first:
+            self.has_started()
 
-    def _attend_until_done(self, file: int) -> None:
+    def deserted(self) -> None:
+        """See `porter.Client`."""
+        self._deserted = not self._done.is_set()
+        self.cancelled.set()
+
+    def _end(self) -> None:
+        """Close what the porter could not."""
+        now_ns = time.monotonic_ns()
+        with self._guard:
+            if self._asked_ns is not None:
+                self._waited_ns += now_ns - self._asked_ns
+            if self._opened_ns is not None:
+                self.windows.append((self._opened_ns, now_ns))
+            self._asked_ns = self._opened_ns = None
+
+    def _look_at_the_clock(self) -> None:
         started = time.monotonic()
-        while not self._done.wait(ASLEEP_POLL_SECONDS):
-            page = _read(file)
-            if page is not None and page.waiting:
-                self.has_started()
-                self._give(file, started)
-            self._look_at_the_clock(started)
-
-    def _give(self, file: int, started: float) -> None:
-        asked = time.monotonic()
-        with ExitStack() as stack:
-            stack.enter_context(self.window())
-            self.waited_seconds += time.monotonic() - asked
-            if self._done.is_set():
+        while not self._done.wait(CLOCK_SECONDS):
+            if time.monotonic() - started - self.waited_seconds > self.limit_seconds:
+                self.timed_out = True
+                self.cancelled.set()
                 return
-            stack.enter_context(self.watch)
-            opened = time.monotonic()
-            self.n_windows += 1
-            while not self._closes(file):
-                self._look_at_the_clock(started)
-            self.windows_seconds += time.monotonic() - opened
-
-    def _closes(self, file: int) -> bool:
-        """Keep the gate open for a moment; true once it is closed and the program is quiet."""
-        _write(file, OPEN)
-        if self._done.wait(POLL_SECONDS):
-            return True
-        page = _read(file)
-        if page is None or not page.is_idle or not self.is_wanted():
-            return False
-        _write(file, CLOSED)
-        again = _read(file)
-        return again is not None and again.is_idle
-
-    def _look_at_the_clock(self, started: float) -> None:
-        if time.monotonic() - started - self.waited_seconds > self.limit_seconds:
-            self.timed_out = True
-            self.cancelled.set()
-
-
-def _read(file: int) -> _Page | None:
-    """None where the program cut the file short: then it keeps what it has."""
-    data = os.pread(file, PAGE.size, 0)
-    return _Page(*PAGE.unpack(data)[1:]) if len(data) == PAGE.size else None
-
-
-def _write(file: int, data: bytes) -> None:
-    os.pwrite(file, data, OPEN_OFFSET)

@@ -3,7 +3,7 @@
 import statistics
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 from threading import Condition, Thread
@@ -78,11 +78,11 @@ class Sampler:
                 Thread(target=self._run, name="podium-gpu-watch", daemon=True).start()
         return number
 
-    def end(self, number: int) -> tuple[Span, list[Sample]]:
-        """From and until when it was, and the samples in between."""
+    def end(self, number: int) -> tuple[Span, list[tuple[int, Sample]]]:
+        """From and until when it was, and the samples in between with their times."""
         with self._changed:
             span = self._watching.pop(number), now_us()
-            return span, [sample for at_us, sample in self._samples if span[0] <= at_us <= span[1]]
+            return span, [one for one in self._samples if span[0] <= one[0] <= span[1]]
 
     def activity(self, spans: Sequence[Span], *, among_others: bool) -> Activity | None:
         """Waits up to half a second after the last span, for the driver's last word on activity."""
@@ -160,17 +160,17 @@ class Sampler:
 
 
 class Watch:
-    """What one command does on a device: enter it for each stretch of time in which the command has the device.
+    """What one command does on a device while it is entered.
 
-    `among_others`: others use the device right before and after, so that a stretch may be shorter than what the driver
-    tells activity by, and energy cannot be told apart.
+    `among_others`: others use the device in between, so that a stretch may be shorter than what the driver tells
+    activity by, and energy cannot be told apart.
     """
 
     def __init__(self, sampler: Sampler, *, among_others: bool = False) -> None:
         self._sampler = sampler
         self._among_others = among_others
         self._spans: list[Span] = []
-        self._samples: list[Sample] = []
+        self._samples: list[tuple[int, Sample]] = []
         self._spent_mj: float | None = None
 
     def __enter__(self) -> Self:
@@ -179,21 +179,38 @@ class Watch:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        span, samples = self._sampler.end(self._number)
-        self._spans.append(span)
-        self._samples += samples
+        span, self._samples = self._sampler.end(self._number)
+        self._spans = [span]
         after_mj = None if self._among_others else self._sampler.energy_mj()
         if after_mj is not None and self._energy_before_mj is not None:
-            self._spent_mj = (self._spent_mj or 0.0) + after_mj - self._energy_before_mj
+            self._spent_mj = after_mj - self._energy_before_mj
+
+    def narrow(self, windows: Sequence[tuple[int, int]]) -> None:
+        """Let only these stretches count, in order and by `time.monotonic_ns`."""
+        offset_us = now_us() - time.monotonic_ns() // 1000
+        self._spans = [(since // 1000 + offset_us, until // 1000 + offset_us) for since, until in windows]
 
     @property
     def record(self) -> DeviceRecord | None:
-        """What was seen; None where it was never entered. Waits up to half a second after leaving."""
+        """What was seen; None where nothing counts. Waits up to half a second after leaving."""
         if not self._spans:
             return None
         wall_ms = sum(until - since for since, until in self._spans) / 1e3
         activity = self._sampler.activity(self._spans, among_others=self._among_others)
-        return summarise(self._samples, wall_ms, self._spent_mj, activity)
+        return summarise(list(within(self._samples, self._spans)), wall_ms, self._spent_mj, activity)
+
+
+def within(samples: Iterable[tuple[int, Sample]], spans: Sequence[Span]) -> Iterator[Sample]:
+    """Those taken in one of the spans. Both are in order of time."""
+    remaining = iter(spans)
+    span = next(remaining, None)
+    for at_us, sample in samples:
+        while span is not None and span[1] < at_us:
+            span = next(remaining, None)
+        if span is None:
+            return
+        if span[0] <= at_us:
+            yield sample
 
 
 def summarise(

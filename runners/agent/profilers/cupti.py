@@ -8,6 +8,7 @@ from problems.formats.compute_eval.timing import PerformanceMetrics, chosen, ext
 from problems.spec.problem import CommandProblem
 from problems.spec.timing_mode import GpuTimingMode, KernelsTimingMode, RegionTimingMode, TimingMode
 from runners.agent.errors import ProfilerUnavailable
+from runners.agent.gpu import porter
 from runners.agent.profilers import cupti_library
 from runners.agent.profilers.base import Attachment, Reading
 from runners.agent.profilers.cupti_merge import facts_of, metrics_of, sum_ranges
@@ -34,6 +35,10 @@ class Cupti:
         complaint = cupti_library.why_unavailable()
         if complaint:
             raise ProfilerUnavailable(f"the profiler cupti cannot run here: {complaint}. Or use `--profile none`")
+        try:
+            porter.program()
+        except porter.PorterFailed as error:
+            raise ProfilerUnavailable(f"{error}. Or use `--profile none`") from error
         self._library = cupti_library.find_or_build()
         self._one_at_a_time = mode is not None and sums_kernels(mode)
         self.name = self._library.version + (ONE_AT_A_TIME if self._one_at_a_time else "")

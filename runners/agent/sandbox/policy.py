@@ -37,6 +37,7 @@ class Command:
     `image` matters to docker alone; `gpu_uuids` names the devices let in. `trace` asks the supervisor to witness
     how the command's programs end (builds are not traced). `harness` is `separate` where the solution's code never
     shares a process with the harness: only then can the end of a Python script be seen rather than believed.
+    `niceness` lets other commands have the cores first.
     """
 
     shell: str
@@ -48,6 +49,7 @@ class Command:
     gpu_uuids: tuple[str, ...] = ()
     trace: bool = False
     harness: str = "in_process"
+    niceness: int = 0
     slot: int = 0
     cancelled: Event = field(default_factory=Event)
     on_output: Callable[[bytes], None] | None = None

@@ -77,6 +77,7 @@ class Orders:
             ("wall_ms", str(max(1, round(limits.wall_seconds * 1000)))),
             ("file_bytes", str(limits.file_bytes)),
             ("processes", str(self.processes)),
+            ("niceness", str(self.command.niceness)),
             ("inherit_environment", str(int(self.inherit_environment))),
             ("trace", str(int(self.command.trace))),
             ("harness_separate", str(int(self.command.harness == "separate"))),

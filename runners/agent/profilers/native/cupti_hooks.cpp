@@ -79,6 +79,12 @@ bool uses_device(std::string_view name) {
     return false;
 }
 
+// Of these, those that return only once what the program had begun is done: copies to pageable memory are, others may not be.
+bool settles(std::string_view name) {
+    const bool copies_back = name.find("DtoH") != std::string_view::npos && name.find("Async") == std::string_view::npos;
+    return copies_back || name.find("Synchronize") != std::string_view::npos;
+}
+
 // Those that make one kernel record each, unless they are captured into a graph.
 bool launches_kernel(std::string_view name) {
     if (name.find("MultiDevice") != std::string_view::npos) return false;
@@ -96,7 +102,8 @@ bool tears_down(std::string_view name) {
 }
 
 struct Watched {
-    bool launch[MOST_CALLBACKS], kernel[MOST_CALLBACKS], teardown[MOST_CALLBACKS], gated[MOST_CALLBACKS];
+    bool launch[MOST_CALLBACKS], kernel[MOST_CALLBACKS], teardown[MOST_CALLBACKS], gated[MOST_CALLBACKS],
+        settling[MOST_CALLBACKS];
 } runtime_calls, driver_calls;
 CUpti_SubscriberHandle subscriber = nullptr;
 
@@ -124,7 +131,7 @@ void CUPTIAPI called(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, co
     const Watched& watched = domain == CUPTI_CB_DOMAIN_RUNTIME_API ? runtime_calls : driver_calls;
     if (watched.kernel[id]) count_kernel(call);
     if (call->callbackSite != CUPTI_API_ENTER) {
-        if (watched.gated[id]) gate().leave();
+        if (watched.gated[id]) gate().leave(watched.settling[id]);
         return;
     }
     if (watched.gated[id]) gate().enter();
@@ -141,6 +148,7 @@ void watch(CUpti_CallbackDomain domain, CUpti_CallbackId end, Watched& watched) 
         watched.kernel[id] = launches_kernel(name);
         watched.teardown[id] = tears_down(name);
         watched.gated[id] = gate().in_use() && uses_device(name);
+        watched.settling[id] = settles(name);
         if (watched.launch[id] || watched.teardown[id] || watched.gated[id]) cuptiEnableCallback(1, subscriber, domain, id);
     }
 }

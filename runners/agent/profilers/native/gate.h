@@ -1,7 +1,7 @@
 // Makes a benchmark wait, before its first work on the device and after every pause, until the node gives it the device.
 //
-// The page is a file that the node shares with all processes of one run; runners/agent/gpu/gate.py is its other side and
-// has the same layout. The gate keeps others' times quiet; it guards no secret, and a program that ignores it gains
+// The page is a file that the node shares with all processes of one run; porter.cpp and runners/agent/gpu/gate.py are its other
+// side and have the same layout. The gate keeps others' times quiet; it guards no secret, and a program that ignores it gains
 // nothing for itself.
 #pragma once
 
@@ -20,7 +20,7 @@ struct GatePage {
     std::atomic<uint32_t> open;         // written by the node: 1 while the run has the device
     std::atomic<uint32_t> waiting;      // threads that wait now
     std::atomic<uint32_t> in_progress;  // calls that use the device now, waits for it included
-    std::atomic<uint32_t> unused;
+    std::atomic<uint32_t> unsettled;    // 1 while work may run on the device that nobody has waited for
     std::atomic<uint64_t> last_use_ns;  // CLOCK_MONOTONIC
 };
 static_assert(sizeof(GatePage) == 24, "the node reads these 24 bytes");
@@ -46,9 +46,10 @@ public:
         page_->last_use_ns.store(now_ns());
     }
 
-    // After that call.
-    void leave() {
+    // After that call. `settles`: it returned only once the work before it was done.
+    void leave(bool settles) {
         if (!page_) return;
+        page_->unsettled.store(settles ? 0 : 1);
         page_->last_use_ns.store(now_ns());
         page_->in_progress.fetch_sub(1);
     }

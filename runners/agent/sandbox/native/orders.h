@@ -19,6 +19,7 @@ struct Orders {
     long file_bytes = 0;
     long open_files = 4096;
     long processes = 0;           // RLIMIT_NPROC; 0 leaves the bound to a control group
+    long niceness = 0;            // added to the agent's own
     bool inherit_environment = false;
     bool trace = false;
     bool harness_separate = false;
@@ -61,6 +62,7 @@ inline void apply_order(Orders& orders, const std::string& key, const std::strin
     else if (key == "file_bytes") orders.file_bytes = number;
     else if (key == "open_files") orders.open_files = number;
     else if (key == "processes") orders.processes = number;
+    else if (key == "niceness") orders.niceness = number;
     else if (key == "inherit_environment") orders.inherit_environment = number;
     else if (key == "trace") orders.trace = number;
     else if (key == "harness_separate") orders.harness_separate = number;

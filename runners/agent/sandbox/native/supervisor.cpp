@@ -111,12 +111,23 @@ static bool wait_for_the_witness(Orders& orders) {
     return word == 'w';
 }
 
+// Kernels that give every session an equal share weigh the session by a file, and processes within it by `nice`.
+static void step_back(long niceness) {
+    if (niceness <= 0 || nice(static_cast<int>(niceness)) == -1) return;
+    const int session = open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
+    if (session < 0) return;
+    const std::string word = std::to_string(niceness);
+    if (write(session, word.data(), word.size()) < 0) {}  // without such shares there is nothing to weigh
+    close(session);
+}
+
 [[noreturn]] static void run_child(Orders& orders, std::vector<std::string>& environment, int gate, int report) {
     keep_only_our_streams(gate, report);
     setsid();
     reset_signals();
     if (!wait_for_the_witness(orders) && orders.trace) environment.pop_back();  // nobody would swallow the end signal
     limit_resources(orders);
+    step_back(orders.niceness);
     const char* shell = shell_path();
     char flag[] = "-c", name[] = "bash";
     char* arguments[] = {name, flag, orders.command.data(), nullptr};

@@ -1,0 +1,192 @@
+// The node's side of all gates of one device: says who may use it, a hundred times faster than the node itself could.
+//
+// Commands come on standard input, a line each, and events go to standard output with the time in nanoseconds of
+// CLOCK_MONOTONIC; runners/agent/gpu/porter.py is the other end.
+//
+//     add ID PATH alone|shared     a run whose page (gate.h) is the file PATH
+//     drop ID                      it has ended
+//     ask|open|close|gone ID NS    it wants the device; it gets it; it has given it back; it is dropped
+//
+// Pages are read and written, never mapped: a program that cuts its file short cannot end the porter. A program may
+// write anything there; it then makes noise, and others wait no longer than its time limit.
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <sstream>
+#include <string>
+
+namespace {
+
+constexpr std::uint64_t LOOK_NS = 100'000;         // how often pages are looked at
+constexpr std::uint64_t IDLE_NS = 1'000'000;       // who leaves the device alone for so long lets others have it
+constexpr std::uint64_t UNSETTLED_NS = 20'000'000; // the same for whom work may still run that nobody waits for
+constexpr std::uint64_t PATIENCE_NS = 10'000'000'000;  // who has waited for so long comes first
+
+struct Page {  // as GatePage
+    std::uint32_t open, waiting, in_progress, unsettled;
+    std::uint64_t last_use_ns;
+};
+static_assert(sizeof(Page) == 24);
+
+std::uint64_t now_ns() {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+void tell(const char* event, const std::string& id, std::uint64_t at_ns) {
+    char line[128];
+    const int length = std::snprintf(line, sizeof line, "%s %.40s %llu\n", event, id.c_str(), (unsigned long long)at_ns);
+    for (int told = 0; told < length;) {
+        const ssize_t written = ::write(STDOUT_FILENO, line + told, static_cast<std::size_t>(length - told));
+        if (written <= 0) _exit(1);  // nobody listens any more
+        told += static_cast<int>(written);
+    }
+}
+
+class Run {
+public:
+    Run(int file, bool alone) : alone(alone), file_(file) {}
+
+    bool read(Page& page) const { return ::pread(file_, &page, sizeof page, 0) == sizeof page; }
+    void write_open(std::uint32_t open) const { (void)!::pwrite(file_, &open, sizeof open, 0); }
+    void close() const { ::close(file_); }
+
+    const bool alone;
+    bool waits = false, inside = false;
+    std::uint64_t held_ns = 0, asked_ns = 0, opened_ns = 0;
+
+private:
+    int file_;
+};
+
+// Calls that have returned may have left work on the device: until the program has waited for it, or for a while.
+bool is_idle(const Page& page, std::uint64_t now) {
+    if (page.waiting || page.in_progress) return false;
+    const std::uint64_t unused_ns = now > page.last_use_ns ? now - page.last_use_ns : 0;
+    return unused_ns > (page.unsettled ? UNSETTLED_NS : IDLE_NS);
+}
+
+class Porter {
+public:
+    bool empty() const { return runs_.empty(); }
+
+    void obey(const std::string& line) {
+        std::istringstream words(line);
+        std::string verb, id, path, how;
+        words >> verb >> id >> path >> how;
+        if (verb == "add") {
+            const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+            if (file < 0) return tell("gone", id, now_ns());
+            runs_.emplace(id, Run(file, how == "alone"));
+        } else if (verb == "drop") {
+            const auto found = runs_.find(id);
+            if (found != runs_.end()) {
+                if (found->second.inside) leave(id, found->second);
+                found->second.close();
+                runs_.erase(found);
+            }
+            tell("gone", id, now_ns());
+        }
+    }
+
+    void look() {
+        const bool wanted = std::any_of(runs_.begin(), runs_.end(), [](const auto& run) { return run.second.waits; });
+        for (auto& [id, run] : runs_) {
+            Page page{};
+            if (run.waits || !run.read(page)) continue;
+            if (!run.inside && page.waiting) {
+                run.waits = true;
+                run.asked_ns = now_ns();
+                tell("ask", id, run.asked_ns);
+            } else if (run.inside && wanted && is_idle(page, now_ns())) {
+                take_back(id, run);
+            } else if (run.inside && !page.open) {
+                run.write_open(1);
+            }
+        }
+        let_in();
+    }
+
+private:
+    // A call that began just before the gate closed has the device still.
+    void take_back(const std::string& id, Run& run) {
+        run.write_open(0);
+        Page again{};
+        if (!run.read(again) || is_idle(again, now_ns())) return leave(id, run);
+        run.write_open(1);
+    }
+
+    void leave(const std::string& id, Run& run) {
+        const std::uint64_t now = now_ns();
+        run.inside = false;
+        run.held_ns += now - run.opened_ns;
+        tell("close", id, now);
+    }
+
+    // Next is whoever has had least: one that wants a moment a hundred times must not wait for others' seconds each time.
+    void let_in() {
+        bool anybody = false;
+        for (const auto& [id, run] : runs_) {
+            if (run.inside && run.alone) return;
+            anybody = anybody || run.inside;
+        }
+        const auto next = following();
+        if (next == runs_.end() || (next->second.alone && anybody)) return;
+        for (auto& [id, run] : runs_)
+            if (run.waits && (next->second.alone ? id == next->first : !run.alone)) enter(id, run);
+    }
+
+    std::map<std::string, Run>::iterator following() {
+        auto first = runs_.end(), poorest = runs_.end();
+        for (auto run = runs_.begin(); run != runs_.end(); ++run) {
+            if (!run->second.waits) continue;
+            if (first == runs_.end() || run->second.asked_ns < first->second.asked_ns) first = run;
+            if (poorest == runs_.end() || run->second.held_ns < poorest->second.held_ns) poorest = run;
+        }
+        const bool overdue = first != runs_.end() && now_ns() - first->second.asked_ns > PATIENCE_NS;
+        return overdue ? first : poorest;
+    }
+
+    void enter(const std::string& id, Run& run) {
+        run.waits = false;
+        run.inside = true;
+        run.opened_ns = now_ns();
+        run.write_open(1);
+        tell("open", id, run.opened_ns);
+    }
+
+    std::map<std::string, Run> runs_;
+};
+
+}  // namespace
+
+int main() {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    ::prctl(PR_SET_TIMERSLACK, 10'000);
+    Porter porter;
+    std::string held;
+    const timespec pause{0, static_cast<long>(LOOK_NS)};
+    for (;;) {
+        pollfd input{STDIN_FILENO, POLLIN, 0};
+        const int ready = porter.empty() ? ::poll(&input, 1, -1) : ::ppoll(&input, 1, &pause, nullptr);
+        if (ready > 0) {
+            char part[4096];
+            const ssize_t got = ::read(STDIN_FILENO, part, sizeof part);
+            if (got <= 0) return 0;
+            held.append(part, static_cast<std::size_t>(got));
+            for (std::size_t end; (end = held.find('\n')) != std::string::npos; held.erase(0, end + 1))
+                porter.obey(held.substr(0, end));
+        }
+        porter.look();
+    }
+}

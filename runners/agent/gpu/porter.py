@@ -1,0 +1,146 @@
+"""Says which of a device's runs may use it now: a small program of ours, since Python would be late at every turn.
+
+One porter serves one device. The program looks at the runs' pages ten thousand times a second and tells what it sees;
+gate_native/porter.cpp has the words. Where it dies, every run at its gate fails as a fault of this node, and the next
+one gets a new porter.
+"""
+
+import subprocess
+import threading
+from collections.abc import Callable
+from functools import cache
+from itertools import count
+from pathlib import Path
+from typing import Protocol
+
+from runners.agent.native import Recipe, find_or_build
+from runners.agent.sandbox.policy import SandboxFault
+from runners.agent.sandbox.supervisor import default_cache_directory
+
+NATIVE = Path(__file__).parent / "gate_native"
+FAREWELL_SECONDS = 5.0
+
+
+class PorterFailed(SandboxFault):
+    """The porter is not to be had or has died: a platform error, never the contestant's."""
+
+
+class Client(Protocol):
+    """A run at the gate. Both are called in the porter's own thread and must not block."""
+
+    def told(self, event: str, at_ns: int) -> None:
+        """`ask`, `open` or `close`, and when, by `time.monotonic_ns`."""
+        ...
+
+    def deserted(self) -> None:
+        """The porter has died: nobody opens any more."""
+        ...
+
+
+@cache
+def program() -> Path:
+    """The porter, compiled unless that is done already. Raises PorterFailed."""
+    recipe = Recipe(
+        name="podium-porter",
+        prefix="porter",
+        variable="PODIUM_PORTER",
+        sources=NATIVE,
+        inputs=("porter.cpp",),
+        flags=(("-std=c++17", "-O2"),),
+        unavailable=PorterFailed,
+    )
+    return find_or_build(recipe, default_cache_directory()).path
+
+
+class Porter:
+    """One device's; started with the first run, and again should it die. Safe to use from several threads."""
+
+    def __init__(self, find: Callable[[], Path] = program) -> None:
+        self._find = find
+        self._guard = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._clients: dict[str, Client] = {}
+        self._gone: dict[str, threading.Event] = {}
+        self._names = count()
+
+    def admit(self, client: Client, page: str, *, alone: bool) -> str:
+        """Attend to the page at this path; returns a name for `dismiss`. Raises PorterFailed."""
+        with self._guard:
+            process = self._running()
+            name = str(next(self._names))
+            self._clients[name] = client
+            self._gone[name] = threading.Event()
+            try:
+                self._send(process, f"add {name} {page} {'alone' if alone else 'shared'}\n")
+            except OSError as error:
+                del self._clients[name], self._gone[name]
+                raise PorterFailed(f"the porter does not listen: {error}") from error
+        return name
+
+    def dismiss(self, name: str) -> None:
+        """The run has ended; once this returns its client is told nothing more."""
+        with self._guard:
+            gone = self._gone.get(name)
+            try:
+                if gone and self._process:
+                    self._send(self._process, f"drop {name}\n")
+            except OSError:
+                gone = None
+        if gone:
+            gone.wait(FAREWELL_SECONDS)
+        with self._guard:
+            self._clients.pop(name, None)
+            self._gone.pop(name, None)
+
+    def close(self) -> None:
+        """End the program; what is still at the gate fails."""
+        with self._guard:
+            process, self._process = self._process, None
+        if process:
+            process.kill()
+            process.wait()
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        if self._process is not None and self._process.poll() is None:
+            return self._process
+        try:
+            self._process = subprocess.Popen(
+                [self._find()], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, env={}
+            )
+        except OSError as error:
+            raise PorterFailed(f"the porter cannot be started: {error}") from error
+        threading.Thread(target=self._listen, args=(self._process,), name="porter", daemon=True).start()
+        return self._process
+
+    @staticmethod
+    def _send(process: subprocess.Popen[bytes], line: str) -> None:
+        assert process.stdin
+        process.stdin.write(line.encode())
+
+    def _listen(self, process: subprocess.Popen[bytes]) -> None:
+        assert process.stdout
+        with process.stdout as stream:
+            held = b""
+            while part := stream.read(1 << 16):
+                *lines, held = (held + part).split(b"\n")
+                for line in lines:
+                    event, name, at = line.decode().split()
+                    self._dispatch(event, name, int(at))
+        process.wait()
+        with self._guard:
+            if self._process is process:
+                self._process = None
+            deserted = list(self._clients.values())
+            for gone in self._gone.values():
+                gone.set()
+        for client in deserted:
+            client.deserted()
+
+    def _dispatch(self, event: str, name: str, at_ns: int) -> None:
+        with self._guard:
+            client, gone = self._clients.get(name), self._gone.get(name)
+        if event == "gone":
+            if gone:
+                gone.set()
+        elif client:
+            client.told(event, at_ns)
