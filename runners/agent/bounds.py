@@ -19,6 +19,10 @@ NOISE_SHARE = 0.15
 CROWD_NOISE_MS, CROWD_NOISE_SHARE = 400.0, 0.6
 """The same for processor time beside other programs: sixteen starts at once took 0.6 s of it each, one alone 0.25 s,
 and cores that share their parts with a neighbour work at some two thirds of their speed."""
+KERNEL_SHARE, CROWD_KERNEL_SHARE = 0.05, 0.25
+"""By how much the kernels beside the timed ones may take longer honestly."""
+CROWD_CLOCK_MS = 250.0
+"""By how much a range's own clock may be late beside programs that start up and compute."""
 MUCH_SLOWER = 1.5
 GAPS_SHARE = 0.4
 """The driver counts the gaps between short kernels as activity: a third of a run of 118,000 of them."""
@@ -111,8 +115,9 @@ def _compared(
     if not work_checked and own.launches * FEW_LAUNCHES < theirs.launches / max(1, len(known.kernels)):
         yield Finding("few_launches", f"{own.launches} launches were timed; the reference's were {theirs.launches}.")
     if candidate.time_ms < reference.time_ms:
-        yield from _escaped(mode, own, theirs, facts, known)
-        yield from _by_the_clock(mode, own, theirs)
+        crowded = candidate.among_others or reference.among_others
+        yield from _escaped(mode, own, theirs, facts, known, CROWD_KERNEL_SHARE if crowded else KERNEL_SHARE)
+        yield from _by_the_clock(mode, own, theirs, CROWD_CLOCK_MS if crowded else 1.0)
     yield from _unseen_work(candidate, facts, reference, known)
 
 
@@ -132,13 +137,18 @@ def _structure(
 
 
 def _escaped(
-    mode: AnyTimingMode, own: _Timed, theirs: _Timed, facts: ProfileFacts, known: ProfileFacts
+    mode: AnyTimingMode,
+    own: _Timed,
+    theirs: _Timed,
+    facts: ProfileFacts,
+    known: ProfileFacts,
+    noise_share: float,
 ) -> Iterator[Finding]:
     """Time saved in what is timed that turns up beside it."""
     saved_ms = theirs.kernel_ms - own.kernel_ms
     outside_ms, usual_ms = facts.kernel_ms - own.kernel_ms, known.kernel_ms - theirs.kernel_ms
     grown_ms = outside_ms - usual_ms
-    if saved_ms > 0 and grown_ms > max(0.25 * saved_ms, SMALLEST_MS, 0.05 * usual_ms):
+    if saved_ms > 0 and grown_ms > max(0.25 * saved_ms, SMALLEST_MS, noise_share * usual_ms):
         yield Finding(
             "work_outside",
             f"{saved_ms:.4g} ms less kernel time than the reference is timed, but {grown_ms:.4g} ms more ran beside.",
@@ -148,10 +158,10 @@ def _escaped(
         yield Finding("late_work", f"{own.late_ms:.4g} ms of the timed ranges' work ran after they had ended.")
 
 
-def _by_the_clock(mode: AnyTimingMode, own: _Timed, theirs: _Timed) -> Iterator[Finding]:
+def _by_the_clock(mode: AnyTimingMode, own: _Timed, theirs: _Timed, slack_ms: float) -> Iterator[Finding]:
     """Kernel time saved must not cost the ranges' own wall time."""
     kernel_time = isinstance(mode, RegionTimingMode) and mode.time_type == "kernel"
-    if kernel_time and own.wall_ms > MUCH_SLOWER * theirs.wall_ms + 1.0:
+    if kernel_time and own.wall_ms > MUCH_SLOWER * theirs.wall_ms + slack_ms:
         yield Finding(
             "slower_by_the_clock",
             f"The timed ranges lasted {own.wall_ms:.4g} ms by the clock, the reference's {theirs.wall_ms:.4g} ms,"

@@ -162,3 +162,39 @@ def test_a_time_that_no_device_could_reach_is_flagged_and_one_near_the_bound_is_
     assert flagged.code == "below_roofline"
     assert below_floor(problem, 0.91, PEAKS) is None
     assert below_floor(problem, 0.1, Peaks()) is None
+
+
+# ---- beside others -------------------------------------------------------------------------------------------------
+
+
+def crowded(run: Observed, cpu_ms: float = 800.0, **changes: Any) -> Observed:
+    return replace(run, among_others=True, cpu_ms=cpu_ms, **changes)
+
+
+def crowd_codes(candidate: Observed, **more: Any) -> set[str]:
+    return {finding.code for finding in findings(REGION, candidate, crowded(REFERENCE), **more)}
+
+
+@pytest.mark.parametrize("factor", [0.01, 0.9, 0.999, 1.0, 5.0])
+@pytest.mark.parametrize(("cpu_ms", "wall_ms"), [(400.0, 300.0), (1300.0, 9000.0)])
+def test_beside_others_a_slow_clock_on_the_wall_is_honest(factor: float, cpu_ms: float, wall_ms: float) -> None:
+    assert crowd_codes(crowded(scaled(factor), cpu_ms, wall_ms=wall_ms)) == set()
+
+
+def test_beside_others_work_moved_to_the_host_is_seen_by_its_processor_time() -> None:
+    assert "host_work" in crowd_codes(crowded(scaled(0.1), cpu_ms=2500.0))
+    assert "host_work" not in crowd_codes(crowded(scaled(1.1), cpu_ms=2500.0)), "nothing is claimed to be saved"
+    alone = replace(scaled(0.1), cpu_ms=2500.0)
+    assert "host_work" not in codes(alone), "the clock on the wall tells more then"
+
+
+def test_beside_others_ranges_may_be_late_by_a_little_and_not_by_much() -> None:
+    assert crowd_codes(crowded(with_range(scaled(0.5), wall_ms=500.0))) == set()
+    assert "slower_by_the_clock" in crowd_codes(crowded(with_range(scaled(0.5), wall_ms=900.0)))
+
+
+def test_beside_others_kernels_around_the_timed_ones_may_vary_more() -> None:
+    some = with_facts(scaled(0.999), kernel_ms=232.8)
+    assert "work_outside" in codes(some)
+    assert crowd_codes(crowded(some)) == set()
+    assert "work_outside" in crowd_codes(crowded(with_facts(scaled(0.5), kernel_ms=200.0)))
