@@ -1,13 +1,15 @@
-"""What a machine offers the pipeline: sandbox, workspaces, slots, build cache, and what is known about it."""
+"""What a machine offers the pipeline: sandbox, workspaces, slots, caches, and what is known about it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from runners.agent import toolchain
 from runners.agent.build_cache import BuildCache
 from runners.agent.gpu.devices import Gpus
 from runners.agent.object_cache import ObjectCaches
+from runners.agent.remembered import Remembered
 from runners.agent.sandbox.policy import Sandbox, SandboxFault
 from runners.agent.slots import Lanes
 from runners.agent.workspace import Workspaces
@@ -27,6 +29,7 @@ class NodeEnvironment:
     workspaces: Workspaces
     lanes: Lanes
     builds: BuildCache
+    remembered: Remembered
     capabilities: Capabilities
     tools: str = field(default_factory=toolchain.identity)
     architecture: str = field(default_factory=toolchain.architecture)
@@ -50,7 +53,7 @@ class NodeEnvironment:
         peaks: Callable[[str], Peaks] = unmeasured,
         gate_library: Path | None = None,
     ) -> "NodeEnvironment":
-        """Workspaces and builds under `var_dir`; leftovers of processes that died there are swept."""
+        """All that is kept lies under `var_dir`; leftovers of processes that died there are swept."""
         workspaces = Workspaces(var_dir / "work")
         # Without a sandbox every build could write what others read, and no two see their sources at the same place.
         objects = None if sandbox.name == "unconfined" else ObjectCaches(var_dir / "objects")
@@ -60,6 +63,7 @@ class NodeEnvironment:
             workspaces,
             lanes,
             BuildCache(var_dir / "builds"),
+            Remembered(var_dir / "remembered"),
             capabilities,
             objects=objects,
             gpus=gpus,
@@ -76,6 +80,21 @@ class NodeEnvironment:
         if wanted and own is None:
             raise SandboxFault(f"the work asks for image {wanted}, but this node's sandbox is {self.sandbox.name}")
         return wanted or own or ""
+
+    def identity(self, device: str) -> dict[str, Any]:
+        """All that is known of this machine that a run's outcome or time may depend on, as JSON; `device` is a UUID."""
+        own = [gpu.model_dump(mode="json") for gpu in self.capabilities.gpus if gpu.uuid == device]
+        known = self.capabilities.model_dump(mode="json", exclude={"gpus", "memory_limit_why"})
+        return {
+            "node": self.name,
+            "sandbox": self.sandbox.name,
+            "tools": self.tools,
+            "architecture": self.architecture,
+            "capabilities": {**known, "gpus": own},
+            "device": device,
+            "watched": self.gpus is not None,
+            "gate": str(self.gate_library or ""),
+        }
 
     def close(self) -> None:
         self.sandbox.close()

@@ -1,6 +1,9 @@
 """The problem's own solution on this node, built and tested once: the baseline, and what calibrates the witness."""
 
-from dataclasses import dataclass
+import hashlib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from problems.spec.workspace_rules import strict_failure
 from runners.agent import runs, steps
@@ -8,6 +11,7 @@ from runners.agent.artefact import EMPTY
 from runners.agent.build_cache import Build
 from runners.agent.environment import NodeEnvironment
 from runners.agent.keyed import Once
+from runners.agent.remembered import Kind
 from runners.agent.task import Subject, Watcher
 from runners.protocol import Witness
 
@@ -23,8 +27,21 @@ class Reference:
     witness: Witness = Witness.UNAVAILABLE
 
 
+@dataclass(frozen=True)
+class _Passed:
+    """A test that a reference passed. Failures are not kept: a machine that was unwell may be well again."""
+
+    witness: Witness
+
+
+_PASSED = Kind("reference", _Passed)
+
+
 class References:
-    """The references of the problems that this node met lately."""
+    """The references of the problems that this node met lately.
+
+    How a test went that was passed is kept on disk for an hour; products are in the build cache or made again.
+    """
 
     def __init__(self, environment: NodeEnvironment) -> None:
         self._environment = environment
@@ -47,7 +64,16 @@ class References:
         if built is not None and not built.succeeded:
             return Reference(passed=False)
         product = built.product if built is not None else EMPTY
+        return self._test(reference, product, watcher)
+
+    def _test(self, reference: Subject, product: bytes, watcher: Watcher) -> Reference:
+        remembered, key = self._environment.remembered, circumstances(self._environment, reference, product)
+        passed = remembered.get(_PASSED, key)
+        if passed is not None:
+            return Reference(passed=True, product=product, witness=passed.witness)
         tested = runs.test(self._environment, reference, product, watcher)
+        if tested.succeeded:
+            remembered.put(_PASSED, key, _Passed(tested.witness))
         return Reference(tested.succeeded, product, tested.witness)
 
     def judge(self, subject: Subject, witness: Witness, watcher: Watcher) -> Witness:
@@ -63,6 +89,21 @@ class References:
         if known.passed and known.witness is Witness.CONTRADICTED:
             return Witness.UNAVAILABLE
         return witness
+
+
+def circumstances(environment: NodeEnvironment, subject: Subject, product: bytes) -> Mapping[str, Any]:
+    """All that the outcome of running this product of the subject here depends on, as JSON. Raises SandboxFault."""
+    inputs = {path: hashlib.sha256(content).hexdigest() for path, content in subject.run_inputs.items()}
+    return {
+        "problem": subject.problem_sha256,
+        "inputs": inputs,
+        "solution": [file.path for file in subject.files],
+        "product": hashlib.sha256(product).hexdigest(),
+        "build_policy": asdict(subject.build_policy),
+        "image": environment.image_for(subject.image),
+        "limits": subject.limits.model_dump(mode="json"),
+        **environment.identity(subject.place.device),
+    }
 
 
 def missing_names(subject: Subject) -> list[str]:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import Enum
 from typing import Protocol
@@ -19,7 +19,8 @@ from runners.agent.gpu.record import DeviceRecord, merged
 from runners.agent.keyed import Once
 from runners.agent.profilers import Timer
 from runners.agent.profilers.process import ProcessTime
-from runners.agent.references import References
+from runners.agent.references import References, circumstances
+from runners.agent.remembered import Kind
 from runners.agent.runs import BenchmarkRun
 from runners.agent.slots import Seat
 from runners.agent.task import Subject, Watcher
@@ -149,6 +150,23 @@ class _Shared:
     key: str
     measured_at: str
 
+    @property
+    def is_sound(self) -> bool:
+        """Whether another process may rely on it too: what went wrong may have been the machine's doing."""
+        series = self.series
+        return bool(series.times_ms) and not series.failed and not any(map(_is_void, series.runs))
+
+    def without_texts(self) -> "_Shared":
+        """What the runs printed, and the profiler's own report: nobody asks for a baseline's."""
+        plain = [
+            replace(run, outcome=replace(run.outcome, stdout="", stderr=""), reading=replace(run.reading, report=None))
+            for run in self.series.runs
+        ]
+        return replace(self, series=Series(plain))
+
+
+_SHARED = Kind("baseline", _Shared)
+
 
 def _timed(candidate: Series, shared: _Shared | None) -> Timed:
     return Timed(candidate, shared.series, shared.key, shared.measured_at) if shared else Timed(candidate)
@@ -163,7 +181,8 @@ class Stopwatch:
         self._shared: Once[object, _Shared | None] = Once(REMEMBERED)
 
     def quick(self, subject: Subject, product: bytes, timer: Timer, watcher: Watcher, *, baseline: bool) -> Timed:
-        """One process; the baseline's one process on the same device is shared for an hour. Raises as `runs.test`.
+        """One process; the baseline's one process on the same device is shared for an hour, also by later
+        processes of this node. Raises as `runs.test`.
 
         Benchmarks that wait for the device by themselves start while others use it.
         """
@@ -229,7 +248,19 @@ class Stopwatch:
         known = self._references.prepare(reference, watcher)
         if not known.passed:
             return None
-        series = self._one(reference, known.product, timer, watcher, seats)
+        here = circumstances(self._environment, reference, known.product)
+        key = {**here, "timer": timer.name, "seats": seats.value, "hour": hour}
+        shared = self._environment.remembered.get(_SHARED, key)
+        if shared is None:
+            shared = self._time(reference, known.product, timer, watcher, seats, hour)
+            if shared.is_sound:
+                self._environment.remembered.put(_SHARED, key, shared.without_texts())
+        return shared
+
+    def _time(
+        self, reference: Subject, product: bytes, timer: Timer, watcher: Watcher, seats: Seats, hour: str
+    ) -> _Shared:
+        series = self._one(reference, product, timer, watcher, seats)
         where = self._environment.name or "here"
         device = f"{reference.place.device}@" if reference.place.device else ""
         alone = "@alone" if seats is Seats.ALONE else ""
