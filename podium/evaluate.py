@@ -130,8 +130,8 @@ def _parse_ks(text: str) -> tuple[int, ...]:
 
 
 def _default_workers(hardware: Hardware) -> int:
-    """With a GPU half of the cores: the rest builds meanwhile, and programs start one by one in the driver anyway."""
-    return max(FEW_WORKERS, cores() // 2) if hardware.device == "gpu" else FEW_WORKERS
+    """With a GPU two a core: most wait for it, or for the driver to start them."""
+    return max(FEW_WORKERS, 2 * cores()) if hardware.device == "gpu" else FEW_WORKERS
 
 
 def _build_policy(arch: str, hardware: Hardware) -> BuildPolicy:

@@ -167,7 +167,8 @@ class _Course:
         if self._task.timing_policy is TimingPolicy.RANKED:
             return self._measured(stopwatch.ranked, timer)
         timed = self._measured(stopwatch.quick, timer)
-        suspicious = timer.waits_at_gate and self._findings(timed)
+        # Beside others even memory may have been short.
+        suspicious = timer.waits_at_gate and (timed.candidate.failed or self._findings(timed))
         return self._measured(stopwatch.confirm, timer) if suspicious else timed
 
     def _measured(self, measure: Measure, timer: Timer) -> Timed:

@@ -10,10 +10,8 @@ from threading import BoundedSemaphore, Lock
 from runners.agent.gpu.porter import Porter
 from runners.agent.locks import FairLock, Tenancy
 
-STARTING = 6
-"""How many programs may start up at a time: the driver starts them one by one, but some prepare long on the host."""
-BESIDE = 10
-"""How many benchmarks may be under way beside the one that holds the device; their memory is taken meanwhile."""
+BESIDE = 20
+"""How many benchmarks may be under way at a time on a device; their memory is taken meanwhile."""
 TESTS_WAIT_SECONDS = 0.5
 """How long tests gather while benchmarks wait too, where no porter sees to it."""
 ALONE_WAITS_SECONDS = 30.0
@@ -34,10 +32,6 @@ class Place:
 ANYWHERE = Place()
 
 
-def _nothing() -> None:
-    pass
-
-
 @dataclass(frozen=True)
 class Seat:
     """Where a command runs: a slot's number, used for nothing else meanwhile, and the GPUs it may use."""
@@ -48,27 +42,10 @@ class Seat:
     """Set where the command runs beside others and waits at the device's gate for every use of it."""
     alone: bool = False
     """Whether it has the device to itself then, or shares its turns with others that do not."""
-    has_started: Callable[[], None] = _nothing
-    """To be called once the command has started up and waits for its device: another may start up then."""
 
     @property
     def gpu_uuid(self) -> str:
         return self.gpu_uuids[0] if self.gpu_uuids else ""
-
-
-class _Permit:
-    """Given back once, however often that is asked."""
-
-    def __init__(self, semaphore: BoundedSemaphore) -> None:
-        self._semaphore = semaphore
-        self._guard = Lock()
-        self._held = True
-
-    def give_back(self) -> None:
-        with self._guard:
-            held, self._held = self._held, False
-        if held:
-            self._semaphore.release()
 
 
 class Device:
@@ -80,7 +57,6 @@ class Device:
         self.porter = Porter()
         self.presence = FairLock(STARTS_WAIT_SECONDS, ALONE_WAITS_SECONDS)
         """Shared by benchmarks that only start beside others; a benchmark that must be quite alone holds it."""
-        self.starting = BoundedSemaphore(STARTING)
         self.beside = BoundedSemaphore(BESIDE)
         self._tenancy = Tenancy(lambda: clean(uuid)) if clean else None
 
@@ -89,17 +65,6 @@ class Device:
         """Nothing runs or starts on it meanwhile."""
         with self.presence.exclusive(), self.lock.exclusive():
             yield
-
-    @contextmanager
-    def starts(self) -> Iterator[Callable[[], None]]:
-        """Something starts up here; what this yields is called when it has, or never."""
-        with self.presence.shared():
-            self.starting.acquire()
-            start = _Permit(self.starting)
-            try:
-                yield start.give_back
-            finally:
-                start.give_back()
 
     def tenancy(self, tenant: str) -> AbstractContextManager[None]:
         return self._tenancy.of(tenant) if self._tenancy else nullcontext()
@@ -157,8 +122,8 @@ class Lanes:
     def gated_test(self, place: Place = ANYWHERE) -> Iterator[Seat]:
         """A run slot beside benchmarks; the porter lets in together with other tests of the tenant."""
         device = self._device(place)
-        with device.tenancy(place.tenant), _taken(self._runs) as slot, device.starts() as has_started:
-            yield Seat(slot, (device.uuid,), device.porter, has_started=has_started)
+        with device.tenancy(place.tenant), _taken(self._runs) as slot, device.presence.shared():
+            yield Seat(slot, (device.uuid,), device.porter)
 
     @contextmanager
     def gated_benchmark(self, place: Place = ANYWHERE) -> Iterator[Seat]:
@@ -168,9 +133,9 @@ class Lanes:
             device.tenancy(place.tenant),
             device.beside,
             _taken(self._runs) as slot,
-            device.starts() as has_started,
+            device.presence.shared(),
         ):
-            yield Seat(slot, (device.uuid,), device.porter, alone=True, has_started=has_started)
+            yield Seat(slot, (device.uuid,), device.porter, alone=True)
 
     def hold(self, uuid: str) -> AbstractContextManager[None]:
         """The device alone, for the node's own programs."""

@@ -11,7 +11,7 @@ import os
 import struct
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,18 +21,14 @@ from typing import Protocol
 from runners.agent.gpu.porter import Porter, PorterFailed
 from runners.agent.gpu.record import DeviceRecord
 
-PAGE = struct.Struct("=IIIIQ")
-"""open, waiting, in_progress, unsettled, last_use_ns: struct GatePage."""
+PAGE = struct.Struct("=IIIIQIIII")
+"""struct GatePage: open, waiting, in_progress, unsettled, last_use_ns, starts_wanted, _granted, _done, unused."""
 FILE = "gate"
 CLOCK_SECONDS = 0.05
 """How often a run's own time is looked at."""
 
 Window = tuple[int, int]
 """From and until when a run had the device, by `time.monotonic_ns`."""
-
-
-def _nothing() -> None:
-    pass
 
 
 class Watched(Protocol):
@@ -65,15 +61,14 @@ class Gate:
     """Whether it wants the device for itself, or shares its turn with others that do not."""
     watch: Watched
     limit_seconds: float
-    has_started: Callable[[], None] = _nothing
-    """Called when the program asks for the first time, if it ever does."""
     cancelled: threading.Event = field(default_factory=threading.Event)
     timed_out: bool = False
     windows: list[Window] = field(default_factory=list)
     _waited_ns: int = 0
     _asked_ns: int | None = None
+    _held_ns: int | None = None
+    """Since when it waits for its start."""
     _opened_ns: int | None = None
-    _has_asked: bool = False
     _deserted: bool = False
     _done: threading.Event = field(default_factory=threading.Event)
     _guard: threading.Lock = field(default_factory=threading.Lock)
@@ -93,7 +88,8 @@ class Gate:
     @property
     def waited_seconds(self) -> float:
         with self._guard:
-            waiting_ns = time.monotonic_ns() - self._asked_ns if self._asked_ns is not None else 0
+            now_ns = time.monotonic_ns()
+            waiting_ns = sum(now_ns - since for since in (self._asked_ns, self._held_ns) if since is not None)
             return (self._waited_ns + waiting_ns) / 1e9
 
     @property
@@ -137,9 +133,11 @@ class Gate:
             elif event == "close" and self._opened_ns is not None:
                 self.windows.append((self._opened_ns, at_ns))
                 self._opened_ns = None
-            first, self._has_asked = not self._has_asked, True
-        if first:
-            self.has_started()
+            elif event == "hold":
+                self._held_ns = at_ns
+            elif event == "begin" and self._held_ns is not None:
+                self._waited_ns += at_ns - self._held_ns
+                self._held_ns = None
 
     def deserted(self) -> None:
         """See `porter.Client`."""
@@ -150,11 +148,10 @@ class Gate:
         """Close what the porter could not."""
         now_ns = time.monotonic_ns()
         with self._guard:
-            if self._asked_ns is not None:
-                self._waited_ns += now_ns - self._asked_ns
+            self._waited_ns += sum(now_ns - since for since in (self._asked_ns, self._held_ns) if since is not None)
             if self._opened_ns is not None:
                 self.windows.append((self._opened_ns, now_ns))
-            self._asked_ns = self._opened_ns = None
+            self._asked_ns = self._held_ns = self._opened_ns = None
 
     def _look_at_the_clock(self) -> None:
         started = time.monotonic()

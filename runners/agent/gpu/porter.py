@@ -29,7 +29,7 @@ class Client(Protocol):
     """A run at the gate. Both are called in the porter's own thread and must not block."""
 
     def told(self, event: str, at_ns: int) -> None:
-        """`ask`, `open` or `close`, and when, by `time.monotonic_ns`."""
+        """`ask`, `open`, `close`, `hold` or `begin`, and when, by `time.monotonic_ns`."""
         ...
 
     def deserted(self) -> None:

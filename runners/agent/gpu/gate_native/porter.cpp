@@ -5,7 +5,9 @@
 //
 //     add ID PATH alone|shared     a run whose page (gate.h) is the file PATH
 //     drop ID                      it has ended
-//     ask|open|close|gone ID NS    it wants the device; it gets it; it has given it back; it is dropped
+//     ask|open|close ID NS         it wants the device; it gets it; it has given it back
+//     hold|begin ID NS             a process of it wants to start CUDA; all that wanted may
+//     gone ID NS                   it is dropped
 //
 // Pages are read and written, never mapped: a program that cuts its file short cannot end the porter. A program may
 // write anything there; it then makes noise, and others wait no longer than its time limit.
@@ -17,6 +19,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -27,15 +30,18 @@
 namespace {
 
 constexpr std::uint64_t LOOK_NS = 100'000;         // how often pages are looked at
-constexpr std::uint64_t IDLE_NS = 1'000'000;       // who leaves the device alone for so long lets others have it
-constexpr std::uint64_t UNSETTLED_NS = 20'000'000; // the same for whom work may still run that nobody waits for
+constexpr std::uint64_t IDLE_NS = 500'000;         // who leaves the device alone for so long lets others have it
+constexpr std::uint64_t UNSETTLED_NS = 4'000'000;  // the same for whom work may still run that nobody has waited for
 constexpr std::uint64_t PATIENCE_NS = 10'000'000'000;  // who has waited for so long comes first
+constexpr std::size_t STARTS = 3;                  // at a time: more are no faster, and keep who runs from the driver
+constexpr std::uint64_t START_NS = 3'000'000'000;  // who has started CUDA and makes no context lets others start
 
 struct Page {  // as GatePage
     std::uint32_t open, waiting, in_progress, unsettled;
     std::uint64_t last_use_ns;
+    std::uint32_t starts_wanted, starts_granted, starts_done, unused;
 };
-static_assert(sizeof(Page) == 24);
+static_assert(sizeof(Page) == 40);
 
 std::uint64_t now_ns() {
     timespec now{};
@@ -58,14 +64,24 @@ public:
     Run(int file, bool alone) : alone(alone), file_(file) {}
 
     bool read(Page& page) const { return ::pread(file_, &page, sizeof page, 0) == sizeof page; }
-    void write_open(std::uint32_t open) const { (void)!::pwrite(file_, &open, sizeof open, 0); }
+    void write_open(std::uint32_t open) const { write(open, offsetof(Page, open)); }
+    void write_granted(std::uint32_t granted) const { write(granted, offsetof(Page, starts_granted)); }
     void close() const { ::close(file_); }
 
     const bool alone;
     bool waits = false, inside = false;
     std::uint64_t held_ns = 0, asked_ns = 0, opened_ns = 0;
+    std::uint32_t granted = 0, wanted = 0, done = 0;  // starts
+    std::uint64_t start_asked_ns = 0, start_granted_ns = 0;
+
+    bool wants_start() const { return wanted != granted; }
+    bool is_starting(std::uint64_t now) const { return granted != done && now - start_granted_ns < START_NS; }
 
 private:
+    void write(std::uint32_t word, std::size_t offset) const {
+        (void)!::pwrite(file_, &word, sizeof word, static_cast<off_t>(offset));
+    }
+
     int file_;
 };
 
@@ -103,7 +119,9 @@ public:
         const bool wanted = std::any_of(runs_.begin(), runs_.end(), [](const auto& run) { return run.second.waits; });
         for (auto& [id, run] : runs_) {
             Page page{};
-            if (run.waits || !run.read(page)) continue;
+            if (!run.read(page)) continue;
+            look_at_starts(id, run, page);
+            if (run.waits) continue;
             if (!run.inside && page.waiting) {
                 run.waits = true;
                 run.asked_ns = now_ns();
@@ -115,6 +133,7 @@ public:
             }
         }
         let_in();
+        let_start();
     }
 
 private:
@@ -124,6 +143,36 @@ private:
         Page again{};
         if (!run.read(again) || is_idle(again, now_ns())) return leave(id, run);
         run.write_open(1);
+    }
+
+    void look_at_starts(const std::string& id, Run& run, const Page& page) {
+        const bool wanted_one = run.wants_start();
+        run.wanted = page.starts_wanted;
+        run.done = page.starts_done;
+        if (wanted_one || !run.wants_start()) return;
+        run.start_asked_ns = now_ns();
+        tell("hold", id, run.start_asked_ns);
+    }
+
+    // First come, first served.
+    void let_start() {
+        for (;;) {
+            const std::uint64_t now = now_ns();
+            auto first = runs_.end();
+            std::size_t starting = 0;
+            for (auto run = runs_.begin(); run != runs_.end(); ++run) {
+                starting += run->second.is_starting(now);
+                if (run->second.wants_start() &&
+                    (first == runs_.end() || run->second.start_asked_ns < first->second.start_asked_ns))
+                    first = run;
+            }
+            if (first == runs_.end() || starting >= STARTS) return;
+            Run& run = first->second;
+            run.granted = run.wanted;  // all at once: a program that lets its children start together has its reasons
+            run.start_granted_ns = now;
+            run.write_granted(run.granted);
+            tell("begin", first->first, now);
+        }
     }
 
     void leave(const std::string& id, Run& run) {

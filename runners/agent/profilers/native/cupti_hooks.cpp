@@ -123,7 +123,10 @@ void count_kernel(const CUpti_CallbackData* call) {
 
 void CUPTIAPI called(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
     if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
-        if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) note_device_use(flush_complete);
+        if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
+            gate().end_start();
+            note_device_use(flush_complete);
+        }
         return;
     }
     const auto* call = static_cast<const CUpti_CallbackData*>(data);
@@ -193,6 +196,7 @@ void record_device() {
 }  // namespace podium
 
 extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
+    podium::gate().begin_start();
     podium::begin_recording();
     if (podium::recorder()) {
         podium::record_device();

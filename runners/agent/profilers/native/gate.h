@@ -22,8 +22,10 @@ struct GatePage {
     std::atomic<uint32_t> in_progress;  // calls that use the device now, waits for it included
     std::atomic<uint32_t> unsettled;    // 1 while work may run on the device that nobody has waited for
     std::atomic<uint64_t> last_use_ns;  // CLOCK_MONOTONIC
+    // Starts of CUDA in the run's processes: how many were asked for, granted by the node, and are done.
+    std::atomic<uint32_t> starts_wanted, starts_granted, starts_done, unused;
 };
-static_assert(sizeof(GatePage) == 24, "the node reads these 24 bytes");
+static_assert(sizeof(GatePage) == 40, "the node reads these 40 bytes");
 
 class Gate {
 public:
@@ -38,11 +40,28 @@ public:
 
     bool in_use() const { return page_ != nullptr; }
 
+    // Before this process makes its first context: the driver does that for one process at a time, and makes all others
+    // wait meanwhile for much else than that.
+    void begin_start() {
+        if (!page_ || starts_.exchange(true)) return;
+        const uint32_t ticket = page_->starts_wanted.fetch_add(1) + 1;
+        wait([&] { return static_cast<int32_t>(page_->starts_granted.load() - ticket) >= 0; });
+    }
+
+    // After that, however often it is called.
+    void end_start() {
+        if (page_ && starts_.load() && !started_.exchange(true)) page_->starts_done.fetch_add(1);
+    }
+
     // Before a call that uses the device; returns once the run has it.
     void enter() {
         if (!page_) return;
         page_->in_progress.fetch_add(1);
-        if (!page_->open.load()) wait();
+        if (!page_->open.load()) {
+            page_->waiting.fetch_add(1);
+            wait([&] { return page_->open.load() != 0; });
+            page_->waiting.fetch_sub(1);
+        }
         page_->last_use_ns.store(now_ns());
     }
 
@@ -61,15 +80,15 @@ public:
     }
 
 private:
-    void wait() {
+    template <class Condition>
+    void wait(Condition is_met) {
+        if (is_met()) return;
         if (waiters_.fetch_add(1) == 0) waiting_since_ns_.store(now_ns());
-        page_->waiting.fetch_add(1);
-        timespec pause{0, 100'000};
-        while (!page_->open.load()) {
+        timespec pause{0, 50'000};
+        while (!is_met()) {
             ::nanosleep(&pause, nullptr);
-            pause.tv_nsec = std::min(pause.tv_nsec + 10'000, 500'000L);
+            pause.tv_nsec = std::min(pause.tv_nsec + 5'000, 500'000L);
         }
-        page_->waiting.fetch_sub(1);
         const uint64_t since = waiting_since_ns_.load();
         if (waiters_.fetch_sub(1) == 1) waited_ns_.fetch_add(now_ns() - since);
     }
@@ -81,6 +100,7 @@ private:
     }
 
     GatePage* page_ = nullptr;
+    std::atomic<bool> starts_{false}, started_{false};
     std::atomic<uint32_t> waiters_{0};
     std::atomic<uint64_t> waiting_since_ns_{0}, waited_ns_{0};
 };
