@@ -178,30 +178,48 @@ def test_an_idle_program_gives_the_device_back_to_whom_it_keeps_waiting(
     assert gate.n_windows == 2
 
 
-def test_programs_start_three_at_a_time_and_the_wait_is_not_their_time(porter: Porter, tmp_path: Path) -> None:
+def test_programs_start_four_at_a_time_and_the_wait_is_not_their_time(porter: Porter, tmp_path: Path) -> None:
     with ExitStack() as stack:
-        players = [stack.enter_context(playing(tmp_path / str(number), porter)) for number in range(4)]
+        players = [stack.enter_context(playing(tmp_path / str(number), porter)) for number in range(5)]
         for player in players:
             player.want_start()
             time.sleep(0.01)
-        assert all(until(lambda player=player: player.may_start) for player in players[:3])
+        assert all(until(lambda player=player: player.may_start) for player in players[:4])
         time.sleep(0.2)
-        assert not players[3].may_start
+        assert not players[4].may_start
         players[1].have_started()
-        assert until(lambda: players[3].may_start)
-    assert players[3].gate.waited_seconds > 0.15
+        assert until(lambda: players[4].may_start)
+    assert players[4].gate.waited_seconds > 0.15
     assert players[0].gate.waited_seconds < 0.05
 
 
 def test_who_makes_no_context_after_its_start_keeps_others_for_a_while_only(porter: Porter, tmp_path: Path) -> None:
     with ExitStack() as stack:
-        players = [stack.enter_context(playing(tmp_path / str(number), porter)) for number in range(4)]
+        players = [stack.enter_context(playing(tmp_path / str(number), porter)) for number in range(5)]
         for player in players:
             player.want_start()
             time.sleep(0.01)
         began = time.monotonic()
-        assert until(lambda: players[3].may_start)
-        assert time.monotonic() - began > 2
+        assert until(lambda: players[4].may_start)
+        assert 0.5 < time.monotonic() - began < 3
+
+
+def test_nothing_starts_while_a_benchmark_has_the_device_and_both_get_their_turns(
+    porter: Porter, tmp_path: Path
+) -> None:
+    with playing(tmp_path / "one", porter) as one, playing(tmp_path / "two", porter) as two:
+        one.ask()
+        assert one.work()
+        two.want_start()
+        time.sleep(0.1)
+        assert not two.may_start
+        one.rest()
+        assert until(lambda: two.may_start)
+        one.ask()
+        time.sleep(0.1)
+        assert not one.is_open
+        two.have_started()
+        assert one.work()
 
 
 def test_a_process_that_starts_waits_for_its_leave(porter: Porter, tmp_path: Path) -> None:
@@ -213,7 +231,7 @@ def test_a_process_that_starts_waits_for_its_leave(porter: Porter, tmp_path: Pat
         ' std::puts("made"); std::fflush(stdout); std::getchar(); }',
     )
     with ExitStack() as stack:
-        others = [stack.enter_context(playing(tmp_path / str(number), porter)) for number in range(3)]
+        others = [stack.enter_context(playing(tmp_path / str(number), porter)) for number in range(4)]
         for other in others:
             other.want_start()
         assert all(until(lambda other=other: other.may_start) for other in others)

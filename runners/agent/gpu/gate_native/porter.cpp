@@ -33,8 +33,9 @@ constexpr std::uint64_t LOOK_NS = 100'000;         // how often pages are looked
 constexpr std::uint64_t IDLE_NS = 500'000;         // who leaves the device alone for so long lets others have it
 constexpr std::uint64_t UNSETTLED_NS = 4'000'000;  // the same for whom work may still run that nobody has waited for
 constexpr std::uint64_t PATIENCE_NS = 10'000'000'000;  // who has waited for so long comes first
-constexpr std::size_t STARTS = 3;                  // at a time: more are no faster, and keep who runs from the driver
-constexpr std::uint64_t START_NS = 3'000'000'000;  // who has started CUDA and makes no context lets others start
+constexpr std::size_t STARTS = 4;                  // at a time: more are no faster
+constexpr std::uint64_t START_NS = 1'000'000'000;  // who starts CUDA and makes no context keeps others for so long only
+constexpr std::uint64_t PHASE_NS = 150'000'000;    // how long one kind keeps the other waiting
 
 struct Page {  // as GatePage
     std::uint32_t open, waiting, in_progress, unsettled;
@@ -116,7 +117,9 @@ public:
     }
 
     void look() {
-        const bool wanted = std::any_of(runs_.begin(), runs_.end(), [](const auto& run) { return run.second.waits; });
+        const bool wanted = std::any_of(runs_.begin(), runs_.end(), [](const auto& run) {
+            return run.second.waits || run.second.wants_start();
+        });
         for (auto& [id, run] : runs_) {
             Page page{};
             if (!run.read(page)) continue;
@@ -133,7 +136,6 @@ public:
             }
         }
         let_in();
-        let_start();
     }
 
 private:
@@ -154,10 +156,47 @@ private:
         tell("hold", id, run.start_asked_ns);
     }
 
+    void leave(const std::string& id, Run& run) {
+        const std::uint64_t now = now_ns();
+        run.inside = false;
+        run.held_ns += now - run.opened_ns;
+        tell("close", id, now);
+    }
+
+    // Either one run has the device alone, or any number share it and start CUDA meanwhile: what starts keeps the driver
+    // from whoever runs, and its memory busy. Where both kinds wait they take turns.
+    void let_in() {
+        const std::uint64_t now = now_ns();
+        bool alone_waits = false, others_wait = false, others_inside = false;
+        for (const auto& [id, run] : runs_) {
+            if (run.inside && run.alone) return;
+            alone_waits = alone_waits || (run.waits && run.alone);
+            others_wait = others_wait || (run.waits && !run.alone) || run.wants_start();
+            others_inside = others_inside || run.inside || run.is_starting(now);
+        }
+        if (!alone_waits && !others_wait) return;
+        const bool phase_over = now - phase_since_ns_ > PHASE_NS;
+        bool alone = alone_waits && (!others_wait || alone_phase_ != phase_over);
+        if (others_inside) {
+            if (alone_waits && (alone_phase_ || phase_over)) return;
+            alone = false;
+        }
+        if (alone != alone_phase_) {
+            alone_phase_ = alone;
+            phase_since_ns_ = now;
+        }
+        if (alone) {
+            const auto next = following();
+            return enter(next->first, next->second);
+        }
+        for (auto& [id, run] : runs_)
+            if (run.waits && !run.alone) enter(id, run);
+        let_start(now);
+    }
+
     // First come, first served.
-    void let_start() {
+    void let_start(std::uint64_t now) {
         for (;;) {
-            const std::uint64_t now = now_ns();
             auto first = runs_.end();
             std::size_t starting = 0;
             for (auto run = runs_.begin(); run != runs_.end(); ++run) {
@@ -175,30 +214,12 @@ private:
         }
     }
 
-    void leave(const std::string& id, Run& run) {
-        const std::uint64_t now = now_ns();
-        run.inside = false;
-        run.held_ns += now - run.opened_ns;
-        tell("close", id, now);
-    }
-
-    // Next is whoever has had least: one that wants a moment a hundred times must not wait for others' seconds each time.
-    void let_in() {
-        bool anybody = false;
-        for (const auto& [id, run] : runs_) {
-            if (run.inside && run.alone) return;
-            anybody = anybody || run.inside;
-        }
-        const auto next = following();
-        if (next == runs_.end() || (next->second.alone && anybody)) return;
-        for (auto& [id, run] : runs_)
-            if (run.waits && (next->second.alone ? id == next->first : !run.alone)) enter(id, run);
-    }
-
+    // Of those that want it alone: whoever has had least, for one that wants a moment a hundred times must not wait for
+    // others' seconds each time.
     std::map<std::string, Run>::iterator following() {
         auto first = runs_.end(), poorest = runs_.end();
         for (auto run = runs_.begin(); run != runs_.end(); ++run) {
-            if (!run->second.waits) continue;
+            if (!run->second.waits || !run->second.alone) continue;
             if (first == runs_.end() || run->second.asked_ns < first->second.asked_ns) first = run;
             if (poorest == runs_.end() || run->second.held_ns < poorest->second.held_ns) poorest = run;
         }
@@ -215,6 +236,8 @@ private:
     }
 
     std::map<std::string, Run> runs_;
+    bool alone_phase_ = false;
+    std::uint64_t phase_since_ns_ = 0;
 };
 
 }  // namespace
