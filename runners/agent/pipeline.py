@@ -168,7 +168,8 @@ class _Course:
             return self._measured(stopwatch.ranked, timer)
         timed = self._measured(stopwatch.quick, timer)
         # Beside others even memory may have been short.
-        suspicious = timer.waits_at_gate and (timed.candidate.failed or self._findings(timed))
+        failed = timed.candidate.failed and not timed.candidate.hung
+        suspicious = timer.waits_at_gate and (failed or self._findings(timed))
         return self._measured(stopwatch.confirm, timer) if suspicious else timed
 
     def _measured(self, measure: Measure, timer: Timer) -> Timed:

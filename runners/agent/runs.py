@@ -24,6 +24,8 @@ GATE = "PODIUM_GATE"
 """Tells the profiler's library where the gate's page lies."""
 OTHERS_BUSY_MS = 100.0
 """What starts of others may add to the driver's count of a device's activity."""
+HUNG_SHARE = 0.5
+"""Who had the device for so much of its time limit did not run out of time because of others."""
 WAITING_SECONDS = 3600.0
 """How long a benchmark may wait for its device on top of its own time, which the gate measures."""
 
@@ -41,6 +43,8 @@ class BenchmarkRun:
     device: DeviceRecord | None = None
     among_others: bool = False
     """Whether it took turns at the device with other commands, at the gate."""
+    hung: bool = False
+    """Whether it ran out of time for no want of the device, so that it would again."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,7 @@ class _Seen:
     outcome: Outcome
     device: DeviceRecord | None
     waited_ms: float
+    held_ms: float = 0.0
 
     @property
     def own_ms(self) -> float:
@@ -125,7 +130,9 @@ class _Benchmark:
             seen = self._gated(command, notes) if self.seat.porter else self._alone(command)
             reading = self._reading(notes, seen.outcome)
             gated = self.seat.porter is not None
-            return BenchmarkRun(replace(seen.outcome, wall_ms=seen.own_ms), reading, seen.device, gated)
+            held_long = seen.held_ms >= HUNG_SHARE * self.limit_seconds * 1e3
+            hung = seen.outcome.timed_out and (held_long or not gated)
+            return BenchmarkRun(replace(seen.outcome, wall_ms=seen.own_ms), reading, seen.device, gated, hung)
 
     def _alone(self, command: Command) -> _Seen:
         watch = self._watch(among_others=False)
@@ -172,7 +179,7 @@ def _gated(
         outcome = replace(outcome, cancelled=False, timed_out=True)
     if outcome.cancelled:
         raise Cancelled
-    return _Seen(outcome, gate.record, gate.waited_seconds * 1e3)
+    return _Seen(outcome, gate.record, gate.waited_seconds * 1e3, gate.windows_seconds * 1e3)
 
 
 def _blurred(record: DeviceRecord | None) -> DeviceRecord | None:

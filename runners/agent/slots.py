@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import cycle
 from queue import LifoQueue
 from threading import BoundedSemaphore, Lock
@@ -123,7 +123,7 @@ class Lanes:
         """A run slot beside benchmarks; the porter lets in together with other tests of the tenant."""
         device = self._device(place)
         with device.tenancy(place.tenant), _taken(self._runs) as slot, device.presence.shared():
-            yield Seat(slot, (device.uuid,), device.porter)
+            yield replace(_seat(slot, device), porter=device.porter)
 
     @contextmanager
     def gated_benchmark(self, place: Place = ANYWHERE) -> Iterator[Seat]:
@@ -135,7 +135,7 @@ class Lanes:
             _taken(self._runs) as slot,
             device.presence.shared(),
         ):
-            yield Seat(slot, (device.uuid,), device.porter, alone=True)
+            yield replace(_seat(slot, device), porter=device.porter, alone=True)
 
     def hold(self, uuid: str) -> AbstractContextManager[None]:
         """The device alone, for the node's own programs."""

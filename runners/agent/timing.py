@@ -61,6 +61,11 @@ class Series:
         return bool(self.runs) and not self.runs[-1].outcome.succeeded
 
     @property
+    def hung(self) -> bool:
+        """Whether the last process would run out of time again."""
+        return bool(self.runs) and self.runs[-1].hung
+
+    @property
     def error(self) -> str | None:
         """Why there is no time, as ComputeEval words it; None without runs or where all gave what they could."""
         return next((run.reading.error for run in self.runs if run.reading.error is not None), None)

@@ -52,6 +52,8 @@ int main(int, char** words) {
         return 0;
     }
     start_cuda();
+    if (how == "copy") return ask("fake_copy", std::uint64_t{std::strtoull(words[2], nullptr, 10)}), 0;
+    if (how == "wait") return ask("fake_wait"), 0;
     if (how == "stop recording") ask("fake_stop_recording");
     work();
     if (how == "reset") ask("fake_reset"), work();

@@ -18,13 +18,14 @@ std::deque<CUpti_ActivityKernel10> pending;
 std::uint32_t correlation = 0;
 bool is_recording = false, is_subscribed = true;
 
-constexpr CUpti_CallbackId LAUNCH = 1, RESET = 2;
+constexpr CUpti_CallbackId LAUNCH = 1, RESET = 2, COPY = 3, WAIT = 4;
 
-void call(CUpti_CallbackDomain domain, CUpti_CallbackId id, CUpti_ApiCallbackSite site) {
+void call(CUpti_CallbackDomain domain, CUpti_CallbackId id, CUpti_ApiCallbackSite site, const void* parameters = nullptr) {
     static const int success = 0;
     CUpti_CallbackData data{};
     data.callbackSite = site;
     data.correlationId = correlation;
+    data.functionParams = parameters;
     data.functionReturnValue = const_cast<int*>(&success);
     callback(nullptr, domain, id, &data);
 }
@@ -58,6 +59,16 @@ void fake_launch(std::uint64_t starts_in_ns, std::uint64_t lasts_ns) {
     call(CUPTI_CB_DOMAIN_RUNTIME_API, LAUNCH, CUPTI_API_EXIT);
 }
 
+void fake_copy(std::uint64_t bytes) {
+    const cuMemcpyHtoD_v2_params copy{0, nullptr, static_cast<std::size_t>(bytes)};
+    ++correlation;
+    for (const auto site : {CUPTI_API_ENTER, CUPTI_API_EXIT}) call(CUPTI_CB_DOMAIN_DRIVER_API, COPY, site, &copy);
+}
+
+void fake_wait() {
+    for (const auto site : {CUPTI_API_ENTER, CUPTI_API_EXIT}) call(CUPTI_CB_DOMAIN_DRIVER_API, WAIT, site);
+}
+
 void fake_reset() {
     call(CUPTI_CB_DOMAIN_DRIVER_API, RESET, CUPTI_API_ENTER);
     const std::lock_guard<std::mutex> guard(lock);
@@ -78,7 +89,10 @@ CUptiResult cuptiEnableCallback(uint32_t, CUpti_SubscriberHandle, CUpti_Callback
 CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t id, const char** name) {
     const bool is_driver = domain == CUPTI_CB_DOMAIN_DRIVER_API;
     *name = id == LAUNCH ? (is_driver ? "cuLaunchKernel" : "cudaLaunchKernel_v7000")
-            : id == RESET && is_driver ? "cuDevicePrimaryCtxReset_v2" : nullptr;
+            : !is_driver ? nullptr
+            : id == RESET ? "cuDevicePrimaryCtxReset_v2"
+            : id == COPY  ? "cuMemcpyHtoD_v2"
+            : id == WAIT  ? "cuCtxSynchronize" : nullptr;
     return *name ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc function) {

@@ -5,12 +5,15 @@ The real library over a stand-in for CUPTI (fake_cupti.cpp), which does not work
 
 import os
 import signal
+import struct
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from runners.agent.gpu.gate import PAGE
 from runners.agent.profilers.cupti_library import Library, Toolkit, build, find_toolkit
 from runners.agent.profilers.cupti_merge import facts_of, sum_ranges
 from runners.agent.profilers.cupti_notes import Notes, read_notes
@@ -131,3 +134,61 @@ def test_a_child_that_starts_cuda_is_recorded_by_itself_and_counts_for_its_paren
     region = facts.ranges["bench_region"]
     assert (region.instances, region.launches, region.foreign_launches) == (1, 3, 3)
     assert facts.outside_launches == 0
+
+
+# ---- at the gate ---------------------------------------------------------------------------------------------------
+
+
+class Turn:
+    """The node's side of a closed gate, which lets processes start."""
+
+    def __init__(self, life: Life, folder: Path) -> None:
+        self.page = folder / "gate"
+        self.page.write_bytes(PAGE.pack(0, 0, 0, 1, 0, 0, 9, 0, 0))
+        self.life = life
+
+    def run(self, *words: str, **environment: str) -> subprocess.Popen[bytes]:
+        told = {**self.life.environment, "PODIUM_GATE": str(self.page), **environment}
+        return subprocess.Popen([str(self.life.program), *words], env=told)
+
+    def read(self) -> tuple[int, ...]:
+        return PAGE.unpack(self.page.read_bytes())
+
+    def open(self) -> None:
+        with self.page.open("r+b") as file:
+            file.write(struct.pack("=I", 1))
+
+
+@pytest.fixture
+def turn(life: Life, tmp_path: Path) -> Turn:
+    return Turn(life, tmp_path)
+
+
+def waits_for_its_turn(turn: Turn, process: subprocess.Popen[bytes]) -> bool:
+    """Whether it stands at the gate; it is then let in, and ends."""
+    deadline = time.monotonic() + 5
+    while not (waits := turn.read()[1] > 0) and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.005)
+    turn.open()
+    assert process.wait(5) == 0
+    return waits
+
+
+@pytest.mark.parametrize("words", [("return",), ("copy", "4096")])
+def test_launches_and_short_copies_wait_for_their_turn(turn: Turn, words: tuple[str, ...]) -> None:
+    assert waits_for_its_turn(turn, turn.run(*words))
+    _, waiting, in_progress, *_, wanted, granted, done, _ = turn.read()
+    assert (waiting, in_progress) == (0, 0)
+    assert (wanted, granted, done) == (1, 9, 1), "it asked before it started, and told that it had"
+
+
+@pytest.mark.parametrize("words", [("wait",), ("copy", str(1 << 20))])
+def test_waits_and_long_copies_need_no_turn(turn: Turn, words: tuple[str, ...]) -> None:
+    assert not waits_for_its_turn(turn, turn.run(*words))
+    _, waiting, in_progress, unsettled, *_ = turn.read()
+    assert (waiting, in_progress) == (0, 0)
+    assert unsettled == (0 if words == ("wait",) else 1)
+
+
+def test_where_copies_are_timed_long_ones_wait_as_well(turn: Turn) -> None:
+    assert waits_for_its_turn(turn, turn.run("copy", str(1 << 30), PODIUM_GATE_COPIES="1"))

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from problems.spec.timing_mode import GpuTimingMode, KernelsTimingMode, RegionTimingMode
 from runners.agent.errors import ProfilerUnavailable
 from runners.agent.gpu import gate
 from runners.agent.profilers import cupti_library
@@ -395,6 +396,29 @@ def test_the_command_stays_as_it_is_and_finds_the_library_by_its_environment(cup
         Mount(Path("/cache/cupti-1"), "/cache/cupti-1"),
         Mount(tmp_path, str(tmp_path), writable=True),
     )
+
+
+KERNELS_ALONE = {"PODIUM_CUPTI_SERIAL": "1", "CUDA_DEVICE_MAX_CONNECTIONS": "1"}
+
+
+@pytest.mark.parametrize(
+    ("mode", "told"),
+    [
+        (KernelsTimingMode(), KERNELS_ALONE),
+        (RegionTimingMode(time_type="kernel"), KERNELS_ALONE),
+        (RegionTimingMode(time_type="wall_clock"), {}),
+        (GpuTimingMode(), KERNELS_ALONE | {"PODIUM_GATE_COPIES": "1"}),
+    ],
+)
+@pytest.mark.usefixtures("cupti")
+def test_kernels_are_timed_one_at_a_time_where_their_own_times_are_summed(
+    mode: Any, told: dict[str, str], tmp_path: Path
+) -> None:
+    timer = Cupti(mode)
+    environment = timer.attach("./b", tmp_path).environment
+    names = {"PODIUM_CUPTI_SERIAL", "CUDA_DEVICE_MAX_CONNECTIONS", "PODIUM_GATE_COPIES"}
+    assert {name: environment[name] for name in names & environment.keys()} == told
+    assert ("one at a time" in timer.name) == bool(told)
 
 
 def test_without_what_it_needs_it_says_how_to_mend_that(monkeypatch: pytest.MonkeyPatch) -> None:

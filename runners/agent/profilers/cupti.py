@@ -41,6 +41,7 @@ class Cupti:
         except porter.PorterFailed as error:
             raise ProfilerUnavailable(f"{error}. Or use `--profile none`") from error
         self._library = cupti_library.find_or_build()
+        self._copies_count = isinstance(mode, GpuTimingMode)
         self._one_at_a_time = mode is not None and sums_kernels(mode)
         self.name = self._library.version + (", kernels one at a time" if self._one_at_a_time else "")
 
@@ -49,7 +50,8 @@ class Cupti:
         gate = gate_attachment(shell, self._library.path, notes)
         environment = {"NVTX_INJECTION64_PATH": str(self._library.path), "PODIUM_CUPTI_NOTES": str(notes)}
         serial = ONE_AT_A_TIME if self._one_at_a_time else {}
-        return replace(gate, environment={**gate.environment, **environment, **serial})
+        copies = {"PODIUM_GATE_COPIES": "1"} if self._copies_count else {}
+        return replace(gate, environment={**gate.environment, **environment, **serial, **copies})
 
     def read(self, problem: CommandProblem, notes: Path, outcome: Outcome) -> Reading:
         """See `Timer.read`. A filter that matches nothing is an error; ComputeEval makes 0.0 of it."""

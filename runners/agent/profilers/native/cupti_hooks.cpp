@@ -71,18 +71,38 @@ bool launches(std::string_view name) {
     return false;
 }
 
-// The driver's calls alone: the runtime makes them, and a wait is part of using the device.
+// The driver's calls alone: the runtime makes them.
 bool uses_device(std::string_view name) {
-    for (const char* prefix : {"cuLaunch", "cuGraphLaunch", "cuMemcpy", "cuMemset", "cuCtxSynchronize",
-                               "cuStreamSynchronize", "cuEventSynchronize"})
+    for (const char* prefix : {"cuLaunch", "cuGraphLaunch", "cuMemcpy", "cuMemset"})
         if (begins(name, prefix)) return true;
     return false;
 }
 
-// Of these, those that return only once what the program had begun is done: copies to pageable memory are, others may not be.
+bool waits_for_device(std::string_view name) {
+    for (const char* prefix : {"cuCtxSynchronize", "cuStreamSynchronize", "cuEventSynchronize"})
+        if (begins(name, prefix)) return true;
+    return false;
+}
+
+// Copies between host and device, whose parameters all begin alike.
+bool crosses(std::string_view name) {
+    return (begins(name, "cuMemcpyHtoD") || begins(name, "cuMemcpyDtoH")) && name.find("_v2") != std::string_view::npos;
+}
+
+// Those that return only once what the program had begun is done: copies to pageable memory, and waits.
 bool settles(std::string_view name) {
     const bool copies_back = name.find("DtoH") != std::string_view::npos && name.find("Async") == std::string_view::npos;
-    return copies_back || name.find("Synchronize") != std::string_view::npos;
+    return copies_back || waits_for_device(name);
+}
+
+// A long copy over the bus leaves nearly all of the device's bandwidth to others and takes most of many benchmarks' time,
+// so it needs no turn where copies are not what is timed. A short one may be done by what computes, like a kernel.
+constexpr std::size_t LONG_COPY_BYTES = 1 << 20;
+bool copies_need_turns = false;
+
+bool is_long_copy(const CUpti_CallbackData* call) {
+    const auto* copy = static_cast<const cuMemcpyHtoD_v2_params*>(call->functionParams);
+    return copy && copy->ByteCount >= LONG_COPY_BYTES;
 }
 
 // Those that make one kernel record each, unless they are captured into a graph.
@@ -103,7 +123,7 @@ bool tears_down(std::string_view name) {
 
 struct Watched {
     bool launch[MOST_CALLBACKS], kernel[MOST_CALLBACKS], teardown[MOST_CALLBACKS], gated[MOST_CALLBACKS],
-        settling[MOST_CALLBACKS];
+        waiting[MOST_CALLBACKS], crossing[MOST_CALLBACKS], settling[MOST_CALLBACKS];
 } runtime_calls, driver_calls;
 CUpti_SubscriberHandle subscriber = nullptr;
 
@@ -121,6 +141,19 @@ void count_kernel(const CUpti_CallbackData* call) {
     if (its && nested == 0 && failure && *failure == 0) its->kernel_called();
 }
 
+void take_turn(const Watched& watched, CUpti_CallbackId id, const CUpti_CallbackData* call) {
+    const bool enters = call->callbackSite == CUPTI_API_ENTER;
+    if (watched.crossing[id] && !copies_need_turns && is_long_copy(call)) {
+        if (!enters && watched.settling[id]) gate().note_settled();
+    } else if (!enters) {
+        gate().leave(watched.settling[id]);
+    } else if (watched.waiting[id]) {
+        gate().attend();
+    } else {
+        gate().enter();
+    }
+}
+
 void CUPTIAPI called(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
     if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
         if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
@@ -133,11 +166,8 @@ void CUPTIAPI called(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, co
     if (id >= MOST_CALLBACKS) return;
     const Watched& watched = domain == CUPTI_CB_DOMAIN_RUNTIME_API ? runtime_calls : driver_calls;
     if (watched.kernel[id]) count_kernel(call);
-    if (call->callbackSite != CUPTI_API_ENTER) {
-        if (watched.gated[id]) gate().leave(watched.settling[id]);
-        return;
-    }
-    if (watched.gated[id]) gate().enter();
+    if (watched.gated[id] || watched.waiting[id]) take_turn(watched, id, call);
+    if (call->callbackSite != CUPTI_API_ENTER) return;
     Recorder* its = recorder();
     if (its && watched.teardown[id]) flush_complete();
     if (its && watched.launch[id]) its->launched(call->correlationId, this_thread(), clock_now());
@@ -151,8 +181,11 @@ void watch(CUpti_CallbackDomain domain, CUpti_CallbackId end, Watched& watched) 
         watched.kernel[id] = launches_kernel(name);
         watched.teardown[id] = tears_down(name);
         watched.gated[id] = gate().in_use() && uses_device(name);
+        watched.waiting[id] = gate().in_use() && waits_for_device(name);
+        watched.crossing[id] = crosses(name);
         watched.settling[id] = settles(name);
-        if (watched.launch[id] || watched.teardown[id] || watched.gated[id]) cuptiEnableCallback(1, subscriber, domain, id);
+        if (watched.launch[id] || watched.teardown[id] || watched.gated[id] || watched.waiting[id])
+            cuptiEnableCallback(1, subscriber, domain, id);
     }
 }
 
@@ -164,10 +197,16 @@ void flush_all() {
     if (Recorder* its = ended ? recorder() : nullptr) its->dropped(1);
 }
 
+bool is_set(const char* name) {
+    const char* value = std::getenv(name);
+    return value && *value;
+}
+
 std::uint64_t CUPTIAPI timestamp() { return clock_now(); }
 
 // False where another tool in the process has CUPTI's callbacks already.
 bool subscribe() {
+    copies_need_turns = is_set("PODIUM_GATE_COPIES");
     if (cuptiSubscribe(&subscriber, called, nullptr) != CUPTI_SUCCESS) return false;
     cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
     watch(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_SIZE, runtime_calls);
@@ -176,10 +215,7 @@ bool subscribe() {
 }
 
 // Kernels of several streams never overlap then, and each takes some 1.5 us longer, as under ComputeEval's profiler.
-bool one_at_a_time() {
-    const char* asked = std::getenv("PODIUM_CUPTI_SERIAL");
-    return asked && *asked;
-}
+bool one_at_a_time() { return is_set("PODIUM_CUPTI_SERIAL"); }
 
 void record_device() {
     cuptiActivityRegisterTimestampCallback(timestamp);

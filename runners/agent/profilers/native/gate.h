@@ -65,7 +65,17 @@ public:
         page_->last_use_ns.store(now_ns());
     }
 
-    // After that call. `settles`: it returned only once the work before it was done.
+    // Before a call that only waits for the device: it needs no turn, and keeps one that the run has.
+    void attend() {
+        if (page_) page_->in_progress.fetch_add(1);
+    }
+
+    // After a copy that waited for no turn and returned only once the work before it was done.
+    void note_settled() {
+        if (page_) page_->unsettled.store(0);
+    }
+
+    // After such a call. `settles`: it returned only once the work before it was done.
     void leave(bool settles) {
         if (!page_) return;
         page_->unsettled.store(settles ? 0 : 1);
