@@ -11,7 +11,7 @@ from pathlib import Path
 from queue import Empty
 from typing import Any
 
-from kombu.transport import TRANSPORT_ALIASES, filesystem
+from kombu.transport import TRANSPORT_ALIASES, filesystem, virtual
 from kombu.utils.json import dumps
 
 NAME = "podium-folder"
@@ -55,6 +55,11 @@ def _patiently(call: Any, *arguments: Any) -> Any:
 
 class Transport(filesystem.Transport):
     Channel = Channel
+
+    def __init__(self, client: Any, **options: Any) -> None:
+        super().__init__(client, **options)
+        # Kombu keeps one for all folders of a process: what was bound in one would never be bound in another.
+        self.state = virtual.BrokerState()
 
 
 def register() -> str:

@@ -24,6 +24,13 @@ def test_what_is_put_is_got(tmp_path: Path) -> None:
         assert queue.get(timeout=5).payload == {"track": "cpu"}
 
 
+def test_two_folders_of_one_process_know_nothing_of_each_other(tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        with connection(tmp_path / name) as broker, broker.SimpleQueue(QUEUE) as queue:
+            queue.put({"folder": name}, serializer="json")
+            assert queue.get(timeout=5).payload == {"folder": name}
+
+
 def test_a_file_that_is_no_message_yet_ends_no_reader(tmp_path: Path) -> None:
     with connection(tmp_path) as broker:
         channel: Any = broker.default_channel
