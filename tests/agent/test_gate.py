@@ -5,6 +5,7 @@ import mmap
 import os
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
@@ -382,6 +383,22 @@ def test_a_porter_that_dies_fails_who_waits_and_the_next_run_gets_another(porter
     assert not gate.timed_out
     with device_taken(tmp_path, porter):
         pass
+
+
+def test_the_porter_outlives_the_thread_that_started_it(porter: Porter, tmp_path: Path) -> None:
+    def once() -> None:
+        with device_taken(tmp_path / "first", porter):
+            pass
+
+    (tmp_path / "first").mkdir()
+    thread = threading.Thread(target=once)
+    thread.start()
+    thread.join()
+    before = subprocess.run(["pgrep", "-P", str(os.getpid()), "podium-porter"], capture_output=True, check=True).stdout
+    time.sleep(0.2)
+    with device_taken(tmp_path, porter):
+        after = subprocess.run(["pgrep", "-P", str(os.getpid()), "podium-porter"], capture_output=True, check=True)
+    assert after.stdout == before
 
 
 def test_a_porter_that_cannot_be_had_is_the_nodes_fault(tmp_path: Path) -> None:

@@ -13,7 +13,6 @@
 // write anything there; it then makes noise, and others wait no longer than its time limit.
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
@@ -242,8 +241,8 @@ private:
 
 }  // namespace
 
+// Ends when the node's end of standard input is closed, however the node ended.
 int main() {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     ::prctl(PR_SET_TIMERSLACK, 10'000);
     Porter porter;
     std::string held;
