@@ -267,8 +267,14 @@ def test_compound_commands_and_children_are_added_up(profile: Profile, shell: st
     assert (ran.metrics.summary.total_kernel_invocations, ran.reading.time_ms) == (launches, near(launches))
 
 
+@pytest.mark.xfail(
+    strict=False,
+    raises=AssertionError,
+    reason="ncu 2025.3.1 does not follow a child made by fork without exec: it hangs until it is ended",
+)
 def test_children_made_by_fork_are_followed(profile: Profile) -> None:
-    assert well(profile("./program child_by_fork", KernelsTimingMode())).reading.time_ms == near(6)
+    ran = well(profile("./program child_by_fork", KernelsTimingMode(), seconds=1))
+    assert ran.reading.time_ms == near(6)
 
 
 @pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="needs PyTorch")
