@@ -14,12 +14,15 @@ from problems.spec.profile import Profile
 
 SHOWCASE = Path(__file__).parents[2] / "examples" / "showcase"
 FILES = sorted((SHOWCASE / "results").glob("*.jsonl.gz"))
-NOT_GRADED_YET = {"spmv-csr"}
-"""Problems that are newer than the results. A run on the GPU empties this, and the next two."""
-MENDED_SINCE = {"cupy-pairwise", "triton-rmsnorm"}
+NOT_GRADED_YET = {"triton-rmsnorm"}
+"""Problems without results: this one got another harness, and the run after that ended before it was graded.
+
+A run on the GPU empties this, and the next two.
+"""
+MENDED_SINCE: set[str] = set()
 """Problems that were graded with another content than they have now: their results hold no longer."""
-CHANGED_SINCE = {("demo-flawed", "row-softmax", 1)}
-"""Samples that were mended after they were graded."""
+CHANGED_SINCE = {("demo-library", "stencil-3d", 1)}
+"""Samples that were mended after they were graded: this one's benchmark ran into its time limit."""
 
 pytestmark = pytest.mark.parametrize("path", FILES, ids=lambda path: path.name.partition(".")[0])
 
