@@ -205,6 +205,17 @@ def test_who_makes_no_context_after_its_start_keeps_others_for_a_while_only(port
         assert 0.5 < time.monotonic() - began < 3
 
 
+def test_waits_of_two_processes_at_once_are_counted_once(porter: Porter, tmp_path: Path) -> None:
+    with device_taken(tmp_path, porter), playing(tmp_path / "own", porter) as player:
+        player.ask()
+        time.sleep(0.1)
+        player.want_start()
+        time.sleep(0.2)
+        assert 0.25 < player.gate.waited_seconds < 0.45
+        waited_seconds = player.gate.waited_seconds
+    assert waited_seconds <= player.gate.waited_seconds < waited_seconds + 0.2
+
+
 def test_nothing_starts_while_a_benchmark_has_the_device_and_both_get_their_turns(
     porter: Porter, tmp_path: Path
 ) -> None:

@@ -2,8 +2,8 @@
 
 Starting a CUDA process takes a third of a second and more, nearly all of it on the host, and many benchmarks compute on
 the host between their kernels, so benchmarks run beside each other and take turns only for what they do on the device.
-It is not free: starts beside a benchmark were seen to lengthen some kernels (docs/benchmarks.md), so only `quick` times
-are taken so. The profiler's library waits, in the benchmark's process, on a page that both sides share
+It is not free: caches that others have used in between lengthen some kernels (docs/benchmarks.md), so only `quick`
+times are taken so. The profiler's library waits, in the benchmark's process, on a page that both sides share
 (profilers/native/gate.h). A program may ignore the page: that makes noise, and gains it nothing.
 """
 
@@ -65,9 +65,9 @@ class Gate:
     timed_out: bool = False
     windows: list[Window] = field(default_factory=list)
     _waited_ns: int = 0
-    _asked_ns: int | None = None
-    _held_ns: int | None = None
-    """Since when it waits for its start."""
+    _waits_for: set[str] = field(default_factory=set)
+    """`ask`, a turn; `hold`, a start: of one process the one and of another the other, it may be both."""
+    _waits_since_ns: int = 0
     _opened_ns: int | None = None
     _deserted: bool = False
     _done: threading.Event = field(default_factory=threading.Event)
@@ -89,8 +89,7 @@ class Gate:
     def waited_seconds(self) -> float:
         with self._guard:
             now_ns = time.monotonic_ns()
-            waiting_ns = sum(now_ns - since for since in (self._asked_ns, self._held_ns) if since is not None)
-            return (self._waited_ns + waiting_ns) / 1e9
+            return (self._waited_ns + (now_ns - self._waits_since_ns if self._waits_for else 0)) / 1e9
 
     @property
     def record(self) -> DeviceRecord | None:
@@ -125,19 +124,26 @@ class Gate:
     def told(self, event: str, at_ns: int) -> None:
         """See `porter.Client`."""
         with self._guard:
-            if event == "ask":
-                self._asked_ns = at_ns
-            elif event == "open" and self._asked_ns is not None:
-                self._waited_ns += at_ns - self._asked_ns
-                self._asked_ns, self._opened_ns = None, at_ns
+            if event in {"ask", "hold"}:
+                self._wait(event, at_ns)
+            elif event == "open":
+                self._wait_no_more("ask", at_ns)
+                self._opened_ns = at_ns
             elif event == "close" and self._opened_ns is not None:
                 self.windows.append((self._opened_ns, at_ns))
                 self._opened_ns = None
-            elif event == "hold":
-                self._held_ns = at_ns
-            elif event == "begin" and self._held_ns is not None:
-                self._waited_ns += at_ns - self._held_ns
-                self._held_ns = None
+            elif event == "begin":
+                self._wait_no_more("hold", at_ns)
+
+    def _wait(self, reason: str, at_ns: int) -> None:
+        if not self._waits_for:
+            self._waits_since_ns = at_ns
+        self._waits_for.add(reason)
+
+    def _wait_no_more(self, reason: str, at_ns: int) -> None:
+        if reason in self._waits_for:
+            self._waits_for.remove(reason)
+            self._waited_ns += 0 if self._waits_for else at_ns - self._waits_since_ns
 
     def deserted(self) -> None:
         """See `porter.Client`."""
@@ -148,10 +154,11 @@ class Gate:
         """Close what the porter could not."""
         now_ns = time.monotonic_ns()
         with self._guard:
-            self._waited_ns += sum(now_ns - since for since in (self._asked_ns, self._held_ns) if since is not None)
+            for reason in list(self._waits_for):
+                self._wait_no_more(reason, now_ns)
             if self._opened_ns is not None:
                 self.windows.append((self._opened_ns, now_ns))
-            self._asked_ns = self._held_ns = self._opened_ns = None
+            self._opened_ns = None
 
     def _look_at_the_clock(self) -> None:
         started = time.monotonic()

@@ -84,8 +84,14 @@ def gate_attachment(shell: str, library: Path, notes: Path) -> Attachment:
 
 
 def gate_library() -> Path | None:
-    """The library where it can be had and loaded, for tests that start up beside benchmarks."""
-    return None if cupti_library.why_unavailable() else cupti_library.find_or_build().path
+    """The library where it can be had and loaded, and the porter with it, for tests that run beside benchmarks."""
+    if cupti_library.why_unavailable():
+        return None
+    try:
+        porter.program()
+    except porter.PorterFailed:
+        return None
+    return cupti_library.find_or_build().path
 
 
 def unmatched(mode: TimingMode, metrics: PerformanceMetrics) -> str:
