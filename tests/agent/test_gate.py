@@ -1,26 +1,27 @@
 """A benchmark waits at the gate, has the device alone in its turns, and gives it back when idle."""
 
-import ctypes
-import mmap
 import os
-import signal
 import subprocess
-import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
+from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from runners.agent.gpu.gate import PAGE, Gate, Window
-from runners.agent.gpu.porter import NATIVE as PORTER_NATIVE
-from runners.agent.gpu.porter import Porter, PorterFailed
+from runners.agent.gpu.porter import Porter
 from runners.agent.gpu.record import DeviceRecord, merged
+from tests.agent.gate_players import (
+    SOON,
+    Seen,
+    compiled,
+    device_taken,
+    gate_at,
+    playing,
+    run,
+    until,
+)
 
-NATIVE = Path(__file__).parents[2] / "runners" / "agent" / "profilers" / "native"
-SOON = 5.0
 PROGRAM = """
 #include <cstdio>
 #include <cstdlib>
@@ -42,24 +43,9 @@ int main(int, char** argv) {
 """
 
 
-class Seen(nullcontext[None]):
-    record = DeviceRecord(1, 2.0, busy_ms=1.0)
-    windows: Sequence[Window] = ()
-
-    def narrow(self, windows: Sequence[Window]) -> None:
-        self.windows = windows
-
-
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return compiled(tmp_path_factory.mktemp("gate"), PROGRAM)
-
-
-def compiled(folder: Path, source: str) -> Path:
-    (folder / "main.cpp").write_text(source)
-    command = ["g++", "-std=c++17", f"-I{NATIVE}", "-o", str(folder / "main"), str(folder / "main.cpp")]
-    subprocess.run(command, check=True)
-    return folder / "main"
 
 
 @pytest.fixture
@@ -67,81 +53,6 @@ def porter() -> Iterator[Porter]:
     porter = Porter()
     yield porter
     porter.close()
-
-
-def gate_at(folder: Path, porter: Porter, limit_seconds: float = 60.0, **more: Any) -> Gate:
-    folder.mkdir(exist_ok=True)
-    return Gate(folder, porter, more.pop("alone", True), Seen(), limit_seconds, **more)
-
-
-def run(program: Path, gate: Gate, busy_ms: int, rest_ms: int) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [program, gate.path, str(busy_ms), str(rest_ms)], stdout=subprocess.PIPE, text=True, bufsize=1
-    )
-
-
-def until(condition: Any, seconds: float = SOON) -> bool:
-    deadline = time.monotonic() + seconds
-    while not condition() and time.monotonic() < deadline:
-        time.sleep(0.001)
-    return bool(condition())
-
-
-class Player:
-    """Plays the library in a process at a gate, step by step."""
-
-    def __init__(self, gate: Gate) -> None:
-        self.gate = gate
-        with gate.path.open("r+b") as file:
-            self._page = mmap.mmap(file.fileno(), PAGE.size)
-        self._words = (ctypes.c_uint32 * 4).from_buffer(self._page)
-        self._starts = (ctypes.c_uint32 * 4).from_buffer(self._page, 24)
-        self._last_use = ctypes.c_uint64.from_buffer(self._page, 16)
-
-    @property
-    def is_open(self) -> bool:
-        return bool(self._words[0])
-
-    def want_start(self) -> None:
-        self._starts[0] += 1
-
-    @property
-    def may_start(self) -> bool:
-        return self._starts[1] == self._starts[0]
-
-    def have_started(self) -> None:
-        self._starts[2] += 1
-
-    def ask(self) -> None:
-        self._words[2] = 1
-        self._words[1] = 1
-
-    def work(self) -> bool:
-        """Go on working once let in; False if that takes long."""
-        let_in = until(lambda: self.is_open)
-        self._words[1] = 0
-        self._last_use.value = time.monotonic_ns()
-        return let_in
-
-    def rest(self, *, unsettled: bool = False) -> None:
-        self._words[3] = unsettled
-        self._last_use.value = time.monotonic_ns()
-        self._words[2] = 0
-
-
-@contextmanager
-def playing(folder: Path, porter: Porter, *, alone: bool = True) -> Iterator[Player]:
-    gate = gate_at(folder, porter, alone=alone)
-    with gate.attended():
-        yield Player(gate)
-
-
-@contextmanager
-def device_taken(folder: Path, porter: Porter) -> Iterator[None]:
-    with playing(folder / "taken", porter) as player:
-        player.ask()
-        assert player.work()
-        yield
 
 
 def test_a_program_waits_until_the_device_is_free_and_the_wait_is_not_its_time(
@@ -380,69 +291,6 @@ def test_a_program_knows_how_long_it_waited(porter: Porter, tmp_path: Path) -> N
 
 def test_without_a_page_nothing_waits(program: Path, tmp_path: Path) -> None:
     assert subprocess.run([program, tmp_path / "none", "0", "0"], check=False, capture_output=True).returncode == 9
-
-
-def test_a_porter_that_dies_fails_who_waits_and_the_next_run_gets_another(porter: Porter, tmp_path: Path) -> None:
-    gate = gate_at(tmp_path / "own", porter)
-    with pytest.raises(PorterFailed, match="died"), gate.attended():
-        player = Player(gate)
-        player.ask()
-        assert player.work()
-        killed = subprocess.run(["pgrep", "-P", str(os.getpid()), "podium-porter"], capture_output=True, check=True)
-        os.kill(int(killed.stdout), signal.SIGKILL)
-        assert gate.cancelled.wait(SOON), "nobody waits for ever"
-    assert not gate.timed_out
-    with device_taken(tmp_path, porter):
-        pass
-
-
-def test_the_porter_outlives_the_thread_that_started_it(porter: Porter, tmp_path: Path) -> None:
-    def once() -> None:
-        with device_taken(tmp_path / "first", porter):
-            pass
-
-    (tmp_path / "first").mkdir()
-    thread = threading.Thread(target=once)
-    thread.start()
-    thread.join()
-    before = subprocess.run(["pgrep", "-P", str(os.getpid()), "podium-porter"], capture_output=True, check=True).stdout
-    time.sleep(0.2)
-    with device_taken(tmp_path, porter):
-        after = subprocess.run(["pgrep", "-P", str(os.getpid()), "podium-porter"], capture_output=True, check=True)
-    assert after.stdout == before
-
-
-def test_a_porter_that_cannot_be_had_is_the_nodes_fault(tmp_path: Path) -> None:
-    gate = gate_at(tmp_path / "own", Porter(lambda: tmp_path / "none"))
-    with pytest.raises(PorterFailed, match="cannot be started"), gate.attended():
-        pass
-
-
-def test_the_porter_ends_when_nobody_listens(tmp_path: Path) -> None:
-    program = compiled_porter(tmp_path)
-    with subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        assert process.stdin
-        process.stdin.write(b"drop 7\nnonsense\nadd 8 /nowhere alone\n")
-        process.stdin.flush()
-        assert process.stdout
-        assert [process.stdout.readline().split()[:2] for _ in range(2)] == [[b"gone", b"7"], [b"gone", b"8"]]
-        process.stdin.close()
-        assert process.wait(SOON) == 0
-
-
-def compiled_porter(folder: Path) -> Path:
-    command = [
-        "g++",
-        "-std=c++17",
-        "-Wall",
-        "-Wextra",
-        "-Werror",
-        "-o",
-        str(folder / "porter"),
-        str(PORTER_NATIVE / "porter.cpp"),
-    ]
-    subprocess.run(command, check=True)
-    return folder / "porter"
 
 
 def test_stretches_of_watching_add_up() -> None:
