@@ -32,12 +32,12 @@ from runners.agent.environment import NodeEnvironment, unmeasured
 from runners.agent.errors import Cancelled, ProfilerUnavailable
 from runners.agent.gpu.devices import Gpus
 from runners.agent.gpu.tool import ToolUnavailable
+from runners.agent.native import default_cache_directory
 from runners.agent.nvcc import AS_WRITTEN, DEFAULT, BuildPolicy, architecture_of
 from runners.agent.pipeline import Pipeline
 from runners.agent.profilers import require_profiler
 from runners.agent.profilers.cupti import gate_library
 from runners.agent.sandbox import SandboxUnavailable, choose
-from runners.agent.sandbox.supervisor import default_cache_directory
 from runners.agent.slots import Lanes
 from runners.agent.task import PLAIN_MODES
 from runners.agent.toolchain import cores

@@ -18,12 +18,12 @@ from runners.agent.gpu.devices import Gpus
 from runners.agent.gpu.keeper import Keeper, Unwatched
 from runners.agent.gpu.ledger import Ledger
 from runners.agent.gpu.tool import GpuTool, ToolUnavailable
+from runners.agent.native import default_cache_directory
 from runners.agent.outbox import Outbox
 from runners.agent.pipeline import Pipeline
 from runners.agent.problem_store import ProblemStore
 from runners.agent.profilers.cupti import gate_library
 from runners.agent.sandbox import Sandbox, SandboxUnavailable, choose
-from runners.agent.sandbox.supervisor import default_cache_directory
 from runners.agent.settings import NodeSettings
 from runners.agent.slots import Lanes
 from runners.protocol import PROTOCOL_VERSION, Capabilities, Hello, HelloReply

@@ -8,7 +8,7 @@ from runners.agent.gpu.devices import Gpus
 from runners.agent.gpu.keeper import Keeper, Unwatched
 from runners.agent.gpu.ledger import Ledger
 from runners.agent.gpu.tool import GpuTool
-from runners.agent.sandbox.supervisor import default_cache_directory
+from runners.agent.native import default_cache_directory
 from runners.protocol import GpuCapability, NodeHealth, NodeHealthReply
 
 

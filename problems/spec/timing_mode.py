@@ -44,3 +44,8 @@ TimingMode = Annotated[
     ProcessTimingMode | KernelsTimingMode | RegionTimingMode | GpuTimingMode | CustomTimingMode,
     Field(discriminator="type"),
 ]
+
+
+def times_by_wall_clock(mode: object) -> bool:
+    """Whether the time is the wall clock of NVTX ranges: what else runs on the host meanwhile is then part of it."""
+    return isinstance(mode, RegionTimingMode) and mode.time_type == "wall_clock"

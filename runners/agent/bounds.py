@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from problems.formats.compute_eval.timing import AnyTimingMode, chosen
-from problems.spec.timing_mode import RegionTimingMode
+from problems.spec.timing_mode import RegionTimingMode, times_by_wall_clock
 from runners.agent.gpu.record import DeviceRecord
 from runners.agent.profilers.facts import ProfileFacts, RangeFacts
 
@@ -153,8 +153,7 @@ def _escaped(
             "work_outside",
             f"{saved_ms:.4g} ms less kernel time than the reference is timed, but {grown_ms:.4g} ms more ran beside.",
         )
-    by_wall = isinstance(mode, RegionTimingMode) and mode.time_type == "wall_clock"
-    if by_wall and own.late_ms > theirs.late_ms + max(SMALLEST_MS, 0.05 * own.wall_ms):
+    if times_by_wall_clock(mode) and own.late_ms > theirs.late_ms + max(SMALLEST_MS, 0.05 * own.wall_ms):
         yield Finding("late_work", f"{own.late_ms:.4g} ms of the timed ranges' work ran after they had ended.")
 
 

@@ -20,7 +20,7 @@ class FairLock:
     """Many readers or one writer; nobody starves.
 
     Writers pass readers that have not waited for `readers_wait_seconds` yet; then all who wait to read enter in one
-    batch: on a GPU, programs that start together cost little more than one. Readers pass writers that have not waited
+    batch. Readers pass writers that have not waited
     for `writers_wait_seconds` yet: a writer empties the place, so it is best done seldom, for several in a row.
     """
 

@@ -70,6 +70,13 @@ class _Material:
     digest: str
 
 
+def default_cache_directory() -> Path:
+    """Where node-wide files live: readable for the slots' users when the agent is root."""
+    if os.geteuid() == 0:
+        return Path("/var/cache/podium")
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "podium"
+
+
 def find_or_build(recipe: Recipe, cache_dir: Path) -> Product:
     """The product, made unless it is in `cache_dir` already. Raises what `recipe.unavailable` makes."""
     cache_dir = cache_dir.absolute()  # the compiler is started elsewhere

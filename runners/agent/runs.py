@@ -23,7 +23,7 @@ from runners.agent.texts import benchmark_failure
 GATE = "PODIUM_GATE"
 """Tells the profiler's library where the gate's page lies."""
 OTHERS_BUSY_MS = 100.0
-"""What starts of others may add to the driver's count of a device's activity."""
+"""What others may add to the driver's count of a device's activity, as by work that runs on into another's turn."""
 HUNG_SHARE = 0.5
 """Who had the device for so much of its time limit did not run out of time because of others."""
 WAITING_SECONDS = 3600.0

@@ -56,7 +56,7 @@ class Device:
         self.lock = FairLock(TESTS_WAIT_SECONDS if uuid else 0.0)
         self.porter = Porter()
         self.presence = FairLock(STARTS_WAIT_SECONDS, ALONE_WAITS_SECONDS)
-        """Shared by benchmarks that only start beside others; a benchmark that must be quite alone holds it."""
+        """Shared by what runs beside others and waits at the gate; a benchmark that must be quite alone holds it."""
         self.beside = BoundedSemaphore(BESIDE)
         self._tenancy = Tenancy(lambda: clean(uuid)) if clean else None
 

@@ -10,8 +10,7 @@ from enum import Enum
 from typing import Protocol
 
 from problems.formats.compute_eval.timing import PerformanceMetrics
-from problems.spec.problem import CommandProblem
-from problems.spec.timing_mode import RegionTimingMode
+from problems.spec.timing_mode import times_by_wall_clock
 from runners.agent import runs
 from runners.agent.bounds import Observed
 from runners.agent.environment import NodeEnvironment
@@ -34,12 +33,6 @@ SPARE_BLOCKS = 3
 SETTLE_SECONDS = 0.4
 """The driver counts activity in windows of up to a third of a second: what ran before must have left them."""
 REMEMBERED = 1024
-
-
-def by_wall_clock(problem: CommandProblem) -> bool:
-    """Whether what others do on the host at the same time would be part of the time."""
-    mode = problem.timing_mode
-    return isinstance(mode, RegionTimingMode) and mode.time_type == "wall_clock"
 
 
 def blocks() -> Iterator[tuple[Role, Role]]:
@@ -189,7 +182,7 @@ class Stopwatch:
         """One process; the baseline's one process on the same device is shared for an hour, also by later
         processes of this node. Raises as `runs.test`.
 
-        Benchmarks that wait for the device by themselves start while others use it.
+        Benchmarks that wait for the device by themselves run beside others.
         """
         reference = subject.reference if baseline else None
         if reference is None:
@@ -241,7 +234,7 @@ class Stopwatch:
 
     def _seat(self, subject: Subject, timer: Timer, seats: Seats) -> AbstractContextManager[Seat]:
         lanes = self._environment.lanes
-        beside = timer.waits_at_gate and seats is Seats.BESIDE and not by_wall_clock(subject.problem)
+        beside = timer.waits_at_gate and seats is Seats.BESIDE and not times_by_wall_clock(subject.problem.timing_mode)
         return (lanes.gated_benchmark if beside else lanes.benchmark)(subject.place)
 
     def _shared_baseline(self, reference: Subject, timer: Timer, watcher: Watcher, seats: Seats) -> _Shared | None:

@@ -13,9 +13,8 @@ from itertools import count
 from pathlib import Path
 from typing import Protocol
 
-from runners.agent.native import Recipe, find_or_build
+from runners.agent.native import Recipe, default_cache_directory, find_or_build
 from runners.agent.sandbox.policy import SandboxFault
-from runners.agent.sandbox.supervisor import default_cache_directory
 
 NATIVE = Path(__file__).parent / "gate_native"
 FAREWELL_SECONDS = 5.0

@@ -18,7 +18,7 @@ PERIOD_SECONDS = 0.005
 SLOW_EVERY = 10
 """Power, temperature and processes are asked for at every tenth sample: the driver renews them no faster."""
 COLLECT_EVERY = 10
-"""The driver renews what it says of activity about five times a second."""
+"""Activity is asked for at every tenth sample: the driver renews what it says of it about five times a second."""
 CLOSING_SECONDS = 0.5
 LINGER_SECONDS = 2.0
 IDLE = 0x1

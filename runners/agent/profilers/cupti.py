@@ -6,7 +6,13 @@ from pathlib import Path
 
 from problems.formats.compute_eval.timing import PerformanceMetrics, chosen, extract_time_ms
 from problems.spec.problem import CommandProblem
-from problems.spec.timing_mode import GpuTimingMode, KernelsTimingMode, RegionTimingMode, TimingMode
+from problems.spec.timing_mode import (
+    GpuTimingMode,
+    KernelsTimingMode,
+    RegionTimingMode,
+    TimingMode,
+    times_by_wall_clock,
+)
 from runners.agent.errors import ProfilerUnavailable
 from runners.agent.gpu import porter
 from runners.agent.profilers import cupti_library
@@ -71,9 +77,8 @@ class Cupti:
 
 def sums_kernels(mode: TimingMode) -> bool:
     """Whether the mode's time is a sum of kernels' own times, for which it is no matter whether they could overlap."""
-    if isinstance(mode, RegionTimingMode):
-        return mode.time_type == "kernel"
-    return isinstance(mode, KernelsTimingMode | GpuTimingMode)
+    of_kernels = isinstance(mode, KernelsTimingMode | RegionTimingMode | GpuTimingMode)
+    return of_kernels and not times_by_wall_clock(mode)
 
 
 def gate_attachment(shell: str, library: Path, notes: Path) -> Attachment:

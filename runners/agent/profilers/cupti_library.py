@@ -16,8 +16,7 @@ from pathlib import Path
 
 from runners.agent import native
 from runners.agent.errors import ProfilerUnavailable
-from runners.agent.native import Recipe
-from runners.agent.sandbox.supervisor import default_cache_directory
+from runners.agent.native import Recipe, default_cache_directory
 
 NATIVE = Path(__file__).parent / "native"
 LIBRARY = "libpodium_cupti.so"

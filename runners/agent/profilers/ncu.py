@@ -15,7 +15,7 @@ from pathlib import Path
 
 from problems.formats.compute_eval.timing import extract_time_ms
 from problems.spec.problem import CommandProblem
-from problems.spec.timing_mode import RegionTimingMode, TimingMode
+from problems.spec.timing_mode import RegionTimingMode, TimingMode, times_by_wall_clock
 from runners.agent.profilers.base import Attachment, Reading
 from runners.agent.profilers.cupti import FAILED, unmatched
 from runners.agent.profilers.ncu_csv import DRAM, MEMORY, SM, TIME, DamagedTable, Launch, metrics_of, read_launches
@@ -148,7 +148,7 @@ def _refusal(log: str) -> str:
 
 def _timeless(mode: TimingMode, timed: Sequence[Launch]) -> str:
     """Why the launches that were profiled make no time; empty where they may."""
-    if isinstance(mode, RegionTimingMode) and mode.time_type == "wall_clock":
+    if times_by_wall_clock(mode):
         return "ncu does not measure the wall clock of NVTX ranges: use the profiler cupti"
     unknown = sum(TIME not in launch.metrics for launch in timed)
     if unknown:

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from runners.agent.native import default_cache_directory
 from runners.agent.sandbox.cages import Cage, MemoryLimit, choose_memory_limit
 from runners.agent.sandbox.gpu import CACHE, find_driver_libraries, gpu_arguments, gpu_environment
 from runners.agent.sandbox.policy import Command, Limits, Outcome, SandboxFault, SandboxUnavailable
 from runners.agent.sandbox.privilege import Identity, identity_in, reachable_by_others
 from runners.agent.sandbox.process import run_supervised
 from runners.agent.sandbox.root import SANDBOX_USER, SYSTEM_FOLDERS, base_environment, find_toolchains, stage_etc
-from runners.agent.sandbox.supervisor import PROGRAM, Orders, build, default_cache_directory
+from runners.agent.sandbox.supervisor import PROGRAM, Orders, build
 
 HOME = "/podium"
 TRIAL_LIMITS = Limits(10.0, 64 << 20, 16, 1 << 20, 1 << 20, 1 << 12)

@@ -17,11 +17,12 @@ from docker.types import Mount as Bind
 from docker.utils import kwargs_from_env
 
 import docker
+from runners.agent.native import default_cache_directory
 from runners.agent.sandbox.cages import Reading
 from runners.agent.sandbox.gpu import CACHE, gpu_environment
 from runners.agent.sandbox.policy import Command, Outcome, SandboxFault, SandboxUnavailable
 from runners.agent.sandbox.privilege import Identity, identity_in
-from runners.agent.sandbox.supervisor import PROGRAM, Orders, build, default_cache_directory
+from runners.agent.sandbox.supervisor import PROGRAM, Orders, build
 from runners.agent.sandbox.watch import Received, attend
 
 HOME = "/podium"

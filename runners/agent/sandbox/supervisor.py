@@ -18,13 +18,6 @@ PROGRAM = "podium-supervisor"
 FLAGS = ("-std=c++17", "-O2")
 
 
-def default_cache_directory() -> Path:
-    """Where node-wide files live: readable for the slots' users when the agent is root."""
-    if os.geteuid() == 0:
-        return Path("/var/cache/podium")
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "podium"
-
-
 def build(cache_dir: Path) -> Path:
     """The program's path, in a folder that is mounted whole: beside it the launcher, and the `bin` that shadows python
     and nvcc.

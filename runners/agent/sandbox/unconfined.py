@@ -4,6 +4,7 @@ import os
 import warnings
 from pathlib import Path
 
+from runners.agent.native import default_cache_directory
 from runners.agent.sandbox.bubblewrap import enter
 from runners.agent.sandbox.cages import Cage, MemoryLimit, choose_memory_limit
 from runners.agent.sandbox.gpu import NO_CACHE, find_driver_libraries, gpu_environment
@@ -11,7 +12,7 @@ from runners.agent.sandbox.policy import Command, Outcome, SandboxFault
 from runners.agent.sandbox.privilege import Identity, identity_in, reachable_by_others
 from runners.agent.sandbox.process import run_supervised
 from runners.agent.sandbox.root import base_environment, find_toolchains, interpreter
-from runners.agent.sandbox.supervisor import Orders, build, default_cache_directory
+from runners.agent.sandbox.supervisor import Orders, build
 
 WARNING = (
     "SANDBOX=unconfined: commands see this machine's files and processes. Run only code that you trust yourself; "
