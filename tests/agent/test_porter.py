@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from runners.agent.gpu.porter import NATIVE as PORTER_NATIVE
-from runners.agent.gpu.porter import Porter, PorterFailed
+from runners.agent.gpu.porter import Porter, PorterFailed, program
 from tests.agent.gate_players import SOON, Player, device_taken, gate_at
 
 
@@ -83,3 +83,12 @@ def compiled_porter(folder: Path) -> Path:
     ]
     subprocess.run(command, check=True)
     return folder / "porter"
+
+
+def test_a_porter_built_elsewhere_is_taken_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    prebuilt = compiled_porter(tmp_path)
+    monkeypatch.setenv("PODIUM_PORTER", str(prebuilt))
+    assert program.__wrapped__().read_bytes() == prebuilt.read_bytes()
+    monkeypatch.setenv("PODIUM_PORTER", str(tmp_path / "none"))
+    with pytest.raises(PorterFailed, match="PODIUM_PORTER"):
+        program.__wrapped__()

@@ -5,6 +5,7 @@ gate_native/porter.cpp has the words. Where it dies, every run at its gate fails
 one gets a new porter.
 """
 
+import os
 import subprocess
 import threading
 from collections.abc import Callable
@@ -39,6 +40,7 @@ class Client(Protocol):
 @cache
 def program() -> Path:
     """The porter, compiled unless that is done already. Raises PorterFailed."""
+    prebuilt = os.environ.get("PODIUM_PORTER")
     recipe = Recipe(
         name="podium-porter",
         prefix="porter",
@@ -47,6 +49,7 @@ def program() -> Path:
         inputs=("porter.cpp",),
         flags=(("-std=c++17", "-O2"),),
         unavailable=PorterFailed,
+        prebuilt=Path(prebuilt) if prebuilt else None,
     )
     return find_or_build(recipe, default_cache_directory()).path
 
