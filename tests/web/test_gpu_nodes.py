@@ -101,3 +101,10 @@ def test_nothing_that_a_node_says_becomes_markup(client: Any) -> None:
     gpu = H200 | {"name": evil, "driver": evil}
     node = gpu_node(capabilities={"gpus": [gpu], "toolkits": {"nvcc": evil}})
     assert evil not in page(client, node)
+
+
+def test_a_node_whose_memory_is_only_watched_says_why(client: Any) -> None:
+    said = {"memory_limit_by": "watcher", "memory_limit_why": "/sys/fs/cgroup holds processes of others (7 <sshd>)"}
+    why = "Memory is not bounded by control groups: /sys/fs/cgroup holds processes of others (7 &lt;sshd&gt;)."
+    assert why in page(client, gpu_node(capabilities=said))
+    assert "not bounded" not in page(client, gpu_node("gpu-2"))
