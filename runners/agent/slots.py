@@ -7,6 +7,7 @@ from itertools import cycle
 from queue import LifoQueue
 from threading import BoundedSemaphore, Lock
 
+from runners.agent.build_queue import UNNAMED, BuildQueue, Kinds
 from runners.agent.gpu.porter import Porter
 from runners.agent.locks import FairLock, Tenancy
 
@@ -85,7 +86,7 @@ class Lanes:
         clean: Callable[[str], None] | None = None,
     ) -> None:
         self.build_slots, self.run_slots = build_slots, run_slots
-        self._builds = _pool(range(build_slots))
+        self._builds = BuildQueue(range(build_slots))
         self._runs = _pool(range(build_slots, build_slots + run_slots))
         self._devices = {uuid: Device(uuid, clean if uuid else None) for uuid in gpu_uuids or ("",)}
         self._cores = FairLock() if gpu_uuids else self._devices[""].lock
@@ -99,10 +100,11 @@ class Lanes:
             return next(device for device in self._turns if device in wanted)
 
     @contextmanager
-    def build(self) -> Iterator[Seat]:
-        """A CPU slot; on a CPU node it pauses while a benchmark runs."""
-        with _taken(self._builds) as slot, self._cores.shared():
-            yield Seat(slot)
+    def build(self, kinds: Kinds = UNNAMED) -> Iterator[Seat]:
+        """A CPU slot, sooner where such builds take long; on a CPU node it pauses while a benchmark runs."""
+        with self._builds.taken(kinds) as turn, self._cores.shared(), self._builds.timed(turn):
+            assert turn.slot is not None
+            yield Seat(turn.slot)
 
     @contextmanager
     def test(self, place: Place = ANYWHERE) -> Iterator[Seat]:

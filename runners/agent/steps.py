@@ -5,6 +5,7 @@ from pathlib import Path
 from runners.agent import artefact
 from runners.agent.artefact import EMPTY, ProductTooLarge
 from runners.agent.build_cache import Build, build_key
+from runners.agent.build_queue import Kinds
 from runners.agent.environment import NodeEnvironment
 from runners.agent.errors import Cancelled
 from runners.agent.sandbox.policy import Command, Limits, Outcome
@@ -45,12 +46,22 @@ def build(environment: NodeEnvironment, subject: Subject, watcher: Watcher) -> B
         return made
 
 
+def build_kinds(subject: Subject) -> Kinds:
+    """By what a build's time may be foretold: its problem, else its group and the command's options, else its group."""
+    problem = subject.problem
+    group = (problem.type, problem.group)
+    words = (problem.build_command or "").split()
+    options = tuple(word for word in words if word.startswith("-") or not {".", "/"} & set(word))
+    return subject.problem_sha256, (*group, options), group
+
+
 def _toolchain(environment: NodeEnvironment, subject: Subject) -> str:
     return f"image {subject.image}" if subject.image else environment.tools
 
 
 def _make(environment: NodeEnvironment, subject: Subject, watcher: Watcher, key: str, bounds: str) -> Build:
-    with environment.lanes.build() as seat, environment.workspaces.open(subject.inputs) as workspace:
+    kinds = build_kinds(subject)
+    with environment.lanes.build(kinds) as seat, environment.workspaces.open(subject.inputs) as workspace:
         outcome = uncancelled(environment, _build_command(environment, subject, watcher, seat, workspace))
         try:
             limit_bytes = min(MAX_BLOB_BYTES, subject.limits.workspace_bytes)
