@@ -182,7 +182,7 @@ class TrackSpec(WireModel):
 class ResourceLimits(WireModel):
     """Bounds on one command. `wall_seconds` comes from the problem when it names a timeout."""
 
-    memory_bytes: int = Field(default=4 << 30, gt=0)
+    memory_bytes: int = Field(default=8 << 30, gt=0)
     processes: int = Field(default=256, gt=0)
     file_bytes: int = Field(default=1 << 30, gt=0)
     workspace_bytes: int = Field(default=2 << 30, gt=0)

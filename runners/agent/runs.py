@@ -1,11 +1,12 @@
 """Runs a built solution: its tests beside others', its benchmark with the device to itself."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event
+from types import MappingProxyType
 
 from runners.agent import artefact
 from runners.agent.environment import NodeEnvironment
@@ -13,7 +14,7 @@ from runners.agent.errors import Cancelled
 from runners.agent.gpu.gate import Gate, Watched, Window
 from runners.agent.gpu.record import DeviceRecord
 from runners.agent.profilers import Attachment, Reading, Timer
-from runners.agent.profilers.cupti import gate_attachment
+from runners.agent.profilers.cupti import ONE_CONNECTION, gate_attachment
 from runners.agent.sandbox.policy import Command, Outcome
 from runners.agent.slots import Seat
 from runners.agent.steps import SOLUTION_FILES, limits_for, paths, run, uncancelled
@@ -62,18 +63,27 @@ class _Seen:
 def test(environment: NodeEnvironment, subject: Subject, product: bytes, watcher: Watcher) -> Outcome:
     """Run the test command on a build's product. Raises Cancelled, SandboxFault, UnusableProblem.
 
-    Where others use the device too, a test that ran out of memory says nothing: it is run again alone.
+    Where others use the device too, a test that ran out of memory says nothing: it is run again alone. A reference's
+    test starts with one connection to the device, which is sooner done, and its failure then says nothing either.
     """
+    if subject.trusted and _is_gated(environment, subject):
+        outcome = _test(environment, subject, product, watcher, _sharing(environment, subject), ONE_CONNECTION)
+        if outcome.succeeded:
+            return outcome
     outcome = _test(environment, subject, product, watcher, _sharing(environment, subject))
     if not subject.place.device or outcome.succeeded or not _WANTS_MEMORY.search(outcome.stdout + outcome.stderr):
         return outcome
     return _test(environment, subject, product, watcher, environment.lanes.benchmark(subject.place))
 
 
+def _is_gated(environment: NodeEnvironment, subject: Subject) -> bool:
+    return environment.gate_library is not None and bool(subject.place.device)
+
+
 def _sharing(environment: NodeEnvironment, subject: Subject) -> AbstractContextManager[Seat]:
     """On a GPU with a gate a test starts up while a benchmark has the device."""
-    gated = environment.gate_library is not None and subject.place.device
-    return (environment.lanes.gated_test if gated else environment.lanes.test)(subject.place)
+    lanes = environment.lanes
+    return (lanes.gated_test if _is_gated(environment, subject) else lanes.test)(subject.place)
 
 
 def _test(
@@ -82,6 +92,7 @@ def _test(
     product: bytes,
     watcher: Watcher,
     lane: AbstractContextManager[Seat],
+    more_environment: Mapping[str, str] = MappingProxyType({}),
 ) -> Outcome:
     problem, seconds = subject.problem, subject.problem.effective_test_timeout_seconds
     with lane as seat, _laid_out(environment, subject, product) as workspace:
@@ -91,6 +102,7 @@ def _test(
             return uncancelled(environment, command)
         with _notes(environment) as notes:
             attachment = gate_attachment(command.shell, environment.gate_library, notes)
+            attachment = replace(attachment, environment={**attachment.environment, **more_environment})
             seen = _gated(environment, _attached(command, attachment), seat, notes, watcher, seconds)
             return replace(seen.outcome, wall_ms=seen.own_ms)
 

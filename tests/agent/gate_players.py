@@ -65,6 +65,10 @@ class Player:
     def is_open(self) -> bool:
         return bool(self._words[0])
 
+    @property
+    def last_use_ns(self) -> int:
+        return self._last_use.value
+
     def want_start(self) -> None:
         self._starts[0] += 1
 

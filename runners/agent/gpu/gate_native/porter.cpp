@@ -30,7 +30,7 @@ namespace {
 
 constexpr std::uint64_t LOOK_NS = 100'000;         // how often pages are looked at
 constexpr std::uint64_t IDLE_NS = 500'000;         // who leaves the device alone for so long lets others have it
-constexpr std::uint64_t UNSETTLED_NS = 4'000'000;  // the same for whom work may still run that nobody has waited for
+constexpr std::uint64_t UNSETTLED_NS = 1'000'000;  // the same for whom work may still run that nobody has waited for
 constexpr std::uint64_t PATIENCE_NS = 10'000'000'000;  // who has waited for so long comes first
 constexpr std::size_t STARTS = 4;                  // at a time: more are no faster
 constexpr std::uint64_t START_NS = 1'000'000'000;  // who starts CUDA and makes no context keeps others for so long only
@@ -193,15 +193,14 @@ private:
         let_start(now);
     }
 
-    // First come, first served.
+    // First benchmarks, whose work fills the device while tests start; then first come, first served.
     void let_start(std::uint64_t now) {
         for (;;) {
             auto first = runs_.end();
             std::size_t starting = 0;
             for (auto run = runs_.begin(); run != runs_.end(); ++run) {
                 starting += run->second.is_starting(now);
-                if (run->second.wants_start() &&
-                    (first == runs_.end() || run->second.start_asked_ns < first->second.start_asked_ns))
+                if (run->second.wants_start() && (first == runs_.end() || starts_before(run->second, first->second)))
                     first = run;
             }
             if (first == runs_.end() || starting >= STARTS) return;
@@ -211,6 +210,10 @@ private:
             run.write_granted(run.granted);
             tell("begin", first->first, now);
         }
+    }
+
+    static bool starts_before(const Run& one, const Run& other) {
+        return one.alone != other.alone ? one.alone : one.start_asked_ns < other.start_asked_ns;
     }
 
     // Of those that want it alone: whoever has had least, for one that wants a moment a hundred times must not wait for
