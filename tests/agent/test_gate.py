@@ -22,6 +22,9 @@ from tests.agent.gate_players import (
     until,
 )
 
+QUIET_SECONDS = 0.1
+"""As in porter.cpp."""
+
 PROGRAM = """
 #include <cstdio>
 #include <cstdlib>
@@ -113,7 +116,7 @@ def test_who_makes_no_context_after_its_start_keeps_others_for_a_while_only(port
             time.sleep(0.01)
         began = time.monotonic()
         assert until(lambda: players[4].may_start)
-        assert 0.5 < time.monotonic() - began < 3
+        assert 0.4 < time.monotonic() - began < 3
 
 
 def test_waits_of_two_processes_at_once_are_counted_once(porter: Porter, tmp_path: Path) -> None:
@@ -127,22 +130,55 @@ def test_waits_of_two_processes_at_once_are_counted_once(porter: Porter, tmp_pat
     assert waited_seconds <= player.gate.waited_seconds < waited_seconds + 0.2
 
 
-def test_nothing_starts_while_a_benchmark_has_the_device_and_both_get_their_turns(
-    porter: Porter, tmp_path: Path
-) -> None:
+def test_nothing_starts_in_the_first_turns_of_a_benchmark_and_then_beside_it(porter: Porter, tmp_path: Path) -> None:
     with playing(tmp_path / "one", porter) as one, playing(tmp_path / "two", porter) as two:
         one.ask()
         assert one.work()
+        since = time.monotonic()
         two.want_start()
-        time.sleep(0.1)
-        assert not two.may_start
-        one.rest()
+        assert until(lambda: two.may_start)
+        assert time.monotonic() - since > QUIET_SECONDS - 0.01
+        assert one.is_open
+
+
+def test_a_benchmark_waits_for_those_that_start_before_its_first_turns_only(porter: Porter, tmp_path: Path) -> None:
+    with playing(tmp_path / "one", porter) as one, playing(tmp_path / "two", porter) as two:
+        two.want_start()
         assert until(lambda: two.may_start)
         one.ask()
         time.sleep(0.1)
         assert not one.is_open
         two.have_started()
         assert one.work()
+        time.sleep(QUIET_SECONDS)
+        one.rest()
+        with device_taken(tmp_path, porter):
+            pass
+        two.want_start()
+        assert until(lambda: two.may_start)
+        one.ask()
+        assert until(lambda: one.is_open, 0.4), "while the other starts"
+
+
+def test_what_starts_all_the_time_leaves_benchmarks_their_quiet(porter: Porter, tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        starters = [stack.enter_context(playing(tmp_path / str(number), porter)) for number in range(6)]
+        benchmark = stack.enter_context(playing(tmp_path / "benchmark", porter))
+        for starter in starters:
+            starter.want_start()
+        assert until(lambda: starters[0].may_start)
+        benchmark.ask()
+        deadline = time.monotonic() + SOON
+        n_started = 0
+        while not benchmark.is_open and time.monotonic() < deadline:
+            for starter in starters:
+                if starter.may_start:
+                    n_started += 1
+                    starter.have_started()
+                    starter.want_start()
+            time.sleep(0.002)
+        assert benchmark.is_open
+        assert n_started > 0
 
 
 def test_a_benchmark_starts_before_tests_that_asked_earlier(porter: Porter, tmp_path: Path) -> None:

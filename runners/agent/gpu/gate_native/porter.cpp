@@ -33,8 +33,10 @@ constexpr std::uint64_t IDLE_NS = 500'000;         // who leaves the device alon
 constexpr std::uint64_t UNSETTLED_NS = 1'000'000;  // the same for whom work may still run that nobody has waited for
 constexpr std::uint64_t PATIENCE_NS = 10'000'000'000;  // who has waited for so long comes first
 constexpr std::size_t STARTS = 4;                  // at a time: more are no faster
-constexpr std::uint64_t START_NS = 1'000'000'000;  // who starts CUDA and makes no context keeps others for so long only
+constexpr std::uint64_t START_NS = 500'000'000;  // who starts CUDA and makes no context keeps others for so long only
 constexpr std::uint64_t PHASE_NS = 150'000'000;    // how long one kind keeps the other waiting
+constexpr std::uint64_t QUIET_NS = 100'000'000;    // for so long of a benchmark's turns nothing starts beside it
+constexpr std::uint64_t URGENT_NS = 1'000'000'000;  // after so long without quiet, those that want it come before all others
 
 struct Page {  // as GatePage
     std::uint32_t open, waiting, in_progress, unsettled;
@@ -74,6 +76,10 @@ public:
     std::uint32_t granted = 0, wanted = 0, done = 0;  // starts
     std::uint64_t start_asked_ns = 0, start_granted_ns = 0;
 
+    // A start steals some 0.5 ms of the device from one kernel: much of a short time, little of a long one.
+    bool wants_quiet(std::uint64_t now) const {
+        return alone && held_ns + (inside ? now - opened_ns : 0) < QUIET_NS;
+    }
     bool wants_start() const { return wanted != granted; }
     bool is_starting(std::uint64_t now) const { return granted != done && now - start_granted_ns < START_NS; }
 
@@ -91,6 +97,34 @@ bool is_idle(const Page& page, std::uint64_t now) {
     const std::uint64_t unused_ns = now > page.last_use_ns ? now - page.last_use_ns : 0;
     return unused_ns > (page.unsettled ? UNSETTLED_NS : IDLE_NS);
 }
+
+// Whose time it is where benchmarks and others exclude each other and both want to.
+class Shares {
+public:
+    // `blocked`: those whose time it is wait for the others to go; it counts from then.
+    void look(bool benchmarks_want, bool others_want, bool blocked, std::uint64_t now) {
+        if (blocked) since_ns_ = now;
+        const bool over = now - since_ns_ > PHASE_NS;
+        const bool next = benchmarks_want && others_want ? benchmarks_ != over : benchmarks_want;
+        if (next != benchmarks_) since_ns_ = now;
+        benchmarks_ = next;
+    }
+    void give_benchmarks(std::uint64_t now) {
+        if (!benchmarks_) since_ns_ = now;
+        benchmarks_ = true;
+    }
+    bool benchmarks() const { return benchmarks_; }
+
+private:
+    bool benchmarks_ = false;
+    std::uint64_t since_ns_ = 0;
+};
+
+// Who is there, and who wants to be.
+struct Scene {
+    bool alone_inside = false, quiet_inside = false, shared_inside = false, starting = false;
+    bool alone_waits = false, quiet_waits = false, shared_waits = false, start_waits = false;
+};
 
 class Porter {
 public:
@@ -116,9 +150,7 @@ public:
     }
 
     void look() {
-        const bool wanted = std::any_of(runs_.begin(), runs_.end(), [](const auto& run) {
-            return run.second.waits || run.second.wants_start();
-        });
+        const Scene scene = scene_at(now_ns());
         for (auto& [id, run] : runs_) {
             Page page{};
             if (!run.read(page)) continue;
@@ -128,7 +160,7 @@ public:
                 run.waits = true;
                 run.asked_ns = now_ns();
                 tell("ask", id, run.asked_ns);
-            } else if (run.inside && wanted && is_idle(page, now_ns())) {
+            } else if (run.inside && is_in_the_way(run, scene) && is_idle(page, now_ns())) {
                 take_back(id, run);
             } else if (run.inside && !page.open) {
                 run.write_open(1);
@@ -162,35 +194,63 @@ private:
         tell("close", id, now);
     }
 
-    // Either one run has the device alone, or any number share it and start CUDA meanwhile: what starts keeps the driver
-    // from whoever runs, and its memory busy. Where both kinds wait they take turns.
+    Scene scene_at(std::uint64_t now) const {
+        Scene scene;
+        for (const auto& [id, run] : runs_) {
+            const bool quiet = run.wants_quiet(now);
+            scene.alone_inside |= run.inside && run.alone;
+            scene.quiet_inside |= run.inside && quiet;
+            scene.shared_inside |= run.inside && !run.alone;
+            scene.starting |= run.is_starting(now);
+            scene.alone_waits |= run.waits && run.alone;
+            scene.quiet_waits |= run.waits && quiet;
+            scene.shared_waits |= run.waits && !run.alone;
+            scene.start_waits |= run.wants_start();
+        }
+        return scene;
+    }
+
+    // Whether others would have the device, or start, once this run left it alone.
+    bool is_in_the_way(const Run& run, const Scene& scene) const {
+        if (!run.alone) return scene.alone_waits;
+        const bool keeps_starts = scene.quiet_inside && scene.start_waits && !quiet_.benchmarks();
+        return scene.alone_waits || scene.shared_waits || keeps_starts;
+    }
+
+    // Either one benchmark has the device, or any number of others share it. What starts keeps the driver from whoever
+    // runs and takes some of the device's time, so benchmarks in their first turns have quiet. Whatever excludes each
+    // other takes turns in phases.
     void let_in() {
         const std::uint64_t now = now_ns();
-        bool alone_waits = false, others_wait = false, others_inside = false;
-        for (const auto& [id, run] : runs_) {
-            if (run.inside && run.alone) return;
-            alone_waits = alone_waits || (run.waits && run.alone);
-            others_wait = others_wait || (run.waits && !run.alone) || run.wants_start();
-            others_inside = others_inside || run.inside || run.is_starting(now);
+        const Scene scene = scene_at(now);
+        quiet_.look(scene.quiet_waits || scene.quiet_inside, scene.start_waits || scene.starting,
+                    quiet_.benchmarks() ? scene.starting : scene.quiet_inside, now);
+        turns_.look(scene.alone_waits || scene.alone_inside, scene.shared_waits || scene.shared_inside,
+                    turns_.benchmarks() ? scene.shared_inside : scene.alone_inside, now);
+        if (!scene.quiet_waits || scene.quiet_inside) quiet_since_ns_ = now;
+        const bool urgent = now - quiet_since_ns_ > URGENT_NS;
+        if (urgent) {
+            quiet_.give_benchmarks(now);
+            turns_.give_benchmarks(now);
         }
-        if (!alone_waits && !others_wait) return;
-        const bool phase_over = now - phase_since_ns_ > PHASE_NS;
-        bool alone = alone_waits && (!others_wait || alone_phase_ != phase_over);
-        if (others_inside) {
-            if (alone_waits && (alone_phase_ || phase_over)) return;
-            alone = false;
-        }
-        if (alone != alone_phase_) {
-            alone_phase_ = alone;
-            phase_since_ns_ = now;
-        }
-        if (alone) {
-            const auto next = following();
-            return enter(next->first, next->second);
-        }
+        if (!scene.alone_inside && !(turns_.benchmarks() && let_one_in(now, scene, urgent))) let_all_in(scene);
+        if (!quiet_.benchmarks() && !scene_at(now).quiet_inside) let_start(now);
+    }
+
+    // False where every benchmark that waits needs quiet while something starts: then others may have the device.
+    bool let_one_in(std::uint64_t now, const Scene& scene, bool urgent) {
+        if (scene.shared_inside) return true;  // until it has left
+        const bool is_quiet = quiet_.benchmarks() && !scene.starting;
+        const auto next = following(now, is_quiet, !urgent);
+        if (next == runs_.end()) return urgent;
+        enter(next->first, next->second);
+        return true;
+    }
+
+    void let_all_in(const Scene& scene) {
+        if (!scene.shared_waits) return;
         for (auto& [id, run] : runs_)
             if (run.waits && !run.alone) enter(id, run);
-        let_start(now);
     }
 
     // First benchmarks, whose work fills the device while tests start; then first come, first served.
@@ -218,14 +278,15 @@ private:
 
     // Of those that want it alone: whoever has had least, for one that wants a moment a hundred times must not wait for
     // others' seconds each time.
-    std::map<std::string, Run>::iterator following() {
+    std::map<std::string, Run>::iterator following(std::uint64_t now, bool quiet_may, bool others_may) {
         auto first = runs_.end(), poorest = runs_.end();
         for (auto run = runs_.begin(); run != runs_.end(); ++run) {
             if (!run->second.waits || !run->second.alone) continue;
+            if (!(run->second.wants_quiet(now) ? quiet_may : others_may)) continue;
             if (first == runs_.end() || run->second.asked_ns < first->second.asked_ns) first = run;
             if (poorest == runs_.end() || run->second.held_ns < poorest->second.held_ns) poorest = run;
         }
-        const bool overdue = first != runs_.end() && now_ns() - first->second.asked_ns > PATIENCE_NS;
+        const bool overdue = first != runs_.end() && now - first->second.asked_ns > PATIENCE_NS;
         return overdue ? first : poorest;
     }
 
@@ -238,8 +299,8 @@ private:
     }
 
     std::map<std::string, Run> runs_;
-    bool alone_phase_ = false;
-    std::uint64_t phase_since_ns_ = 0;
+    Shares quiet_, turns_;  // of benchmarks that want quiet and of what starts; of benchmarks and of tests
+    std::uint64_t quiet_since_ns_ = 0;  // when nobody waited for quiet in vain
 };
 
 }  // namespace
