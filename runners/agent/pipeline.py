@@ -132,6 +132,7 @@ class _Course:
         seconds = subject.problem.effective_test_timeout_seconds
         account.step("test", outcome, seconds)
         account.note(test=graded_text(outcome, seconds))
+        self._pipeline.references.learn(subject, self._product, outcome)
         if not outcome.succeeded:
             account.witness = outcome.witness
             return self._failed("test", outcome, seconds, Verdict.TEST_FAILED)

@@ -12,6 +12,7 @@ from runners.agent.build_cache import Build
 from runners.agent.environment import NodeEnvironment
 from runners.agent.keyed import Once
 from runners.agent.remembered import Kind
+from runners.agent.sandbox.policy import Outcome
 from runners.agent.task import Subject, Watcher
 from runners.protocol import Witness
 
@@ -75,6 +76,13 @@ class References:
         if tested.succeeded:
             remembered.put(_PASSED, key, _Passed(tested.witness))
         return Reference(tested.succeeded, product, tested.witness)
+
+    def learn(self, subject: Subject, product: bytes, tested: Outcome) -> None:
+        """Keep how a solution's test went that is the reference's own code, which need not be tested again for it."""
+        reference = subject.reference
+        if tested.succeeded and reference is not None and reference.files == subject.files:
+            key = circumstances(self._environment, reference, product)
+            self._environment.remembered.put(_PASSED, key, _Passed(tested.witness))
 
     def judge(self, subject: Subject, witness: Witness, watcher: Watcher) -> Witness:
         """What a witness's word is worth.

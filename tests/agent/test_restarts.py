@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from runners.agent import remembered, timing
+from runners.agent import references, remembered, timing
+from runners.agent.artefact import EMPTY
 from runners.agent.errors import Cancelled
 from runners.agent.gpu.record import DeviceRecord
 from runners.agent.pipeline import Pipeline
@@ -132,9 +133,28 @@ def reference_of(problem: Any) -> Subject:
     return reference
 
 
+def circumstances_of(problem: Any, node: Node) -> dict[str, Any]:
+    return dict(references.circumstances(node.environment, reference_of(problem), EMPTY))
+
+
 def test_a_restarted_node_neither_tests_nor_times_the_reference_again(start: Start) -> None:
     assert start().ran_for(problem_of()) == [TESTED, TIMED]
     assert start().ran_for(problem_of()) == []
+
+
+def test_a_solution_that_is_the_references_own_code_has_been_tested_for_it(start: Start) -> None:
+    node = start()
+    node.judge(problem_of(), {"solution.sh": REFERENCE})
+    assert sorted(node.sandbox.ran) == [TIMED, TIMED, TESTED], "the solution's test and time, the baseline's time"
+    assert start().ran_for(problem_of()) == []
+
+
+def test_a_test_that_the_references_own_code_failed_says_nothing_of_the_reference(start: Start) -> None:
+    node = start()
+    failing = problem_of(context={"test.sh": "exit 3", "bench.sh": "sh solution.sh"})
+    node.judge(failing, {"solution.sh": REFERENCE})
+    assert node.sandbox.ran == [TESTED]
+    assert start().environment.remembered.get(references._PASSED, circumstances_of(failing, node)) is None
 
 
 def test_the_time_says_when_it_was_measured_first_and_by_whom(start: Start, at: Callable[[timedelta], None]) -> None:
