@@ -1,7 +1,8 @@
 """Compiles the node's native programs and libraries: once, whichever process comes first, and whole or not at all.
 
 A product stands in a folder of its own that is named by all it was made of: digest of sources, flags and neighbours,
-then digest of the compiler. Folders are made beside their place and renamed into it.
+then digest of the compiler. Folders are made beside their place and renamed into it. Several sources are compiled side
+by side.
 """
 
 import fcntl
@@ -11,7 +12,9 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +22,9 @@ from pathlib import Path
 PREBUILT = "prebuilt"
 """Ends the folder's name in the compiler's place."""
 COMPLAINT_CHARACTERS = 2000
+AT_ONCE = os.cpu_count() or 1
+"""Compilers that this process runs at a time, whatever it makes."""
+_places = threading.BoundedSemaphore(AT_ONCE)
 
 
 @dataclass(frozen=True)
@@ -34,9 +40,10 @@ class Recipe:
     sources: Path
     """A folder without folders. The compiler is started in a copy of it."""
     inputs: tuple[str, ...]
-    """Sources to compile and libraries to link; neighbours are found as `-l:<name>`."""
+    """Sources (`.cpp`), those that take longest first, and libraries to link; neighbours are found as `-l:<name>`."""
     flags: tuple[tuple[str, ...], ...]
-    """Ways to compile it, tried in this order until one works."""
+    """Ways to compile and link it, tried in this order until one works. `-O1` suits: it takes two thirds of the time of
+    `-O2` and what comes out is as fast here."""
     unavailable: Callable[[str], Exception]
     """Made of words for the operator and raised where there is no product."""
     includes: tuple[Path, ...] = ()
@@ -47,6 +54,10 @@ class Recipe:
     """Symbolic links in its folder: relative path to target."""
     prebuilt: Path | None = None
     """Copied instead of compiling."""
+
+    @property
+    def units(self) -> list[str]:
+        return [name for name in self.inputs if name.endswith(".cpp")]
 
     @property
     def mend(self) -> str:
@@ -200,8 +211,7 @@ def _write(folder: Path, files: Mapping[str, bytes]) -> None:
 def _compile(recipe: Recipe, compiler: str, sources: Path, target: Path) -> None:
     complaint = ""
     for flags in recipe.flags:
-        places = [*(f"-I{folder.absolute()}" for folder in recipe.includes), f"-L{target.parent}", "-o", str(target)]
-        complaint = _complaint([compiler, *flags, *places, *recipe.inputs], sources, target)
+        complaint = _complaint_of_way([compiler, *flags], recipe, sources, target)
         if not complaint:
             return
     headers = f" and the headers in {recipe.includes[0]}" if recipe.includes else ""
@@ -210,10 +220,35 @@ def _compile(recipe: Recipe, compiler: str, sources: Path, target: Path) -> None
     )
 
 
+def _complaint_of_way(command: Sequence[str], recipe: Recipe, sources: Path, target: Path) -> str:
+    """One compilation for each of several sources, and then the link; a single source takes one call for both."""
+    compile_only = [*command, *(f"-I{folder.absolute()}" for folder in recipe.includes)]
+    link = [f"-L{target.parent}", "-o", str(target)]
+    if len(recipe.units) < 2:
+        return _complaint([*compile_only, *link, *recipe.inputs], sources, target)
+    objects = {unit: sources / f"{unit}.o" for unit in recipe.units}
+    failed = threading.Event()
+
+    def compiled(unit: str) -> str:
+        if failed.is_set():
+            return ""
+        complaint = _complaint([*compile_only, "-c", "-o", str(objects[unit]), unit], sources, objects[unit])
+        if complaint:
+            failed.set()
+        return complaint
+
+    with ThreadPoolExecutor(min(AT_ONCE, len(objects)), thread_name_prefix=recipe.prefix) as pool:
+        complaints = [complaint for complaint in pool.map(compiled, objects) if complaint]
+    if complaints:
+        return complaints[0]
+    return _complaint([*command, *link, *(str(objects.get(name, name)) for name in recipe.inputs)], sources, target)
+
+
 def _complaint(command: list[str], sources: Path, target: Path) -> str:
     """What the compiler has to say, empty when it worked."""
     try:
-        done = subprocess.run(command, cwd=sources, capture_output=True, text=True, errors="replace", check=False)
+        with _places:
+            done = subprocess.run(command, cwd=sources, capture_output=True, text=True, errors="replace", check=False)
     except OSError as error:
         return str(error)
     if done.returncode == 0 and target.is_file():

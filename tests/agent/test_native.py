@@ -5,8 +5,10 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +16,7 @@ from textwrap import dedent
 
 import pytest
 
+from runners.agent import native
 from runners.agent.native import Product, Recipe, find_or_build
 
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
@@ -35,6 +38,20 @@ def recipe(tmp_path: Path) -> Recipe:
         name="teller", prefix="teller", variable="PODIUM_TELLER", sources=sources, inputs=("main.cpp",),
         flags=(("-std=c++17",),), unavailable=Missing,
     )  # fmt: skip
+
+
+@pytest.fixture
+def of_two(recipe: Recipe) -> Recipe:
+    """The same of two sources."""
+    (recipe.sources / "number.h").write_text("int number();\n#define NUMBER number()\n")
+    (recipe.sources / "number.cpp").write_text("int number() { return 1; }\n")
+    return replace(recipe, inputs=("main.cpp", "number.cpp", "-lm"))
+
+
+def let_compile(monkeypatch: pytest.MonkeyPatch, at_once: int) -> None:
+    """Stands for a machine with so many cores."""
+    monkeypatch.setattr(native, "AT_ONCE", at_once)
+    monkeypatch.setattr(native, "_places", threading.BoundedSemaphore(at_once))
 
 
 @pytest.fixture
@@ -226,6 +243,48 @@ def test_a_source_that_does_not_compile_is_said_with_the_compiler_s_words(recipe
     assert held(cache) == []
     (recipe.sources / "number.h").write_text("#define NUMBER 6\n")
     assert said(find_or_build(recipe, cache)) == "6"
+
+
+def test_sources_are_compiled_side_by_side_and_linked(
+    of_two: Recipe, cache: Path, pretend: Pretend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    let_compile(monkeypatch, 2)
+    both_have_begun = 'for i in $(seq 3000); do [ $(wc -l < "$LOG") -ge 2 ] && break; sleep 0.01; done'
+    pretend(f'{both_have_begun}; [ $(wc -l < "$LOG") -ge 2 ] || exit 1; exec "$REAL" "$@"')
+    product = find_or_build(of_two, cache)
+    assert said(product) == "1"
+    assert len(pretend.compilations) == 3
+    assert held(cache) == [product.path.parent.name]
+    assert [path.name for path in product.path.parent.iterdir()] == ["teller"]
+
+
+def test_no_more_compilers_run_than_the_machine_has_cores(
+    of_two: Recipe, cache: Path, tmp_path: Path, pretend: Pretend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    let_compile(monkeypatch, 1)
+    pretend(f'mkdir "{tmp_path}/alone" || exit 1; "$REAL" "$@"; status=$?; rmdir "{tmp_path}/alone"; exit $status')
+    recipes = [replace(of_two, prefix=prefix) for prefix in ("one", "two")]
+    with ThreadPoolExecutor() as pool:
+        assert list(pool.map(lambda recipe: said(find_or_build(recipe, cache)), recipes)) == ["1", "1"]
+    assert len(pretend.compilations) == 6
+
+
+def test_the_source_that_fails_is_said_and_those_behind_it_are_not_begun(
+    of_two: Recipe, cache: Path, pretend: Pretend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    let_compile(monkeypatch, 1)
+    pretend('exec "$REAL" "$@"')
+    (of_two.sources / "main.cpp").write_text("int main() { return nothing; }\n")
+    with pytest.raises(Missing, match=r"teller does not compile with [^\n]*\n(.*\n)*main.cpp:1:.*nothing"):
+        find_or_build(of_two, cache)
+    assert len(pretend.compilations) == 1
+    assert held(cache) == []
+
+
+def test_sources_that_do_not_fit_together_are_said_with_the_linker_s_words(of_two: Recipe, cache: Path) -> None:
+    (of_two.sources / "number.cpp").write_text("int another() { return 1; }\n")
+    with pytest.raises(Missing, match=r"undefined reference to .number\(\)"):
+        find_or_build(of_two, cache)
 
 
 @pytest.mark.parametrize(
