@@ -25,7 +25,7 @@ INCLUDE_FOLDERS = ("extras/CUPTI/include", "include", "targets/*/include")
 LIBRARY_FOLDERS = ("extras/CUPTI/lib64", "extras/CUPTI/lib", "lib64", "lib", "targets/*/lib", "lib/*-linux-gnu")
 HEADERS = ("cupti.h", "cuda.h", "nvtx3/nvToolsExt.h")
 FLAGS = (
-    "-std=c++17", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-pthread", "-static-libstdc++", "-static-libgcc",
+    "-std=c++17", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", "-pthread", "-static-libstdc++", "-static-libgcc",
     "-Wl,--gc-sections", "-Wl,-z,nodelete", "-Wl,-rpath,$ORIGIN", "-Wl,--disable-new-dtags",
     "-Wl,--version-script=exports.map",
 )  # fmt: skip

@@ -15,7 +15,7 @@ from runners.protocol import Witness
 NATIVE = Path(__file__).parent / "native"
 LAUNCHER = Path(__file__).parent / "pylaunch.py"
 PROGRAM = "podium-supervisor"
-FLAGS = ("-std=c++17", "-O2")
+FLAGS = ("-std=c++17", "-O1")
 
 
 def build(cache_dir: Path) -> Path:
@@ -31,7 +31,7 @@ def build(cache_dir: Path) -> Path:
         prefix="supervisor",
         variable="PODIUM_SUPERVISOR",
         sources=NATIVE,
-        inputs=("supervisor.cpp",),
+        inputs=("supervisor.cpp", "witness.cpp", "nvcc_shim.cpp", "object_cache.cpp"),
         flags=((*FLAGS, "-static"), (*FLAGS, "-static-libstdc++", "-static-libgcc")),
         unavailable=SandboxUnavailable,
         beside=(LAUNCHER,),

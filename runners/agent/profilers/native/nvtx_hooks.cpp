@@ -4,9 +4,9 @@
 #include <nvtx3/nvToolsExt.h>
 
 #include <deque>
-#include <mutex>
 #include <string>
 
+#include "lock.h"
 #include "process.h"
 #include "text.h"
 
@@ -18,7 +18,7 @@ constexpr int NO_LEVEL = -1;
 
 // Handles are numbers, so that a program which passes us a wrong one is not our end.
 struct Strings {
-    std::mutex lock;
+    Mutex lock;
     std::deque<std::string> texts;
     std::uintptr_t domains = 0;
 };
@@ -30,7 +30,7 @@ Strings& strings() {
 
 nvtxStringHandle_t registered(std::string text) {
     Strings& its = strings();
-    const std::lock_guard<std::mutex> guard(its.lock);
+    const Guard guard(its.lock);
     if (its.texts.size() >= MOST_STRINGS) return nullptr;
     its.texts.push_back(std::move(text));
     return reinterpret_cast<nvtxStringHandle_t>(its.texts.size());
@@ -39,7 +39,7 @@ nvtxStringHandle_t registered(std::string text) {
 // Null for a handle that was never given; a text never moves.
 const std::string* text_of(nvtxStringHandle_t handle) {
     Strings& its = strings();
-    const std::lock_guard<std::mutex> guard(its.lock);
+    const Guard guard(its.lock);
     const auto number = reinterpret_cast<std::uintptr_t>(handle);
     return number >= 1 && number <= its.texts.size() ? &its.texts[number - 1] : nullptr;
 }
@@ -118,7 +118,7 @@ nvtxStringHandle_t NVTX_API register_wide(nvtxDomainHandle_t, const wchar_t* tex
 
 nvtxDomainHandle_t make_domain() {
     Strings& its = strings();
-    const std::lock_guard<std::mutex> guard(its.lock);
+    const Guard guard(its.lock);
     return reinterpret_cast<nvtxDomainHandle_t>(++its.domains);
 }
 

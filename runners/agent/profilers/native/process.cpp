@@ -9,8 +9,9 @@
 
 #include <atomic>
 #include <cstdlib>
-#include <mutex>
 #include <string>
+
+#include "lock.h"
 
 namespace podium {
 namespace {
@@ -28,7 +29,7 @@ struct Recording {
     const pid_t pid = getpid();
     const Nanoseconds begun = clock_now();
     Recorder recorder{begun};
-    std::mutex telling;  // one thread at a time flushes and writes, and none once the last words are written
+    Mutex telling;  // one thread at a time flushes and writes, and none once the last words are written
     std::atomic<bool> uses_device{false};
     std::atomic<bool> finished{false};
 
@@ -62,7 +63,7 @@ void write_notes(Recording& recording, bool is_final) {
 void finish() {
     Recording* recording = current.load();
     if (!recording) return;
-    const std::lock_guard<std::mutex> guard(recording->telling);
+    const Guard guard(recording->telling);
     if (recording->finished) return;
     if (recording->uses_device)
         if (auto* flush = last_flush.load()) flush();
@@ -94,7 +95,7 @@ void* write_in_between(void* flush) {
         const bool rests = recording.recorder.changes() == seen;
         seen = recording.recorder.changes();
         if (seen == told || recording.recorder.any_open() || (!rests && ticks < MOST_TICKS)) continue;
-        const std::lock_guard<std::mutex> guard(recording.telling);
+        const Guard guard(recording.telling);
         if (recording.finished) break;
         reinterpret_cast<void (*)()>(flush)();
         told = seen = recording.recorder.changes();
@@ -148,10 +149,10 @@ Gate& gate() {
 }
 
 void begin_recording() {
-    static std::once_flag once;
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     const char* folder = std::getenv(NOTES);
     if (!folder || !*folder || beginning.exchange(true)) return;
-    std::call_once(once, [] {
+    pthread_once(&once, [] {
         pthread_atfork(nullptr, nullptr, forget_parent);
         at_either_exit();
         asked = true;

@@ -4,12 +4,26 @@
 
 #include <algorithm>
 
+#include "ledger.h"
+#include "lock.h"
+#include "ranges.h"
 #include "text.h"
 
 namespace podium {
 namespace {
 
-using Guard = std::lock_guard<SpinLock>;
+// Held for tens of nanoseconds by threads that launch, so waiting beats sleeping.
+class SpinLock {
+public:
+    void lock() {
+        for (int turns = 0; taken_.test_and_set(std::memory_order_acquire); ++turns)
+            if (turns > 64) sched_yield();
+    }
+    void unlock() { taken_.clear(std::memory_order_release); }
+
+private:
+    std::atomic_flag taken_ = ATOMIC_FLAG_INIT;
+};
 
 // Writes one JSON object member by member.
 class Object {
@@ -109,77 +123,84 @@ std::string timeline_json(const Timeline& timeline) {
 
 }  // namespace
 
-void SpinLock::lock() {
-    for (int turns = 0; taken_.test_and_set(std::memory_order_acquire); ++turns)
-        if (turns > 64) sched_yield();
+struct Recorder::Held {
+    explicit Held(Nanoseconds begun) : ledger(begun) {}
+
+    SpinLock host_lock;
+    Ranges ranges;
+    Mutex device_lock;
+    Ledger ledger;
+};
+
+Recorder::Recorder(Nanoseconds begun) : begun_(begun), held_(new Held(begun)) {}
+Recorder::~Recorder() { delete held_; }
+
+int Recorder::push(ThreadId thread, Domain domain, const std::string* name, Moment at) {
+    ++changes_;
+    const Guard guard(held_->host_lock);
+    return held_->ranges.push(thread, domain, name, at);
 }
 
-int Recorder::push(ThreadId thread, Ranges::Domain domain, const std::string* name, Moment at) {
+int Recorder::pop(ThreadId thread, Domain domain, Moment at) {
     ++changes_;
-    const Guard guard(host_lock_);
-    return ranges_.push(thread, domain, name, at);
-}
-
-int Recorder::pop(ThreadId thread, Ranges::Domain domain, Moment at) {
-    ++changes_;
-    const Guard guard(host_lock_);
-    return ranges_.pop(thread, domain, at);
+    const Guard guard(held_->host_lock);
+    return held_->ranges.pop(thread, domain, at);
 }
 
 std::uint64_t Recorder::start(ThreadId thread, const std::string* name, Moment at) {
     ++changes_;
-    const Guard guard(host_lock_);
-    return ranges_.start(thread, name, at);
+    const Guard guard(held_->host_lock);
+    return held_->ranges.start(thread, name, at);
 }
 
 bool Recorder::end(std::uint64_t id, Moment at) {
     ++changes_;
-    const Guard guard(host_lock_);
-    return ranges_.end(id, at);
+    const Guard guard(held_->host_lock);
+    return held_->ranges.end(id, at);
 }
 
 void Recorder::launched(std::uint32_t correlation, ThreadId thread, Nanoseconds now) {
     ++changes_;
-    const Guard guard(host_lock_);
-    ranges_.launched(correlation, thread, now);
+    const Guard guard(held_->host_lock);
+    held_->ranges.launched(correlation, thread, now);
 }
 
 void Recorder::ran(const Activity& activity) {
     ++changes_;
     Launch launch;
     {
-        const Guard guard(host_lock_);
-        launch = ranges_.launch_of(activity.correlation);
+        const Guard guard(held_->host_lock);
+        launch = held_->ranges.launch_of(activity.correlation);
     }
-    const std::lock_guard<std::mutex> guard(device_lock_);
-    ledger_.ran(activity, launch);
+    const Guard guard(held_->device_lock);
+    held_->ledger.ran(activity, launch);
 }
 
 bool Recorder::any_open() {
-    const Guard guard(host_lock_);
-    return ranges_.any_open();
+    const Guard guard(held_->host_lock);
+    return held_->ranges.any_open();
 }
 
 bool Recorder::worth_telling() {
-    const Guard guard(host_lock_);
-    return contexts_ > 0 || ranges_.any_seen();
+    const Guard guard(held_->host_lock);
+    return contexts_ > 0 || held_->ranges.any_seen();
 }
 
 std::string Recorder::json(long pid, Nanoseconds (*clock)(), bool is_final) {
-    const std::lock_guard<std::mutex> device_guard(device_lock_);
+    const Guard device_guard(held_->device_lock);
     std::vector<RangeAccount> accounts;
     std::uint64_t lost = 0;
     Nanoseconds now = 0;
     {
-        const Guard guard(host_lock_);
+        const Guard guard(held_->host_lock);
         now = clock();
-        accounts = ranges_.accounts(now);
-        lost = ranges_.lost();
+        accounts = held_->ranges.accounts(now);
+        lost = held_->ranges.lost();
     }
-    ledger_.ranges.resize(std::max(ledger_.ranges.size(), accounts.size()));
+    held_->ledger.ranges.resize(std::max(held_->ledger.ranges.size(), accounts.size()));
     List ranges;
     for (NameId id = 0; id < accounts.size(); ++id)
-        ranges.add(range_json(accounts[id], ledger_.ranges[id]));
+        ranges.add(range_json(accounts[id], held_->ledger.ranges[id]));
     return Object()
                .number("schema", 1)
                .number("pid", static_cast<std::uint64_t>(pid))
@@ -189,16 +210,16 @@ std::string Recorder::json(long pid, Nanoseconds (*clock)(), bool is_final) {
                .number("contexts", contexts_)
                .number("kernel_calls", kernel_calls_)
                .number("dropped", dropped_ + lost)
-               .number("incomplete", ledger_.incomplete)
-               .number("unattributed", ledger_.unattributed)
-               .raw("kernels", kernels_json(ledger_))
-               .raw("copies", copies_json(ledger_, accounts))
-               .number("fill_ns", ledger_.fills.ns)
-               .number("busy_ns", ledger_.busy.total())
-               .number("outside_launches", ledger_.outside.count)
-               .number("outside_ns", ledger_.outside.ns)
+               .number("incomplete", held_->ledger.incomplete)
+               .number("unattributed", held_->ledger.unattributed)
+               .raw("kernels", kernels_json(held_->ledger))
+               .raw("copies", copies_json(held_->ledger, accounts))
+               .number("fill_ns", held_->ledger.fills.ns)
+               .number("busy_ns", held_->ledger.busy.total())
+               .number("outside_launches", held_->ledger.outside.count)
+               .number("outside_ns", held_->ledger.outside.ns)
                .raw("ranges", ranges.str())
-               .raw("timeline", timeline_json(ledger_.timeline))
+               .raw("timeline", timeline_json(held_->ledger.timeline))
                .str() +
            "\n";
 }

@@ -3,32 +3,24 @@
 
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 #include <string>
 
 #include "activity.h"
-#include "ledger.h"
-#include "ranges.h"
 
 namespace podium {
 
-// Held for tens of nanoseconds by threads that launch, so waiting beats sleeping.
-class SpinLock {
-public:
-    void lock();
-    void unlock() { taken_.clear(std::memory_order_release); }
-
-private:
-    std::atomic_flag taken_ = ATOMIC_FLAG_INIT;
-};
-
 class Recorder {
 public:
-    explicit Recorder(Nanoseconds begun) : begun_(begun), ledger_(begun) {}
+    using Domain = std::uint64_t;
+
+    explicit Recorder(Nanoseconds begun);
+    ~Recorder();
+    Recorder(const Recorder&) = delete;
+    Recorder& operator=(const Recorder&) = delete;
 
     // The host's side, from any thread. `name` is clean (see text.h), or null for a range without one.
-    int push(ThreadId thread, Ranges::Domain domain, const std::string* name, Moment at);
-    int pop(ThreadId thread, Ranges::Domain domain, Moment at);
+    int push(ThreadId thread, Domain domain, const std::string* name, Moment at);
+    int pop(ThreadId thread, Domain domain, Moment at);
     std::uint64_t start(ThreadId thread, const std::string* name, Moment at);
     bool end(std::uint64_t id, Moment at);  // false for a range that is not open
     void launched(std::uint32_t correlation, ThreadId thread, Nanoseconds now);
@@ -50,10 +42,8 @@ public:
 
 private:
     const Nanoseconds begun_;
-    SpinLock host_lock_;
-    Ranges ranges_;
-    std::mutex device_lock_;
-    Ledger ledger_;
+    struct Held;
+    Held* const held_;  // apart, so that who only tells needs not see how it is kept
     std::atomic<std::uint64_t> dropped_{0}, contexts_{0}, kernel_calls_{0}, changes_{0};
 };
 

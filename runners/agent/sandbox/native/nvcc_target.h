@@ -1,29 +1,20 @@
 // Which architecture nvcc compiles for: the track's, where the command line names none or asks for the GPU at hand.
 #pragma once
 
+#include "files.h"
 #include "nvcc_arguments.h"
-
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
-#include <sstream>
 
 constexpr const char* kArchitectureOptions[] = {
     "-arch", "--gpu-architecture", "-code", "--gpu-code", "-gencode", "--generate-code",
 };
-
-inline std::string setting(const char* name) {
-    const char* value = getenv(name);
-    return value == nullptr ? "" : value;
-}
 
 inline bool names_architecture(const std::string& word) {
     return is_one_of(word.substr(0, word.find('=')), kArchitectureOptions);
 }
 
 inline bool text_names_architecture(const std::string& text) {
-    std::istringstream words(text);
-    return std::any_of(std::istream_iterator<std::string>(words), std::istream_iterator<std::string>(), names_architecture);
+    std::vector<std::string> words = split(text, " \t\n\v\f\r");
+    return std::any_of(words.begin(), words.end(), names_architecture);
 }
 
 // The words of files named by -optf are options too.
@@ -32,8 +23,7 @@ inline bool options_file_names_architecture(const std::vector<std::string>& argu
     if (!is_one_of(word.substr(0, word.find('=')), {"-optf", "--options-file"})) return false;
     size_t equals = word.find('=');
     std::string path = equals != std::string::npos ? word.substr(equals + 1) : at + 1 < arguments.size() ? arguments[at + 1] : "";
-    std::ifstream file(path);
-    return text_names_architecture(std::string(std::istreambuf_iterator<char>(file), {}));
+    return text_names_architecture(read_small_file(path));
 }
 
 inline bool architecture_is_named(const std::vector<std::string>& arguments) {

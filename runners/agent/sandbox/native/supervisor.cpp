@@ -6,18 +6,23 @@
 //   python… (by name)                        find the real interpreter on PATH and hand it the launcher
 //   nvcc (by name)                           find the real nvcc on PATH; see nvcc_shim.h
 #include "confine.h"
+#include "files.h"
 #include "nvcc_shim.h"
 #include "orders.h"
 #include "python_shim.h"
 #include "witness.h"
 
 #include <algorithm>
+#include <climits>
+#include <csignal>
+#include <ctime>
 #include <grp.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/ptrace.h>
 #include <sys/time.h>
-#include <ctime>
+#include <sys/wait.h>
 
 static double now_ms() {
     timespec now{};

@@ -1,0 +1,376 @@
+#include "witness.h"
+
+#include "elf_symbols.h"
+#include "files.h"
+
+#include <climits>
+#include <csignal>
+#include <fcntl.h>
+#include <map>
+#include <set>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+
+#if defined(__x86_64__)
+constexpr bool kCanWitness = true;
+#else
+constexpr bool kCanWitness = false;
+#endif
+
+enum class Image { system, own, python };
+
+struct Breakpoint {
+    uint64_t address = 0;
+    unsigned char original = 0;
+    bool armed = false;
+};
+
+struct Process {
+    Image image = Image::system;
+    std::string name;
+    bool forked = false;      // a copy of its parent that ran no program of its own yet: it makes no claim
+    bool first_stop = false;  // still to be met stopped at its birth
+    bool shares_memory = false;
+    bool readable = true;
+    bool replaced = false;    // its program was exchanged for another before it reached its end
+    bool ended_well = false;
+    uint64_t base = 0;
+    uint64_t main_stack = 0;  // the stack pointer as `main` found it, and where `main` was to return to
+    uint64_t return_to = 0;
+    ElfFacts facts;
+    Breakpoint entry, back, exit;
+};
+
+static std::string proc_path(pid_t pid, const char* leaf) { return "/proc/" + std::to_string(pid) + "/" + leaf; }
+
+static std::string executable_of(pid_t pid) {
+    char target[PATH_MAX];
+    ssize_t length = readlink(proc_path(pid, "exe").c_str(), target, sizeof target);
+    return length > 0 ? std::string(target, static_cast<size_t>(length)) : std::string();
+}
+
+static pid_t parent_of(pid_t task) {
+    std::string status = read_small_file(proc_path(task, "status"));
+    size_t at = status.find("\nPPid:");
+    return at == std::string::npos ? 0 : static_cast<pid_t>(strtol(status.c_str() + at + 6, nullptr, 10));
+}
+
+static bool is_thread_of(pid_t process, pid_t task) { return syscall(SYS_tgkill, process, task, 0) == 0; }
+
+static uint64_t entry_address_of(pid_t pid) {
+    std::string vector = read_small_file(proc_path(pid, "auxv"));
+    for (size_t at = 0; at + 16 <= vector.size(); at += 16) {
+        uint64_t pair[2];
+        memcpy(pair, vector.data() + at, sizeof pair);
+        if (pair[0] == AT_ENTRY) return pair[1];
+    }
+    return 0;
+}
+
+static bool same_file(const char* one, const char* other) {
+    struct stat a{}, b{};
+    return stat(one, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+class Witness::Watch {
+  public:
+    Watch(const Orders& orders, std::string workspace, int end_signal)
+        : orders_(orders), workspace_(std::move(workspace)), end_signal_(end_signal) {}
+
+    // `child` waits for its start; from here on it and all it starts stop for the witness.
+    bool seize(pid_t child) {
+        long options = PTRACE_O_EXITKILL | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE;
+        processes_[child] = Process();
+        threads_[child] = child;
+        active_ = kCanWitness && ptrace(PTRACE_SEIZE, child, 0, options) == 0;
+        return active_;
+    }
+
+    void on_stop(pid_t task, int status) {
+        if (!threads_.count(task)) {
+            early_.insert(task);  // it waits for its parent's event, which tells whose it is
+            return;
+        }
+        Process& process = processes_[threads_[task]];
+        if (process.first_stop) release_copy(task, process);
+        int event = status >> 16, signal = WSTOPSIG(status);
+        if (event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK || event == PTRACE_EVENT_CLONE) on_birth(task, event);
+        else if (event == PTRACE_EVENT_EXEC) on_exec(threads_[task]);
+        else if (event == PTRACE_EVENT_STOP && signal != SIGTRAP) return resume(PTRACE_LISTEN, task, 0);
+        else if (event == 0 && !swallowed(task, process, signal)) return resume(PTRACE_CONT, task, signal);
+        resume(PTRACE_CONT, task, 0);
+    }
+
+    void on_end(pid_t task, int status) {
+        auto found = threads_.find(task);
+        early_.erase(task);
+        if (!early_.empty()) release_orphans();
+        if (found == threads_.end()) return;
+        bool whole_process = found->second == task;
+        threads_.erase(found);
+        if (!whole_process) return;
+        if (WIFEXITED(status) && WEXITSTATUS(status) == 0) judge(processes_[task]);
+        processes_.erase(task);
+    }
+
+    const char* verdict() const {
+        if (!contradiction_.empty()) return "contradicted";
+        return seen_ > 0 ? "seen" : "unavailable";
+    }
+
+    std::string detail() const {
+        if (!contradiction_.empty()) return contradiction_;
+        if (seen_ > 0) return "the end of " + std::to_string(seen_) + " program(s) was seen from outside";
+        if (!active_) return "nothing was traced";
+        return unknown_.empty() ? "the command ran no program of the workspace" : unknown_;
+    }
+
+  private:
+    static void resume(int request, pid_t task, int signal) {
+        ptrace(static_cast<__ptrace_request>(request), task, 0, static_cast<long>(signal));
+    }
+
+    // A parent killed in the middle of a fork tells of no birth: its child is ours now and waits for nothing.
+    void release_orphans() {
+        for (auto task = early_.begin(); task != early_.end();) {
+            if (parent_of(*task) != getpid()) {
+                ++task;
+                continue;
+            }
+            threads_[*task] = *task;
+            processes_[*task].forked = true;
+            resume(PTRACE_CONT, *task, 0);
+            task = early_.erase(task);
+        }
+    }
+
+    void on_birth(pid_t parent_task, int event) {
+        unsigned long message = 0;
+        if (ptrace(PTRACE_GETEVENTMSG, parent_task, 0, &message) != 0) return;
+        pid_t child = static_cast<pid_t>(message), parent = threads_[parent_task];
+        if (event == PTRACE_EVENT_CLONE && is_thread_of(parent, child)) {
+            threads_[child] = parent;
+            processes_.erase(child);
+        } else if (!processes_.count(child)) {
+            Process copy = processes_[parent];
+            copy.forked = copy.first_stop = true;
+            copy.replaced = copy.ended_well = false;
+            copy.shares_memory = event == PTRACE_EVENT_VFORK;
+            processes_[child] = copy;
+            threads_[child] = child;
+        }
+        if (early_.erase(child)) {
+            if (processes_.count(child)) release_copy(child, processes_[child]);
+            resume(PTRACE_CONT, child, 0);
+        }
+    }
+
+    // A forked copy carries its parent's breakpoints in its own memory and must not trip over them.
+    void release_copy(pid_t task, Process& process) {
+        process.first_stop = false;
+        if (process.shares_memory) return;
+        if (process.back.armed && word_at(task, process.main_stack) == process.back.address)
+            write_word(task, process.main_stack, process.return_to);
+        for (Breakpoint* point : {&process.entry, &process.back, &process.exit}) disarm(task, *point);
+    }
+
+    void on_exec(pid_t pid) {
+        for (auto thread = threads_.begin(); thread != threads_.end();)
+            thread = thread->second == pid && thread->first != pid ? threads_.erase(thread) : std::next(thread);
+        Process& before = processes_[pid];
+        Process now;
+        bool claimed = before.image != Image::system && !before.forked && !before.ended_well;
+        now.replaced = before.replaced || claimed;
+        now.name = now.replaced ? before.name : std::string();
+        classify(pid, now);
+        before = now;
+    }
+
+    void classify(pid_t pid, Process& process) {
+        std::string path = executable_of(pid), link = proc_path(pid, "exe");
+        if (process.name.empty()) process.name = path.substr(path.rfind('/') + 1);
+        if (!path.empty() && same_file(link.c_str(), "/proc/self/exe")) return;
+        if (path.empty() || belongs_to_contestant(path)) return classify_own(pid, process, link);
+        std::string arguments = read_small_file(proc_path(pid, "cmdline"));
+        std::string launcher = '\0' + orders_.launcher + '\0';
+        if (!orders_.launcher.empty() && arguments.find(launcher) != std::string::npos) process.image = Image::python;
+    }
+
+    bool belongs_to_contestant(const std::string& path) const {
+        for (const std::string& folder : {workspace_ + "/", std::string("/tmp/"), std::string("/var/tmp/"), std::string("/dev/")})
+            if (path.compare(0, folder.size(), folder) == 0) return true;
+        return path.find("/memfd:") != std::string::npos || path.find(" (deleted)") != std::string::npos;
+    }
+
+    void classify_own(pid_t pid, Process& process, const std::string& link) {
+        process.image = Image::own;
+        int file = open(link.c_str(), O_RDONLY | O_CLOEXEC);
+        process.readable = file >= 0;
+        if (file < 0) return;
+        process.facts = read_elf(file);
+        close(file);
+        process.base = entry_address_of(pid) - process.facts.entry;
+        if (process.facts.main.start != 0) arm(pid, process.entry, process.base + process.facts.main.start);
+    }
+
+    // True where the signal was the witness's own business and the contestant must not get it.
+    bool swallowed(pid_t task, Process& process, int signal) {
+        if (signal == end_signal_) {
+            if (process.image == Image::python && !process.forked) process.ended_well = true;
+            return true;
+        }
+        return signal == SIGTRAP && on_trap(task, process);
+    }
+
+#if defined(__x86_64__)
+    bool on_trap(pid_t task, Process& process) {
+        user_regs_struct registers{};
+        if (ptrace(PTRACE_GETREGS, task, 0, &registers) != 0) return false;
+        uint64_t address = registers.rip - 1;
+        Breakpoint* hit = nullptr;
+        for (Breakpoint* point : {&process.entry, &process.back, &process.exit})
+            if (point->address == address && address != 0) hit = point;
+        if (hit == nullptr || (!hit->armed && byte_at(task, address) == 0xCC)) return false;
+        disarm(task, *hit);
+        bool returned = hit == &process.back && !process.forked;
+        registers.rip = returned ? process.return_to : address;
+        ptrace(PTRACE_SETREGS, task, 0, &registers);
+        if (process.forked) return true;
+        if (hit == &process.entry) on_main_entry(task, process, registers.rsp);
+        if (returned) note_return(process, registers);
+        if (hit == &process.exit) note_exit(task, process, registers);
+        return true;
+    }
+
+    // `main` is made to return into the start-up code, which nothing runs a second time. Watching the place where it
+    // was called from would not do: the C library goes there too when pthread_exit ends the first thread. The address
+    // lies one past the first byte of that code because unwinders look at the byte before, and there find the end.
+    void on_main_entry(pid_t task, Process& process, uint64_t stack) {
+        process.main_stack = stack;
+        process.return_to = word_at(task, stack);
+        arm(task, process.back, process.base + process.facts.entry + 1);
+        if (process.back.armed) write_word(task, stack, process.back.address);
+        uint64_t in_library = library_exit(task);
+        uint64_t own = process.facts.exit == 0 ? 0 : process.base + process.facts.exit;
+        uint64_t address = in_library != 0 ? in_library : own;
+        if (address != 0) arm(task, process.exit, address);
+    }
+
+    static void note_return(Process& process, const user_regs_struct& registers) {
+        process.ended_well = registers.rsp == process.main_stack + 8 && (registers.rax & 0xFF) == 0;
+    }
+
+    void note_exit(pid_t task, Process& process, const user_regs_struct& registers) {
+        uint64_t caller = word_at(task, registers.rsp) - process.base;
+        bool from_main = inside(process.facts.main, caller);
+        for (const Range& part : process.facts.main_parts) from_main = from_main || inside(part, caller);
+        if (from_main && (registers.rdi & 0xFF) == 0) process.ended_well = true;
+    }
+#else
+    bool on_trap(pid_t, Process&) { return false; }
+#endif
+
+    // A call of a function that never returns may be the last instruction: its return address is the end itself.
+    static bool inside(const Range& range, uint64_t address) { return address > range.start && address <= range.end; }
+
+    static uint64_t word_at(pid_t task, uint64_t address) {
+        errno = 0;
+        long word = ptrace(PTRACE_PEEKDATA, task, address, 0);
+        return errno == 0 ? static_cast<uint64_t>(word) : 0;
+    }
+
+    static unsigned char byte_at(pid_t task, uint64_t address) {
+        return static_cast<unsigned char>(word_at(task, address & ~7ul) >> (8 * (address & 7)));
+    }
+
+    static void write_word(pid_t task, uint64_t address, uint64_t value) { ptrace(PTRACE_POKEDATA, task, address, value); }
+
+    static bool write_byte(pid_t task, uint64_t address, unsigned char value) {
+        uint64_t shift = 8 * (address & 7), aligned = address & ~7ul;
+        errno = 0;
+        long word = ptrace(PTRACE_PEEKDATA, task, aligned, 0);
+        if (errno != 0) return false;
+        uint64_t changed = (static_cast<uint64_t>(word) & ~(0xFFul << shift)) | (static_cast<uint64_t>(value) << shift);
+        return ptrace(PTRACE_POKEDATA, task, aligned, changed) == 0;
+    }
+
+    static void arm(pid_t task, Breakpoint& point, uint64_t address) {
+        point.address = address;
+        point.original = byte_at(task, address);
+        point.armed = write_byte(task, address, 0xCC);
+    }
+
+    static void disarm(pid_t task, Breakpoint& point) {
+        if (point.armed) write_byte(task, point.address, point.original);
+        point.armed = false;
+    }
+
+    // Where the C library that `task` maps has `exit`; 0 in a static program.
+    uint64_t library_exit(pid_t task) {
+        std::string maps = read_small_file(proc_path(task, "maps"));
+        for (size_t at = 0, next; at < maps.size(); at = next + 1) {
+            next = std::min(maps.find('\n', at), maps.size());
+            size_t path = maps.find('/', at);
+            if (path == std::string::npos || path > next) continue;
+            std::string file = maps.substr(path, next - path);
+            bool is_library = file.find("/libc.so.6") != std::string::npos || file.find("/libc-2.") != std::string::npos;
+            if (!is_library || belongs_to_contestant(file)) continue;
+            uint64_t offset = exit_in(file);
+            return offset == 0 ? 0 : strtoul(maps.c_str() + at, nullptr, 16) + offset;
+        }
+        return 0;
+    }
+
+    uint64_t exit_in(const std::string& library) {
+        auto known = library_exits_.find(library);
+        if (known != library_exits_.end()) return known->second;
+        int file = open(library.c_str(), O_RDONLY | O_CLOEXEC);
+        uint64_t offset = file < 0 ? 0 : read_elf(file).exit;
+        if (file >= 0) close(file);
+        return library_exits_[library] = offset;
+    }
+
+    void judge(const Process& process) {
+        if (process.forked) return;
+        if (process.replaced) return contradict(process, "was replaced by another program before its end");
+        if (process.image == Image::system) return;
+        if (!process.readable) return contradict(process, "hid its program from the witness");
+        if (process.image == Image::own && process.facts.main.start == 0) {
+            unknown_ = process.name + " names no main function to watch";
+        } else if (!process.ended_well) {
+            contradict(process, process.image == Image::own ? "ended with status 0, but not by the end of its main"
+                                                            : "ended with status 0, but its script did not reach its end");
+        } else if (process.image == Image::own || orders_.harness_separate) {
+            ++seen_;
+        } else {
+            unknown_ = "the script reached its end, but shares its process with the solution";
+        }
+    }
+
+    void contradict(const Process& process, const char* what) {
+        if (contradiction_.empty()) contradiction_ = process.name + " " + what;
+    }
+
+    const Orders& orders_;
+    std::string workspace_;
+    int end_signal_;
+    bool active_ = false;
+    int seen_ = 0;
+    std::string contradiction_, unknown_;
+    std::map<pid_t, Process> processes_;
+    std::map<pid_t, pid_t> threads_;  // every task to its process
+    std::set<pid_t> early_;           // met before their parent's event
+    std::map<std::string, uint64_t> library_exits_;
+};
+
+Witness::Witness(const Orders& orders, std::string workspace, int end_signal)
+    : watch_(new Watch(orders, std::move(workspace), end_signal)) {}
+Witness::~Witness() { delete watch_; }
+
+bool Witness::seize(pid_t child) { return watch_->seize(child); }
+void Witness::on_stop(pid_t task, int status) { watch_->on_stop(task, status); }
+void Witness::on_end(pid_t task, int status) { watch_->on_end(task, status); }
+const char* Witness::verdict() const { return watch_->verdict(); }
+std::string Witness::detail() const { return watch_->detail(); }
