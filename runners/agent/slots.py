@@ -55,7 +55,7 @@ class Device:
     def __init__(self, uuid: str, clean: Callable[[str], None] | None) -> None:
         self.uuid = uuid
         self.lock = FairLock(TESTS_WAIT_SECONDS if uuid else 0.0)
-        self.porter = Porter()
+        self.porter = Porter(uuid)
         self.presence = FairLock(STARTS_WAIT_SECONDS, ALONE_WAITS_SECONDS)
         """Shared by what runs beside others and waits at the gate; a benchmark that must be quite alone holds it."""
         self.beside = BoundedSemaphore(BESIDE)

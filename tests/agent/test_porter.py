@@ -12,7 +12,7 @@ import pytest
 
 from runners.agent.gpu.porter import NATIVE as PORTER_NATIVE
 from runners.agent.gpu.porter import Porter, PorterFailed, program
-from tests.agent.gate_players import SOON, Player, device_taken, gate_at
+from tests.agent.gate_players import SOON, Player, device_taken, gate_at, until
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def test_the_porter_outlives_the_thread_that_started_it(porter: Porter, tmp_path
 
 
 def test_a_porter_that_cannot_be_had_is_the_nodes_fault(tmp_path: Path) -> None:
-    gate = gate_at(tmp_path / "own", Porter(lambda: tmp_path / "none"))
+    gate = gate_at(tmp_path / "own", Porter(find=lambda: tmp_path / "none"))
     with pytest.raises(PorterFailed, match="cannot be started"), gate.attended():
         pass
 
@@ -79,10 +79,76 @@ def compiled_porter(folder: Path) -> Path:
         "-Werror",
         "-o",
         str(folder / "porter"),
-        str(PORTER_NATIVE / "porter.cpp"),
+        *(str(path) for path in sorted(PORTER_NATIVE.glob("*.cpp"))),
+        "-ldl",
     ]
     subprocess.run(command, check=True)
     return folder / "porter"
+
+
+FAKE_DRIVER = """
+#include <cstdlib>
+#include <fstream>
+#include <unistd.h>
+extern "C" int cuInit(unsigned) {
+    std::ofstream(std::getenv("LD_LIBRARY_PATH") + std::string("/opened")) << getpid() << ' '
+        << std::getenv("CUDA_VISIBLE_DEVICES") << std::endl;
+    return 0;
+}
+"""
+
+
+def opened_by(folder: Path) -> list[str]:
+    """The process that has the fake driver open, and the devices that it sees."""
+    note = folder / "opened"
+    return note.read_text().split() if note.exists() and note.read_text().endswith("\n") else []
+
+
+def is_alive(pid: int) -> bool:
+    status = Path(f"/proc/{pid}/stat")
+    try:
+        return status.read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize("how", ["closed", "killed"])
+def test_the_driver_is_kept_open_for_a_device_until_the_porter_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    (tmp_path / "driver.cpp").write_text(FAKE_DRIVER)
+    library = tmp_path / "libcuda.so.1"
+    subprocess.run(["g++", "-shared", "-fPIC", "-o", library, tmp_path / "driver.cpp"], check=True)
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path))
+    porter = Porter("GPU-1")
+    try:
+        with device_taken(tmp_path, porter):
+            assert until(lambda: bool(opened_by(tmp_path)))
+            pid, device = opened_by(tmp_path)
+            assert device == "GPU-1"
+            assert is_alive(int(pid))
+        if how == "killed":
+            os.kill(parent_of(int(pid)), signal.SIGKILL)
+        else:
+            porter.close()
+        assert until(lambda: not is_alive(int(pid)))
+    finally:
+        porter.close()
+
+
+def parent_of(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def test_without_a_driver_the_porter_works_as_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path))
+    (tmp_path / "libcuda.so.1").write_text("no library")
+    porter = Porter("GPU-1")
+    try:
+        with device_taken(tmp_path, porter):
+            pass
+    finally:
+        porter.close()
 
 
 def test_a_porter_built_elsewhere_is_taken_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,6 +18,7 @@ from runners.agent.native import Recipe, default_cache_directory, find_or_build
 from runners.agent.sandbox.policy import SandboxFault
 
 NATIVE = Path(__file__).parent / "gate_native"
+INHERITED = ("LD_LIBRARY_PATH",)
 FAREWELL_SECONDS = 5.0
 
 
@@ -46,7 +47,7 @@ def program() -> Path:
         prefix="porter",
         variable="PODIUM_PORTER",
         sources=NATIVE,
-        inputs=("porter.cpp",),
+        inputs=("porter.cpp", "driver.cpp", "-ldl"),
         flags=(("-std=c++17", "-O2"),),
         unavailable=PorterFailed,
         prebuilt=Path(prebuilt) if prebuilt else None,
@@ -55,10 +56,13 @@ def program() -> Path:
 
 
 class Porter:
-    """One device's; started with the first run, and again should it die. Safe to use from several threads."""
+    """One device's; started with the first run, and again should it die. Safe to use from several threads.
 
-    def __init__(self, find: Callable[[], Path] = program) -> None:
-        self._find = find
+    Where the device's UUID is given, the driver is kept open for it as long as the porter lives.
+    """
+
+    def __init__(self, uuid: str = "", find: Callable[[], Path] = program) -> None:
+        self._uuid, self._find = uuid, find
         self._guard = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._clients: dict[str, Client] = {}
@@ -107,7 +111,12 @@ class Porter:
             return self._process
         try:
             self._process = subprocess.Popen(
-                [self._find()], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, env={}
+                [self._find(), *(["keep-driver"] if self._uuid else [])],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                bufsize=0,
+                env={name: os.environ[name] for name in INHERITED if name in os.environ}
+                | {"CUDA_VISIBLE_DEVICES": self._uuid},
             )
         except OSError as error:
             raise PorterFailed(f"the porter cannot be started: {error}") from error

@@ -26,6 +26,8 @@
 #include <sstream>
 #include <string>
 
+#include "driver.h"
+
 namespace {
 
 constexpr std::uint64_t LOOK_NS = 100'000;         // how often pages are looked at
@@ -305,9 +307,10 @@ private:
 
 }  // namespace
 
-// Ends when the node's end of standard input is closed, however the node ended.
-int main() {
+// Ends when the node's end of standard input is closed, however the node ended. `keep-driver`: see driver.h.
+int main(int n, char** words) {
     ::prctl(PR_SET_TIMERSLACK, 10'000);
+    if (n > 1 && std::strcmp(words[1], "keep-driver") == 0) podium::keep_driver_open();
     Porter porter;
     std::string held;
     const timespec pause{0, static_cast<long>(LOOK_NS)};
