@@ -1,15 +1,17 @@
-"""Grades samples on several threads, in the order of tasks, and hands over rows as they may be written."""
+"""Grades samples on several threads, task by task, and hands over rows as they may be written."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from hashlib import sha256
+from statistics import mean
 from threading import Event
 
 from podium.evaluation.inputs import Sample
 from podium.evaluation.rows import Graded, TaskRows, graded
 from problems.spec.problem import CommandProblem
 from problems.spec.solution import FileSolution
+from runners.agent.durations import kind_of_benchmark, kind_of_test
 from runners.agent.errors import Cancelled, UnusableProblem
 from runners.agent.nvcc import AS_WRITTEN, BuildPolicy
 from runners.agent.pipeline import Pipeline
@@ -68,7 +70,7 @@ class Grader:
         tasks = self._tasks(samples)
         faults = []
         with ThreadPoolExecutor(self._workers + AHEAD, thread_name_prefix="grade") as pool:
-            futures = {pool.submit(self._one, sample): sample for rows in tasks.values() for sample in rows.samples}
+            futures = {pool.submit(self._one, sample): sample for sample in self._longest_first(tasks)}
             try:
                 for future in as_completed(futures):
                     sample = futures[future]
@@ -87,6 +89,25 @@ class Grader:
         for sample in samples:
             by_task.setdefault(sample.draft.task_id, []).append(sample)
         return {task: TaskRows(members, self._compares(members[0])) for task, members in by_task.items()}
+
+    def _longest_first(self, tasks: Mapping[str, TaskRows]) -> list[Sample]:
+        """All samples, from the task whose runs took longest so far: a long one that begins last ends alone.
+
+        A task that never ran stands where an average one does.
+        """
+        known = {task: self._run_seconds(rows.samples[0]) for task, rows in tasks.items()}
+        average = mean([seconds for seconds in known.values() if seconds is not None] or [0.0])
+        seconds = {task: average if one is None else one for task, one in known.items()}
+        ordered = sorted(tasks, key=lambda task: seconds[task], reverse=True)
+        return [sample for task in ordered for sample in tasks[task].samples]
+
+    def _run_seconds(self, sample: Sample) -> float | None:
+        """What testing and timing a sample of this problem took on average; None where none ran."""
+        durations, problem = self._pipeline.environment.durations, _problem_sha256(sample)
+        benchmark = kind_of_benchmark(problem, self._options.timing, self._options.profiler)
+        known = [durations.known(kind_of_test(problem)), durations.known(benchmark)]
+        took = [seconds for seconds in known if seconds is not None]
+        return sum(took) if took else None
 
     def _compares(self, sample: Sample) -> bool:
         """Whether a baseline is measured beside the task's samples."""
@@ -108,7 +129,7 @@ class Grader:
         problem = sample.record.problem
         subject = Subject(
             problem=problem,
-            problem_sha256=sha256(sample.record.line).hexdigest(),
+            problem_sha256=_problem_sha256(sample),
             files=files_of(sample.solution),
             limits=limits_of(problem),
             build_only=tuple(problem.podium.build_only or ()),
@@ -124,6 +145,10 @@ class Grader:
             timed_modes=self._options.timed_modes,
             tenant=sample.pack,
         )
+
+
+def _problem_sha256(sample: Sample) -> str:
+    return sha256(sample.record.line).hexdigest()
 
 
 def limits_of(problem: CommandProblem) -> ResourceLimits:

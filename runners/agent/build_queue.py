@@ -1,27 +1,25 @@
 """Build slots for the waiting build that is expected to take longest, as learned from others; some go by arrival.
 
-A long build that starts last runs on alone while the other slots are empty.
+A long build that starts last runs on alone while the other slots are empty. A quiet build has half of the slots empty.
 """
 
 import math
 import time
-from collections import OrderedDict, defaultdict
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Condition
 
-Kinds = tuple[Hashable, ...]
-"""What is known of a build beforehand, the most precise first; builds that are equal in one of these take alike."""
+from runners.agent.durations import Durations, Kind, Kinds
 
 UNNAMED: Kinds = ("",)
 OVERDUE_SECONDS = 60.0
 """A build that has waited for longer comes before all that have not, the oldest first."""
 BY_ARRIVAL = 1 / 4
 """This share of the slots, rounded up, goes by arrival: short builds, whose runs keep a GPU busy, go on meanwhile."""
-REMEMBERED_KINDS = 4096
-MEAN_OVER = 32
-"""After so many builds of a kind, older ones count less and less: compilers, caches and neighbours change."""
+CROWD_FROM = 4
+"""With fewer slots than these builds hardly hinder each other."""
 
 
 @dataclass(eq=False)
@@ -30,69 +28,42 @@ class Turn:
 
     kinds: Kinds
     arrived: float
+    is_quiet: bool = False
+    """At most half of the slots are in use while it waits for the end of others and while it runs."""
     slot: int | None = None
     by_arrival: bool = False
     began: float | None = None
-
-
-class Durations:
-    """How long builds of each kind take; of `size` kinds at most, those of which one ended last."""
-
-    def __init__(self, size: int = REMEMBERED_KINDS) -> None:
-        self._size = size
-        self._ended: OrderedDict[Hashable, tuple[int, float]] = OrderedDict()
-
-    def add(self, kinds: Kinds, seconds: float) -> None:
-        for kind in kinds:
-            n, mean = self._ended.pop(kind, (0, 0.0))
-            n = min(n + 1, MEAN_OVER)
-            self._ended[kind] = n, mean + (seconds - mean) / n
-            if len(self._ended) > self._size:
-                self._ended.popitem(last=False)
-
-    def expected(self, kinds: Kinds, running: Mapping[Hashable, Sequence[float]]) -> float:
-        """Seconds that such a build takes; infinite where none has started.
-
-        `running` has the seconds for which each running build of a kind has run so far. The most precise kind of
-        which a build has ended decides, but running ones raise what more precise kinds say too.
-        """
-        estimates = []
-        for kind in kinds:
-            n, mean = self._ended.get(kind, (0, 0.0))
-            so_far = running.get(kind, ())
-            if n or so_far:
-                # All seconds spent on the kind, as though one more build ended now: many that run on tell of a long
-                # kind before any has ended.
-                estimates.append(max(mean, (n * mean + sum(so_far)) / (n + 1), *so_far))
-            if n:
-                break
-        return max(estimates, default=math.inf)
+    crowded: bool = False
+    """Whether more than half of the slots were in use at some time while it had its own."""
 
 
 class BuildOrder:
     """Who gets which slot, without threads and without a clock of its own: `now` is in seconds, never going back."""
 
-    def __init__(self, slots: Sequence[int]) -> None:
-        self._most_by_length = len(slots) - math.ceil(len(slots) * BY_ARRIVAL)
+    def __init__(self, slots: Sequence[int], durations: Durations | None = None) -> None:
+        self._n_slots = len(slots)
         self._free = list(reversed(slots))
         self._waiting: list[Turn] = []
         self._holding: list[Turn] = []
-        self._durations = Durations()
+        self._durations = durations or Durations()
 
-    def arrive(self, kinds: Kinds, now: float) -> Turn:
-        turn = Turn(kinds, now)
+    def arrive(self, kinds: Kinds, now: float, *, is_quiet: bool = False) -> Turn:
+        turn = Turn(kinds, now, is_quiet)
         self._waiting.append(turn)
         return turn
 
     def hand_out(self, now: float) -> list[Turn]:
-        """Give away all free slots that are wanted; the turns that got one, in this order."""
+        """Give away all free slots that are wanted and may be used; the turns that got one, in this order."""
         given = []
-        while self._free and self._waiting:
+        while self._waiting and len(self._holding) < self._usable:
             turn = self._next(now)
             self._waiting.remove(turn)
             self._holding.append(turn)
             turn.slot = self._free.pop()
             given.append(turn)
+        if self._n_slots >= CROWD_FROM and len(self._holding) > self._half:
+            for turn in self._holding:
+                turn.crowded = True
         return given
 
     def begin(self, turn: Turn, now: float) -> None:
@@ -112,18 +83,33 @@ class BuildOrder:
             self._holding.remove(turn)
             self._free.append(turn.slot)
 
+    @property
+    def _half(self) -> int:
+        return max(1, self._n_slots // 2)
+
+    @property
+    def _usable(self) -> int:
+        """How many slots may be in use now."""
+        return self._half if any(turn.is_quiet for turn in (*self._waiting, *self._holding)) else self._n_slots
+
     def _next(self, now: float) -> Turn:
-        oldest = self._waiting[0]
+        most = self._usable - math.ceil(self._usable * BY_ARRIVAL)
+        quiet = [turn for turn in self._waiting if turn.is_quiet]
+        others = [turn for turn in self._waiting if not turn.is_quiet]
+        # Quiet ones come first, but leave to others what goes by arrival.
+        if quiet and (not others or sum(turn.is_quiet for turn in self._holding) < max(1, most)):
+            return quiet[0]
+        oldest = others[0]
         by_length = sum(not turn.by_arrival for turn in self._holding)
-        if by_length >= self._most_by_length or now - oldest.arrived > OVERDUE_SECONDS:
+        if by_length >= most or now - oldest.arrived > OVERDUE_SECONDS:
             oldest.by_arrival = True
             return oldest
         running = self._running(now)
         # Of equals max takes the first, which arrived first.
-        return max(self._waiting, key=lambda turn: self._durations.expected(turn.kinds, running))
+        return max(others, key=lambda turn: self._durations.expected(turn.kinds, running))
 
-    def _running(self, now: float) -> Mapping[Hashable, Sequence[float]]:
-        seconds: dict[Hashable, list[float]] = defaultdict(list)
+    def _running(self, now: float) -> Mapping[Kind, Sequence[float]]:
+        seconds: dict[Kind, list[float]] = defaultdict(list)
         for turn in self._holding:
             if turn.began is not None:
                 for kind in turn.kinds:
@@ -134,15 +120,16 @@ class BuildOrder:
 class BuildQueue:
     """Build slots for threads, each slot used by one at a time."""
 
-    def __init__(self, slots: Sequence[int]) -> None:
-        self._order = BuildOrder(slots)
+    def __init__(self, slots: Sequence[int], durations: Durations | None = None) -> None:
+        self._durations = durations or Durations()
+        self._order = BuildOrder(slots, self._durations)
         self._changed = Condition()
 
     @contextmanager
-    def taken(self, kinds: Kinds = UNNAMED) -> Iterator[Turn]:
+    def taken(self, kinds: Kinds = UNNAMED, *, is_quiet: bool = False) -> Iterator[Turn]:
         """Waits for a turn, and yields it with its slot."""
         with self._changed:
-            turn = self._order.arrive(kinds, time.monotonic())
+            turn = self._order.arrive(kinds, time.monotonic(), is_quiet=is_quiet)
             self._hand_out()
         try:
             with self._changed:
@@ -161,6 +148,7 @@ class BuildQueue:
         yield
         with self._changed:
             self._order.end(turn, time.monotonic())
+        self._durations.write_when_due()
 
     def _hand_out(self) -> None:
         if self._order.hand_out(time.monotonic()):

@@ -7,6 +7,7 @@ from typing import Any
 
 from runners.agent import toolchain
 from runners.agent.build_cache import BuildCache
+from runners.agent.durations import Durations
 from runners.agent.gpu.devices import Gpus
 from runners.agent.object_cache import ObjectCaches
 from runners.agent.remembered import Remembered
@@ -57,6 +58,7 @@ class NodeEnvironment:
         workspaces = Workspaces(var_dir / "work")
         # Without a sandbox every build could write what others read, and no two see their sources at the same place.
         objects = None if sandbox.name == "unconfined" else ObjectCaches(var_dir / "objects")
+        lanes.durations.keep_in(var_dir / "durations.json")
         return cls(
             name,
             sandbox,
@@ -70,6 +72,11 @@ class NodeEnvironment:
             gate_library=gate_library,
             peaks=peaks,
         )
+
+    @property
+    def durations(self) -> Durations:
+        """How long builds and runs took here."""
+        return self.lanes.durations
 
     def image_for(self, wanted: str) -> str:
         """The image that commands run in, by digest or id: docker's own where none is wanted, "" without docker.
@@ -97,5 +104,6 @@ class NodeEnvironment:
         }
 
     def close(self) -> None:
+        self.durations.write()
         self.sandbox.close()
         self.workspaces.close()

@@ -7,6 +7,7 @@ from runners.agent.account import Account, StepName
 from runners.agent.artefact import EMPTY
 from runners.agent.bounds import INTERPRETED_START_NOISE_MS, START_NOISE_MS, Finding, findings
 from runners.agent.build_cache import Build
+from runners.agent.durations import kind_of_benchmark, kind_of_test
 from runners.agent.environment import NodeEnvironment
 from runners.agent.profilers import Timer, timer_for
 from runners.agent.references import References, missing_names
@@ -129,6 +130,7 @@ class _Course:
         account, subject = self._account, self._subject
         account.artefact_key = account.artefact_key or self._task.artefact_key
         outcome = runs.test(self._environment, subject, self._product, self._watcher)
+        self._environment.durations.learn((kind_of_test(subject.problem_sha256),), outcome.wall_ms / 1e3)
         seconds = subject.problem.effective_test_timeout_seconds
         account.step("test", outcome, seconds)
         account.note(test=graded_text(outcome, seconds))
@@ -158,7 +160,9 @@ class _Course:
         """Never ends the way: a benchmark that fails changes no verdict."""
         if timer is not None:
             self._watcher.enter(WorkStage.BENCHMARKING)
-            self._note_times(self._measure(timer), timer)
+            timed = self._measure(timer)
+            self._learn(timed)
+            self._note_times(timed, timer)
         if self._task.try_withholding:
             self._account.withheld = self._withhold(timer)
         return None
@@ -172,6 +176,12 @@ class _Course:
         failed = timed.candidate.failed and not timed.candidate.hung
         suspicious = timer.waits_at_gate and (failed or self._findings(timed))
         return self._measured(stopwatch.confirm, timer) if suspicious else timed
+
+    def _learn(self, timed: Timed) -> None:
+        """How long it takes to time such a sample."""
+        task = self._task
+        kind = kind_of_benchmark(task.subject.problem_sha256, task.timing_policy, task.profiler)
+        self._environment.durations.learn((kind,), timed.own_ms / 1e3)
 
     def _measured(self, measure: Measure, timer: Timer) -> Timed:
         return measure(self._subject, self._product, timer, self._watcher, baseline=self._task.needs_baseline)

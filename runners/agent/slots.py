@@ -7,7 +7,8 @@ from itertools import cycle
 from queue import LifoQueue
 from threading import BoundedSemaphore, Lock
 
-from runners.agent.build_queue import UNNAMED, BuildQueue, Kinds
+from runners.agent.build_queue import UNNAMED, BuildQueue, Turn
+from runners.agent.durations import Durations, Kinds
 from runners.agent.gpu.porter import Porter
 from runners.agent.locks import FairLock, Tenancy
 
@@ -43,10 +44,17 @@ class Seat:
     """Set where the command runs beside others and waits at the device's gate for every use of it."""
     alone: bool = False
     """Whether it has the device to itself then, or shares its turns with others that do not."""
+    turn: Turn | None = None
+    """A build's."""
 
     @property
     def gpu_uuid(self) -> str:
         return self.gpu_uuids[0] if self.gpu_uuids else ""
+
+    @property
+    def crowded(self) -> bool:
+        """Whether so many others were built beside this build that it says nothing where it ran out of time."""
+        return self.turn is not None and self.turn.crowded
 
 
 class Device:
@@ -86,7 +94,9 @@ class Lanes:
         clean: Callable[[str], None] | None = None,
     ) -> None:
         self.build_slots, self.run_slots = build_slots, run_slots
-        self._builds = BuildQueue(range(build_slots))
+        self.durations = Durations()
+        """Of builds and runs."""
+        self._builds = BuildQueue(range(build_slots), self.durations)
         self._runs = _pool(range(build_slots, build_slots + run_slots))
         self._devices = {uuid: Device(uuid, clean if uuid else None) for uuid in gpu_uuids or ("",)}
         self._cores = FairLock() if gpu_uuids else self._devices[""].lock
@@ -99,12 +109,19 @@ class Lanes:
         with self._picking:
             return next(device for device in self._turns if device in wanted)
 
-    @contextmanager
-    def build(self, kinds: Kinds = UNNAMED) -> Iterator[Seat]:
+    def build(self, kinds: Kinds = UNNAMED) -> AbstractContextManager[Seat]:
         """A CPU slot, sooner where such builds take long; on a CPU node it pauses while a benchmark runs."""
-        with self._builds.taken(kinds) as turn, self._cores.shared(), self._builds.timed(turn):
+        return self._build(self._builds.taken(kinds))
+
+    def quiet_build(self, kinds: Kinds = UNNAMED) -> AbstractContextManager[Seat]:
+        """The same before others, with at most half of the slots in use."""
+        return self._build(self._builds.taken(kinds, is_quiet=True))
+
+    @contextmanager
+    def _build(self, taken: AbstractContextManager[Turn]) -> Iterator[Seat]:
+        with taken as turn, self._cores.shared(), self._builds.timed(turn):
             assert turn.slot is not None
-            yield Seat(turn.slot)
+            yield Seat(turn.slot, turn=turn)
 
     @contextmanager
     def test(self, place: Place = ANYWHERE) -> Iterator[Seat]:

@@ -1,13 +1,15 @@
 """Builds a solution, in a sandbox of its own and a fresh workspace, or finds it built."""
 
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from runners.agent import artefact
 from runners.agent.artefact import EMPTY, ProductTooLarge
 from runners.agent.build_cache import Build, build_key
-from runners.agent.build_queue import Kinds
+from runners.agent.durations import Kinds
 from runners.agent.environment import NodeEnvironment
 from runners.agent.errors import Cancelled
+from runners.agent.headers import heavy_headers
 from runners.agent.sandbox.policy import Command, Limits, Outcome
 from runners.agent.slots import Seat
 from runners.agent.task import Subject, Watcher
@@ -22,6 +24,8 @@ BUILD_JOBS = "PODIUM_NVCC_JOBS"
 """Tells the nvcc shim how many sources it may compile at a time."""
 
 
+AGAIN = b"\n[out of time beside many other builds: once more, beside few]\n"
+"""Shown while it is built, between what the two builds print; the result tells of the second one alone."""
 BUILD_NICENESS = 10
 """Builds fill all cores of a node with GPUs, and what holds or waits for a GPU shall not wait for a core as well."""
 
@@ -47,12 +51,22 @@ def build(environment: NodeEnvironment, subject: Subject, watcher: Watcher) -> B
 
 
 def build_kinds(subject: Subject) -> Kinds:
-    """By what a build's time may be foretold: its problem, else its group and the command's options, else its group."""
-    problem = subject.problem
+    """By what a build's time may be foretold, the best first; what it includes tells most, but for the problem itself.
+
+    The problem alone comes late: one solution to it may include what takes a minute, and the next one may not.
+    """
+    problem, heavy = subject.problem, heavy_headers(subject.inputs)
     group = (problem.type, problem.group)
     words = (problem.build_command or "").split()
     options = tuple(word for word in words if word.startswith("-") or not {".", "/"} & set(word))
-    return subject.problem_sha256, (*group, options), group
+    return (
+        (subject.problem_sha256, heavy),
+        (*group, options, heavy),
+        (problem.type, heavy),
+        subject.problem_sha256,
+        (*group, options),
+        group,
+    )
 
 
 def _toolchain(environment: NodeEnvironment, subject: Subject) -> str:
@@ -60,15 +74,33 @@ def _toolchain(environment: NodeEnvironment, subject: Subject) -> str:
 
 
 def _make(environment: NodeEnvironment, subject: Subject, watcher: Watcher, key: str, bounds: str) -> Build:
-    kinds = build_kinds(subject)
-    with environment.lanes.build(kinds) as seat, environment.workspaces.open(subject.inputs) as workspace:
+    """A build that runs out of time in a crowd says nothing about its solution: it is made again among few, once."""
+    lanes, kinds = environment.lanes, build_kinds(subject)
+    made, crowded = _made(environment, subject, watcher, lanes.build(kinds), key, bounds)
+    if not (made.timed_out and crowded):
+        return made
+    watcher.output(AGAIN)
+    made, _ = _made(environment, subject, watcher, lanes.quiet_build(kinds), key, bounds)
+    return made
+
+
+def _made(
+    environment: NodeEnvironment,
+    subject: Subject,
+    watcher: Watcher,
+    lane: AbstractContextManager[Seat],
+    key: str,
+    bounds: str,
+) -> tuple[Build, bool]:
+    """The build, and whether it was made in a crowd."""
+    with lane as seat, environment.workspaces.open(subject.inputs) as workspace:
         outcome = uncancelled(environment, _build_command(environment, subject, watcher, seat, workspace))
         try:
             limit_bytes = min(MAX_BLOB_BYTES, subject.limits.workspace_bytes)
             product = artefact.collect(workspace, subject.inputs, limit_bytes) if outcome.succeeded else EMPTY
         except ProductTooLarge as error:
-            return _build_of(outcome, key, bounds, EMPTY, complaint=str(error))
-    return _build_of(outcome, key, bounds, product)
+            return _build_of(outcome, key, bounds, EMPTY, complaint=str(error)), seat.crowded
+    return _build_of(outcome, key, bounds, product), seat.crowded
 
 
 def _build_command(

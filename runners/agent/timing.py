@@ -126,6 +126,12 @@ class Timed:
     plain_wall_ms: float | None = None
     """Wall time of one run of the candidate without the profiler."""
 
+    @property
+    def own_ms(self) -> float:
+        """Wall time of the processes that were run for this one result, without their waits for the device."""
+        own = self.baseline.runs if self.baseline and not self.shared_key else []
+        return sum(run.outcome.wall_ms for run in (*self.candidate.runs, *own)) + (self.plain_wall_ms or 0.0)
+
 
 class Seats(Enum):
     """Whether other benchmarks may start up meanwhile."""

@@ -1,19 +1,18 @@
 """Free build slots go to the build that is expected to take longest, nobody waits for ever, and no slot is lost."""
 
 import heapq
-import math
 import random
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from statistics import mean
 from typing import Any
 
 import pytest
 
 from runners.agent import build_queue
-from runners.agent.build_queue import OVERDUE_SECONDS, BuildOrder, Durations, Kinds, Turn
+from runners.agent.build_queue import OVERDUE_SECONDS, BuildOrder, Turn
+from runners.agent.durations import Kinds
 from runners.agent.errors import Cancelled
 from runners.agent.slots import Lanes
 from runners.agent.steps import build_kinds
@@ -167,48 +166,6 @@ def holding_the_slot_by_arrival(node: Simulation, names: Sequence[str]) -> list[
     return [str(turn.kinds[0]) for _, turn in node.started[before:]]
 
 
-def test_a_kind_takes_the_mean_of_those_that_ended() -> None:
-    known = Durations()
-    assert known.expected(("a",), {}) == math.inf
-    for seconds in (2.0, 4.0):
-        known.add(("a",), seconds)
-    assert known.expected(("a",), {}) == 3.0
-
-
-def test_running_builds_raise_their_kinds_time_before_and_after_one_has_ended() -> None:
-    known = Durations()
-    assert known.expected(("a",), {"a": [5.0]}) == 5.0
-    assert known.expected(("a",), {"a": [5.0] * 12}) == 60.0
-    known.add(("a",), 2.0)
-    assert known.expected(("a",), {"a": [5.0]}) == 5.0
-    assert known.expected(("a",), {"a": [5.0] * 12}) == 31.0
-    assert known.expected(("a",), {"a": [0.1]}) == 2.0
-
-
-def test_the_most_precise_kind_that_is_known_decides() -> None:
-    known = Durations()
-    known.add(("problem", "group"), 2.0)
-    known.add(("other", "group"), 10.0)
-    assert known.expected(("problem", "group"), {"group": [30.0]}) == 2.0
-    assert known.expected(("new", "group"), {}) == 6.0
-    assert known.expected(("new", "group"), {"new": [20.0], "group": [20.0]}) == 20.0
-    assert known.expected(("new", "new"), {}) == math.inf
-
-
-def test_times_of_long_ago_are_forgotten() -> None:
-    known = Durations()
-    for seconds in [100.0] * 200 + [1.0] * 200:
-        known.add(("a",), seconds)
-    assert known.expected(("a",), {}) < 2.0
-
-
-def test_the_kinds_that_ended_least_lately_are_forgotten() -> None:
-    known = Durations(size=2)
-    for kind in ("a", "b", "a", "c"):
-        known.add((kind,), 1.0)
-    assert [known.expected((kind,), {}) for kind in "abc"] == [1.0, math.inf, 1.0]
-
-
 def test_who_stops_waiting_gets_no_slot_and_what_did_not_end_teaches_nothing() -> None:
     order = BuildOrder(range(1))
     first, gone, last = (order.arrive((name,), 0.0) for name in ("first", "gone", "last"))
@@ -218,24 +175,6 @@ def test_who_stops_waiting_gets_no_slot_and_what_did_not_end_teaches_nothing() -
     order.leave(first)
     assert order.hand_out(1.0) == [last]
     assert last.slot == 0
-
-
-def test_another_solution_to_a_problem_is_the_same_kind_and_files_names_are_none() -> None:
-    def kinds(command: str, **changes: Any) -> Kinds:
-        problem = shell_problem(build_command=command, **changes)
-        return build_kinds(task_of(problem, {"solution.sh": "x"}).subject)
-
-    subject = task_of(shell_problem(build_command="cc -o x a.c"), {"solution.sh": "x"}).subject
-    other = task_of(shell_problem(build_command="cc -o x a.c"), {"solution.sh": "y"}).subject
-    assert build_kinds(subject) == build_kinds(other) == build_kinds(replace(subject, trusted=True))
-    problem, command, group = kinds("cc -O2 -o test.out solution.c test/main.c -lm")
-    same_command = kinds("cc -O2 -o t.out solution.c other/main.c -lm")
-    assert same_command[0] != problem
-    assert same_command[1:] == (command, group)
-    other_command = kinds("cc -O2 -o test.out solution.c test/main.c -lz")
-    assert other_command[1] != command
-    assert other_command[2] == group
-    assert kinds("cc -O2 -o test.out solution.c test/main.c -lm", group="other")[1:] != (command, group)
 
 
 class Builder(threading.Thread):

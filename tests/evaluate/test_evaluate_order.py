@@ -1,0 +1,121 @@
+"""What took long when it was graded before is begun first; a task's own samples and rows keep their order."""
+
+from collections.abc import Callable, Iterator
+from hashlib import sha256
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import pytest
+
+from podium.evaluation import run
+from podium.evaluation.inputs import Reader, Sample, read_problems
+from podium.evaluation.rows import Graded
+from podium.evaluation.run import Grader, Options
+from problems.spec.skips import Hardware
+from runners.agent.durations import kind_of_benchmark, kind_of_test
+from runners.agent.pipeline import Pipeline
+from runners.agent.task import PLAIN_MODES, Finished, Task, Watcher
+from runners.protocol import Profiler, TimingPolicy
+from tests.agent.machine import Machine, temporary_folder
+from tests.evaluate.packs_on_disk import write_problems, write_solutions
+from tests.packs import problem, solution
+
+
+class Noting(Pipeline):
+    """Notes what it is asked for, in this order."""
+
+    asked: list[tuple[str, str]]
+
+    def run(self, task: Task, watcher: Watcher | None = None) -> Finished:
+        self.asked.append((task.subject.problem.task_id, task.subject.files[0].content))
+        return super().run(task, watcher)
+
+
+class Bench:
+    """A node whose only worker takes one sample after the other, in the order in which they were handed over."""
+
+    def __init__(self, folder: Path) -> None:
+        self.machine = Machine(folder)
+        self.pipeline = Noting(self.machine.environment)
+        self.durations = self.machine.environment.durations
+
+    def order(self, samples: list[Sample], policy: TimingPolicy = TimingPolicy.QUICK) -> list[tuple[str, str]]:
+        """Of samples begun."""
+        self.pipeline.asked = []
+        self.rows: list[Graded] = []
+        options = Options(policy, Profiler.NONE, PLAIN_MODES)
+        grader = Grader(self.pipeline, options, 1, Event())
+        assert grader.grade(samples, lambda _, rows: self.rows.extend(rows)) == []
+        return self.pipeline.asked
+
+
+@pytest.fixture
+def start(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], Bench]]:
+    """Starts a node in a folder that is the same for all of one test."""
+    monkeypatch.setattr(run, "AHEAD", 0)
+    benches: list[Bench] = []
+    with temporary_folder() as folder:
+
+        def make() -> Bench:
+            benches.append(Bench(Path(folder)))
+            return benches[-1]
+
+        yield make
+        for bench in benches:
+            bench.machine.environment.close()
+
+
+def samples_of(folder: Path, problems: list[dict[str, Any]], scripts: tuple[str, ...] = ("exit 0",)) -> list[Sample]:
+    solutions = [solution(one["task_id"], script) for one in problems for script in scripts]
+    pack = read_problems(write_problems(folder, problems), [])
+    hardware = Hardware("cpu")
+    (found,) = Reader(pack, hardware, "", strict=False).read([write_solutions(folder, solutions)])
+    return list(found.samples)
+
+
+def tasks_of(begun: list[tuple[str, str]]) -> str:
+    return "".join(task[-1] for task, _ in begun)
+
+
+def digest(samples: list[Sample], task: str) -> str:
+    return next(sha256(one.record.line).hexdigest() for one in samples if one.draft.task_id == task)
+
+
+def test_the_second_time_the_longest_is_begun_first(tmp_path: Path, start: Callable[[], Bench]) -> None:
+    seconds = {"1": 0.1, "2": 0.1, "3": 1.2, "4": 0.6}
+    problems = [problem(f"a/{n}", build_command=None, test_command=f"sleep {long}") for n, long in seconds.items()]
+    samples = samples_of(tmp_path, problems)
+    first = start()
+    assert tasks_of(first.order(samples)) == "1234"
+    first.machine.environment.durations.write()
+    assert tasks_of(start().order(samples))[:2] == "34"
+
+
+def test_a_benchmark_counts_as_the_policy_has_it(tmp_path: Path, start: Callable[[], Bench]) -> None:
+    samples, bench = samples_of(tmp_path, [problem(f"a/{n}") for n in range(1, 4)]), start()
+    for n, seconds in (("1", 2.0), ("2", 3.0), ("3", 4.0)):
+        bench.durations.add((kind_of_test(digest(samples, f"a/{n}")),), seconds)
+    kind = kind_of_benchmark(digest(samples, "a/1"), TimingPolicy.QUICK, Profiler.NONE)
+    bench.durations.add((kind,), 60.0)
+    assert tasks_of(bench.order(samples)) == "132"
+    assert tasks_of(bench.order(samples, TimingPolicy.RANKED)) == "321"
+
+
+def test_what_never_ran_stands_where_the_average_does_and_equals_keep_their_order(
+    tmp_path: Path, start: Callable[[], Bench]
+) -> None:
+    samples, bench = samples_of(tmp_path, [problem(f"a/{n}") for n in range(1, 8)]), start()
+    for n, seconds in (("2", 1.0), ("3", 9.0), ("5", 1.0), ("6", 9.0)):
+        bench.durations.add((kind_of_test(digest(samples, f"a/{n}")),), seconds)
+    assert tasks_of(bench.order(samples)) == "3614725"
+
+
+def test_a_tasks_samples_and_rows_keep_their_order(tmp_path: Path, start: Callable[[], Bench]) -> None:
+    scripts = ("exit 0 # x", "exit 0 # y", "exit 0 # z")
+    samples, bench = samples_of(tmp_path, [problem(f"a/{n}") for n in range(1, 4)], scripts), start()
+    bench.durations.add((kind_of_test(digest(samples, "a/2")),), 9.0)
+    bench.durations.add((kind_of_test(digest(samples, "a/1")),), 1.0)
+    begun = bench.order(samples)
+    assert begun == [(f"a/{n}", script) for n in (2, 3, 1) for script in scripts]
+    assert [row.sample.draft.index for row in bench.rows] == [0, 1, 2] * 3
