@@ -61,6 +61,11 @@ class Transport(filesystem.Transport):
         # Kombu keeps one for all folders of a process: what was bound in one would never be bound in another.
         self.state = virtual.BrokerState()
 
+    @property
+    def default_connection_params(self) -> dict[str, Any]:
+        """None: a folder has no host, and Kombu warns in every process's log when it makes one up."""
+        return {}
+
 
 def register() -> str:
     """Make the transport known to kombu; returns the scheme of its URLs."""

@@ -36,8 +36,6 @@ def _quieten() -> None:
     warnings.filterwarnings("ignore", category=SecurityWarning)
     # Every ring and a greeting would be a line.
     logging.getLogger("celery").setLevel(logging.WARNING)
-    # A folder has no host name.
-    logging.getLogger("kombu.connection").setLevel(logging.ERROR)
 
 
 def _leave_logging_alone(**_: Any) -> None:

@@ -6,9 +6,11 @@ from threading import Event, Thread
 from typing import Any
 
 import pytest
+from celery import Celery
 from kombu import Connection
 
 from runners.broker import celery_settings
+from runners.doorbell import TASK
 
 QUEUE = "track.cpu.both"
 
@@ -22,6 +24,16 @@ def test_what_is_put_is_got(tmp_path: Path) -> None:
     with connection(tmp_path) as broker, broker.SimpleQueue(QUEUE) as queue:
         queue.put({"track": "cpu"}, serializer="json")
         assert queue.get(timeout=5).payload == {"track": "cpu"}
+
+
+def test_a_folder_needs_no_host_name(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    app = Celery("ringer", set_as_current=False, fixups=[])
+    app.conf.update(celery_settings("filesystem://", tmp_path))
+    with caplog.at_level("WARNING"):
+        app.send_task(TASK, args=["cpu", "both"], queue=QUEUE)
+    assert caplog.messages == []
+    with connection(tmp_path) as broker, broker.SimpleQueue(QUEUE) as queue:
+        assert queue.get(timeout=5).headers["task"] == TASK
 
 
 def test_two_folders_of_one_process_know_nothing_of_each_other(tmp_path: Path) -> None:
