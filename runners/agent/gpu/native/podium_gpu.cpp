@@ -8,8 +8,10 @@
 // It works on the one device that CUDA_VISIBLE_DEVICES leaves visible. Status 1 and words on standard error where it
 // cannot; whoever starts it sets the time limit, since a wedged device answers nothing at all.
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

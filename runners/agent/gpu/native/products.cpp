@@ -1,5 +1,7 @@
 #include "products.h"
 
+#include <cstdint>
+
 namespace podium {
 
 const std::vector<Product>& products() {

@@ -1,6 +1,7 @@
 // Matrix products by cuBLAS, found at run time, to see how fast a device can be with each data type.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>

@@ -3,6 +3,7 @@
 #include <cupti.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <string_view>
 

@@ -3,6 +3,7 @@
 #define NVTX_NO_IMPL
 #include <nvtx3/nvToolsExt.h>
 
+#include <cstdint>
 #include <deque>
 #include <string>
 

@@ -1,6 +1,7 @@
 #include "ranges.h"
 
 #include <algorithm>
+#include <cstdint>
 
 namespace podium {
 

@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <cstdint>
 
 #include "ledger.h"
 #include "lock.h"

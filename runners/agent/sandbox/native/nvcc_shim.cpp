@@ -5,7 +5,9 @@
 #include "object_cache.h"
 #include "python_shim.h"
 
+#include <algorithm>
 #include <csignal>
+#include <cstdint>
 #include <set>
 #include <sys/wait.h>
 

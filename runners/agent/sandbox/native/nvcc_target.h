@@ -4,6 +4,8 @@
 #include "files.h"
 #include "nvcc_arguments.h"
 
+#include <algorithm>
+
 constexpr const char* kArchitectureOptions[] = {
     "-arch", "--gpu-architecture", "-code", "--gpu-code", "-gencode", "--generate-code",
 };

@@ -3,6 +3,7 @@
 
 #include "orders.h"
 
+#include <algorithm>
 #include <cstring>
 #include <climits>
 #include <string>

@@ -3,9 +3,11 @@
 #include "elf_symbols.h"
 #include "files.h"
 
+#include <algorithm>
 #include <climits>
 #include <csignal>
 #include <fcntl.h>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <sys/ptrace.h>

@@ -1,0 +1,31 @@
+"""Native sources name the headers they use: what one compiler's headers bring along, another's do not."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from runners import agent
+
+FOLDERS = ("sandbox/native", "profilers/native", "gpu/native", "gpu/gate_native")
+SOURCES = sorted(
+    path
+    for folder in FOLDERS
+    for path in (Path(agent.__file__).parent / folder).iterdir()
+    if path.suffix in {".h", ".cpp"}
+)
+USES = {
+    "<cstdint>": r"\bu?int(8|16|32|64)_t\b|\bSIZE_MAX\b|\bintptr_t\b",
+    "<algorithm>": r"\bstd::(sort|min|max|any_of|all_of|find|find_if|count|copy|replace)\(",
+}
+
+
+@pytest.mark.parametrize("header", USES)
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: f"{path.parent.parent.name}-{path.name}")
+def test_a_source_includes_what_it_uses(source: Path, header: str) -> None:
+    text = source.read_text(encoding="utf-8")
+    assert f"#include {header}" in text or not re.search(USES[header], text)
+
+
+def test_there_are_sources_to_look_at() -> None:
+    assert len(SOURCES) > 20
