@@ -5,7 +5,13 @@ import sys
 
 import typer
 
-LOCAL_COMMANDS = {"evaluate": "podium.evaluate", "node": "podium.node", "check": "podium.check", "slim": "podium.slim"}
+LOCAL_COMMANDS = {
+    "evaluate": "podium.evaluate",
+    "node": "podium.node",
+    "prepare": "podium.prepare",
+    "check": "podium.check",
+    "slim": "podium.slim",
+}
 
 
 def make_app(only: str = "") -> typer.Typer:

@@ -6,6 +6,7 @@ import signal
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -33,6 +34,7 @@ from runners.agent.errors import Cancelled, ProfilerUnavailable
 from runners.agent.gpu.devices import Gpus
 from runners.agent.gpu.tool import ToolUnavailable
 from runners.agent.native import default_cache_directory
+from runners.agent.native_programs import make_needed
 from runners.agent.nvcc import AS_WRITTEN, DEFAULT, BuildPolicy, architecture_of
 from runners.agent.pipeline import Pipeline
 from runners.agent.profilers import require_profiler
@@ -173,7 +175,9 @@ class Evaluation:
 
     def run(self) -> int:
         """The exit status. Raises PackRefused, NotOurs, SandboxUnavailable, ProfilerUnavailable."""
-        packs = self._read()
+        with ThreadPoolExecutor(1) as beside:
+            beside.submit(make_needed)
+            packs = self._read()
         with self._files(packs) as files:
             todo = [sample for pack in packs for sample in pack.samples if sample.key not in files[pack.name].rows]
             _say_kept(files)

@@ -19,6 +19,7 @@ from runners.agent.gpu.keeper import Keeper, Unwatched
 from runners.agent.gpu.ledger import Ledger
 from runners.agent.gpu.tool import GpuTool, ToolUnavailable
 from runners.agent.native import default_cache_directory
+from runners.agent.native_programs import make_needed
 from runners.agent.outbox import Outbox
 from runners.agent.pipeline import Pipeline
 from runners.agent.problem_store import ProblemStore
@@ -44,6 +45,9 @@ def node() -> None:
     signal.signal(signal.SIGTERM, _interrupt)
     try:
         settings = NodeSettings.read()
+        for made in make_needed():
+            if not made.was_there:
+                logger.log(logging.INFO if made.path else logging.WARNING, made.words)
         sandbox = choose(settings.sandbox)
         serve(settings, sandbox, capabilities.find_out(sandbox))
     except (MissingSetting, SandboxUnavailable, ToolUnavailable, SiteRefused) as error:

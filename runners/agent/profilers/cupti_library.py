@@ -49,13 +49,18 @@ class Library:
 
 def why_unavailable() -> str:
     """Words on what is missing and how to mend it; empty where programs can be profiled."""
-    if not any(Path(sign).exists() for sign in DRIVER_SIGNS):
+    if not driver_is_present():
         return "this machine has no NVIDIA driver: install one, or run on a machine with a GPU"
     try:
         find_or_build()
     except ProfilerUnavailable as error:
         return str(error)
     return ""
+
+
+def driver_is_present() -> bool:
+    """Whether this machine has an NVIDIA driver."""
+    return any(Path(sign).exists() for sign in DRIVER_SIGNS)
 
 
 @cache
