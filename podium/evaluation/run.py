@@ -11,7 +11,6 @@ from podium.evaluation.inputs import Sample
 from podium.evaluation.rows import Graded, TaskRows, graded
 from problems.spec.problem import CommandProblem
 from problems.spec.solution import FileSolution
-from runners.agent.durations import kind_of_benchmark, kind_of_test
 from runners.agent.errors import Cancelled, UnusableProblem
 from runners.agent.nvcc import AS_WRITTEN, BuildPolicy
 from runners.agent.pipeline import Pipeline
@@ -93,21 +92,20 @@ class Grader:
     def _longest_first(self, tasks: Mapping[str, TaskRows]) -> list[Sample]:
         """All samples, from the task whose runs took longest so far: a long one that begins last ends alone.
 
-        A task that never ran stands where an average one does.
+        A task that never ran stands where an average one does; of equals those with a benchmark come first.
         """
-        known = {task: self._run_seconds(rows.samples[0]) for task, rows in tasks.items()}
+        durations, options = self._pipeline.environment.durations, self._options
+        known = {
+            task: durations.of_runs(_problem_sha256(rows.samples[0]), options.timing, options.profiler)
+            for task, rows in tasks.items()
+        }
         average = mean([seconds for seconds in known.values() if seconds is not None] or [0.0])
-        seconds = {task: average if one is None else one for task, one in known.items()}
-        ordered = sorted(tasks, key=lambda task: seconds[task], reverse=True)
-        return [sample for task in ordered for sample in tasks[task].samples]
 
-    def _run_seconds(self, sample: Sample) -> float | None:
-        """What testing and timing a sample of this problem took on average; None where none ran."""
-        durations, problem = self._pipeline.environment.durations, _problem_sha256(sample)
-        benchmark = kind_of_benchmark(problem, self._options.timing, self._options.profiler)
-        known = [durations.known(kind_of_test(problem)), durations.known(benchmark)]
-        took = [seconds for seconds in known if seconds is not None]
-        return sum(took) if took else None
+        def weight(task: str) -> tuple[float, bool]:
+            seconds = known[task]
+            return average if seconds is None else seconds, self._compares(tasks[task].samples[0])
+
+        return [sample for task in sorted(tasks, key=weight, reverse=True) for sample in tasks[task].samples]
 
     def _compares(self, sample: Sample) -> bool:
         """Whether a baseline is measured beside the task's samples."""

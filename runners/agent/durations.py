@@ -86,6 +86,12 @@ class Durations:
         n, mean = self._of(kind)
         return mean if n else None
 
+    def of_runs(self, problem_sha256: str, policy: TimingPolicy, profiler: Profiler) -> float | None:
+        """Seconds that testing and timing a solution to the problem took on average; None where none ran."""
+        kinds = kind_of_test(problem_sha256), kind_of_benchmark(problem_sha256, policy, profiler)
+        took = [seconds for kind in kinds if (seconds := self.known(kind)) is not None]
+        return sum(took) if took else None
+
     def expected(self, kinds: Kinds, running: Mapping[Kind, Sequence[float]]) -> float:
         """Seconds that such work takes; infinite where none has started.
 

@@ -1,5 +1,6 @@
 """The way of one sample: skip, validate, look for references, build, test, benchmark, in ComputeEval's order."""
 
+import math
 from dataclasses import replace
 
 from runners.agent import floors, runs, steps
@@ -63,7 +64,11 @@ class _Course:
         self._pipeline = pipeline
         self._environment = pipeline.environment
         self._task = task
-        self._place = Place(task.tenant, pipeline.environment.lanes.pick(task.devices))
+        expected = pipeline.environment.durations.of_runs(
+            task.subject.problem_sha256, task.timing_policy, task.profiler
+        )
+        seconds = math.inf if expected is None else expected
+        self._place = Place(task.tenant, pipeline.environment.lanes.pick(task.devices), seconds)
         self._subject: Subject = replace(task.subject, place=self._place)
         self._watcher = watcher
         self._account = Account(pipeline.environment, task, gpu_uuid=self._place.device)

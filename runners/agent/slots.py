@@ -1,16 +1,17 @@
 """Two lanes: builds on CPU slots, runs on run slots; a benchmark has its device alone."""
 
+import math
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import cycle
-from queue import LifoQueue
-from threading import BoundedSemaphore, Lock
+from threading import Lock
 
 from runners.agent.build_queue import UNNAMED, BuildQueue, Turn
 from runners.agent.durations import Durations, Kinds
 from runners.agent.gpu.porter import Porter
 from runners.agent.locks import FairLock, Tenancy
+from runners.agent.run_slots import RunSlots
 
 BESIDE = 20
 """How many benchmarks may be under way at a time on a device; their memory is taken meanwhile."""
@@ -29,6 +30,8 @@ class Place:
     tenant: str = ""
     """Commands of different tenants never share a device: it is cleaned in between."""
     device: str = ""
+    seconds: float = math.inf
+    """How long all runs of the sample are expected to take: a long one that begins last ends alone."""
 
 
 ANYWHERE = Place()
@@ -66,7 +69,7 @@ class Device:
         self.porter = Porter(uuid)
         self.presence = FairLock(STARTS_WAIT_SECONDS, ALONE_WAITS_SECONDS)
         """Shared by what runs beside others and waits at the gate; a benchmark that must be quite alone holds it."""
-        self.beside = BoundedSemaphore(BESIDE)
+        self.beside = RunSlots(range(BESIDE))
         self._tenancy = Tenancy(lambda: clean(uuid)) if clean else None
 
     @contextmanager
@@ -97,7 +100,7 @@ class Lanes:
         self.durations = Durations()
         """Of builds and runs."""
         self._builds = BuildQueue(range(build_slots), self.durations)
-        self._runs = _pool(range(build_slots, build_slots + run_slots))
+        self._runs = RunSlots(range(build_slots, build_slots + run_slots))
         self._devices = {uuid: Device(uuid, clean if uuid else None) for uuid in gpu_uuids or ("",)}
         self._cores = FairLock() if gpu_uuids else self._devices[""].lock
         self._turns = cycle(self._devices)
@@ -127,21 +130,21 @@ class Lanes:
     def test(self, place: Place = ANYWHERE) -> Iterator[Seat]:
         """A run slot on a device that other tests of the tenant may share."""
         device = self._device(place)
-        with device.tenancy(place.tenant), _taken(self._runs) as slot, device.lock.shared():
+        with device.tenancy(place.tenant), self._runs.taken(place.seconds) as slot, device.lock.shared():
             yield _seat(slot, device)
 
     @contextmanager
     def benchmark(self, place: Place = ANYWHERE) -> Iterator[Seat]:
         """A run slot on a device that nothing else uses meanwhile."""
         device = self._device(place)
-        with device.tenancy(place.tenant), _taken(self._runs) as slot, device.alone():
+        with device.tenancy(place.tenant), self._runs.taken(place.seconds) as slot, device.alone():
             yield _seat(slot, device)
 
     @contextmanager
     def gated_test(self, place: Place = ANYWHERE) -> Iterator[Seat]:
         """A run slot beside benchmarks; the porter lets in together with other tests of the tenant."""
         device = self._device(place)
-        with device.tenancy(place.tenant), _taken(self._runs) as slot, device.presence.shared():
+        with device.tenancy(place.tenant), self._runs.taken(place.seconds) as slot, device.presence.shared():
             yield replace(_seat(slot, device), porter=device.porter)
 
     @contextmanager
@@ -150,8 +153,8 @@ class Lanes:
         device = self._device(place)
         with (
             device.tenancy(place.tenant),
-            device.beside,
-            _taken(self._runs) as slot,
+            device.beside.taken(place.seconds),
+            self._runs.taken(place.seconds) as slot,
             device.presence.shared(),
         ):
             yield replace(_seat(slot, device), porter=device.porter, alone=True)
@@ -166,19 +169,3 @@ class Lanes:
 
 def _seat(slot: int, device: Device) -> Seat:
     return Seat(slot, (device.uuid,) if device.uuid else ())
-
-
-def _pool(slots: Sequence[int]) -> LifoQueue[int]:
-    pool: LifoQueue[int] = LifoQueue()
-    for slot in reversed(slots):
-        pool.put(slot)
-    return pool
-
-
-@contextmanager
-def _taken(pool: LifoQueue[int]) -> Iterator[int]:
-    slot = pool.get()
-    try:
-        yield slot
-    finally:
-        pool.put(slot)
