@@ -2,6 +2,7 @@
 // as libpodium_cupti.so uses, and `fake_…` for a program to say what its device does.
 #include <cupti.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <deque>
@@ -18,7 +19,7 @@ std::deque<CUpti_ActivityKernel10> pending;
 std::uint32_t correlation = 0;
 bool is_recording = false, is_subscribed = true;
 
-constexpr CUpti_CallbackId LAUNCH = 1, RESET = 2, COPY = 3, WAIT = 4;
+constexpr CUpti_CallbackId LAUNCH = 1, RESET = 2, COPY = 3, WAIT = 4, FREE = 5;
 
 void call(CUpti_CallbackDomain domain, CUpti_CallbackId id, CUpti_ApiCallbackSite site, const void* parameters = nullptr) {
     static const int success = 0;
@@ -69,6 +70,12 @@ void fake_wait() {
     for (const auto site : {CUPTI_API_ENTER, CUPTI_API_EXIT}) call(CUPTI_CB_DOMAIN_DRIVER_API, WAIT, site);
 }
 
+void fake_free(std::uint64_t lasts_us) {
+    call(CUPTI_CB_DOMAIN_DRIVER_API, FREE, CUPTI_API_ENTER);
+    usleep(static_cast<useconds_t>(lasts_us));
+    call(CUPTI_CB_DOMAIN_DRIVER_API, FREE, CUPTI_API_EXIT);
+}
+
 void fake_reset() {
     call(CUPTI_CB_DOMAIN_DRIVER_API, RESET, CUPTI_API_ENTER);
     const std::lock_guard<std::mutex> guard(lock);
@@ -92,7 +99,8 @@ CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t id, const
             : !is_driver ? nullptr
             : id == RESET ? "cuDevicePrimaryCtxReset_v2"
             : id == COPY  ? "cuMemcpyHtoD_v2"
-            : id == WAIT  ? "cuCtxSynchronize" : nullptr;
+            : id == WAIT  ? "cuCtxSynchronize"
+            : id == FREE  ? "cuMemFree_v2" : nullptr;
     return *name ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc function) {

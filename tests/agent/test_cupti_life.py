@@ -190,5 +190,54 @@ def test_waits_and_long_copies_need_no_turn(turn: Turn, words: tuple[str, ...]) 
     assert unsettled == (0 if words == ("wait",) else 1)
 
 
+DRIVER = """
+#include <unistd.h>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+// Tells which stream is waited for, and how many calls use the device meanwhile.
+extern "C" int cuStreamSynchronize(std::intptr_t stream) {
+    std::uint32_t page[3];
+    FILE* gate = std::fopen(std::getenv("PODIUM_GATE"), "rb");
+    if (std::fread(page, sizeof page, 1, gate) != 1) std::exit(7);
+    FILE* told = std::fopen(std::getenv("WAITED"), "w");
+    std::fprintf(told, "%d %u", static_cast<int>(stream), page[2]);
+    return std::fclose(told);
+}
+"""
+
+
+def test_kernels_before_a_long_copy_keep_the_turn_until_they_are_done(turn: Turn, room: Path, tmp_path: Path) -> None:
+    driver, waited = room / "libcuda.so.1", tmp_path / "waited"
+    if not driver.exists():
+        (room / "driver.cpp").write_text(DRIVER)
+        arguments = ["-shared", "-fPIC", f"-Wl,-soname,{driver.name}", "-o", str(driver), str(room / "driver.cpp")]
+        subprocess.run(["g++", *arguments], check=True)
+    process = turn.run("launch and copy", LD_PRELOAD=str(driver), WAITED=str(waited))
+    assert waits_for_its_turn(turn, process), "for the launch"
+    assert waited.read_text() == "1 1", "the legacy stream, while one call uses the device"
+    _, waiting, in_progress, unsettled, *_ = turn.read()
+    assert (waiting, in_progress, unsettled) == (0, 0, 0)
+
+
+def test_memory_given_back_keeps_the_turn_meanwhile_and_settles_nothing(turn: Turn) -> None:
+    turn.page.write_bytes(PAGE.pack(0, 0, 0, 1, 0, 0, 9, 0, 0))
+    process = turn.run("free")
+    deadline = time.monotonic() + 5
+    seen = 0
+    while process.poll() is None and time.monotonic() < deadline:
+        seen = max(seen, turn.read()[2])
+        time.sleep(0.005)
+    assert process.wait(5) == 0
+    _, waiting, in_progress, unsettled, *_ = turn.read()
+    assert (seen, waiting, in_progress, unsettled) == (1, 0, 0, 1)
+
+
+def test_without_the_drivers_function_the_copy_keeps_the_turn(turn: Turn) -> None:
+    assert waits_for_its_turn(turn, turn.run("launch and copy"))
+    _, waiting, in_progress, unsettled, *_ = turn.read()
+    assert (waiting, in_progress, unsettled) == (0, 0, 1)
+
+
 def test_where_copies_are_timed_long_ones_wait_as_well(turn: Turn) -> None:
     assert waits_for_its_turn(turn, turn.run("copy", str(1 << 30), PODIUM_GATE_COPIES="1"))

@@ -1,6 +1,7 @@
 // The CUDA side: the driver calls InitializeInjection when a process starts to use CUDA (CUDA_INJECTION64_PATH).
 // Device work comes as activity records; callbacks on the calls that launch it say who launched it, and when.
 #include <cupti.h>
+#include <dlfcn.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -64,6 +65,8 @@ void flush_complete() { cuptiActivityFlushAll(0); }
 
 bool begins(std::string_view name, std::string_view with) { return name.compare(0, with.size(), with) == 0; }
 
+bool contains(std::string_view name, std::string_view part) { return name.find(part) != std::string_view::npos; }
+
 // By name, so that variants which later versions add are seen too.
 bool launches(std::string_view name) {
     for (const char* prefix : {"cuLaunch", "cuGraphLaunch", "cuMemcpy", "cuMemset", "cudaLaunch", "cudaGraphLaunch",
@@ -85,14 +88,21 @@ bool waits_for_device(std::string_view name) {
     return false;
 }
 
+// Those that wait for kernels that use what they take away, unlike what their names say.
+bool may_wait_for_device(std::string_view name) {
+    for (const char* prefix : {"cuMemFree", "cuArrayDestroy", "cuMipmappedArrayDestroy", "cuModuleUnload", "cuLibraryUnload"})
+        if (begins(name, prefix)) return !contains(name, "Async");
+    return false;
+}
+
 // Copies between host and device, whose parameters all begin alike.
 bool crosses(std::string_view name) {
-    return (begins(name, "cuMemcpyHtoD") || begins(name, "cuMemcpyDtoH")) && name.find("_v2") != std::string_view::npos;
+    return (begins(name, "cuMemcpyHtoD") || begins(name, "cuMemcpyDtoH")) && contains(name, "_v2");
 }
 
 // Those that return only once what the program had begun is done: copies to pageable memory, and waits.
 bool settles(std::string_view name) {
-    const bool copies_back = name.find("DtoH") != std::string_view::npos && name.find("Async") == std::string_view::npos;
+    const bool copies_back = contains(name, "DtoH") && !contains(name, "Async");
     return copies_back || waits_for_device(name);
 }
 
@@ -108,7 +118,7 @@ bool is_long_copy(const CUpti_CallbackData* call) {
 
 // Those that make one kernel record each, unless they are captured into a graph.
 bool launches_kernel(std::string_view name) {
-    if (name.find("MultiDevice") != std::string_view::npos) return false;
+    if (contains(name, "MultiDevice")) return false;
     for (const char* prefix : {"cuLaunchKernel", "cuLaunchCooperativeKernel", "cudaLaunchKernel", "cudaLaunchCooperativeKernel"})
         if (begins(name, prefix)) return true;
     return false;
@@ -124,7 +134,8 @@ bool tears_down(std::string_view name) {
 
 struct Watched {
     bool launch[MOST_CALLBACKS], kernel[MOST_CALLBACKS], teardown[MOST_CALLBACKS], gated[MOST_CALLBACKS],
-        waiting[MOST_CALLBACKS], crossing[MOST_CALLBACKS], settling[MOST_CALLBACKS];
+        waiting[MOST_CALLBACKS], crossing[MOST_CALLBACKS], settling[MOST_CALLBACKS], async[MOST_CALLBACKS],
+        per_thread[MOST_CALLBACKS];
 } runtime_calls, driver_calls;
 CUpti_SubscriberHandle subscriber = nullptr;
 
@@ -142,12 +153,43 @@ void count_kernel(const CUpti_CallbackData* call) {
     if (its && nested == 0 && failure && *failure == 0) its->kernel_called();
 }
 
+// Waits for the stream in whose order a synchronous copy is done. False where the driver's function is not to be had.
+bool wait_for_stream(bool per_thread) {
+    using Wait = CUresult (*)(CUstream);
+    static const auto wait_for = [] {
+        void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+        return driver ? reinterpret_cast<Wait>(dlsym(driver, "cuStreamSynchronize")) : nullptr;
+    }();
+    if (!wait_for) return false;
+    wait_for(per_thread ? CU_STREAM_PER_THREAD : CU_STREAM_LEGACY);
+    return true;
+}
+
+// It needs no turn itself, but waits for the kernels before it, and those must not run on into another's turn: the run
+// keeps its turn until they are done. What is only begun keeps it for as long as the call takes.
+void copy_without_turn(const Watched& watched, CUpti_CallbackId id, bool enters) {
+    thread_local bool keeps_turn = false;
+    if (enters) {
+        keeps_turn = gate().is_unsettled();
+        if (!keeps_turn) return;
+        gate().attend();
+        if (watched.async[id] || !wait_for_stream(watched.per_thread[id])) return;
+        keeps_turn = false;
+        gate().leave(true);
+    } else if (keeps_turn) {
+        keeps_turn = false;
+        gate().leave(watched.settling[id]);
+    } else if (watched.settling[id]) {
+        gate().note_settled();
+    }
+}
+
 void take_turn(const Watched& watched, CUpti_CallbackId id, const CUpti_CallbackData* call) {
     const bool enters = call->callbackSite == CUPTI_API_ENTER;
     if (watched.crossing[id] && !copies_need_turns && is_long_copy(call)) {
-        if (!enters && watched.settling[id]) gate().note_settled();
+        copy_without_turn(watched, id, enters);
     } else if (!enters) {
-        gate().leave(watched.settling[id]);
+        watched.waiting[id] && !watched.settling[id] ? gate().depart() : gate().leave(watched.settling[id]);
     } else if (watched.waiting[id]) {
         gate().attend();
     } else {
@@ -182,9 +224,11 @@ void watch(CUpti_CallbackDomain domain, CUpti_CallbackId end, Watched& watched) 
         watched.kernel[id] = launches_kernel(name);
         watched.teardown[id] = tears_down(name);
         watched.gated[id] = gate().in_use() && uses_device(name);
-        watched.waiting[id] = gate().in_use() && waits_for_device(name);
+        watched.waiting[id] = gate().in_use() && (waits_for_device(name) || may_wait_for_device(name));
         watched.crossing[id] = crosses(name);
         watched.settling[id] = settles(name);
+        watched.async[id] = contains(name, "Async");
+        watched.per_thread[id] = contains(name, "_pt");
         if (watched.launch[id] || watched.teardown[id] || watched.gated[id] || watched.waiting[id])
             cuptiEnableCallback(1, subscriber, domain, id);
     }

@@ -70,17 +70,26 @@ public:
         if (page_) page_->in_progress.fetch_add(1);
     }
 
+    // Whether work may run on the device that nobody has waited for.
+    bool is_unsettled() const { return page_ && page_->unsettled.load(); }
+
     // After a copy that waited for no turn and returned only once the work before it was done.
     void note_settled() {
         if (page_) page_->unsettled.store(0);
+    }
+
+    // After a call that may have waited for the device, or for some of the work on it.
+    void depart() {
+        if (!page_) return;
+        page_->last_use_ns.store(now_ns());
+        page_->in_progress.fetch_sub(1);
     }
 
     // After such a call. `settles`: it returned only once the work before it was done.
     void leave(bool settles) {
         if (!page_) return;
         page_->unsettled.store(settles ? 0 : 1);
-        page_->last_use_ns.store(now_ns());
-        page_->in_progress.fetch_sub(1);
+        depart();
     }
 
     // For how long this process has waited here: any of its threads, those that wait together counted once.
