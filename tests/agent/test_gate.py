@@ -181,6 +181,28 @@ def test_what_starts_all_the_time_leaves_benchmarks_their_quiet(porter: Porter, 
         assert n_started > 0
 
 
+def test_who_has_waited_long_for_quiet_does_without(porter: Porter, tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        starters = [stack.enter_context(playing(tmp_path / str(number), porter)) for number in range(4)]
+        benchmark = stack.enter_context(playing(tmp_path / "benchmark", porter))
+        for turn in range(4):
+            for starter in starters:
+                starter.want_start()
+            assert all(until(lambda starter=starter: starter.may_start) for starter in starters)
+            asked = time.monotonic()
+            benchmark.ask()
+            assert benchmark.work()
+            waited_seconds = time.monotonic() - asked
+            assert turn > 0 or waited_seconds > 0.3, "the first time it waits for those that start"
+            benchmark.rest()
+            for starter in starters:
+                starter.have_started()
+            (tmp_path / f"turn-{turn}").mkdir()
+            with device_taken(tmp_path / f"turn-{turn}", porter):
+                assert not benchmark.is_open
+        assert waited_seconds < 0.3, "after a second of that it waits no more"
+
+
 def test_a_benchmark_starts_before_tests_that_asked_earlier(porter: Porter, tmp_path: Path) -> None:
     with ExitStack() as stack:
         tests = [stack.enter_context(playing(tmp_path / str(number), porter, alone=False)) for number in range(5)]

@@ -38,7 +38,7 @@ constexpr std::size_t STARTS = 4;                  // at a time: more are no fas
 constexpr std::uint64_t START_NS = 500'000'000;  // who starts CUDA and makes no context keeps others for so long only
 constexpr std::uint64_t PHASE_NS = 150'000'000;    // how long one kind keeps the other waiting
 constexpr std::uint64_t QUIET_NS = 100'000'000;    // for so long of a benchmark's turns nothing starts beside it
-constexpr std::uint64_t URGENT_NS = 1'000'000'000;  // after so long without quiet, those that want it come before all others
+constexpr std::uint64_t LACKED_NS = 1'000'000'000;  // who has waited for quiet for so long does without
 
 struct Page {  // as GatePage
     std::uint32_t open, waiting, in_progress, unsettled;
@@ -75,12 +75,13 @@ public:
     const bool alone;
     bool waits = false, inside = false;
     std::uint64_t held_ns = 0, asked_ns = 0, opened_ns = 0;
+    std::uint64_t lacked_ns = 0;  // how long it has waited while others were not quiet
     std::uint32_t granted = 0, wanted = 0, done = 0;  // starts
     std::uint64_t start_asked_ns = 0, start_granted_ns = 0;
 
     // A start steals some 0.5 ms of the device from one kernel: much of a short time, little of a long one.
     bool wants_quiet(std::uint64_t now) const {
-        return alone && held_ns + (inside ? now - opened_ns : 0) < QUIET_NS;
+        return alone && lacked_ns < LACKED_NS && held_ns + (inside ? now - opened_ns : 0) < QUIET_NS;
     }
     bool wants_start() const { return wanted != granted; }
     bool is_starting(std::uint64_t now) const { return granted != done && now - start_granted_ns < START_NS; }
@@ -110,10 +111,6 @@ public:
         const bool next = benchmarks_want && others_want ? benchmarks_ != over : benchmarks_want;
         if (next != benchmarks_) since_ns_ = now;
         benchmarks_ = next;
-    }
-    void give_benchmarks(std::uint64_t now) {
-        if (!benchmarks_) since_ns_ = now;
-        benchmarks_ = true;
     }
     bool benchmarks() const { return benchmarks_; }
 
@@ -229,24 +226,25 @@ private:
                     quiet_.benchmarks() ? scene.starting : scene.quiet_inside, now);
         turns_.look(scene.alone_waits || scene.alone_inside, scene.shared_waits || scene.shared_inside,
                     turns_.benchmarks() ? scene.shared_inside : scene.alone_inside, now);
-        if (!scene.quiet_waits || scene.quiet_inside) quiet_since_ns_ = now;
-        const bool urgent = now - quiet_since_ns_ > URGENT_NS;
-        if (urgent) {
-            quiet_.give_benchmarks(now);
-            turns_.give_benchmarks(now);
-        }
-        if (!scene.alone_inside && !(turns_.benchmarks() && let_one_in(now, scene, urgent))) let_all_in(scene);
+        const bool is_quiet = quiet_.benchmarks() && !scene.starting;
+        if (!is_quiet) note_lack(now);
+        looked_ns_ = now;
+        if (!scene.alone_inside && !(turns_.benchmarks() && let_one_in(now, scene, is_quiet))) let_all_in(scene);
         if (!quiet_.benchmarks() && !scene_at(now).quiet_inside) let_start(now);
     }
 
     // False where every benchmark that waits needs quiet while something starts: then others may have the device.
-    bool let_one_in(std::uint64_t now, const Scene& scene, bool urgent) {
+    bool let_one_in(std::uint64_t now, const Scene& scene, bool is_quiet) {
         if (scene.shared_inside) return true;  // until it has left
-        const bool is_quiet = quiet_.benchmarks() && !scene.starting;
-        const auto next = following(now, is_quiet, !urgent);
-        if (next == runs_.end()) return urgent;
+        const auto next = following(now, is_quiet);
+        if (next == runs_.end()) return false;
         enter(next->first, next->second);
         return true;
+    }
+
+    void note_lack(std::uint64_t now) {
+        for (auto& [id, run] : runs_)
+            if (run.waits && run.wants_quiet(now)) run.lacked_ns += now - std::max(looked_ns_, run.asked_ns);
     }
 
     void let_all_in(const Scene& scene) {
@@ -280,11 +278,11 @@ private:
 
     // Of those that want it alone: whoever has had least, for one that wants a moment a hundred times must not wait for
     // others' seconds each time.
-    std::map<std::string, Run>::iterator following(std::uint64_t now, bool quiet_may, bool others_may) {
+    std::map<std::string, Run>::iterator following(std::uint64_t now, bool is_quiet) {
         auto first = runs_.end(), poorest = runs_.end();
         for (auto run = runs_.begin(); run != runs_.end(); ++run) {
             if (!run->second.waits || !run->second.alone) continue;
-            if (!(run->second.wants_quiet(now) ? quiet_may : others_may)) continue;
+            if (!is_quiet && run->second.wants_quiet(now)) continue;
             if (first == runs_.end() || run->second.asked_ns < first->second.asked_ns) first = run;
             if (poorest == runs_.end() || run->second.held_ns < poorest->second.held_ns) poorest = run;
         }
@@ -302,7 +300,7 @@ private:
 
     std::map<std::string, Run> runs_;
     Shares quiet_, turns_;  // of benchmarks that want quiet and of what starts; of benchmarks and of tests
-    std::uint64_t quiet_since_ns_ = 0;  // when nobody waited for quiet in vain
+    std::uint64_t looked_ns_ = 0;
 };
 
 }  // namespace
