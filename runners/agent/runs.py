@@ -178,7 +178,7 @@ def _gated(
 ) -> _Seen:
     """Run a command that waits for its device at the gate. Raises Cancelled and SandboxFault."""
     assert seat.porter
-    gate = Gate(notes, seat.porter, seat.alone, watch or _Unwatched(), limit_seconds)
+    gate = Gate(notes, seat.porter, seat.alone, watch or _Unwatched(), limit_seconds, seat.seconds)
     patient = replace(
         command,
         environment={**command.environment, GATE: str(gate.path)},

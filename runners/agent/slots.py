@@ -47,6 +47,8 @@ class Seat:
     """Set where the command runs beside others and waits at the device's gate for every use of it."""
     alone: bool = False
     """Whether it has the device to itself then, or shares its turns with others that do not."""
+    seconds: float = math.inf
+    """See `Place.seconds`."""
     turn: Turn | None = None
     """A build's."""
 
@@ -145,7 +147,7 @@ class Lanes:
         """A run slot beside benchmarks; the porter lets in together with other tests of the tenant."""
         device = self._device(place)
         with device.tenancy(place.tenant), self._runs.taken(place.seconds) as slot, device.presence.shared():
-            yield replace(_seat(slot, device), porter=device.porter)
+            yield replace(_seat(slot, device), porter=device.porter, seconds=place.seconds)
 
     @contextmanager
     def gated_benchmark(self, place: Place = ANYWHERE) -> Iterator[Seat]:
@@ -157,7 +159,7 @@ class Lanes:
             self._runs.taken(place.seconds) as slot,
             device.presence.shared(),
         ):
-            yield replace(_seat(slot, device), porter=device.porter, alone=True)
+            yield replace(_seat(slot, device), porter=device.porter, alone=True, seconds=place.seconds)
 
     def hold(self, uuid: str) -> AbstractContextManager[None]:
         """The device alone, for the node's own programs."""

@@ -97,8 +97,8 @@ class Player:
 
 
 @contextmanager
-def playing(folder: Path, porter: Porter, *, alone: bool = True) -> Iterator[Player]:
-    gate = gate_at(folder, porter, alone=alone)
+def playing(folder: Path, porter: Porter, *, alone: bool = True, **more: Any) -> Iterator[Player]:
+    gate = gate_at(folder, porter, alone=alone, **more)
     with gate.attended():
         yield Player(gate)
 

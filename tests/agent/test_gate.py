@@ -219,6 +219,25 @@ def test_a_benchmark_starts_before_tests_that_asked_earlier(porter: Porter, tmp_
         assert until(lambda: tests[4].may_start)
 
 
+def test_what_is_to_run_for_longest_starts_first(porter: Porter, tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        first = [stack.enter_context(playing(tmp_path / str(number), porter)) for number in range(4)]
+        for player in first:
+            player.want_start()
+        assert all(until(lambda player=player: player.may_start) for player in first)
+        benchmark = stack.enter_context(playing(tmp_path / "benchmark", porter, expected_seconds=1.0))
+        test = stack.enter_context(playing(tmp_path / "test", porter, alone=False, expected_seconds=20.0))
+        benchmark.want_start()
+        time.sleep(0.02)
+        test.want_start()
+        time.sleep(0.02)
+        first[0].have_started()
+        assert until(lambda: test.may_start)
+        assert not benchmark.may_start
+        first[1].have_started()
+        assert until(lambda: benchmark.may_start)
+
+
 def test_a_process_that_starts_waits_for_its_leave(porter: Porter, tmp_path: Path) -> None:
     program = compiled(
         tmp_path,

@@ -7,6 +7,7 @@ times are taken so. The profiler's library waits, in the benchmark's process, on
 (profilers/native/gate.h). A program may ignore the page: that makes noise, and gains it nothing.
 """
 
+import math
 import os
 import struct
 import threading
@@ -61,6 +62,8 @@ class Gate:
     """Whether it wants the device for itself, or shares its turn with others that do not."""
     watch: Watched
     limit_seconds: float
+    expected_seconds: float = math.inf
+    """How long the sample is to run still, see `Porter.admit`."""
     cancelled: threading.Event = field(default_factory=threading.Event)
     timed_out: bool = False
     windows: list[Window] = field(default_factory=list)
@@ -105,7 +108,7 @@ class Gate:
             os.fchmod(file, 0o666)
             os.write(file, bytes(PAGE.size))
             with self.watch:
-                name = self.porter.admit(self, f"/proc/{os.getpid()}/fd/{file}", alone=self.alone)
+                name = self.porter.admit(self, self._page_of(file), alone=self.alone, seconds=self.expected_seconds)
                 clock = threading.Thread(target=self._look_at_the_clock, name="gate", daemon=True)
                 clock.start()
                 try:
@@ -120,6 +123,10 @@ class Gate:
         self.watch.narrow(self.windows)
         if self._deserted:
             raise PorterFailed("the porter died while a benchmark waited at its gate")
+
+    @staticmethod
+    def _page_of(file: int) -> str:
+        return f"/proc/{os.getpid()}/fd/{file}"
 
     def told(self, event: str, at_ns: int) -> None:
         """See `porter.Client`."""

@@ -5,6 +5,7 @@ gate_native/porter.cpp has the words. Where it dies, every run at its gate fails
 one gets a new porter.
 """
 
+import math
 import os
 import subprocess
 import threading
@@ -20,6 +21,7 @@ from runners.agent.sandbox.policy import SandboxFault
 NATIVE = Path(__file__).parent / "gate_native"
 INHERITED = ("LD_LIBRARY_PATH",)
 FAREWELL_SECONDS = 5.0
+LONGEST_SECONDS = 1e6
 
 
 class PorterFailed(SandboxFault):
@@ -69,15 +71,19 @@ class Porter:
         self._gone: dict[str, threading.Event] = {}
         self._names = count()
 
-    def admit(self, client: Client, page: str, *, alone: bool) -> str:
-        """Attend to the page at this path; returns a name for `dismiss`. Raises PorterFailed."""
+    def admit(self, client: Client, page: str, *, alone: bool, seconds: float = math.inf) -> str:
+        """Attend to the page at this path; returns a name for `dismiss`. Raises PorterFailed.
+
+        `seconds` are expected of the sample's runs from here: CUDA starts for the longest first.
+        """
         with self._guard:
             process = self._running()
             name = str(next(self._names))
             self._clients[name] = client
             self._gone[name] = threading.Event()
             try:
-                self._send(process, f"add {name} {page} {'alone' if alone else 'shared'}\n")
+                expected_ms = round(1e3 * min(seconds, LONGEST_SECONDS))
+                self._send(process, f"add {name} {page} {'alone' if alone else 'shared'} {expected_ms}\n")
             except OSError as error:
                 del self._clients[name], self._gone[name]
                 raise PorterFailed(f"the porter does not listen: {error}") from error

@@ -3,7 +3,7 @@
 // Commands come on standard input, a line each, and events go to standard output with the time in nanoseconds of
 // CLOCK_MONOTONIC; runners/agent/gpu/porter.py is the other end.
 //
-//     add ID PATH alone|shared     a run whose page (gate.h) is the file PATH
+//     add ID PATH alone|shared MS  a run whose page (gate.h) is the file PATH; its sample is to run for so long still
 //     drop ID                      it has ended
 //     ask|open|close ID NS         it wants the device; it gets it; it has given it back
 //     hold|begin ID NS             a process of it wants to start CUDA; all that wanted may
@@ -65,7 +65,7 @@ void tell(const char* event, const std::string& id, std::uint64_t at_ns) {
 
 class Run {
 public:
-    Run(int file, bool alone) : alone(alone), file_(file) {}
+    Run(int file, bool alone, std::uint64_t expected_ms) : alone(alone), expected_ms(expected_ms), file_(file) {}
 
     bool read(Page& page) const { return ::pread(file_, &page, sizeof page, 0) == sizeof page; }
     void write_open(std::uint32_t open) const { write(open, offsetof(Page, open)); }
@@ -73,6 +73,7 @@ public:
     void close() const { ::close(file_); }
 
     const bool alone;
+    const std::uint64_t expected_ms;
     bool waits = false, inside = false;
     std::uint64_t held_ns = 0, asked_ns = 0, opened_ns = 0;
     std::uint64_t lacked_ns = 0;  // how long it has waited while others were not quiet
@@ -132,11 +133,12 @@ public:
     void obey(const std::string& line) {
         std::istringstream words(line);
         std::string verb, id, path, how;
-        words >> verb >> id >> path >> how;
+        std::uint64_t expected_ms = 0;
+        words >> verb >> id >> path >> how >> expected_ms;
         if (verb == "add") {
             const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
             if (file < 0) return tell("gone", id, now_ns());
-            runs_.emplace(id, Run(file, how == "alone"));
+            runs_.emplace(id, Run(file, how == "alone", expected_ms));
         } else if (verb == "drop") {
             const auto found = runs_.find(id);
             if (found != runs_.end()) {
@@ -253,7 +255,8 @@ private:
             if (run.waits && !run.alone) enter(id, run);
     }
 
-    // First benchmarks, whose work fills the device while tests start; then first come, first served.
+    // First what is to run for longest; then benchmarks, whose work fills the device while tests start; then first come,
+    // first served.
     void let_start(std::uint64_t now) {
         for (;;) {
             auto first = runs_.end();
@@ -273,6 +276,7 @@ private:
     }
 
     static bool starts_before(const Run& one, const Run& other) {
+        if (one.expected_ms != other.expected_ms) return one.expected_ms > other.expected_ms;
         return one.alone != other.alone ? one.alone : one.start_asked_ns < other.start_asked_ns;
     }
 

@@ -88,7 +88,7 @@ bool waits_for_device(std::string_view name) {
     return false;
 }
 
-// Those that wait for kernels that use what they take away, unlike what their names say.
+// Those that wait for the kernels that may use what they take away.
 bool may_wait_for_device(std::string_view name) {
     for (const char* prefix : {"cuMemFree", "cuArrayDestroy", "cuMipmappedArrayDestroy", "cuModuleUnload", "cuLibraryUnload"})
         if (begins(name, prefix)) return !contains(name, "Async");
@@ -135,7 +135,7 @@ bool tears_down(std::string_view name) {
 struct Watched {
     bool launch[MOST_CALLBACKS], kernel[MOST_CALLBACKS], teardown[MOST_CALLBACKS], gated[MOST_CALLBACKS],
         waiting[MOST_CALLBACKS], crossing[MOST_CALLBACKS], settling[MOST_CALLBACKS], async[MOST_CALLBACKS],
-        per_thread[MOST_CALLBACKS];
+        per_thread[MOST_CALLBACKS], freeing[MOST_CALLBACKS];
 } runtime_calls, driver_calls;
 CUpti_SubscriberHandle subscriber = nullptr;
 
@@ -165,31 +165,36 @@ bool wait_for_stream(bool per_thread) {
     return true;
 }
 
-// It needs no turn itself, but waits for the kernels before it, and those must not run on into another's turn: the run
-// keeps its turn until they are done. What is only begun keeps it for as long as the call takes.
-void copy_without_turn(const Watched& watched, CUpti_CallbackId id, bool enters) {
-    thread_local bool keeps_turn = false;
+// Around a call that needs no turn but waits for the kernels before it, which must not run on into another's turn: where
+// there may be some, the run keeps its turn meanwhile.
+void keep_turn(bool enters, bool settles) {
+    thread_local bool keeps = false;
     if (enters) {
-        keeps_turn = gate().is_unsettled();
-        if (!keeps_turn) return;
-        gate().attend();
-        if (watched.async[id] || !wait_for_stream(watched.per_thread[id])) return;
-        keeps_turn = false;
-        gate().leave(true);
-    } else if (keeps_turn) {
-        keeps_turn = false;
-        gate().leave(watched.settling[id]);
-    } else if (watched.settling[id]) {
+        keeps = gate().is_unsettled();
+        if (keeps) gate().attend();
+    } else if (keeps) {
+        keeps = false;
+        settles ? gate().leave(true) : gate().depart();
+    } else if (settles) {
         gate().note_settled();
     }
+}
+
+// The turn is kept until the kernels are done, and not for the copy; for what is only begun, as long as the call takes.
+void copy_without_turn(const Watched& watched, CUpti_CallbackId id, bool enters) {
+    keep_turn(enters, watched.settling[id]);
+    if (!enters || watched.async[id] || !gate().is_unsettled()) return;
+    if (wait_for_stream(watched.per_thread[id])) keep_turn(false, true);
 }
 
 void take_turn(const Watched& watched, CUpti_CallbackId id, const CUpti_CallbackData* call) {
     const bool enters = call->callbackSite == CUPTI_API_ENTER;
     if (watched.crossing[id] && !copies_need_turns && is_long_copy(call)) {
         copy_without_turn(watched, id, enters);
+    } else if (watched.freeing[id]) {
+        keep_turn(enters, false);
     } else if (!enters) {
-        watched.waiting[id] && !watched.settling[id] ? gate().depart() : gate().leave(watched.settling[id]);
+        gate().leave(watched.settling[id]);
     } else if (watched.waiting[id]) {
         gate().attend();
     } else {
@@ -209,7 +214,7 @@ void CUPTIAPI called(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, co
     if (id >= MOST_CALLBACKS) return;
     const Watched& watched = domain == CUPTI_CB_DOMAIN_RUNTIME_API ? runtime_calls : driver_calls;
     if (watched.kernel[id]) count_kernel(call);
-    if (watched.gated[id] || watched.waiting[id]) take_turn(watched, id, call);
+    if (watched.gated[id] || watched.waiting[id] || watched.freeing[id]) take_turn(watched, id, call);
     if (call->callbackSite != CUPTI_API_ENTER) return;
     Recorder* its = recorder();
     if (its && watched.teardown[id]) flush_complete();
@@ -224,12 +229,13 @@ void watch(CUpti_CallbackDomain domain, CUpti_CallbackId end, Watched& watched) 
         watched.kernel[id] = launches_kernel(name);
         watched.teardown[id] = tears_down(name);
         watched.gated[id] = gate().in_use() && uses_device(name);
-        watched.waiting[id] = gate().in_use() && (waits_for_device(name) || may_wait_for_device(name));
+        watched.waiting[id] = gate().in_use() && waits_for_device(name);
+        watched.freeing[id] = gate().in_use() && may_wait_for_device(name);
         watched.crossing[id] = crosses(name);
         watched.settling[id] = settles(name);
         watched.async[id] = contains(name, "Async");
         watched.per_thread[id] = contains(name, "_pt");
-        if (watched.launch[id] || watched.teardown[id] || watched.gated[id] || watched.waiting[id])
+        if (watched.launch[id] || watched.teardown[id] || watched.gated[id] || watched.waiting[id] || watched.freeing[id])
             cuptiEnableCallback(1, subscriber, domain, id);
     }
 }
