@@ -31,9 +31,9 @@
 namespace {
 
 constexpr std::uint64_t LOOK_NS = 100'000;         // how often pages are looked at
-constexpr std::uint64_t IDLE_NS = 500'000;         // who leaves the device alone for so long lets others have it
-constexpr std::uint64_t UNSETTLED_NS = 1'000'000;  // the same for whom work may still run that nobody has waited for
-constexpr std::uint64_t PATIENCE_NS = 10'000'000'000;  // who has waited for so long comes first
+constexpr std::uint64_t IDLE_NS = 200'000;       // who leaves the device alone for so long lets others have it
+constexpr std::uint64_t UNSETTLED_NS = 500'000;  // the same for whom work may still run that nobody has waited for
+constexpr std::uint64_t TURN_NS = 5'000'000;     // how long a run's first turn is thought to last
 constexpr std::size_t STARTS = 4;                  // at a time: more are no faster
 constexpr std::uint64_t START_NS = 500'000'000;  // who starts CUDA and makes no context keeps others for so long only
 constexpr std::uint64_t PHASE_NS = 150'000'000;    // how long one kind keeps the other waiting
@@ -76,6 +76,7 @@ public:
     const std::uint64_t expected_ms;
     bool waits = false, inside = false;
     std::uint64_t held_ns = 0, asked_ns = 0, opened_ns = 0;
+    std::uint64_t turn_ns = TURN_NS;  // how long its turns last, the latest counting most
     std::uint64_t lacked_ns = 0;  // how long it has waited while others were not quiet
     std::uint32_t granted = 0, wanted = 0, done = 0;  // starts
     std::uint64_t start_asked_ns = 0, start_granted_ns = 0;
@@ -192,6 +193,7 @@ private:
         const std::uint64_t now = now_ns();
         run.inside = false;
         run.held_ns += now - run.opened_ns;
+        run.turn_ns = (3 * run.turn_ns + (now - run.opened_ns)) / 4;
         tell("close", id, now);
     }
 
@@ -280,18 +282,20 @@ private:
         return one.alone != other.alone ? one.alone : one.start_asked_ns < other.start_asked_ns;
     }
 
-    // Of those that want it alone: whoever has had least, for one that wants a moment a hundred times must not wait for
-    // others' seconds each time.
+    // Of those that want it alone: whoever has waited most for the length of its turns. One that wants a moment a hundred
+    // times must not wait for others' seconds each time, and nobody waits for ever.
     std::map<std::string, Run>::iterator following(std::uint64_t now, bool is_quiet) {
-        auto first = runs_.end(), poorest = runs_.end();
+        auto next = runs_.end();
+        double most = -1.0;
         for (auto run = runs_.begin(); run != runs_.end(); ++run) {
-            if (!run->second.waits || !run->second.alone) continue;
-            if (!is_quiet && run->second.wants_quiet(now)) continue;
-            if (first == runs_.end() || run->second.asked_ns < first->second.asked_ns) first = run;
-            if (poorest == runs_.end() || run->second.held_ns < poorest->second.held_ns) poorest = run;
+            const Run& one = run->second;
+            if (!one.waits || !one.alone || (!is_quiet && one.wants_quiet(now))) continue;
+            const double waited = static_cast<double>(now - one.asked_ns) / static_cast<double>(one.turn_ns);
+            if (waited <= most) continue;
+            most = waited;
+            next = run;
         }
-        const bool overdue = first != runs_.end() && now - first->second.asked_ns > PATIENCE_NS;
-        return overdue ? first : poorest;
+        return next;
     }
 
     void enter(const std::string& id, Run& run) {
