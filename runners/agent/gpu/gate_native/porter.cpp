@@ -9,15 +9,20 @@
 //     hold|begin ID NS             a process of it wants to start CUDA; all that wanted may
 //     gone ID NS                   it is dropped
 //
-// Pages are read and written, never mapped: a program that cuts its file short cannot end the porter. A program may
-// write anything there; it then makes noise, and others wait no longer than its time limit.
+// Pages are read and written as files: a program that cuts its file short cannot end the porter. They are mapped only for
+// the kernel to find who sleeps there. A program may write anything there; it then makes noise, and others wait no longer
+// than its time limit.
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <climits>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -30,9 +35,12 @@
 
 namespace {
 
-constexpr std::uint64_t LOOK_NS = 100'000;         // how often pages are looked at
+constexpr std::uint64_t LOOK_NS = 100'000;       // how often the page is looked at of who has what others want
+constexpr unsigned SELDOM = 4;                   // all others' every so many times
 constexpr std::uint64_t IDLE_NS = 200'000;       // who leaves the device alone for so long lets others have it
 constexpr std::uint64_t UNSETTLED_NS = 500'000;  // the same for whom work may still run that nobody has waited for
+constexpr std::uint64_t GAP_NS = 10'000'000;    // a benchmark may leave it alone for so long in the midst of its work,
+constexpr std::uint64_t GAPS_NS = 200'000'000;  // and for so long in all: caches that others have used lengthen its kernels
 constexpr std::uint64_t TURN_NS = 5'000'000;     // how long a run's first turn is thought to last
 constexpr std::size_t STARTS = 4;                  // at a time: more are no faster
 constexpr std::uint64_t START_NS = 500'000'000;  // who starts CUDA and makes no context keeps others for so long only
@@ -65,18 +73,26 @@ void tell(const char* event, const std::string& id, std::uint64_t at_ns) {
 
 class Run {
 public:
-    Run(int file, bool alone, std::uint64_t expected_ms) : alone(alone), expected_ms(expected_ms), file_(file) {}
+    Run(int file, bool alone, std::uint64_t expected_ms) : alone(alone), expected_ms(expected_ms), file_(file) {
+        // For the kernel alone: to read or write there could end the porter, were the file cut short.
+        void* mapped = ::mmap(nullptr, sizeof(Page), PROT_READ, MAP_SHARED, file, 0);
+        if (mapped != MAP_FAILED) mapped_ = static_cast<const char*>(mapped);
+    }
 
     bool read(Page& page) const { return ::pread(file_, &page, sizeof page, 0) == sizeof page; }
     void write_open(std::uint32_t open) const { write(open, offsetof(Page, open)); }
     void write_granted(std::uint32_t granted) const { write(granted, offsetof(Page, starts_granted)); }
-    void close() const { ::close(file_); }
+    void close() const {
+        if (mapped_) ::munmap(const_cast<char*>(mapped_), sizeof(Page));
+        ::close(file_);
+    }
 
     const bool alone;
     const std::uint64_t expected_ms;
     bool waits = false, inside = false;
     std::uint64_t held_ns = 0, asked_ns = 0, opened_ns = 0;
     std::uint64_t turn_ns = TURN_NS;  // how long its turns last, the latest counting most
+    std::uint64_t gaps_ns = 0;        // for how long it kept others waiting without a use of the device
     std::uint64_t lacked_ns = 0;  // how long it has waited while others were not quiet
     std::uint32_t granted = 0, wanted = 0, done = 0;  // starts
     std::uint64_t start_asked_ns = 0, start_granted_ns = 0;
@@ -91,16 +107,22 @@ public:
 private:
     void write(std::uint32_t word, std::size_t offset) const {
         (void)!::pwrite(file_, &word, sizeof word, static_cast<off_t>(offset));
+        if (mapped_) ::syscall(SYS_futex, mapped_ + offset, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
     }
 
     int file_;
+    const char* mapped_ = nullptr;
 };
+
+// For how long the device has been left alone.
+std::uint64_t unused_ns(const Page& page, std::uint64_t now) {
+    if (page.waiting || page.in_progress || now <= page.last_use_ns) return 0;
+    return now - page.last_use_ns;
+}
 
 // Calls that have returned may have left work on the device: until the program has waited for it, or for a while.
 bool is_idle(const Page& page, std::uint64_t now) {
-    if (page.waiting || page.in_progress) return false;
-    const std::uint64_t unused_ns = now > page.last_use_ns ? now - page.last_use_ns : 0;
-    return unused_ns > (page.unsettled ? UNSETTLED_NS : IDLE_NS);
+    return unused_ns(page, now) > (page.unsettled ? UNSETTLED_NS : IDLE_NS);
 }
 
 // Whose time it is where benchmarks and others exclude each other and both want to.
@@ -152,17 +174,20 @@ public:
     }
 
     void look() {
-        const Scene scene = scene_at(now_ns());
+        const std::uint64_t now = now_ns();
+        const Scene scene = scene_at(now);
+        const bool all = looks_++ % SELDOM == 0;
         for (auto& [id, run] : runs_) {
+            const bool kept_waiting = run.inside && is_in_the_way(run, scene);
             Page page{};
-            if (!run.read(page)) continue;
+            if (!(all || kept_waiting) || !run.read(page)) continue;
             look_at_starts(id, run, page);
             if (run.waits) continue;
             if (!run.inside && page.waiting) {
                 run.waits = true;
                 run.asked_ns = now_ns();
                 tell("ask", id, run.asked_ns);
-            } else if (run.inside && is_in_the_way(run, scene) && is_idle(page, now_ns())) {
+            } else if (kept_waiting && is_idle(page, now_ns()) && !is_gap(run, page, now)) {
                 take_back(id, run);
             } else if (run.inside && !page.open) {
                 run.write_open(1);
@@ -172,6 +197,13 @@ public:
     }
 
 private:
+    // Whether a benchmark is likely to go on soon; what it takes up so is counted.
+    bool is_gap(Run& run, const Page& page, std::uint64_t now) const {
+        if (!run.alone || run.gaps_ns >= GAPS_NS || unused_ns(page, now) > GAP_NS) return false;
+        run.gaps_ns += now - looked_ns_;
+        return true;
+    }
+
     // A call that began just before the gate closed has the device still.
     void take_back(const std::string& id, Run& run) {
         run.write_open(0);
@@ -309,6 +341,7 @@ private:
     std::map<std::string, Run> runs_;
     Shares quiet_, turns_;  // of benchmarks that want quiet and of what starts; of benchmarks and of tests
     std::uint64_t looked_ns_ = 0;
+    unsigned looks_ = 0;
 };
 
 }  // namespace

@@ -6,11 +6,12 @@
 #pragma once
 
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cstdint>
 
@@ -45,7 +46,7 @@ public:
     void begin_start() {
         if (!page_ || starts_.exchange(true)) return;
         const uint32_t ticket = page_->starts_wanted.fetch_add(1) + 1;
-        wait([&] { return static_cast<int32_t>(page_->starts_granted.load() - ticket) >= 0; });
+        wait(page_->starts_granted, [&](uint32_t granted) { return static_cast<int32_t>(granted - ticket) >= 0; });
     }
 
     // After that, however often it is called.
@@ -59,7 +60,7 @@ public:
         page_->in_progress.fetch_add(1);
         if (!page_->open.load()) {
             page_->waiting.fetch_add(1);
-            wait([&] { return page_->open.load() != 0; });
+            wait(page_->open, [](uint32_t open) { return open != 0; });
             page_->waiting.fetch_sub(1);
         }
         page_->last_use_ns.store(now_ns());
@@ -99,14 +100,14 @@ public:
     }
 
 private:
+    // The node wakes who waits for a word that it writes; should it not, this looks itself now and then.
     template <class Condition>
-    void wait(Condition is_met) {
-        if (is_met()) return;
+    void wait(const std::atomic<uint32_t>& word, Condition is_met) {
+        if (is_met(word.load())) return;
         if (waiters_.fetch_add(1) == 0) waiting_since_ns_.store(now_ns());
-        timespec pause{0, 50'000};
-        while (!is_met()) {
-            ::nanosleep(&pause, nullptr);
-            pause.tv_nsec = std::min(pause.tv_nsec + 5'000, 500'000L);
+        for (uint32_t seen; !is_met(seen = word.load());) {
+            const timespec most{0, 2'000'000};
+            ::syscall(SYS_futex, &word, FUTEX_WAIT, seen, &most, nullptr, 0);
         }
         const uint64_t since = waiting_since_ns_.load();
         if (waiters_.fetch_sub(1) == 1) waited_ns_.fetch_add(now_ns() - since);
