@@ -1,6 +1,7 @@
 """Native sources name the headers they use: what one compiler's headers bring along, another's do not."""
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -29,3 +30,11 @@ def test_a_source_includes_what_it_uses(source: Path, header: str) -> None:
 
 def test_there_are_sources_to_look_at() -> None:
     assert len(SOURCES) > 20
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_the_sources_are_part_of_what_is_installed(folder: str) -> None:
+    project = Path(agent.__file__).parents[2] / "pyproject.toml"
+    data = tomllib.loads(project.read_text(encoding="utf-8"))["tool"]["setuptools"]["package-data"]
+    package, _, name = folder.partition("/")
+    assert f"{name}/*" in data[f"runners.agent.{package}"]
