@@ -1,4 +1,4 @@
-"""Build slots for the waiting build that is expected to take longest, as learned from others; some go by arrival.
+"""Build slots for the waiting build that is expected to take longest, as learned or guessed; some go by arrival.
 
 A long build that starts last runs on alone while the other slots are empty. A quiet build has half of the slots empty.
 """
@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Condition
 
-from runners.agent.durations import Durations, Kind, Kinds
+from runners.agent.durations import Durations, Guess, Kind, Kinds
 
 UNNAMED: Kinds = ("",)
 OVERDUE_SECONDS = 60.0
@@ -28,6 +28,7 @@ class Turn:
 
     kinds: Kinds
     arrived: float
+    guess: Guess | None = None
     is_quiet: bool = False
     """At most half of the slots are in use while it waits for the end of others and while it runs."""
     slot: int | None = None
@@ -47,8 +48,8 @@ class BuildOrder:
         self._holding: list[Turn] = []
         self._durations = durations or Durations()
 
-    def arrive(self, kinds: Kinds, now: float, *, is_quiet: bool = False) -> Turn:
-        turn = Turn(kinds, now, is_quiet)
+    def arrive(self, kinds: Kinds, now: float, guess: Guess | None = None, *, is_quiet: bool = False) -> Turn:
+        turn = Turn(kinds, now, guess, is_quiet)
         self._waiting.append(turn)
         return turn
 
@@ -106,7 +107,7 @@ class BuildOrder:
             return oldest
         running = self._running(now)
         # Of equals max takes the first, which arrived first.
-        return max(others, key=lambda turn: self._durations.expected(turn.kinds, running))
+        return max(others, key=lambda turn: self._durations.expected(turn.kinds, running, turn.guess))
 
     def _running(self, now: float) -> Mapping[Kind, Sequence[float]]:
         seconds: dict[Kind, list[float]] = defaultdict(list)
@@ -126,10 +127,10 @@ class BuildQueue:
         self._changed = Condition()
 
     @contextmanager
-    def taken(self, kinds: Kinds = UNNAMED, *, is_quiet: bool = False) -> Iterator[Turn]:
+    def taken(self, kinds: Kinds = UNNAMED, guess: Guess | None = None, *, is_quiet: bool = False) -> Iterator[Turn]:
         """Waits for a turn, and yields it with its slot."""
         with self._changed:
-            turn = self._order.arrive(kinds, time.monotonic(), is_quiet=is_quiet)
+            turn = self._order.arrive(kinds, time.monotonic(), guess, is_quiet=is_quiet)
             self._hand_out()
         try:
             with self._changed:

@@ -12,6 +12,7 @@ import os
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
@@ -33,6 +34,14 @@ MEAN_OVER = 32
 WRITE_SECONDS = 5.0
 """So long is the file left alone after it was written, but for the last time."""
 MAX_FILE_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Guess:
+    """What some work is thought to take where none of its first `n_kinds` kinds has ended: the others tell less."""
+
+    seconds: float
+    n_kinds: int
 
 
 def kind_of_test(problem_sha256: str) -> Kind:
@@ -92,12 +101,21 @@ class Durations:
         took = [seconds for kind in kinds if (seconds := self.known(kind)) is not None]
         return sum(took) if took else None
 
-    def expected(self, kinds: Kinds, running: Mapping[Kind, Sequence[float]]) -> float:
-        """Seconds that such work takes; infinite where none has started.
+    def expected(self, kinds: Kinds, running: Mapping[Kind, Sequence[float]], guess: Guess | None = None) -> float:
+        """Seconds that such work takes; infinite where none has started and nothing is guessed.
 
         `running` has the seconds for which each piece of work of a kind that runs has run so far. The most precise
-        kind of which one has ended decides, but running ones raise what more precise kinds say too.
+        kind of which one has ended decides, but running ones raise what more precise kinds say too, and less precise
+        kinds than the guess only raise it.
         """
+        n_precise = guess.n_kinds if guess else len(kinds)
+        estimates, decided = self._estimates(kinds[:n_precise], running)
+        if guess and not decided:
+            estimates += [guess.seconds, *self._estimates(kinds[n_precise:], running)[0]]
+        return max(estimates, default=math.inf)
+
+    def _estimates(self, kinds: Kinds, running: Mapping[Kind, Sequence[float]]) -> tuple[list[float], bool]:
+        """Seconds by each kind down to the first of which one has ended, and whether there is one."""
         estimates = []
         for kind in kinds:
             n, mean = self._of(kind)
@@ -107,8 +125,8 @@ class Durations:
                 # before any has ended.
                 estimates.append(max(mean, (n * mean + sum(so_far)) / (n + 1), *so_far))
             if n:
-                break
-        return max(estimates, default=math.inf)
+                return estimates, True
+        return estimates, False
 
     def write_when_due(self) -> None:
         """Write the file where there is news and it was left alone for long enough. May be called often."""

@@ -1,7 +1,7 @@
 """The libraries that a build's sources include and that take long to compile."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from problems.spec.system_headers import SYSTEM_HEADERS
 
@@ -10,7 +10,22 @@ LOOKED_AT_BYTES = 64 << 10
 """Includes stand at a file's beginning."""
 MOST = 16
 """Whoever includes more is told apart from others well enough by these."""
-HEAVY_HEADERS = frozenset({"cudnn_frontend.h"})
+USUAL_SECONDS = {
+    "cub": 12.0,
+    "cuda": 4.0,
+    "cudnn_frontend": 60.0,
+    "cudnn_frontend.h": 60.0,
+    "cute": 45.0,
+    "cutlass": 45.0,
+    "thrust": 12.0,
+    "torch": 40.0,
+}
+"""What including a library adds to a build that is alone on one slow core. Only the order of magnitude is meant: these
+say what begins first where nothing has been learned yet."""
+UNKNOWN_SECONDS = 10.0
+"""The same of a library that is not named above."""
+BASE_SECONDS = 3.0
+"""A build without any of them."""
 _LIGHT_FOLDERS = """
 arpa asm asm-generic bits cooperative_groups crt gnu linux machine net netinet nv nvtx3 rpc sys
 """
@@ -32,6 +47,14 @@ def heavy_headers(files: Mapping[str, bytes]) -> tuple[str, ...]:
     return tuple(sorted(found)[:MOST])
 
 
+def usual_seconds(heavy: Collection[str]) -> float:
+    """Roughly what a build takes whose sources include these, as `heavy_headers` names them.
+
+    What libraries share counts twice: it is for comparing builds, and more libraries take longer.
+    """
+    return BASE_SECONDS + sum(USUAL_SECONDS.get(name, UNKNOWN_SECONDS) for name in heavy)
+
+
 def _starts(path: str) -> list[int]:
     """Where the whole path and all its ends begin, by any of which an include folder may find it."""
     return [0, *(place + 1 for place, letter in enumerate(path) if letter == "/")]
@@ -39,4 +62,4 @@ def _starts(path: str) -> list[int]:
 
 def _is_heavy(name: str) -> bool:
     folder, slash, _ = name.partition("/")
-    return folder not in LIGHT_FOLDERS if slash else name in HEAVY_HEADERS or name not in SYSTEM_HEADERS
+    return folder not in LIGHT_FOLDERS if slash else name in USUAL_SECONDS or name not in SYSTEM_HEADERS

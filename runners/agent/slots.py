@@ -8,7 +8,7 @@ from itertools import cycle
 from threading import Lock
 
 from runners.agent.build_queue import UNNAMED, BuildQueue, Turn
-from runners.agent.durations import Durations, Kinds
+from runners.agent.durations import Durations, Guess, Kinds
 from runners.agent.gpu.porter import Porter
 from runners.agent.locks import FairLock, Tenancy
 from runners.agent.run_slots import RunSlots
@@ -114,9 +114,9 @@ class Lanes:
         with self._picking:
             return next(device for device in self._turns if device in wanted)
 
-    def build(self, kinds: Kinds = UNNAMED) -> AbstractContextManager[Seat]:
+    def build(self, kinds: Kinds = UNNAMED, guess: Guess | None = None) -> AbstractContextManager[Seat]:
         """A CPU slot, sooner where such builds take long; on a CPU node it pauses while a benchmark runs."""
-        return self._build(self._builds.taken(kinds))
+        return self._build(self._builds.taken(kinds, guess))
 
     def quiet_build(self, kinds: Kinds = UNNAMED) -> AbstractContextManager[Seat]:
         """The same before others, with at most half of the slots in use."""

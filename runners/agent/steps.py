@@ -6,10 +6,10 @@ from pathlib import Path
 from runners.agent import artefact
 from runners.agent.artefact import EMPTY, ProductTooLarge
 from runners.agent.build_cache import Build, build_key
-from runners.agent.durations import Kinds
+from runners.agent.durations import Guess, Kinds
 from runners.agent.environment import NodeEnvironment
 from runners.agent.errors import Cancelled
-from runners.agent.headers import heavy_headers
+from runners.agent.headers import heavy_headers, usual_seconds
 from runners.agent.sandbox.policy import Command, Limits, Outcome
 from runners.agent.slots import Seat
 from runners.agent.task import Subject, Watcher
@@ -28,6 +28,9 @@ AGAIN = b"\n[out of time beside many other builds: once more, beside few]\n"
 """Shown while it is built, between what the two builds print; the result tells of the second one alone."""
 BUILD_NICENESS = 10
 """Builds fill all cores of a node with GPUs, and what holds or waits for a GPU shall not wait for a core as well."""
+
+KINDS_BY_INCLUDES = 3
+"""So many of `build_kinds`, the first ones, tell builds apart by what they include."""
 
 
 def build_seconds(subject: Subject) -> float:
@@ -48,6 +51,11 @@ def build(environment: NodeEnvironment, subject: Subject, watcher: Watcher) -> B
         made = _make(environment, subject, watcher, key, bounds)
         environment.builds.put(made)
         return made
+
+
+def build_guess(subject: Subject) -> Guess:
+    """What a build is thought to take before any with its includes has ended."""
+    return Guess(usual_seconds(heavy_headers(subject.inputs)), KINDS_BY_INCLUDES)
 
 
 def build_kinds(subject: Subject) -> Kinds:
@@ -76,7 +84,7 @@ def _toolchain(environment: NodeEnvironment, subject: Subject) -> str:
 def _make(environment: NodeEnvironment, subject: Subject, watcher: Watcher, key: str, bounds: str) -> Build:
     """A build that runs out of time in a crowd says nothing about its solution: it is made again among few, once."""
     lanes, kinds = environment.lanes, build_kinds(subject)
-    made, crowded = _made(environment, subject, watcher, lanes.build(kinds), key, bounds)
+    made, crowded = _made(environment, subject, watcher, lanes.build(kinds, build_guess(subject)), key, bounds)
     if not (made.timed_out and crowded):
         return made
     watcher.output(AGAIN)

@@ -12,10 +12,10 @@ import pytest
 
 from runners.agent import build_queue
 from runners.agent.build_queue import OVERDUE_SECONDS, BuildOrder, Turn
-from runners.agent.durations import Kinds
+from runners.agent.durations import Guess, Kinds
 from runners.agent.errors import Cancelled
 from runners.agent.slots import Lanes
-from runners.agent.steps import build_kinds
+from runners.agent.steps import build_guess, build_kinds
 from tests.agent.machine import Machine, shell_problem, task_of
 
 SOON = 10.0
@@ -51,8 +51,8 @@ class Simulation:
         self.seconds: dict[Turn, float] = {}
         self._running: list[tuple[float, int, Turn]] = []
 
-    def arrive(self, kinds: Kinds, seconds: float) -> Turn:
-        turn = self.order.arrive(kinds, self.now)
+    def arrive(self, kinds: Kinds, seconds: float, guess: Guess | None = None) -> Turn:
+        turn = self.order.arrive(kinds, self.now, guess)
         self.seconds[turn] = seconds
         self._hand_out()
         return turn
@@ -99,6 +99,45 @@ def test_what_one_pack_taught_shortens_the_next() -> None:
         pack = one_pack(1000 + seed)
         gains.append(node.run(pack) / first_come_first_served(pack))
     assert mean(gains) < 0.85
+
+
+def cudnn_pack(seed: int) -> Wanted:
+    """60 builds of two groups: what they include tells the twelve long ones, their groups do not."""
+    rng = random.Random(seed)
+    parts = ((12, 35.0, 60.0, "cudnn_frontend.h"), (48, 1.0, 3.0, ""))
+    builds: list[tuple[Kinds, float]] = [
+        (((number, header), rng.choice("ab")), rng.uniform(low, high))
+        for n, low, high, header in parts
+        for number in range(n)
+    ]
+    rng.shuffle(builds)
+    return builds
+
+
+def test_on_a_fresh_node_guesses_bring_long_builds_forward() -> None:
+    gains = []
+    for seed in range(100):
+        pack, node = cudnn_pack(seed), Simulation()
+        for kinds, seconds in pack:
+            node.arrive(kinds, seconds, Guess(63.0 if seconds > 30.0 else 3.0, n_kinds=1))
+        while node.step():
+            pass
+        gains.append(node.now / Simulation().run(pack))
+    assert mean(gains) < 0.95
+
+
+def test_of_builds_never_made_the_one_guessed_longest_comes_first_and_of_equals_the_first_to_arrive() -> None:
+    node = Simulation(slots=2)
+    node.run([(("known",), 9.0)])
+    node.arrive(("occupied",), 0.5)
+    node.arrive(("occupied",), 50.0)
+    guesses = {"light": 3.0, "heavy": 60.0, "heavy too": 60.0, "library": 15.0, "known": 60.0}
+    for name, seconds in guesses.items():
+        node.arrive((name,), 1.0, Guess(seconds, 1))
+    while node.step():
+        pass
+    names = [turn.kinds[0] for _, turn in node.started[3:]]
+    assert names == ["heavy", "heavy too", "library", "known", "light"]
 
 
 def test_short_builds_go_on_while_long_ones_run() -> None:
@@ -329,16 +368,19 @@ def run_all(calls: Sequence[Callable[[], None]]) -> None:
     assert not any(thread.is_alive() for thread in threads)
 
 
-def test_the_pipeline_says_of_what_kind_its_builds_are(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[Kinds] = []
+def test_the_pipeline_says_of_what_kind_its_builds_are_and_how_long_they_may_take(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[Kinds, Guess | None]] = []
     lanes = machine.environment.lanes
     build = lanes.build
 
-    def watched(kinds: Kinds = ()) -> Any:
-        asked.append(kinds)
-        return build(kinds)
+    def watched(kinds: Kinds = (), guess: Guess | None = None) -> Any:
+        asked.append((kinds, guess))
+        return build(kinds, guess)
 
     monkeypatch.setattr(lanes, "build", watched)
     problem = shell_problem(build_command="echo built", group="some group")
     machine.judge(problem, {"solution.sh": "asked of the queue"})
-    assert asked == [build_kinds(task_of(problem, {"solution.sh": "asked of the queue"}).subject)]
+    subject = task_of(problem, {"solution.sh": "asked of the queue"}).subject
+    assert asked == [(build_kinds(subject), build_guess(subject))]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from runners.agent import durations
-from runners.agent.durations import MEAN_OVER, WRITE_SECONDS, Durations, Kind, kind_of_benchmark, kind_of_test
+from runners.agent.durations import MEAN_OVER, WRITE_SECONDS, Durations, Guess, Kind, kind_of_benchmark, kind_of_test
 from runners.agent.errors import Cancelled
 from runners.protocol import Profiler, TimingPolicy, Verdict
 from tests.agent.machine import Machine, shell_problem, task_of, temporary_folder
@@ -57,6 +57,27 @@ def test_the_most_precise_kind_that_is_known_decides() -> None:
     assert known.expected(("new", "group"), {}) == 6.0
     assert known.expected(("new", "group"), {"new": [20.0], "group": [20.0]}) == 20.0
     assert known.expected(("new", "new"), {}) == math.inf
+
+
+def test_a_guess_holds_until_work_of_a_more_precise_kind_has_ended() -> None:
+    known, guess = Durations(), Guess(60.0, n_kinds=1)
+    kinds = ("includes", "problem", "group")
+    assert known.expected(kinds, {}, guess) == 60.0
+    known.add(("others", "problem", "group"), 2.0)
+    assert known.expected(kinds, {}, guess) == 60.0, "the problem's other builds tell less"
+    known.add(kinds, 4.0)
+    assert known.expected(kinds, {}, guess) == 4.0
+    known.add(("includes",), 100.0)
+    assert known.expected(kinds, {}, guess) == 52.0
+
+
+def test_running_builds_and_less_precise_kinds_raise_a_guess() -> None:
+    known, guess = Durations(), Guess(10.0, n_kinds=1)
+    assert known.expected(("includes", "problem"), {"includes": [5.0]}, guess) == 10.0
+    assert known.expected(("includes", "problem"), {"includes": [12.0]}, guess) == 12.0
+    assert known.expected(("includes", "problem"), {"problem": [12.0]}, guess) == 12.0
+    known.add(("others", "problem"), 30.0)
+    assert known.expected(("includes", "problem"), {}, guess) == 30.0
 
 
 def test_times_of_long_ago_are_forgotten() -> None:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from runners.agent.durations import Durations, Kinds
-from runners.agent.headers import LOOKED_AT_BYTES, MOST, heavy_headers
-from runners.agent.steps import build_kinds
+from runners.agent.headers import BASE_SECONDS, LOOKED_AT_BYTES, MOST, USUAL_SECONDS, heavy_headers, usual_seconds
+from runners.agent.steps import KINDS_BY_INCLUDES, build_guess, build_kinds
 from tests.agent.machine import shell_problem, task_of
 
 COMMAND = "nvcc -O3 -o test.out solution.cu test/main.cu -lcudnn"
@@ -59,6 +59,25 @@ def test_the_work_and_the_result_are_bounded() -> None:
     assert time.process_time() - began < 5.0
 
 
+def test_what_takes_long_is_guessed_by_what_is_included() -> None:
+    texts = [
+        "int x;",
+        "#include <made_up.hpp>",
+        "#include <thrust/sort.h>",
+        "#include <cutlass/gemm.h>",
+        "#include <cudnn_frontend.h>",
+        "#include <cudnn_frontend.h>\n#include <cub/cub.cuh>",
+    ]
+    guessed = [usual_seconds(heavy(text)) for text in texts]
+    assert guessed == sorted(set(guessed))
+    assert guessed[0] == usual_seconds(heavy("#include <cooperative_groups/reduce.h>")) == BASE_SECONDS
+
+
+@pytest.mark.parametrize("name", USUAL_SECONDS)
+def test_everything_with_a_usual_time_is_found(name: str) -> None:
+    assert heavy(f"#include <{name}>" if name.endswith(".h") else f"#include <{name}/any.h>") == (name,)
+
+
 def kinds(solution: str = "", command: str = COMMAND, **changes: Any) -> Kinds:
     problem = shell_problem(build_command=command, **changes)
     return build_kinds(task_of(problem, {"solution.cu": solution}).subject)
@@ -95,6 +114,23 @@ def test_builds_are_foretold_by_what_they_include_even_for_a_problem_that_is_kno
     assert known.expected(heavy_one, {}) == 60.0
     assert known.expected(light, {}) == 2.0
     assert known.expected(kinds("#include <thrust/sort.h>"), {}) == 2.0, "nothing but the problem is known of it"
+
+
+def test_a_guess_by_includes_yields_to_builds_with_the_same_includes_alone() -> None:
+    known, source = Durations(), "#include <cudnn_frontend.h>"
+    subject = task_of(shell_problem(build_command=COMMAND), {"solution.cu": source}).subject
+    guess = build_guess(subject)
+    assert guess.seconds == usual_seconds(("cudnn_frontend.h",))
+    known.add(kinds("int x;"), 2.0)
+    assert known.expected(build_kinds(subject), {}, guess) == guess.seconds
+    known.add(kinds(source, group="other"), 35.0)
+    assert known.expected(build_kinds(subject), {}, guess) == 35.0
+
+
+def test_so_many_kinds_depend_on_what_is_included() -> None:
+    plain, heavy_one = kinds("int x;"), kinds("#include <cub/cub.cuh>")
+    assert [one != other for one, other in zip(plain, heavy_one, strict=True)].count(True) == KINDS_BY_INCLUDES
+    assert plain[KINDS_BY_INCLUDES:] == heavy_one[KINDS_BY_INCLUDES:]
 
 
 def test_no_two_kinds_of_different_meaning_are_equal() -> None:
