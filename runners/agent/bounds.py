@@ -21,9 +21,12 @@ CROWD_NOISE_MS, CROWD_NOISE_SHARE = 400.0, 0.6
 and cores that share their parts with a neighbour work at some two thirds of their speed."""
 KERNEL_SHARE, CROWD_KERNEL_SHARE = 0.05, 0.25
 """By how much the kernels beside the timed ones may take longer honestly."""
-CROWD_CLOCK_MS = 250.0
-"""By how much a range's own clock may be late beside programs that start up and compute."""
-MUCH_SLOWER = 1.5
+CLOCK_MS, CROWD_CLOCK_MS = 1.0, 250.0
+"""By how much the clock of all ranges together may be late; the second beside programs that start up and compute."""
+MUCH_SLOWER, CROWD_MUCH_SLOWER = 1.5, 3.0
+"""How many times as long as the reference's honest ranges may last by the clock. Beside twenty programs, on sixteen
+cores that share their parts, it was 2.1 times as long as the reference's beside fewer. What is moved to the host beside
+others is bounded by `host_work` as well."""
 GAPS_SHARE = 0.4
 """The driver counts the gaps between short kernels as activity: a third of a run of 118,000 of them."""
 FEW_LAUNCHES = 8.0
@@ -117,7 +120,8 @@ def _compared(
     if candidate.time_ms < reference.time_ms:
         crowded = candidate.among_others or reference.among_others
         yield from _escaped(mode, own, theirs, facts, known, CROWD_KERNEL_SHARE if crowded else KERNEL_SHARE)
-        yield from _by_the_clock(mode, own, theirs, CROWD_CLOCK_MS if crowded else 1.0)
+        factor, slack_ms = (CROWD_MUCH_SLOWER, CROWD_CLOCK_MS) if crowded else (MUCH_SLOWER, CLOCK_MS)
+        yield from _by_the_clock(mode, own, theirs, factor, slack_ms)
     yield from _unseen_work(candidate, facts, reference, known)
 
 
@@ -157,10 +161,12 @@ def _escaped(
         yield Finding("late_work", f"{own.late_ms:.4g} ms of the timed ranges' work ran after they had ended.")
 
 
-def _by_the_clock(mode: AnyTimingMode, own: _Timed, theirs: _Timed, slack_ms: float) -> Iterator[Finding]:
+def _by_the_clock(
+    mode: AnyTimingMode, own: _Timed, theirs: _Timed, factor: float, slack_ms: float
+) -> Iterator[Finding]:
     """Kernel time saved must not cost the ranges' own wall time."""
     kernel_time = isinstance(mode, RegionTimingMode) and mode.time_type == "kernel"
-    if kernel_time and own.wall_ms > MUCH_SLOWER * theirs.wall_ms + slack_ms:
+    if kernel_time and own.wall_ms > factor * theirs.wall_ms + slack_ms:
         yield Finding(
             "slower_by_the_clock",
             f"The timed ranges lasted {own.wall_ms:.4g} ms by the clock, the reference's {theirs.wall_ms:.4g} ms,"

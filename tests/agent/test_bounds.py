@@ -190,7 +190,38 @@ def test_beside_others_work_moved_to_the_host_is_seen_by_its_processor_time() ->
 
 def test_beside_others_ranges_may_be_late_by_a_little_and_not_by_much() -> None:
     assert crowd_codes(crowded(with_range(scaled(0.5), wall_ms=500.0))) == set()
-    assert "slower_by_the_clock" in crowd_codes(crowded(with_range(scaled(0.5), wall_ms=900.0)))
+    assert "slower_by_the_clock" in crowd_codes(crowded(with_range(scaled(0.5), wall_ms=950.0)))
+
+
+def lengthy(kernel_ms: float, range_ms: float, cpu_ms: float) -> Observed:
+    """Its ranges last so long that how late they may be by a fixed time hardly matters."""
+    run = replace(REFERENCE, time_ms=kernel_ms, wall_ms=range_ms + 700, cpu_ms=cpu_ms)
+    return with_facts(with_range(run, kernel_ms=kernel_ms, wall_ms=range_ms), kernel_ms=kernel_ms + 30)
+
+
+def lengthy_codes(among_others: tuple[bool, bool], range_ms: float, cpu_ms: float) -> set[str]:
+    """What is found of a candidate that claims a hundredth of the time and was among others, or its reference was."""
+    own, reference = lengthy(20.0, range_ms, cpu_ms), lengthy(2000.0, 2200.0, 2500.0)
+    own, reference = replace(own, among_others=among_others[0]), replace(reference, among_others=among_others[1])
+    return {finding.code for finding in findings(REGION, own, reference)}
+
+
+@pytest.mark.parametrize("among_others", [(True, True), (True, False), (False, True)])
+def test_beside_others_long_ranges_may_last_up_to_three_times_as_long(among_others: tuple[bool, bool]) -> None:
+    assert lengthy_codes(among_others, 2.1 * 2200, 2500.0) == set()
+    assert "slower_by_the_clock" in lengthy_codes(among_others, 3.2 * 2200, 2500.0)
+
+
+def test_alone_they_may_last_half_as_long_again() -> None:
+    assert "slower_by_the_clock" not in lengthy_codes((False, False), 1.4 * 2200, 2500.0)
+    assert "slower_by_the_clock" in lengthy_codes((False, False), 1.6 * 2200, 2500.0)
+
+
+def test_computing_in_the_range_on_the_host_is_seen_by_processor_time_beside_others_and_by_the_clock_alone() -> None:
+    range_ms = 2.5 * 2200
+    computed = {"range_ms": range_ms, "cpu_ms": 300 + range_ms}
+    assert lengthy_codes((True, True), **computed) == {"host_work"}
+    assert "slower_by_the_clock" in lengthy_codes((False, False), **computed)
 
 
 def test_beside_others_kernels_around_the_timed_ones_may_vary_more() -> None:
