@@ -12,6 +12,7 @@ from runners.agent.durations import kind_of_benchmark, kind_of_test
 from runners.agent.environment import NodeEnvironment
 from runners.agent.profilers import Timer, timer_for
 from runners.agent.references import References, missing_names
+from runners.agent.runs import BenchmarkRun
 from runners.agent.sandbox.policy import Outcome
 from runners.agent.slots import Place
 from runners.agent.task import Finished, Subject, Task, Unwatched, Watcher, missing_files
@@ -204,8 +205,7 @@ class _Course:
             baseline_error=baseline.error if baseline else None,
         )
         if candidate.error is not None:
-            how = how_it_ended(candidate.runs[-1].outcome) if candidate.failed else "printed no time"
-            account.flag("benchmark_failed", FlagScope.TIME, f"The benchmark {how}.")
+            account.flag("benchmark_failed", FlagScope.TIME, _why_no_time(candidate.runs[-1], timer))
         self._note_measurements(timed, timer)
 
     def _note_measurements(self, timed: Timed, timer: Timer) -> None:
@@ -279,6 +279,12 @@ def _believed(timed: Timed) -> Witness:
     witness = timed.candidate.witness
     shared = timed.baseline is not None and timed.baseline.witness is Witness.CONTRADICTED
     return Witness.UNAVAILABLE if shared and witness is Witness.CONTRADICTED else witness
+
+
+def _why_no_time(run: BenchmarkRun, timer: Timer) -> str:
+    if run.reading.by_timer:
+        return f"The profiler {timer.name} failed by itself."
+    return f"The benchmark {'printed no time' if run.outcome.succeeded else how_it_ended(run.outcome)}."
 
 
 def how_it_ended(ended: Outcome | Build) -> str:

@@ -47,6 +47,11 @@ class BenchmarkRun:
     hung: bool = False
     """Whether it ran out of time for no want of the device, so that it would again."""
 
+    @property
+    def failed(self) -> bool:
+        """Whether another process of it is not worth its time."""
+        return not self.outcome.succeeded or self.reading.by_timer
+
 
 @dataclass(frozen=True)
 class _Seen:
@@ -163,7 +168,8 @@ class _Benchmark:
 
     def _reading(self, notes: Path, outcome: Outcome) -> Reading:
         if not outcome.succeeded:
-            return Reading(None, benchmark_failure(outcome, self.limit_seconds))
+            by_timer = self.timer.own_failure(notes, outcome)
+            return Reading(None, by_timer or benchmark_failure(outcome, self.limit_seconds), by_timer=bool(by_timer))
         return self.timer.read(self.subject.problem, notes, outcome)
 
 

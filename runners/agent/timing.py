@@ -51,7 +51,7 @@ class Series:
 
     @property
     def failed(self) -> bool:
-        return bool(self.runs) and not self.runs[-1].outcome.succeeded
+        return bool(self.runs) and self.runs[-1].failed
 
     @property
     def hung(self) -> bool:
@@ -305,7 +305,7 @@ class _Rounds:
             if (
                 role in self.sides
                 and not self.series[role].failed
-                and (candidate is None or candidate.outcome.succeeded)
+                and (candidate is None or not candidate.failed)
             ):
                 block[role] = self._process(role, self.timer)
         return block

@@ -10,65 +10,30 @@ import os
 import re
 import shlex
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from problems.spec.problem import CommandProblem
 from runners.agent.errors import ProfilerUnavailable
 from runners.agent.profilers import available, ncu_tool, timer_for
 from runners.agent.profilers.base import Reading
 from runners.agent.profilers.ncu import MOST_REPORT_BYTES, SAMPLED_LAUNCHES, Ncu
 from runners.agent.profilers.ncu_csv import DRAM, SM, TIME, DamagedTable, metrics_of, read_launches
-from runners.agent.sandbox.policy import Command, Outcome, Sandbox
+from runners.agent.sandbox.policy import Outcome, Sandbox
 from runners.protocol import Clock, Profiler, Role, Verdict
-from tests.agent.machine import Machine, open_sandbox, shell_problem, temporary_folder
-from tests.sandbox.boxes import LIMITS
-
-DATA = Path(__file__).parent / "data"
-TIMES, THROUGHPUTS = (DATA / f"ncu-h200-{name}.csv" for name in ("times", "throughputs"))
-REGION = {"type": "region", "include": ["bench_region"]}
-KERNELS = {"type": "kernels"}
-HELP = (
-    "  --config-file arg\n  --rename-kernels arg (=1)\n  --rename-kernels-path arg\n"
-    "  --target-processes arg (=all)\n  --nvtx\n  --nvtx-push-pop-scope arg\n"
-    "  --clock-control arg (=base)\n  --cache-control arg\n  --csv\n"
-    "  --page arg\n  --print-units arg\n  -f [ --force-overwrite ]\n"
+from tests.agent.machine import Machine, open_sandbox, shell_problem
+from tests.agent.ncu_stand_in import (
+    KERNELS,
+    REGION,
+    THROUGHPUTS,
+    TIMES,
+    installed_ncu,
+    notes_folder,
+    problem,
+    under_ncu,
 )
-STAND_IN = """\
-#!/bin/sh
-here=$(dirname "$0")
-case $1 in
-    --version) echo "Version 2025.3.1.0 (build 36398880)"; exit;;
-    --help) cat "$here/help"; exit;;
-esac
-run=times
-while :; do
-    case $1 in
-        --log-file) log=$2; shift 2;;
-        --export) rep=$2.ncu-rep; shift 2;;
-        --launch-count) run=throughputs; shift 2;;
-        --config-file|--rename-kernels) shift 2;;
-        --target-processes|--clock-control|--cache-control|--page|--print-units) shift 2;;
-        --metrics|--nvtx-include|--nvtx-push-pop-scope) shift 2;;
-        --nvtx|--csv|--force-overwrite) shift;;
-        --*) echo "unrecognised option '$1'" > "${log:-/dev/stdout}"; exit 1;;
-        *) break;;
-    esac
-done
-[ -e "$here/$run.refused" ] && { cp "$here/$run.refused" "$log"; exit 9; }
-"$@"
-status=$?
-cp "$here/$run.csv" "$log"
-echo "report of $run" > "$rep"
-exit $status
-"""
-
-
-def problem(mode: dict[str, Any] = REGION, **changes: Any) -> CommandProblem:
-    return shell_problem(benchmark_command="./bench", timing_mode=mode, **changes)
 
 
 def table(*rows: dict[str, str]) -> str:
@@ -177,26 +142,13 @@ def test_a_table_that_is_none_of_ncus_is_damaged(text: str) -> None:
 
 @pytest.fixture
 def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The folder of the stand-in, which is the `ncu` of the PATH."""
-    with temporary_folder() as name:
-        folder = Path(name) / "nsight-compute"
-        (folder / "target").mkdir(parents=True)
-        (folder / "ncu").write_text(STAND_IN)
-        (folder / "ncu").chmod(0o755)
-        (folder / "help").write_text(HELP)
-        (folder / "times.csv").write_bytes(TIMES.read_bytes())
-        (folder / "throughputs.csv").write_bytes(THROUGHPUTS.read_bytes())
-        monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
-        monkeypatch.setattr(ncu_tool, "DRIVER_SIGNS", ("/",))
+    with installed_ncu(monkeypatch) as folder:
         yield folder
 
 
 @pytest.fixture
 def notes() -> Iterator[Path]:
-    with temporary_folder() as name:
-        folder = Path(name) / "notes"
-        folder.mkdir()
-        folder.chmod(0o777)
+    with notes_folder() as folder:
         yield folder
 
 
@@ -209,23 +161,8 @@ Run = Callable[..., tuple[Outcome, Reading]]
 
 
 @pytest.fixture
-def run(installed: Path, notes: Path, box: Sandbox) -> Iterator[Run]:
-    def under_ncu(shell: str, mode: dict[str, Any] = REGION, **changes: Any) -> tuple[Outcome, Reading]:
-        timer = Ncu(problem(mode, **changes))
-        attachment = timer.attach(shell, notes)
-        with temporary_folder() as name:
-            workspace = Path(name) / "workspace"
-            workspace.mkdir(mode=0o777)
-            workspace.chmod(0o777)
-            (workspace / "bench.py").write_text("import helper; print(helper.WORD)")
-            (workspace / "lib").mkdir()
-            (workspace / "lib" / "helper.py").write_text("WORD = 'helped'")
-            command = Command(attachment.shell, workspace, LIMITS)
-            environment = dict(attachment.environment)
-            outcome = box.run(replace(command, environment=environment, mounts=attachment.mounts))
-        return outcome, timer.read(problem(mode), notes, outcome)
-
-    yield under_ncu
+def run(installed: Path, notes: Path, box: Sandbox) -> Run:
+    return partial(under_ncu, box, notes)
 
 
 def read(notes: Path, mode: dict[str, Any] = REGION, log: str | None = None) -> Reading:
@@ -339,10 +276,10 @@ def test_options_that_this_version_does_not_know_are_left_out(installed: Path, n
     assert str(installed / "ncu") in first
 
 
-def test_both_runs_end_within_the_patience_of_the_limit(installed: Path, notes: Path) -> None:
+def test_all_runs_end_within_the_patience_of_the_limit(installed: Path, notes: Path) -> None:
     timer = Ncu(problem(timeout_seconds=30))
     assert timer.patience == 10
-    assert re.findall(r"timeout -k 5 (\S+)", timer.attach("./bench", notes).shell) == ["270", '"$left"']
+    assert re.findall(r"timeout -k 5 (\S+)", timer.attach("./bench", notes).shell) == ["270", '"$left"', '"$left"']
 
 
 def test_the_timer_says_who_it_is(installed: Path) -> None:

@@ -44,6 +44,9 @@ class AtTheGate:
     def read(self, _problem: CommandProblem, _notes: Path, _outcome: Outcome) -> Reading:
         return Reading(5.0)
 
+    def own_failure(self, _notes: Path, _outcome: Outcome) -> str:
+        return ""
+
 
 @pytest.fixture
 def timer(monkeypatch: pytest.MonkeyPatch) -> AtTheGate:

@@ -33,6 +33,8 @@ class Reading:
     """What the outside bounds are held against; None where the timer cannot know."""
     report: bytes | None = None
     """The profiler's own report, for people to open."""
+    by_timer: bool = False
+    """Whether there is no time because the timer itself failed, whatever became of the command."""
 
 
 class Timer(Protocol):
@@ -52,4 +54,8 @@ class Timer(Protocol):
 
     def read(self, problem: CommandProblem, notes: Path, outcome: Outcome) -> Reading:
         """Take the time from a command that ended well and from what was left in `notes`."""
+        ...
+
+    def own_failure(self, notes: Path, outcome: Outcome) -> str:
+        """Words on how the timer itself failed and how to mend it; empty where it did not."""
         ...

@@ -76,6 +76,10 @@ class Cupti:
             return Reading(None, FAILED.format(complaint), metrics, facts)
         return Reading(extract_time_ms(problem.timing_mode, metrics), None, metrics, facts)
 
+    def own_failure(self, notes: Path, outcome: Outcome) -> str:  # noqa: ARG002
+        """See `Timer.own_failure`: nothing of it runs but inside the benchmark."""
+        return ""
+
 
 def sums_kernels(mode: TimingMode) -> bool:
     """Whether the mode's time is a sum of kernels' own times, for which it is no matter whether they could overlap."""

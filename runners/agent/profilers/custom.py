@@ -28,6 +28,10 @@ class PrintedTime:
         except ValueError as error:
             return Reading(None, f"Failed to extract timing from benchmark output: {error}\nOutput: {output}")
 
+    def own_failure(self, notes: Path, outcome: Outcome) -> str:  # noqa: ARG002
+        """See `Timer.own_failure`: nothing of it runs besides the benchmark."""
+        return ""
+
 
 def _finite(time_ms: float | None) -> float | None:
     """Raises ValueError for what is too large to be a number: a contestant may print any."""

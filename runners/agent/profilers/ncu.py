@@ -19,6 +19,7 @@ from problems.spec.timing_mode import RegionTimingMode, TimingMode, times_by_wal
 from runners.agent.profilers.base import Attachment, Reading
 from runners.agent.profilers.cupti import FAILED, unmatched
 from runners.agent.profilers.ncu_csv import DRAM, MEMORY, SM, TIME, DamagedTable, Launch, metrics_of, read_launches
+from runners.agent.profilers.ncu_failure import ERROR, Ends, own_failure
 from runners.agent.profilers.ncu_tool import require_ncu
 from runners.agent.sandbox.policy import Mount, Outcome
 from runners.protocol import Clock
@@ -29,8 +30,9 @@ MOST_REPORT_BYTES = 64 << 20
 LONGEST_COMPLAINT = 1000
 OWN_SHARE = 0.9
 """Of the limit: both runs end before it does, or a slow second run would cost the first one's times."""
-STATUS, TIMES, THROUGHPUTS = "status", "times", "throughputs"
-"""What lies in the notes: the benchmark's exit status, and a `.log` and an `.ncu-rep` of each run."""
+STATUS, ENDED, ALONE, TIMES, THROUGHPUTS = "status", "ended", "alone", "times", "throughputs"
+"""What lies in the notes: the exit statuses of `Ends`, and a `.log` and an `.ncu-rep` of each run."""
+MOST_STATUS_BYTES = 16
 EVERY_RUN = (
     ("--config-file", "off"),  # it would be looked for in the contestant's folder
     ("--rename-kernels", "off"),  # so would a list of other names for kernels
@@ -56,17 +58,24 @@ began=$(date +%s)
 timeout -k 5 {seconds} {times} /bin/sh -c '"$0" -c "$1"; status=$?; echo $status > "$2"; exit $status' \
 "${{BASH:-/bin/sh}}" {shell} {status}
 ended=$?
+echo $ended > {ended}
 if [ ! -s {status} ]; then
     echo "ncu ended with status $ended (124: it took more than {seconds} seconds) before the benchmark did:" >&2
     tail -n 5 {log} >&2
     exit $((ended ? ended : 1))
 fi
 read -r status < {status}
-[ "$status" = 0 ] || exit "$status"
 left=$(({seconds} - $(date +%s) + began))
-[ "$left" -gt 0 ] && timeout -k 5 "$left" {throughputs} "${{BASH:-/bin/sh}}" -c {shell} > /dev/null 2>&1
+if [ "$status" -gt 128 ] && [ "$left" -gt 0 ]; then
+    timeout -k 5 "$left" "${{BASH:-/bin/sh}}" -c {shell} > /dev/null 2>&1
+    echo $? > {alone}
+fi
+[ "$status" = 0 ] || exit "$status"
+[ "$ended" = 0 ] && [ "$left" -gt 0 ] &&
+    timeout -k 5 "$left" {throughputs} "${{BASH:-/bin/sh}}" -c {shell} > /dev/null 2>&1
 exit 0
 """
+DENIED = "ERR_NVGPUCTRPERM"
 NO_PERMISSION = """\
 ncu may not read the GPU's performance counters (ERR_NVGPUCTRPERM). Mend it on the node: load the NVIDIA driver with \
 NVreg_RestrictProfilingToAdminUsers=0 (`options nvidia NVreg_RestrictProfilingToAdminUsers=0` in a file of \
@@ -102,6 +111,8 @@ class Ncu:
             ),
             shell=shlex.quote(shell),
             status=shlex.quote(str(notes / STATUS)),
+            ended=shlex.quote(str(notes / ENDED)),
+            alone=shlex.quote(str(notes / ALONE)),
             log=shlex.quote(f"{notes / TIMES}.log"),
         )
         folder = self._tool.folder
@@ -112,9 +123,26 @@ class Ncu:
         files = ["--log-file", f"{output}.log", "--export", str(output)]
         return shlex.join([str(self._tool.program), *usual, *_filters(self._mode), *options, *files])
 
+    def own_failure(self, notes: Path, outcome: Outcome) -> str:
+        """See `Timer.own_failure`."""
+        if outcome.timed_out or outcome.memory_exceeded:
+            return ""
+        ends = Ends(_status(notes, STATUS), _status(notes, ENDED), _status(notes, ALONE))
+        try:
+            log = _log(notes, TIMES)
+        except DamagedTable:
+            log = ""
+        if ends.benchmark is None and DENIED in log:
+            return FAILED.format(NO_PERMISSION)
+        complaint = own_failure(self._tool.version, ends, log, outcome.stderr)
+        return FAILED.format(complaint) if complaint else ""
+
     def read(self, problem: CommandProblem, notes: Path, outcome: Outcome) -> Reading:
         """See `Timer.read`. What matches nothing is an error; ComputeEval makes 0.0 of it."""
         mode = problem.timing_mode
+        complaint = self.own_failure(notes, outcome)
+        if complaint:
+            return Reading(None, complaint, by_timer=True)
         try:
             log = _log(notes, TIMES)
             timed = read_launches(log)
@@ -140,9 +168,9 @@ def _filters(mode: TimingMode) -> list[str]:
 
 def _refusal(log: str) -> str:
     """What ncu says has failed; empty where nothing has. Its remarks stand in lines of their own."""
-    if "ERR_NVGPUCTRPERM" in log:
+    if DENIED in log:
         return NO_PERMISSION
-    errors = [line.removeprefix("==ERROR== ") for line in log.splitlines() if line.startswith("==ERROR==")]
+    errors = [line.removeprefix(f"{ERROR} ") for line in log.splitlines() if line.startswith(ERROR)]
     return f"ncu said: {' '.join(errors)[:LONGEST_COMPLAINT]}" if errors else ""
 
 
@@ -170,6 +198,13 @@ def _log(notes: Path, run: str) -> str:
     if data is None:
         raise DamagedTable(f"ncu left no table, or one of more than {MOST_TABLE_BYTES >> 20} MiB")
     return data.decode(errors="replace")
+
+
+def _status(notes: Path, name: str) -> int | None:
+    """An exit status; None where none was left, or something else in its place."""
+    data = _left(notes, name, MOST_STATUS_BYTES)
+    text = (data or b"").strip()
+    return int(text) if text.isdigit() else None
 
 
 def _sampled(notes: Path) -> list[Launch]:
