@@ -1,4 +1,4 @@
-// Uses the device in the way that its argument names, for test_cupti_on_device.py. Prints a line of its own at most.
+// Uses the device in the way that its argument names, for the tests of profilers here. Prints a line of its own at most.
 #include <cuda.h>
 #include <cuda_runtime.h>
 #include <dlfcn.h>
@@ -76,21 +76,47 @@ static void nested() {
         in_range("inner", [] { launch(2), settle(); });
     });
 }
-static void kinds() {
-    warm();
+static void one() { launch(1), settle(); }
+static void wide() { nvtxRangePushW(L"wide \u65e5"), one(), nvtxRangePop(); }
+static void registered(nvtxDomainHandle_t domain) {
     auto event = attributes();
-    auto domain = nvtxDomainCreateA("domain");
-    nvtxRangePushW(L"wide \u65e5"), launch(1), settle(), nvtxRangePop();
     event.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
     event.message.registered = nvtxDomainRegisterStringA(domain, "registered");
-    nvtxDomainRangePushEx(domain, &event), launch(1), settle(), nvtxDomainRangePop(domain);
-    event.messageType = NVTX_MESSAGE_TYPE_ASCII, event.message.ascii = "null domain";
-    nvtxDomainRangePushEx(nullptr, &event), launch(1), settle(), nvtxDomainRangePop(nullptr);
-    auto id = nvtxRangeStartA("started");
-    launch(1), settle(), nvtxRangeEnd(id);
-    in_range("say \"hi\"\n\\", [] { launch(1), settle(); });
-    in_range("not utf-8 \xff", [] { launch(1), settle(); });
+    nvtxDomainRangePushEx(domain, &event), one(), nvtxDomainRangePop(domain);
 }
+static void in_domain(nvtxDomainHandle_t domain, const char* name) {
+    auto event = attributes();
+    event.messageType = NVTX_MESSAGE_TYPE_ASCII, event.message.ascii = name;
+    nvtxDomainRangePushEx(domain, &event), one(), nvtxDomainRangePop(domain);
+}
+static void started() {
+    auto id = nvtxRangeStartA("started");
+    one(), nvtxRangeEnd(id);
+}
+static void started_in(nvtxDomainHandle_t domain) {
+    auto event = attributes();
+    event.messageType = NVTX_MESSAGE_TYPE_ASCII, event.message.ascii = "started in domain";
+    auto id = nvtxDomainRangeStartEx(domain, &event);
+    one(), nvtxDomainRangeEnd(domain, id);
+}
+static void quoted() { in_range("say \"hi\"\n\\", one); }
+static void not_utf8() { in_range("not utf-8 \xff", one); }
+static void kinds() {
+    warm();
+    auto domain = nvtxDomainCreateA("domain");
+    wide(), registered(domain), in_domain(nullptr, "null domain"), started(), quoted(), not_utf8();
+}
+// Those of `kinds` whose names are plain ASCII, and more; then one of other names after one that is plain.
+static void ascii_names() {
+    warm();
+    auto domain = nvtxDomainCreateA("domain");
+    in_range("plain", one), registered(domain), in_domain(nullptr, "null domain"), in_domain(domain, "in domain");
+    started(), started_in(domain);
+}
+static void wide_names() { warm(), in_range("plain", one), wide(); }
+static void quoted_names() { warm(), in_range("plain", one), quoted(); }
+static void utf8_names() { warm(), in_range("plain", one), in_range("utf-8 \xe6\x97\xa5", one); }
+static void not_utf8_names() { warm(), in_range("plain", one), not_utf8(); }
 static void copies() {
     constexpr size_t BYTES = 64 << 20;
     void *a, *b;
@@ -215,7 +241,9 @@ static void nothing() {}
 int main(int count, char** words) {
     self = words[0];
     const std::map<std::string, std::function<void()>> all = {
-        {"plain", plain}, {"nested", nested}, {"kinds", kinds}, {"copies", copies}, {"streams", streams},
+        {"plain", plain}, {"nested", nested}, {"kinds", kinds},
+        {"ascii_names", ascii_names}, {"wide_names", wide_names}, {"quoted_names", quoted_names},
+        {"utf8_names", utf8_names}, {"not_utf8_names", not_utf8_names}, {"copies", copies}, {"streams", streams},
         {"graph", graph}, {"threads", threads}, {"late", late}, {"ways", ways}, {"bare", bare},
         {"child_by_shell", child_by_shell}, {"child_of_cuda_parent", child_of_cuda_parent},
         {"child_by_fork", child_by_fork}, {"abrupt", abrupt}, {"abrupt_later", abrupt_later},

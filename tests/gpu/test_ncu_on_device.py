@@ -221,10 +221,8 @@ def test_all_kernels_are_profiled_where_all_are_asked_for(profile: Profile) -> N
     ran = well(profile("./program plain", KernelsTimingMode()))
     assert (ran.reading.time_ms, ran.metrics.summary.total_kernel_invocations) == (near(13), 13)
     assert ran.launches() == 10
-
-
-def test_the_mode_gpu_is_the_kernels_time(profile: Profile) -> None:
-    assert well(profile("./program plain", GpuTimingMode())).reading.time_ms == near(13)
+    gpu: Any = SimpleNamespace(timing_mode=GpuTimingMode(), effective_benchmark_timeout_seconds=4)
+    assert Ncu(gpu).read(gpu, ran.notes, ran.outcome).time_ms == ran.reading.time_ms
 
 
 def test_outer_ranges_hold_what_inner_ones_do(profile: Profile) -> None:
@@ -234,14 +232,40 @@ def test_outer_ranges_hold_what_inner_ones_do(profile: Profile) -> None:
     assert inner.reading.time_ms == near(2)
 
 
-def test_every_kind_of_range_has_its_name(profile: Profile) -> None:
-    ran = well(profile("./program kinds", RegionTimingMode()))
-    print(list(ran.metrics.nvtx_ranges))
-    assert {"registered", "null domain", "started", "wide 日"} <= set(ran.metrics.nvtx_ranges)
+def test_every_kind_of_range_with_a_plain_name_has_its_launches(profile: Profile) -> None:
+    ranges = well(profile("./program ascii_names", RegionTimingMode())).metrics.nvtx_ranges
+    assert set(ranges) == {"plain", "registered", "null domain", "in domain", "started", "started in domain"}
+    assert all((one.kernel_invocations, one.kernel_time_ms) == (1, near(1)) for one in ranges.values())
 
 
 def test_start_end_ranges_are_found_by_name(profile: Profile) -> None:
-    assert well(profile("./program kinds", RegionTimingMode(include=["started"]))).reading.time_ms == near(1)
+    assert well(profile("./program ascii_names", RegionTimingMode(include=["started"]))).reading.time_ms == near(1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        ("wide_names", "wide 日"),
+        ("utf8_names", "utf-8 日"),
+        ("not_utf8_names", "not utf-8 "),
+        ("quoted_names", "say "),
+    ],
+)
+def test_a_name_that_is_not_plain_has_its_launch_or_ncu_is_said_to_have_failed(
+    profile: Profile, workspace: Path, kind: str, name: str
+) -> None:
+    """ncu 2025.3.1 throws or crashes over some of these; without it the program does well."""
+    subprocess.run([workspace / "program", kind], check=True, timeout=60)
+    ran = profile(f"./program {kind}", RegionTimingMode())
+    if ran.reading.by_timer:
+        assert "failed by itself" in (ran.reading.error or "")
+        assert (ran.reading.time_ms, ran.reading.metrics) == (None, None)
+        return
+    assert well(ran).reading.time_ms == near(2)
+    ranges = ran.metrics.nvtx_ranges
+    plain, other = ranges
+    assert (plain, other[: len(name)]) == ("plain", name)
+    assert all((one.kernel_invocations, one.kernel_time_ms) == (1, near(1)) for one in ranges.values())
 
 
 def test_a_graphs_kernels_count_one_by_one(profile: Profile) -> None:

@@ -1,7 +1,7 @@
 """Tells a failure of Nsight Compute's own from one of the benchmark that it runs, in words for who submitted it.
 
-ncu 2025.3.1 was seen to end by itself where a name of an NVTX range is not UTF-8: it makes wide characters of names,
-and does not catch what that throws.
+ncu 2025.3.1 was seen to end so over NVTX ranges of which one had a name that is not UTF-8: once with what C++ throws
+where such bytes are made wide characters, once with a segmentation fault.
 """
 
 import signal
