@@ -1,7 +1,7 @@
 # Podium's commands; `make help` lists them. Every path here is relative, so a checkout whose path has a space works.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev demo test lint bench clean
+.PHONY: help setup setup-dev demo test lint bench bench-gpu clean
 .DELETE_ON_ERROR:
 
 PY := .venv/bin/python
@@ -10,6 +10,9 @@ PIP := $(PY) -m pip --disable-pip-version-check install --quiet --constraint con
 PORT ?= 8000
 SANDBOX ?= bubblewrap
 DEMO_EXIT ?=
+COMPUTE_EVAL ?=
+OUT ?=
+OPTIONS ?=
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -29,6 +32,9 @@ lint: .venv/.installed-dev ## Check style, types, layers, migrations and deploym
 
 bench: .venv/.installed-dev ## Measure what Podium promises
 	@exec $(PY) -m benchmarks
+
+bench-gpu: .venv/.installed-dev ## Measure against ComputeEval on a GPU: COMPUTE_EVAL=checkout OUT=new-folder OPTIONS=--trace
+	@exec $(PY) -m benchmarks.compute_eval_gpu --compute-eval "$(COMPUTE_EVAL)" --out "$(OUT)" $(OPTIONS)
 
 clean: ## Remove .venv, var and build products
 	rm -rf .venv var build podium.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -1,0 +1,92 @@
+"""What has been measured in a folder so far, so that parts may be run one after the other by several commands."""
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from benchmarks.compute_eval_gpu.refused import Refused
+
+PARTS = ("cold", "warm", "rival", "serial")
+"""In the order in which they run."""
+BUILT_ON = {"cold": ("warm", "serial"), "warm": (), "rival": (), "serial": ()}
+"""Parts that go on from one, and that are no longer its own once it is measured again."""
+NAME = "parts.json"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is measured; one folder holds one such measure."""
+
+    release: str
+    problems: int
+    seed: int
+    profile: str
+
+
+@dataclass(frozen=True)
+class Part:
+    """`ended` is false where a time limit ended it after `seconds`."""
+
+    seconds: float
+    ended: bool
+    commit: str
+    finished_at: str
+    notices: tuple[str, ...] = ()
+
+
+@dataclass
+class Record:
+    folder: Path
+    settings: Settings
+    parts: dict[str, Part] = field(default_factory=dict)
+
+    @classmethod
+    def open(cls, folder: Path, settings: Settings) -> "Record":
+        """The folder's, or a new one where it is empty or missing. Raises Refused."""
+        path = folder / NAME
+        if path.is_file():
+            known = json.loads(path.read_text(encoding="utf-8"))
+            if known["settings"] != asdict(settings):
+                raise Refused(f"{folder} holds a measure with other settings ({_words(known['settings'])}).")
+            return cls(folder, settings, {name: _part(one) for name, one in known["parts"].items()})
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise Refused(f"{folder} is neither empty nor the folder of an earlier measure: name a new one.")
+        folder.mkdir(parents=True, exist_ok=True)
+        found = cls(folder, settings)
+        found._save()
+        return found
+
+    def check(self, wanted: tuple[str, ...]) -> None:
+        """Raises Refused where a part goes on from one that is neither there nor wanted."""
+        for part in wanted:
+            if part in BUILT_ON["cold"] and "cold" not in {*self.parts, *wanted}:
+                raise Refused(f"Part {part} goes on from part cold, which was not run in {self.folder}.")
+
+    def begin(self, name: str) -> list[str]:
+        """Forget the part and what went on from it; returns those whose rows are of no more use.
+
+        Part serial, which nobody times as a whole, keeps the rows of a run that was cut off.
+        """
+        gone = [name, *BUILT_ON[name]] if name != "serial" or name in self.parts else []
+        for one in gone:
+            self.parts.pop(one, None)
+        self._save()
+        return gone
+
+    def end(self, name: str, part: Part) -> None:
+        self.parts[name] = part
+        self._save()
+
+    def _save(self) -> None:
+        parts = {name: asdict(part) for name, part in self.parts.items()}
+        text = json.dumps({"settings": asdict(self.settings), "parts": parts}, indent=2)
+        (self.folder / NAME).write_text(text + "\n", encoding="utf-8")
+
+
+def _part(known: dict[str, Any]) -> Part:
+    return Part(**(known | {"notices": tuple(known["notices"])}))
+
+
+def _words(settings: dict[str, Any]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in settings.items())
