@@ -2,6 +2,7 @@
 
 import importlib
 import sys
+from importlib.util import find_spec
 
 import typer
 
@@ -12,10 +13,12 @@ LOCAL_COMMANDS = {
     "check": "podium.check",
     "slim": "podium.slim",
 }
+NODE_COMMANDS = frozenset({"evaluate", "node", "prepare"})
+"""These may come to need the packages of `podium[node]` long after they have begun."""
 
 
 def make_app(only: str = "") -> typer.Typer:
-    """The program with all its commands; of those that work locally with the one named, where one is."""
+    """The program with all its commands, or with one that works locally alone, where that is named."""
     app = typer.Typer(
         help="A leaderboard platform for GPU code.",
         no_args_is_help=True,
@@ -26,13 +29,16 @@ def make_app(only: str = "") -> typer.Typer:
     for name, module in LOCAL_COMMANDS.items():
         if only in ("", name):
             _add(app, name, module)
-    importlib.import_module("podium.remote").register(app)
+    if only not in LOCAL_COMMANDS:
+        importlib.import_module("podium.remote").register(app)
     return app
 
 
 def _add(app: typer.Typer, name: str, module: str) -> None:
     """Add the command, or where its packages are not installed one that says so whatever it is given."""
     try:
+        if name in NODE_COMMANDS and find_spec("docker") is None:
+            raise ModuleNotFoundError(name="docker")
         app.command(name)(getattr(importlib.import_module(module), name))
     except ModuleNotFoundError as error:
         words = f"`podium {name}` needs the package {error.name}: pip install 'podium[node]'"

@@ -25,7 +25,6 @@ from podium.evaluation.inputs import Pack, Reader, Sample, read_problems, soluti
 from podium.evaluation.rows import Graded
 from podium.evaluation.run import Fault, Grader, Options
 from problems.formats.compute_eval.packs import graded_filename
-from problems.formats.compute_eval.summary import dump_summary, summary
 from problems.formats.errors import PackRefused
 from problems.spec.skips import Hardware
 from runners.agent import capabilities
@@ -262,6 +261,9 @@ class Evaluation:
             environment.close()
 
     def _conclude(self, pack: Pack, file: GradedFile) -> None:
+        # Here, for numpy's sake: nothing waits for it before the first build.
+        from problems.formats.compute_eval.summary import dump_summary, summary
+
         rows = [file.rows[sample.key] for sample in pack.samples if sample.key in file.rows]
         counts = Counter(file.verdicts.values())
         words = ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())

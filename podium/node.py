@@ -11,9 +11,9 @@ import typer
 from runners.agent import capabilities
 from runners.agent.agent import Agent, introduce
 from runners.agent.attempt import Worker
-from runners.agent.client import SiteClient, SiteRefused
+from runners.agent.client import SiteClient
 from runners.agent.environment import NodeEnvironment, unmeasured
-from runners.agent.errors import MissingSetting
+from runners.agent.errors import MissingSetting, SiteRefused
 from runners.agent.gpu.devices import Gpus
 from runners.agent.gpu.keeper import Keeper, Unwatched
 from runners.agent.gpu.ledger import Ledger

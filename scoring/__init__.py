@@ -1,1 +1,1 @@
-"""Scores, their uncertainty and ranks: pure functions of arrays, with numpy as the only import."""
+"""Scores, their uncertainty and ranks: pure functions of arrays, with numpy as the only package."""

@@ -1,68 +1,18 @@
-"""Intervals: of a median from its order statistics, of a proportion, and of a board's means by a shared bootstrap."""
+"""Intervals: of a proportion, and of a board's means by a shared bootstrap."""
 
 import hashlib
-import math
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from scoring.arrays import FloatArray
+from scoring.median import Z_95
 
-CONFIDENCE = 0.95
 TAIL = 0.025
-Z_95 = 1.959963984540054
-EXACT_RUNS = 1000
 # Values are rounded to this step before they are summed over a draw: the sums are then exact in float64 (up to about
 # 2 million), so a draw does not depend on the order of entrants, the threads or the processor.
 STEP = 2.0**-32
-
-
-class MedianInterval(NamedTuple):
-    """A median and the interval that covers the true one with at least 95 %; None where there are too few runs."""
-
-    median: float
-    low: float | None
-    high: float | None
-
-
-@lru_cache(maxsize=4096)
-def median_ranks(n: int) -> tuple[int, int, float] | None:
-    """The narrowest symmetrical pair of order statistics (from 1) around the median of n, and what it covers.
-
-    (r, n+1−r) covers with 1 − 2·P(Binomial(n, ½) < r); None where even (1, n) covers less than 95 %, that is n < 6.
-    """
-    rank, coverage = _counted_rank(n) if n <= EXACT_RUNS else _normal_rank(n)
-    return (rank, n + 1 - rank, coverage) if rank else None
-
-
-def _counted_rank(n: int) -> tuple[int, float]:
-    rank, below, term = 0, 0, 1
-    while 1 - 2 * (below + term) / 2**n >= CONFIDENCE:
-        below += term
-        term = term * (n - rank) // (rank + 1)
-        rank += 1
-    return rank, 1 - 2 * below / 2**n
-
-
-def _normal_rank(n: int) -> tuple[int, float]:
-    # With the continuity correction this was never narrower than counting, for every n from 900 to 4,000.
-    rank = math.floor((n + 1 - Z_95 * math.sqrt(n)) / 2)
-    return rank, math.erf((n + 1 - 2 * rank) / math.sqrt(2 * n))
-
-
-def median_interval(runs: npt.ArrayLike) -> MedianInterval:
-    """The median of `runs` (any unit) with its 95 % interval, in the same unit. ValueError without finite runs."""
-    ordered = np.sort(np.asarray(runs, dtype=np.float64).ravel())
-    if ordered.size == 0 or not np.isfinite(ordered).all():
-        raise ValueError(f"a median needs at least one run and finite ones only; got {ordered.size} runs")
-    ranks = median_ranks(int(ordered.size))
-    median = float(np.median(ordered))
-    if ranks is None:
-        return MedianInterval(median, None, None)
-    return MedianInterval(median, float(ordered[ranks[0] - 1]), float(ordered[ranks[1] - 1]))
 
 
 def miller_standard_error(values: npt.ArrayLike) -> FloatArray:

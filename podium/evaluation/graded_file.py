@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 
 from podium.evaluation.rows import Graded, summary_row
 from problems.formats.compute_eval.graded import graded_line
-from problems.formats.compute_eval.summary import SummaryRow
+from problems.formats.compute_eval.summary_row import SummaryRow
 
 Key = tuple[str, int]
 

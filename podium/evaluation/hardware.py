@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 
 from problems.spec.skips import Hardware, parse_nvidia_smi, parse_version
 
@@ -10,9 +11,12 @@ _NVCC = re.compile(r"\bV(\d+\.\d+)\.\d+\b", re.IGNORECASE)
 
 def local_hardware() -> Hardware:
     """Toolkit (0, 0) without nvcc, device `cpu` without a GPU."""
-    said = _NVCC.search(_output("nvcc", "--version"))
+    with ThreadPoolExecutor(2) as pool:
+        nvcc = pool.submit(_output, "nvcc", "--version")
+        smi = pool.submit(_output, "nvidia-smi", "--query-gpu=compute_cap,name", "--format=csv,noheader")
+    said = _NVCC.search(nvcc.result())
     toolkit = parse_version(said[1]) if said else None
-    gpu = parse_nvidia_smi(_output("nvidia-smi", "--query-gpu=compute_cap,name", "--format=csv,noheader"))
+    gpu = parse_nvidia_smi(smi.result())
     if gpu is None:
         return Hardware("cpu", toolkit=toolkit or (0, 0))
     return Hardware("gpu", gpu.name, gpu.compute_capability, toolkit or (0, 0))

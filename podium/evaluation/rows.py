@@ -6,7 +6,7 @@ from typing import Any
 
 from podium.evaluation.inputs import Sample
 from problems.formats.compute_eval.graded import GradedSolution
-from problems.formats.compute_eval.summary import SummaryRow
+from problems.formats.compute_eval.summary_row import SummaryRow
 from problems.formats.compute_eval.timing import PerformanceMetrics
 from problems.spec.digests import grading_digest, record_md5
 from runners.agent.task import Finished

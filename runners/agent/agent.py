@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from uuid import UUID, uuid4
 
 from runners.agent.attempt import Attempt, LiveProgress, Worker
-from runners.agent.client import SiteClient, SiteRefused, SiteUnavailable
-from runners.agent.errors import Cancelled
+from runners.agent.client import SiteClient
+from runners.agent.errors import Cancelled, SiteRefused, SiteUnavailable
 from runners.agent.outbox import Outbox
 from runners.protocol import PROTOCOL_VERSION, ClaimRequest, Hello, HelloReply, Report, Verdict, Work
 

@@ -5,6 +5,7 @@ import platform
 import re
 import subprocess
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -17,21 +18,26 @@ from runners.protocol import Capabilities, GpuCapability
 _GPU_FIELDS = "uuid,name,compute_cap,memory.total,driver_version"
 _ASK_VERSIONS = """\
 for tool in g++ nvcc ncu python3; do
-  command -v $tool >/dev/null && echo "$tool: $($tool --version 2>&1 | tr '\\n' ' ')"
+  command -v $tool >/dev/null && echo "$tool: $($tool --version 2>&1 | tr '\\n' ' ')" &
 done
-python3 -c 'import numpy; print("numpy:", numpy.__version__)' 2>/dev/null
+python3 -c 'from importlib.metadata import version; print("numpy:", version("numpy"))' 2>/dev/null &
 for header in /usr/include/cudnn_version.h /usr/include/*/cudnn_version.h /usr/local/cuda/include/cudnn_version.h; do
   [ -f $header ] || continue
   echo "cudnn: V$(sed -n 's/^#define CUDNN_\\(MAJOR\\|MINOR\\|PATCHLEVEL\\) //p' $header | paste -sd .)"
   break
 done
+wait
 true
 """
+"""Asked side by side: some tools take long to say their version."""
 _VERSION = re.compile(r"(?:release |V|\s|\))(\d+(?:\.\d+)+)")
 
 
 def find_out(sandbox: Sandbox) -> Capabilities:
     """Look around once; what cannot be found out stays empty."""
+    with ThreadPoolExecutor(3, thread_name_prefix="find-out") as pool:
+        found_gpus, versions = pool.submit(gpus), pool.submit(toolkits, sandbox)
+        usable_profilers = pool.submit(profilers.available)
     return Capabilities(
         hostname=platform.node(),
         cpu_model=cpu_model(),
@@ -39,12 +45,12 @@ def find_out(sandbox: Sandbox) -> Capabilities:
         memory_bytes=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         architecture=platform.machine(),
         kernel=platform.release(),
-        gpus=gpus(),
-        toolkits=toolkits(sandbox),
+        gpus=found_gpus.result(),
+        toolkits=versions.result(),
         sandbox=sandbox.name,
         memory_limit_by=sandbox.memory_limit_by,
         memory_limit_why=sandbox.memory_limit_why,
-        profilers=profilers.available(),
+        profilers=usable_profilers.result(),
         agent_version=agent_version(),
     )
 
@@ -112,9 +118,9 @@ def toolkits(sandbox: Sandbox) -> dict[str, str]:
 
 
 def parse_versions(text: str) -> dict[str, str]:
-    """Lines `tool: what it says of itself` to versions."""
+    """Lines `tool: what it says of itself`, in any order, to versions by tool."""
     found = {}
-    for line in text.splitlines():
+    for line in sorted(text.splitlines()):
         tool, _, words = line.partition(":")
         match = _VERSION.search(words)
         if match:

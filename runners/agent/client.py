@@ -13,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 from requests.adapters import HTTPAdapter
 from requests.auth import AuthBase
 
+from runners.agent.errors import SiteRefused, SiteUnavailable
 from runners.protocol import (
     BlobRef,
     Claim,
@@ -36,19 +37,6 @@ FIRST_WAIT_SECONDS = 0.2
 RETRIED = frozenset({429, 500, 502, 503, 504})
 
 M = TypeVar("M", bound=BaseModel)
-
-
-class SiteUnavailable(Exception):
-    """The site does not answer, or answers that it cannot now."""
-
-
-class SiteRefused(Exception):
-    """The site has understood and says no."""
-
-    def __init__(self, status: int, error: WireError) -> None:
-        super().__init__(f"{error.message} ({status} {error.code})")
-        self.status = status
-        self.error = error
 
 
 class BearerAuth(AuthBase):

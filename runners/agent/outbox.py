@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
 
-from runners.agent.client import SiteClient, SiteRefused, SiteUnavailable
+from runners.agent.client import SiteClient
+from runners.agent.errors import SiteRefused, SiteUnavailable
 
 logger = logging.getLogger(__name__)
 

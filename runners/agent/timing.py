@@ -24,7 +24,7 @@ from runners.agent.runs import BenchmarkRun
 from runners.agent.slots import Seat
 from runners.agent.task import Subject, Watcher
 from runners.protocol import MAX_TIME_MS, MIN_TIME_MS, Clock, MeasurementReport, Role, Witness
-from scoring.uncertainty import median_interval
+from scoring.median import median_interval
 
 RANKED_PROCESSES = 6
 """The fewest from which order statistics give a 95 % interval of the median."""

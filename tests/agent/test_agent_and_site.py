@@ -10,7 +10,8 @@ import pytest
 from runners.agent import outbox as outbox_module
 from runners.agent.agent import Agent, introduce
 from runners.agent.attempt import Worker
-from runners.agent.client import SiteClient, SiteRefused
+from runners.agent.client import SiteClient
+from runners.agent.errors import SiteRefused
 from runners.agent.outbox import Letter, Outbox
 from runners.agent.pipeline import Pipeline
 from runners.agent.problem_store import ProblemStore

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from runners.agent.client import SiteUnavailable
+from runners.agent.errors import SiteUnavailable
 from runners.agent.gpu import keeper as keeper_module
 from runners.agent.gpu.keeper import Keeper, Unwatched
 from runners.agent.gpu.ledger import Ledger

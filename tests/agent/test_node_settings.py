@@ -58,6 +58,8 @@ def test_versions_are_read_from_what_tools_say_of_themselves() -> None:
         "Version 2025.3.1.0 (build 36398880) (public-release)\n"
         "python3: Python 3.11.2 \nnumpy: 2.1.0\ncudnn: V9.14.0\n"
     )
+    backwards = "\n".join(reversed(text.splitlines()))
+    assert list(parse_versions(backwards)) == list(parse_versions(text)), "tools answer in any order"
     assert parse_versions(text) == {
         "g++": "12.2.0",
         "nvcc": "13.0",

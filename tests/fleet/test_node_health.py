@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from leaderboard.models import AuditEntry, Track
-from runners.agent.client import SiteClient, SiteRefused
+from runners.agent.client import SiteClient
+from runners.agent.errors import SiteRefused
 from runners.fleet import health
 from runners.fleet.enrol import enable
 from runners.fleet.models import GoldenRun, Node

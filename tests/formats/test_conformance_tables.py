@@ -9,7 +9,8 @@ from problems.formats.compute_eval.graded import GradedSolution, graded_line, re
 from problems.formats.compute_eval.languages import detect, language_name
 from problems.formats.compute_eval.replies import parse_reply
 from problems.formats.compute_eval.source_references import missing, satisfied
-from problems.formats.compute_eval.summary import SummaryRow, dump_summary, pass_at_k, summary
+from problems.formats.compute_eval.summary import dump_summary, pass_at_k, summary
+from problems.formats.compute_eval.summary_row import SummaryRow
 from problems.formats.compute_eval.timing import (
     PerformanceMetrics,
     extract_custom_time_ms,

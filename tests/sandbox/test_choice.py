@@ -50,7 +50,7 @@ def test_bubblewrap_is_taken_where_docker_does_not_answer(cache: Path, monkeypat
 
 def test_unconfined_is_never_taken_unasked(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PODIUM_SANDBOX", raising=False)
-    monkeypatch.setattr(sandbox, "why_no_docker", lambda: "no engine")
+    monkeypatch.setattr(docker, "why_unavailable", lambda: "no engine")
     monkeypatch.setattr(sandbox, "why_no_bubblewrap", lambda: "no namespaces")
     with pytest.raises(SandboxUnavailable, match="no engine\nno namespaces"):
         choose(cache_dir=cache)

@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scoring.median import median_interval, median_ranks
 from scoring.uncertainty import (
     bootstrap_mean,
-    median_interval,
-    median_ranks,
     miller_standard_error,
     percentile_interval,
     problem_draws,

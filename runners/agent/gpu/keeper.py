@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Literal, Protocol
 
-from runners.agent.client import SiteRefused, SiteUnavailable
+from runners.agent.errors import SiteRefused, SiteUnavailable
 from runners.agent.gpu import drift
 from runners.agent.gpu.ledger import Ledger, Run
 from runners.agent.gpu.occupants import describe

@@ -8,8 +8,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from problems.formats.compute_eval.timing import (
     KernelMetrics,
     MemoryTransferMetrics,
@@ -122,6 +120,8 @@ def _shared(process: ProcessNote, intervals: Intervals) -> list[float]:
     timeline = process.timeline
     if not timeline.slices or not intervals:
         return [0.0] * 9
+    import numpy as np  # here, so that nothing waits for it before the first build
+
     slices = np.array(timeline.slices, dtype=np.float64)
     # Times from the process's begin on: nanoseconds of a clock that counts from boot would lose digits as floats.
     edges = np.array([edge - timeline.origin_ns for one in intervals for edge in one], dtype=np.float64)
