@@ -1,11 +1,12 @@
 """The command: checks what it was given, runs the parts that were asked for, and reports on all that the folder holds.
 
 Exit status: 0 all parts ran (whether goals are met or not), 1 a part failed, 2 bad input or a machine that lacks
-something.
+something, 3 interrupted.
 """
 
 import argparse
 import json
+import signal
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from benchmarks.compute_eval_gpu.rival import Rival
 from benchmarks.compute_eval_gpu.runs import Podium
 from podium.evaluation.hardware import local_hardware
 
-DONE, FAILED, BAD_INPUT = 0, 1, 2
+DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 3
 NEARLY_LEAST_MS = 0.9 * compare.LEAST_MS
 """Times that ComputeEval may find to be long enough to be compared."""
 
@@ -185,10 +186,14 @@ def main(arguments: list[str]) -> int:
     except (PartFailed, Refused) as error:
         print(error, file=sys.stderr)
         return FAILED
+    except KeyboardInterrupt:
+        print("Interrupted; the parts that ended are kept.", file=sys.stderr)
+        return INTERRUPTED
     finally:
         measure.report()
     return DONE
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.exit(main(sys.argv[1:]))

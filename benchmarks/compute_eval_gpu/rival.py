@@ -40,7 +40,7 @@ LIBRARY = "libcuda_profile.so"
 
 @dataclass(frozen=True)
 class RivalRun:
-    """`seconds` are without Python's start and imports; where it did not end they are what it was given."""
+    """`seconds` are without Python's start and imports; where it did not end they are what it was given, with them."""
 
     seconds: float
     ended: bool

@@ -62,12 +62,17 @@ class Podium:
         environment = os.environ | {"PODIUM_VAR_DIR": str(self.var_dir)}
         with log.open("wb") as file:
             started = time.monotonic()
-            done = subprocess.run(
-                command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=file, stderr=file, check=False
+            process = subprocess.Popen(
+                command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=file, stderr=file
             )
+            try:
+                status = process.wait()
+            finally:
+                process.terminate()  # where it is interrupted; Podium ends its commands then
+                process.wait()
             seconds = time.monotonic() - started
-        if done.returncode:
-            raise PartFailed(f"{name}: podium ended with exit status {done.returncode}:\n{tail(log)}")
+        if status:
+            raise PartFailed(f"{name}: podium ended with exit status {status}:\n{tail(log)}")
         return seconds
 
 

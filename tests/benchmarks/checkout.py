@@ -1,13 +1,17 @@
 """A checkout of ComputeEval in small: problems made here, and an evaluator that says what a test wants of it."""
 
 import json
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from problems.formats.compute_eval.packs import write_problem_pack
 from tests.packs import problem, problem_pack
 
+needs_make = pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
 RELEASE = "2026-1"
 EVALUATION = """
 import json, os
@@ -19,7 +23,8 @@ def evaluate_functional_correctness(**given):
 GRADES = """
     name = os.path.basename(given["solutions_datapack"]).replace("-solutions.tar.gz", "-graded-solutions.jsonl")
     with open(name, "w") as file:
-        file.write(json.dumps({"task_id": "t/0", "passed": True, "n_workers": given["n_workers"]}) + "\\n")
+        row = {"task_id": "t/0", "passed": True, "solution_time": 10.0, "n_workers": given["n_workers"]}
+        file.write(json.dumps(row) + "\\n")
 """
 HANGS = """
     import threading

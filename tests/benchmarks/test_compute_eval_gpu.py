@@ -1,13 +1,20 @@
 """The command as a whole: what it refuses, and a run without a GPU."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from benchmarks.compute_eval_gpu import __main__ as command
+from benchmarks.compute_eval_gpu.packs import Packs
+from benchmarks.compute_eval_gpu.runs import ROOT, Podium
+from problems.formats.compute_eval.packs import read_problem_pack
 from problems.spec.skips import Hardware
-from tests.benchmarks.checkout import make_checkout, some_problems
+from tests.benchmarks.checkout import make_checkout, needs_make, some_problems
+from tests.benchmarks.rows import podium as podium_part
+from tests.benchmarks.rows import row
 from tests.requirements import requires
 
 
@@ -106,3 +113,69 @@ def test_a_part_that_fails_says_why(checkout: Path, tmp_path: Path, capsys: pyte
     with pytest.raises(command.PartFailed, match="cold: podium ended with exit status 2"):
         measure.run()
     assert measure.record.parts == {}
+
+
+@pytest.fixture
+def pretended(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
+    """A machine with a GPU whose Podium takes 4 ms, 0.5 ms and 10.1 ms; what it was asked for beyond the usual."""
+    asked: list[tuple[str, ...]] = []
+
+    def evaluate(podium: Podium, part: str, packs: Packs, *more: str) -> float:
+        asked.append((part, *more))
+        times = {"t/1": 4.0, "t/2": 0.5, "t/0": 10.1}
+        problems = [record.problem for record in read_problem_pack(packs.problems).records]
+        lines = [
+            json.dumps(row(one.task_id, times[one.task_id], one.baseline_solution and 4.0, podium=podium_part()))
+            for one in problems
+        ]
+        podium.rows(part).write_text("\n".join(lines) + "\n")
+        return 2.0
+
+    monkeypatch.setattr(command, "local_hardware", lambda: Hardware("gpu", "NVIDIA H200", (9, 0), (13, 0)))
+    monkeypatch.setattr(Podium, "prepare", lambda podium: None)
+    monkeypatch.setattr(Podium, "evaluate", evaluate)
+    return asked
+
+
+@needs_make
+def test_all_parts_join_one_report(checkout: Path, tmp_path: Path, pretended: list[tuple[str, ...]]) -> None:
+    out = tmp_path / "out"
+    given = ["--compute-eval", str(checkout), "--out", str(out), "--problems", "3"]
+    assert command.main([*given, "--parts", "rival,warm,cold"]) == 0
+    assert command.main([*given, "--parts", "serial"]) == 0
+    assert pretended == [("cold",), ("warm",), ("serial", "--workers", "1", "--arch", "as-written")]
+    report = json.loads((out / "report.json").read_text())
+    parts = report["parts"]
+    assert {name: part["graded"] for name, part in parts.items()} == {"cold": 3, "warm": 3, "rival": 1, "serial": 2}
+    assert parts["cold"]["ratio"] == parts["rival"]["seconds"] / 2.0
+    assert parts["serial"]["ratio"] is None
+    assert {name: part["speedups"]["n"] for name, part in parts.items() if name != "rival"} == {
+        "cold": 3,
+        "warm": 3,
+        "serial": 0,
+    }
+    assert parts["serial"]["times"] == {"n": 1, "within": 1, "outliers": []}
+
+
+@needs_make
+def test_what_went_on_from_a_run_goes_with_it(checkout: Path, tmp_path: Path, pretended: list[tuple[str, ...]]) -> None:
+    given = ["--compute-eval", str(checkout), "--out", str(tmp_path / "out"), "--problems", "3"]
+    assert command.main(given) == 0
+    assert command.main([*given, "--parts", "cold"]) == 0
+    assert set(json.loads((tmp_path / "out" / "report.json").read_text())["parts"]) == {"cold", "rival"}
+    assert not (tmp_path / "out" / "serial.jsonl").exists()
+
+
+def test_it_can_be_interrupted(checkout: Path, tmp_path: Path) -> None:
+    given = ["--compute-eval", checkout, "--out", tmp_path / "out", "--problems", "3", "--profile", "none"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "benchmarks.compute_eval_gpu", *map(str, given), "--parts", "cold"],
+        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stdout
+    assert process.stdout.readline() == "— cold\n"
+    process.terminate()
+    told, complaint = process.communicate()
+    assert (process.returncode, complaint) == (3, "Interrupted; the parts that ended are kept.\n")
+    assert "goals" in told, "what the folder holds is told all the same"
+    assert json.loads((tmp_path / "out" / "parts.json").read_text())["parts"] == {}

@@ -11,11 +11,7 @@ import pytest
 from benchmarks.compute_eval_gpu.packs import Packs
 from benchmarks.compute_eval_gpu.refused import PartFailed, Refused
 from benchmarks.compute_eval_gpu.rival import OPENAI_WORDS, Rival, _end
-from tests.benchmarks.checkout import GRADES, HANGS, RELEASE, make_checkout, some_problems
-
-needs_make = pytest.mark.skipif(
-    subprocess.run(["which", "make"], capture_output=True, check=False).returncode != 0, reason="needs make"
-)
+from tests.benchmarks.checkout import GRADES, HANGS, RELEASE, make_checkout, needs_make, some_problems
 
 
 def rival(folder: Path, evaluation: str = GRADES, limit_seconds: float | None = 60.0) -> Rival:
