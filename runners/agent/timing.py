@@ -302,11 +302,7 @@ class _Rounds:
         block: dict[Role, BenchmarkRun] = {}
         for role in order:
             candidate = block.get(Role.CANDIDATE)
-            if (
-                role in self.sides
-                and not self.series[role].failed
-                and (candidate is None or not candidate.failed)
-            ):
+            if role in self.sides and not self.series[role].failed and (candidate is None or not candidate.failed):
                 block[role] = self._process(role, self.timer)
         return block
 
