@@ -1,4 +1,6 @@
-"""The command: checks what it was given, runs the parts that were asked for, and reports on all that the folder holds.
+"""Measures `podium evaluate` against ComputeEval's own evaluator on a GPU.
+
+It runs the parts that are asked for, and reports on all that the folder holds.
 
 Exit status: 0 all parts ran (whether goals are met or not), 1 a part failed, 2 bad input or a machine that lacks
 something, 3 interrupted.

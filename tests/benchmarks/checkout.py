@@ -1,6 +1,5 @@
 """A checkout of ComputeEval in small: problems made here, and an evaluator that says what a test wants of it."""
 
-import json
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -50,7 +49,3 @@ def make_checkout(folder: Path, problems: Sequence[dict[str, Any]], evaluation: 
 
 def some_problems(number: int) -> list[dict[str, Any]]:
     return [problem(f"t/{index}", build_command=f": {index}") for index in range(number)]
-
-
-def records_in(jsonl: bytes) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in jsonl.splitlines()]
