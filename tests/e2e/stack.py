@@ -2,42 +2,29 @@
 
 import json
 import os
-import signal
-import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import requests
 
+from tests.e2e.processes import PATIENCE_SECONDS, ROOT, Processes, free_port
 from tests.packs import problem_pack, solution_pack
 
-ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(sys.executable).parent
-PATIENCE_SECONDS = 120.0
-"""Takes some seconds on a quiet machine; one that compiles CUDA beside it may need many times as long."""
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @dataclass
-class Stack:
+class Stack(Processes):
     """`start` migrates, seeds and starts everything; `stop` ends it, however it is by then."""
 
-    folder: Path
     database_url: str
     broker_url: str
     sandbox: str
     port: int = field(default_factory=free_port)
-    processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
     tokens: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -95,26 +82,10 @@ class Stack:
         self.spawn(name, str(BIN / "podium"), "node", **own)
 
     def spawn(self, name: str, *command: str, **extra: str) -> None:
-        with (self.folder / f"{name}.log").open("ab") as log:
-            environment = self.environment | extra
-            if name not in {"site", "worker"}:
-                environment.pop("DATABASE_URL")  # a node has no database
-            self.processes[name] = subprocess.Popen(
-                command, env=environment, cwd=ROOT, stdout=log, stderr=log, start_new_session=True
-            )
-
-    def kill(self, name: str, number: int = signal.SIGKILL) -> None:
-        """Signal the process's whole group, as a crash of the machine would."""
-        process = self.processes.pop(name)
-        os.killpg(process.pid, number)
-        process.wait(timeout=20)
-
-    def stop(self) -> None:
-        for name in list(self.processes):
-            try:
-                self.kill(name, signal.SIGTERM)
-            except (ProcessLookupError, subprocess.TimeoutExpired):
-                self.processes.pop(name, None)
+        environment = self.environment | extra
+        if name not in {"site", "worker"}:
+            environment.pop("DATABASE_URL")  # a node has no database
+        self.launch(name, command, environment)
 
     def api(self, method: str, path: str, **options: Any) -> Any:
         headers = {"Authorization": f"Bearer {self.tokens['user']}"}
@@ -131,17 +102,3 @@ class Stack:
         self.wait_until(lambda: self.api("GET", f"submissions/{submission}/")["state"] == "done", "graded", seconds)
         state: dict[str, Any] = self.api("GET", f"submissions/{submission}/")
         return state
-
-    def wait_until(self, condition: Callable[[], bool], what: str, seconds: float = PATIENCE_SECONDS) -> None:
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
-            try:
-                if condition():
-                    return
-            except (requests.ConnectionError, requests.Timeout):
-                pass  # a busy machine answers late; the deadline alone decides
-            time.sleep(0.1)
-        raise AssertionError(f"waited {seconds} s for: {what}\n{self.logs()}")
-
-    def logs(self) -> str:
-        return "\n".join(f"--- {path.name}\n{path.read_text()[-4000:]}" for path in sorted(self.folder.glob("*.log")))
