@@ -22,6 +22,11 @@ OBJECT_CACHE = "PODIUM_OBJECT_CACHE"
 """Tells the nvcc shim where ccache's folder stands; see sandbox/native/object_cache.h."""
 BUILD_JOBS = "PODIUM_NVCC_JOBS"
 """Tells the nvcc shim how many sources it may compile at a time."""
+HOST_HEAP = "PODIUM_NVCC_HOST_HEAP_KIB"
+"""Tells the nvcc shim how much memory gcc may fill before it frees any; see sandbox/native/nvcc_host.h."""
+MOST_HOST_HEAP_BYTES = 2 << 30
+HOST_HEAP_SHARE = 1 / 4
+"""Of a build's memory limit."""
 
 
 AGAIN = b"\n[out of time beside many other builds: once more, beside few]\n"
@@ -123,6 +128,7 @@ def _build_command(
             **subject.build_policy.environment,
             SOLUTION_FILES: paths(subject),
             BUILD_JOBS: str(max(2, cores() // environment.lanes.build_slots)),
+            **_host_heap(subject),
             **({OBJECT_CACHE: objects.target} if objects else {}),
         },
         mounts=(objects,) if objects else (),
@@ -132,6 +138,14 @@ def _build_command(
         cancelled=watcher.cancelled,
         on_output=watcher.output,
     )
+
+
+def _host_heap(subject: Subject) -> dict[str, str]:
+    """Nothing for a build that is left as it was written. The product does not depend on it."""
+    if not subject.build_policy.arch:
+        return {}
+    n_bytes = min(MOST_HOST_HEAP_BYTES, round(HOST_HEAP_SHARE * subject.limits.memory_bytes))
+    return {HOST_HEAP: str(n_bytes >> 10)}
 
 
 def _build_of(outcome: Outcome, key: str, bounds: str, product: bytes, complaint: str = "") -> Build:

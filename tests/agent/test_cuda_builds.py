@@ -129,6 +129,52 @@ def test_a_tracks_image_policy_decides() -> None:
     assert BuildPolicy.of_track(TrackSpec(slug="cpu", device="cpu")).environment == {}
 
 
+# ---- the host compiler's memory -----------------------------------------------------------------------------------
+
+HEAP = re.compile(r"--param=ggc-min-heapsize=(\d+)")
+
+
+def heaps(machine: Machine, flags: str = "", policy: BuildPolicy = H200, prefix: str = "") -> set[str]:
+    problem = cuda_problem(f"{prefix}nvcc --dryrun -I include -o test.out solution.cu test/*.cu {flags}".strip())
+    return set(HEAP.findall(judge(machine, problem, policy).outputs.build or ""))
+
+
+def test_the_host_compiler_may_fill_a_quarter_of_the_limit(machine: Machine) -> None:
+    assert heaps(machine) == {str(2 << 20)}
+    problem = cuda_problem("nvcc --dryrun -I include -o small.out solution.cu test/*.cu")
+    task = task_of(problem, {"solution.cu": KERNEL}, limits=ResourceLimits(memory_bytes=1 << 30))
+    finished = machine.pipeline.run(replace(task, subject=replace(task.subject, build_policy=H200)))
+    assert set(HEAP.findall(finished.outputs.build or "")) == {str(256 << 10)}
+
+
+@pytest.mark.parametrize(
+    ("flags", "policy", "prefix"),
+    [
+        ("", AS_WRITTEN, ""),
+        ("-ccbin g++", H200, ""),
+        ("--compiler-bindir=g++", H200, ""),
+        ("", H200, "NVCC_CCBIN=g++ "),
+    ],
+)
+def test_a_build_as_written_and_another_host_compiler_are_left_alone(
+    machine: Machine, flags: str, policy: BuildPolicy, prefix: str
+) -> None:
+    assert heaps(machine, flags, policy, prefix) == set()
+
+
+def test_what_is_built_is_the_same_whatever_the_host_compiler_may_fill(machine: Machine) -> None:
+    unset = "env -u PODIUM_NVCC_HOST_HEAP_KIB"
+    source = "#include <map>\n#include <regex>\n#include <string>\n" + KERNEL
+    compile_both = (
+        f"nvcc -I include -c -o one.o solution.cu && {unset} nvcc -I include -c -o two.o solution.cu && "
+        "objcopy -j .text -j .rodata -O binary one.o one.bin && objcopy -j .text -j .rodata -O binary two.o two.bin && "
+        "test -s one.bin && cmp one.bin two.bin && echo same"
+    )
+    finished = judge(machine, cuda_problem(compile_both), H200, source)
+    assert finished.report.verdict is Verdict.PASSED, finished.outputs.build
+    assert "same" in (finished.outputs.build or "")
+
+
 # ---- several sources in one command ---------------------------------------------------------------------------------
 
 WARNS = "#warning harness\nint main() { return 0; }\n"

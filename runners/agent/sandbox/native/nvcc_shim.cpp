@@ -1,6 +1,7 @@
 #include "nvcc_shim.h"
 
 #include "files.h"
+#include "nvcc_host.h"
 #include "nvcc_target.h"
 #include "object_cache.h"
 #include "python_shim.h"
@@ -219,6 +220,7 @@ int start_nvcc(char** given) {
     std::vector<std::string> arguments;
     for (char** word = given + 1; *word != nullptr; ++word) arguments.emplace_back(*word);
     arguments = with_target(std::move(arguments), setting("PODIUM_NVCC_ARCH"));
+    arguments = with_host_heap(std::move(arguments), setting("PODIUM_NVCC_HOST_HEAP_KIB"));
     std::optional<NvccCall> call = environment_is_plain() ? NvccReader(arguments).read() : std::nullopt;
     size_t sources = call ? call->count(Part::source) : 0;
     if (sources == 1 && call->compiles_only) {
