@@ -54,8 +54,8 @@ class Processes:
         process.wait(timeout=END_SECONDS)
 
     def stop(self) -> None:
-        """SIGTERM to one after the other; SIGKILL to what does not mind it."""
-        for name, process in list(self.processes.items()):
+        """SIGTERM, the latest first, so that none misses what it needs; SIGKILL to what does not mind it."""
+        for name, process in reversed(list(self.processes.items())):
             with suppress(ProcessLookupError):
                 try:
                     self.kill(name, signal.SIGTERM)
@@ -69,7 +69,9 @@ class Processes:
             if process.poll() is not None:
                 raise self._stuck(f"{name} ended with status {process.returncode}")
 
-    def wait_until(self, condition: Callable[[], bool], what: str, seconds: float = PATIENCE_SECONDS) -> None:
+    def wait_until(
+        self, condition: Callable[[], bool], what: str, seconds: float = PATIENCE_SECONDS, every_seconds: float = 0.1
+    ) -> None:
         """Raises Stuck, with the ends of all logs as a note."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
@@ -79,7 +81,7 @@ class Processes:
                     return
             except (requests.ConnectionError, requests.Timeout):
                 pass  # a busy machine answers late; the deadline alone decides
-            time.sleep(0.1)
+            time.sleep(every_seconds)
         raise self._stuck(f"waited {seconds:g} s for: {what}")
 
     def logs(self) -> str:
