@@ -92,6 +92,8 @@ public:
     bool waits = false, inside = false;
     std::uint64_t held_ns = 0, asked_ns = 0, opened_ns = 0;
     std::uint64_t turn_ns = TURN_NS;  // how long its turns last, the latest counting most
+    std::uint64_t last_use_ns = 0;    // as its page said when it was last looked at
+    std::uint64_t gap_ns = 0;         // how long it leaves the device alone between two uses, the latest counting most
     std::uint64_t gaps_ns = 0;        // for how long it kept others waiting without a use of the device
     std::uint64_t lacked_ns = 0;  // how long it has waited while others were not quiet
     std::uint32_t granted = 0, wanted = 0, done = 0;  // starts
@@ -100,6 +102,10 @@ public:
     // A start steals some 0.5 ms of the device from one kernel: much of a short time, little of a long one.
     bool wants_quiet(std::uint64_t now) const {
         return alone && lacked_ns < LACKED_NS && held_ns + (inside ? now - opened_ns : 0) < QUIET_NS;
+    }
+    // `at_ns`: when it used the device again, or asked for it.
+    void note_use(std::uint64_t at_ns) {
+        if (last_use_ns != 0 && at_ns > last_use_ns + IDLE_NS) gap_ns = (gap_ns + (at_ns - last_use_ns)) / 2;
     }
     bool wants_start() const { return wanted != granted; }
     bool is_starting(std::uint64_t now) const { return granted != done && now - start_granted_ns < START_NS; }
@@ -183,9 +189,14 @@ public:
             if (!(all || kept_waiting) || !run.read(page)) continue;
             look_at_starts(id, run, page);
             if (run.waits) continue;
+            if (run.inside && page.last_use_ns > std::max(run.last_use_ns, run.opened_ns)) {
+                run.note_use(page.last_use_ns);
+                run.last_use_ns = page.last_use_ns;
+            }
             if (!run.inside && page.waiting) {
                 run.waits = true;
                 run.asked_ns = now_ns();
+                run.note_use(run.asked_ns);
                 tell("ask", id, run.asked_ns);
             } else if (kept_waiting && is_idle(page, now_ns()) && !is_gap(run, page, now)) {
                 take_back(id, run);
@@ -199,7 +210,7 @@ public:
 private:
     // Whether a benchmark is likely to go on soon; what it takes up so is counted.
     bool is_gap(Run& run, const Page& page, std::uint64_t now) const {
-        if (!run.alone || run.gaps_ns >= GAPS_NS || unused_ns(page, now) > GAP_NS) return false;
+        if (!run.alone || run.gap_ns > GAP_NS || run.gaps_ns >= GAPS_NS || unused_ns(page, now) > GAP_NS) return false;
         run.gaps_ns += now - looked_ns_;
         return true;
     }
@@ -333,6 +344,7 @@ private:
     void enter(const std::string& id, Run& run) {
         run.waits = false;
         run.inside = true;
+        run.last_use_ns = 0;  // its wait was no gap
         run.opened_ns = now_ns();
         run.write_open(1);
         tell("open", id, run.opened_ns);
