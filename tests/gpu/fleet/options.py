@@ -91,7 +91,7 @@ def _parser(description: str) -> argparse.ArgumentParser:
         "--limit-seconds", type=int, default=600, metavar="N", help="fail after so long in all (%(default)s)"
     )
     parser.add_argument("--verify", action="store_true", help="also let the organiser verify the release on the node")
-    parser.add_argument("--cpu", action="store_true", help="grade the CPU demo's problems; no GPU is needed or used")
+    parser.add_argument("--cpu", action="store_true", help="grade the CPU demo's problems, for machines without a GPU")
     return parser
 
 
