@@ -79,9 +79,12 @@ class Record:
         self._save()
 
     def _save(self) -> None:
+        """Whole or not at all: whoever measures may interrupt at any time."""
         parts = {name: asdict(part) for name, part in self.parts.items()}
         text = json.dumps({"settings": asdict(self.settings), "parts": parts}, indent=2)
-        (self.folder / NAME).write_text(text + "\n", encoding="utf-8")
+        draft = self.folder / f".{NAME}"
+        draft.write_text(text + "\n", encoding="utf-8")
+        draft.replace(self.folder / NAME)
 
 
 def _part(known: dict[str, Any]) -> Part:
