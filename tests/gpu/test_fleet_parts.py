@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -137,7 +138,8 @@ def test_a_wrong_run_shows_the_logs(tmp_path: Path, capsys: pytest.CaptureFixtur
 @pytest.fixture
 def machine(tmp_path: Path) -> Iterator[Machine]:
     (tmp_path / "out").mkdir()
-    made = Machine(tmp_path / "out", tmp_path / "work", Report(tmp_path / "out"), patience=1)
+    work = tmp_path / f"{remains.WORK_PREFIX}{uuid4().hex}"
+    made = Machine(tmp_path / "out", work, Report(tmp_path / "out"), patience=1)
     yield made
     made.stop()
 
@@ -199,6 +201,11 @@ def test_a_sandboxed_program_is_found_whoever_its_parent_is(tmp_path: Path) -> N
         assert remains.in_sandboxes_of(tmp_path / "podium-fleet-te") == []
         box.kill()
     Processes(tmp_path).wait_until(lambda: not remains.in_sandboxes_of(work), "it is gone", 20)
+
+
+def test_sandboxes_are_not_looked_for_by_a_name_that_others_may_have(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="may be a folder of others"):
+        remains.in_sandboxes_of(tmp_path / "work")
 
 
 def test_time_is_bounded_and_the_handlers_are_put_back() -> None:

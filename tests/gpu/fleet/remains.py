@@ -11,6 +11,8 @@ from pathlib import Path
 
 from runners.agent.sandbox.processes import read, started_at, tree_of
 
+WORK_PREFIX = "podium-fleet-"
+
 
 @dataclass(frozen=True)
 class Process:
@@ -44,7 +46,13 @@ def still_there(processes: Iterable[Process]) -> list[Process]:
 
 
 def in_sandboxes_of(work: Path) -> list[Process]:
-    """Programs of other mount namespaces, whoever's children they are by now, that see folders of `work`."""
+    """Programs of other mount namespaces, whoever's children they are by now, that see folders of `work`.
+
+    They are found by its name, for a mount shows no more of its path than its own file system has; and what is found is
+    killed, so that no other folder on the machine may have that name.
+    """
+    if not work.name.startswith(WORK_PREFIX):
+        raise ValueError(f"{work.name} may be a folder of others: begin it with {WORK_PREFIX} and something unique")
     own_namespace = _namespace("self")
     name = re.compile(rf"/{re.escape(work.name)}[/ ]")
     return [

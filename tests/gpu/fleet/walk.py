@@ -37,7 +37,7 @@ BOARD_SECONDS = 30
 def is_well(options: Options) -> bool:
     """Walk the whole path, tell of it, and leave nothing behind but what lies in the folder that was asked for."""
     report = Report(options.out)
-    with tempfile.TemporaryDirectory(prefix="podium-fleet-", ignore_cleanup_errors=True) as work:
+    with tempfile.TemporaryDirectory(prefix=remains.WORK_PREFIX, ignore_cleanup_errors=True) as work:
         machine = Machine(options.out, Path(work), report, options.kind.patience)
         try:
             with _bounded(options.limit_seconds):
