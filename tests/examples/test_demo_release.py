@@ -95,7 +95,7 @@ def test_a_benchmark_refuses_wrong_work(slug: str, name: str, tmp_path: Path) ->
     (bad,) = (bad for bad in problem(slug).podium.known_bad if bad.name == name)
     workspace = Workspace(tmp_path, slug, bad.files)
     assert workspace.build()
-    # Benchmarks look at some of the answers only, drawn each time: work that is wrong now and then may slip through once.
+    # Benchmarks look at some answers, drawn each time: work that is wrong now and then may slip through once.
     assert not all(workspace.benchmark() for _ in range(3))
 
 
