@@ -108,7 +108,8 @@ class Gate:
             os.fchmod(file, 0o666)
             os.write(file, bytes(PAGE.size))
             with self.watch:
-                name = self.porter.admit(self, self._page_of(file), alone=self.alone, seconds=self.expected_seconds)
+                page = f"/proc/{os.getpid()}/fd/{file}"
+                name = self.porter.admit(self, page, alone=self.alone, seconds=self.expected_seconds)
                 clock = threading.Thread(target=self._look_at_the_clock, name="gate", daemon=True)
                 clock.start()
                 try:
@@ -123,10 +124,6 @@ class Gate:
         self.watch.narrow(self.windows)
         if self._deserted:
             raise PorterFailed("the porter died while a benchmark waited at its gate")
-
-    @staticmethod
-    def _page_of(file: int) -> str:
-        return f"/proc/{os.getpid()}/fd/{file}"
 
     def told(self, event: str, at_ns: int) -> None:
         """See `porter.Client`."""

@@ -166,8 +166,8 @@ bool wait_for_stream(bool per_thread) {
 }
 
 // Around a call that needs no turn but waits for the kernels before it, which must not run on into another's turn: where
-// there may be some, the run keeps its turn meanwhile.
-void keep_turn(bool enters, bool settles) {
+// there may be some, the run keeps its turn meanwhile. Returns whether it does from now on.
+bool keep_turn(bool enters, bool settles) {
     thread_local bool keeps = false;
     if (enters) {
         keeps = gate().is_unsettled();
@@ -178,13 +178,13 @@ void keep_turn(bool enters, bool settles) {
     } else if (settles) {
         gate().note_settled();
     }
+    return keeps;
 }
 
 // The turn is kept until the kernels are done, and not for the copy; for what is only begun, as long as the call takes.
 void copy_without_turn(const Watched& watched, CUpti_CallbackId id, bool enters) {
-    keep_turn(enters, watched.settling[id]);
-    if (!enters || watched.async[id] || !gate().is_unsettled()) return;
-    if (wait_for_stream(watched.per_thread[id])) keep_turn(false, true);
+    const bool keeps = keep_turn(enters, watched.settling[id]);
+    if (keeps && !watched.async[id] && wait_for_stream(watched.per_thread[id])) keep_turn(false, true);
 }
 
 void take_turn(const Watched& watched, CUpti_CallbackId id, const CUpti_CallbackData* call) {
