@@ -20,6 +20,8 @@ BY_ARRIVAL = 1 / 4
 """This share of the slots, rounded up, goes by arrival: short builds, whose runs keep a GPU busy, go on meanwhile."""
 CROWD_FROM = 4
 """With fewer slots than these builds hardly hinder each other."""
+LONG_SHARE = 1 / 2
+"""A build is long where it is expected to take this share of what the longest one that waits or runs is."""
 
 
 @dataclass(eq=False)
@@ -36,6 +38,8 @@ class Turn:
     began: float | None = None
     crowded: bool = False
     """Whether more than half of the slots were in use at some time while it had its own."""
+    is_long: bool = False
+    """Said with its slot: beside the others that were here then, it had best have the cores first."""
 
 
 class BuildOrder:
@@ -62,6 +66,8 @@ class BuildOrder:
             self._holding.append(turn)
             turn.slot = self._free.pop()
             given.append(turn)
+        if given:
+            self._tell_long_ones(given, now)
         if self._n_slots >= CROWD_FROM and len(self._holding) > self._half:
             for turn in self._holding:
                 turn.crowded = True
@@ -105,9 +111,21 @@ class BuildOrder:
         if by_length >= most or now - oldest.arrived > OVERDUE_SECONDS:
             oldest.by_arrival = True
             return oldest
-        running = self._running(now)
+        expected = self._expected(others, now)
         # Of equals max takes the first, which arrived first.
-        return max(others, key=lambda turn: self._durations.expected(turn.kinds, running, turn.guess))
+        return max(others, key=expected.__getitem__)
+
+    def _tell_long_ones(self, given: Sequence[Turn], now: float) -> None:
+        """Those of which nothing is known are not, and say nothing of others."""
+        expected = self._expected((*self._waiting, *self._holding), now)
+        longest = max(filter(math.isfinite, expected.values()), default=0.0)
+        for turn in given:
+            turn.is_long = LONG_SHARE * longest <= expected[turn] < math.inf
+
+    def _expected(self, turns: Sequence[Turn], now: float) -> dict[Turn, float]:
+        """Seconds that each takes, waits not counted; infinite where nothing is known."""
+        running = self._running(now)
+        return {turn: self._durations.expected(turn.kinds, running, turn.guess) for turn in turns}
 
     def _running(self, now: float) -> Mapping[Kind, Sequence[float]]:
         seconds: dict[Kind, list[float]] = defaultdict(list)

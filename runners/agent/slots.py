@@ -61,6 +61,11 @@ class Seat:
         """Whether so many others were built beside this build that it says nothing where it ran out of time."""
         return self.turn is not None and self.turn.crowded
 
+    @property
+    def is_long(self) -> bool:
+        """Whether this build is expected to take long beside the others that waited or ran when it got its slot."""
+        return self.turn is not None and self.turn.is_long
+
 
 class Device:
     """A GPU, or all cores of a machine without one."""
