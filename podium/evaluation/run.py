@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from hashlib import sha256
-from statistics import mean
 from threading import Event
 
 from podium.evaluation.inputs import Sample
+from podium.evaluation.order import Prospect, longest_first
 from podium.evaluation.rows import Graded, TaskRows, graded
 from problems.spec.problem import CommandProblem
 from problems.spec.solution import FileSolution
@@ -16,6 +16,7 @@ from runners.agent.nvcc import AS_WRITTEN, BuildPolicy
 from runners.agent.pipeline import Pipeline
 from runners.agent.profilers import timer_for
 from runners.agent.sandbox.policy import SandboxFault
+from runners.agent.steps import build_guess
 from runners.agent.task import Subject, Task, Unwatched, files_of
 from runners.protocol import Profiler, ResourceLimits, TimingPolicy
 
@@ -90,22 +91,18 @@ class Grader:
         return {task: TaskRows(members, self._compares(members[0])) for task, members in by_task.items()}
 
     def _longest_first(self, tasks: Mapping[str, TaskRows]) -> list[Sample]:
-        """All samples, from the task whose runs took longest so far: a long one that begins last ends alone.
+        """All samples, task by task, in the order that has the last one end soonest."""
+        ordered = longest_first([self._prospect(task, rows.samples) for task, rows in tasks.items()])
+        return [sample for prospect in ordered for sample in tasks[prospect.task].samples]
 
-        A task that never ran stands where an average one does; of equals those with a benchmark come first.
-        """
+    def _prospect(self, task: str, samples: Sequence[Sample]) -> Prospect:
         durations, options = self._pipeline.environment.durations, self._options
-        known = {
-            task: durations.of_runs(_problem_sha256(rows.samples[0]), options.timing, options.profiler)
-            for task, rows in tasks.items()
-        }
-        average = mean([seconds for seconds in known.values() if seconds is not None] or [0.0])
-
-        def weight(task: str) -> tuple[float, bool]:
-            seconds = known[task]
-            return average if seconds is None else seconds, self._compares(tasks[task].samples[0])
-
-        return [sample for task in sorted(tasks, key=weight, reverse=True) for sample in tasks[task].samples]
+        return Prospect(
+            task,
+            run_seconds=durations.of_runs(_problem_sha256(samples[0]), options.timing, options.profiler),
+            build_seconds=max(map(_build_seconds, samples)),
+            has_benchmark=self._compares(samples[0]),
+        )
 
     def _compares(self, sample: Sample) -> bool:
         """Whether a baseline is measured beside the task's samples."""
@@ -147,6 +144,14 @@ class Grader:
 
 def _problem_sha256(sample: Sample) -> str:
     return sha256(sample.record.line).hexdigest()
+
+
+def _build_seconds(sample: Sample) -> float:
+    """A guess; 0 where nothing is built."""
+    problem = sample.record.problem
+    if sample.skip_reason or sample.draft.invalid_reason or not problem.build_command:
+        return 0.0
+    return build_guess(Subject(problem, _problem_sha256(sample), files_of(sample.solution))).seconds
 
 
 def limits_of(problem: CommandProblem) -> ResourceLimits:

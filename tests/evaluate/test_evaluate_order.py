@@ -1,6 +1,10 @@
-"""What took long when it was graded before is begun first; a task's own samples and rows keep their order."""
+"""What took long when it was graded before is begun first, else what is heavy to build.
+
+A task's own samples and rows keep their order.
+"""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from threading import Event
@@ -109,6 +113,56 @@ def test_what_never_ran_stands_where_the_average_does_and_equals_keep_their_orde
     for n, seconds in (("2", 1.0), ("3", 9.0), ("5", 1.0), ("6", 9.0)):
         bench.durations.add((kind_of_test(digest(samples, f"a/{n}")),), seconds)
     assert tasks_of(bench.order(samples)) == "3614725"
+
+
+def includes(*libraries: str, path: str = "test/main.cu") -> list[dict[str, str]]:
+    return [{"path": path, "content": "".join(f"#include <{library}/any.h>\n" for library in libraries)}]
+
+
+TIMED = {"benchmark_command": "true"}
+CUTLASS, CUB, CUDA = ({"test_files": includes(library)} for library in ("cutlass", "cub", "cuda"))
+
+
+def test_where_nothing_ran_before_heavy_builds_begin_with_light_ones_that_are_timed_between(
+    tmp_path: Path, start: Callable[[], Bench]
+) -> None:
+    changes: list[dict[str, Any]] = [TIMED, {}, CUDA | TIMED, CUB, CUTLASS, CUTLASS, CUTLASS, CUTLASS]
+    problems = [problem(f"a/{n}", **changed) for n, changed in enumerate(changes, 1)]
+    samples, bench = samples_of(tmp_path, problems), start()
+    assert tasks_of(bench.order(samples)) == "56718432"
+
+
+def test_what_a_solution_includes_counts_as_well_and_the_heaviest_sample_decides(
+    tmp_path: Path, start: Callable[[], Bench]
+) -> None:
+    problems = [problem("a/1", **CUDA), problem("a/2"), problem("a/3", **CUB)]
+    scripts = {"a/1": ["any"], "a/2": ["any", "#include <cutlass/any.h>"], "a/3": ["any"]}
+    pack = read_problems(write_problems(tmp_path, problems), [])
+    solutions = [solution(task, script, "a.cu") for task in scripts for script in scripts[task]]
+    reader = Reader(pack, Hardware("cpu"), "", strict=False)
+    (found,) = reader.read([write_solutions(tmp_path, solutions)])
+    assert tasks_of(start().order(list(found.samples))) == "2231"
+
+
+def test_what_is_not_built_is_lightest(tmp_path: Path, start: Callable[[], Bench]) -> None:
+    unbuilt: list[dict[str, Any]] = [CUTLASS | {"build_command": None}, CUTLASS, CUTLASS, {}]
+    problems = [problem(f"a/{n}", **changed) for n, changed in enumerate(unbuilt, 1)]
+    _, skipped, invalid, built = samples = samples_of(tmp_path, problems)
+    samples[1] = replace(skipped, skip_reason="needs what is not here")
+    samples[2] = replace(invalid, draft=replace(invalid.draft, invalid_reason="names no file"))
+    assert samples[3] is built
+    assert tasks_of(start().order(samples)) == "4123"
+
+
+def test_where_some_ran_before_heavier_builds_come_first_of_equals_alone(
+    tmp_path: Path, start: Callable[[], Bench]
+) -> None:
+    changes: list[dict[str, Any]] = [{}, TIMED, CUB, CUTLASS | TIMED, CUTLASS, {}]
+    problems = [problem(f"a/{n}", **changed) for n, changed in enumerate(changes, 1)]
+    samples, bench = samples_of(tmp_path, problems), start()
+    bench.durations.add((kind_of_test(digest(samples, "a/1")),), 9.0)
+    bench.durations.add((kind_of_test(digest(samples, "a/5")),), 1.0)
+    assert tasks_of(bench.order(samples)) == "143265"
 
 
 def test_a_tasks_samples_and_rows_keep_their_order(tmp_path: Path, start: Callable[[], Bench]) -> None:
