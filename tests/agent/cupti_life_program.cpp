@@ -54,7 +54,12 @@ int main(int, char** words) {
     start_cuda();
     if (how == "copy") return ask("fake_copy", std::uint64_t{std::strtoull(words[2], nullptr, 10)}), 0;
     if (how == "launch and copy") launch(1), ask("fake_copy", std::uint64_t{1 << 20}), std::exit(0);
+    if (how == "launch") return launch(std::atoi(words[2])), 0;
     if (how == "free") return ask("fake_free", std::uint64_t{300'000}), 0;
+    if (how == "free in capture") {
+        ask("fake_capture", std::uint32_t{1}), ask("fake_free", std::uint64_t{300'000}), ask("fake_capture", std::uint32_t{0});
+        return ask("fake_free", std::uint64_t{0}), 0;
+    }
     if (how == "wait") return ask("fake_wait"), 0;
     if (how == "stop recording") ask("fake_stop_recording");
     work();

@@ -19,7 +19,7 @@ std::deque<CUpti_ActivityKernel10> pending;
 std::uint32_t correlation = 0;
 bool is_recording = false, is_subscribed = true;
 
-constexpr CUpti_CallbackId LAUNCH = 1, RESET = 2, COPY = 3, WAIT = 4, FREE = 5;
+constexpr CUpti_CallbackId LAUNCH = 1, RESET = 2, COPY = 3, WAIT = 4, FREE = 5, CAPTURE = 6, END_CAPTURE = 7;
 
 void call(CUpti_CallbackDomain domain, CUpti_CallbackId id, CUpti_ApiCallbackSite site, const void* parameters = nullptr) {
     static const int success = 0;
@@ -45,7 +45,10 @@ void fake_context() { callback(nullptr, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RES
 void fake_launch(std::uint64_t starts_in_ns, std::uint64_t lasts_ns) {
     ++correlation;
     call(CUPTI_CB_DOMAIN_RUNTIME_API, LAUNCH, CUPTI_API_ENTER);
-    call(CUPTI_CB_DOMAIN_DRIVER_API, LAUNCH, CUPTI_API_ENTER);
+    cuLaunchKernel_params launch{};
+    launch.f = reinterpret_cast<CUfunction>(std::uintptr_t{0x1230});
+    launch.hStream = reinterpret_cast<CUstream>(std::uintptr_t{0x70});
+    call(CUPTI_CB_DOMAIN_DRIVER_API, LAUNCH, CUPTI_API_ENTER, &launch);
     if (is_recording) {
         const std::lock_guard<std::mutex> guard(lock);
         CUpti_ActivityKernel10 kernel{};
@@ -56,7 +59,7 @@ void fake_launch(std::uint64_t starts_in_ns, std::uint64_t lasts_ns) {
         kernel.end = kernel.start + lasts_ns;
         pending.push_back(kernel);
     }
-    call(CUPTI_CB_DOMAIN_DRIVER_API, LAUNCH, CUPTI_API_EXIT);
+    call(CUPTI_CB_DOMAIN_DRIVER_API, LAUNCH, CUPTI_API_EXIT, &launch);
     call(CUPTI_CB_DOMAIN_RUNTIME_API, LAUNCH, CUPTI_API_EXIT);
 }
 
@@ -74,6 +77,11 @@ void fake_free(std::uint64_t lasts_us) {
     call(CUPTI_CB_DOMAIN_DRIVER_API, FREE, CUPTI_API_ENTER);
     usleep(static_cast<useconds_t>(lasts_us));
     call(CUPTI_CB_DOMAIN_DRIVER_API, FREE, CUPTI_API_EXIT);
+}
+
+void fake_capture(std::uint32_t begins) {
+    const CUpti_CallbackId id = begins ? CAPTURE : END_CAPTURE;
+    for (const auto site : {CUPTI_API_ENTER, CUPTI_API_EXIT}) call(CUPTI_CB_DOMAIN_DRIVER_API, id, site);
 }
 
 void fake_reset() {
@@ -100,7 +108,9 @@ CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t id, const
             : id == RESET ? "cuDevicePrimaryCtxReset_v2"
             : id == COPY  ? "cuMemcpyHtoD_v2"
             : id == WAIT  ? "cuCtxSynchronize"
-            : id == FREE  ? "cuMemFree_v2" : nullptr;
+            : id == FREE  ? "cuMemFree_v2"
+            : id == CAPTURE     ? "cuStreamBeginCapture_v2"
+            : id == END_CAPTURE ? "cuStreamEndCapture" : nullptr;
     return *name ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc function) {

@@ -39,9 +39,12 @@ constexpr std::uint64_t LOOK_NS = 100'000;       // how often the page is looked
 constexpr unsigned SELDOM = 4;                   // all others' every so many times
 constexpr std::uint64_t IDLE_NS = 200'000;       // who leaves the device alone for so long lets others have it
 constexpr std::uint64_t UNSETTLED_NS = 500'000;  // the same for whom work may still run that nobody has waited for
-constexpr std::uint64_t GAP_NS = 10'000'000;    // a benchmark may leave it alone for so long in the midst of its work,
-constexpr std::uint64_t GAPS_NS = 200'000'000;  // and for so long in all: caches that others have used lengthen its kernels
+constexpr std::uint64_t GAP_NS = 5'000'000;      // a benchmark may leave it alone for so long in the midst of its work,
+constexpr std::uint64_t GAPS_NS = 40'000'000;  // and for so long in all: caches that others have used lengthen its kernels
 constexpr std::uint64_t TURN_NS = 5'000'000;     // how long a run's first turn is thought to last
+constexpr std::uint64_t SLICE_NS = 20'000'000;   // a turn of so long is called back where others want brief ones
+constexpr std::uint64_t BRIEF_NS = SLICE_NS / 2;
+constexpr std::uint64_t UNKNOWN_MS = 1'000'000'000;  // what runs are expected to take of whose kind none has ended
 constexpr std::size_t STARTS = 4;                  // at a time: more are no faster
 constexpr std::uint64_t START_NS = 500'000'000;  // who starts CUDA and makes no context keeps others for so long only
 constexpr std::uint64_t PHASE_NS = 150'000'000;    // how long one kind keeps the other waiting
@@ -73,7 +76,8 @@ void tell(const char* event, const std::string& id, std::uint64_t at_ns) {
 
 class Run {
 public:
-    Run(int file, bool alone, std::uint64_t expected_ms) : alone(alone), expected_ms(expected_ms), file_(file) {
+    Run(int file, bool alone, std::uint64_t expected_ms)
+        : alone(alone), expected_ms(expected_ms), added_ns_(now_ns()), file_(file) {
         // For the kernel alone: to read or write there could end the porter, were the file cut short.
         void* mapped = ::mmap(nullptr, sizeof(Page), PROT_READ, MAP_SHARED, file, 0);
         if (mapped != MAP_FAILED) mapped_ = static_cast<const char*>(mapped);
@@ -90,6 +94,7 @@ public:
     const bool alone;
     const std::uint64_t expected_ms;
     bool waits = false, inside = false;
+    bool recalled = false;  // inside, and asked to stop in the midst of its work
     std::uint64_t held_ns = 0, asked_ns = 0, opened_ns = 0;
     std::uint64_t turn_ns = TURN_NS;  // how long its turns last, the latest counting most
     std::uint64_t last_use_ns = 0;    // as its page said when it was last looked at
@@ -107,6 +112,12 @@ public:
     void note_use(std::uint64_t at_ns) {
         if (last_use_ns != 0 && at_ns > last_use_ns + IDLE_NS) gap_ns = (gap_ns + (at_ns - last_use_ns)) / 2;
     }
+    // How much its waits count: what is to run for longest ends last, and should have waited least.
+    double weight(std::uint64_t now) const {
+        const std::uint64_t spent_ms = (now - added_ns_) / 1'000'000;
+        if (expected_ms >= UNKNOWN_MS || spent_ms >= expected_ms) return 1.0;
+        return 1.0 + static_cast<double>(expected_ms - spent_ms) / 1e3;
+    }
     bool wants_start() const { return wanted != granted; }
     bool is_starting(std::uint64_t now) const { return granted != done && now - start_granted_ns < START_NS; }
 
@@ -116,6 +127,7 @@ private:
         if (mapped_) ::syscall(SYS_futex, mapped_ + offset, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
     }
 
+    std::uint64_t added_ns_;
     int file_;
     const char* mapped_ = nullptr;
 };
@@ -129,6 +141,12 @@ std::uint64_t unused_ns(const Page& page, std::uint64_t now) {
 // Calls that have returned may have left work on the device: until the program has waited for it, or for a while.
 bool is_idle(const Page& page, std::uint64_t now) {
     return unused_ns(page, now) > (page.unsettled ? UNSETTLED_NS : IDLE_NS);
+}
+
+// Whether all that it does now is to wait at the gate, which was closed in the midst of its work.
+bool has_stopped(const Page& page, std::uint64_t now) {
+    const bool may_run_on = page.unsettled && now < page.last_use_ns + UNSETTLED_NS;
+    return page.waiting && page.in_progress == page.waiting && !may_run_on;
 }
 
 // Whose time it is where benchmarks and others exclude each other and both want to.
@@ -153,6 +171,7 @@ private:
 struct Scene {
     bool alone_inside = false, quiet_inside = false, shared_inside = false, starting = false;
     bool alone_waits = false, quiet_waits = false, shared_waits = false, start_waits = false;
+    bool brief_waits = false;  // of those that want it alone
 };
 
 class Porter {
@@ -193,13 +212,19 @@ public:
                 run.note_use(page.last_use_ns);
                 run.last_use_ns = page.last_use_ns;
             }
-            if (!run.inside && page.waiting) {
+            if (run.recalled) {
+                if (has_stopped(page, now_ns()) || is_idle(page, now_ns())) leave(id, run);
+            } else if (!run.inside && page.waiting) {
                 run.waits = true;
                 run.asked_ns = now_ns();
                 run.note_use(run.asked_ns);
                 tell("ask", id, run.asked_ns);
             } else if (kept_waiting && is_idle(page, now_ns()) && !is_gap(run, page, now)) {
                 take_back(id, run);
+            } else if (kept_waiting && is_to_stop(run, scene, now)) {
+                run.recalled = true;
+                run.last_use_ns = 0;  // how long it then takes to stop is no gap
+                run.write_open(0);
             } else if (run.inside && !page.open) {
                 run.write_open(1);
             }
@@ -213,6 +238,13 @@ private:
         if (!run.alone || run.gap_ns > GAP_NS || run.gaps_ns >= GAPS_NS || unused_ns(page, now) > GAP_NS) return false;
         run.gaps_ns += now - looked_ns_;
         return true;
+    }
+
+    // Whether it has had the device for long, and those it keeps waiting want it for a moment, or it is their time.
+    bool is_to_stop(const Run& run, const Scene& scene, std::uint64_t now) const {
+        if (now - run.opened_ns < SLICE_NS) return false;
+        if (!run.alone) return turns_.benchmarks();
+        return scene.brief_waits || (scene.shared_waits && !turns_.benchmarks());
     }
 
     // A call that began just before the gate closed has the device still.
@@ -234,7 +266,7 @@ private:
 
     void leave(const std::string& id, Run& run) {
         const std::uint64_t now = now_ns();
-        run.inside = false;
+        run.inside = run.recalled = false;
         run.held_ns += now - run.opened_ns;
         run.turn_ns = (3 * run.turn_ns + (now - run.opened_ns)) / 4;
         tell("close", id, now);
@@ -249,6 +281,7 @@ private:
             scene.shared_inside |= run.inside && !run.alone;
             scene.starting |= run.is_starting(now);
             scene.alone_waits |= run.waits && run.alone;
+            scene.brief_waits |= run.waits && run.alone && run.turn_ns <= BRIEF_NS;
             scene.quiet_waits |= run.waits && quiet;
             scene.shared_waits |= run.waits && !run.alone;
             scene.start_waits |= run.wants_start();
@@ -325,15 +358,16 @@ private:
         return one.alone != other.alone ? one.alone : one.start_asked_ns < other.start_asked_ns;
     }
 
-    // Of those that want it alone: whoever has waited most for the length of its turns. One that wants a moment a hundred
-    // times must not wait for others' seconds each time, and nobody waits for ever.
+    // Of those that want it alone: whoever has waited most for the length of its turns, and for how long it is still to
+    // run. One that wants a moment a hundred times must not wait for others' seconds each time, and nobody waits for ever.
     std::map<std::string, Run>::iterator following(std::uint64_t now, bool is_quiet) {
         auto next = runs_.end();
         double most = -1.0;
         for (auto run = runs_.begin(); run != runs_.end(); ++run) {
             const Run& one = run->second;
             if (!one.waits || !one.alone || (!is_quiet && one.wants_quiet(now))) continue;
-            const double waited = static_cast<double>(now - one.asked_ns) / static_cast<double>(one.turn_ns);
+            const double waited =
+                one.weight(now) * static_cast<double>(now - one.asked_ns) / static_cast<double>(one.turn_ns);
             if (waited <= most) continue;
             most = waited;
             next = run;

@@ -1,14 +1,15 @@
 // The CUDA side: the driver calls InitializeInjection when a process starts to use CUDA (CUDA_INJECTION64_PATH).
 // Device work comes as activity records; callbacks on the calls that launch it say who launched it, and when.
 #include <cupti.h>
-#include <dlfcn.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
 
+#include "names.h"
 #include "process.h"
+#include "turns.h"
 
 namespace podium {
 namespace {
@@ -16,7 +17,6 @@ namespace {
 constexpr std::size_t BUFFER_BYTES = 1 << 20;
 constexpr std::size_t ALIGNMENT = 8;
 constexpr std::uint32_t FULL_BUFFERS_EVERY_MS = 100;
-constexpr CUpti_CallbackId MOST_CALLBACKS = 4096;
 
 std::string_view direction(std::uint8_t kind) {
     switch (kind) {
@@ -63,79 +63,26 @@ void CUPTIAPI buffer_completed(CUcontext context, std::uint32_t stream, std::uin
 
 void flush_complete() { cuptiActivityFlushAll(0); }
 
-bool begins(std::string_view name, std::string_view with) { return name.compare(0, with.size(), with) == 0; }
-
-bool contains(std::string_view name, std::string_view part) { return name.find(part) != std::string_view::npos; }
-
-// By name, so that variants which later versions add are seen too.
 bool launches(std::string_view name) {
-    for (const char* prefix : {"cuLaunch", "cuGraphLaunch", "cuMemcpy", "cuMemset", "cudaLaunch", "cudaGraphLaunch",
-                               "cudaMemcpy", "cudaMemset"})
-        if (begins(name, prefix)) return true;
-    return false;
-}
-
-// The driver's calls alone: the runtime makes them.
-bool uses_device(std::string_view name) {
-    for (const char* prefix : {"cuLaunch", "cuGraphLaunch", "cuMemcpy", "cuMemset"})
-        if (begins(name, prefix)) return true;
-    return false;
-}
-
-bool waits_for_device(std::string_view name) {
-    for (const char* prefix : {"cuCtxSynchronize", "cuStreamSynchronize", "cuEventSynchronize"})
-        if (begins(name, prefix)) return true;
-    return false;
-}
-
-// Those that wait for the kernels that may use what they take away.
-bool may_wait_for_device(std::string_view name) {
-    for (const char* prefix : {"cuMemFree", "cuArrayDestroy", "cuMipmappedArrayDestroy", "cuModuleUnload", "cuLibraryUnload"})
-        if (begins(name, prefix)) return !contains(name, "Async");
-    return false;
-}
-
-// Copies between host and device, whose parameters all begin alike.
-bool crosses(std::string_view name) {
-    return (begins(name, "cuMemcpyHtoD") || begins(name, "cuMemcpyDtoH")) && contains(name, "_v2");
-}
-
-// Those that return only once what the program had begun is done: copies to pageable memory, and waits.
-bool settles(std::string_view name) {
-    const bool copies_back = contains(name, "DtoH") && !contains(name, "Async");
-    return copies_back || waits_for_device(name);
-}
-
-// A long copy over the bus leaves nearly all of the device's bandwidth to others and takes most of many benchmarks' time,
-// so it needs no turn where copies are not what is timed. A short one may be done by what computes, like a kernel.
-constexpr std::size_t LONG_COPY_BYTES = 1 << 20;
-bool copies_need_turns = false;
-
-bool is_long_copy(const CUpti_CallbackData* call) {
-    const auto* copy = static_cast<const cuMemcpyHtoD_v2_params*>(call->functionParams);
-    return copy && copy->ByteCount >= LONG_COPY_BYTES;
+    return begins_with_any(name, {"cuLaunch", "cuGraphLaunch", "cuMemcpy", "cuMemset", "cudaLaunch", "cudaGraphLaunch",
+                                  "cudaMemcpy", "cudaMemset"});
 }
 
 // Those that make one kernel record each, unless they are captured into a graph.
 bool launches_kernel(std::string_view name) {
-    if (contains(name, "MultiDevice")) return false;
-    for (const char* prefix : {"cuLaunchKernel", "cuLaunchCooperativeKernel", "cudaLaunchKernel", "cudaLaunchCooperativeKernel"})
-        if (begins(name, prefix)) return true;
-    return false;
+    return !contains(name, "MultiDevice") &&
+           begins_with_any(name, {"cuLaunchKernel", "cuLaunchCooperativeKernel", "cudaLaunchKernel",
+                                  "cudaLaunchCooperativeKernel"});
 }
 
 // What takes a context and its unread records away.
 bool tears_down(std::string_view name) {
-    for (const char* prefix : {"cudaDeviceReset", "cudaThreadExit", "cuCtxDestroy", "cuDevicePrimaryCtxReset",
-                               "cuDevicePrimaryCtxRelease"})
-        if (begins(name, prefix)) return true;
-    return false;
+    return begins_with_any(name, {"cudaDeviceReset", "cudaThreadExit", "cuCtxDestroy", "cuDevicePrimaryCtxReset",
+                                  "cuDevicePrimaryCtxRelease"});
 }
 
 struct Watched {
-    bool launch[MOST_CALLBACKS], kernel[MOST_CALLBACKS], teardown[MOST_CALLBACKS], gated[MOST_CALLBACKS],
-        waiting[MOST_CALLBACKS], crossing[MOST_CALLBACKS], settling[MOST_CALLBACKS], async[MOST_CALLBACKS],
-        per_thread[MOST_CALLBACKS], freeing[MOST_CALLBACKS];
+    bool launch[MOST_CALLBACKS], kernel[MOST_CALLBACKS], teardown[MOST_CALLBACKS];
 } runtime_calls, driver_calls;
 CUpti_SubscriberHandle subscriber = nullptr;
 
@@ -153,55 +100,6 @@ void count_kernel(const CUpti_CallbackData* call) {
     if (its && nested == 0 && failure && *failure == 0) its->kernel_called();
 }
 
-// Waits for the stream in whose order a synchronous copy is done. False where the driver's function is not to be had.
-bool wait_for_stream(bool per_thread) {
-    using Wait = CUresult (*)(CUstream);
-    static const auto wait_for = [] {
-        void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
-        return driver ? reinterpret_cast<Wait>(dlsym(driver, "cuStreamSynchronize")) : nullptr;
-    }();
-    if (!wait_for) return false;
-    wait_for(per_thread ? CU_STREAM_PER_THREAD : CU_STREAM_LEGACY);
-    return true;
-}
-
-// Around a call that needs no turn but waits for the kernels before it, which must not run on into another's turn: where
-// there may be some, the run keeps its turn meanwhile. Returns whether it does from now on.
-bool keep_turn(bool enters, bool settles) {
-    thread_local bool keeps = false;
-    if (enters) {
-        keeps = gate().is_unsettled();
-        if (keeps) gate().attend();
-    } else if (keeps) {
-        keeps = false;
-        settles ? gate().leave(true) : gate().depart();
-    } else if (settles) {
-        gate().note_settled();
-    }
-    return keeps;
-}
-
-// The turn is kept until the kernels are done, and not for the copy; for what is only begun, as long as the call takes.
-void copy_without_turn(const Watched& watched, CUpti_CallbackId id, bool enters) {
-    const bool keeps = keep_turn(enters, watched.settling[id]);
-    if (keeps && !watched.async[id] && wait_for_stream(watched.per_thread[id])) keep_turn(false, true);
-}
-
-void take_turn(const Watched& watched, CUpti_CallbackId id, const CUpti_CallbackData* call) {
-    const bool enters = call->callbackSite == CUPTI_API_ENTER;
-    if (watched.crossing[id] && !copies_need_turns && is_long_copy(call)) {
-        copy_without_turn(watched, id, enters);
-    } else if (watched.freeing[id]) {
-        keep_turn(enters, false);
-    } else if (!enters) {
-        gate().leave(watched.settling[id]);
-    } else if (watched.waiting[id]) {
-        gate().attend();
-    } else {
-        gate().enter();
-    }
-}
-
 void CUPTIAPI called(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
     if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
         if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
@@ -212,9 +110,10 @@ void CUPTIAPI called(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, co
     }
     const auto* call = static_cast<const CUpti_CallbackData*>(data);
     if (id >= MOST_CALLBACKS) return;
-    const Watched& watched = domain == CUPTI_CB_DOMAIN_RUNTIME_API ? runtime_calls : driver_calls;
+    const bool is_driver = domain == CUPTI_CB_DOMAIN_DRIVER_API;
+    const Watched& watched = is_driver ? driver_calls : runtime_calls;
     if (watched.kernel[id]) count_kernel(call);
-    if (watched.gated[id] || watched.waiting[id] || watched.freeing[id]) take_turn(watched, id, call);
+    if (is_driver && gate().in_use()) take_turn(id, call);
     if (call->callbackSite != CUPTI_API_ENTER) return;
     Recorder* its = recorder();
     if (its && watched.teardown[id]) flush_complete();
@@ -228,14 +127,8 @@ void watch(CUpti_CallbackDomain domain, CUpti_CallbackId end, Watched& watched) 
         watched.launch[id] = launches(name);
         watched.kernel[id] = launches_kernel(name);
         watched.teardown[id] = tears_down(name);
-        watched.gated[id] = gate().in_use() && uses_device(name);
-        watched.waiting[id] = gate().in_use() && waits_for_device(name);
-        watched.freeing[id] = gate().in_use() && may_wait_for_device(name);
-        watched.crossing[id] = crosses(name);
-        watched.settling[id] = settles(name);
-        watched.async[id] = contains(name, "Async");
-        watched.per_thread[id] = contains(name, "_pt");
-        if (watched.launch[id] || watched.teardown[id] || watched.gated[id] || watched.waiting[id] || watched.freeing[id])
+        const bool takes_turns = domain == CUPTI_CB_DOMAIN_DRIVER_API && gate().in_use() && learn_turns(id, name);
+        if (watched.launch[id] || watched.teardown[id] || takes_turns)
             cuptiEnableCallback(1, subscriber, domain, id);
     }
 }
@@ -257,7 +150,7 @@ std::uint64_t CUPTIAPI timestamp() { return clock_now(); }
 
 // False where another tool in the process has CUPTI's callbacks already.
 bool subscribe() {
-    copies_need_turns = is_set("PODIUM_GATE_COPIES");
+    if (is_set("PODIUM_GATE_COPIES")) let_copies_need_turns();
     if (cuptiSubscribe(&subscriber, called, nullptr) != CUPTI_SUCCESS) return false;
     cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
     watch(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_SIZE, runtime_calls);

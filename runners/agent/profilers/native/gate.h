@@ -54,16 +54,23 @@ public:
         if (page_ && starts_.load() && !started_.exchange(true)) page_->starts_done.fetch_add(1);
     }
 
-    // Before a call that uses the device; returns once the run has it.
-    void enter() {
+    // Before a call that uses the device; returns once the run has it. `settle` waits for work that nobody has waited for
+    // and says whether it is done: the node may call a turn back in the midst of it.
+    template <class Settle>
+    void enter(Settle settle) {
         if (!page_) return;
         page_->in_progress.fetch_add(1);
         if (!page_->open.load()) {
+            if (page_->unsettled.load() && settle()) page_->unsettled.store(0);
             page_->waiting.fetch_add(1);
             wait(page_->open, [](uint32_t open) { return open != 0; });
             page_->waiting.fetch_sub(1);
         }
         page_->last_use_ns.store(now_ns());
+    }
+
+    void enter() {
+        enter([] { return false; });
     }
 
     // Before a call that only waits for the device: it needs no turn, and keeps one that the run has.
