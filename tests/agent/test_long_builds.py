@@ -21,9 +21,8 @@ class Node:
         self.order = BuildOrder(range(slots))
         self.now = 0.0
 
-    def arrive(self, name: str, guess_seconds: float | None) -> Turn:
-        guess = None if guess_seconds is None else Guess(guess_seconds, 1)
-        turn = self.order.arrive((name,), self.now, guess)
+    def arrive(self, name: str, guess_seconds: float) -> Turn:
+        turn = self.order.arrive((name,), self.now, Guess(guess_seconds, 1))
         self._hand_out()
         return turn
 
@@ -61,16 +60,19 @@ def test_all_are_long_where_all_are_alike() -> None:
 
 
 def test_what_nothing_is_known_of_is_not_long_and_makes_nothing_else_short() -> None:
-    node = Node(3)
-    assert not node.arrive("new", None).is_long
-    assert node.arrive("guessed", 3.0).is_long
-    assert not node.arrive("also new", None).is_long
+    order = BuildOrder(range(2))
+    unknown = [order.arrive((name,), 0.0) for name in ("new", "also new")]
+    guessed = order.arrive(("guessed",), 0.0, Guess(3.0, 1))
+    assert order.hand_out(0.0) == unknown
+    order.leave(unknown[0])
+    assert order.hand_out(0.0) == [guessed]
+    assert [turn.is_long for turn in (*unknown, guessed)] == [False, False, True]
 
 
 def test_what_was_seen_counts_for_more_than_a_guess() -> None:
     node = Node(2)
     for name, seconds in (("long", 90.0), ("short", 2.0)):
-        turn = node.arrive(name, None)
+        turn = node.arrive(name, 10.0)
         node.now += seconds
         node.end(turn)
     assert node.arrive("long", 1.0).is_long
