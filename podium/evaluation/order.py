@@ -20,15 +20,15 @@ class Prospect:
     has_benchmark: bool
 
 
-def longest_first(prospects: Sequence[Prospect]) -> list[Prospect]:
+def longest_first(prospects: Sequence[Prospect], build_slots: int) -> list[Prospect]:
     """By their runs, where any task's are known: one that never ran stands where an average one does.
 
     Of equals those with heavier builds come first, then those with a benchmark. Where no runs are known builds alone
-    decide, and some light ones come early.
+    decide, see `heavy_beside_light`.
     """
     known = [one.run_seconds for one in prospects if one.run_seconds is not None]
     if not known:
-        return heavy_with_light_between(prospects)
+        return heavy_beside_light(prospects, build_slots)
     average = mean(known)
 
     def weight(one: Prospect) -> tuple[float, float, bool]:
@@ -37,20 +37,17 @@ def longest_first(prospects: Sequence[Prospect]) -> list[Prospect]:
     return sorted(prospects, key=weight, reverse=True)
 
 
-def heavy_with_light_between(prospects: Sequence[Prospect]) -> list[Prospect]:
-    """By turns the three with the heaviest builds left and the one with the lightest left that has a benchmark.
+def heavy_beside_light(prospects: Sequence[Prospect], build_slots: int) -> list[Prospect]:
+    """First as many as are built at once: three of four of them the heaviest, the others the lightest with a benchmark.
 
-    All in a row are heavy once no benchmark is left. Of equals those with a benchmark come first, else they keep their
-    order.
+    Then all others, the lightest first and of equals those with a benchmark: most slots pick the heaviest build that
+    waits whatever the order, and the rest of them go by it.
     """
     left = sorted(prospects, key=lambda one: (one.build_seconds, one.has_benchmark), reverse=True)
     order: list[Prospect] = []
-    while left:
-        order += left[:HEAVY_IN_A_ROW]
-        del left[:HEAVY_IN_A_ROW]
+    while left and len(order) < build_slots:
         timed = [one for one in left if one.has_benchmark]
-        if timed:
-            lightest = min(timed, key=lambda one: one.build_seconds)
-            left.remove(lightest)
-            order.append(lightest)
-    return order
+        wants_light = len(order) % (HEAVY_IN_A_ROW + 1) == HEAVY_IN_A_ROW
+        order.append(min(timed, key=lambda one: one.build_seconds) if wants_light and timed else left[0])
+        left.remove(order[-1])
+    return order + sorted(left, key=lambda one: (one.build_seconds, not one.has_benchmark))

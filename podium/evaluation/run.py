@@ -92,7 +92,8 @@ class Grader:
 
     def _longest_first(self, tasks: Mapping[str, TaskRows]) -> list[Sample]:
         """All samples, task by task, in the order that has the last one end soonest."""
-        ordered = longest_first([self._prospect(task, rows.samples) for task, rows in tasks.items()])
+        prospects = [self._prospect(task, rows.samples) for task, rows in tasks.items()]
+        ordered = longest_first(prospects, self._pipeline.environment.lanes.build_slots)
         return [sample for prospect in ordered for sample in tasks[prospect.task].samples]
 
     def _prospect(self, task: str, samples: Sequence[Sample]) -> Prospect:

@@ -123,13 +123,14 @@ TIMED = {"benchmark_command": "true"}
 CUTLASS, CUB, CUDA = ({"test_files": includes(library)} for library in ("cutlass", "cub", "cuda"))
 
 
-def test_where_nothing_ran_before_heavy_builds_begin_with_light_ones_that_are_timed_between(
+def test_where_nothing_ran_before_heavy_builds_fill_the_slots_and_light_ones_that_are_timed_follow(
     tmp_path: Path, start: Callable[[], Bench]
 ) -> None:
     changes: list[dict[str, Any]] = [TIMED, {}, CUDA | TIMED, CUB, CUTLASS, CUTLASS, CUTLASS, CUTLASS]
     problems = [problem(f"a/{n}", **changed) for n, changed in enumerate(changes, 1)]
     samples, bench = samples_of(tmp_path, problems), start()
-    assert tasks_of(bench.order(samples)) == "56718432"
+    assert bench.machine.environment.lanes.build_slots == 2
+    assert tasks_of(bench.order(samples)) == "56123478"
 
 
 def test_what_a_solution_includes_counts_as_well_and_the_heaviest_sample_decides(
