@@ -1,6 +1,7 @@
 """The way of one sample: skip, validate, look for references, build, test, benchmark, in ComputeEval's order."""
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 from runners.agent import floors, runs, steps
@@ -8,7 +9,8 @@ from runners.agent.account import Account, StepName
 from runners.agent.artefact import EMPTY
 from runners.agent.bounds import INTERPRETED_START_NOISE_MS, START_NOISE_MS, Finding, findings
 from runners.agent.build_cache import Build
-from runners.agent.durations import kind_of_benchmark, kind_of_test
+from runners.agent.durations import Kind, kind_of_benchmark, kind_of_test
+from runners.agent.early import begun
 from runners.agent.environment import NodeEnvironment
 from runners.agent.profilers import Timer, timer_for
 from runners.agent.references import References, missing_names
@@ -30,6 +32,8 @@ from runners.protocol import (
     WorkStage,
 )
 
+LONG_SECONDS = 20.0
+"""A benchmark that takes so long begins beside its test, though a test that fails then has it stopped."""
 NEVER_ENDED = "The program ended with status 0, but the test harness was never seen to reach its end."
 
 
@@ -85,7 +89,22 @@ class _Course:
             ended = self._build(timer)
         if ended is None and only_builds:
             return self._account.finish(Verdict.PASSED)
+        if ended is None and timer is not None and self._takes_long(timer):
+            with begun(lambda watcher: self._measured_once(timer, watcher), self._watcher) as timed:
+                return self._test() or self._time(timer, timed) or self._account.finish(Verdict.PASSED)
         return ended or self._test() or self._time(timer) or self._account.finish(Verdict.PASSED)
+
+    def _takes_long(self, timer: Timer) -> bool:
+        """Whether a benchmark beside others is known to take so long that it had best not wait for its test's end."""
+        if self._task.timing_policy is TimingPolicy.RANKED or not timer.waits_at_gate:
+            return False
+        seconds = self._environment.durations.known(self._kind_of_benchmark)
+        return seconds is not None and seconds >= LONG_SECONDS
+
+    @property
+    def _kind_of_benchmark(self) -> Kind:
+        task = self._task
+        return kind_of_benchmark(task.subject.problem_sha256, task.timing_policy, task.profiler)
 
     def _refuse(self) -> Finished | None:
         """What can be said without running anything."""
@@ -162,35 +181,37 @@ class _Course:
             )
         return self._account.finish(verdict, f"The {name} {how_it_ended(ended)}.")
 
-    def _time(self, timer: Timer | None) -> Finished | None:
+    def _time(self, timer: Timer | None, begun_before: Callable[[], Timed] | None = None) -> Finished | None:
         """Never ends the way: a benchmark that fails changes no verdict."""
         if timer is not None:
             self._watcher.enter(WorkStage.BENCHMARKING)
-            timed = self._measure(timer)
+            timed = self._looked_into(begun_before() if begun_before else self._measured_once(timer), timer)
             self._learn(timed)
             self._note_times(timed, timer)
         if self._task.try_withholding:
             self._account.withheld = self._withhold(timer)
         return None
 
-    def _measure(self, timer: Timer) -> Timed:
+    def _measured_once(self, timer: Timer, watcher: Watcher | None = None) -> Timed:
         stopwatch = self._pipeline.stopwatch
+        ranked = self._task.timing_policy is TimingPolicy.RANKED
+        return self._measured(stopwatch.ranked if ranked else stopwatch.quick, timer, watcher or self._watcher)
+
+    def _looked_into(self, timed: Timed, timer: Timer) -> Timed:
+        """The same, or what a second measurement found where others may have been to blame."""
         if self._task.timing_policy is TimingPolicy.RANKED:
-            return self._measured(stopwatch.ranked, timer)
-        timed = self._measured(stopwatch.quick, timer)
+            return timed
         # Beside others even memory may have been short.
         failed = timed.candidate.failed and not timed.candidate.hung
         suspicious = timer.waits_at_gate and (failed or self._findings(timed))
-        return self._measured(stopwatch.confirm, timer) if suspicious else timed
+        return self._measured(self._pipeline.stopwatch.confirm, timer, self._watcher) if suspicious else timed
 
     def _learn(self, timed: Timed) -> None:
         """How long it takes to time such a sample."""
-        task = self._task
-        kind = kind_of_benchmark(task.subject.problem_sha256, task.timing_policy, task.profiler)
-        self._environment.durations.learn((kind,), timed.own_ms / 1e3)
+        self._environment.durations.learn((self._kind_of_benchmark,), timed.own_ms / 1e3)
 
-    def _measured(self, measure: Measure, timer: Timer) -> Timed:
-        return measure(self._subject, self._product, timer, self._watcher, baseline=self._task.needs_baseline)
+    def _measured(self, measure: Measure, timer: Timer, watcher: Watcher) -> Timed:
+        return measure(self._subject, self._product, timer, watcher, baseline=self._task.needs_baseline)
 
     def _note_times(self, timed: Timed, timer: Timer) -> None:
         account, candidate, baseline = self._account, timed.candidate, timed.baseline

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from threading import Event
 from types import MappingProxyType
 
 from runners.agent import artefact
+from runners.agent.early import Either
 from runners.agent.environment import NodeEnvironment
 from runners.agent.errors import Cancelled
 from runners.agent.gpu.gate import Gate, Watched, Window
@@ -189,7 +189,7 @@ def _gated(
         command,
         environment={**command.environment, GATE: str(gate.path)},
         limits=replace(command.limits, wall_seconds=limit_seconds + WAITING_SECONDS),
-        cancelled=_Either(watcher.cancelled, gate.cancelled),
+        cancelled=Either(watcher.cancelled, gate.cancelled),
     )
     with gate.attended():
         outcome = run(environment, patient)
@@ -205,17 +205,6 @@ def _blurred(record: DeviceRecord | None) -> DeviceRecord | None:
     if record is None:
         return None
     return replace(record, busy_resolution_ms=record.busy_resolution_ms + OTHERS_BUSY_MS)
-
-
-class _Either(Event):
-    """Set as soon as one of two events is."""
-
-    def __init__(self, one: Event, other: Event) -> None:
-        super().__init__()
-        self._events = one, other
-
-    def is_set(self) -> bool:
-        return any(event.is_set() for event in self._events)
 
 
 @contextmanager
