@@ -120,7 +120,9 @@ class BuildOrder:
         expected = self._expected((*self._waiting, *self._holding), now)
         longest = max(filter(math.isfinite, expected.values()), default=0.0)
         for turn in given:
-            turn.is_long = LONG_SHARE * longest <= expected[turn] < math.inf
+            turn.is_long = 0.0 < expected[turn] < math.inf and expected[turn] >= LONG_SHARE * longest
+            # A long one that found a slot free takes it up for long, whatever came of the order.
+            turn.by_arrival &= not turn.is_long
 
     def _expected(self, turns: Sequence[Turn], now: float) -> dict[Turn, float]:
         """Seconds that each takes, waits not counted; infinite where nothing is known."""

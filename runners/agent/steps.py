@@ -21,7 +21,7 @@ SOLUTION_FILES = "PODIUM_SOLUTION_FILES"
 OBJECT_CACHE = "PODIUM_OBJECT_CACHE"
 """Tells the nvcc shim where ccache's folder stands; see sandbox/native/object_cache.h."""
 BUILD_JOBS = "PODIUM_NVCC_JOBS"
-"""Tells the nvcc shim how many sources it may compile at a time."""
+"""Tells the nvcc shim how many sources it may compile at a time: one where other builds keep the cores busy."""
 HOST_HEAP = "PODIUM_NVCC_HOST_HEAP_KIB"
 """Tells the nvcc shim how much memory gcc may fill before it frees any; see sandbox/native/nvcc_host.h."""
 MOST_HOST_HEAP_BYTES = 2 << 30
@@ -31,13 +31,13 @@ HOST_HEAP_SHARE = 1 / 4
 
 AGAIN = b"\n[out of time beside many other builds: once more, beside few]\n"
 """Shown while it is built, between what the two builds print; the result tells of the second one alone."""
-BUILD_NICENESS = 10
+BUILD_NICENESS = 17
 """Builds fill all cores of a node with GPUs, and what holds or waits for a GPU shall not wait for a core as well."""
-LONG_BUILD_NICENESS = 5
-"""Of builds that take long beside the others: five steps are three times the share of a core.
+LONG_BUILD_NICENESS = 11
+"""Of builds that take long beside the others: six steps are four times the share of a core.
 
 At one niceness for all, a build of 20 s of processor time took 36 s beside light ones, and what runs after it began
-late. Runs, at 0, still go before all builds.
+late. Runs, at 0, have twelve times the share of these still.
 """
 
 KINDS_BY_INCLUDES = 3
@@ -133,7 +133,7 @@ def _build_command(
         environment={
             **subject.build_policy.environment,
             SOLUTION_FILES: paths(subject),
-            BUILD_JOBS: str(max(2, cores() // environment.lanes.build_slots)),
+            BUILD_JOBS: str(1 if seat.crowded else max(2, cores() // environment.lanes.build_slots)),
             **_host_heap(subject),
             **({OBJECT_CACHE: objects.target} if objects else {}),
         },

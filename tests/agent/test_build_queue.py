@@ -179,10 +179,11 @@ def test_one_slot_goes_by_arrival() -> None:
 
 
 def test_the_oldest_comes_first_once_it_has_waited_too_long() -> None:
-    node = Simulation(slots=2)
+    node = Simulation(slots=4)
     node.run([(("long",), 9.0), (("short",), 1.0)])
-    node.arrive(("long",), 9.0)
-    node.arrive(("long",), 10 * OVERDUE_SECONDS)
+    for _ in range(3):
+        node.arrive(("long",), 9.0)
+    node.arrive(("short",), 10 * OVERDUE_SECONDS)  # it keeps the slot that goes by arrival
     came = node.now
     overdue = [node.arrive(("short",), 1.0) for _ in range(2)]
     while overdue[-1].slot is None:

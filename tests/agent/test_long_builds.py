@@ -9,6 +9,7 @@ import pytest
 from runners.agent import steps
 from runners.agent.build_queue import BuildOrder, Turn
 from runners.agent.durations import Guess
+from runners.agent.slots import Lanes
 from runners.agent.steps import BUILD_NICENESS, LONG_BUILD_NICENESS
 from runners.agent.task import Unwatched
 from tests.agent.machine import Machine, shell_problem, task_of
@@ -55,6 +56,7 @@ def test_all_are_long_where_all_are_alike() -> None:
     node = Node(2)
     turns = [node.arrive("any", 3.0) for _ in range(6)]
     for turn in turns:
+        node.now += 3.0
         node.end(turn)
     assert all(turn.is_long for turn in turns)
 
@@ -84,6 +86,16 @@ def test_what_runs_for_longer_than_was_guessed_shortens_others() -> None:
     node.arrive("slow", 3.0)
     node.now += 30.0
     assert not node.arrive("light", 10.0).is_long
+
+
+def test_long_ones_that_found_slots_free_leave_the_next_to_what_came_first() -> None:
+    node = Node(4)
+    light, *long = (node.arrive(f"{n}", seconds) for n, seconds in enumerate((3.0, 60.0, 60.0, 60.0)))
+    waiting = [node.arrive(name, seconds) for name, seconds in (("a", 3.0), ("b", 3.0), ("c", 20.0))]
+    node.end(light)
+    assert [turn.slot is not None for turn in waiting] == [True, False, False], "three of four are for long ones"
+    node.end(long[0])
+    assert [turn.slot is not None for turn in waiting] == [True, False, True]
 
 
 @pytest.mark.parametrize("leaves", ["while it waits", "its slot"])
@@ -117,6 +129,20 @@ def test_on_a_node_with_gpus_a_long_build_has_the_cores_before_other_builds_and_
     assert niceness_told(fresh_machine, 50.0) == LONG_BUILD_NICENESS
     assert niceness_told(fresh_machine, 5.0) == BUILD_NICENESS
     assert 0 < LONG_BUILD_NICENESS < BUILD_NICENESS
+
+
+def jobs_told(machine: Machine, script: str) -> int:
+    """How many sources the build of this script may compile at a time."""
+    subject = task_of(shell_problem(build_command=f"echo ${steps.BUILD_JOBS}"), {"solution.sh": script}).subject
+    return int(steps.build(machine.environment, subject, Unwatched()).stdout)
+
+
+def test_a_build_compiles_its_sources_one_by_one_where_others_keep_the_cores_busy(fresh_machine: Machine) -> None:
+    fresh_machine.environment = replace(fresh_machine.environment, lanes=Lanes(4, 1))
+    lanes = fresh_machine.environment.lanes
+    with lanes.build(), lanes.build():
+        assert jobs_told(fresh_machine, "in a crowd") == 1
+    assert jobs_told(fresh_machine, "with few") >= 2
 
 
 def test_without_gpus_builds_and_runs_are_alike(fresh_machine: Machine) -> None:
