@@ -183,7 +183,7 @@ def test_the_oldest_comes_first_once_it_has_waited_too_long() -> None:
     node.run([(("long",), 9.0), (("short",), 1.0)])
     for _ in range(3):
         node.arrive(("long",), 9.0)
-    node.arrive(("short",), 10 * OVERDUE_SECONDS)  # it keeps the slot that goes by arrival
+    node.arrive(("odd",), 10 * OVERDUE_SECONDS, Guess(1.0, n_kinds=1))  # it keeps the slot that goes by arrival
     came = node.now
     overdue = [node.arrive(("short",), 1.0) for _ in range(2)]
     while overdue[-1].slot is None:
