@@ -24,6 +24,7 @@ from tests.agent.gate_players import (
 
 QUIET_SECONDS = 0.1
 GAP_MS, GAPS_MS = 5.0, 40.0
+STARTS = 2
 """As in porter.cpp."""
 
 PROGRAM = """
@@ -94,29 +95,29 @@ def test_an_idle_program_gives_the_device_back_to_whom_it_keeps_waiting(
     assert gate.n_windows == 2
 
 
-def test_programs_start_four_at_a_time_and_the_wait_is_not_their_time(porter: Porter, tmp_path: Path) -> None:
+def test_programs_start_two_at_a_time_and_the_wait_is_not_their_time(porter: Porter, tmp_path: Path) -> None:
     with ExitStack() as stack:
-        players = [stack.enter_context(playing(tmp_path / str(number), porter)) for number in range(5)]
+        players = [stack.enter_context(playing(tmp_path / str(number), porter)) for number in range(STARTS + 1)]
         for player in players:
             player.want_start()
             time.sleep(0.01)
-        assert all(until(lambda player=player: player.may_start) for player in players[:4])
+        assert all(until(lambda player=player: player.may_start) for player in players[:STARTS])
         time.sleep(0.2)
-        assert not players[4].may_start
+        assert not players[STARTS].may_start
         players[1].have_started()
-        assert until(lambda: players[4].may_start)
-    assert players[4].gate.waited_seconds > 0.15
+        assert until(lambda: players[STARTS].may_start)
+    assert players[STARTS].gate.waited_seconds > 0.15
     assert players[0].gate.waited_seconds < 0.05
 
 
 def test_who_makes_no_context_after_its_start_keeps_others_for_a_while_only(porter: Porter, tmp_path: Path) -> None:
     with ExitStack() as stack:
-        players = [stack.enter_context(playing(tmp_path / str(number), porter)) for number in range(5)]
+        players = [stack.enter_context(playing(tmp_path / str(number), porter)) for number in range(STARTS + 1)]
         for player in players:
             player.want_start()
             time.sleep(0.01)
         began = time.monotonic()
-        assert until(lambda: players[4].may_start)
+        assert until(lambda: players[STARTS].may_start)
         assert 0.4 < time.monotonic() - began < 3
 
 
@@ -184,7 +185,7 @@ def test_what_starts_all_the_time_leaves_benchmarks_their_quiet(porter: Porter, 
 
 def test_who_has_waited_long_for_quiet_does_without(porter: Porter, tmp_path: Path) -> None:
     with ExitStack() as stack:
-        starters = [stack.enter_context(playing(tmp_path / str(number), porter)) for number in range(4)]
+        starters = [stack.enter_context(playing(tmp_path / str(number), porter)) for number in range(STARTS)]
         benchmark = stack.enter_context(playing(tmp_path / "benchmark", porter))
         for turn in range(4):
             for starter in starters:
@@ -206,7 +207,9 @@ def test_who_has_waited_long_for_quiet_does_without(porter: Porter, tmp_path: Pa
 
 def test_a_benchmark_starts_before_tests_that_asked_earlier(porter: Porter, tmp_path: Path) -> None:
     with ExitStack() as stack:
-        tests = [stack.enter_context(playing(tmp_path / str(number), porter, alone=False)) for number in range(5)]
+        tests = [
+            stack.enter_context(playing(tmp_path / str(number), porter, alone=False)) for number in range(STARTS + 1)
+        ]
         for test in tests:
             test.want_start()
             time.sleep(0.01)
@@ -215,14 +218,14 @@ def test_a_benchmark_starts_before_tests_that_asked_earlier(porter: Porter, tmp_
         time.sleep(0.05)
         tests[0].have_started()
         assert until(lambda: benchmark.may_start)
-        assert not tests[4].may_start
+        assert not tests[STARTS].may_start
         tests[1].have_started()
-        assert until(lambda: tests[4].may_start)
+        assert until(lambda: tests[STARTS].may_start)
 
 
 def test_what_is_to_run_for_longest_starts_first(porter: Porter, tmp_path: Path) -> None:
     with ExitStack() as stack:
-        first = [stack.enter_context(playing(tmp_path / str(number), porter)) for number in range(4)]
+        first = [stack.enter_context(playing(tmp_path / str(number), porter)) for number in range(STARTS)]
         for player in first:
             player.want_start()
         assert all(until(lambda player=player: player.may_start) for player in first)
@@ -248,7 +251,7 @@ def test_a_process_that_starts_waits_for_its_leave(porter: Porter, tmp_path: Pat
         ' std::puts("made"); std::fflush(stdout); std::getchar(); }',
     )
     with ExitStack() as stack:
-        others = [stack.enter_context(playing(tmp_path / str(number), porter)) for number in range(4)]
+        others = [stack.enter_context(playing(tmp_path / str(number), porter)) for number in range(STARTS)]
         for other in others:
             other.want_start()
         assert all(until(lambda other=other: other.may_start) for other in others)
@@ -260,14 +263,14 @@ def test_a_process_that_starts_waits_for_its_leave(porter: Porter, tmp_path: Pat
             time.sleep(0.3)
             others[0].have_started()
             assert process.stdout.readline() == "started\n"
-            fourth = stack.enter_context(playing(tmp_path / "fourth", porter))
-            fourth.want_start()
+            following = stack.enter_context(playing(tmp_path / "following", porter))
+            following.want_start()
             time.sleep(0.1)
-            assert not fourth.may_start
+            assert not following.may_start
             process.stdin.write("x")
             process.stdin.flush()
             assert process.stdout.readline() == "made\n"
-            assert until(lambda: fourth.may_start, 1.0)
+            assert until(lambda: following.may_start, 1.0)
             process.kill()
             process.communicate()
     assert gate.waited_seconds > 0.2
