@@ -47,6 +47,8 @@ from runners.protocol import Profiler, TimingPolicy
 DONE, INCOMPLETE, BAD_INPUT, INTERRUPTED = 0, 1, 2, 3
 SHOWN = 20
 FEW_WORKERS = 4
+WORKERS_OF_A_GPU = 12
+"""More tests and benchmarks beside each other keep each other from the driver for longer than they gain."""
 
 told = Console(stderr=True, soft_wrap=True)
 """Words for a person; standard output carries the summary alone."""
@@ -67,7 +69,7 @@ class Order:
     out: Path | None
     out_dir: Path
     ks: tuple[int, ...]
-    workers: int
+    workers: int | None
     sandbox: str | None
     options: Options
     hardware: Hardware
@@ -110,7 +112,7 @@ def evaluate(
         out=out,
         out_dir=out_dir,
         ks=_parse_ks(k),
-        workers=workers or _default_workers(hardware),
+        workers=workers,
         sandbox=sandbox.value if sandbox else None,
         options=Options(timing, profile, _timed_modes(profile, benchmark=benchmark), image, policy),
         hardware=hardware,
@@ -130,9 +132,9 @@ def _parse_ks(text: str) -> tuple[int, ...]:
     return ks
 
 
-def _default_workers(hardware: Hardware) -> int:
-    """With a GPU two a core: most wait for it, or for the driver to start them."""
-    return max(FEW_WORKERS, 2 * cores()) if hardware.device == "gpu" else FEW_WORKERS
+def _default_workers(n_gpus: int) -> int:
+    """With GPUs more than without, for most wait for one, or for the driver to start them."""
+    return max(FEW_WORKERS, min(2 * cores(), n_gpus * WORKERS_OF_A_GPU))
 
 
 def _build_policy(arch: str, hardware: Hardware) -> BuildPolicy:
@@ -237,7 +239,9 @@ class Evaluation:
                     files[row.sample.pack].add(row)
                 advance(sample.draft.task_id)
 
-            return Grader(Pipeline(environment), order.options, order.workers, cancelled).grade(todo, report)
+            return Grader(Pipeline(environment), order.options, environment.lanes.run_slots, cancelled).grade(
+                todo, report
+            )
 
     @contextmanager
     def _environment(self, *, bounded: bool) -> Iterator[NodeEnvironment]:
@@ -249,7 +253,8 @@ class Evaluation:
             raise SandboxUnavailable(words)
         gpus = Gpus.open() if uuids else None
         keeper = keeper_of(found.gpus, gpus, var_dir() / "evaluate")
-        lanes = Lanes(cores(), self._order.workers, uuids, keeper.clean if keeper else None)
+        workers = self._order.workers or _default_workers(len(uuids))
+        lanes = Lanes(cores(), workers, uuids, keeper.clean if keeper else None)
         peaks = keeper.peaks_of if keeper else unmeasured
         gate = gate_library() if uuids else None
         environment = NodeEnvironment.open("", var_dir() / "evaluate", sandbox, lanes, found, gpus, peaks, gate)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from hashlib import sha256
 from threading import Event
@@ -70,7 +71,8 @@ class Grader:
         tasks = self._tasks(samples)
         faults = []
         with ThreadPoolExecutor(self._workers + AHEAD, thread_name_prefix="grade") as pool:
-            futures = {pool.submit(self._one, sample): sample for sample in self._longest_first(tasks)}
+            with self._gathering(len(samples)):
+                futures = {pool.submit(self._one, sample): sample for sample in self._longest_first(tasks)}
             try:
                 for future in as_completed(futures):
                     sample = futures[future]
@@ -82,6 +84,13 @@ class Grader:
                 pool.shutdown(cancel_futures=True)
                 raise
         return faults
+
+    def _gathering(self, n_samples: int) -> AbstractContextManager[None]:
+        """Few samples have a slot each at once."""
+        lanes = self._pipeline.environment.lanes
+        if n_samples <= min(lanes.build_slots, lanes.run_slots):
+            return nullcontext()
+        return lanes.gathering(min(n_samples, self._workers + AHEAD))
 
     def _tasks(self, samples: Sequence[Sample]) -> dict[str, TaskRows]:
         """By task, so that a task's samples run close together and its baseline is measured near them."""

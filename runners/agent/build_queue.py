@@ -91,6 +91,10 @@ class BuildOrder:
             self._free.append(turn.slot)
 
     @property
+    def n_waiting(self) -> int:
+        return len(self._waiting)
+
+    @property
     def _half(self) -> int:
         return max(1, self._n_slots // 2)
 
@@ -144,7 +148,18 @@ class BuildQueue:
     def __init__(self, slots: Sequence[int], durations: Durations | None = None) -> None:
         self._durations = durations or Durations()
         self._order = BuildOrder(slots, self._durations)
+        self._held = False
         self._changed = Condition()
+
+    @property
+    def n_waiting(self) -> int:
+        return self._order.n_waiting
+
+    def hold(self, held: bool) -> None:
+        """Hand out nothing while held, so that of those that come about together the longest gets a slot first."""
+        with self._changed:
+            self._held = held
+            self._hand_out()
 
     @contextmanager
     def taken(self, kinds: Kinds = UNNAMED, guess: Guess | None = None, *, is_quiet: bool = False) -> Iterator[Turn]:
@@ -172,5 +187,5 @@ class BuildQueue:
         self._durations.write_when_due()
 
     def _hand_out(self) -> None:
-        if self._order.hand_out(time.monotonic()):
+        if not self._held and self._order.hand_out(time.monotonic()):
             self._changed.notify_all()

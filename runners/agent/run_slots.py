@@ -24,7 +24,18 @@ class RunSlots:
         self._clock = clock
         self._free = list(reversed(slots))
         self._waiting: list[_Turn] = []
+        self._held = False
         self._changed = Condition()
+
+    @property
+    def n_waiting(self) -> int:
+        return len(self._waiting)
+
+    def hold(self, held: bool) -> None:
+        """Hand out nothing while held, so that of those that come about together the longest gets a slot first."""
+        with self._changed:
+            self._held = held
+            self._hand_out()
 
     @contextmanager
     def taken(self, seconds: float) -> Iterator[int]:
@@ -54,7 +65,7 @@ class RunSlots:
 
     def _hand_out(self) -> None:
         handed = False
-        while self._free and self._waiting:
+        while self._free and self._waiting and not self._held:
             turn = self._next()
             self._waiting.remove(turn)
             turn.slot = self._free.pop()

@@ -1,6 +1,7 @@
 """Two lanes: builds on CPU slots, runs on run slots; a benchmark has its device alone."""
 
 import math
+import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
@@ -19,6 +20,8 @@ TESTS_WAIT_SECONDS = 0.5
 """How long tests gather while benchmarks wait too, where no porter sees to it."""
 ALONE_WAITS_SECONDS = 30.0
 """How long a command that must be quite alone lets others start before it: for it the device has to run empty."""
+GATHER_SECONDS = 0.5
+GATHER_LOOK_SECONDS = 0.005
 STARTS_WAIT_SECONDS = 10.0
 """How long several such in a row keep others from starting."""
 
@@ -118,6 +121,22 @@ class Lanes:
         wanted = self._devices.keys() & set(among) or self._devices.keys()
         with self._picking:
             return next(device for device in self._turns if device in wanted)
+
+    @contextmanager
+    def gathering(self, n: int) -> Iterator[None]:
+        """Hand out no slot before this is left and `n` wait for one, or a moment is over: samples that are begun
+        together come to the queues in any order, and the longest must not come last for that."""
+        queues = self._builds, self._runs
+        for queue in queues:
+            queue.hold(True)
+        try:
+            yield
+            deadline = time.monotonic() + GATHER_SECONDS
+            while sum(queue.n_waiting for queue in queues) < n and time.monotonic() < deadline:
+                time.sleep(GATHER_LOOK_SECONDS)
+        finally:
+            for queue in queues:
+                queue.hold(False)
 
     def build(self, kinds: Kinds = UNNAMED, guess: Guess | None = None) -> AbstractContextManager[Seat]:
         """A CPU slot, sooner where such builds take long; on a CPU node it pauses while a benchmark runs."""

@@ -1,0 +1,84 @@
+"""Samples that begin together get slots by length, in whatever order their threads come to the queues."""
+
+import threading
+import time
+
+import pytest
+
+from runners.agent import slots
+from runners.agent.build_queue import BuildQueue
+from runners.agent.durations import Guess
+from runners.agent.slots import Lanes, Place
+
+SOON = 5.0
+
+
+class Crowd:
+    """Threads that take a slot each, one after the other, and the order in which they got it."""
+
+    def __init__(self, lanes: Lanes) -> None:
+        self._lanes = lanes
+        self._threads: list[threading.Thread] = []
+        self.got: list[float] = []
+
+    def test(self, seconds: float) -> None:
+        self._begin(lambda: self._lanes.test(Place(seconds=seconds)), seconds)
+
+    def build(self, seconds: float) -> None:
+        self._begin(lambda: self._lanes.build((f"takes {seconds}",), Guess(seconds, 1)), seconds)
+
+    def _begin(self, lane: object, seconds: float) -> None:
+        def run() -> None:
+            with lane():  # type: ignore[operator]
+                self.got.append(seconds)
+                time.sleep(0.05)
+
+        thread = threading.Thread(target=run, daemon=True)
+        thread.start()
+        self._threads.append(thread)
+        time.sleep(0.01)
+
+    def end(self) -> list[float]:
+        for thread in self._threads:
+            thread.join(SOON)
+        return self.got
+
+
+@pytest.mark.parametrize(("kind", "first"), [("test", [3.0]), ("build", [1.0, 3.0])])
+def test_of_those_that_come_together_the_longest_gets_a_slot_first(kind: str, first: list[float]) -> None:
+    """Of two build slots one goes by arrival."""
+    lanes = Lanes(2, 1)
+    crowd = Crowd(lanes)
+    with lanes.gathering(3):
+        for seconds in (1.0, 2.0, 3.0):
+            getattr(crowd, kind)(seconds)
+        assert crowd.got == []
+    assert sorted(crowd.end()[: len(first)]) == first
+    assert sorted(crowd.got) == [1.0, 2.0, 3.0]
+
+
+def test_those_that_do_not_come_are_waited_for_for_a_moment_only() -> None:
+    lanes = Lanes(1, 1)
+    crowd = Crowd(lanes)
+    since = time.monotonic()
+    with lanes.gathering(3):
+        crowd.test(1.0)
+    assert slots.GATHER_SECONDS <= time.monotonic() - since < SOON
+    assert crowd.end() == [1.0]
+
+
+def test_nobody_is_kept_waiting_by_one_who_fails_to_gather() -> None:
+    lanes = Lanes(1, 1)
+    with pytest.raises(ValueError, match="broken"), lanes.gathering(3):
+        raise ValueError("broken")
+    with lanes.test(), lanes.build():
+        pass
+
+
+def test_who_leaves_a_queue_that_is_held_waits_no_more() -> None:
+    queue = BuildQueue(range(1))
+    queue.hold(True)
+    turn = queue._order.arrive(("any",), 0.0)
+    assert queue.n_waiting == 1
+    queue._order.leave(turn)
+    assert queue.n_waiting == 0
