@@ -125,10 +125,16 @@ def test_what_is_no_time_is_not_taken_for_one(value: str, unit: str) -> None:
     assert launch.metrics == {}
 
 
-def test_remarks_and_broken_rows_around_the_table_are_passed_over() -> None:
-    text = f'==PROF== "Connected"\n{table({})}==WARNING== done, or nearly\n"1","2","cut off'
+def test_remarks_around_the_table_are_passed_over() -> None:
+    text = f'==PROF== "Connected"\n{table({})}==WARNING== done, or nearly\n"Process ID","and more"\n'
     assert len(read_launches(text)) == 1
     assert read_launches("==WARNING== No kernels were profiled.\n") == []
+
+
+@pytest.mark.parametrize("row", ['"1","2","cut off', '"1","2","of","other","length"\n'])
+def test_a_launch_that_cannot_be_read_is_not_passed_over(row: str) -> None:
+    with pytest.raises(DamagedTable, match="1 launches that can be read, and 1 that cannot"):
+        read_launches(table({}) + row)
 
 
 @pytest.mark.parametrize("text", ['"ID","Process ID","Kernel Name"\n', f'"ID","Process ID"\n"{"x" * 200_000}"'])

@@ -112,6 +112,17 @@ def test_a_crash_that_the_benchmark_hides_leaves_no_time(run: Run, installed: Pa
     assert "it threw an exception inside of the benchmark" in error
 
 
+def test_an_exception_that_ncu_tells_of_itself_is_its_own(run: Run, installed: Path) -> None:
+    told = "==ERROR== Failed to start the profiler: wstring_convert::from_bytes"
+    (installed / "times.after").write_text(f'echo "{told}" >> "$log"; exit 1\n')
+    outcome, error = blame(run)
+    assert outcome.exit_code == 0
+    assert "it threw an exception. It said last: Failed to start the profiler: wstring_convert::from_bytes. " in error
+    name = '"1","2","p","127.0.0.1","2 ""<default domain>:wstring_convert:none:none:none:none:none:none"""'
+    (installed / "times.after").write_text(f"echo '{name}' >> \"$log\"; exit 0\n")
+    assert "failed by itself" not in (run("echo printed")[1].error or ""), "the name of a range"
+
+
 def test_an_end_of_ncus_that_is_not_well_leaves_no_time(run: Run, installed: Path) -> None:
     (installed / "times.after").write_text("exit 3\n")
     assert "it ended with status 3 although the benchmark had ended well" in blame(run)[1]

@@ -154,6 +154,10 @@ def _tell(shell: str, outcome: Outcome, reading: Reading, notes: Path) -> None:
     for log in sorted(notes.glob("*.log")):
         remarks = [line for line in log.read_text(errors="replace").splitlines() if line.startswith("==")]
         print(f"  {log.name}: {remarks}")
+        if "_names" in shell:
+            print(
+                "   ", [line[:400] for line in log.read_text(errors="backslashreplace").splitlines() if ":none" in line]
+            )
 
 
 def near(ms: float, share: float = 0.05) -> Any:

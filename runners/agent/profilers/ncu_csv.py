@@ -29,6 +29,8 @@ _LONG_UNITS = {"nsecond": "ns", "usecond": "us", "msecond": "ms", "second": "s"}
 _COLUMNS = ("ID", "Process ID", "Kernel Name", "Metric Name", "Metric Unit", "Metric Value")
 _PUSH_POP, _START_STOP = "Push/Pop_Range", "Start/Stop_Range"
 _BETWEEN_RANGES = re.compile(r'"\s+(?:\d+\s+)?"')
+_ROW = re.compile(r'^"(\d+)","(\d+)",', re.MULTILINE)
+"""The beginning of a launch's row: its number and its process."""
 _RANGE_ID = re.compile(r"^\d+:")
 _FIELDS_AFTER_NAME = 6
 """PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg; a name may hold colons itself, as CUB's do."""
@@ -57,6 +59,7 @@ def read_launches(log: str) -> list[Launch]:
     """All launches in what ncu printed, its own remarks around the table included. Raises DamagedTable."""
     launches: dict[tuple[str, str], Launch] = {}
     names: list[str] = []
+    begun = {match.group(2, 1) for match in _ROW.finditer(log)}
     try:
         for row in csv.reader(io.StringIO(log, newline="")):
             if row[:2] == ["ID", "Process ID"]:
@@ -66,6 +69,9 @@ def read_launches(log: str) -> list[Launch]:
                 _take(dict(zip(names, row, strict=True)), launches)
     except csv.Error as error:
         raise DamagedTable(f"ncu's table cannot be read ({error})") from None
+    lost = begun - launches.keys()
+    if lost:
+        raise DamagedTable(f"ncu's table has {len(launches)} launches that can be read, and {len(lost)} that cannot")
     return list(launches.values())
 
 

@@ -1,7 +1,7 @@
 """Tells a failure of Nsight Compute's own from one of the benchmark that it runs, in words for who submitted it.
 
-ncu 2025.3.1 was seen to end so over NVTX ranges of which one had a name that is not UTF-8: once with what C++ throws
-where such bytes are made wide characters, once with a segmentation fault.
+ncu 2025.3.1 was seen to end so over NVTX ranges of which one had a name that is not UTF-8: with what C++ throws where
+such bytes are made wide characters, uncaught or in its log, and once with a segmentation fault.
 """
 
 import signal
@@ -52,13 +52,15 @@ def _how(ends: Ends, log: str, stderr: str) -> str:
         return "" if unknown else f"{_ended(ends.ncu)} before the benchmark had ended"
     if ends.ncu in CRASHES and ends.ncu != ends.benchmark:  # it passes the benchmark's own status on
         return _ended(ends.ncu)
-    return _how_inside(ends, stderr) or _how_afterwards(ends, log)
+    return _how_inside(ends, log, stderr) or _how_afterwards(ends, log)
 
 
-def _how_inside(ends: Ends, stderr: str) -> str:
+def _how_inside(ends: Ends, log: str, stderr: str) -> str:
     """Where ncu's part in the benchmark's own processes failed."""
     if ends.alone == 0:
         return f"under it a signal ended the benchmark (status {ends.benchmark}), which ended well without it"
+    if any(THROWN in line for line in log.splitlines() if line.startswith(ERROR)):
+        return "it threw an exception"
     return "it threw an exception inside of the benchmark" if THROWN in stderr else ""
 
 
