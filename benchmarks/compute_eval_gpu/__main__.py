@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from benchmarks.compute_eval_gpu import compare, packs, report, runs, timeline
+from benchmarks.compute_eval_gpu import compare, level, packs, report, runs, timeline
 from benchmarks.compute_eval_gpu.packs import Packs
 from benchmarks.compute_eval_gpu.record import PARTS, Part, Record, Settings
 from benchmarks.compute_eval_gpu.refused import PartFailed, Refused
@@ -65,6 +65,8 @@ class Measure:
             "rival": self._rival,
             "serial": self._serial,
         }
+        if self.podium.profile != "none":
+            print(level.level(), flush=True)
         for name in self.parts:
             print(f"— {name}", flush=True)
             for gone in self.record.begin(name):
