@@ -28,10 +28,8 @@ def level(seconds: float = READ_SECONDS) -> str:
     read_bytes = read_files(folders(), began + seconds)
     filled_bytes = fill_memory(round(MEMORY_SHARE * free_bytes()))
     took = time.monotonic() - began
-    return (
-        f"beforehand {read_bytes >> 20} MiB of compilers and libraries were read from the disk and {filled_bytes >> 20} "
-        f"MiB of memory were written once, in {took:.1f} s"
-    )
+    read, filled = read_bytes >> 20, filled_bytes >> 20
+    return f"beforehand, in {took:.1f} s: {read} MiB of compilers and libraries read, {filled} MiB of memory written"
 
 
 def folders() -> list[Path]:
