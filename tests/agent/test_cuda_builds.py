@@ -206,6 +206,15 @@ def test_sources_compiled_side_by_side_end_and_read_as_nvcc_alone(
     assert step.log.text.strip() == f"{alone.stdout}\n{alone.stderr}".strip()
 
 
+@pytest.mark.parametrize(("jobs", "at_a_time"), [("1", 1), ("2", 2), ("", 2)])
+def test_sources_are_compiled_as_many_at_a_time_as_is_said(machine: Machine, jobs: str, at_a_time: int) -> None:
+    watch = r"(while sleep 0.01; do grep -lxsE 'cicc|cudafe\+\+' /proc/[0-9]*/comm | wc -l; done > seen) &"
+    command = f"{watch} export PODIUM_NVCC_JOBS={jobs}; {COMMAND} && kill %1; sort -n seen | tail -n 1"
+    finished = judge(machine, cuda_problem(command), H200)
+    assert finished.report.verdict is Verdict.PASSED, finished.outputs
+    assert int((finished.outputs.build or "").split()[-1]) == at_a_time
+
+
 def test_a_link_error_is_nvccs_own(machine: Machine) -> None:
     problem = cuda_problem(tests={"test/main.cu": '#include "task.h"\nint main() { solve(0); }\n'})
     report = judge(machine, problem, H200, "int nothing;\n").report

@@ -92,6 +92,12 @@ static int exit_status(int status) {
 }
 
 // `nvcc a.cu b.cpp -o out` as nvcc itself goes about it, source after source and then the link, but side by side.
+// Two unless told otherwise.
+static size_t jobs_at_a_time() {
+    const std::string told = setting("PODIUM_NVCC_JOBS");
+    return told.empty() ? 2 : std::max(1ul, strtoul(told.c_str(), nullptr, 10));
+}
+
 class SplitCall {
   public:
     SplitCall(std::string nvcc, const NvccCall& call, ObjectCache& cache) : nvcc_(std::move(nvcc)), call_(call), cache_(cache) {
@@ -129,7 +135,7 @@ class SplitCall {
 
   private:
     void compile_all() {
-        size_t jobs = std::max(2ul, strtoul(setting("PODIUM_NVCC_JOBS").c_str(), nullptr, 10)), running = 0;
+        size_t jobs = jobs_at_a_time(), running = 0;
         while (!verdict_is_known() && (pieces_.size() < sources_.size() || running > 0)) {
             if (pieces_.size() < sources_.size() && running < jobs) {
                 start(pieces_.size());
@@ -229,6 +235,7 @@ int start_nvcc(char** given) {
     }
     if (sources > 1 && !call->compiles_only && call->count(Part::output) == 2) {
         ObjectCache cache;
+        if (!cache.present() && jobs_at_a_time() == 1) become(joined({nvcc}, arguments));
         SplitCall split(nvcc, *call, cache);
         if (split.usable()) return split.run();
     }
