@@ -9,9 +9,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from threading import Condition
+from threading import Condition, Event
 
 from runners.agent.durations import Durations, Guess, Kind, Kinds
+from runners.agent.locks import wait_until
 
 UNNAMED: Kinds = ("",)
 OVERDUE_SECONDS = 60.0
@@ -162,14 +163,21 @@ class BuildQueue:
             self._hand_out()
 
     @contextmanager
-    def taken(self, kinds: Kinds = UNNAMED, guess: Guess | None = None, *, is_quiet: bool = False) -> Iterator[Turn]:
-        """Waits for a turn, and yields it with its slot."""
+    def taken(
+        self,
+        kinds: Kinds = UNNAMED,
+        guess: Guess | None = None,
+        *,
+        is_quiet: bool = False,
+        cancelled: Event | None = None,
+    ) -> Iterator[Turn]:
+        """Waits for a turn, and yields it with its slot. Raises Cancelled where that is set before."""
         with self._changed:
             turn = self._order.arrive(kinds, time.monotonic(), guess, is_quiet=is_quiet)
             self._hand_out()
         try:
             with self._changed:
-                self._changed.wait_for(lambda: turn.slot is not None)
+                wait_until(self._changed, lambda: turn.slot is not None, cancelled)
             yield turn
         finally:
             with self._changed:

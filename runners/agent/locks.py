@@ -5,7 +5,20 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from threading import Condition
+from threading import Condition, Event
+
+from runners.agent.errors import Cancelled
+
+LOOK_SECONDS = 0.25
+"""How often whoever waits looks whether it is still wanted."""
+
+
+def wait_until(changed: Condition, is_met: Callable[[], bool], cancelled: Event | None) -> None:
+    """Wait, within the condition, as long as that is wanted. Raises Cancelled, with nothing undone."""
+    while not is_met():
+        if cancelled is not None and cancelled.is_set():
+            raise Cancelled
+        changed.wait(None if cancelled is None else LOOK_SECONDS)
 
 
 @dataclass(eq=False)
@@ -33,16 +46,18 @@ class FairLock:
         self._writing = False
 
     @contextmanager
-    def shared(self) -> Iterator[None]:
-        self._enter(exclusive=False)
+    def shared(self, cancelled: Event | None = None) -> Iterator[None]:
+        """Raises Cancelled where that is set before it has entered."""
+        self._enter(exclusive=False, cancelled=cancelled)
         try:
             yield
         finally:
             self._leave()
 
     @contextmanager
-    def exclusive(self) -> Iterator[None]:
-        self._enter(exclusive=True)
+    def exclusive(self, cancelled: Event | None = None) -> Iterator[None]:
+        """As `shared`."""
+        self._enter(exclusive=True, cancelled=cancelled)
         try:
             yield
         finally:
@@ -54,12 +69,18 @@ class FairLock:
         with self._changed:
             return bool(self._queue)
 
-    def _enter(self, *, exclusive: bool) -> None:
+    def _enter(self, *, exclusive: bool, cancelled: Event | None) -> None:
         ticket = _Ticket(exclusive, time.monotonic())
         with self._changed:
             self._queue.append(ticket)
             self._call_readers()
-            self._changed.wait_for(lambda: self._may_enter(ticket))
+            try:
+                wait_until(self._changed, lambda: self._may_enter(ticket), cancelled)
+            except BaseException:
+                self._queue.remove(ticket)
+                self._call_readers()
+                self._changed.notify_all()
+                raise
             self._queue.remove(ticket)
             self._writing = exclusive
             self._readers += not exclusive
@@ -112,9 +133,9 @@ class Tenancy:
         self._since = 0.0
 
     @contextmanager
-    def of(self, tenant: str) -> Iterator[None]:
-        """Raises what `clean` raises; the device then belongs to nobody."""
-        self._move_in(tenant)
+    def of(self, tenant: str, cancelled: Event | None = None) -> Iterator[None]:
+        """Raises what `clean` raises; the device then belongs to nobody. Raises Cancelled as `FairLock.shared`."""
+        self._move_in(tenant, cancelled)
         try:
             yield
         finally:
@@ -122,12 +143,15 @@ class Tenancy:
                 self._users -= 1
                 self._changed.notify_all()
 
-    def _move_in(self, tenant: str) -> None:
+    def _move_in(self, tenant: str, cancelled: Event | None) -> None:
         ticket = (object(), tenant)
         with self._changed:
             self._queue.append(ticket)
-            self._changed.wait_for(lambda: self._may_move_in(ticket))
-            self._queue.remove(ticket)
+            try:
+                wait_until(self._changed, lambda: self._may_move_in(ticket), cancelled)
+            finally:
+                self._queue.remove(ticket)
+                self._changed.notify_all()
             self._users += 1
             if self._tenant == tenant:
                 self._changed.notify_all()

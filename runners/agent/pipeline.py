@@ -73,7 +73,7 @@ class _Course:
             task.subject.problem_sha256, task.timing_policy, task.profiler
         )
         seconds = math.inf if expected is None else expected
-        self._place = Place(task.tenant, pipeline.environment.lanes.pick(task.devices), seconds)
+        self._place = Place(task.tenant, pipeline.environment.lanes.pick(task.devices), seconds, watcher.cancelled)
         self._subject: Subject = replace(task.subject, place=self._place)
         self._watcher = watcher
         self._account = Account(pipeline.environment, task, gpu_uuid=self._place.device)
@@ -211,7 +211,8 @@ class _Course:
         self._environment.durations.learn((self._kind_of_benchmark,), timed.own_ms / 1e3)
 
     def _measured(self, measure: Measure, timer: Timer, watcher: Watcher) -> Timed:
-        return measure(self._subject, self._product, timer, watcher, baseline=self._task.needs_baseline)
+        subject = replace(self._subject, place=replace(self._place, cancelled=watcher.cancelled))
+        return measure(subject, self._product, timer, watcher, baseline=self._task.needs_baseline)
 
     def _note_times(self, timed: Timed, timer: Timer) -> None:
         account, candidate, baseline = self._account, timed.candidate, timed.baseline

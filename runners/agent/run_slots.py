@@ -4,7 +4,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from threading import Condition
+from threading import Condition, Event
+
+from runners.agent.locks import wait_until
 
 OVERDUE_SECONDS = 60.0
 """Who has waited for longer comes before all who have not, the first come first."""
@@ -38,14 +40,17 @@ class RunSlots:
             self._hand_out()
 
     @contextmanager
-    def taken(self, seconds: float) -> Iterator[int]:
-        """Waits for a slot. `seconds` are what is expected of all that is to come; infinite where nothing is known."""
+    def taken(self, seconds: float, cancelled: Event | None = None) -> Iterator[int]:
+        """Waits for a slot. `seconds` are what is expected of all that is to come; infinite where nothing is known.
+
+        Raises Cancelled where that is set before there is one.
+        """
         turn = _Turn(seconds, self._clock())
         with self._changed:
             self._waiting.append(turn)
             self._hand_out()
             try:
-                self._changed.wait_for(lambda: turn.slot is not None)
+                wait_until(self._changed, lambda: turn.slot is not None, cancelled)
             except BaseException:
                 self._leave(turn)
                 raise

@@ -4,9 +4,9 @@ import math
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import cycle
-from threading import Lock
+from threading import Event, Lock
 
 from runners.agent.build_queue import UNNAMED, BuildQueue, Turn
 from runners.agent.durations import Durations, Guess, Kinds
@@ -35,6 +35,8 @@ class Place:
     device: str = ""
     seconds: float = math.inf
     """How long all runs of the sample are expected to take: a long one that begins last ends alone."""
+    cancelled: Event | None = field(default=None, compare=False, repr=False)
+    """Who waits for a seat there waits no more once this is set, and raises Cancelled."""
 
 
 ANYWHERE = Place()
@@ -83,13 +85,13 @@ class Device:
         self._tenancy = Tenancy(lambda: clean(uuid)) if clean else None
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
+    def alone(self, cancelled: Event | None = None) -> Iterator[None]:
         """Nothing runs or starts on it meanwhile."""
-        with self.presence.exclusive(), self.lock.exclusive():
+        with self.presence.exclusive(cancelled), self.lock.exclusive(cancelled):
             yield
 
-    def tenancy(self, tenant: str) -> AbstractContextManager[None]:
-        return self._tenancy.of(tenant) if self._tenancy else nullcontext()
+    def tenancy(self, place: Place) -> AbstractContextManager[None]:
+        return self._tenancy.of(place.tenant, place.cancelled) if self._tenancy else nullcontext()
 
 
 class Lanes:
@@ -138,17 +140,19 @@ class Lanes:
             for queue in queues:
                 queue.hold(False)
 
-    def build(self, kinds: Kinds = UNNAMED, guess: Guess | None = None) -> AbstractContextManager[Seat]:
+    def build(
+        self, kinds: Kinds = UNNAMED, guess: Guess | None = None, cancelled: Event | None = None
+    ) -> AbstractContextManager[Seat]:
         """A CPU slot, sooner where such builds take long; on a CPU node it pauses while a benchmark runs."""
-        return self._build(self._builds.taken(kinds, guess))
+        return self._build(self._builds.taken(kinds, guess, cancelled=cancelled), cancelled)
 
-    def quiet_build(self, kinds: Kinds = UNNAMED) -> AbstractContextManager[Seat]:
+    def quiet_build(self, kinds: Kinds = UNNAMED, cancelled: Event | None = None) -> AbstractContextManager[Seat]:
         """The same before others, with at most half of the slots in use."""
-        return self._build(self._builds.taken(kinds, is_quiet=True))
+        return self._build(self._builds.taken(kinds, is_quiet=True, cancelled=cancelled), cancelled)
 
     @contextmanager
-    def _build(self, taken: AbstractContextManager[Turn]) -> Iterator[Seat]:
-        with taken as turn, self._cores.shared(), self._builds.timed(turn):
+    def _build(self, taken: AbstractContextManager[Turn], cancelled: Event | None) -> Iterator[Seat]:
+        with taken as turn, self._cores.shared(cancelled), self._builds.timed(turn):
             assert turn.slot is not None
             yield Seat(turn.slot, turn=turn)
 
@@ -156,21 +160,33 @@ class Lanes:
     def test(self, place: Place = ANYWHERE) -> Iterator[Seat]:
         """A run slot on a device that other tests of the tenant may share."""
         device = self._device(place)
-        with device.tenancy(place.tenant), self._runs.taken(place.seconds) as slot, device.lock.shared():
+        with (
+            device.tenancy(place),
+            self._runs.taken(place.seconds, place.cancelled) as slot,
+            device.lock.shared(place.cancelled),
+        ):
             yield _seat(slot, device)
 
     @contextmanager
     def benchmark(self, place: Place = ANYWHERE) -> Iterator[Seat]:
         """A run slot on a device that nothing else uses meanwhile."""
         device = self._device(place)
-        with device.tenancy(place.tenant), self._runs.taken(place.seconds) as slot, device.alone():
+        with (
+            device.tenancy(place),
+            self._runs.taken(place.seconds, place.cancelled) as slot,
+            device.alone(place.cancelled),
+        ):
             yield _seat(slot, device)
 
     @contextmanager
     def gated_test(self, place: Place = ANYWHERE) -> Iterator[Seat]:
         """A run slot beside benchmarks; the porter lets in together with other tests of the tenant."""
         device = self._device(place)
-        with device.tenancy(place.tenant), self._runs.taken(place.seconds) as slot, device.presence.shared():
+        with (
+            device.tenancy(place),
+            self._runs.taken(place.seconds, place.cancelled) as slot,
+            device.presence.shared(place.cancelled),
+        ):
             yield replace(_seat(slot, device), porter=device.porter, seconds=place.seconds)
 
     @contextmanager
@@ -178,10 +194,10 @@ class Lanes:
         """A run slot beside others that wait for their turns as well; the porter gives the device alone."""
         device = self._device(place)
         with (
-            device.tenancy(place.tenant),
-            device.beside.taken(place.seconds),
-            self._runs.taken(place.seconds) as slot,
-            device.presence.shared(),
+            device.tenancy(place),
+            device.beside.taken(place.seconds, place.cancelled),
+            self._runs.taken(place.seconds, place.cancelled) as slot,
+            device.presence.shared(place.cancelled),
         ):
             yield replace(_seat(slot, device), porter=device.porter, alone=True, seconds=place.seconds)
 

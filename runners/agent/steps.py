@@ -95,11 +95,12 @@ def _toolchain(environment: NodeEnvironment, subject: Subject) -> str:
 def _make(environment: NodeEnvironment, subject: Subject, watcher: Watcher, key: str, bounds: str) -> Build:
     """A build that runs out of time in a crowd says nothing about its solution: it is made again among few, once."""
     lanes, kinds = environment.lanes, build_kinds(subject)
-    made, crowded = _made(environment, subject, watcher, lanes.build(kinds, build_guess(subject)), key, bounds)
+    lane = lanes.build(kinds, build_guess(subject), watcher.cancelled)
+    made, crowded = _made(environment, subject, watcher, lane, key, bounds)
     if not (made.timed_out and crowded):
         return made
     watcher.output(AGAIN)
-    made, _ = _made(environment, subject, watcher, lanes.quiet_build(kinds), key, bounds)
+    made, _ = _made(environment, subject, watcher, lanes.quiet_build(kinds, watcher.cancelled), key, bounds)
     return made
 
 

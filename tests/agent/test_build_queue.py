@@ -376,9 +376,9 @@ def test_the_pipeline_says_of_what_kind_its_builds_are_and_how_long_they_may_tak
     lanes = machine.environment.lanes
     build = lanes.build
 
-    def watched(kinds: Kinds = (), guess: Guess | None = None) -> Any:
+    def watched(kinds: Kinds, guess: Guess | None, *more: Any) -> Any:
         asked.append((kinds, guess))
-        return build(kinds, guess)
+        return build(kinds, guess, *more)
 
     monkeypatch.setattr(lanes, "build", watched)
     problem = shell_problem(build_command="echo built", group="some group")

@@ -91,7 +91,7 @@ def test_each_slot_is_one_threads_at_a_time() -> None:
 def test_who_is_interrupted_while_waiting_leaves_the_queue(monkeypatch: pytest.MonkeyPatch) -> None:
     slots = RunSlots([0])
     with slots.taken(1.0):
-        monkeypatch.setattr(slots._changed, "wait_for", interrupted)
+        monkeypatch.setattr(slots._changed, "wait", interrupted)
         with pytest.raises(KeyboardInterrupt), slots.taken(1.0):
             pass
         assert not slots._waiting
