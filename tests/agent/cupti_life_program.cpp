@@ -56,9 +56,10 @@ int main(int, char** words) {
     if (how == "launch and copy") launch(1), ask("fake_copy", std::uint64_t{1 << 20}), std::exit(0);
     if (how == "launch") return launch(std::atoi(words[2])), 0;
     if (how == "free") return ask("fake_free", std::uint64_t{300'000}), 0;
-    if (how == "free in capture") {
-        ask("fake_capture", std::uint32_t{1}), ask("fake_free", std::uint64_t{300'000}), ask("fake_capture", std::uint32_t{0});
-        return ask("fake_free", std::uint64_t{0}), 0;
+    if (how == "free in capture") {  // which begins and ends with these results
+        ask("fake_capture", std::uint32_t{1}, std::atoi(words[2])), ask("fake_free", std::uint64_t{300'000});
+        ask("fake_capture", std::uint32_t{0}, std::atoi(words[3])), ask("fake_free", std::uint64_t{300'000});
+        return 0;
     }
     if (how == "wait") return ask("fake_wait"), 0;
     if (how == "stop recording") ask("fake_stop_recording");

@@ -21,13 +21,13 @@ bool is_recording = false, is_subscribed = true;
 
 constexpr CUpti_CallbackId LAUNCH = 1, RESET = 2, COPY = 3, WAIT = 4, FREE = 5, CAPTURE = 6, END_CAPTURE = 7;
 
-void call(CUpti_CallbackDomain domain, CUpti_CallbackId id, CUpti_ApiCallbackSite site, const void* parameters = nullptr) {
-    static const int success = 0;
+void call(CUpti_CallbackDomain domain, CUpti_CallbackId id, CUpti_ApiCallbackSite site, const void* parameters = nullptr,
+          int result = 0) {
     CUpti_CallbackData data{};
     data.callbackSite = site;
     data.correlationId = correlation;
     data.functionParams = parameters;
-    data.functionReturnValue = const_cast<int*>(&success);
+    data.functionReturnValue = &result;
     callback(nullptr, domain, id, &data);
 }
 
@@ -79,9 +79,9 @@ void fake_free(std::uint64_t lasts_us) {
     call(CUPTI_CB_DOMAIN_DRIVER_API, FREE, CUPTI_API_EXIT);
 }
 
-void fake_capture(std::uint32_t begins) {
+void fake_capture(std::uint32_t begins, int result) {
     const CUpti_CallbackId id = begins ? CAPTURE : END_CAPTURE;
-    for (const auto site : {CUPTI_API_ENTER, CUPTI_API_EXIT}) call(CUPTI_CB_DOMAIN_DRIVER_API, id, site);
+    for (const auto site : {CUPTI_API_ENTER, CUPTI_API_EXIT}) call(CUPTI_CB_DOMAIN_DRIVER_API, id, site, nullptr, result);
 }
 
 void fake_reset() {

@@ -150,11 +150,19 @@ def test_kernels_are_waited_for_before_memory_is_given_back_which_needs_no_turn(
     assert turn.read()[1:4] == (0, 0, 0)
 
 
-def test_nothing_is_waited_for_while_a_stream_is_captured(turn: Turn) -> None:
-    """A wait for the device would end the capture."""
+REFUSED, INVALIDATED, WRONG_THREAD = "1", "901", "908"
+
+
+@pytest.mark.parametrize(
+    ("begins", "ends", "waits"),
+    [("0", "0", 1), ("0", INVALIDATED, 1), ("0", WRONG_THREAD, 0), (REFUSED, REFUSED, 1)],
+)
+def test_nothing_is_waited_for_while_a_stream_is_captured(turn: Turn, begins: str, ends: str, waits: int) -> None:
+    """A wait for the device would end the capture. The first wait settles what there is."""
     turn.lay(unsettled=1)
-    assert most_in_progress(turn, turn.run("free in capture", driver=True)) == 1
-    assert turn.told == ["wait for context 0 1"], "after it"
+    in_progress = most_in_progress(turn, turn.run("free in capture", begins, ends, driver=True))
+    assert turn.told == ["wait for context 0 1"] * waits
+    assert in_progress == (0 if begins == REFUSED else 1), "the free that is not waited for keeps the turn"
 
 
 def test_code_is_loaded_once_before_the_turn_that_launches_it(turn: Turn) -> None:

@@ -28,8 +28,8 @@ def test_a_porter_that_dies_fails_who_waits_and_the_next_run_gets_another(porter
         player = Player(gate)
         player.ask()
         assert player.work()
-        killed = subprocess.run(["pgrep", "-P", str(os.getpid()), "podium-porter"], capture_output=True, check=True)
-        os.kill(int(killed.stdout), signal.SIGKILL)
+        assert porter._process is not None
+        os.kill(porter._process.pid, signal.SIGKILL)
         assert gate.cancelled.wait(SOON), "nobody waits for ever"
     assert not gate.timed_out
     with device_taken(tmp_path, porter):

@@ -102,8 +102,9 @@ bool wait_for_context() {
 // Whether the stream's work is done, within a while.
 bool is_soon_done(CUstream stream) {
     static const auto query = driver_function<CUresult (*)(CUstream)>("cuStreamQuery");
-    if (!query || captures.load() != 0) return false;
-    for (const Nanoseconds deadline = clock_now() + SETTLE_NS; clock_now() < deadline;) {
+    if (!query) return false;
+    // Another thread may begin a capture meanwhile.
+    for (const Nanoseconds deadline = clock_now() + SETTLE_NS; captures.load() == 0 && clock_now() < deadline;) {
         const CUresult found = query(stream);
         if (found != CUDA_ERROR_NOT_READY) return found == CUDA_SUCCESS;
         const timespec pause{0, SETTLE_LOOK_NS};
@@ -174,10 +175,17 @@ void enter(const Traits& its, const void* parameters) {
     gate().enter([&] { return is_soon_done(parameters ? stream_of(its, parameters) : default_stream(its)); });
 }
 
-void count_captures(const Traits& its, bool enters) {
-    if (enters) return;
-    if (its.begins_capture) ++captures;
-    else if (captures.load() > 0) --captures;
+// An end that is refused leaves the capture as it was, but for one that says how the capture itself went wrong.
+bool has_ended(CUresult ended) {
+    return ended == CUDA_SUCCESS || ended == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED ||
+           ended == CUDA_ERROR_STREAM_CAPTURE_UNMATCHED || ended == CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
+}
+
+void count_captures(const Traits& its, const CUpti_CallbackData* call) {
+    const auto* result = static_cast<const CUresult*>(call->functionReturnValue);
+    if (call->callbackSite == CUPTI_API_ENTER || !result) return;
+    if (its.begins_capture && *result == CUDA_SUCCESS) ++captures;
+    else if (its.ends_capture && has_ended(*result) && captures.load() > 0) --captures;
 }
 
 }  // namespace
@@ -193,7 +201,7 @@ void take_turn(CUpti_CallbackId id, const CUpti_CallbackData* call) {
     const Traits& its = traits[id];
     const bool enters = call->callbackSite == CUPTI_API_ENTER;
     if (its.begins_capture || its.ends_capture) {
-        count_captures(its, enters);
+        count_captures(its, call);
     } else if (its.crosses && !copies_need_turns && is_long_copy(call)) {
         copy_without_turn(its, enters);
     } else if (its.frees) {
