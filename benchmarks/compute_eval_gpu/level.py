@@ -17,6 +17,9 @@ READ_SECONDS = 60.0
 CHUNK_BYTES = 4 << 20
 MEMORY_SHARE = 0.6
 """Of what is free: more than either evaluator fills."""
+MOST_MEMORY_BYTES = 80 << 30
+FILL_SECONDS = 120.0
+CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
 COMPILER_FOLDERS = (Path("/usr/lib/gcc"), Path("/usr/libexec/gcc"), Path("/usr/include"), Path("/usr/local/include"))
 TOOLKIT_FOLDERS = ("bin", "nvvm", "include", "targets", "lib64", "extras/CUPTI")
 FILL = "import sys; b'x' * int(sys.argv[1])"
@@ -67,7 +70,10 @@ def _files(place: Path) -> Iterator[Path]:
 
 
 def free_bytes() -> int:
-    return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    """Of the machine, or of what this process may use where that is less."""
+    free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    text = CGROUP_LIMIT.read_text().strip() if CGROUP_LIMIT.is_file() else ""
+    return min(free, MOST_MEMORY_BYTES, int(text) if text.isdigit() else free)
 
 
 def fill_memory(n_bytes: int) -> int:
@@ -75,4 +81,14 @@ def fill_memory(n_bytes: int) -> int:
     n = os.cpu_count() or 1
     command = [sys.executable, "-c", FILL, str(n_bytes // n)]
     running = [subprocess.Popen(command, stderr=subprocess.DEVNULL) for _ in range(n)]
-    return sum(n_bytes // n for process in running if process.wait() == 0)
+    until = time.monotonic() + FILL_SECONDS
+    return sum(n_bytes // n for process in running if _ends_well(process, until))
+
+
+def _ends_well(process: "subprocess.Popen[bytes]", until: float) -> bool:
+    try:
+        return process.wait(max(0.0, until - time.monotonic())) == 0
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+        return False

@@ -81,9 +81,12 @@ class BuildCache:
         self._used_bytes = sum(size for _, size, _ in self._entries())
 
     @contextmanager
-    def building(self, key: str) -> Iterator[None]:
-        """Hold this while looking up and building: a second thread with the same key waits and then finds it done."""
-        with self._building.hold(key):
+    def building(self, key: str, cancelled: threading.Event | None = None) -> Iterator[None]:
+        """Hold this while looking up and building: a second thread with the same key waits and then finds it done.
+
+        Raises Cancelled where that is set while it waits.
+        """
+        with self._building.hold(key, cancelled):
             yield
 
     def get(self, key: str, limits: str) -> Build | None:

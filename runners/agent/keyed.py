@@ -3,8 +3,11 @@
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
-from threading import Lock
+from threading import Event, Lock
 from typing import Generic, TypeVar
+
+from runners.agent.errors import Cancelled
+from runners.agent.locks import LOOK_SECONDS
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -18,13 +21,17 @@ class KeyedLocks(Generic[K]):
         self._locks: dict[K, tuple[Lock, int]] = {}
 
     @contextmanager
-    def hold(self, key: K) -> Iterator[None]:
+    def hold(self, key: K, cancelled: Event | None = None) -> Iterator[None]:
+        """Raises Cancelled where that is set before the lock is free."""
         with self._guard:
             lock, users = self._locks.get(key, (Lock(), 0))
             self._locks[key] = (lock, users + 1)
         try:
-            with lock:
+            _acquire(lock, cancelled)
+            try:
                 yield
+            finally:
+                lock.release()
         finally:
             self._let_go(key)
 
@@ -35,6 +42,15 @@ class KeyedLocks(Generic[K]):
                 del self._locks[key]
             else:
                 self._locks[key] = (lock, users - 1)
+
+
+def _acquire(lock: Lock, cancelled: Event | None) -> None:
+    if cancelled is None:
+        lock.acquire()
+        return
+    while not lock.acquire(timeout=LOOK_SECONDS):
+        if cancelled.is_set():
+            raise Cancelled
 
 
 class Once(Generic[K, V]):
@@ -49,8 +65,9 @@ class Once(Generic[K, V]):
         self._guard = Lock()
         self._making: KeyedLocks[K] = KeyedLocks()
 
-    def get(self, key: K, make: Callable[[], V]) -> V:
-        with self._making.hold(key):
+    def get(self, key: K, make: Callable[[], V], cancelled: Event | None = None) -> V:
+        """Raises Cancelled where that is set while another makes it, and what `make` raises."""
+        with self._making.hold(key, cancelled):
             with self._guard:
                 if key in self._values:
                     self._values.move_to_end(key)

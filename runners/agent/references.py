@@ -50,7 +50,7 @@ class References:
 
     def prepare(self, reference: Subject, watcher: Watcher) -> Reference:
         """Build and test it, or recall how that went. Raises Cancelled, SandboxFault, UnusableProblem."""
-        return self._known.get(reference.shared_key, lambda: self._try(reference, watcher))
+        return self._known.get(reference.shared_key, lambda: self._try(reference, watcher), watcher.cancelled)
 
     def build(self, reference: Subject, watcher: Watcher) -> Build | None:
         """Build it, or find it built; None where there is nothing to build. Raises as `prepare`."""

@@ -31,13 +31,13 @@ HOST_HEAP_SHARE = 1 / 4
 
 AGAIN = b"\n[out of time beside many other builds: once more, beside few]\n"
 """Shown while it is built, between what the two builds print; the result tells of the second one alone."""
-BUILD_NICENESS = 17
+BUILD_NICENESS = 12
 """Builds fill all cores of a node with GPUs, and what holds or waits for a GPU shall not wait for a core as well."""
-LONG_BUILD_NICENESS = 11
-"""Of builds that take long beside the others: six steps are four times the share of a core.
+LONG_BUILD_NICENESS = 7
+"""Of builds that take long beside the others: five steps are three times the share of a core.
 
 At one niceness for all, a build of 20 s of processor time took 36 s beside light ones, and what runs after it began
-late. Runs, at 0, have twelve times the share of these still.
+late. Runs, at 0, have five times the share of these still.
 """
 
 KINDS_BY_INCLUDES = 3
@@ -55,7 +55,7 @@ def build(environment: NodeEnvironment, subject: Subject, watcher: Watcher) -> B
     told = subject.build_policy.environment
     key = build_key(_toolchain(environment, subject), shell, told, subject.inputs, environment.architecture)
     bounds = f"{build_seconds(subject)} {subject.limits.model_dump_json()}"
-    with environment.builds.building(key):
+    with environment.builds.building(key, watcher.cancelled):
         kept = environment.builds.get(key, bounds)
         if kept is not None:
             return kept

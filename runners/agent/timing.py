@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import Enum
+from functools import partial
 from typing import Protocol
 
 from problems.formats.compute_eval.timing import PerformanceMetrics
@@ -246,7 +247,8 @@ class Stopwatch:
     def _shared_baseline(self, reference: Subject, timer: Timer, watcher: Watcher, seats: Seats) -> _Shared | None:
         hour = _now().strftime("%Y-%m-%dT%H")
         key = (reference.shared_key, reference.place.device, timer.name, seats, hour)
-        return self._shared.get(key, lambda: self._measure(reference, timer, watcher, seats, hour))
+        make = partial(self._measure, reference, timer, watcher, seats, hour)
+        return self._shared.get(key, make, watcher.cancelled)
 
     def _measure(self, reference: Subject, timer: Timer, watcher: Watcher, seats: Seats, hour: str) -> _Shared | None:
         known = self._references.prepare(reference, watcher)

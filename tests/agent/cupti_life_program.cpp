@@ -55,8 +55,14 @@ int main(int, char** words) {
     if (how == "copy") return ask("fake_copy", std::uint64_t{std::strtoull(words[2], nullptr, 10)}), 0;
     if (how == "launch and copy") launch(1), ask("fake_copy", std::uint64_t{1 << 20}), std::exit(0);
     if (how == "launch") return launch(std::atoi(words[2])), 0;
+    if (how == "launch apart") {
+        for (int left = std::atoi(words[2]); left > 0; --left) launch(1), usleep(400'000);
+        return 0;
+    }
+    if (how == "launch and free") return launch(1), ask("fake_free", std::uint64_t{300'000}), 0;
     if (how == "free") return ask("fake_free", std::uint64_t{300'000}), 0;
     if (how == "free in capture") {  // which begins and ends with these results
+        launch(1);
         ask("fake_capture", std::uint32_t{1}, std::atoi(words[2])), ask("fake_free", std::uint64_t{300'000});
         ask("fake_capture", std::uint32_t{0}, std::atoi(words[3])), ask("fake_free", std::uint64_t{300'000});
         return 0;

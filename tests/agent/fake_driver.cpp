@@ -26,8 +26,6 @@ extern "C" {
 
 int cuStreamSynchronize(std::intptr_t stream) { return note("wait for stream", stream), SUCCESS; }
 
-int cuCtxSynchronize() { return note("wait for context", 0), SUCCESS; }
-
 // Ready when it is asked for the third time; never where the variable NEVER is set.
 int cuStreamQuery(std::intptr_t stream) {
     static int asked = 0;

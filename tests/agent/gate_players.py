@@ -79,6 +79,9 @@ class Player:
     def have_started(self) -> None:
         self._starts[2] += 1
 
+    def never_stops(self) -> None:
+        self._starts[3] = 1
+
     def ask(self) -> None:
         self._words[2] = 1
         self._words[1] = 1

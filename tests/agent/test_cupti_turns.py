@@ -63,8 +63,14 @@ class Turn:
         return PAGE.unpack(self.page.read_bytes())
 
     def open(self) -> None:
+        self._write_open(1)
+
+    def close(self) -> None:
+        self._write_open(0)
+
+    def _write_open(self, word: int) -> None:
         with self.page.open("r+b") as file:
-            file.write(struct.pack("=I", 1))
+            file.write(struct.pack("=I", word))
 
     @property
     def told(self) -> list[str]:
@@ -142,27 +148,49 @@ def test_without_the_drivers_function_memory_given_back_keeps_the_turn_where_ker
     assert (waiting, in_progress, after) == (0, 0, unsettled)
 
 
-@pytest.mark.parametrize("unsettled", [0, 1])
-def test_kernels_are_waited_for_before_memory_is_given_back_which_needs_no_turn(turn: Turn, unsettled: int) -> None:
-    turn.lay(unsettled=unsettled)
-    assert most_in_progress(turn, turn.run("free", driver=True)) == 0
-    assert turn.told == ["wait for context 0 1"] * unsettled
-    assert turn.read()[1:4] == (0, 0, 0)
+def opened_once_wanted(turn: Turn, process: subprocess.Popen[bytes]) -> subprocess.Popen[bytes]:
+    deadline = time.monotonic() + 5
+    while not turn.read()[1] and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.002)
+    assert turn.read()[1]
+    turn.open()
+    return process
+
+
+QUERIED = ["load 1230 0", *["query 70 1"] * 3]
+"""The stream of the launch, until it is done, with the turn kept."""
+
+
+def test_kernels_are_waited_for_before_memory_is_given_back_which_needs_no_turn(turn: Turn) -> None:
+    process = opened_once_wanted(turn, turn.run("launch and free", driver=True))
+    deadline = time.monotonic() + 5
+    while turn.told != QUERIED and time.monotonic() < deadline:
+        time.sleep(0.002)
+    assert turn.told == QUERIED
+    time.sleep(0.1)
+    assert process.poll() is None
+    assert turn.read()[1:4] == (0, 0, 0), "while the memory is given back"
+    assert process.wait(5) == 0
 
 
 REFUSED, INVALIDATED, WRONG_THREAD = "1", "901", "908"
 
 
 @pytest.mark.parametrize(
-    ("begins", "ends", "waits"),
-    [("0", "0", 1), ("0", INVALIDATED, 1), ("0", WRONG_THREAD, 0), (REFUSED, REFUSED, 1)],
+    ("begins", "ends", "first", "second"),
+    [("0", "0", 1, 0), ("0", INVALIDATED, 1, 0), ("0", WRONG_THREAD, 1, 1), (REFUSED, REFUSED, 0, 0)],
 )
-def test_nothing_is_waited_for_while_a_stream_is_captured(turn: Turn, begins: str, ends: str, waits: int) -> None:
-    """A wait for the device would end the capture. The first wait settles what there is."""
-    turn.lay(unsettled=1)
-    in_progress = most_in_progress(turn, turn.run("free in capture", begins, ends, driver=True))
-    assert turn.told == ["wait for context 0 1"] * waits
-    assert in_progress == (0 if begins == REFUSED else 1), "the free that is not waited for keeps the turn"
+def test_nothing_is_asked_of_the_driver_while_a_stream_is_captured(
+    turn: Turn, begins: str, ends: str, first: int, second: int
+) -> None:
+    """Some questions would end the capture. A free before whose end nothing is asked keeps the turn."""
+    process = opened_once_wanted(turn, turn.run("free in capture", begins, ends, driver=True))
+    time.sleep(0.15)
+    assert turn.read()[2] == first
+    time.sleep(0.3)
+    assert turn.read()[2] == second
+    assert process.wait(5) == 0
+    assert turn.told == (QUERIED if second == 0 else QUERIED[:1])
 
 
 def test_code_is_loaded_once_before_the_turn_that_launches_it(turn: Turn) -> None:
@@ -181,25 +209,34 @@ def test_of_a_librarys_kernel_the_function_is_loaded(turn: Turn) -> None:
     assert turn.told == ["load 1230 0", "load 2230 0"]
 
 
-def test_who_is_called_back_in_the_midst_of_its_work_waits_for_it_first(turn: Turn) -> None:
-    turn.lay(unsettled=1)
-    process = turn.run("launch", "1", driver=True)
+def closed_again(turn: Turn, process: subprocess.Popen[bytes]) -> float:
+    """Let it in once, and close the gate on its next launch. Seconds from there until it waits again."""
+    opened_once_wanted(turn, process)
     deadline = time.monotonic() + 5
-    while not turn.read()[1] and time.monotonic() < deadline:
-        time.sleep(0.005)
+    while (turn.read()[1:3] != (0, 0)) and time.monotonic() < deadline:
+        time.sleep(0.002)
+    since = time.monotonic()
+    turn.close()
+    while not turn.read()[1] and time.monotonic() < since + 5:
+        time.sleep(0.002)
+    return time.monotonic() - since
+
+
+def test_who_is_called_back_in_the_midst_of_its_work_waits_for_it_first(turn: Turn) -> None:
+    process = turn.run("launch apart", "2", driver=True)
+    closed_again(turn, process)
     assert turn.read()[1:4] == (1, 1, 0), "it waits, and nothing of it runs on"
+    assert turn.told == QUERIED
     turn.open()
     assert process.wait(5) == 0
-    assert turn.told == ["load 1230 0", *["query 70 1"] * 3], "the stream of the launch"
 
 
-def test_work_that_ends_only_with_what_is_launched_next_is_not_waited_for_for_ever(turn: Turn) -> None:
-    turn.lay(unsettled=1)
-    since = time.monotonic()
-    process = turn.run("launch", "1", driver=True, NEVER="1")
-    while not turn.read()[1] and time.monotonic() < since + 5:
-        time.sleep(0.005)
-    assert SETTLE_SECONDS < time.monotonic() - since < 5
-    assert turn.read()[1:4] == (1, 1, 1), "it waits, and something may run on"
+def test_work_that_ends_only_with_what_is_launched_next_is_waited_for_once_and_not_for_ever(turn: Turn) -> None:
+    process = turn.run("launch apart", "3", driver=True, NEVER="1")
+    assert closed_again(turn, process) > SETTLE_SECONDS
+    *_, never_stops = turn.read()
+    assert (*turn.read()[1:4], never_stops) == (1, 1, 1, 1), "it waits, and something may run on"
+    assert closed_again(turn, process) < SETTLE_SECONDS
+    assert turn.read()[1:4] == (1, 1, 1)
     turn.open()
     assert process.wait(5) == 0

@@ -8,6 +8,7 @@ import pytest
 from runners.agent import slots
 from runners.agent.build_queue import BuildQueue
 from runners.agent.durations import Guess
+from runners.agent.errors import Cancelled
 from runners.agent.slots import Lanes, Place
 
 SOON = 5.0
@@ -76,9 +77,26 @@ def test_nobody_is_kept_waiting_by_one_who_fails_to_gather() -> None:
 
 
 def test_who_leaves_a_queue_that_is_held_waits_no_more() -> None:
-    queue = BuildQueue(range(1))
+    queue, cancelled = BuildQueue(range(1)), threading.Event()
     queue.hold(True)
-    turn = queue._order.arrive(("any",), 0.0)
-    assert queue.n_waiting == 1
-    queue._order.leave(turn)
-    assert queue.n_waiting == 0
+    left: list[str] = []
+
+    def wait() -> None:
+        try:
+            with queue.taken(cancelled=cancelled):
+                left.append("taken")
+        except Cancelled:
+            left.append("cancelled")
+
+    thread = threading.Thread(target=wait, daemon=True)
+    thread.start()
+    deadline = time.monotonic() + SOON
+    while queue.n_waiting == 0 and time.monotonic() < deadline:
+        time.sleep(0.005)
+    assert (queue.n_waiting, left) == (1, [])
+    cancelled.set()
+    thread.join(SOON)
+    assert (queue.n_waiting, left) == (0, ["cancelled"])
+    queue.hold(False)
+    with queue.taken():
+        pass

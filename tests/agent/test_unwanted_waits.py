@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from runners.agent import pipeline
 from runners.agent.durations import kind_of_benchmark
 from runners.agent.errors import Cancelled
+from runners.agent.pipeline import Pipeline
 from runners.agent.slots import Lanes, Place
 from runners.protocol import Profiler, TimingPolicy, Verdict
 from tests.agent.machine import Machine, task_of
@@ -134,3 +136,28 @@ def test_a_test_that_fails_takes_a_benchmark_out_of_the_queue(
     assert finished.report.verdict is Verdict.TEST_FAILED
     assert time.monotonic() - began < SOON
     assert timer.began == []
+
+
+def test_a_failing_test_waits_for_no_other_samples_baseline(
+    fresh_machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pipeline, "timer_for", lambda *_: Notes(waits_at_gate=True))
+    fresh_machine.environment = replace(fresh_machine.environment, lanes=Lanes(6, 6))
+    runner = Pipeline(fresh_machine.environment)
+    given = problem(
+        test_command="! grep bad solution.py",
+        benchmark_command="sleep 6",
+        baseline_solution={"type": "file", "task_id": "t", "files": [{"path": "solution.py", "content": "own"}]},
+    )
+    good, bad = (task_of(given, {"solution.py": content}) for content in ("good", "bad"))
+    kind = kind_of_benchmark(good.subject.problem_sha256, TimingPolicy.QUICK, Profiler.NONE)
+    fresh_machine.environment.durations.add((kind,), 40.0)
+    verdicts: list[Verdict] = []
+    first = threading.Thread(target=lambda: verdicts.append(runner.run(good).report.verdict))
+    first.start()
+    time.sleep(2.0)
+    began = time.monotonic()
+    assert runner.run(bad).report.verdict is Verdict.TEST_FAILED
+    assert time.monotonic() - began < 3.0, "the baseline takes another four seconds"
+    first.join(20.0)
+    assert verdicts == [Verdict.PASSED]

@@ -43,4 +43,16 @@ def test_memory_is_filled_as_far_as_it_is_given(monkeypatch: pytest.MonkeyPatch)
     assert 0.9 * n_bytes < level.fill_memory(n_bytes) <= n_bytes
     monkeypatch.setattr(level, "FILL", "raise SystemExit(1)")
     assert level.fill_memory(n_bytes) == 0
-    assert level.free_bytes() > 0
+    monkeypatch.setattr(level, "FILL", "import time; time.sleep(60)")
+    monkeypatch.setattr(level, "FILL_SECONDS", 0.5)
+    assert level.fill_memory(n_bytes) == 0
+
+
+def test_only_memory_that_may_be_used_is_filled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    limit = tmp_path / "memory.max"
+    monkeypatch.setattr(level, "CGROUP_LIMIT", limit)
+    assert level.free_bytes() > 1 << 20
+    limit.write_text("max\n")
+    assert level.free_bytes() > 1 << 20
+    limit.write_text("1048576\n")
+    assert level.free_bytes() == 1 << 20

@@ -23,7 +23,7 @@ from runners.agent.gpu.porter import Porter, PorterFailed
 from runners.agent.gpu.record import DeviceRecord
 
 PAGE = struct.Struct("=IIIIQIIII")
-"""struct GatePage: open, waiting, in_progress, unsettled, last_use_ns, starts_wanted, _granted, _done, unused."""
+"""struct GatePage: open, waiting, in_progress, unsettled, last_use_ns, starts_wanted, _granted, _done, never_stops."""
 FILE = "gate"
 CLOCK_SECONDS = 0.05
 """How often a run's own time is looked at."""

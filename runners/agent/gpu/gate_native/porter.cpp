@@ -44,6 +44,8 @@ constexpr std::uint64_t GAPS_NS = 40'000'000;  // and for so long in all: caches
 constexpr std::uint64_t TURN_NS = 5'000'000;     // how long a run's first turn is thought to last
 constexpr std::uint64_t SLICE_NS = 20'000'000;   // a turn of so long is called back where others want brief ones
 constexpr std::uint64_t BRIEF_NS = SLICE_NS / 2;
+constexpr std::uint64_t STOP_NS = 50'000'000;  // who waits at a gate closed on it while it goes on elsewhere is let go on
+constexpr double WEIGHT_MS = 10'000.0, MOST_WEIGHT = 4.0;
 constexpr std::uint64_t UNKNOWN_MS = 1'000'000'000;  // what runs are expected to take of whose kind none has ended
 constexpr std::size_t STARTS = 2;                  // at a time: more are no faster, and keep the driver from all who run
 constexpr std::uint64_t START_NS = 500'000'000;  // who starts CUDA and makes no context keeps others for so long only
@@ -54,7 +56,7 @@ constexpr std::uint64_t LACKED_NS = 1'000'000'000;  // who has waited for quiet 
 struct Page {  // as GatePage
     std::uint32_t open, waiting, in_progress, unsettled;
     std::uint64_t last_use_ns;
-    std::uint32_t starts_wanted, starts_granted, starts_done, unused;
+    std::uint32_t starts_wanted, starts_granted, starts_done, never_stops;
 };
 static_assert(sizeof(Page) == 40);
 
@@ -95,7 +97,9 @@ public:
     const std::uint64_t expected_ms;
     bool waits = false, inside = false;
     bool recalled = false;  // inside, and asked to stop in the midst of its work
-    std::uint64_t held_ns = 0, asked_ns = 0, opened_ns = 0;
+    bool unstoppable = false;  // it was, in vain: some of it waits for what the rest of it is to do
+    std::uint64_t recalled_ns = 0;
+    std::uint64_t held_ns = 0, waited_ns = 0, asked_ns = 0, opened_ns = 0;
     std::uint64_t turn_ns = TURN_NS;  // how long its turns last, the latest counting most
     std::uint64_t last_use_ns = 0;    // as its page said when it was last looked at
     std::uint64_t gap_ns = 0;         // how long it leaves the device alone between two uses, the latest counting most
@@ -112,11 +116,13 @@ public:
     void note_use(std::uint64_t at_ns) {
         if (last_use_ns != 0 && at_ns > last_use_ns + IDLE_NS) gap_ns = (gap_ns + (at_ns - last_use_ns)) / 2;
     }
-    // How much its waits count: what is to run for longest ends last, and should have waited least.
+    // How much its waits count: what is to run for longest ends last, and should have waited least. What nothing is known
+    // of may be long.
     double weight(std::uint64_t now) const {
-        const std::uint64_t spent_ms = (now - added_ns_) / 1'000'000;
-        if (expected_ms >= UNKNOWN_MS || spent_ms >= expected_ms) return 1.0;
-        return 1.0 + static_cast<double>(expected_ms - spent_ms) / 1e3;
+        const std::uint64_t spent_ms = (now - added_ns_ - waited_ns) / 1'000'000;
+        if (expected_ms >= UNKNOWN_MS) return MOST_WEIGHT;
+        if (spent_ms >= expected_ms) return 1.0;
+        return std::min(MOST_WEIGHT, 1.0 + static_cast<double>(expected_ms - spent_ms) / WEIGHT_MS);
     }
     bool wants_start() const { return wanted != granted; }
     bool is_starting(std::uint64_t now) const { return granted != done && now - start_granted_ns < START_NS; }
@@ -213,7 +219,7 @@ public:
                 run.last_use_ns = page.last_use_ns;
             }
             if (run.recalled) {
-                if (has_stopped(page, now_ns()) || is_idle(page, now_ns())) leave(id, run);
+                look_at_recalled(id, run, page);
             } else if (!run.inside && page.waiting) {
                 run.waits = true;
                 run.asked_ns = now_ns();
@@ -221,8 +227,9 @@ public:
                 tell("ask", id, run.asked_ns);
             } else if (kept_waiting && is_idle(page, now_ns()) && !is_gap(run, page, now)) {
                 take_back(id, run);
-            } else if (kept_waiting && is_to_stop(run, scene, now)) {
+            } else if (kept_waiting && !page.never_stops && is_to_stop(run, scene, now)) {
                 run.recalled = true;
+                run.recalled_ns = now_ns();
                 run.last_use_ns = 0;  // how long it then takes to stop is no gap
                 run.write_open(0);
             } else if (run.inside && !page.open) {
@@ -242,9 +249,19 @@ private:
 
     // Whether it has had the device for long, and those it keeps waiting want it for a moment, or it is their time.
     bool is_to_stop(const Run& run, const Scene& scene, std::uint64_t now) const {
-        if (now - run.opened_ns < SLICE_NS) return false;
+        if (run.unstoppable || now - run.opened_ns < SLICE_NS) return false;
         if (!run.alone) return turns_.benchmarks();
         return scene.brief_waits || (scene.shared_waits && !turns_.benchmarks());
+    }
+
+    // Some of it may wait for the rest, which waits at the gate: a thread for another's launch, or for a process that died.
+    void look_at_recalled(const std::string& id, Run& run, const Page& page) {
+        const std::uint64_t now = now_ns();
+        if (has_stopped(page, now) || is_idle(page, now)) return leave(id, run);
+        if (!page.waiting || now - run.recalled_ns < STOP_NS) return;
+        run.recalled = false;
+        run.unstoppable = true;
+        run.write_open(1);
     }
 
     // A call that began just before the gate closed has the device still.
@@ -380,6 +397,7 @@ private:
         run.inside = true;
         run.last_use_ns = 0;  // its wait was no gap
         run.opened_ns = now_ns();
+        run.waited_ns += run.opened_ns - run.asked_ns;
         run.write_open(1);
         tell("open", id, run.opened_ns);
     }

@@ -24,7 +24,8 @@ struct GatePage {
     std::atomic<uint32_t> unsettled;    // 1 while work may run on the device that nobody has waited for
     std::atomic<uint64_t> last_use_ns;  // CLOCK_MONOTONIC
     // Starts of CUDA in the run's processes: how many were asked for, granted by the node, and are done.
-    std::atomic<uint32_t> starts_wanted, starts_granted, starts_done, unused;
+    std::atomic<uint32_t> starts_wanted, starts_granted, starts_done;
+    std::atomic<uint32_t> never_stops;  // 1 once work was seen that does not end by itself: calling such a run back is vain
 };
 static_assert(sizeof(GatePage) == 40, "the node reads these 40 bytes");
 
@@ -80,6 +81,12 @@ public:
 
     // Whether work may run on the device that nobody has waited for.
     bool is_unsettled() const { return page_ && page_->unsettled.load(); }
+
+    bool never_stops() const { return page_ && page_->never_stops.load(); }
+
+    void note_never_stops() {
+        if (page_) page_->never_stops.store(1);
+    }
 
     // After a copy that waited for no turn and returned only once the work before it was done.
     void note_settled() {

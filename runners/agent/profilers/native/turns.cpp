@@ -4,13 +4,13 @@
 #include <dlfcn.h>
 #include <time.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 
 #include "names.h"
 #include "process.h"
+#include "streams.h"
 
 namespace podium {
 namespace {
@@ -20,12 +20,13 @@ namespace {
 constexpr std::size_t LONG_COPY_BYTES = 1 << 20;
 bool copies_need_turns = false;
 
-// Some programs launch work that only ends with what they launch next, so it is not waited for for ever.
+// Some programs launch work that only ends with what they launch or write next, so it is not waited for for ever.
 constexpr std::uint64_t SETTLE_NS = 1'000'000'000;
-constexpr long SETTLE_LOOK_NS = 50'000;
+constexpr long SETTLE_LOOK_NS = 20'000;
 
 struct Traits {
-    enum Parameters { OTHER, LAUNCH, LAUNCH_EX, GRAPH } parameters = OTHER;
+    // Where the stream stands among the parameters: NONE is the default stream, UNKNOWN somewhere else.
+    enum Parameters { NONE, LAUNCH, LAUNCH_EX, FIRST, SECOND, FOURTH, UNKNOWN } parameters = NONE;
     bool uses = false;      // needs a turn
     bool waits = false;     // keeps one, and needs none
     bool frees = false;     // waits for the kernels that may use what it takes away
@@ -34,19 +35,31 @@ struct Traits {
     bool async = false;     // only begins what it is to do
     bool per_thread = false;
     bool begins_capture = false, ends_capture = false;
+    bool destroys_stream = false, destroys_all = false;
 
-    bool any() const { return uses || waits || frees || begins_capture || ends_capture; }
+    bool any() const {
+        return uses || waits || frees || begins_capture || ends_capture || destroys_stream || destroys_all;
+    }
 };
 Traits traits[MOST_CALLBACKS];
 
 std::atomic<int> captures{0};  // of streams into graphs, under way: what waits for the device would break them
 
+Traits::Parameters parameters_of(std::string_view name) {
+    if (begins(name, "cuLaunchKernelEx")) return Traits::LAUNCH_EX;
+    if (contains(name, "MultiDevice")) return Traits::UNKNOWN;
+    if (begins_with_any(name, {"cuLaunchKernel", "cuLaunchCooperativeKernel"})) return Traits::LAUNCH;
+    if (begins(name, "cuLaunchHostFunc")) return Traits::FIRST;
+    if (begins_with_any(name, {"cuGraphLaunch", "cuMemcpy2DAsync_v2", "cuMemcpy3DAsync_v2"})) return Traits::SECOND;
+    if (begins_with_any(name, {"cuMemcpyAsync", "cuMemcpyHtoDAsync_v2", "cuMemcpyDtoHAsync_v2", "cuMemcpyDtoDAsync_v2",
+                               "cuMemsetD8Async", "cuMemsetD16Async", "cuMemsetD32Async"}))
+        return Traits::FOURTH;
+    return contains(name, "Async") || begins(name, "cuLaunch") ? Traits::UNKNOWN : Traits::NONE;
+}
+
 Traits traits_of(std::string_view name) {
     Traits its;
-    if (begins(name, "cuLaunchKernelEx")) its.parameters = Traits::LAUNCH_EX;
-    else if (begins_with_any(name, {"cuLaunchKernel", "cuLaunchCooperativeKernel"}) && !contains(name, "MultiDevice"))
-        its.parameters = Traits::LAUNCH;
-    else if (begins(name, "cuGraphLaunch")) its.parameters = Traits::GRAPH;
+    its.parameters = parameters_of(name);
     its.uses = begins_with_any(name, {"cuLaunch", "cuGraphLaunch", "cuMemcpy", "cuMemset"});
     its.waits = begins_with_any(name, {"cuCtxSynchronize", "cuStreamSynchronize", "cuEventSynchronize"});
     its.async = contains(name, "Async");
@@ -58,6 +71,8 @@ Traits traits_of(std::string_view name) {
     its.per_thread = contains(name, "_pt");
     its.begins_capture = begins(name, "cuStreamBeginCapture");
     its.ends_capture = begins(name, "cuStreamEndCapture");
+    its.destroys_stream = begins(name, "cuStreamDestroy");
+    its.destroys_all = begins_with_any(name, {"cuCtxDestroy", "cuDevicePrimaryCtxReset", "cuDevicePrimaryCtxRelease"});
     return its;
 }
 
@@ -70,13 +85,20 @@ Function driver_function(const char* name) {
 
 CUstream default_stream(const Traits& its) { return its.per_thread ? CU_STREAM_PER_THREAD : CU_STREAM_LEGACY; }
 
-CUstream stream_of(const Traits& its, const void* parameters) {
+Streams streams;
+
+// Notes on which stream the call puts work. A launch and an asynchronous call name it; null stands for the default one.
+void note_stream(const Traits& its, const void* parameters) {
+    if (its.parameters == Traits::UNKNOWN || (!parameters && its.parameters != Traits::NONE)) return streams.lose_count();
+    const auto at = [&](int place) { return static_cast<const CUstream*>(parameters)[place]; };
     CUstream stream = nullptr;
     if (its.parameters == Traits::LAUNCH) stream = static_cast<const cuLaunchKernel_params*>(parameters)->hStream;
     if (its.parameters == Traits::LAUNCH_EX)
-        stream = static_cast<const cuLaunchKernelEx_params*>(parameters)->config->hStream;
-    if (its.parameters == Traits::GRAPH) stream = static_cast<const cuGraphLaunch_params*>(parameters)->hStream;
-    return stream ? stream : default_stream(its);
+        if (const auto* config = static_cast<const cuLaunchKernelEx_params*>(parameters)->config) stream = config->hStream;
+    if (its.parameters == Traits::FIRST) stream = at(0);
+    if (its.parameters == Traits::SECOND) stream = at(1);
+    if (its.parameters == Traits::FOURTH) stream = at(3);
+    streams.note(stream ? stream : default_stream(its));
 }
 
 CUfunction function_of(const Traits& its, const void* parameters) {
@@ -93,23 +115,20 @@ bool wait_for_stream(CUstream stream) {
     return true;
 }
 
-// False where that cannot be had, or not without harm.
-bool wait_for_context() {
-    static const auto wait_for = driver_function<CUresult (*)()>("cuCtxSynchronize");
-    return wait_for && captures.load() == 0 && wait_for() == CUDA_SUCCESS;
-}
-
-// Whether the stream's work is done, within a while.
-bool is_soon_done(CUstream stream) {
-    static const auto query = driver_function<CUresult (*)(CUstream)>("cuStreamQuery");
-    if (!query) return false;
-    // Another thread may begin a capture meanwhile.
-    for (const Nanoseconds deadline = clock_now() + SETTLE_NS; captures.load() == 0 && clock_now() < deadline;) {
-        const CUresult found = query(stream);
-        if (found != CUDA_ERROR_NOT_READY) return found == CUDA_SUCCESS;
+// Whether all work of the process is done within a while; false where that cannot be told, or not without harm. Who
+// once had work that did not end by itself is asked no more: it would cost it that while each time.
+bool settle() {
+    using Query = CUresult (*)(CUstream);
+    static const auto query = driver_function<Query>("cuStreamQuery");
+    if (!query || !streams.all_known() || gate().never_stops()) return false;
+    const auto is_done = [](CUstream stream) { return captures.load() == 0 && query(stream) != CUDA_ERROR_NOT_READY; };
+    for (const Nanoseconds deadline = clock_now() + SETTLE_NS; clock_now() < deadline;) {
+        if (captures.load() != 0) return false;  // another thread may have begun one meanwhile
+        if (streams.all(is_done)) return captures.load() == 0;
         const timespec pause{0, SETTLE_LOOK_NS};
         nanosleep(&pause, nullptr);
     }
+    gate().note_never_stops();
     return false;
 }
 
@@ -124,16 +143,6 @@ bool is_new(CUfunction function) {
         if (held == function) return false;
     }
     return false;
-}
-
-// The driver loads code when it is first launched. That takes up to some tenths of a second, for which others need not
-// wait. Launches take kernels of libraries too, which have their functions in the context.
-void load(CUfunction function) {
-    static const auto load_function = driver_function<CUresult (*)(CUfunction)>("cuFuncLoad");
-    static const auto get_function = driver_function<CUresult (*)(CUfunction*, CUkernel)>("cuKernelGetFunction");
-    if (!load_function || captures.load() != 0 || load_function(function) == CUDA_SUCCESS || !get_function) return;
-    CUfunction its = nullptr;
-    if (get_function(&its, reinterpret_cast<CUkernel>(function)) == CUDA_SUCCESS) load_function(its);
 }
 
 bool is_long_copy(const CUpti_CallbackData* call) {
@@ -166,13 +175,28 @@ void copy_without_turn(const Traits& its, bool enters) {
 // Likewise: what the call itself takes, while other programs start, is much longer than what it waits for.
 void free_without_turn(bool enters) {
     const bool keeps = keep_turn(enters, false);
-    if (keeps && wait_for_context()) keep_turn(false, true);
+    if (keeps && settle()) keep_turn(false, true);
+}
+
+// The driver loads code when it is first launched. That takes up to some tenths of a second, for which others need not
+// wait. Launches take kernels of libraries too, which have their functions in the context.
+void load(CUfunction function) {
+    static const auto load_function = driver_function<CUresult (*)(CUfunction)>("cuFuncLoad");
+    static const auto get_function = driver_function<CUresult (*)(CUfunction*, CUkernel)>("cuKernelGetFunction");
+    if (!load_function || captures.load() != 0) return;
+    free_without_turn(true);
+    CUfunction its = nullptr;
+    if (load_function(function) == CUDA_ERROR_INVALID_HANDLE && get_function &&
+        get_function(&its, reinterpret_cast<CUkernel>(function)) == CUDA_SUCCESS)
+        load_function(its);
+    free_without_turn(false);
 }
 
 void enter(const Traits& its, const void* parameters) {
     const CUfunction function = parameters ? function_of(its, parameters) : nullptr;
     if (function && is_new(function)) load(function);
-    gate().enter([&] { return is_soon_done(parameters ? stream_of(its, parameters) : default_stream(its)); });
+    gate().enter(settle);
+    note_stream(its, parameters);
 }
 
 // An end that is refused leaves the capture as it was, but for one that says how the capture itself went wrong.
@@ -181,11 +205,25 @@ bool has_ended(CUresult ended) {
            ended == CUDA_ERROR_STREAM_CAPTURE_UNMATCHED || ended == CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
 }
 
+void end_capture() {
+    int before = captures.load();
+    while (before > 0 && !captures.compare_exchange_weak(before, before - 1)) continue;
+}
+
+// One counts from before it begins.
 void count_captures(const Traits& its, const CUpti_CallbackData* call) {
+    const bool enters = call->callbackSite == CUPTI_API_ENTER;
     const auto* result = static_cast<const CUresult*>(call->functionReturnValue);
-    if (call->callbackSite == CUPTI_API_ENTER || !result) return;
-    if (its.begins_capture && *result == CUDA_SUCCESS) ++captures;
-    else if (its.ends_capture && has_ended(*result) && captures.load() > 0) --captures;
+    if (its.begins_capture && enters) ++captures;
+    if (its.begins_capture && !enters && result && *result != CUDA_SUCCESS) end_capture();
+    if (its.ends_capture && !enters && result && has_ended(*result)) end_capture();
+}
+
+void forget_streams(const Traits& its, const CUpti_CallbackData* call) {
+    if (call->callbackSite != CUPTI_API_ENTER) return;
+    const auto* destroyed = static_cast<const cuStreamDestroy_v2_params*>(call->functionParams);
+    if (its.destroys_all) streams.forget_all();
+    else if (destroyed) streams.forget(destroyed->hStream);
 }
 
 }  // namespace
@@ -202,6 +240,8 @@ void take_turn(CUpti_CallbackId id, const CUpti_CallbackData* call) {
     const bool enters = call->callbackSite == CUPTI_API_ENTER;
     if (its.begins_capture || its.ends_capture) {
         count_captures(its, call);
+    } else if (its.destroys_stream || its.destroys_all) {
+        forget_streams(its, call);
     } else if (its.crosses && !copies_need_turns && is_long_copy(call)) {
         copy_without_turn(its, enters);
     } else if (its.frees) {

@@ -91,13 +91,13 @@ static int exit_status(int status) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-// `nvcc a.cu b.cpp -o out` as nvcc itself goes about it, source after source and then the link, but side by side.
 // Two unless told otherwise.
 static size_t jobs_at_a_time() {
     const std::string told = setting("PODIUM_NVCC_JOBS");
     return told.empty() ? 2 : std::max(1ul, strtoul(told.c_str(), nullptr, 10));
 }
 
+// `nvcc a.cu b.cpp -o out` as nvcc itself goes about it, source after source and then the link, but side by side.
 class SplitCall {
   public:
     SplitCall(std::string nvcc, const NvccCall& call, ObjectCache& cache) : nvcc_(std::move(nvcc)), call_(call), cache_(cache) {
