@@ -59,6 +59,10 @@ int main(int, char** words) {
         for (int left = std::atoi(words[2]); left > 0; --left) launch(1), usleep(400'000);
         return 0;
     }
+    if (how == "use and free") {  // by the calls that are named
+        for (char** name = words + 2; *name; ++name) ask("fake_use", *name, std::uint64_t{0x50});
+        return ask("fake_free", std::uint64_t{300'000}), 0;
+    }
     if (how == "launch and free") return launch(1), ask("fake_free", std::uint64_t{300'000}), 0;
     if (how == "free") return ask("fake_free", std::uint64_t{300'000}), 0;
     if (how == "free in capture") {  // which begins and ends with these results

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <deque>
 #include <mutex>
+#include <string_view>
 
 namespace {
 
@@ -19,7 +20,8 @@ std::deque<CUpti_ActivityKernel10> pending;
 std::uint32_t correlation = 0;
 bool is_recording = false, is_subscribed = true;
 
-constexpr CUpti_CallbackId LAUNCH = 1, RESET = 2, COPY = 3, WAIT = 4, FREE = 5, CAPTURE = 6, END_CAPTURE = 7;
+constexpr CUpti_CallbackId LAUNCH = 1, RESET = 2, COPY = 3, WAIT = 4, FREE = 5, CAPTURE = 6, END_CAPTURE = 7, GRAPH = 8, FILL = 9,
+                           LAUNCH_EX = 10, PER_THREAD = 11, PEER = 12, DESTROY = 13;
 
 void call(CUpti_CallbackDomain domain, CUpti_CallbackId id, CUpti_ApiCallbackSite site, const void* parameters = nullptr,
           int result = 0) {
@@ -84,6 +86,29 @@ void fake_capture(std::uint32_t begins, int result) {
     for (const auto site : {CUPTI_API_ENTER, CUPTI_API_EXIT}) call(CUPTI_CB_DOMAIN_DRIVER_API, id, site, nullptr, result);
 }
 
+// One call that names a stream, each in its own way; a launch for a thread's default stream names none.
+void fake_use(const char* name, std::uint64_t stream_number) {
+    const CUstream stream = reinterpret_cast<CUstream>(stream_number);
+    const std::string_view how = name;
+    CUlaunchConfig config{};
+    config.hStream = stream;
+    const cuGraphLaunch_params graph{nullptr, stream};
+    const cuMemsetD8Async_params fill{0, 0, 0, stream};
+    const cuLaunchKernelEx_params launch{&config, nullptr, nullptr, nullptr};
+    const cuLaunchKernel_params plain{};
+    const cuMemcpyPeerAsync_params peer{0, nullptr, 0, nullptr, 0, stream};
+    const cuStreamDestroy_v2_params gone{stream};
+    const auto both = [](CUpti_CallbackId id, const void* parameters) {
+        for (const auto site : {CUPTI_API_ENTER, CUPTI_API_EXIT}) call(CUPTI_CB_DOMAIN_DRIVER_API, id, site, parameters);
+    };
+    if (how == "graph") both(GRAPH, &graph);
+    if (how == "fill") both(FILL, &fill);
+    if (how == "launch") both(LAUNCH_EX, &launch);
+    if (how == "per thread") both(PER_THREAD, &plain);
+    if (how == "peer") both(PEER, &peer);
+    if (how == "destroy") both(DESTROY, &gone);
+}
+
 void fake_reset() {
     call(CUPTI_CB_DOMAIN_DRIVER_API, RESET, CUPTI_API_ENTER);
     const std::lock_guard<std::mutex> guard(lock);
@@ -110,7 +135,13 @@ CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t id, const
             : id == WAIT  ? "cuCtxSynchronize"
             : id == FREE  ? "cuMemFree_v2"
             : id == CAPTURE     ? "cuStreamBeginCapture_v2"
-            : id == END_CAPTURE ? "cuStreamEndCapture" : nullptr;
+            : id == END_CAPTURE ? "cuStreamEndCapture"
+            : id == GRAPH       ? "cuGraphLaunch"
+            : id == FILL        ? "cuMemsetD8Async"
+            : id == LAUNCH_EX   ? "cuLaunchKernelEx"
+            : id == PER_THREAD  ? "cuLaunchKernel_ptsz"
+            : id == PEER        ? "cuMemcpyPeerAsync"
+            : id == DESTROY     ? "cuStreamDestroy_v2" : nullptr;
     return *name ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc function) {

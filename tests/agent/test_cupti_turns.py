@@ -173,6 +173,28 @@ def test_kernels_are_waited_for_before_memory_is_given_back_which_needs_no_turn(
     assert process.wait(5) == 0
 
 
+@pytest.mark.parametrize(
+    ("calls", "queried"),
+    [
+        (["graph"], ["query 50 1"] * 3),
+        (["fill"], ["query 50 1"] * 3),
+        (["launch"], ["query 50 1"] * 3),
+        (["launch", "destroy"], []),  # there is nothing left to ask
+        (["per thread"], None),
+        (["peer"], None),
+    ],
+)
+def test_work_is_known_by_the_stream_that_its_call_names_else_a_free_keeps_the_turn(
+    turn: Turn, calls: list[str], queried: list[str] | None
+) -> None:
+    process = opened_once_wanted(turn, turn.run("use and free", *calls, driver=True))
+    time.sleep(0.2)
+    assert process.poll() is None
+    assert turn.read()[2] == (queried is None), "while the memory is given back"
+    assert process.wait(5) == 0
+    assert turn.told == (queried or [])
+
+
 REFUSED, INVALIDATED, WRONG_THREAD = "1", "901", "908"
 
 
