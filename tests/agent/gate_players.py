@@ -25,9 +25,9 @@ class Seen(nullcontext[None]):
         self.windows = windows
 
 
-def compiled(folder: Path, source: str) -> Path:
+def compiled(folder: Path, source: str, *flags: str) -> Path:
     (folder / "main.cpp").write_text(source)
-    command = ["g++", "-std=c++17", f"-I{NATIVE}", "-o", str(folder / "main"), str(folder / "main.cpp")]
+    command = ["g++", "-std=c++17", *flags, f"-I{NATIVE}", "-o", str(folder / "main"), str(folder / "main.cpp")]
     subprocess.run(command, check=True)
     return folder / "main"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from runners.agent.gpu.porter import Porter
-from tests.agent.gate_players import NATIVE, SOON, Player, compiled, device_taken, gate_at, playing, until
+from tests.agent.gate_players import SOON, Player, compiled, device_taken, gate_at, playing, until
 
 SLICE_MS, UNSETTLED_MS = 20.0, 0.5
 """As in porter.cpp."""
@@ -123,7 +123,7 @@ def test_who_waits_for_its_own_next_launch_is_let_go_on_and_not_called_back_agai
     porter: Porter, tmp_path: Path
 ) -> None:
     (tmp_path / "program").mkdir()
-    program = compiled_with_threads(tmp_path / "program", WAITS_FOR_ITSELF)
+    program = compiled(tmp_path / "program", WAITS_FOR_ITSELF, "-pthread")
     gate = gate_at(tmp_path / "own", porter)
     with gate.attended(), playing(tmp_path / "other", porter) as other:
         process = subprocess.Popen([program, gate.path])
@@ -133,13 +133,6 @@ def test_who_waits_for_its_own_next_launch_is_let_go_on_and_not_called_back_agai
         assert other.work()
         other.rest()
     assert gate.n_windows == 1
-
-
-def compiled_with_threads(folder: Path, source: str) -> Path:
-    (folder / "main.cpp").write_text(source)
-    command = ["g++", "-std=c++17", "-pthread", f"-I{NATIVE}", "-o", str(folder / "main"), str(folder / "main.cpp")]
-    subprocess.run(command, check=True)
-    return folder / "main"
 
 
 def test_who_was_seen_not_to_stop_is_not_called_back(porter: Porter, tmp_path: Path) -> None:

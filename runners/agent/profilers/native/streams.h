@@ -10,11 +10,10 @@ namespace podium {
 
 class Streams {
 public:
-    // Before work is put on the stream.
+    // Before work is put on the stream, which is never null: the default streams have handles of their own.
     void note(CUstream stream) {
         // Which stream this one is depends on the thread that asks.
         if (stream == CU_STREAM_PER_THREAD) return lose_count();
-        if (!stream) stream = CU_STREAM_LEGACY;
         for (auto& place : places_) {
             CUstream held = nullptr;
             if (place.load() == stream || place.compare_exchange_strong(held, stream) || held == stream) return;

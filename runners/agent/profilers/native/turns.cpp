@@ -172,8 +172,8 @@ void copy_without_turn(const Traits& its, bool enters) {
     if (keeps && !its.async && wait_for_stream(default_stream(its))) keep_turn(false, true);
 }
 
-// Likewise: what the call itself takes, while other programs start, is much longer than what it waits for.
-void free_without_turn(bool enters) {
+// Likewise around what waits for the driver for much longer, while other programs start, than for the kernels before it.
+void wait_without_turn(bool enters) {
     const bool keeps = keep_turn(enters, false);
     if (keeps && settle()) keep_turn(false, true);
 }
@@ -184,12 +184,12 @@ void load(CUfunction function) {
     static const auto load_function = driver_function<CUresult (*)(CUfunction)>("cuFuncLoad");
     static const auto get_function = driver_function<CUresult (*)(CUfunction*, CUkernel)>("cuKernelGetFunction");
     if (!load_function || captures.load() != 0) return;
-    free_without_turn(true);
+    wait_without_turn(true);
     CUfunction its = nullptr;
     if (load_function(function) == CUDA_ERROR_INVALID_HANDLE && get_function &&
         get_function(&its, reinterpret_cast<CUkernel>(function)) == CUDA_SUCCESS)
         load_function(its);
-    free_without_turn(false);
+    wait_without_turn(false);
 }
 
 void enter(const Traits& its, const void* parameters) {
@@ -245,7 +245,7 @@ void take_turn(CUpti_CallbackId id, const CUpti_CallbackData* call) {
     } else if (its.crosses && !copies_need_turns && is_long_copy(call)) {
         copy_without_turn(its, enters);
     } else if (its.frees) {
-        free_without_turn(enters);
+        wait_without_turn(enters);
     } else if (its.waits && enters) {
         gate().attend();
     } else if (its.uses && enters) {
