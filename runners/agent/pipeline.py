@@ -185,9 +185,9 @@ class _Course:
         """Never ends the way: a benchmark that fails changes no verdict."""
         if timer is not None:
             self._watcher.enter(WorkStage.BENCHMARKING)
-            timed = self._looked_into(begun_before() if begun_before else self._measured_once(timer), timer)
+            timed = self._looked_into(begun_before() if begun_before else self._measured_once(timer))
             self._learn(timed)
-            self._note_times(timed, timer)
+            self._note_times(timed)
         if self._task.try_withholding:
             self._account.withheld = self._withhold(timer)
         return None
@@ -197,24 +197,26 @@ class _Course:
         ranked = self._task.timing_policy is TimingPolicy.RANKED
         return self._measured(stopwatch.ranked if ranked else stopwatch.quick, timer, watcher or self._watcher)
 
-    def _looked_into(self, timed: Timed, timer: Timer) -> Timed:
+    def _looked_into(self, timed: Timed) -> Timed:
         """The same, or what a second measurement found where others may have been to blame."""
         if self._task.timing_policy is TimingPolicy.RANKED:
             return timed
         # Beside others even memory may have been short.
         failed = timed.candidate.failed and not timed.candidate.hung
-        suspicious = timer.waits_at_gate and (failed or self._findings(timed))
-        return self._measured(self._pipeline.stopwatch.confirm, timer, self._watcher) if suspicious else timed
+        suspicious = timed.timer.waits_at_gate and (failed or self._findings(timed))
+        return self._measured(self._pipeline.stopwatch.confirm, timed.timer, self._watcher) if suspicious else timed
 
     def _learn(self, timed: Timed) -> None:
         """How long it takes to time such a sample."""
         self._environment.durations.learn((self._kind_of_benchmark,), timed.own_ms / 1e3)
 
     def _measured(self, measure: Measure, timer: Timer, watcher: Watcher) -> Timed:
+        """By the given timer, or by the one that times CUDA graphs in its stead."""
         subject = replace(self._subject, place=replace(self._place, cancelled=watcher.cancelled))
-        return measure(subject, self._product, timer, watcher, baseline=self._task.needs_baseline)
+        timed = measure(subject, self._product, timer, watcher, baseline=self._task.needs_baseline)
+        return self._measured(measure, timed.for_graphs, watcher) if timed.for_graphs else timed
 
-    def _note_times(self, timed: Timed, timer: Timer) -> None:
+    def _note_times(self, timed: Timed) -> None:
         account, candidate, baseline = self._account, timed.candidate, timed.baseline
         seconds = self._subject.problem.effective_benchmark_timeout_seconds
         account.step("benchmark", candidate.runs[-1].outcome, seconds)
@@ -227,21 +229,21 @@ class _Course:
             baseline_error=baseline.error if baseline else None,
         )
         if candidate.error is not None:
-            account.flag("benchmark_failed", FlagScope.TIME, _why_no_time(candidate.runs[-1], timer))
-        self._note_measurements(timed, timer)
+            account.flag("benchmark_failed", FlagScope.TIME, _why_no_time(candidate.runs[-1], timed.timer))
+        self._note_measurements(timed)
 
-    def _note_measurements(self, timed: Timed, timer: Timer) -> None:
+    def _note_measurements(self, timed: Timed) -> None:
         account = self._account
         checked = self._subject.problem.podium.work_checked
         witness = _believed(timed)
-        own = measurement(Role.CANDIDATE, timed.candidate, timer, work_checked=checked, witness=witness)
+        own = measurement(Role.CANDIDATE, timed.candidate, timed.timer, work_checked=checked, witness=witness)
         left_early = witness is Witness.CONTRADICTED
         if left_early:
             account.flag("left_early", FlagScope.TIME, "The benchmark's harness was never seen to reach its end.")
         account.measurements += [own] if own else []
-        base = None if left_early or timed.baseline is None else self._baseline(timed, timed.baseline, timer)
+        base = None if left_early or timed.baseline is None else self._baseline(timed, timed.baseline)
         account.measurements += [base] if base else []
-        account.profiler = timer.name
+        account.profiler = timed.timer.name
         account.profile = account.add_blob(timed.candidate.report) if timed.candidate.report else None
         if own and base:
             account.speedup = base.median_ms / own.median_ms
@@ -269,12 +271,12 @@ class _Course:
             *([Finding("throttled", f"The device was slowed down: {', '.join(throttled)}.")] if throttled else []),
         ]
 
-    def _baseline(self, timed: Timed, series: Series, timer: Timer) -> MeasurementReport | None:
+    def _baseline(self, timed: Timed, series: Series) -> MeasurementReport | None:
         witness = Witness.UNAVAILABLE if series.witness is Witness.CONTRADICTED else series.witness
         return measurement(
             Role.BASELINE,
             series,
-            timer,
+            timed.timer,
             work_checked=self._subject.problem.podium.work_checked,
             witness=witness,
             shared=bool(timed.shared_key),

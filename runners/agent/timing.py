@@ -81,6 +81,10 @@ class Series:
         return self.runs[-1].reading.metrics if self.runs else None
 
     @property
+    def lacks_graphs(self) -> bool:
+        return any(run.reading.lacks_graphs for run in self.runs)
+
+    @property
     def report(self) -> bytes | None:
         """The profiler's own report of the last process."""
         return self.runs[-1].reading.report if self.runs else None
@@ -119,6 +123,7 @@ class Series:
 class Timed:
     """Both roles' series; `baseline` is None where the problem has none or its reference does not pass here."""
 
+    timer: Timer
     candidate: Series
     baseline: Series | None = None
     shared_key: str = ""
@@ -126,6 +131,12 @@ class Timed:
     measured_at: str = ""
     plain_wall_ms: float | None = None
     """Wall time of one run of the candidate without the profiler."""
+
+    @property
+    def for_graphs(self) -> Timer | None:
+        """What must time both roles instead, where either runs CUDA graphs that this timer cannot time."""
+        lacking = self.candidate.lacks_graphs or (self.baseline is not None and self.baseline.lacks_graphs)
+        return self.timer.for_graphs if lacking else None
 
     @property
     def own_ms(self) -> float:
@@ -173,8 +184,10 @@ class _Shared:
 _SHARED = Kind("baseline", _Shared)
 
 
-def _timed(candidate: Series, shared: _Shared | None) -> Timed:
-    return Timed(candidate, shared.series, shared.key, shared.measured_at) if shared else Timed(candidate)
+def _timed(timer: Timer, candidate: Series, shared: _Shared | None) -> Timed:
+    if shared is None:
+        return Timed(timer, candidate)
+    return Timed(timer, candidate, shared.series, shared.key, shared.measured_at)
 
 
 class Stopwatch:
@@ -193,17 +206,18 @@ class Stopwatch:
         """
         reference = subject.reference if baseline else None
         if reference is None:
-            return Timed(self._one(subject, product, timer, watcher))
+            return Timed(timer, self._one(subject, product, timer, watcher))
         with ThreadPoolExecutor(1, thread_name_prefix="baseline") as pool:
             shared = pool.submit(self._shared_baseline, reference, timer, watcher, Seats.BESIDE)
             candidate = self._one(subject, product, timer, watcher)
-            return _timed(candidate, shared.result())
+            return _timed(timer, candidate, shared.result())
 
     def confirm(self, subject: Subject, product: bytes, timer: Timer, watcher: Watcher, *, baseline: bool) -> Timed:
         """As `quick`, with the device and the driver quite alone: what disturbs a start cannot be held against it."""
         reference = subject.reference if baseline else None
         candidate = self._one(subject, product, timer, watcher, Seats.ALONE)
-        return _timed(candidate, self._shared_baseline(reference, timer, watcher, Seats.ALONE) if reference else None)
+        shared = self._shared_baseline(reference, timer, watcher, Seats.ALONE) if reference else None
+        return _timed(timer, candidate, shared)
 
     def ranked(self, subject: Subject, product: bytes, timer: Timer, watcher: Watcher, *, baseline: bool) -> Timed:
         """Six fresh processes of either role in turns, on a device of their own. Raises as `runs.test`."""
@@ -220,6 +234,7 @@ class Stopwatch:
             plain_wall_ms = rounds.plain_wall_ms() if timer.clock is Clock.IN_PROCESS else None
         series = rounds.series
         return Timed(
+            timer,
             series[Role.CANDIDATE],
             series.get(Role.BASELINE),
             measured_at=_now().isoformat(),
@@ -290,7 +305,7 @@ class _Rounds:
     def run(self) -> None:
         spare, done = SPARE_BLOCKS, 0
         for order in blocks():
-            if done == RANKED_PROCESSES or self.series[Role.CANDIDATE].failed:
+            if done == RANKED_PROCESSES or self.series[Role.CANDIDATE].failed or self._lacks_graphs:
                 return
             block = self._block(order)
             if spare and any(_is_void(run) for run in block.values()):
@@ -299,6 +314,11 @@ class _Rounds:
             for role, run in block.items():
                 self.series[role].runs.append(run)
             done += 1
+
+    @property
+    def _lacks_graphs(self) -> bool:
+        """Whether another timer has to begin anew."""
+        return any(series.lacks_graphs for series in self.series.values())
 
     def _block(self, order: tuple[Role, Role]) -> dict[Role, BenchmarkRun]:
         block: dict[Role, BenchmarkRun] = {}
@@ -309,8 +329,8 @@ class _Rounds:
         return block
 
     def plain_wall_ms(self) -> float | None:
-        """One more run of the candidate, without the profiler; None where it or an earlier one fails."""
-        if self.series[Role.CANDIDATE].failed:
+        """One more run of the candidate, without the profiler; None where it or an earlier one is of no use."""
+        if self.series[Role.CANDIDATE].failed or self._lacks_graphs:
             return None
         outcome = self._process(Role.CANDIDATE, ProcessTime()).outcome
         return outcome.wall_ms if outcome.succeeded else None

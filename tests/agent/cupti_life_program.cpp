@@ -71,6 +71,11 @@ int main(int, char** words) {
         ask("fake_capture", std::uint32_t{0}, std::atoi(words[3])), ask("fake_free", std::uint64_t{300'000});
         return 0;
     }
+    if (how == "graph") {  // of so many kernels
+        nvtxRangePushA("bench_region");
+        ask("fake_graph", std::uint64_t{std::strtoull(words[2], nullptr, 10)}, MS), usleep(5000);
+        return nvtxRangePop(), 0;
+    }
     if (how == "wait") return ask("fake_wait"), 0;
     if (how == "stop recording") ask("fake_stop_recording");
     work();

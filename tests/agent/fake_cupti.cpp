@@ -18,7 +18,7 @@ CUpti_BuffersCallbackCompleteFunc complete = nullptr;
 CUpti_TimestampCallbackFunc clock_of_client = nullptr;
 std::deque<CUpti_ActivityKernel10> pending;
 std::uint32_t correlation = 0;
-bool is_recording = false, is_subscribed = true;
+bool is_recording = false, is_serial = false, is_subscribed = true;
 
 constexpr CUpti_CallbackId LAUNCH = 1, RESET = 2, COPY = 3, WAIT = 4, FREE = 5, CAPTURE = 6, END_CAPTURE = 7, GRAPH = 8, FILL = 9,
                            LAUNCH_EX = 10, PER_THREAD = 11, PEER = 12, DESTROY = 13;
@@ -109,6 +109,23 @@ void fake_use(const char* name, std::uint64_t stream_number) {
     if (how == "destroy") both(DESTROY, &gone);
 }
 
+// Where kernels are run one at a time, only one of a graph's records has times.
+void fake_graph(std::uint64_t kernels, std::uint64_t each_ns) {
+    ++correlation;
+    const cuGraphLaunch_params graph{};
+    call(CUPTI_CB_DOMAIN_DRIVER_API, GRAPH, CUPTI_API_ENTER, &graph);
+    for (std::uint64_t i = 0; i < kernels; ++i) {
+        const std::lock_guard<std::mutex> guard(lock);
+        CUpti_ActivityKernel10 kernel{};
+        kernel.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+        kernel.correlationId = correlation;
+        kernel.name = "_Z4spinx";
+        if (i == 0 || !is_serial) kernel.start = clock_of_client(), kernel.end = kernel.start + each_ns;
+        pending.push_back(kernel);
+    }
+    call(CUPTI_CB_DOMAIN_DRIVER_API, GRAPH, CUPTI_API_EXIT, &graph);
+}
+
 void fake_reset() {
     call(CUPTI_CB_DOMAIN_DRIVER_API, RESET, CUPTI_API_ENTER);
     const std::lock_guard<std::mutex> guard(lock);
@@ -152,8 +169,9 @@ CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc firs
     request = first, complete = second;
     return CUPTI_SUCCESS;
 }
-CUptiResult cuptiActivityEnable(CUpti_ActivityKind) {
+CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
     is_recording = true;
+    is_serial = is_serial || kind == CUPTI_ACTIVITY_KIND_KERNEL;
     return CUPTI_SUCCESS;
 }
 CUptiResult cuptiActivityFlushPeriod(uint32_t) { return CUPTI_SUCCESS; }

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from runners.agent.profilers.cupti import ONE_AT_A_TIME
 from runners.agent.profilers.cupti_library import Library
 from runners.agent.profilers.cupti_merge import facts_of, sum_ranges
 from runners.agent.profilers.cupti_notes import Notes, read_notes
@@ -51,15 +52,19 @@ class Life:
             "PODIUM_CUPTI_NOTES": str(notes),
         }
 
-    def lead(self, how: str, code: int = 0) -> Notes | None:
+    def lead(self, *how: str, code: int = 0, **environment: str) -> Notes | None:
         done = subprocess.run(
-            [str(self.program), how], env=self.environment, capture_output=True, timeout=60, check=False
+            [str(self.program), *how],
+            env={**self.environment, **environment},
+            capture_output=True,
+            timeout=60,
+            check=False,
         )
         assert (done.returncode, done.stdout, done.stderr) == (code, b"", b"")
         return read_notes(self.notes, 60_000)
 
     def facts(self, how: str, code: int = 0) -> ProfileFacts:
-        notes = self.lead(how, code)
+        notes = self.lead(how, code=code)
         assert notes is not None
         return facts_of(notes, sum_ranges(notes.processes))
 
@@ -111,6 +116,29 @@ def test_kernels_that_still_run_at_the_end_are_counted_as_lost(life: Life) -> No
 def test_a_recorder_that_is_switched_off_tells_of_the_launches_it_missed(life: Life) -> None:
     facts = life.facts("stop recording")
     assert (facts.launches, facts.dropped_records, facts.unfinished) == (0, 6, 0)
+
+
+@pytest.mark.parametrize(("kernels", "untimed"), [(1, 0), (4, 3)])
+def test_graphs_whose_kernels_have_no_times_are_told_of(life: Life, kernels: int, untimed: int) -> None:
+    notes = life.lead("graph", str(kernels), **ONE_AT_A_TIME)
+    assert notes is not None
+    (process,) = notes.processes
+    assert (process.graph_launches, process.launches, process.incomplete) == (1, 1, untimed)
+    assert process.has_untimed_graphs == (untimed > 0)
+
+
+def test_graphs_are_timed_kernel_by_kernel_where_kernels_may_overlap(life: Life) -> None:
+    notes = life.lead("graph", "4")
+    assert notes is not None
+    (process,) = notes.processes
+    assert (process.graph_launches, process.launches, process.missing) == (1, 4, 0)
+    assert not process.has_untimed_graphs
+
+
+def test_work_cut_off_at_the_end_is_no_graph(life: Life) -> None:
+    notes = life.lead("in flight", **ONE_AT_A_TIME)
+    assert notes is not None
+    assert [(one.incomplete, one.has_untimed_graphs) for one in notes.processes] == [(3, False)]
 
 
 def test_a_subscription_that_somebody_ended_is_told_of(life: Life) -> None:

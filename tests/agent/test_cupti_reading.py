@@ -214,6 +214,35 @@ def test_kernels_that_were_launched_and_left_no_record_are_missing(cupti: Cupti,
     assert facts.dropped_records == 1 + 6
 
 
+@pytest.mark.parametrize(
+    ("note", "lacks"),
+    [
+        ({"graph_launches": 2, "incomplete": 3}, True),
+        ({"graph_launches": 2, "incomplete": 0}, False),
+        ({"graph_launches": 0, "incomplete": 3}, False),
+    ],
+)
+def test_graphs_without_times_call_for_another_timer(
+    cupti: Cupti, tmp_path: Path, note: dict[str, Any], lacks: bool
+) -> None:
+    one_at_a_time = Cupti(RegionTimingMode(include=["bench_region"], time_type="kernel"))
+    left = leave(tmp_path, a_process(**note))
+    assert read(one_at_a_time, left).lacks_graphs is lacks
+    assert not read(cupti, left).lacks_graphs
+
+
+def test_graphs_are_recorded_as_they_run_over_one_connection(cupti: Cupti, tmp_path: Path) -> None:
+    mode = KernelsTimingMode()
+    one_at_a_time = Cupti(mode)
+    with_graphs = one_at_a_time.for_graphs
+    assert with_graphs is not None
+    assert (cupti.for_graphs, with_graphs.for_graphs) == (None, None)
+    assert len({cupti.name, one_at_a_time.name, with_graphs.name}) == 3
+    ways = [timer.attach("true", tmp_path).environment for timer in (cupti, one_at_a_time, with_graphs)]
+    assert ["PODIUM_CUPTI_SERIAL" in way for way in ways] == [False, True, False]
+    assert ["CUDA_DEVICE_MAX_CONNECTIONS" in way for way in ways] == [False, True, True]
+
+
 def test_a_childs_launches_count_for_the_range_that_its_parent_has_open(cupti: Cupti, tmp_path: Path) -> None:
     reading = read(cupti, leave(tmp_path, a_process(), a_child()))
     assert reading.time_ms == pytest.approx(4 + 9)

@@ -26,6 +26,7 @@ class Notes:
     clock = Clock.IN_PROCESS
     name = "notes"
     patience = 1.0
+    for_graphs = None
 
     def __init__(self, *, waits_at_gate: bool) -> None:
         self.waits_at_gate = waits_at_gate

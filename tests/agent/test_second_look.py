@@ -7,9 +7,9 @@ import pytest
 
 from problems.spec.problem import CommandProblem
 from runners.agent import pipeline
-from runners.agent.profilers.base import Attachment, Reading
+from runners.agent.profilers.base import Attachment, Reading, Timer
 from runners.agent.sandbox.policy import Mount, Outcome
-from runners.protocol import Clock
+from runners.protocol import Clock, Role, TimingPolicy
 from tests.agent.machine import Machine, shell_problem
 
 # Asks for the device as the profiler's library does, and works for as long as it is let.
@@ -30,11 +30,13 @@ class AtTheGate:
     """A timer whose benchmarks wait at the gate, and which counts them."""
 
     clock = Clock.IN_PROCESS
-    name = "counts"
     waits_at_gate = True
     patience = 1.0
+    for_graphs: Timer | None = None
 
-    def __init__(self) -> None:
+    def __init__(self, name: str = "counts", reading: Reading | None = None) -> None:
+        self.name = name
+        self.reading = reading or Reading(5.0)
         self.n_runs = 0
 
     def attach(self, shell: str, notes: Path) -> Attachment:
@@ -42,7 +44,7 @@ class AtTheGate:
         return Attachment(shell, {}, (Mount(notes, str(notes), writable=True),))
 
     def read(self, _problem: CommandProblem, _notes: Path, _outcome: Outcome) -> Reading:
-        return Reading(5.0)
+        return self.reading
 
     def own_failure(self, _notes: Path, _outcome: Outcome) -> str:
         return ""
@@ -86,3 +88,37 @@ def test_what_hangs_with_the_device_in_its_hands_is_not_tried_again(machine: Mac
 def test_what_runs_out_of_time_without_the_device_is_tried_again_alone(machine: Machine, timer: AtTheGate) -> None:
     machine.judge(problem(timeout_seconds=1.0), {"solution.py": "import time; time.sleep(30)"})
     assert timer.n_runs == 2
+
+
+def with_baseline(code: str) -> CommandProblem:
+    """`code` tells problems apart, whose baselines one machine shares."""
+    return shell_problem(
+        test_command="true",
+        timing_mode={"type": "kernels"},
+        benchmark_command="python3 solution.py",
+        baseline={"solution.py": f"# {code}"},
+    )
+
+
+@pytest.mark.parametrize(("policy", "runs"), [(TimingPolicy.QUICK, 2), (TimingPolicy.RANKED, 12)])
+def test_where_graphs_are_not_timed_both_roles_are_timed_anew_by_what_can(
+    machine: Machine, timer: AtTheGate, policy: TimingPolicy, runs: int
+) -> None:
+    timer.reading = Reading(1.0, lacks_graphs=True)
+    timer.for_graphs = with_graphs = AtTheGate("graphs")
+    judged = machine.judge(with_baseline(policy.value), {"solution.py": ""}, timing_policy=policy)
+    assert judged.report.provenance.profiler == "graphs"
+    assert {one.role: one.median_ms for one in judged.report.measurements} == {Role.CANDIDATE: 5.0, Role.BASELINE: 5.0}
+    assert (timer.n_runs, with_graphs.n_runs) == (2, runs)
+
+
+def test_where_one_of_the_baselines_graphs_is_not_timed_the_candidate_is_timed_anew_too(
+    machine: Machine, timer: AtTheGate
+) -> None:
+    timer.reading = Reading(1.0, lacks_graphs=True)
+    timer.for_graphs = with_graphs = AtTheGate("graphs")
+    machine.judge(with_baseline("shared"), {"solution.py": ""})
+    timer.reading = Reading(1.0)
+    judged = machine.judge(with_baseline("shared"), {"solution.py": "# another"})
+    assert judged.report.provenance.profiler == "graphs"
+    assert (timer.n_runs, with_graphs.n_runs) == (3, 3)

@@ -70,10 +70,10 @@ Profile = Callable[..., Ran]
 
 @pytest.fixture
 def profile(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Profile]:
-    cupti = Cupti()
+    overlapping = Cupti()
     folders: list[Path] = []
 
-    def run(shell: str, mode: Any = REGION) -> Ran:
+    def run(shell: str, mode: Any = REGION, cupti: Cupti = overlapping) -> Ran:
         notes = tmp_path / f"notes-{len(folders)}"
         notes.mkdir()
         folders.append(notes)
@@ -153,6 +153,25 @@ def test_a_graphs_nodes_belong_to_its_launch(profile: Profile, program: Path) ->
     ran = well(profile(f"{program} graph"))
     assert (ran.region.launches, ran.region.kernel_ms) == (10, near(5))
     assert ran.facts.outside_launches == 0
+
+
+def test_a_graphs_nodes_have_no_times_one_at_a_time_and_another_timer_gives_them(
+    profile: Profile, program: Path
+) -> None:
+    one_at_a_time = Cupti(REGION)
+    with_graphs = one_at_a_time.for_graphs
+    assert with_graphs is not None
+    alone = profile(f"{program} graph", cupti=one_at_a_time)
+    print(f"one at a time: {alone.region.launches} of 10 launches have times, {alone.region.kernel_ms:.2f} of 5 ms")
+    assert alone.reading.lacks_graphs
+    ran = well(profile(f"{program} graph", cupti=with_graphs))
+    assert (ran.region.launches, ran.region.kernel_ms) == (10, near(5))
+    assert not ran.reading.lacks_graphs
+
+
+@pytest.mark.parametrize("how", ["plain", "streams", "threads"])
+def test_programs_without_graphs_need_no_other_timer(profile: Profile, program: Path, how: str) -> None:
+    assert not well(profile(f"{program} {how}", cupti=Cupti(REGION))).reading.lacks_graphs
 
 
 def test_another_threads_launches_are_added_and_told_as_foreign(profile: Profile, program: Path) -> None:

@@ -35,6 +35,8 @@ class Reading:
     """The profiler's own report, for people to open."""
     by_timer: bool = False
     """Whether there is no time because the timer itself failed, whatever became of the command."""
+    lacks_graphs: bool = False
+    """Whether the benchmark ran CUDA graphs that this timer cannot time, and `Timer.for_graphs` can."""
 
 
 class Timer(Protocol):
@@ -47,6 +49,11 @@ class Timer(Protocol):
     """Whether the benchmark waits for the device by itself: then it may start while others use it."""
     patience: float
     """How many times the problem's own limit the benchmark may take under this timer."""
+
+    @property
+    def for_graphs(self) -> "Timer | None":
+        """What times benchmarks with CUDA graphs in this timer's stead; None where it does so itself."""
+        ...
 
     def attach(self, shell: str, notes: Path) -> Attachment:
         """What to run in the benchmark's stead. `notes` is an empty folder, writable by all, of this run alone."""

@@ -39,8 +39,10 @@ class Cupti:
     waits_at_gate = True
     patience = 1.0
 
-    def __init__(self, mode: TimingMode | None = None) -> None:
-        """Raises ProfilerUnavailable. `mode` says whether kernels are timed one at a time, see docs/decisions/0012."""
+    def __init__(self, mode: TimingMode | None = None, *, with_graphs: bool = False) -> None:
+        """Raises ProfilerUnavailable. `mode` says whether kernels are timed one at a time, which those of CUDA graphs
+        cannot be: see docs/decisions/0012.
+        """
         complaint = cupti_library.why_unavailable()
         if complaint:
             raise ProfilerUnavailable(f"the profiler cupti cannot run here: {complaint}. Or use `--profile none`")
@@ -50,16 +52,23 @@ class Cupti:
             raise ProfilerUnavailable(f"{error}. Or use `--profile none`") from error
         self._library = cupti_library.find_or_build()
         self._copies_count = isinstance(mode, GpuTimingMode)
-        self._one_at_a_time = mode is not None and sums_kernels(mode)
-        self.name = self._library.version + (", kernels one at a time" if self._one_at_a_time else "")
+        self._mode = mode
+        self._one_at_a_time = mode is not None and sums_kernels(mode) and not with_graphs
+        how = ", kernels one at a time" if self._one_at_a_time else ", kernels of graphs" if with_graphs else ""
+        self.name = self._library.version + how
+        self._way = ONE_AT_A_TIME if self._one_at_a_time else ONE_CONNECTION if with_graphs else {}
+
+    @property
+    def for_graphs(self) -> "Cupti | None":
+        """See `Timer.for_graphs`."""
+        return Cupti(self._mode, with_graphs=True) if self._one_at_a_time else None
 
     def attach(self, shell: str, notes: Path) -> Attachment:
         """The command stays as it is; see `Timer.attach`."""
         gate = gate_attachment(shell, self._library.path, notes)
         environment = {"NVTX_INJECTION64_PATH": str(self._library.path), "PODIUM_CUPTI_NOTES": str(notes)}
-        serial = ONE_AT_A_TIME if self._one_at_a_time else {}
         copies = {"PODIUM_GATE_COPIES": "1"} if self._copies_count else {}
-        return replace(gate, environment={**gate.environment, **environment, **serial, **copies})
+        return replace(gate, environment={**gate.environment, **environment, **self._way, **copies})
 
     def read(self, problem: CommandProblem, notes: Path, outcome: Outcome) -> Reading:
         """See `Timer.read`. A filter that matches nothing is an error; ComputeEval makes 0.0 of it."""
@@ -71,10 +80,11 @@ class Cupti:
             return Reading(None, FAILED.format(None))
         ranges = sum_ranges(found.processes)
         metrics, facts = metrics_of(found, ranges), facts_of(found, ranges)
+        lacks_graphs = self._one_at_a_time and any(process.has_untimed_graphs for process in found.processes)
         complaint = unmatched(problem.timing_mode, metrics)
         if complaint:
-            return Reading(None, FAILED.format(complaint), metrics, facts)
-        return Reading(extract_time_ms(problem.timing_mode, metrics), None, metrics, facts)
+            return Reading(None, FAILED.format(complaint), metrics, facts, lacks_graphs=lacks_graphs)
+        return Reading(extract_time_ms(problem.timing_mode, metrics), None, metrics, facts, lacks_graphs=lacks_graphs)
 
     def own_failure(self, notes: Path, outcome: Outcome) -> str:  # noqa: ARG002
         """See `Timer.own_failure`: nothing of it runs but inside the benchmark."""

@@ -88,7 +88,8 @@ class TimelineNote(_Note):
 class ProcessNote(_Note):
     """One process. Times are nanoseconds of CLOCK_MONOTONIC; `dropped` counts records and ranges that were lost.
 
-    `kernel_calls` counts the calls that should have made a kernel record each.
+    `kernel_calls` counts the calls that should have made a kernel record each. `incomplete` counts records without
+    times: of work that still ran when the process ended, and of kernels in graphs where kernels are run one at a time.
     """
 
     schema_version: Annotated[int, Field(alias="schema", ge=1, le=1)]
@@ -98,6 +99,7 @@ class ProcessNote(_Note):
     final: bool
     contexts: Count
     kernel_calls: Count
+    graph_launches: Count = 0
     dropped: Count
     incomplete: Count
     unattributed: Count
@@ -114,6 +116,10 @@ class ProcessNote(_Note):
     def missing(self) -> int:
         """How many records were lost, did not end, or never came although their kernels were launched."""
         return self.dropped + self.incomplete + max(0, self.kernel_calls - self.launches - self.incomplete)
+
+    @property
+    def has_untimed_graphs(self) -> bool:
+        return self.graph_launches > 0 and self.incomplete > 0
 
     @property
     def launches(self) -> int:

@@ -91,6 +91,7 @@ class Ncu:
     clock = Clock.SELF
     waits_at_gate = False
     patience = 10.0
+    for_graphs = None
 
     def __init__(self, problem: CommandProblem) -> None:
         self._tool = require_ncu()

@@ -15,6 +15,7 @@ class ProcessTime:
     name = "process"
     waits_at_gate = False
     patience = 1.0
+    for_graphs = None
 
     def attach(self, shell: str, notes: Path) -> Attachment:  # noqa: ARG002
         return Attachment(shell)

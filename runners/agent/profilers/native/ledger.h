@@ -48,7 +48,7 @@ public:
     Coverage busy;
     Timeline timeline;
     std::vector<RangeWork> ranges;  // by name
-    std::uint64_t incomplete = 0;   // records without an end: still running when the process ended
+    std::uint64_t incomplete = 0;   // records without times: see ProcessNote in profilers/cupti_notes.py
     std::uint64_t unattributed = 0;  // kernels whose launch was not seen
 
     static constexpr NameId NO_RANGE = ~NameId{0};

@@ -210,6 +210,7 @@ std::string Recorder::json(long pid, Nanoseconds (*clock)(), bool is_final) {
                .truth("final", is_final)
                .number("contexts", contexts_)
                .number("kernel_calls", kernel_calls_)
+               .number("graph_launches", graph_launches_)
                .number("dropped", dropped_ + lost)
                .number("incomplete", held_->ledger.incomplete)
                .number("unattributed", held_->ledger.unattributed)

@@ -31,6 +31,7 @@ public:
     void context_created() { ++contexts_; }
     // A call that launches one kernel went well.
     void kernel_called() { ++kernel_calls_; }
+    void graph_launched() { ++graph_launches_; }
 
     bool any_open();
     bool worth_telling();
@@ -44,7 +45,7 @@ private:
     const Nanoseconds begun_;
     struct Held;
     Held* const held_;  // apart, so that who only tells needs not see how it is kept
-    std::atomic<std::uint64_t> dropped_{0}, contexts_{0}, kernel_calls_{0}, changes_{0};
+    std::atomic<std::uint64_t> dropped_{0}, contexts_{0}, kernel_calls_{0}, graph_launches_{0}, changes_{0};
 };
 
 }  // namespace podium
