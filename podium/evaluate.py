@@ -18,7 +18,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from podium.evaluation.devices import keeper_of
+from podium.evaluation.devices import Devices
 from podium.evaluation.graded_file import GradedFile, NotOurs
 from podium.evaluation.hardware import local_hardware
 from podium.evaluation.inputs import Pack, Reader, Sample, read_problems, solution_files
@@ -28,9 +28,8 @@ from problems.formats.compute_eval.packs import graded_filename
 from problems.formats.errors import PackRefused
 from problems.spec.skips import Hardware
 from runners.agent import capabilities
-from runners.agent.environment import NodeEnvironment, unmeasured
+from runners.agent.environment import NodeEnvironment
 from runners.agent.errors import Cancelled, ProfilerUnavailable
-from runners.agent.gpu.devices import Gpus
 from runners.agent.gpu.tool import ToolUnavailable
 from runners.agent.native import default_cache_directory
 from runners.agent.native_programs import make_needed
@@ -238,6 +237,8 @@ class Evaluation:
                 for row in rows:
                     files[row.sample.pack].add(row)
                 advance(sample.draft.task_id)
+                # With its numpy it takes a while to load: now others run meanwhile.
+                import problems.formats.compute_eval.summary  # noqa: F401
 
             return Grader(Pipeline(environment), order.options, environment.lanes.run_slots, cancelled).grade(
                 todo, report
@@ -246,20 +247,18 @@ class Evaluation:
     @contextmanager
     def _environment(self, *, bounded: bool) -> Iterator[NodeEnvironment]:
         """`bounded` measures the GPUs' peaks, which takes some seconds, for problems that declare their work."""
+        folder = var_dir() / "evaluate"
+        devices = Devices.open(folder)
         sandbox = choose(self._order.sandbox)
-        found = capabilities.find_out(sandbox)
-        uuids = tuple(gpu.uuid for gpu in found.gpus)
-        if words := sandbox.why_no_gpus(uuids):
+        found = capabilities.find_out(sandbox, devices.found)
+        if words := sandbox.why_no_gpus(devices.uuids):
             raise SandboxUnavailable(words)
-        gpus = Gpus.open() if uuids else None
-        keeper = keeper_of(found.gpus, gpus, var_dir() / "evaluate")
-        workers = self._order.workers or _default_workers(len(uuids))
-        lanes = Lanes(cores(), workers, uuids, keeper.clean if keeper else None)
-        peaks = keeper.peaks_of if keeper else unmeasured
-        gate = gate_library() if uuids else None
-        environment = NodeEnvironment.open("", var_dir() / "evaluate", sandbox, lanes, found, gpus, peaks, gate)
-        if keeper and bounded:
-            keeper.begin(lanes)
+        workers = self._order.workers or _default_workers(len(devices.uuids))
+        lanes = Lanes(cores(), workers, devices.uuids, devices.clean)
+        gate = gate_library() if devices.uuids else None
+        environment = NodeEnvironment.open("", folder, sandbox, lanes, found, devices.gpus, devices.peaks, gate)
+        if bounded:
+            devices.measure_peaks(lanes)
         try:
             yield environment
         finally:

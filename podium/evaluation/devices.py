@@ -1,23 +1,80 @@
 """Looks after this machine's GPUs while `podium evaluate` uses them: cleaned between packs, their peaks known."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import wait as wait_for
+from dataclasses import dataclass
 from pathlib import Path
 
+from runners.agent import capabilities
+from runners.agent.environment import unmeasured
 from runners.agent.errors import SiteUnavailable
 from runners.agent.gpu.devices import Gpus
 from runners.agent.gpu.keeper import Keeper, Unwatched
 from runners.agent.gpu.ledger import Ledger
 from runners.agent.gpu.tool import GpuTool
 from runners.agent.native import default_cache_directory
-from runners.protocol import GpuCapability, NodeHealth, NodeHealthReply
+from runners.agent.slots import Lanes
+from runners.protocol import GpuCapability, NodeHealth, NodeHealthReply, Peaks
+
+Clean = Callable[[str], None]
 
 
-def keeper_of(found: Sequence[GpuCapability], gpus: Gpus | None, folder: Path) -> Keeper | None:
-    """None without a GPU. Raises ToolUnavailable: without its program nothing would be cleaned."""
-    if not found:
-        return None
-    tool = GpuTool.build(default_cache_directory())
-    return Keeper(gpus or Unwatched(), found, tool, Ledger(folder / "gpus"), _nobody_to_tell)
+@dataclass(frozen=True)
+class Devices:
+    """All of them as they were at the opening; without a GPU there is nothing to clean and no peak."""
+
+    found: list[GpuCapability]
+    gpus: Gpus | None = None
+    keeper: Keeper | None = None
+    clean: "CleanedAhead | None" = None
+
+    @classmethod
+    def open(cls, folder: Path) -> "Devices":
+        """Begins to clean them. Raises ToolUnavailable: without its program nothing would be cleaned."""
+        gpus = Gpus.open()
+        found = capabilities.gpus_by_nvidia_smi() if gpus is None else gpus.capabilities()
+        if not found:
+            return cls([], gpus)
+        tool = GpuTool.build(default_cache_directory())
+        keeper = Keeper(gpus or Unwatched(), found, tool, Ledger(folder / "gpus"), _nobody_to_tell)
+        return cls(found, gpus, keeper, CleanedAhead(keeper.clean, [gpu.uuid for gpu in found]))
+
+    @property
+    def uuids(self) -> tuple[str, ...]:
+        return tuple(gpu.uuid for gpu in self.found)
+
+    @property
+    def peaks(self) -> Callable[[str], Peaks]:
+        return self.keeper.peaks_of if self.keeper else unmeasured
+
+    def measure_peaks(self, lanes: Lanes) -> None:
+        """In some seconds, before anything else runs on them."""
+        if self.keeper and self.clean:
+            self.clean.wait()
+            self.keeper.begin(lanes)
+
+
+class CleanedAhead:
+    """Cleans devices between packs, and for the first one while what it needs besides is made ready."""
+
+    def __init__(self, clean: Clean, uuids: Sequence[str]) -> None:
+        self._clean = clean
+        pool = ThreadPoolExecutor(len(uuids), thread_name_prefix="clean")
+        self._ahead: dict[str, Future[None]] = {uuid: pool.submit(clean, uuid) for uuid in uuids}
+        pool.shutdown(wait=False)
+
+    def __call__(self, uuid: str) -> None:
+        """Raises SandboxFault."""
+        ahead = self._ahead.pop(uuid, None)
+        if ahead is None:
+            self._clean(uuid)
+        else:
+            ahead.result()
+
+    def wait(self) -> None:
+        """Until what was begun ahead has ended, however it did."""
+        wait_for(self._ahead.values())
 
 
 def _nobody_to_tell(_: NodeHealth) -> NodeHealthReply:

@@ -1,6 +1,6 @@
 """Grades samples on several threads, task by task, and hands over rows as they may be written."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -71,8 +71,10 @@ class Grader:
         tasks = self._tasks(samples)
         faults = []
         with ThreadPoolExecutor(self._workers + AHEAD, thread_name_prefix="grade") as pool:
-            with self._gathering(len(samples)):
-                futures = {pool.submit(self._one, sample): sample for sample in self._longest_first(tasks)}
+            futures: dict[Future[Graded], Sample] = {}
+            with self._gathering(len(samples), futures):
+                for sample in self._longest_first(tasks):
+                    futures[pool.submit(self._one, sample)] = sample
             try:
                 for future in as_completed(futures):
                     sample = futures[future]
@@ -85,12 +87,12 @@ class Grader:
                 raise
         return faults
 
-    def _gathering(self, n_samples: int) -> AbstractContextManager[None]:
+    def _gathering(self, n_samples: int, begun: Iterable["Future[Graded]"]) -> AbstractContextManager[None]:
         """Few samples have a slot each at once."""
         lanes = self._pipeline.environment.lanes
         if n_samples <= min(lanes.build_slots, lanes.run_slots):
             return nullcontext()
-        return lanes.gathering(min(n_samples, self._workers + AHEAD))
+        return lanes.gathering(min(n_samples, self._workers + AHEAD), lambda: all(future.done() for future in begun))
 
     def _tasks(self, samples: Sequence[Sample]) -> dict[str, TaskRows]:
         """By task, so that a task's samples run close together and its baseline is measured near them."""

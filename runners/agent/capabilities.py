@@ -33,10 +33,11 @@ true
 _VERSION = re.compile(r"(?:release |V|\s|\))(\d+(?:\.\d+)+)")
 
 
-def find_out(sandbox: Sandbox) -> Capabilities:
-    """Look around once; what cannot be found out stays empty."""
+def find_out(sandbox: Sandbox, known_gpus: list[GpuCapability] | None = None) -> Capabilities:
+    """Look around once; what cannot be found out stays empty. `known_gpus`: where they were looked for before."""
     with ThreadPoolExecutor(3, thread_name_prefix="find-out") as pool:
-        found_gpus, versions = pool.submit(gpus), pool.submit(toolkits, sandbox)
+        found_gpus = pool.submit(lambda: gpus() if known_gpus is None else known_gpus)
+        versions = pool.submit(toolkits, sandbox)
         usable_profilers = pool.submit(profilers.available)
     return Capabilities(
         hostname=platform.node(),
@@ -75,11 +76,16 @@ def cpu_model() -> str:
 def gpus() -> list[GpuCapability]:
     """The NVIDIA GPUs: from the driver's library, else as `nvidia-smi` lists them; none where both are missing."""
     opened = Gpus.open()
-    if opened is not None:
-        try:
-            return opened.capabilities()
-        finally:
-            opened.close()
+    if opened is None:
+        return gpus_by_nvidia_smi()
+    try:
+        return opened.capabilities()
+    finally:
+        opened.close()
+
+
+def gpus_by_nvidia_smi() -> list[GpuCapability]:
+    """None where that is missing."""
     return parse_gpus(_output(["nvidia-smi", f"--query-gpu={_GPU_FIELDS}", "--format=csv,noheader,nounits"]))
 
 

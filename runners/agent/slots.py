@@ -21,6 +21,9 @@ TESTS_WAIT_SECONDS = 0.5
 ALONE_WAITS_SECONDS = 30.0
 """How long a command that must be quite alone lets others start before it: for it the device has to run empty."""
 GATHER_SECONDS = 0.5
+"""How long those that have come to the queues wait for another one that is to come."""
+FIRST_COMES_SECONDS = 5.0
+"""The same for the first of them, which may have to wait until its device is clean."""
 GATHER_LOOK_SECONDS = 0.005
 STARTS_WAIT_SECONDS = 10.0
 """How long several such in a row keep others from starting."""
@@ -125,17 +128,21 @@ class Lanes:
             return next(device for device in self._turns if device in wanted)
 
     @contextmanager
-    def gathering(self, n: int) -> Iterator[None]:
-        """Hand out no slot before this is left and `n` wait for one, or a moment is over: samples that are begun
-        together come to the queues in any order, and the longest must not come last for that."""
+    def gathering(self, n: int, is_over: Callable[[], bool]) -> Iterator[None]:
+        """Hand out no slot before this is left and `n` wait for one, or no more come, as once `is_over` says so:
+        samples that are begun together come to the queues in any order, and the longest must not come last for that.
+        """
         queues = self._builds, self._runs
         for queue in queues:
             queue.hold(True)
         try:
             yield
-            deadline = time.monotonic() + GATHER_SECONDS
-            while sum(queue.n_waiting for queue in queues) < n and time.monotonic() < deadline:
+            n_there, deadline = 0, time.monotonic() + FIRST_COMES_SECONDS
+            while n_there < n and time.monotonic() < deadline and not is_over():
                 time.sleep(GATHER_LOOK_SECONDS)
+                n_before, n_there = n_there, sum(queue.n_waiting for queue in queues)
+                if n_there > n_before:
+                    deadline = time.monotonic() + GATHER_SECONDS
         finally:
             for queue in queues:
                 queue.hold(False)

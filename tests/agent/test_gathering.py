@@ -14,6 +14,10 @@ from runners.agent.slots import Lanes, Place
 SOON = 5.0
 
 
+def never() -> bool:
+    return False
+
+
 class Crowd:
     """Threads that take a slot each, one after the other, and the order in which they got it."""
 
@@ -50,7 +54,7 @@ def test_of_those_that_come_together_the_longest_gets_a_slot_first(kind: str, fi
     """Of two build slots one goes by arrival."""
     lanes = Lanes(2, 1)
     crowd = Crowd(lanes)
-    with lanes.gathering(3):
+    with lanes.gathering(3, never):
         for seconds in (1.0, 2.0, 3.0):
             getattr(crowd, kind)(seconds)
         assert crowd.got == []
@@ -62,15 +66,41 @@ def test_those_that_do_not_come_are_waited_for_for_a_moment_only() -> None:
     lanes = Lanes(1, 1)
     crowd = Crowd(lanes)
     since = time.monotonic()
-    with lanes.gathering(3):
+    with lanes.gathering(3, never):
         crowd.test(1.0)
-    assert slots.GATHER_SECONDS <= time.monotonic() - since < SOON
+    assert slots.GATHER_SECONDS <= time.monotonic() - since < slots.FIRST_COMES_SECONDS
     assert crowd.end() == [1.0]
+
+
+def test_the_first_to_come_is_waited_for_longer() -> None:
+    """As while the device is cleaned for them all."""
+    lanes = Lanes(1, 1)
+    crowd = Crowd(lanes)
+
+    def come() -> None:
+        for seconds in (1.0, 2.0, 3.0):
+            crowd.test(seconds)
+            time.sleep(0.7 * slots.GATHER_SECONDS)
+
+    late = threading.Timer(1.5 * slots.GATHER_SECONDS, come)
+    with lanes.gathering(3, never):
+        late.start()
+    late.join(SOON)
+    assert crowd.end() == [3.0, 2.0, 1.0]
+
+
+def test_nobody_is_waited_for_once_it_is_over() -> None:
+    lanes, over = Lanes(1, 1), threading.Event()
+    threading.Timer(0.1, over.set).start()
+    since = time.monotonic()
+    with lanes.gathering(3, over.is_set):
+        pass
+    assert 0.1 <= time.monotonic() - since < slots.GATHER_SECONDS
 
 
 def test_nobody_is_kept_waiting_by_one_who_fails_to_gather() -> None:
     lanes = Lanes(1, 1)
-    with pytest.raises(ValueError, match="broken"), lanes.gathering(3):
+    with pytest.raises(ValueError, match="broken"), lanes.gathering(3, never):
         raise ValueError("broken")
     with lanes.test(), lanes.build():
         pass
