@@ -51,7 +51,8 @@ constexpr std::size_t STARTS = 2;                  // at a time: more are no fas
 constexpr std::uint64_t START_NS = 500'000'000;  // who starts CUDA and makes no context keeps others for so long only
 constexpr std::uint64_t PHASE_NS = 150'000'000;    // how long one kind keeps the other waiting
 constexpr std::uint64_t QUIET_NS = 100'000'000;    // for so long of a benchmark's turns nothing starts beside it
-constexpr std::uint64_t LACKED_NS = 1'000'000'000;  // who has waited for quiet for so long does without
+constexpr std::uint64_t LACKED_NS = 1'000'000'000;  // who has waited for quiet for so long does without,
+constexpr std::uint64_t LONG_MS = 20'000;           // and so does who is expected to run for so long
 
 struct Page {  // as GatePage
     std::uint32_t open, waiting, in_progress, unsettled;
@@ -110,7 +111,8 @@ public:
 
     // A start steals some 0.5 ms of the device from one kernel: much of a short time, little of a long one.
     bool wants_quiet(std::uint64_t now) const {
-        return alone && lacked_ns < LACKED_NS && held_ns + (inside ? now - opened_ns : 0) < QUIET_NS;
+        const bool is_long = expected_ms >= LONG_MS && expected_ms < UNKNOWN_MS;
+        return alone && !is_long && lacked_ns < LACKED_NS && held_ns + (inside ? now - opened_ns : 0) < QUIET_NS;
     }
     // `at_ns`: when it used the device again, or asked for it.
     void note_use(std::uint64_t at_ns) {
