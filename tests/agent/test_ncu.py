@@ -113,6 +113,15 @@ def test_ranges_without_a_name_are_none(text: str) -> None:
     assert ranges(PUSH_POP, text) == ()
 
 
+def test_a_name_that_ncu_lost_is_told_from_none() -> None:
+    """As ncu 2025.3.1 shows a range that was pushed by a name of wide characters."""
+    lost, named, unnamed = (
+        f'12  "<default domain>:{name}:none:none:none:none:none:none" ' for name in ("", "a", "none")
+    )
+    launches = read_launches(table({PUSH_POP: lost}, {PUSH_POP: named}, {PUSH_POP: unnamed}, {PUSH_POP: '""'}))
+    assert [(one.ranges, one.lost_name) for one in launches] == [((), True), (("a",), False), ((), False), ((), False)]
+
+
 @pytest.mark.parametrize(("value", "unit"), [("1,500", "ns"), ("1.5", "us"), ("0.0015", "msecond"), ("1.5e-6", "s")])
 def test_times_come_in_any_unit(value: str, unit: str) -> None:
     (launch,) = read_launches(table({"Metric Value": value, "Metric Unit": unit}))
@@ -238,6 +247,37 @@ def test_a_second_run_out_of_time_leaves_the_times(run: Run) -> None:
     assert outcome.wall_ms < 4000
     assert (outcome.exit_code, reading.error, reading.time_ms) == (0, None, pytest.approx(0.157248))
     assert reading.report == b"report of times\n"
+
+
+LOST, NAMED = (f'12  "<default domain>:{name}:none:none:none:none:none:none" ' for name in ("", "bench_region"))
+
+
+@pytest.mark.parametrize(
+    ("mode", "ranges", "lost"),
+    [
+        ({"type": "region"}, [NAMED, LOST], 1),
+        (REGION, [NAMED, LOST], 1),
+        (REGION, [NAMED, NAMED.strip() + LOST[2:]], 0),
+        ({"type": "kernels"}, [NAMED, LOST], 0),
+    ],
+)
+def test_what_may_or_may_not_count_for_a_range_is_an_error(
+    installed: Path, notes: Path, mode: dict[str, Any], ranges: list[str], lost: int
+) -> None:
+    reading = read(notes, mode, table(*({PUSH_POP: text} for text in ranges)))
+    assert (reading.time_ms is None) == bool(lost)
+    if lost:
+        assert f"{lost} of {len(ranges)} kernel launches lie in NVTX ranges whose names ncu lost" in (
+            reading.error or ""
+        )
+
+
+def test_names_with_quotes_that_break_the_table_are_named_as_a_cause(installed: Path, notes: Path) -> None:
+    """ncu 2025.3.1 doubles no quotes within a name."""
+    broken = table({}, {PUSH_POP: "NAME"}).replace("NAME", '19  ""<default domain>:say "hi"\n\\:none:none"" ')
+    reading = read(notes, KERNELS, broken)
+    assert reading.time_ms is None
+    assert "1 that cannot, as where names of NVTX ranges hold quotes" in (reading.error or "")
 
 
 def commands(notes: Path, mode: dict[str, Any]) -> list[list[str]]:

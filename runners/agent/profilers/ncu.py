@@ -13,12 +13,22 @@ import stat
 from collections.abc import Sequence
 from pathlib import Path
 
-from problems.formats.compute_eval.timing import extract_time_ms
+from problems.formats.compute_eval.timing import chosen, extract_time_ms
 from problems.spec.problem import CommandProblem
 from problems.spec.timing_mode import RegionTimingMode, TimingMode, times_by_wall_clock
 from runners.agent.profilers.base import Attachment, Reading
 from runners.agent.profilers.cupti import FAILED, unmatched
-from runners.agent.profilers.ncu_csv import DRAM, MEMORY, SM, TIME, DamagedTable, Launch, metrics_of, read_launches
+from runners.agent.profilers.ncu_csv import (
+    DRAM,
+    MEMORY,
+    MEND_NAMES,
+    SM,
+    TIME,
+    DamagedTable,
+    Launch,
+    metrics_of,
+    read_launches,
+)
 from runners.agent.profilers.ncu_failure import ERROR, Ends, own_failure
 from runners.agent.profilers.ncu_tool import require_ncu
 from runners.agent.sandbox.policy import Mount, Outcome
@@ -182,11 +192,22 @@ def _timeless(mode: TimingMode, timed: Sequence[Launch]) -> str:
     unknown = sum(TIME not in launch.metrics for launch in timed)
     if unknown:
         return f"ncu told no time of {unknown} of {len(timed)} kernel launches"
+    if timed and isinstance(mode, RegionTimingMode):
+        return _lost(mode, timed)
     if timed:
         return ""
     if _filters(mode):
         return f"no kernel was launched inside an NVTX range {_told(mode)} of NVTX's default domain"
     return "the run launched no kernel"
+
+
+def _lost(mode: RegionTimingMode, timed: Sequence[Launch]) -> str:
+    """Why it cannot be known which launches count; empty where it can."""
+    nowhere = sum(one.lost_name and not any(chosen(mode, name) for name in one.ranges) for one in timed)
+    if not nowhere:
+        return ""
+    where = "NVTX ranges whose names ncu lost, as it does those of wide characters"
+    return f"{nowhere} of {len(timed)} kernel launches lie in {where}: {MEND_NAMES}"
 
 
 def _told(mode: TimingMode) -> str:

@@ -32,6 +32,7 @@ _BETWEEN_RANGES = re.compile(r'"\s+(?:\d+\s+)?"')
 _ROW = re.compile(r'^"(\d+)","(\d+)",', re.MULTILINE)
 """The beginning of a launch's row: its number and its process."""
 _RANGE_ID = re.compile(r"^\d+:")
+MEND_NAMES = "give all ranges plain names, or time with the profiler cupti"
 _FIELDS_AFTER_NAME = 6
 """PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg; a name may hold colons itself, as CUB's do."""
 
@@ -46,6 +47,8 @@ class Launch:
 
     kernel: str
     ranges: tuple[str, ...]
+    lost_name: bool = False
+    """Whether it lies in a range too whose name ncu lost."""
     metrics: dict[str, float] = field(default_factory=dict)
     """Nanoseconds or percent, by ncu's name of the metric; without those that ncu could not tell."""
 
@@ -71,7 +74,8 @@ def read_launches(log: str) -> list[Launch]:
         raise DamagedTable(f"ncu's table cannot be read ({error})") from None
     lost = begun - launches.keys()
     if lost:
-        raise DamagedTable(f"ncu's table has {len(launches)} launches that can be read, and {len(lost)} that cannot")
+        counts = f"{len(launches)} launches that can be read, and {len(lost)} that cannot"
+        raise DamagedTable(f"ncu's table has {counts}, as where names of NVTX ranges hold quotes: {MEND_NAMES}")
     return list(launches.values())
 
 
@@ -84,7 +88,8 @@ def _check_columns(names: Sequence[str]) -> None:
 def _take(row: Mapping[str, str], launches: dict[tuple[str, str], Launch]) -> None:
     key = row["Process ID"], row["ID"]
     if key not in launches:
-        launches[key] = Launch(row["Kernel Name"], tuple(dict.fromkeys(_ranges(row))))
+        names = list(_ranges(row))
+        launches[key] = Launch(row["Kernel Name"], tuple(dict.fromkeys(filter(None, names))), "" in names)
     metric = row["Metric Name"]
     value = _number(row["Metric Value"], _factor(row["Metric Unit"]) if metric == TIME else 1.0)
     if value is not None:
@@ -105,11 +110,16 @@ def _number(text: str, factor: float) -> float | None:
 
 
 def _ranges(row: Mapping[str, str]) -> Iterator[str]:
+    """Names of ranges that were given one; empty where ncu lost it."""
     for column, text in row.items():
         if _PUSH_POP in column:
-            yield from filter(None, map(_name, _sections(text)))
+            yield from filter(_is_name, map(_name, _sections(text)))
         elif _START_STOP in column:
-            yield from filter(None, (_name(_RANGE_ID.sub("", section)) for section in _sections(text)))
+            yield from filter(_is_name, (_name(_RANGE_ID.sub("", section)) for section in _sections(text)))
+
+
+def _is_name(name: str) -> bool:
+    return name != "none"
 
 
 def _sections(text: str) -> list[str]:
@@ -122,9 +132,8 @@ def _sections(text: str) -> list[str]:
 
 
 def _name(section: str) -> str:
-    """Empty for a range without a name."""
-    name = section.rsplit(":", _FIELDS_AFTER_NAME)[0].partition(":")[2]
-    return "" if name == "none" else name
+    """`none` for a range without a name; empty where ncu lost it, as 2025.3.1 does names of wide characters."""
+    return section.rsplit(":", _FIELDS_AFTER_NAME)[0].partition(":")[2] if ":" in section else "none"
 
 
 def metrics_of(timed: Sequence[Launch], sampled: Sequence[Launch], wall_ms: float) -> PerformanceMetrics:
