@@ -20,6 +20,7 @@ DEVICE_LABELS: Mapping[str, tuple[str, str]] = {
     "power_capped_share": ("Share of samples at the power limit", "%"),
     "busy_ms": ("Device at work, by the driver", "ms"),
     "busy_resolution_ms": ("… give or take", "ms"),
+    "held_ms": ("Watched for", "ms"),
 }
 """Fact → label and unit, in the order shown; a fact that is not here is shown under its own name."""
 

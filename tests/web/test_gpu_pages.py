@@ -1,5 +1,6 @@
 """What the pages of a GPU release show besides: rates, rooflines, device facts, profiles, and why problems skip."""
 
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,9 @@ from leaderboard.actions.record_result import Origin, record_result
 from leaderboard.charts import roofline as charts
 from leaderboard.models import Standing, Track
 from leaderboard.models.evaluation import ResultOrigin
+from leaderboard.web.timings import DEVICE_LABELS
 from leaderboard.work import Ceilings, Work, least_ms, rates
+from runners.agent.gpu.record import DeviceRecord
 from runners.protocol import BlobRef
 from tests import factories
 from tests.web.gpu_site import GpuSite, make_gpu_site
@@ -35,6 +38,12 @@ def page(client: Any, path: str) -> str:
 
 def problem_page(gpu: GpuSite, n: int) -> str:
     return reverse("problem", args=[gpu.release.slug, gpu.problem(n).slug])
+
+
+def test_every_fact_that_a_node_tells_of_its_device_has_a_label() -> None:
+    values: dict[str, Any] = {one.name: 1.0 for one in fields(DeviceRecord)}
+    told = DeviceRecord(**values | {"throttle_reasons": ("heat",)}).facts
+    assert told.keys() == DEVICE_LABELS.keys()
 
 
 def test_the_least_time_is_the_larger_of_what_arithmetic_and_memory_need() -> None:
