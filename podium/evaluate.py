@@ -248,17 +248,18 @@ class Evaluation:
     def _environment(self, *, bounded: bool) -> Iterator[NodeEnvironment]:
         """`bounded` measures the GPUs' peaks, which takes some seconds, for problems that declare their work."""
         folder = var_dir() / "evaluate"
-        devices = Devices.open(folder)
         sandbox = choose(self._order.sandbox)
-        found = capabilities.find_out(sandbox, devices.found)
+        devices = Devices.open(folder)
         if words := sandbox.why_no_gpus(devices.uuids):
             raise SandboxUnavailable(words)
+        clean = devices.clean_ahead()
+        found = capabilities.find_out(sandbox, devices.found)
         workers = self._order.workers or _default_workers(len(devices.uuids))
-        lanes = Lanes(cores(), workers, devices.uuids, devices.clean)
+        lanes = Lanes(cores(), workers, devices.uuids, clean)
         gate = gate_library() if devices.uuids else None
         environment = NodeEnvironment.open("", folder, sandbox, lanes, found, devices.gpus, devices.peaks, gate)
         if bounded:
-            devices.measure_peaks(lanes)
+            devices.measure_peaks(lanes, clean)
         try:
             yield environment
         finally:

@@ -5,6 +5,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from runners.agent import capabilities
 from runners.agent.environment import unmeasured
@@ -17,8 +18,6 @@ from runners.agent.native import default_cache_directory
 from runners.agent.slots import Lanes
 from runners.protocol import GpuCapability, NodeHealth, NodeHealthReply, Peaks
 
-Clean = Callable[[str], None]
-
 
 @dataclass(frozen=True)
 class Devices:
@@ -27,18 +26,18 @@ class Devices:
     found: list[GpuCapability]
     gpus: Gpus | None = None
     keeper: Keeper | None = None
-    clean: "CleanedAhead | None" = None
 
     @classmethod
     def open(cls, folder: Path) -> "Devices":
-        """Begins to clean them. Raises ToolUnavailable: without its program nothing would be cleaned."""
+        """Raises ToolUnavailable: without its program nothing would be cleaned."""
         gpus = Gpus.open()
         found = capabilities.gpus_by_nvidia_smi() if gpus is None else gpus.capabilities()
-        if not found:
-            return cls([], gpus)
-        tool = GpuTool.build(default_cache_directory())
-        keeper = Keeper(gpus or Unwatched(), found, tool, Ledger(folder / "gpus"), _nobody_to_tell)
-        return cls(found, gpus, keeper, CleanedAhead(keeper.clean, [gpu.uuid for gpu in found]))
+        if found:
+            tool = GpuTool.build(default_cache_directory())
+            return cls(found, gpus, Keeper(gpus or Unwatched(), found, tool, Ledger(folder / "gpus"), _nobody_to_tell))
+        if gpus:
+            gpus.close()
+        return cls([])
 
     @property
     def uuids(self) -> tuple[str, ...]:
@@ -48,29 +47,41 @@ class Devices:
     def peaks(self) -> Callable[[str], Peaks]:
         return self.keeper.peaks_of if self.keeper else unmeasured
 
-    def measure_peaks(self, lanes: Lanes) -> None:
+    def clean_ahead(self) -> "CleanedAhead | None":
+        """Begins at once."""
+        return CleanedAhead(self.keeper, self.uuids) if self.keeper else None
+
+    def measure_peaks(self, lanes: Lanes, cleaned: "CleanedAhead | None") -> None:
         """In some seconds, before anything else runs on them."""
-        if self.keeper and self.clean:
-            self.clean.wait()
+        if self.keeper and cleaned:
+            cleaned.wait()
             self.keeper.begin(lanes)
+
+
+class Cleaner(Protocol):
+    """See `Keeper`."""
+
+    def clean(self, uuid: str) -> None: ...
+
+    def expect_nobody(self, uuid: str) -> None: ...
 
 
 class CleanedAhead:
     """Cleans devices between packs, and for the first one while what it needs besides is made ready."""
 
-    def __init__(self, clean: Clean, uuids: Sequence[str]) -> None:
-        self._clean = clean
+    def __init__(self, cleaner: Cleaner, uuids: Sequence[str]) -> None:
+        self._cleaner = cleaner
         pool = ThreadPoolExecutor(len(uuids), thread_name_prefix="clean")
-        self._ahead: dict[str, Future[None]] = {uuid: pool.submit(clean, uuid) for uuid in uuids}
+        self._ahead: dict[str, Future[None]] = {uuid: pool.submit(cleaner.clean, uuid) for uuid in uuids}
         pool.shutdown(wait=False)
 
     def __call__(self, uuid: str) -> None:
         """Raises SandboxFault."""
         ahead = self._ahead.pop(uuid, None)
         if ahead is None:
-            self._clean(uuid)
-        else:
-            ahead.result()
+            return self._cleaner.clean(uuid)
+        ahead.result()
+        return self._cleaner.expect_nobody(uuid)  # that may have come meanwhile
 
     def wait(self) -> None:
         """Until what was begun ahead has ended, however it did."""

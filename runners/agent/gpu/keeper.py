@@ -134,14 +134,21 @@ class Keeper:
 
     def clean(self, uuid: str) -> None:
         """Between tenants: nobody is left on the GPU, and nothing in its memory. Raises SandboxFault, and drains."""
+        self.expect_nobody(uuid)
         try:
-            if not self._devices.idle(uuid, IDLE_SECONDS):
-                there = describe(self._devices.process_ids(uuid))
-                raise DeviceFailed(f"a process is still on it {IDLE_SECONDS:g} s after its job ended: {there}")
             self._tool.scrub(uuid)
         except DeviceFailed as error:
-            self._complain(uuid, str(error))
-            raise SandboxFault(f"{uuid} cannot be cleaned for the next job: {error}") from error
+            raise self._unclean(uuid, str(error)) from error
+
+    def expect_nobody(self, uuid: str) -> None:
+        """Raises SandboxFault, and drains, where a process stays on the GPU."""
+        if not self._devices.idle(uuid, IDLE_SECONDS):
+            there = describe(self._devices.process_ids(uuid))
+            raise self._unclean(uuid, f"a process is still on it {IDLE_SECONDS:g} s after its job ended: {there}")
+
+    def _unclean(self, uuid: str, words: str) -> SandboxFault:
+        self._complain(uuid, words)
+        return SandboxFault(f"{uuid} cannot be cleaned for the next job: {words}")
 
     def peaks_of(self, uuid: str) -> Peaks:
         """What this node measured; empty where it could not."""
