@@ -73,7 +73,8 @@ class _Course:
             task.subject.problem_sha256, task.timing_policy, task.profiler
         )
         seconds = math.inf if expected is None else expected
-        self._place = Place(task.tenant, pipeline.environment.lanes.pick(task.devices), seconds, watcher.cancelled)
+        device = pipeline.environment.lanes.pick(task.devices)
+        self._place = Place(task.tenant, device, seconds, self._benchmark_is_long, watcher.cancelled)
         self._subject: Subject = replace(task.subject, place=self._place)
         self._watcher = watcher
         self._account = Account(pipeline.environment, task, gpu_uuid=self._place.device)
@@ -96,8 +97,10 @@ class _Course:
 
     def _takes_long(self, timer: Timer) -> bool:
         """Whether a benchmark beside others is known to take so long that it had best not wait for its test's end."""
-        if self._task.timing_policy is TimingPolicy.RANKED or not timer.waits_at_gate:
-            return False
+        return self._task.timing_policy is not TimingPolicy.RANKED and timer.waits_at_gate and self._place.long
+
+    @property
+    def _benchmark_is_long(self) -> bool:
         seconds = self._environment.durations.known(self._kind_of_benchmark)
         return seconds is not None and seconds >= LONG_SECONDS
 
@@ -241,7 +244,8 @@ class _Course:
         if left_early:
             account.flag("left_early", FlagScope.TIME, "The benchmark's harness was never seen to reach its end.")
         account.measurements += [own] if own else []
-        base = None if left_early or timed.baseline is None else self._baseline(timed, timed.baseline)
+        unknown = left_early or timed.baseline is None or timed.baseline.lacks_graphs
+        base = self._baseline(timed, timed.baseline) if timed.baseline and not unknown else None
         account.measurements += [base] if base else []
         account.profiler = timed.timer.name
         account.profile = account.add_blob(timed.candidate.report) if timed.candidate.report else None

@@ -22,8 +22,8 @@ ALONE_WAITS_SECONDS = 30.0
 """How long a command that must be quite alone lets others start before it: for it the device has to run empty."""
 GATHER_SECONDS = 0.5
 """How long those that have come to the queues wait for another one that is to come."""
-FIRST_COMES_SECONDS = 5.0
-"""The same for the first of them, which may have to wait until its device is clean."""
+GATHER_LONGEST_SECONDS = 5.0
+"""In all, and for the first of them, which may have to wait until its device is clean."""
 GATHER_LOOK_SECONDS = 0.005
 STARTS_WAIT_SECONDS = 10.0
 """How long several such in a row keep others from starting."""
@@ -38,6 +38,8 @@ class Place:
     device: str = ""
     seconds: float = math.inf
     """How long all runs of the sample are expected to take: a long one that begins last ends alone."""
+    long: bool = False
+    """Whether the benchmark is known to take long: then it begins beside its test, and needs no quiet for its start."""
     cancelled: Event | None = field(default=None, compare=False, repr=False)
     """Who waits for a seat there waits no more once this is set, and raises Cancelled."""
 
@@ -56,7 +58,8 @@ class Seat:
     alone: bool = False
     """Whether it has the device to itself then, or shares its turns with others that do not."""
     seconds: float = math.inf
-    """See `Place.seconds`."""
+    long: bool = False
+    """See `Place`."""
     turn: Turn | None = None
     """A build's."""
 
@@ -137,12 +140,13 @@ class Lanes:
             queue.hold(True)
         try:
             yield
-            n_there, deadline = 0, time.monotonic() + FIRST_COMES_SECONDS
+            n_there, last = 0, time.monotonic() + GATHER_LONGEST_SECONDS
+            deadline = last
             while n_there < n and time.monotonic() < deadline and not is_over():
                 time.sleep(GATHER_LOOK_SECONDS)
                 n_before, n_there = n_there, sum(queue.n_waiting for queue in queues)
                 if n_there > n_before:
-                    deadline = time.monotonic() + GATHER_SECONDS
+                    deadline = min(last, time.monotonic() + GATHER_SECONDS)
         finally:
             for queue in queues:
                 queue.hold(False)
@@ -206,7 +210,8 @@ class Lanes:
             self._runs.taken(place.seconds, place.cancelled) as slot,
             device.presence.shared(place.cancelled),
         ):
-            yield replace(_seat(slot, device), porter=device.porter, alone=True, seconds=place.seconds)
+            seat = _seat(slot, device)
+            yield replace(seat, porter=device.porter, alone=True, seconds=place.seconds, long=place.long)
 
     def hold(self, uuid: str) -> AbstractContextManager[None]:
         """The device alone, for the node's own programs."""

@@ -135,6 +135,8 @@ class Timed:
     @property
     def for_graphs(self) -> Timer | None:
         """What must time both roles instead, where either runs CUDA graphs that this timer cannot time."""
+        if self.candidate.hung:
+            return None
         lacking = self.candidate.lacks_graphs or (self.baseline is not None and self.baseline.lacks_graphs)
         return self.timer.for_graphs if lacking else None
 

@@ -68,31 +68,49 @@ def test_those_that_do_not_come_are_waited_for_for_a_moment_only() -> None:
     since = time.monotonic()
     with lanes.gathering(3, never):
         crowd.test(1.0)
-    assert slots.GATHER_SECONDS <= time.monotonic() - since < slots.FIRST_COMES_SECONDS
+    assert slots.GATHER_SECONDS <= time.monotonic() - since < slots.GATHER_LONGEST_SECONDS
     assert crowd.end() == [1.0]
 
 
 def test_the_first_to_come_is_waited_for_longer() -> None:
-    """As while the device is cleaned for them all."""
+    """As while the device is cleaned for them all; and each that comes lets the next one come."""
     lanes = Lanes(1, 1)
+    crowd = Crowd(lanes)
+    lengths = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]
+
+    def come() -> None:
+        for seconds in lengths:
+            crowd.test(seconds)
+            time.sleep(0.2 * slots.GATHER_SECONDS)
+
+    late = threading.Timer(1.5 * slots.GATHER_SECONDS, come)
+    with lanes.gathering(len(lengths), never):
+        late.start()
+    late.join(SOON)
+    assert crowd.end() == lengths[::-1]
+
+
+def test_whoever_goes_on_coming_is_not_waited_for_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slots, "GATHER_LONGEST_SECONDS", 2 * slots.GATHER_SECONDS)
+    lanes, over = Lanes(1, 1), threading.Event()
     crowd = Crowd(lanes)
 
     def come() -> None:
-        for seconds in (1.0, 2.0, 3.0):
-            crowd.test(seconds)
-            time.sleep(0.7 * slots.GATHER_SECONDS)
+        while not over.wait(0.2 * slots.GATHER_SECONDS):
+            crowd.test(1.0)
 
-    late = threading.Timer(1.5 * slots.GATHER_SECONDS, come)
-    with lanes.gathering(3, never):
-        late.start()
-    late.join(SOON)
-    assert crowd.end() == [3.0, 2.0, 1.0]
+    coming = threading.Thread(target=come)
+    with lanes.gathering(1000, never):
+        coming.start()
+    over.set()
+    coming.join(SOON)
+    assert crowd.end()
 
 
 def test_nobody_is_waited_for_once_it_is_over() -> None:
     lanes, over = Lanes(1, 1), threading.Event()
-    threading.Timer(0.1, over.set).start()
     since = time.monotonic()
+    threading.Timer(0.1, over.set).start()
     with lanes.gathering(3, over.is_set):
         pass
     assert 0.1 <= time.monotonic() - since < slots.GATHER_SECONDS

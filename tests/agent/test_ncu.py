@@ -267,7 +267,7 @@ def test_what_may_or_may_not_count_for_a_range_is_an_error(
     reading = read(notes, mode, table(*({PUSH_POP: text} for text in ranges)))
     assert (reading.time_ms is None) == bool(lost)
     if lost:
-        assert f"{lost} of {len(ranges)} kernel launches lie in NVTX ranges whose names ncu lost" in (
+        assert f"{lost} of {len(ranges)} kernel launches lie in NVTX ranges whose names are empty" in (
             reading.error or ""
         )
 

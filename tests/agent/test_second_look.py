@@ -90,14 +90,15 @@ def test_what_runs_out_of_time_without_the_device_is_tried_again_alone(machine: 
     assert timer.n_runs == 2
 
 
-def with_baseline(code: str) -> CommandProblem:
+def with_baseline(code: str, **changes: Any) -> CommandProblem:
     """`code` tells problems apart, whose baselines one machine shares."""
-    return shell_problem(
-        test_command="true",
-        timing_mode={"type": "kernels"},
-        benchmark_command="python3 solution.py",
-        baseline={"solution.py": f"# {code}"},
-    )
+    fields = {
+        "test_command": "true",
+        "timing_mode": {"type": "kernels"},
+        "benchmark_command": "python3 solution.py",
+        "baseline": {"solution.py": f"# {code}"},
+    }
+    return shell_problem(**fields | changes)
 
 
 @pytest.mark.parametrize(("policy", "runs"), [(TimingPolicy.QUICK, 2), (TimingPolicy.RANKED, 12)])
@@ -110,6 +111,14 @@ def test_where_graphs_are_not_timed_both_roles_are_timed_anew_by_what_can(
     assert judged.report.provenance.profiler == "graphs"
     assert {one.role: one.median_ms for one in judged.report.measurements} == {Role.CANDIDATE: 5.0, Role.BASELINE: 5.0}
     assert (timer.n_runs, with_graphs.n_runs) == (2, runs)
+
+
+def test_who_hangs_is_not_tried_again_for_the_baselines_graphs(machine: Machine, timer: AtTheGate) -> None:
+    timer.reading = Reading(1.0, lacks_graphs=True)
+    timer.for_graphs = with_graphs = AtTheGate("graphs")
+    judged = machine.judge(with_baseline("hangs", timeout_seconds=1.0), {"solution.py": HANGS})
+    assert (timer.n_runs, with_graphs.n_runs) == (2, 0)
+    assert judged.report.measurements == [], "not the baseline's either, whose time lacks its graphs"
 
 
 def test_where_one_of_the_baselines_graphs_is_not_timed_the_candidate_is_timed_anew_too(

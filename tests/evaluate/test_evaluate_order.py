@@ -3,6 +3,7 @@
 A task's own samples and rows keep their order.
 """
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from hashlib import sha256
@@ -17,6 +18,7 @@ from podium.evaluation.inputs import Reader, Sample, read_problems
 from podium.evaluation.rows import Graded
 from podium.evaluation.run import Grader, Options
 from problems.spec.skips import Hardware
+from runners.agent import slots
 from runners.agent.durations import kind_of_benchmark, kind_of_test
 from runners.agent.pipeline import Pipeline
 from runners.agent.task import PLAIN_MODES, Finished, Task, Watcher
@@ -113,6 +115,19 @@ def test_what_never_ran_stands_where_the_average_does_and_equals_keep_their_orde
     for n, seconds in (("2", 1.0), ("3", 9.0), ("5", 1.0), ("6", 9.0)):
         bench.durations.add((kind_of_test(digest(samples, f"a/{n}")),), seconds)
     assert tasks_of(bench.order(samples)) == "3614725"
+
+
+def test_samples_that_never_want_a_slot_are_not_waited_for(
+    tmp_path: Path, start: Callable[[], Bench], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "AHEAD", 64)
+    monkeypatch.setattr(slots, "GATHER_LONGEST_SECONDS", 120.0)
+    needs_more = {"build_command": None, "source_references": {"any": None, "all": ["nowhere"]}}
+    samples = samples_of(tmp_path, [problem(f"a/{n}", **needs_more) for n in range(1, 9)])
+    bench, since = start(), time.monotonic()
+    bench.order(samples)
+    assert [one.row.passed for one in bench.rows] == [False] * len(samples)
+    assert time.monotonic() - since < 60.0
 
 
 def includes(*libraries: str, path: str = "test/main.cu") -> list[dict[str, str]]:

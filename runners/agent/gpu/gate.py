@@ -62,6 +62,8 @@ class Gate:
     """Whether it wants the device for itself, or shares its turn with others that do not."""
     watch: Watched
     limit_seconds: float
+    is_long: bool = False
+    """See `Porter.admit`."""
     expected_seconds: float = math.inf
     """How long the sample is to run still, see `Porter.admit`."""
     cancelled: threading.Event = field(default_factory=threading.Event)
@@ -109,7 +111,9 @@ class Gate:
             os.write(file, bytes(PAGE.size))
             with self.watch:
                 page = f"/proc/{os.getpid()}/fd/{file}"
-                name = self.porter.admit(self, page, alone=self.alone, seconds=self.expected_seconds)
+                name = self.porter.admit(
+                    self, page, alone=self.alone, is_long=self.is_long, seconds=self.expected_seconds
+                )
                 clock = threading.Thread(target=self._look_at_the_clock, name="gate", daemon=True)
                 clock.start()
                 try:

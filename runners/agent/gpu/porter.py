@@ -71,11 +71,13 @@ class Porter:
         self._gone: dict[str, threading.Event] = {}
         self._names = count()
 
-    def admit(self, client: Client, page: str, *, alone: bool, seconds: float = math.inf) -> str:
+    def admit(self, client: Client, page: str, *, alone: bool, is_long: bool = False, seconds: float = math.inf) -> str:
         """Attend to the page at this path; returns a name for `dismiss`. Raises PorterFailed.
 
-        `seconds` are expected of the sample's runs from here: CUDA starts for the longest first.
+        `seconds` are expected of the sample's runs from here: CUDA starts for the longest first. A benchmark that
+        `is_long` does not wait until nothing starts beside it.
         """
+        how = ("long" if is_long else "alone") if alone else "shared"
         with self._guard:
             process = self._running()
             name = str(next(self._names))
@@ -83,7 +85,7 @@ class Porter:
             self._gone[name] = threading.Event()
             try:
                 expected_ms = round(1e3 * min(seconds, LONGEST_SECONDS))
-                self._send(process, f"add {name} {page} {'alone' if alone else 'shared'} {expected_ms}\n")
+                self._send(process, f"add {name} {page} {how} {expected_ms}\n")
             except OSError as error:
                 del self._clients[name], self._gone[name]
                 raise PorterFailed(f"the porter does not listen: {error}") from error

@@ -206,7 +206,7 @@ def _lost(mode: RegionTimingMode, timed: Sequence[Launch]) -> str:
     nowhere = sum(one.lost_name and not any(chosen(mode, name) for name in one.ranges) for one in timed)
     if not nowhere:
         return ""
-    where = "NVTX ranges whose names ncu lost, as it does those of wide characters"
+    where = "NVTX ranges whose names are empty, or were lost by ncu as those of wide characters are"
     return f"{nowhere} of {len(timed)} kernel launches lie in {where}: {MEND_NAMES}"
 
 

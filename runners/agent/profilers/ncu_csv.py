@@ -48,7 +48,7 @@ class Launch:
     kernel: str
     ranges: tuple[str, ...]
     lost_name: bool = False
-    """Whether it lies in a range too whose name ncu lost."""
+    """Whether it lies in a range too whose name is empty, or was lost by ncu."""
     metrics: dict[str, float] = field(default_factory=dict)
     """Nanoseconds or percent, by ncu's name of the metric; without those that ncu could not tell."""
 
@@ -110,7 +110,7 @@ def _number(text: str, factor: float) -> float | None:
 
 
 def _ranges(row: Mapping[str, str]) -> Iterator[str]:
-    """Names of ranges that were given one; empty where ncu lost it."""
+    """Names of ranges that were given one; empty too where ncu lost it."""
     for column, text in row.items():
         if _PUSH_POP in column:
             yield from filter(_is_name, map(_name, _sections(text)))
@@ -132,7 +132,7 @@ def _sections(text: str) -> list[str]:
 
 
 def _name(section: str) -> str:
-    """`none` for a range without a name; empty where ncu lost it, as 2025.3.1 does names of wide characters."""
+    """`none` for a range without a name; empty too where ncu lost it, as 2025.3.1 does names of wide characters."""
     return section.rsplit(":", _FIELDS_AFTER_NAME)[0].partition(":")[2] if ":" in section else "none"
 
 

@@ -3,7 +3,7 @@
 // Commands come on standard input, a line each, and events go to standard output with the time in nanoseconds of
 // CLOCK_MONOTONIC; runners/agent/gpu/porter.py is the other end.
 //
-//     add ID PATH alone|shared MS  a run whose page (gate.h) is the file PATH; its sample is to run for so long still
+//     add ID PATH alone|long|shared MS  a run whose page (gate.h) is the file PATH; its sample is to run for so long still
 //     drop ID                      it has ended
 //     ask|open|close ID NS         it wants the device; it gets it; it has given it back
 //     hold|begin ID NS             a process of it wants to start CUDA; all that wanted may
@@ -51,8 +51,7 @@ constexpr std::size_t STARTS = 2;                  // at a time: more are no fas
 constexpr std::uint64_t START_NS = 500'000'000;  // who starts CUDA and makes no context keeps others for so long only
 constexpr std::uint64_t PHASE_NS = 150'000'000;    // how long one kind keeps the other waiting
 constexpr std::uint64_t QUIET_NS = 100'000'000;    // for so long of a benchmark's turns nothing starts beside it
-constexpr std::uint64_t LACKED_NS = 1'000'000'000;  // who has waited for quiet for so long does without,
-constexpr std::uint64_t LONG_MS = 20'000;           // and so does who is expected to run for so long
+constexpr std::uint64_t LACKED_NS = 1'000'000'000;  // who has waited for quiet for so long does without
 
 struct Page {  // as GatePage
     std::uint32_t open, waiting, in_progress, unsettled;
@@ -79,8 +78,8 @@ void tell(const char* event, const std::string& id, std::uint64_t at_ns) {
 
 class Run {
 public:
-    Run(int file, bool alone, std::uint64_t expected_ms)
-        : alone(alone), expected_ms(expected_ms), added_ns_(now_ns()), file_(file) {
+    Run(int file, const std::string& how, std::uint64_t expected_ms)
+        : alone(how != "shared"), is_long(how == "long"), expected_ms(expected_ms), added_ns_(now_ns()), file_(file) {
         // For the kernel alone: to read or write there could end the porter, were the file cut short.
         void* mapped = ::mmap(nullptr, sizeof(Page), PROT_READ, MAP_SHARED, file, 0);
         if (mapped != MAP_FAILED) mapped_ = static_cast<const char*>(mapped);
@@ -95,6 +94,7 @@ public:
     }
 
     const bool alone;
+    const bool is_long;  // a benchmark that would wait for quiet at each of many brief turns
     const std::uint64_t expected_ms;
     bool waits = false, inside = false;
     bool recalled = false;  // inside, and asked to stop in the midst of its work
@@ -111,7 +111,6 @@ public:
 
     // A start steals some 0.5 ms of the device from one kernel: much of a short time, little of a long one.
     bool wants_quiet(std::uint64_t now) const {
-        const bool is_long = expected_ms >= LONG_MS && expected_ms < UNKNOWN_MS;
         return alone && !is_long && lacked_ns < LACKED_NS && held_ns + (inside ? now - opened_ns : 0) < QUIET_NS;
     }
     // `at_ns`: when it used the device again, or asked for it.
@@ -194,7 +193,7 @@ public:
         if (verb == "add") {
             const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
             if (file < 0) return tell("gone", id, now_ns());
-            runs_.emplace(id, Run(file, how == "alone", expected_ms));
+            runs_.emplace(id, Run(file, how, expected_ms));
         } else if (verb == "drop") {
             const auto found = runs_.find(id);
             if (found != runs_.end()) {
