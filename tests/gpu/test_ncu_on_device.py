@@ -249,7 +249,7 @@ def test_start_end_ranges_are_found_by_name(profile: Profile) -> None:
 @pytest.mark.parametrize(
     ("kind", "name", "words"),
     [
-        ("wide_names", "wide 日", "names ncu lost"),
+        ("wide_names", "wide 日", "lost by ncu"),
         ("utf8_names", "utf-8 日", ""),
         ("not_utf8_names", "not utf-8 ", "failed by itself"),
         ("quoted_names", "say ", "names of NVTX ranges hold quotes"),

@@ -194,7 +194,8 @@ def well(stood: Stood, *, processes: int = 1, way: str) -> Stood:
     assert (stood.notes is None) == (way == "unrecorded")
     if stood.notes:
         assert (len(stood.notes.processes), stood.notes.unfinished) == (processes, 0)
-        untimed = [one.incomplete if one.has_untimed_graphs else 0 for one in stood.notes.processes]
+        lacks = way == "one at a time"
+        untimed = [one.incomplete if lacks and one.has_untimed_graphs else 0 for one in stood.notes.processes]
         assert [one.missing for one in stood.notes.processes] == untimed
     print(f"{stood.n_windows} windows, the other's waits {[round(ms, 1) for ms in stood.other.waits_ms]} ms")
     return stood
