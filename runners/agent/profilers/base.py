@@ -36,7 +36,7 @@ class Reading:
     by_timer: bool = False
     """Whether there is no time because the timer itself failed, whatever became of the command."""
     lacks_graphs: bool = False
-    """Whether the benchmark ran CUDA graphs that this timer cannot time, and `Timer.for_graphs` can."""
+    """Whether the benchmark ran CUDA graphs whose kernels this timer cannot time one by one; `Timer.for_graphs` can."""
 
 
 class Timer(Protocol):
