@@ -72,7 +72,7 @@ def test_a_log_that_was_cut_off_can_be_read(tmp_path: Path) -> None:
 class SilentPorter:
     """Takes runs in and says nothing by itself."""
 
-    def admit(self, client: Gate, page: str, *, alone: bool, seconds: float) -> str:
+    def admit(self, client: Gate, page: str, *, alone: bool, is_long: bool, seconds: float) -> str:
         return "0"
 
     def dismiss(self, name: str) -> None:
