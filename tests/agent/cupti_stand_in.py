@@ -1,9 +1,16 @@
-"""The real library over a stand-in for CUPTI (fake_cupti.cpp), and a program that uses it."""
+"""The real library over a stand-in for CUPTI (fake_cupti.cpp), a program that uses it, and the profiler as a reader."""
 
 import subprocess
 from pathlib import Path
+from typing import Any
 
+import pytest
+
+from runners.agent.profilers import cupti_library
+from runners.agent.profilers.cupti import Cupti
 from runners.agent.profilers.cupti_library import Library, Toolkit, build, find_toolkit
+from runners.agent.sandbox.policy import Outcome
+from runners.protocol import Witness
 
 HERE = Path(__file__).parent
 
@@ -30,3 +37,29 @@ def driver_in(room: Path) -> Path:
     arguments = ["-shared", "-fPIC", f"-Wl,-soname,{made.name}", "-o", str(made), str(HERE / "fake_driver.cpp")]
     subprocess.run(["g++", *arguments], check=True)
     return made
+
+
+def reader(monkeypatch: pytest.MonkeyPatch) -> Cupti:
+    """The profiler as on a machine with a GPU; reading needs neither the GPU nor the library."""
+    monkeypatch.setattr(cupti_library, "why_unavailable", lambda: "")
+    built = Library(Path("/cache/cupti-1/libpodium_cupti.so"), "cupti (libcupti.so.13, recorder 1)")
+    monkeypatch.setattr(cupti_library, "find_or_build", lambda: built)
+    return Cupti()
+
+
+def ran(**changes: Any) -> Outcome:
+    facts: dict[str, Any] = {
+        "exit_code": 0,
+        "signal": None,
+        "timed_out": False,
+        "memory_exceeded": False,
+        "cancelled": False,
+        "stdout": "",
+        "stderr": "",
+        "truncated": False,
+        "wall_ms": 1000.0,
+        "cpu_ms": 1.0,
+        "peak_memory_bytes": 1,
+        "witness": Witness.SEEN,
+    }
+    return Outcome(**facts | changes)

@@ -13,10 +13,9 @@ from runners.agent.gpu import gate
 from runners.agent.profilers import cupti_library
 from runners.agent.profilers.base import Reading
 from runners.agent.profilers.cupti import Cupti
-from runners.agent.profilers.cupti_library import Library
 from runners.agent.profilers.cupti_notes import MOST_FILES
-from runners.agent.sandbox.policy import Mount, Outcome
-from runners.protocol import Witness
+from runners.agent.sandbox.policy import Mount
+from tests.agent.cupti_stand_in import ran, reader
 from tests.agent.machine import shell_problem
 
 MS = 1_000_000
@@ -26,29 +25,7 @@ REGION = {"type": "region", "include": ["bench_region"]}
 
 @pytest.fixture
 def cupti(monkeypatch: pytest.MonkeyPatch) -> Cupti:
-    """The profiler as on a machine with a GPU; reading needs neither the GPU nor the library."""
-    monkeypatch.setattr(cupti_library, "why_unavailable", lambda: "")
-    built = Library(Path("/cache/cupti-1/libpodium_cupti.so"), "cupti (libcupti.so.13, recorder 1)")
-    monkeypatch.setattr(cupti_library, "find_or_build", lambda: built)
-    return Cupti()
-
-
-def ran(**changes: Any) -> Outcome:
-    facts: dict[str, Any] = {
-        "exit_code": 0,
-        "signal": None,
-        "timed_out": False,
-        "memory_exceeded": False,
-        "cancelled": False,
-        "stdout": "",
-        "stderr": "",
-        "truncated": False,
-        "wall_ms": 1000.0,
-        "cpu_ms": 1.0,
-        "peak_memory_bytes": 1,
-        "witness": Witness.SEEN,
-    }
-    return Outcome(**facts | changes)
+    return reader(monkeypatch)
 
 
 def a_range(name: str, **changes: Any) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Samples of one small problem that try for a pass or a speedup they have not earned, and honest ones beside them.
 
-They are the same on a CPU and on a GPU; only `Platform` differs. The seven ways are those of conformance row 26.
+They are the same on a CPU and on a GPU; only `Platform` differs. The seven ways are those of conformance case 26.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Conformance rows 26 and 28 on a real GPU, by `podium evaluate --profile cupti`. Needs neither Django nor a plugin.
+"""Conformance cases 26 and 28 on a real GPU, by `podium evaluate --profile cupti`. Needs neither Django nor a plugin.
 
 One run of the command grades all samples before the first test. Without a GPU all of it is skipped. By hand, with the
 values that were measured:

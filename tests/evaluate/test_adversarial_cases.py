@@ -1,4 +1,4 @@
-"""Conformance row 26 from a pack to its graded rows, on a CPU; tests/gpu has the same samples under a profiler."""
+"""Conformance case 26 from a pack to its graded rows, on a CPU; tests/gpu has the same samples under a profiler."""
 
 import os
 import subprocess
@@ -10,13 +10,11 @@ import pytest
 
 from problems.spec.timing_mode import RegionTimingMode
 from runners.agent.bounds import Observed, findings
-from runners.agent.profilers import cupti_library
 from runners.agent.profilers.cupti import Cupti
-from runners.agent.profilers.cupti_library import Library, find_toolkit
+from runners.agent.profilers.cupti_library import find_toolkit
 from runners.agent.profilers.facts import ProfileFacts, RangeFacts
-from tests.agent.cupti_stand_in import HERE, library_over_stand_in
+from tests.agent.cupti_stand_in import HERE, library_over_stand_in, ran, reader
 from tests.agent.machine import shell_problem, temporary_folder
-from tests.agent.test_cupti_reading import ran
 from tests.evaluate.adversarial import (
     FORGE,
     FORGED_MS,
@@ -137,11 +135,7 @@ def test_a_process_is_found_by_its_mark() -> None:
 
 @pytest.fixture
 def cupti(monkeypatch: pytest.MonkeyPatch) -> Cupti:
-    """The profiler as on a machine with a GPU; reading needs neither the GPU nor the library."""
-    monkeypatch.setattr(cupti_library, "why_unavailable", lambda: "")
-    built = Library(Path("/cache/libpodium_cupti.so"), "cupti (libcupti.so.13, recorder 1)")
-    monkeypatch.setattr(cupti_library, "find_or_build", lambda: built)
-    return Cupti()
+    return reader(monkeypatch)
 
 
 @pytest.fixture
