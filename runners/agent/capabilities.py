@@ -85,7 +85,7 @@ def gpus() -> list[GpuCapability]:
 
 
 def gpus_by_nvidia_smi() -> list[GpuCapability]:
-    """None where that is missing."""
+    """Empty where that is missing."""
     return parse_gpus(_output(["nvidia-smi", f"--query-gpu={_GPU_FIELDS}", "--format=csv,noheader,nounits"]))
 
 

@@ -97,7 +97,9 @@ class _Course:
 
     def _takes_long(self, timer: Timer) -> bool:
         """Whether a benchmark beside others is known to take so long that it had best not wait for its test's end."""
-        return self._task.timing_policy is not TimingPolicy.RANKED and timer.waits_at_gate and self._place.long
+        return (
+            self._task.timing_policy is not TimingPolicy.RANKED and timer.waits_at_gate and self._place.long_benchmark
+        )
 
     @property
     def _benchmark_is_long(self) -> bool:

@@ -184,9 +184,7 @@ def _gated(
 ) -> _Seen:
     """Run a command that waits for its device at the gate. Raises Cancelled and SandboxFault."""
     assert seat.porter
-    gate = Gate(
-        notes, seat.porter, seat.alone, watch or _Unwatched(), limit_seconds, seat.alone and seat.long, seat.seconds
-    )
+    gate = Gate(notes, seat.porter, seat.alone, watch or _Unwatched(), limit_seconds, seat.long_benchmark, seat.seconds)
     patient = replace(
         command,
         environment={**command.environment, GATE: str(gate.path)},

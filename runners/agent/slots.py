@@ -38,8 +38,8 @@ class Place:
     device: str = ""
     seconds: float = math.inf
     """How long all runs of the sample are expected to take: a long one that begins last ends alone."""
-    long: bool = False
-    """Whether the benchmark is known to take long: then it begins beside its test, and needs no quiet for its start."""
+    long_benchmark: bool = False
+    """Whether it is known to take long: then it begins beside its test, and needs no quiet for its start."""
     cancelled: Event | None = field(default=None, compare=False, repr=False)
     """Who waits for a seat there waits no more once this is set, and raises Cancelled."""
 
@@ -58,8 +58,8 @@ class Seat:
     alone: bool = False
     """Whether it has the device to itself then, or shares its turns with others that do not."""
     seconds: float = math.inf
-    long: bool = False
-    """See `Place`."""
+    long_benchmark: bool = False
+    """See `Place`, both."""
     turn: Turn | None = None
     """A build's."""
 
@@ -211,7 +211,8 @@ class Lanes:
             device.presence.shared(place.cancelled),
         ):
             seat = _seat(slot, device)
-            yield replace(seat, porter=device.porter, alone=True, seconds=place.seconds, long=place.long)
+            seat = replace(seat, porter=device.porter, alone=True)
+            yield replace(seat, seconds=place.seconds, long_benchmark=place.long_benchmark)
 
     def hold(self, uuid: str) -> AbstractContextManager[None]:
         """The device alone, for the node's own programs."""

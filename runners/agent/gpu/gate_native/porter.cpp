@@ -3,7 +3,8 @@
 // Commands come on standard input, a line each, and events go to standard output with the time in nanoseconds of
 // CLOCK_MONOTONIC; runners/agent/gpu/porter.py is the other end.
 //
-//     add ID PATH alone|long|shared MS  a run whose page (gate.h) is the file PATH; its sample is to run for so long still
+//     add ID PATH HOW MS           a run whose page (gate.h) is the file PATH and whose sample is to run for so long still;
+//                                  HOW it wants the device: `alone`, `long` (likewise, and known to be), or `shared`
 //     drop ID                      it has ended
 //     ask|open|close ID NS         it wants the device; it gets it; it has given it back
 //     hold|begin ID NS             a process of it wants to start CUDA; all that wanted may

@@ -117,7 +117,7 @@ void CUPTIAPI called(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, co
     if (call->callbackSite != CUPTI_API_ENTER) return;
     Recorder* its = recorder();
     if (its && watched.teardown[id]) flush_complete();
-    if (its && is_driver && watched.graph[id]) its->graph_launched();
+    if (its && watched.graph[id]) its->graph_launched();
     if (its && watched.launch[id]) its->launched(call->correlationId, this_thread(), clock_now());
 }
 
@@ -127,7 +127,7 @@ void watch(CUpti_CallbackDomain domain, CUpti_CallbackId end, Watched& watched) 
         if (cuptiGetCallbackName(domain, id, &name) != CUPTI_SUCCESS || !name) continue;
         watched.launch[id] = launches(name);
         watched.kernel[id] = launches_kernel(name);
-        watched.graph[id] = begins_with_any(name, {"cuGraphLaunch", "cudaGraphLaunch"});
+        watched.graph[id] = begins(name, "cuGraphLaunch");  // the runtime calls it too
         watched.teardown[id] = tears_down(name);
         const bool takes_turns = domain == CUPTI_CB_DOMAIN_DRIVER_API && gate().in_use() && learn_turns(id, name);
         if (watched.launch[id] || watched.teardown[id] || takes_turns)
