@@ -63,6 +63,7 @@ class Measure:
             "cold": self._cold,
             "warm": self._warm,
             "rival": self._rival,
+            "again": lambda: self._warm("again"),
             "serial": self._serial,
         }
         if self.podium.profile != "none":
@@ -82,8 +83,8 @@ class Measure:
         self.podium.forget()
         return _ours(self.podium.evaluate("cold", self.packs))
 
-    def _warm(self) -> Part:
-        return _ours(self.podium.evaluate("warm", self.packs))
+    def _warm(self, name: str = "warm") -> Part:
+        return _ours(self.podium.evaluate(name, self.packs))
 
     def _serial(self) -> Part:
         rows = compare.read_rows(self.podium.rows("cold"))
@@ -100,7 +101,8 @@ class Measure:
         notice = self.rival.make_ready()
         self.rival.build_profiler()
         ran = self.rival.run(self.packs)
-        return Part(ran.seconds, ran.ended, runs.commit_of(self.checkout), _now(), (notice,) if notice else ())
+        notices = (notice,) if notice else ()
+        return Part(ran.seconds, ran.ended, runs.commit_of(self.checkout), _now(), notices, ran.cpu_seconds)
 
     def report(self) -> None:
         """Print what the folder holds, and write it to report.json."""
@@ -126,8 +128,8 @@ class Measure:
             print("Nothing was timed (--profile none), so no times are compared.")
 
 
-def _ours(seconds: float, notices: tuple[str, ...] = ()) -> Part:
-    return Part(seconds, True, runs.commit_of(runs.ROOT), _now(), notices)
+def _ours(ran: runs.Ran, notices: tuple[str, ...] = ()) -> Part:
+    return Part(ran.seconds, True, runs.commit_of(runs.ROOT), _now(), notices, ran.cpu_seconds)
 
 
 def _now() -> str:
@@ -165,7 +167,7 @@ def _parts(text: str, profile: str) -> tuple[str, ...]:
     if unknown := sorted(named - set(PARTS)):
         raise Refused(f"--parts names {unknown[0]!r}; there are {', '.join(PARTS)}.")
     if profile == "none" and named & {"rival", "serial"}:
-        raise Refused("With --profile none there are the parts cold and warm alone.")
+        raise Refused("With --profile none there are the parts cold, warm and again alone.")
     return tuple(name for name in PARTS if name in named)
 
 

@@ -1,5 +1,6 @@
 """Makes the report of a folder: figures and goals, from its record and rows, for a reader and for programs."""
 
+import statistics
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -15,9 +16,10 @@ from benchmarks.compute_eval_gpu.compare import (
     speedups,
     times,
 )
-from benchmarks.compute_eval_gpu.record import PARTS, Part
+from benchmarks.compute_eval_gpu.record import PARTS, WARM, Part
 
-SPEED_GOALS = {"cold": 4.0, "warm": 10.0}
+SPEED_GOALS = {("cold",): 4.0, WARM: 10.0}
+"""By the parts whose mean is to reach them."""
 TIMES_GOAL_PERCENT = 95.0
 SPEED, AGREEMENT = "times as fast as ComputeEval", "% of times within 3 % of ComputeEval's"
 MACHINE = ("gpu", "driver", "toolkit", "cpu_model", "cpu_cores", "kernel")
@@ -76,7 +78,7 @@ def report_of(parts: Mapping[str, Part], rows: Mapping[str, Sequence[Row]], *, t
             name,
             parts[name],
             counts(rows[name]),
-            rival.seconds / parts[name].seconds if rival and name in SPEED_GOALS else None,
+            rival.seconds / parts[name].seconds if rival and name in ("cold", *WARM) else None,
             differing_verdicts(rows[name], theirs),
             times(rows[name], theirs) if theirs and timed and name != "rival" else None,
             speedups(rows[name]),
@@ -97,14 +99,21 @@ def _machine(rows: Mapping[str, Sequence[Row]]) -> dict[str, Any]:
 def _goals(parts: Sequence[PartReport], *, rival_ended: bool) -> list[Goal]:
     by_name = {part.name: part for part in parts}
     goals = []
-    for name, goal in SPEED_GOALS.items():
-        ratio = by_name[name].ratio if name in by_name else None
-        goals.append(Goal(name, SPEED, goal, ratio, not rival_ended))
-    for name in ("cold", "warm", "serial"):
+    for names, goal in SPEED_GOALS.items():
+        measured = [part for part in parts if part.name in names]
+        told = " and ".join(part.name for part in measured) or names[0]
+        goals.append(Goal(told, SPEED, goal, _ratio(measured), not rival_ended))
+    for name in ("cold", *WARM, "serial"):
         agreement = by_name[name].times if name in by_name else None
         percent = 100 * agreement.n_within / agreement.n if agreement and agreement.n else None
         goals.append(Goal(name, AGREEMENT, TIMES_GOAL_PERCENT, percent))
     return goals
+
+
+def _ratio(parts: Sequence[PartReport]) -> float | None:
+    """The rival's seconds over the mean of the parts'."""
+    ratios = [part.ratio for part in parts if part.ratio is not None]
+    return statistics.harmonic_mean(ratios) if ratios else None
 
 
 def as_json(report: Report) -> dict[str, Any]:
@@ -158,6 +167,7 @@ _HEAD = (
     "part",
     "commit",
     "seconds",
+    "processors' seconds",
     "a minute",
     "× ComputeEval",
     "graded",
@@ -182,6 +192,7 @@ def _cells(part: PartReport, *, rival_ended: bool) -> tuple[str, ...]:
         part.name,
         part.part.commit,
         seconds,
+        "" if part.part.cpu_seconds is None else f"{part.part.cpu_seconds:.0f}",
         f"{part.per_minute:.1f}",
         ratio,
         *(str(number) for number in (one.graded, one.passed, one.skipped)),

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from benchmarks.compute_eval_gpu.packs import Packs
 from benchmarks.compute_eval_gpu.refused import PartFailed, Refused
-from benchmarks.compute_eval_gpu.runs import TAIL_CHARACTERS, tail
+from benchmarks.compute_eval_gpu.runs import TAIL_CHARACTERS, children_cpu_seconds, tail
 
 THEIR_RUN = """
 import json, sys, time
@@ -44,6 +44,7 @@ class RivalRun:
 
     seconds: float
     ended: bool
+    cpu_seconds: float | None = None
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,7 @@ class Rival:
         arguments = [packs.release, str(packs.folder), str(packs.solutions), str(self.workers), str(seconds_file)]
         command = [self.python, "-u", "-c", THEIR_RUN, *arguments]
         environment = self._environment() | {"CUPTI_PROFILER_LIB": str(self.library)}
+        cpu_before = children_cpu_seconds()
         with log.open("wb") as file:
             process = subprocess.Popen(
                 command, cwd=self.folder, env=environment, stdin=subprocess.DEVNULL, stdout=file, stderr=file
@@ -110,7 +112,8 @@ class Rival:
                 _end(process)
         if status or not seconds_file.is_file():
             raise PartFailed(f"rival: ComputeEval ended with exit status {status}:\n{tail(log)}")
-        return RivalRun(json.loads(seconds_file.read_text(encoding="utf-8")), ended=True)
+        seconds = json.loads(seconds_file.read_text(encoding="utf-8"))
+        return RivalRun(seconds, ended=True, cpu_seconds=children_cpu_seconds() - cpu_before)
 
     def _environment(self) -> dict[str, str]:
         inherited = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]

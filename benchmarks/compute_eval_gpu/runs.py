@@ -1,6 +1,7 @@
 """Runs Podium, each time as a whole process, and notes how long it took."""
 
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,14 @@ ROOT = Path(__file__).resolve().parents[2]
 TAIL_CHARACTERS = 1500
 SERIAL = ("--workers", "1", "--arch", "as-written")
 """As ComputeEval builds, and one at a time."""
+
+
+@dataclass(frozen=True)
+class Ran:
+    """How long a run took by the clock, Python's start included, and of processors."""
+
+    seconds: float
+    cpu_seconds: float
 
 
 @dataclass(frozen=True)
@@ -48,8 +57,8 @@ class Podium:
         """Compile the native programs, as ComputeEval's profiler is compiled beforehand. Raises PartFailed."""
         self._run("prepare", [*_podium(), "prepare"])
 
-    def evaluate(self, part: str, packs: Packs, *more: str) -> float:
-        """The seconds of a run, Python's start included. Raises PartFailed."""
+    def evaluate(self, part: str, packs: Packs, *more: str) -> Ran:
+        """Raises PartFailed."""
         program = _traced_podium(self.timeline(part)) if self.traced else _podium()
         command = [
             *program, "evaluate", "--problems", str(packs.problems), "--solutions", str(packs.solutions),
@@ -57,11 +66,11 @@ class Podium:
         ]  # fmt: skip
         return self._run(part, command)
 
-    def _run(self, name: str, command: list[str]) -> float:
+    def _run(self, name: str, command: list[str]) -> Ran:
         log = self.folder / f"{name}.log"
         environment = os.environ | {"PODIUM_VAR_DIR": str(self.var_dir)}
         with log.open("wb") as file:
-            started = time.monotonic()
+            started, cpu_before = time.monotonic(), children_cpu_seconds()
             process = subprocess.Popen(
                 command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=file, stderr=file
             )
@@ -73,7 +82,13 @@ class Podium:
             seconds = time.monotonic() - started
         if status:
             raise PartFailed(f"{name}: podium ended with exit status {status}:\n{tail(log)}")
-        return seconds
+        return Ran(seconds, children_cpu_seconds() - cpu_before)
+
+
+def children_cpu_seconds() -> float:
+    """Processor time of this process's ended children and of all theirs that somebody waited for."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def _podium() -> list[str]:

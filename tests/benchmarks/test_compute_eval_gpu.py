@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.compute_eval_gpu import __main__ as command
 from benchmarks.compute_eval_gpu.packs import Packs
-from benchmarks.compute_eval_gpu.runs import ROOT, Podium
+from benchmarks.compute_eval_gpu.runs import ROOT, Podium, Ran
 from problems.formats.compute_eval.packs import read_problem_pack
 from problems.spec.skips import Hardware
 from tests.benchmarks.checkout import make_checkout, needs_make, some_problems
@@ -46,7 +46,7 @@ def test_what_is_no_checkout_is_refused(tmp_path: Path, capsys: pytest.CaptureFi
         (["--parts", "cold,hot"], "'hot'"),
         (["--rival-workers", "0"], "must be positive"),
         (["--rival-limit-seconds", "0"], "must be positive"),
-        (["--parts", "rival", "--profile", "none"], "cold and warm alone"),
+        (["--parts", "rival", "--profile", "none"], "cold, warm and again alone"),
         (["--parts", "warm", "--profile", "none", "--problems", "3"], "goes on from part cold"),
     ],
 )
@@ -120,7 +120,7 @@ def pretended(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
     """A machine with a GPU whose Podium takes 4 ms, 0.5 ms and 10.1 ms; what it was asked for beyond the usual."""
     asked: list[tuple[str, ...]] = []
 
-    def evaluate(podium: Podium, part: str, packs: Packs, *more: str) -> float:
+    def evaluate(podium: Podium, part: str, packs: Packs, *more: str) -> Ran:
         asked.append((part, *more))
         times = {"t/1": 4.0, "t/2": 0.5, "t/0": 10.1}
         problems = [record.problem for record in read_problem_pack(packs.problems).records]
@@ -129,7 +129,7 @@ def pretended(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
             for one in problems
         ]
         podium.rows(part).write_text("\n".join(lines) + "\n")
-        return 2.0
+        return Ran(2.0, 3.0)
 
     monkeypatch.setattr(command, "local_hardware", lambda: Hardware("gpu", "NVIDIA H200", (9, 0), (13, 0)))
     monkeypatch.setattr(Podium, "prepare", lambda podium: None)
@@ -141,17 +141,21 @@ def pretended(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
 def test_all_parts_join_one_report(checkout: Path, tmp_path: Path, pretended: list[tuple[str, ...]]) -> None:
     out = tmp_path / "out"
     given = ["--compute-eval", str(checkout), "--out", str(out), "--problems", "3"]
-    assert command.main([*given, "--parts", "rival,warm,cold"]) == 0
+    assert command.main([*given, "--parts", "again,rival,warm,cold"]) == 0
     assert command.main([*given, "--parts", "serial"]) == 0
-    assert pretended == [("cold",), ("warm",), ("serial", "--workers", "1", "--arch", "as-written")]
+    assert pretended == [("cold",), ("warm",), ("again",), ("serial", "--workers", "1", "--arch", "as-written")]
     report = json.loads((out / "report.json").read_text())
     parts = report["parts"]
-    assert {name: part["graded"] for name, part in parts.items()} == {"cold": 3, "warm": 3, "rival": 1, "serial": 2}
+    graded = {"cold": 3, "warm": 3, "rival": 1, "again": 3, "serial": 2}
+    assert {name: part["graded"] for name, part in parts.items()} == graded
+    assert parts["cold"]["cpu_seconds"] == 3.0
+    assert 0.0 < parts["rival"]["cpu_seconds"] < 60.0
     assert parts["cold"]["ratio"] == parts["rival"]["seconds"] / 2.0
     assert parts["serial"]["ratio"] is None
     assert {name: part["speedups"]["n"] for name, part in parts.items() if name != "rival"} == {
         "cold": 3,
         "warm": 3,
+        "again": 3,
         "serial": 0,
     }
     assert parts["serial"]["times"] == {"n": 1, "within": 1, "outliers": []}

@@ -13,7 +13,7 @@ THEIRS = [row("a", 10.1), row("b", 2.0)]
 
 
 def part(seconds: float, *, ended: bool = True) -> Part:
-    return Part(seconds, ended, "abc1234", "2026-11-21T16:00:00+00:00")
+    return Part(seconds, ended, "abc1234", "2026-11-21T16:00:00+00:00", cpu_seconds=7 * seconds if ended else None)
 
 
 def measured(rival_s: float, *, ended: bool = True) -> Report:
@@ -31,10 +31,22 @@ def test_goals_are_met_or_not() -> None:
         ("warm", SPEED): "not met",
         ("cold", AGREEMENT): "not met",
         ("warm", AGREEMENT): "not met",
+        ("again", AGREEMENT): "not measured",
         ("serial", AGREEMENT): "not measured",
     }
     assert goals(measured(40.0))["cold", SPEED] == "met"
     assert goals(measured(40.0))["warm", SPEED] == "met"
+
+
+@pytest.mark.parametrize(("again_s", "verdict"), [(3.0, "met"), (4.0, "met"), (4.1, "not met"), (6.0, "not met")])
+def test_warm_runs_on_both_sides_of_the_rival_count_by_their_mean(again_s: float, verdict: str) -> None:
+    parts = {"cold": part(10.0), "warm": part(4.0), "rival": part(40.0), "again": part(again_s)}
+    report = report_of(parts, {"cold": OURS, "warm": OURS, "rival": THEIRS, "again": OURS}, timed=True)
+    found = {goal.part: goal for goal in report.goals if goal.name == SPEED}
+    assert found["warm and again"].verdict == verdict
+    assert found["warm and again"].figure == pytest.approx(40.0 / ((4.0 + again_s) / 2))
+    assert "warm" not in found
+    assert [one.ratio for one in report.parts] == pytest.approx([4.0, 10.0, None, 40.0 / again_s])
 
 
 def test_a_rival_cut_off_gives_a_bound() -> None:
@@ -51,6 +63,8 @@ def test_the_table_tells_figures_outliers_and_the_machine() -> None:
     assert "1 of 2" in text
     assert "cold, times over ComputeEval's outside 3 %: b 1.250 (2.5 / 2 ms)" in text
     assert "12.0" in text, "two problems in ten seconds are twelve a minute"
+    seconds = next(line.split() for line in text.splitlines() if line.startswith("processors' seconds"))
+    assert seconds[2:] == ["70", "28", "280"]
 
 
 def test_where_nothing_was_timed_no_times_are_compared() -> None:
