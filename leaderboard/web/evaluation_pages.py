@@ -21,8 +21,8 @@ from leaderboard.web.lookups import evaluation_or_404
 from leaderboard.web.timings import device_facts, roof_of, timings_of
 from leaderboard.work import Work
 from problems.spec.solution import FileSolution, SourceFile, parse_solution
-from runners.fleet.models import Attempt, AttemptState
-from runners.protocol import JUDGE_VERSION
+from runners.fleet.models import Attempt, AttemptState, JobState
+from runners.protocol import JUDGE_VERSION, Stage
 
 PROVENANCE_LABELS = {
     "node": "Node", "cpu_model": "CPU", "cpu_cores": "Cores", "gpu": "GPU", "gpu_uuid": "GPU id", "driver": "Driver",
@@ -44,6 +44,7 @@ def evaluation(request: HttpRequest, pk: int) -> HttpResponse:
         "history": found.results.all(),
         "reruns": AuditEntry.objects.filter(target=f"evaluation {found}", action="rerun"),
         "attempt": _attempt(request, found),
+        "waits_to_run": _waits_to_run(found),
         "judge_version": JUDGE_VERSION,
     }  # fmt: skip
     if result:
@@ -99,6 +100,11 @@ def _attempt(request: HttpRequest, found: Evaluation) -> dict[str, Any] | None:
         return None
     may_see = visibility.may_see_live_tail(request.user, found.submission, running.work_stage)
     return {"attempt": running, "tail": running.log_tail if may_see else ""}
+
+
+def _waits_to_run(found: Evaluation) -> bool:
+    """Whether it is built and waits for a node that can run it."""
+    return found.jobs.filter(stage=Stage.RUN, state=JobState.QUEUED).exists()
 
 
 @require_safe

@@ -8,7 +8,7 @@ from django.utils import timezone
 from leaderboard import blobs
 from leaderboard.actions.record_result import Origin, record_result
 from leaderboard.models import Evaluation, Result
-from leaderboard.models.evaluation import ResultOrigin
+from leaderboard.models.evaluation import EvaluationState, ResultOrigin
 from problems.actions.releases import settle_build_only
 from runners.fleet import jobs
 from runners.fleet.errors import NodeRefused
@@ -98,6 +98,8 @@ def _queue_run(job: Job, report: Report) -> None:
         raise NodeRefused(422, "artefact_missing", "A build that passed must name its artefact.")
     artefact = report.artefact.model_dump(mode="json")
     jobs.make(job.track, [job.evaluation_id], job.priority, Stage.RUN, artefact=artefact)
+    leased = Evaluation.objects.filter(pk=job.evaluation_id, state=EvaluationState.LEASED)
+    leased.update(state=EvaluationState.QUEUED)  # nobody works on it until a node takes the run
 
 
 def _settle_withheld(evaluation: Evaluation, report: Report) -> None:

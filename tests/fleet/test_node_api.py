@@ -264,9 +264,15 @@ def test_a_split_track_builds_first_and_runs_with_the_artefact(site: Site) -> No
     sha256 = hashlib.sha256(artefact).hexdigest()
     builder.blob(work, sha256, artefact)
     ref = ArtefactRef(key="0" * 64, blob=BlobRef(sha256=sha256, size_bytes=len(artefact)), node="builder")
+    evaluation = Evaluation.objects.get(pk=work["evaluation"])
+    assert evaluation.state == EvaluationState.LEASED
     assert builder.report(work, passed(artefact=ref)).json()["result"] is None
+    evaluation.refresh_from_db()
+    assert evaluation.state == EvaluationState.QUEUED, "nobody works on it"
     run = runner.take()
     assert run["evaluation"] == work["evaluation"]
+    evaluation.refresh_from_db()
+    assert evaluation.state == EvaluationState.LEASED
     assert b"".join(runner.blob(run, run["artefact"]["blob"]["sha256"]).streaming_content) == artefact
     assert runner.report(run).json()["result"] is not None
     assert NODE_TOKEN not in str(run)
