@@ -18,6 +18,8 @@ from benchmarks.compute_eval_gpu.compare import (
 )
 from benchmarks.compute_eval_gpu.record import PARTS, WARM, Part
 
+WHOLE = ("cold", *WARM)
+"""Our parts that do the rival's whole work, and as it does."""
 SPEED_GOALS = {("cold",): 4.0, WARM: 10.0}
 """By the parts whose mean is to reach them."""
 TIMES_GOAL_PERCENT = 95.0
@@ -78,7 +80,7 @@ def report_of(parts: Mapping[str, Part], rows: Mapping[str, Sequence[Row]], *, t
             name,
             parts[name],
             counts(rows[name]),
-            rival.seconds / parts[name].seconds if rival and name in ("cold", *WARM) else None,
+            rival.seconds / parts[name].seconds if rival and name in WHOLE else None,
             differing_verdicts(rows[name], theirs),
             times(rows[name], theirs) if theirs and timed and name != "rival" else None,
             speedups(rows[name]),
@@ -103,7 +105,7 @@ def _goals(parts: Sequence[PartReport], *, rival_ended: bool) -> list[Goal]:
         measured = [part for part in parts if part.name in names]
         told = " and ".join(part.name for part in measured) or names[0]
         goals.append(Goal(told, SPEED, goal, _ratio(measured), not rival_ended))
-    for name in ("cold", *WARM, "serial"):
+    for name in (*WHOLE, "serial"):
         agreement = by_name[name].times if name in by_name else None
         percent = 100 * agreement.n_within / agreement.n if agreement and agreement.n else None
         goals.append(Goal(name, AGREEMENT, TIMES_GOAL_PERCENT, percent))
