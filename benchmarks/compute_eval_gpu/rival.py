@@ -1,11 +1,11 @@
 """Runs ComputeEval's own evaluator from its checkout, in a process of its own and with a time limit."""
 
-import json
 import os
 import shutil
 import signal
 import subprocess
 import tempfile
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,17 +14,14 @@ from benchmarks.compute_eval_gpu.refused import PartFailed, Refused
 from benchmarks.compute_eval_gpu.runs import TAIL_CHARACTERS, children_cpu_seconds, tail
 
 THEIR_RUN = """
-import json, sys, time
+import sys
 from compute_eval.data.data_model import ReleaseVersion
 from compute_eval.evaluation import evaluate_functional_correctness
-release, problems, solutions, workers, out = sys.argv[1:]
-started = time.monotonic()
+release, problems, solutions, workers = sys.argv[1:]
 evaluate_functional_correctness(
     release=ReleaseVersion(release), solutions_datapack=solutions, problems_datapack_dir=problems,
     mode="local", profile_mode="cupti", k=(1,), n_workers=int(workers),
 )
-with open(out, "w") as file:
-    json.dump(time.monotonic() - started, file)
 """
 OPENAI = """\
 class OpenAI: ...
@@ -40,7 +37,7 @@ LIBRARY = "libcuda_profile.so"
 
 @dataclass(frozen=True)
 class RivalRun:
-    """`seconds` are without Python's start and imports; where it did not end they are what it was given, with them."""
+    """`seconds` are those of the whole process, as `runs.Ran`'s; where it did not end they are what it was given."""
 
     seconds: float
     ended: bool
@@ -93,26 +90,25 @@ class Rival:
 
     def run(self, packs: Packs) -> RivalRun:
         """Its rows lie in `folder` once it has ended. Raises PartFailed."""
-        seconds_file, log = self.folder / "seconds.json", self.folder / "rival.log"
-        seconds_file.unlink(missing_ok=True)
+        log = self.folder / "rival.log"
         (self.folder / packs.graded_name).unlink(missing_ok=True)
-        arguments = [packs.release, str(packs.folder), str(packs.solutions), str(self.workers), str(seconds_file)]
+        arguments = [packs.release, str(packs.folder), str(packs.solutions), str(self.workers)]
         command = [self.python, "-u", "-c", THEIR_RUN, *arguments]
         environment = self._environment() | {"CUPTI_PROFILER_LIB": str(self.library)}
-        cpu_before = children_cpu_seconds()
+        started, cpu_before = time.monotonic(), children_cpu_seconds()
         with log.open("wb") as file:
             process = subprocess.Popen(
                 command, cwd=self.folder, env=environment, stdin=subprocess.DEVNULL, stdout=file, stderr=file
             )
             try:
                 status = process.wait(self.limit_seconds)
+                seconds = time.monotonic() - started
             except subprocess.TimeoutExpired as expired:
                 return RivalRun(expired.timeout, ended=False)
             finally:
                 _end(process)
-        if status or not seconds_file.is_file():
+        if status or not (self.folder / packs.graded_name).is_file():
             raise PartFailed(f"rival: ComputeEval ended with exit status {status}:\n{tail(log)}")
-        seconds = json.loads(seconds_file.read_text(encoding="utf-8"))
         return RivalRun(seconds, ended=True, cpu_seconds=children_cpu_seconds() - cpu_before)
 
     def _environment(self) -> dict[str, str]:

@@ -33,6 +33,14 @@ def test_it_is_run_with_its_library_and_workers(tmp_path: Path) -> None:
     assert str(one.library) in (one.folder / "rival.log").read_text()
 
 
+def test_its_imports_are_part_of_its_time(tmp_path: Path) -> None:
+    one = rival(tmp_path)
+    one.make_ready()
+    module = one.checkout / "compute_eval" / "data" / "data_model.py"
+    module.write_text(f"import time\ntime.sleep(0.5)\n{module.read_text()}")
+    assert one.run(packs(tmp_path)).seconds >= 0.5
+
+
 def test_what_does_not_end_in_time_took_at_least_that_long(tmp_path: Path) -> None:
     one = rival(tmp_path, HANGS, limit_seconds=0.2)
     one.make_ready()

@@ -38,6 +38,7 @@ pytestmark = [
 SOURCE = Path(__file__).parent / "cupti_program.cu"
 REGION = RegionTimingMode(include=["bench_region"])
 SETTLING_LAUNCHES = 100_000
+KERNELS_OF_A_GRAPH = 5
 
 
 @pytest.fixture(scope="module")
@@ -318,6 +319,7 @@ def test_times_agree_with_computeevals_own_library(
         f"{how}: kernels {ours.kernel_ms:.3f} ms ours, {theirs['kernel_time_ms']:.3f} theirs; "
         f"copies {ours.memcpy_ms:.3f}, {theirs['memcpy_time_ms']:.3f}; wall {ours.wall_ms:.3f}, {wall_ms:.3f}"
     )
-    assert ours.launches == theirs["kernel_invocations"]
+    # it records kernels one at a time, and then the launch of a graph is one record: see docs/decisions/0012
+    assert ours.launches == theirs["kernel_invocations"] * (KERNELS_OF_A_GRAPH if how == "graph" else 1)
     if how != "many":  # whose empty kernels are all overhead
         assert ours.kernel_ms == near(theirs["kernel_time_ms"])
