@@ -46,7 +46,7 @@ from runners.protocol import Profiler, TimingPolicy
 DONE, INCOMPLETE, BAD_INPUT, INTERRUPTED = 0, 1, 2, 3
 SHOWN = 20
 FEW_WORKERS = 4
-WORKERS_OF_A_GPU = 12
+WORKERS_OF_A_GPU = 10
 """More tests and benchmarks beside each other keep each other from the driver for longer than they gain."""
 
 told = Console(stderr=True, soft_wrap=True)
