@@ -51,10 +51,19 @@ class GateRun:
 
 
 @dataclass(frozen=True)
+class Again:
+    """What was measured once more alone, the wait for that included, and what had not fitted before."""
+
+    span: Span
+    why: list[str]
+
+
+@dataclass(frozen=True)
 class Timeline:
     end_s: float
     spans: list[Span]
     gate_runs: list[GateRun]
+    again: list[Again]
 
     def of(self, kind: str) -> list[Span]:
         return [span for span in self.spans if span.kind == kind]
@@ -78,17 +87,18 @@ def read(path: Path) -> Timeline:
 
 def timeline_of(events: Sequence[dict[str, Any]]) -> Timeline:
     """From a log's events."""
-    spans = [
-        Span(one["kind"], one["task"], one["trusted"], (one["from_s"], one["until_s"]))
-        for one in events
-        if "from_s" in one
-    ]
+    spans = [_span(one) for one in events if "from_s" in one and one["kind"] != "again"]
+    again = [Again(_span(one), one["why"]) for one in events if one["kind"] == "again"]
     end_s = max((one.get("until_s", one.get("at_s", 0.0)) for one in events), default=0.0)
     by_run: dict[int, list[dict[str, Any]]] = {}
     for one in events:
         if one["kind"] == "gate":
             by_run.setdefault(one["run"], []).append(one)
-    return Timeline(end_s, spans, [_gate_run(own) for own in by_run.values()])
+    return Timeline(end_s, spans, [_gate_run(own) for own in by_run.values()], again)
+
+
+def _span(event: dict[str, Any]) -> Span:
+    return Span(event["kind"], event["task"], event["trusted"], (event["from_s"], event["until_s"]))
 
 
 def _gate_run(events: list[dict[str, Any]]) -> GateRun:
@@ -168,6 +178,7 @@ def figures(timeline: Timeline) -> dict[str, float]:
         "held_by_tests_s": union_s(shared),
         "test_turns": len(shared),
         "held_s": union_s(alone + shared),
+        "again": len(timeline.again),
         "starts": len(starts),
         "mean_start_wait_s": sum(begun - asked for asked, begun in starts) / max(1, len(starts)),
         "turn_wait_sum_s": sum(run.turn_wait_s for run in timeline.gate_runs),
@@ -188,6 +199,7 @@ def lines(timeline: Timeline) -> list[str]:
         *_list("longest builds", _longest(timeline.of("build"))),
         *_list("longest benchmarks, waits included", _longest(timeline.of("benchmark"))),
         *_list("benchmarks that held the device longest", _holders(timeline)),
+        *_list("measured again alone", [f"{one.span.words}: {' '.join(one.why)}" for one in timeline.again]),
         *_list("last to end", [span.words for span in sorted(timeline.spans, key=lambda span: -span.at[1])[:SHOWN]]),
         f"{'from s':>8}{'builds':>8}{'benchmarks':>12}{'tests':>8}{'starts':>8}",
     ]

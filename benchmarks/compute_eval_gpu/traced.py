@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TextIO
 from unittest.mock import patch
 
-from runners.agent import runs, steps
+from runners.agent import pipeline, runs, steps
 from runners.agent.gpu.gate import Gate
 
 Work = Callable[..., Any]
@@ -89,6 +89,19 @@ class Recorder:
 
         return wrapped
 
+    def looked_into(self, original: Work) -> Work:
+        """What is measured once more alone, and why."""
+
+        def wrapped(course: Any, timed: Any) -> Any:
+            began_s = self.seconds()
+            found = original(course, timed)
+            if found is not timed:
+                why = [finding.detail for finding in course._findings(timed)] or ["The benchmark failed."]
+                self.say(kind="again", **_names(course._subject), why=why, from_s=began_s, until_s=self.seconds())
+            return found
+
+        return wrapped
+
     def told(self, original: Work) -> Work:
         def wrapped(gate: Gate, event: str, at_ns: int) -> None:
             if run := self._gates.get(id(gate)):
@@ -111,6 +124,7 @@ def tracing(log: TextIO) -> Iterator[None]:
         (steps, "_build_command", recorder.build_command),
         (runs, "_test", lambda original: recorder.run("test", original)),
         (runs, "benchmark", lambda original: recorder.run("benchmark", original)),
+        (pipeline._Course, "_looked_into", recorder.looked_into),
         (Gate, "attended", recorder.attended),
         (Gate, "told", recorder.told),
     )

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,7 +11,8 @@ import pytest
 
 from benchmarks.compute_eval_gpu.timeline import figures, lines, read, slices, timeline_of, union_s
 from benchmarks.compute_eval_gpu.traced import tracing
-from runners.agent import runs
+from runners.agent import pipeline, runs
+from runners.agent.bounds import Finding
 from runners.agent.gpu.gate import Gate
 
 
@@ -102,3 +104,25 @@ def test_turns_at_the_gate_are_written_with_who_had_them(tmp_path: Path, monkeyp
         (one["of"], one["task"], one["trusted"], one["alone"]) == ("benchmark", "a", True, True) for one in events[:4]
     )
     assert figures(timeline_of(events[:3]))["held_by_benchmarks_s"] == pytest.approx(2e9)
+
+
+def test_what_is_measured_again_is_told_with_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Course:
+        _subject = SimpleNamespace(problem=SimpleNamespace(task_id="a"), trusted=False)
+
+        def _findings(self, timed: str) -> list[Finding]:
+            return [Finding("few_launches", "1 launch was timed.")] if timed == "odd" else []
+
+    def looked_into(course: Course, timed: str) -> str:
+        return timed if timed == "good" else "good"
+
+    monkeypatch.setattr(pipeline._Course, "_looked_into", looked_into)
+    log = io.StringIO()
+    with tracing(log):
+        for timed in ("good", "odd", "failed"):
+            assert pipeline._Course._looked_into(Course(), timed) == "good"  # type: ignore[arg-type, comparison-overlap]
+    found = timeline_of([json.loads(line) for line in log.getvalue().splitlines()])
+    assert [one.why for one in found.again] == [["1 launch was timed."], ["The benchmark failed."]]
+    assert (figures(found)["again"], found.spans) == (2, []), "its benchmarks are told by themselves"
+    text = "\n".join(lines(found))
+    assert re.search(r"measured again alone:\n  again a \S+ to \S+: 1 launch was timed\.\n", text)
