@@ -27,8 +27,6 @@ MUCH_SLOWER, CROWD_MUCH_SLOWER = 1.5, 3.0
 """How many times as long as the reference's honest ranges may last by the clock. Beside twenty programs, on sixteen
 cores that share their parts, it was 2.1 times as long as the reference's beside fewer. What is moved to the host beside
 others is bounded by `host_work` as well."""
-CROWD_SAVING_SHARE = 0.03
-"""Beside others the same code's times differ by more than this: a smaller saving is no claim that must be paid for."""
 GAPS_SHARE = 0.4
 """The driver counts the gaps between short kernels as activity: a third of a run of 118,000 of them."""
 FEW_LAUNCHES = 8.0
@@ -123,8 +121,7 @@ def _compared(
         crowded = candidate.among_others or reference.among_others
         yield from _escaped(mode, own, theirs, facts, known, CROWD_KERNEL_SHARE if crowded else KERNEL_SHARE)
         factor, slack_ms = (CROWD_MUCH_SLOWER, CROWD_CLOCK_MS) if crowded else (MUCH_SLOWER, CLOCK_MS)
-        if not crowded or candidate.time_ms < (1 - CROWD_SAVING_SHARE) * reference.time_ms:
-            yield from _by_the_clock(mode, own, theirs, factor, slack_ms)
+        yield from _by_the_clock(mode, own, theirs, factor, slack_ms)
     yield from _unseen_work(candidate, facts, reference, known)
 
 
