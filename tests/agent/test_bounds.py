@@ -225,7 +225,20 @@ def test_computing_in_the_range_on_the_host_is_seen_by_processor_time_beside_oth
 
 
 def test_beside_others_kernels_around_the_timed_ones_may_vary_more() -> None:
-    some = with_facts(scaled(0.999), kernel_ms=232.8)
+    some = with_facts(scaled(0.96), kernel_ms=226.0)
     assert "work_outside" in codes(some)
     assert crowd_codes(crowded(some)) == set()
     assert "work_outside" in crowd_codes(crowded(with_facts(scaled(0.5), kernel_ms=200.0)))
+
+
+@pytest.mark.parametrize(("factor", "is_asked"), [(0.96, True), (0.98, False), (0.999, False)])
+def test_beside_others_a_saving_within_the_noise_is_not_asked_for_its_price(factor: float, is_asked: bool) -> None:
+    dear = with_range(with_facts(scaled(factor), kernel_ms=280.0), wall_ms=950.0)
+    price = {"work_outside", "slower_by_the_clock"}
+    assert price & crowd_codes(crowded(dear)) == (price if is_asked else set())
+    assert ("host_work" in crowd_codes(crowded(scaled(factor), cpu_ms=2500.0))) == is_asked
+    assert price <= codes(dear), "alone, where times differ by less, the smallest saving is a claim"
+    alone_now = replace(dear, among_others=False)
+    assert price & {one.code for one in findings(REGION, alone_now, crowded(REFERENCE))} == (
+        price if is_asked else set()
+    ), "a reference's time from among others is as uncertain"
