@@ -70,6 +70,7 @@ class Measure:
             print(level.level(), flush=True)
         for name in self.parts:
             print(f"— {name}", flush=True)
+            self.record.check_age(name, datetime.now(UTC))
             for gone in self.record.begin(name):
                 self.podium.clear(gone)
             part = actions[name]()

@@ -2,10 +2,12 @@
 
 import json
 from dataclasses import asdict, dataclass, field
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from benchmarks.compute_eval_gpu.refused import Refused
+from benchmarks.compute_eval_gpu.refused import PartFailed, Refused
+from runners.agent.remembered import HOLDS
 
 PARTS = ("cold", "warm", "rival", "again", "serial")
 """In the order in which they run. `again` is `warm` once more, on ComputeEval's other side: what a rented machine's
@@ -14,6 +16,8 @@ processors do in a second changes by a third within minutes.
 WARM = ("warm", "again")
 BUILT_ON = {"cold": (*WARM, "serial"), "warm": (), "rival": (), "again": (), "serial": ()}
 """Parts that go on from one, and that are no longer its own once it is measured again."""
+LATEST = HOLDS - timedelta(minutes=10)
+"""After the beginning of part cold: a second run that begins later may have to measure the baselines anew."""
 NAME = "parts.json"
 
 
@@ -69,6 +73,18 @@ class Record:
         for part in wanted:
             if part in BUILT_ON["cold"] and "cold" not in {*self.parts, *wanted}:
                 raise Refused(f"Part {part} goes on from part cold, which was not run in {self.folder}.")
+
+    def check_age(self, name: str, now: datetime) -> None:
+        """Before a part begins. Raises PartFailed where it would not measure what it is to measure."""
+        cold = self.parts.get("cold")
+        if name not in WARM or cold is None:
+            return
+        age = now - datetime.fromisoformat(cold.finished_at) + timedelta(seconds=cold.seconds)
+        if age > LATEST:
+            raise PartFailed(
+                f"{name}: part cold began {age / timedelta(minutes=1):.0f} minutes ago, and Podium times baselines anew"
+                f" after {HOLDS / timedelta(minutes=1):.0f}: run part cold again before it."
+            )
 
     def begin(self, name: str) -> list[str]:
         """Forget the part and what went on from it; returns those whose rows are of no more use.

@@ -20,7 +20,7 @@ from runners.agent.keyed import Once
 from runners.agent.profilers import Timer
 from runners.agent.profilers.process import ProcessTime
 from runners.agent.references import References, circumstances
-from runners.agent.remembered import Kind
+from runners.agent.remembered import HOLDS, Kind
 from runners.agent.runs import BenchmarkRun
 from runners.agent.slots import Seat
 from runners.agent.task import Subject, Watcher
@@ -169,6 +169,11 @@ class _Shared:
     measured_at: str
 
     @property
+    def is_recent(self) -> bool:
+        """Whether results may still be compared with it."""
+        return _now() - datetime.fromisoformat(self.measured_at) < HOLDS
+
+    @property
     def is_sound(self) -> bool:
         """Whether another process may rely on it too: what went wrong may have been the machine's doing."""
         series = self.series
@@ -198,7 +203,9 @@ class Stopwatch:
     def __init__(self, environment: NodeEnvironment, references: References) -> None:
         self._environment = environment
         self._references = references
-        self._shared: Once[object, _Shared | None] = Once(REMEMBERED)
+        self._shared: Once[object, _Shared | None] = Once(
+            REMEMBERED, fresh=lambda shared: shared is not None and shared.is_recent
+        )
 
     def quick(self, subject: Subject, product: bytes, timer: Timer, watcher: Watcher, *, baseline: bool) -> Timed:
         """One process; the baseline's one process on the same device is shared for an hour, also by later
@@ -262,32 +269,31 @@ class Stopwatch:
         return (lanes.gated_benchmark if beside else lanes.benchmark)(subject.place)
 
     def _shared_baseline(self, reference: Subject, timer: Timer, watcher: Watcher, seats: Seats) -> _Shared | None:
-        hour = _now().strftime("%Y-%m-%dT%H")
-        key = (reference.shared_key, reference.place.device, timer.name, seats, hour)
-        make = partial(self._measure, reference, timer, watcher, seats, hour)
+        key = (reference.shared_key, reference.place.device, timer.name, seats)
+        make = partial(self._measure, reference, timer, watcher, seats)
         return self._shared.get(key, make, watcher.cancelled)
 
-    def _measure(self, reference: Subject, timer: Timer, watcher: Watcher, seats: Seats, hour: str) -> _Shared | None:
+    def _measure(self, reference: Subject, timer: Timer, watcher: Watcher, seats: Seats) -> _Shared | None:
         known = self._references.prepare(reference, watcher)
         if not known.passed:
             return None
         here = circumstances(self._environment, reference, known.product)
-        key = {**here, "timer": timer.name, "seats": seats.value, "hour": hour}
+        key = {**here, "timer": timer.name, "seats": seats.value}
         shared = self._environment.remembered.get(_SHARED, key)
         if shared is None:
-            shared = self._time(reference, known.product, timer, watcher, seats, hour)
+            shared = self._time(reference, known.product, timer, watcher, seats)
             if shared.is_sound:
                 self._environment.remembered.put(_SHARED, key, shared.without_texts())
         return shared
 
-    def _time(
-        self, reference: Subject, product: bytes, timer: Timer, watcher: Watcher, seats: Seats, hour: str
-    ) -> _Shared:
+    def _time(self, reference: Subject, product: bytes, timer: Timer, watcher: Watcher, seats: Seats) -> _Shared:
         series = self._one(reference, product, timer, watcher, seats)
         where = self._environment.name or "here"
         device = f"{reference.place.device}@" if reference.place.device else ""
         alone = "@alone" if seats is Seats.ALONE else ""
-        return _Shared(series, f"{reference.problem_sha256[:16]}@{device}{where}{alone}@{hour}", _now().isoformat())
+        at = _now()
+        when = at.strftime("%Y-%m-%dT%H:%M:%SZ")
+        return _Shared(series, f"{reference.problem_sha256[:16]}@{device}{where}{alone}@{when}", at.isoformat())
 
 
 @dataclass

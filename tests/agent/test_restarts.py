@@ -165,20 +165,32 @@ def test_the_time_says_when_it_was_measured_first_and_by_whom(start: Start, at: 
     assert second == first
     assert second.measured_at == NOON.isoformat()
     assert second.shared
-    assert second.key.endswith("@node-1@2020-05-04T12")
+    assert second.key.endswith("@node-1@2020-05-04T12:00:00Z")
 
 
-def test_in_the_next_hour_the_baseline_is_timed_again_and_the_test_holds_for_an_hour(
+def test_an_hour_later_test_and_baseline_are_run_again_and_not_when_the_clock_strikes(
     start: Start, at: Callable[[timedelta], None]
 ) -> None:
     at(timedelta(minutes=30))
     assert start().ran_for(problem_of()) == [TESTED, TIMED]
-    at(timedelta(minutes=61))
+    at(timedelta(minutes=89, seconds=59))
+    assert start().ran_for(problem_of()) == []
+    at(timedelta(minutes=90))
     ran, baseline = start().baseline_of(problem_of())
-    assert ran == [TIMED]
-    assert baseline.measured_at == (NOON + timedelta(minutes=61)).isoformat()
-    assert baseline.key.endswith("@2020-05-04T13")
-    at(timedelta(minutes=91))
+    assert ran == [TESTED, TIMED]
+    assert baseline.measured_at == (NOON + timedelta(minutes=90)).isoformat()
+    assert baseline.key.endswith("@2020-05-04T13:30:00Z")
+
+
+def test_a_node_that_goes_on_running_times_a_baseline_again_after_an_hour(
+    start: Start, at: Callable[[timedelta], None]
+) -> None:
+    node = start()
+    assert node.ran_for(problem_of()) == [TESTED, TIMED]
+    at(timedelta(minutes=59))
+    assert node.ran_for(problem_of()) == []
+    at(timedelta(minutes=60))
+    assert node.ran_for(problem_of()) == [TIMED], "that the reference passes is known for as long as it runs"
     assert start().ran_for(problem_of()) == [TESTED]
 
 

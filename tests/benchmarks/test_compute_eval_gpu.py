@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -168,6 +169,31 @@ def test_what_went_on_from_a_run_goes_with_it(checkout: Path, tmp_path: Path, pr
     assert command.main([*given, "--parts", "cold"]) == 0
     assert set(json.loads((tmp_path / "out" / "report.json").read_text())["parts"]) == {"cold", "rival"}
     assert not (tmp_path / "out" / "serial.jsonl").exists()
+
+
+@pytest.mark.parametrize(("minutes", "status"), [(48, 0), (52, 1)])
+def test_a_second_run_comes_while_the_firsts_baselines_hold(
+    checkout: Path,
+    tmp_path: Path,
+    pretended: list[tuple[str, ...]],
+    capsys: pytest.CaptureFixture[str],
+    minutes: int,
+    status: int,
+) -> None:
+    given = ["--compute-eval", str(checkout), "--out", str(tmp_path / "out"), "--problems", "3"]
+    assert command.main([*given, "--parts", "cold,warm"]) == 0
+    path = tmp_path / "out" / "parts.json"
+    known = json.loads(path.read_text())
+    cold = known["parts"]["cold"]
+    cold["finished_at"] = (datetime.fromisoformat(cold["finished_at"]) - timedelta(minutes=minutes)).isoformat()
+    path.write_text(json.dumps(known))
+    capsys.readouterr()
+    assert command.main([*given, "--parts", "again"]) == status
+    told = capsys.readouterr().err
+    assert told == "" if status == 0 else "part cold began 52 minutes ago" in told and "run part cold again" in told
+    assert pretended == [("cold",), ("warm",), *([("again",)] if status == 0 else [])]
+    parts = {"cold", "warm", *(["again"] if status == 0 else [])}
+    assert set(json.loads(path.read_text())["parts"]) == parts, "what was measured stays"
 
 
 def test_it_can_be_interrupted(checkout: Path, tmp_path: Path) -> None:
