@@ -66,11 +66,14 @@ class Measure:
             "again": lambda: self._warm("again"),
             "serial": self._serial,
         }
+        too_late = []
         if self.podium.profile != "none":
             print(level.level(), flush=True)
         for name in self.parts:
+            if why := self.record.why_too_late(name, datetime.now(UTC)):
+                too_late.append(why)
+                continue
             print(f"— {name}", flush=True)
-            self.record.check_age(name, datetime.now(UTC))
             for gone in self.record.begin(name):
                 self.podium.clear(gone)
             part = actions[name]()
@@ -78,6 +81,8 @@ class Measure:
             print(f"{part.seconds:.1f} s", *part.notices, sep="\n", flush=True)
             if self.podium.timeline(name).is_file():
                 print(*timeline.lines(timeline.read(self.podium.timeline(name))), sep="\n", flush=True)
+        if too_late:
+            raise PartFailed("\n".join(too_late))
 
     def _cold(self) -> Part:
         self.podium.prepare()

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from benchmarks.compute_eval_gpu.refused import PartFailed, Refused
+from benchmarks.compute_eval_gpu.refused import Refused
 from runners.agent.remembered import HOLDS
 
 PARTS = ("cold", "warm", "rival", "again", "serial")
@@ -17,7 +17,7 @@ WARM = ("warm", "again")
 BUILT_ON = {"cold": (*WARM, "serial"), "warm": (), "rival": (), "again": (), "serial": ()}
 """Parts that go on from one, and that are no longer its own once it is measured again."""
 LATEST = HOLDS - timedelta(minutes=10)
-"""After the beginning of part cold: a second run that begins later may have to measure the baselines anew."""
+"""After the beginning of part cold: a second run that begins later may have to time the baselines anew."""
 NAME = "parts.json"
 
 
@@ -74,17 +74,20 @@ class Record:
             if part in BUILT_ON["cold"] and "cold" not in {*self.parts, *wanted}:
                 raise Refused(f"Part {part} goes on from part cold, which was not run in {self.folder}.")
 
-    def check_age(self, name: str, now: datetime) -> None:
-        """Before a part begins. Raises PartFailed where it would not measure what it is to measure."""
+    def why_too_late(self, name: str, now: datetime) -> str:
+        """Why the part, begun now, would not measure what it is to measure; or ""."""
         cold = self.parts.get("cold")
-        if name not in WARM or cold is None:
-            return
+        if name not in WARM or cold is None or self.settings.profile == "none":
+            return ""
         age = now - datetime.fromisoformat(cold.finished_at) + timedelta(seconds=cold.seconds)
-        if age > LATEST:
-            raise PartFailed(
-                f"{name}: part cold began {age / timedelta(minutes=1):.0f} minutes ago, and Podium times baselines anew"
-                f" after {HOLDS / timedelta(minutes=1):.0f}: run part cold again before it."
-            )
+        if age <= LATEST:
+            return ""
+        began, latest, holds = (f"{one / timedelta(minutes=1):.0f}" for one in (age, LATEST, HOLDS))
+        return (
+            f"{name}: not run. Part cold began {began} minutes ago; a second run must begin within {latest}, for after"
+            f" {holds} Podium times baselines anew. Run it sooner after --parts cold (which forgets what went on from the"
+            " old one), or with fewer problems."
+        )
 
     def begin(self, name: str) -> list[str]:
         """Forget the part and what went on from it; returns those whose rows are of no more use.

@@ -6,4 +6,4 @@ class Refused(Exception):
 
 
 class PartFailed(Exception):
-    """A part began and did not come to its end."""
+    """A part began and did not come to its end, or came too late to begin."""

@@ -1,5 +1,6 @@
 """Record a result: append it with its measurements and flags, make it current, and update the aggregates."""
 
+import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from leaderboard.models.evaluation import ResultOrigin
 from runners.protocol import Clock, MeasurementReport, Report, Role, Verdict, Witness
 
 RANKING_CLOCKS = frozenset({Clock.OUTSIDE, Clock.IN_PROCESS})
+SHARED_KEY_CHARACTERS = 200
 
 
 @dataclass(frozen=True)
@@ -122,9 +124,18 @@ def _baseline(result: Result, one: MeasurementReport, report: Report, *, ranks: 
     fresh = _row(None, one, report, ranks=ranks, evaluation=result.evaluation)
     values = {field: getattr(fresh, field) for field in _SHARED_FIELDS}
     row, _ = Measurement.objects.get_or_create(
-        problem_id=fresh.problem_id, track_id=fresh.track_id, shared_key=f"{one.key}:{one.case}"[:200], defaults=values
+        problem_id=fresh.problem_id, track_id=fresh.track_id, shared_key=_shared_key(one), defaults=values
     )
     return row
+
+
+def _shared_key(one: MeasurementReport) -> str:
+    """The same for the same key and case alone, however long they are."""
+    name = f"{one.key}:{one.case}"
+    if len(name) <= SHARED_KEY_CHARACTERS:
+        return name
+    digest = hashlib.sha256(name.encode()).hexdigest()
+    return f"{name[: SHARED_KEY_CHARACTERS - len(digest) - 1]}~{digest}"
 
 
 _SHARED_FIELDS = (

@@ -56,12 +56,12 @@ def _acquire(lock: Lock, cancelled: Event | None) -> None:
 class Once(Generic[K, V]):
     """Remembers the latest `size` values; a value that several threads ask for is made by one, the others wait.
 
-    An exception is not remembered: whoever waited next tries anew. A value that is no longer `fresh` is made again.
+    An exception is not remembered: whoever waited next tries anew. What is no longer fresh is made again.
     """
 
-    def __init__(self, size: int, fresh: Callable[[V], bool] = lambda _: True) -> None:
+    def __init__(self, size: int, is_fresh: Callable[[V], bool] = lambda _: True) -> None:
         self._size = size
-        self._fresh = fresh
+        self._is_fresh = is_fresh
         self._values: OrderedDict[K, V] = OrderedDict()
         self._guard = Lock()
         self._making: KeyedLocks[K] = KeyedLocks()
@@ -70,7 +70,7 @@ class Once(Generic[K, V]):
         """Raises Cancelled where that is set while another makes it, and what `make` raises."""
         with self._making.hold(key, cancelled):
             with self._guard:
-                if key in self._values and self._fresh(self._values[key]):
+                if key in self._values and self._is_fresh(self._values[key]):
                     self._values.move_to_end(key)
                     return self._values[key]
             value = make()

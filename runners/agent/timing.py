@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from enum import Enum
 from functools import partial
 from typing import Protocol
@@ -169,11 +169,6 @@ class _Shared:
     measured_at: str
 
     @property
-    def is_recent(self) -> bool:
-        """Whether results may still be compared with it."""
-        return _now() - datetime.fromisoformat(self.measured_at) < HOLDS
-
-    @property
     def is_sound(self) -> bool:
         """Whether another process may rely on it too: what went wrong may have been the machine's doing."""
         series = self.series
@@ -191,6 +186,19 @@ class _Shared:
 _SHARED = Kind("baseline", _Shared)
 
 
+@dataclass(frozen=True)
+class _Found:
+    """A shared baseline, or None where the reference does not pass, and since when that is known."""
+
+    shared: _Shared | None
+    since: datetime
+
+    @property
+    def is_recent(self) -> bool:
+        """Whether it still holds. The clock may have been set back meanwhile."""
+        return timedelta() <= _now() - self.since < HOLDS
+
+
 def _timed(timer: Timer, candidate: Series, shared: _Shared | None) -> Timed:
     if shared is None:
         return Timed(timer, candidate)
@@ -203,9 +211,7 @@ class Stopwatch:
     def __init__(self, environment: NodeEnvironment, references: References) -> None:
         self._environment = environment
         self._references = references
-        self._shared: Once[object, _Shared | None] = Once(
-            REMEMBERED, fresh=lambda shared: shared is not None and shared.is_recent
-        )
+        self._shared: Once[object, _Found] = Once(REMEMBERED, is_fresh=lambda found: found.is_recent)
 
     def quick(self, subject: Subject, product: bytes, timer: Timer, watcher: Watcher, *, baseline: bool) -> Timed:
         """One process; the baseline's one process on the same device is shared for an hour, also by later
@@ -271,29 +277,34 @@ class Stopwatch:
     def _shared_baseline(self, reference: Subject, timer: Timer, watcher: Watcher, seats: Seats) -> _Shared | None:
         key = (reference.shared_key, reference.place.device, timer.name, seats)
         make = partial(self._measure, reference, timer, watcher, seats)
-        return self._shared.get(key, make, watcher.cancelled)
+        return self._shared.get(key, make, watcher.cancelled).shared
 
-    def _measure(self, reference: Subject, timer: Timer, watcher: Watcher, seats: Seats) -> _Shared | None:
+    def _measure(self, reference: Subject, timer: Timer, watcher: Watcher, seats: Seats) -> _Found:
         known = self._references.prepare(reference, watcher)
         if not known.passed:
-            return None
+            return _Found(None, _now())
         here = circumstances(self._environment, reference, known.product)
         key = {**here, "timer": timer.name, "seats": seats.value}
         shared = self._environment.remembered.get(_SHARED, key)
-        if shared is None:
-            shared = self._time(reference, known.product, timer, watcher, seats)
-            if shared.is_sound:
-                self._environment.remembered.put(_SHARED, key, shared.without_texts())
-        return shared
+        if shared and (found := _found(shared)).is_recent:
+            return found
+        shared = self._time(reference, known.product, timer, watcher, seats)
+        if shared.is_sound:
+            self._environment.remembered.put(_SHARED, key, shared.without_texts())
+        return _found(shared)
 
     def _time(self, reference: Subject, product: bytes, timer: Timer, watcher: Watcher, seats: Seats) -> _Shared:
         series = self._one(reference, product, timer, watcher, seats)
         where = self._environment.name or "here"
         device = f"{reference.place.device}@" if reference.place.device else ""
         alone = "@alone" if seats is Seats.ALONE else ""
-        at = _now()
-        when = at.strftime("%Y-%m-%dT%H:%M:%SZ")
-        return _Shared(series, f"{reference.problem_sha256[:16]}@{device}{where}{alone}@{when}", at.isoformat())
+        when = _now().isoformat()
+        # the time comes before what may be long: the site cuts keys
+        return _Shared(series, f"{reference.problem_sha256[:16]}@{when}@{device}{where}{alone}", when)
+
+
+def _found(shared: _Shared) -> _Found:
+    return _Found(shared, datetime.fromisoformat(shared.measured_at))
 
 
 @dataclass

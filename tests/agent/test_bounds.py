@@ -175,7 +175,7 @@ def crowd_codes(candidate: Observed, **more: Any) -> set[str]:
     return {finding.code for finding in findings(REGION, candidate, crowded(REFERENCE), **more)}
 
 
-@pytest.mark.parametrize("factor", [0.01, 0.9, 0.999, 1.0, 5.0])
+@pytest.mark.parametrize("factor", [0.01, 0.9, 0.96, 0.999, 1.0, 5.0])
 @pytest.mark.parametrize(("cpu_ms", "wall_ms"), [(400.0, 300.0), (1300.0, 9000.0)])
 def test_beside_others_a_slow_clock_on_the_wall_is_honest(factor: float, cpu_ms: float, wall_ms: float) -> None:
     assert crowd_codes(crowded(scaled(factor), cpu_ms, wall_ms=wall_ms)) == set()
@@ -225,20 +225,29 @@ def test_computing_in_the_range_on_the_host_is_seen_by_processor_time_beside_oth
 
 
 def test_beside_others_kernels_around_the_timed_ones_may_vary_more() -> None:
-    some = with_facts(scaled(0.96), kernel_ms=226.0)
+    some = with_facts(scaled(0.999), kernel_ms=232.8)
     assert "work_outside" in codes(some)
     assert crowd_codes(crowded(some)) == set()
     assert "work_outside" in crowd_codes(crowded(with_facts(scaled(0.5), kernel_ms=200.0)))
 
 
 @pytest.mark.parametrize(("factor", "is_asked"), [(0.96, True), (0.98, False), (0.999, False)])
-def test_beside_others_a_saving_within_the_noise_is_not_asked_for_its_price(factor: float, is_asked: bool) -> None:
-    dear = with_range(with_facts(scaled(factor), kernel_ms=280.0), wall_ms=950.0)
-    price = {"work_outside", "slower_by_the_clock"}
-    assert price & crowd_codes(crowded(dear)) == (price if is_asked else set())
-    assert ("host_work" in crowd_codes(crowded(scaled(factor), cpu_ms=2500.0))) == is_asked
-    assert price <= codes(dear), "alone, where times differ by less, the smallest saving is a claim"
-    alone_now = replace(dear, among_others=False)
-    assert price & {one.code for one in findings(REGION, alone_now, crowded(REFERENCE))} == (
-        price if is_asked else set()
-    ), "a reference's time from among others is as uncertain"
+def test_beside_others_a_saving_within_the_noise_is_not_held_to_the_clock(factor: float, is_asked: bool) -> None:
+    late = with_range(scaled(factor), wall_ms=950.0)
+    assert crowd_codes(crowded(late)) == ({"slower_by_the_clock"} if is_asked else set())
+    beside_before = {one.code for one in findings(REGION, late, crowded(REFERENCE))}
+    assert beside_before == ({"slower_by_the_clock"} if is_asked else set()), "the reference's time is as uncertain"
+    assert "slower_by_the_clock" in codes(late), "alone, where times differ by less, the smallest saving is a claim"
+    computed = crowded(late, cpu_ms=2500.0)
+    assert "host_work" in crowd_codes(computed), "nor is the least saving to be had by computing on the host"
+
+
+@pytest.mark.parametrize(("outside_ms", "is_flagged"), [(0.53, False), (0.55, True), (180.0, True)])
+def test_beside_others_work_outside_may_grow_by_the_noise_of_what_is_timed(outside_ms: float, is_flagged: bool) -> None:
+    """The figures of a program on an H200 that was the reference's own code."""
+    theirs = replace(FACTS, kernel_ms=17.87, ranges={"bench_region": replace(RANGE, kernel_ms=17.87)})
+    own = replace(FACTS, kernel_ms=17.64 + outside_ms, ranges={"bench_region": replace(RANGE, kernel_ms=17.64)})
+    reference = crowded(replace(REFERENCE, time_ms=17.87, facts=theirs))
+    candidate = crowded(replace(REFERENCE, time_ms=17.64, facts=own))
+    found = {one.code for one in findings(REGION, candidate, reference)}
+    assert found == ({"work_outside"} if is_flagged else set())

@@ -158,6 +158,7 @@ def test_who_stops_has_its_turn_until_its_work_may_be_done(porter: Porter, tmp_p
         stopped_ns = lengthy.last_use_ns
         lengthy.ask()
         assert other.work()
+        assert until(lambda: lengthy.gate.windows), "what the porter tells of is read by another thread"
         closed_ms = (lengthy.gate.windows[-1][1] - stopped_ns) / 1e6
         assert closed_ms >= (UNSETTLED_MS if unsettled else 0.0)
         other.rest()

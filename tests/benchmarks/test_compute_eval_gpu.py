@@ -3,13 +3,14 @@
 import json
 import subprocess
 import sys
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from benchmarks.compute_eval_gpu import __main__ as command
 from benchmarks.compute_eval_gpu.packs import Packs
+from benchmarks.compute_eval_gpu.record import Part, Record, Settings
 from benchmarks.compute_eval_gpu.runs import ROOT, Podium, Ran
 from problems.formats.compute_eval.packs import read_problem_pack
 from problems.spec.skips import Hardware
@@ -171,29 +172,39 @@ def test_what_went_on_from_a_run_goes_with_it(checkout: Path, tmp_path: Path, pr
     assert not (tmp_path / "out" / "serial.jsonl").exists()
 
 
-@pytest.mark.parametrize(("minutes", "status"), [(48, 0), (52, 1)])
-def test_a_second_run_comes_while_the_firsts_baselines_hold(
+@pytest.mark.parametrize(("minutes", "seconds", "is_late"), [(49, 2, False), (51, 2, True), (41, 600, True)])
+def test_a_second_run_begins_while_the_firsts_baselines_hold(
     checkout: Path,
     tmp_path: Path,
     pretended: list[tuple[str, ...]],
     capsys: pytest.CaptureFixture[str],
     minutes: int,
-    status: int,
+    seconds: float,
+    is_late: bool,
 ) -> None:
+    """`minutes` ago the first run ended, which had taken `seconds`."""
     given = ["--compute-eval", str(checkout), "--out", str(tmp_path / "out"), "--problems", "3"]
     assert command.main([*given, "--parts", "cold,warm"]) == 0
     path = tmp_path / "out" / "parts.json"
     known = json.loads(path.read_text())
-    cold = known["parts"]["cold"]
-    cold["finished_at"] = (datetime.fromisoformat(cold["finished_at"]) - timedelta(minutes=minutes)).isoformat()
+    ended = datetime.fromisoformat(known["parts"]["cold"]["finished_at"]) - timedelta(minutes=minutes)
+    known["parts"]["cold"] |= {"finished_at": ended.isoformat(), "seconds": seconds}
     path.write_text(json.dumps(known))
     capsys.readouterr()
-    assert command.main([*given, "--parts", "again"]) == status
+    assert command.main([*given, "--parts", "again,serial"]) == is_late
     told = capsys.readouterr().err
-    assert told == "" if status == 0 else "part cold began 52 minutes ago" in told and "run part cold again" in told
-    assert pretended == [("cold",), ("warm",), *([("again",)] if status == 0 else [])]
-    parts = {"cold", "warm", *(["again"] if status == 0 else [])}
-    assert set(json.loads(path.read_text())["parts"]) == parts, "what was measured stays"
+    assert ("again: not run. Part cold began 51 minutes ago" in told) == is_late
+    assert [part for part, *_ in pretended] == ["cold", "warm", *([] if is_late else ["again"]), "serial"]
+    kept = {"cold", "warm", "serial", *([] if is_late else ["again"])}
+    assert set(json.loads(path.read_text())["parts"]) == kept, "what was measured stays"
+
+
+def test_without_times_a_second_run_is_never_too_late(tmp_path: Path) -> None:
+    record = Record(tmp_path, Settings("2026-1", 3, 1, "none"))
+    record.parts["cold"] = Part(2.0, True, "unknown", "2020-05-04T12:00:00+00:00")
+    later = datetime(2020, 5, 4, 14, tzinfo=UTC)
+    assert record.why_too_late("warm", later) == ""
+    assert Record(tmp_path, Settings("2026-1", 3, 1, "cupti"), record.parts).why_too_late("warm", later)
 
 
 def test_it_can_be_interrupted(checkout: Path, tmp_path: Path) -> None:

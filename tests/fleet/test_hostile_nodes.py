@@ -104,6 +104,20 @@ def test_its_baselines_are_no_other_nodes(site: Site, node: WireNode) -> None:
     assert list(medians) == [1e6, 10]
 
 
+def test_shared_baselines_with_long_names_are_told_apart(site: Site, node: WireNode) -> None:
+    long = [replace_all(pair(baseline_ms=10.0 + n), case=f"{'c' * 199}{n}", key="k" * 200) for n in range(2)]
+    work = node.take()
+    for _ in range(2):  # said twice
+        assert node.report(work, passed(measurements=[one for both in long for one in both])).status_code == 200
+    baselines = Measurement.objects.filter(role="baseline").order_by("id")
+    assert list(baselines.values_list("median_ms", flat=True)) == [10.0, 11.0]
+    assert {len(one.shared_key) for one in baselines} == {200}
+
+
+def replace_all(measurements: list[MeasurementReport], **changes: Any) -> list[MeasurementReport]:
+    return [one.model_copy(update=changes) for one in measurements]
+
+
 def pair(baseline_ms: float) -> list[MeasurementReport]:
     baseline = MeasurementReport(role=Role.BASELINE, median_ms=baseline_ms, runs_ms=[], clock=Clock.OUTSIDE)
     return [
