@@ -85,8 +85,8 @@ class Record:
         began, latest, holds = (f"{one / timedelta(minutes=1):.0f}" for one in (age, LATEST, HOLDS))
         return (
             f"{name}: not run. Part cold began {began} minutes ago; a second run must begin within {latest}, for after"
-            f" {holds} Podium times baselines anew. Run it sooner after --parts cold (which forgets what went on from the"
-            " old one), or with fewer problems."
+            f" {holds} Podium times baselines anew. Run it sooner after --parts cold (which forgets what went on from"
+            " the old one), or with fewer problems."
         )
 
     def begin(self, name: str) -> list[str]:
