@@ -14,11 +14,10 @@ from django.utils import timezone
 from leaderboard.actions import scores
 from leaderboard.actions.errors import Conflict
 from leaderboard.models import Evaluation, EvaluationState, Flag, Measurement, ProblemTrack, Result
-from leaderboard.models.evaluation import ResultOrigin
+from leaderboard.models.evaluation import SHARED_KEY_CHARACTERS, ResultOrigin
 from runners.protocol import Clock, MeasurementReport, Report, Role, Verdict, Witness
 
 RANKING_CLOCKS = frozenset({Clock.OUTSIDE, Clock.IN_PROCESS})
-SHARED_KEY_CHARACTERS = 200
 
 
 @dataclass(frozen=True)

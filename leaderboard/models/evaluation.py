@@ -9,6 +9,8 @@ from django.utils import timezone
 
 from runners.protocol import Clock, FlagScope, Role, Verdict, Witness
 
+SHARED_KEY_CHARACTERS = 200
+
 
 class EvaluationState(models.TextChoices):
     QUEUED = "queued", "Queued"
@@ -94,7 +96,9 @@ class Measurement(models.Model):
     role = models.CharField(max_length=10, choices=[(r.value, r.value) for r in Role])
     case = models.CharField(max_length=200, blank=True)
     baseline = models.ForeignKey("self", null=True, blank=True, on_delete=models.PROTECT, related_name="candidates")
-    shared_key = models.CharField(max_length=200, blank=True, help_text="Set on a baseline shared by many results.")
+    shared_key = models.CharField(
+        max_length=SHARED_KEY_CHARACTERS, blank=True, help_text="Set on a baseline shared by many results."
+    )
     median_ms = models.FloatField()
     ci_low_ms = models.FloatField(null=True, blank=True)
     ci_high_ms = models.FloatField(null=True, blank=True)

@@ -299,7 +299,6 @@ class Stopwatch:
         device = f"{reference.place.device}@" if reference.place.device else ""
         alone = "@alone" if seats is Seats.ALONE else ""
         when = _now().isoformat()
-        # the time comes before what may be long: the site cuts keys
         return _Shared(series, f"{reference.problem_sha256[:16]}@{when}@{device}{where}{alone}", when)
 
 

@@ -46,7 +46,7 @@ def _again(attempt: Attempt, digest: str) -> ReportReply:
 
 def _by(node: str, report: Report) -> Report:
     """The report under its node's own name: no node speaks as another, nor for a baseline that others share."""
-    measurements = [one.model_copy(update={"key": f"{node}:{one.key}"[:200]}) for one in report.measurements]
+    measurements = [one.model_copy(update={"key": f"{node}:{one.key}"}) for one in report.measurements]
     provenance = report.provenance.model_copy(update={"node": node})
     return report.model_copy(update={"measurements": measurements, "provenance": provenance})
 

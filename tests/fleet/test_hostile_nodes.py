@@ -104,8 +104,9 @@ def test_its_baselines_are_no_other_nodes(site: Site, node: WireNode) -> None:
     assert list(medians) == [1e6, 10]
 
 
-def test_shared_baselines_with_long_names_are_told_apart(site: Site, node: WireNode) -> None:
-    long = [replace_all(pair(baseline_ms=10.0 + n), case=f"{'c' * 199}{n}", key="k" * 200) for n in range(2)]
+@pytest.mark.parametrize(("key", "case"), [("k" * 200, "c" * 199 + "{n}"), ("k" * 199 + "{n}", "")])
+def test_shared_baselines_with_long_names_are_told_apart(site: Site, node: WireNode, key: str, case: str) -> None:
+    long = [named(pair(baseline_ms=10.0 + n), key=key.format(n=n), case=case.format(n=n)) for n in range(2)]
     work = node.take()
     for _ in range(2):  # said twice
         assert node.report(work, passed(measurements=[one for both in long for one in both])).status_code == 200
@@ -114,8 +115,8 @@ def test_shared_baselines_with_long_names_are_told_apart(site: Site, node: WireN
     assert {len(one.shared_key) for one in baselines} == {200}
 
 
-def replace_all(measurements: list[MeasurementReport], **changes: Any) -> list[MeasurementReport]:
-    return [one.model_copy(update=changes) for one in measurements]
+def named(measurements: list[MeasurementReport], key: str, case: str) -> list[MeasurementReport]:
+    return [one.model_copy(update={"key": key, "case": case}) for one in measurements]
 
 
 def pair(baseline_ms: float) -> list[MeasurementReport]:
