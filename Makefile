@@ -1,7 +1,7 @@
 # Podium's commands; `make help` lists them. Every path here is relative, so a checkout whose path has a space works.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev demo test lint bench bench-gpu clean
+.PHONY: help setup setup-dev demo test test-rest test-all lint bench bench-gpu clean
 .DELETE_ON_ERROR:
 
 PY := .venv/bin/python
@@ -24,8 +24,13 @@ setup-dev: .venv/.installed-dev ## The same, with what test, lint and bench need
 demo: .venv/.installed ## Run the whole product on this machine: PORT=8000, SANDBOX=unconfined, DEMO_EXIT=1
 	@exec env PORT="$(PORT)" PODIUM_SANDBOX="$(SANDBOX)" DEMO_EXIT="$(DEMO_EXIT)" $(PY) -m demo
 
-test: .venv/.installed-dev ## Run the tests, on SQLite and (where it answers) PostgreSQL
-	@exec sh scripts/test.sh
+test: .venv/.installed-dev ## Run the tests that need nothing but this checkout: minutes, on SQLite
+	@exec $(PY) -m pytest -n 2 --dist loadfile -m "not rest"
+
+test-rest: .venv/.installed-dev ## Run the others: toolkits, brokers, PostgreSQL, Docker, further looks at pages
+	@exec sh scripts/test_rest.sh
+
+test-all: test test-rest ## Run both
 
 lint: .venv/.installed-dev ## Check style, types, layers, migrations and deployment settings
 	@exec sh scripts/lint.sh
@@ -33,7 +38,7 @@ lint: .venv/.installed-dev ## Check style, types, layers, migrations and deploym
 bench: .venv/.installed-dev ## Measure what Podium promises
 	@exec $(PY) -m benchmarks
 
-bench-gpu: .venv/.installed-dev ## Measure against ComputeEval on a GPU: COMPUTE_EVAL=checkout OUT=new-folder OPTIONS=--trace
+bench-gpu: .venv/.installed-dev ## Measure `podium evaluate` on a GPU: COMPUTE_EVAL=checkout OUT=folder OPTIONS="--seeds 2026,77"
 	@exec $(PY) -m benchmarks.compute_eval_gpu --compute-eval "$(COMPUTE_EVAL)" --out "$(OUT)" $(OPTIONS)
 
 clean: ## Remove .venv, var and build products

@@ -10,6 +10,7 @@ MEASURES = (
     "board_page",
     "agent_overhead",
     "throughput",
+    "messages",
     "compute_eval_rival",
 )
 

@@ -1,4 +1,4 @@
-"""Measures what the pipeline adds to an evaluation's own commands, with bubblewrap and the witness at work."""
+"""Measures what the agent adds to an evaluation's own commands, with bubblewrap and the witness at work."""
 
 import statistics
 import subprocess
@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.figures import Figure, show
-from problems.spec.problem import CommandProblem, problem_from
+from problems.spec.command.problem import CommandProblem, problem_from
 from problems.spec.profile import Profile
-from problems.spec.solution import SourceFile
+from problems.spec.solution import FileSolution, SourceFile
 from runners.agent import capabilities
-from runners.agent.environment import NodeEnvironment
-from runners.agent.pipeline import Pipeline
+from runners.agent.devices.lanes import Lanes
+from runners.agent.job.environment import NodeEnvironment
+from runners.agent.judges.judgement import Assignment
+from runners.agent.judges.registry import Judges
 from runners.agent.sandbox import choose
-from runners.agent.slots import Lanes
-from runners.agent.task import Subject, Task
-from runners.protocol import Verdict
+from runners.wire.protocol import Verdict
 
 EVALUATIONS = 40
 LIMIT_MS = 60.0
@@ -27,13 +27,13 @@ MAIN = "int solve(int);\nint main() { return solve(20) == 41 ? 0 : 1; }\n"
 
 
 def run() -> list[Figure]:
-    """Each sample is new, so every build happens; pipeline and bare commands take turns on the same sources."""
+    """Each sample is new, so every build happens; the agent and bare commands take turns on the same sources."""
     sandbox = choose("bubblewrap")
     with tempfile.TemporaryDirectory(prefix="podium-bench-") as folder:
         known = capabilities.find_out(sandbox)
         environment = NodeEnvironment.open("bench", Path(folder), sandbox, Lanes(1, 1), known)
         try:
-            pairs = [_pair(Pipeline(environment), Path(folder), n) for n in range(EVALUATIONS)]
+            pairs = [_pair(Judges(environment), Path(folder), n) for n in range(EVALUATIONS)]
         finally:
             environment.close()
     overheads_ms = [graded - bare for graded, bare in pairs]
@@ -44,12 +44,13 @@ def run() -> list[Figure]:
     ]
 
 
-def _pair(pipeline: Pipeline, folder: Path, number: int) -> tuple[float, float]:
-    """Milliseconds of one evaluation by the pipeline, and of its bare commands on the same machine just after."""
+def _pair(judges: Judges, folder: Path, number: int) -> tuple[float, float]:
+    """Milliseconds of one evaluation by the agent, and of its bare commands on the same machine just after."""
     source = f"// {number}\nint solve(int n) {{ return 2 * n + 1; }}\n"
-    subject = Subject(_problem(), "0" * 64, (SourceFile(path="solution.cpp", content=source),))
+    problem = _problem()
+    solution = FileSolution(task_id=problem.task_id, files=[SourceFile(path="solution.cpp", content=source)])
     started = time.perf_counter()
-    finished = pipeline.run(Task(subject))
+    finished = judges.judge(Assignment(problem, "0" * 64, solution))
     graded_ms = (time.perf_counter() - started) * 1000
     if finished.report.verdict != Verdict.PASSED:
         raise RuntimeError(f"the measured sample came to {finished.report.verdict}: {finished.report.reason}")

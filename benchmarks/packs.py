@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from problems.formats.compute_eval.packs import problem_metadata_for, write_problem_pack, write_solution_pack
+from problems.spec.command.problem import problem_from
 from problems.spec.pack import (
     ProblemPackMetadata,
     SolutionPackMetadata,
     parse_problem_metadata,
     parse_solution_metadata,
 )
-from problems.spec.problem import problem_from
 from problems.spec.profile import Profile
 from problems.spec.solution import FileSolution, SourceFile
 

@@ -1,4 +1,4 @@
-"""`make demo`: grade the demo's entrants by the public API, show the board, serve it until Ctrl-C."""
+"""`make demo`: publish the demo release once it is verified, grade its entrants by the public API, serve the boards."""
 
 import os
 import signal
@@ -14,10 +14,10 @@ from demo import screen
 from demo.client import Client
 from demo.entrants import DemoEntrant, load_entrants, solution_pack
 from demo.environment import DemoRefused, chosen_port, prepare
-from demo.seed_types import Board, Seed
+from demo.seed_types import BoardName, Seed
 from demo.services import Services, ServicesFailed
-from podium.api_client import ApiRefused
-from podium.tables import board_table
+from podium.remote.api_client import ApiRefused
+from podium.remote.tables import board_table
 
 
 def main() -> int:
@@ -51,6 +51,7 @@ def _run(console: Console, port: int, stop_after_board: bool) -> int:
     with Services(Path(os.environ["PODIUM_VAR_DIR"]) / "log" / "demo.log", port) as services:
         with console.status("Starting site, site worker and node …"):
             services.wait_until_ready()
+        _publish(console, services, seed.release)
         client = Client(site_url, seed.api_token)
         wrong = _grade(console, client, services, seed, entrants)
         if seed.showcase:
@@ -72,13 +73,19 @@ def _prepare_rows(entrants: Sequence[DemoEntrant]) -> Seed:
     call_command("migrate", verbosity=0, interactive=False)
     call_command("collectstatic", verbosity=0, interactive=False)
     from demo.seed import seed
-    from leaderboard.actions.errors import Refused
+    from leaderboard.errors import Refused
     from problems.formats.errors import PackRefused
 
     try:
         return seed(entrants)
     except (Refused, PackRefused) as error:
         raise DemoRefused(f"The demo's own data cannot be imported. {error}") from error
+
+
+def _publish(console: Console, services: Services, release: str) -> None:
+    from demo.publication import verify_and_publish  # after Django is set up
+
+    verify_and_publish(console, services, release)
 
 
 def _grade(
@@ -97,7 +104,7 @@ def _grade(
     return [line for one in entrants for line in _differences(one, seed, client.results(submissions[one.slug]))]
 
 
-def _show_imported(console: Console, client: Client, services: Services, place: Board) -> None:
+def _show_imported(console: Console, client: Client, services: Services, place: BoardName) -> None:
     """The GPU board, marked as what it is: measured elsewhere, imported as data."""
     board = screen.ranked_board(client, services, place.release, place.track, set())
     console.print(board_table(screen.narrow(board)))

@@ -3,13 +3,13 @@
 import io
 from typing import Any
 
-from podium.api_client import ApiClient
-from podium.site_config import Site
-from podium.upload import UploadBody
+from podium.remote.api_client import ApiClient
+from podium.remote.site_config import Site
+from podium.remote.upload import UploadBody
 
 
 class Client:
-    """Raises podium.api_client.ApiRefused with the site's own words."""
+    """Raises podium.remote.api_client.ApiRefused with the site's own words."""
 
     def __init__(self, site_url: str, token: str) -> None:
         self._api = ApiClient(Site(site_url, token))

@@ -13,6 +13,7 @@ from demo.seed_types import Seed
 from demo.showcase import seed_showcase
 from leaderboard.actions import curate
 from leaderboard.actions.tracks import offer
+from leaderboard.actions.verify import verify
 from leaderboard.models import ApiToken, Entrant, Track
 from leaderboard.models.token import Scope
 from problems.models import Release
@@ -23,12 +24,13 @@ from runners.fleet.models import Node
 
 RELEASE = Path("examples/demo")
 NODE = "demo"
+ORGANISER = "demo-organiser"
 TOKEN_LIFE = timedelta(days=1)
 
 
 @transaction.atomic
 def seed(entrants: Sequence[DemoEntrant]) -> Seed:
-    organiser = _user("demo-organiser", is_staff=True)
+    organiser = _user(ORGANISER, is_staff=True)
     participant = _user("demo", is_staff=False)
     node, node_token = _node(organiser)
     (track,) = tracks_of(organiser, node)
@@ -70,11 +72,12 @@ def _node(organiser: User) -> tuple[Node, str]:
 
 
 def _release(organiser: User, track: Track) -> Release:
+    """A draft, its checks queued, where no earlier run has published it."""
     release = curate.import_release(organiser, RELEASE).release
     offer(organiser, release, track)
     if release.is_draft:
         curate.make_public(organiser, release)
-        curate.publish(organiser, release)
+        verify(organiser, release, track)
     return release
 
 

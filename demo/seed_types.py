@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Board:
+class BoardName:
     """Names one board by its release's and its track's slug."""
 
     release: str
@@ -23,5 +23,5 @@ class Seed:
     track: str
     api_token: str
     node_token: str
-    showcase: Board | None
+    showcase: BoardName | None
     """The board of imported GPU results, where there are some."""

@@ -10,12 +10,12 @@ from typing import BinaryIO
 from django.contrib.auth.models import User
 
 from demo.entrants import DemoEntrant, load_entrants
-from demo.seed_types import Board
+from demo.seed_types import BoardName
 from leaderboard.actions import curate
-from leaderboard.actions.import_results import Place, import_results
-from leaderboard.actions.rank import rank_touched
 from leaderboard.actions.tracks import offer
+from leaderboard.imports.import_results import ImportTarget, import_results
 from leaderboard.models import Entrant, Track
+from leaderboard.standings.rank import rank_touched
 from problems.formats.compute_eval.directory import read_problem_directory
 from problems.formats.compute_eval.packs import (
     PackRecord,
@@ -38,13 +38,15 @@ TRACK = {
     "compute_capability": "9.0",
     "toolkit": "13.0",
 }
+UNVERIFIED = "results measured elsewhere"
+"""Why the release is published without a node that could verify it; its pages show this."""
 SPLITS_JOBS = True
 """As on any GPU track: nodes without a GPU may build for those that have one."""
 
 
 def seed_showcase(
     organiser: User, make_entrant: Callable[[DemoEntrant], Entrant], folder: Path = SHOWCASE
-) -> Board | None:
+) -> BoardName | None:
     """None where no results are at hand; again changes nothing. Raises Refused or PackRefused.
 
     A problem is left out while its results are missing or of another content than it has: an entrant who lacks one has
@@ -59,9 +61,11 @@ def seed_showcase(
     release = _release(organiser, track, pack)
     for one in load_entrants(folder / "entrants"):
         if path := results.get(one.slug):
-            import_results(organiser, Place(make_entrant(one), release, track), _rows_of(path, task_ids), path.name)
+            import_results(
+                organiser, ImportTarget(make_entrant(one), release, track), _rows_of(path, task_ids), path.name
+            )
     rank_touched()
-    return Board(release.slug, track.slug)
+    return BoardName(release.slug, track.slug)
 
 
 def _track(organiser: User) -> Track:
@@ -87,7 +91,7 @@ def _graded_part(pack: ProblemPack, results: Iterable[Path]) -> ProblemPack:
 
 def _holds(row: GradedRow, record: PackRecord, profile: Profile) -> bool:
     problem = record.problem
-    return row.stated_grading_digest(profile) == grading_digest(problem, problem.podium.build_only)
+    return row.stated_grading_digest(profile) == grading_digest(problem, problem.withheld)
 
 
 def _rows_of(path: Path, task_ids: Collection[str]) -> BinaryIO:
@@ -104,5 +108,5 @@ def _release(organiser: User, track: Track, pack: ProblemPack) -> Release:
     offer(organiser, release, track)
     if release.is_draft:
         curate.make_public(organiser, release)
-        curate.publish(organiser, release)
+        curate.publish(organiser, release, UNVERIFIED)
     return release

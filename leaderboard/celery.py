@@ -1,19 +1,40 @@
-"""The site's Celery app. It only rings doorbells: the site worker's clock does not depend on a broker."""
+"""The site's Celery app: `celery -A leaderboard worker --beat --pool threads` ranks, sweeps and tops up queues."""
 
 import os
+from typing import Any
 
 from celery import Celery
+from kombu import Queue
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
+
+QUEUE = "site"
+TOP_UP_SECONDS = 1.0
+SWEEP_SECONDS = 5.0
+
+
+def _every(task: str, seconds: float) -> dict[str, Any]:
+    return {"task": task, "schedule": seconds, "options": {"expires": seconds}}
 
 
 def _make_app() -> Celery:
     from django.conf import settings
 
-    from runners.broker import celery_settings
+    from runners.wire.broker import celery_settings
 
     made = Celery("podium-site", set_as_current=False)
-    made.conf.update(celery_settings(settings.BROKER_URL, settings.BROKER_FOLDER))
+    made.conf.update(
+        celery_settings(settings.BROKER_URL, settings.BROKER_FOLDER, settings.CELERY_EVENTS),
+        task_default_queue=QUEUE,
+        task_queues=[Queue(QUEUE)],
+        beat_scheduler="celery.beat:Scheduler",  # in memory: the default keeps a pickled file
+        beat_schedule={
+            "rank": _every("podium.rank", settings.RANKING_INTERVAL_SECONDS),
+            "sweep": _every("podium.sweep", SWEEP_SECONDS),
+            "top up": _every("podium.top_up", TOP_UP_SECONDS),
+        },
+    )
+    made.autodiscover_tasks()
     return made
 
 

@@ -1,10 +1,11 @@
 """What the database refuses to do to the site's own rows: results and rulings are append-only."""
 
-from leaderboard.models import AuditEntry, Decision, Flag, Measurement, Result, Submission
+from leaderboard.models import AuditEntry, Decision, Flag, Measurement, Result, ResultCase, Submission, Trial
 from problems.triggers import Guard, guard
 
 _APPEND_ONLY = {
     Result: "a result never changes",
+    ResultCase: "a case of a result never changes",
     Measurement: "a measurement never changes",
     Flag: "a flag never changes; decide on it instead",
     Decision: "a decision never changes; decide again instead",
@@ -18,12 +19,13 @@ def register() -> None:
             Guard(table, "UPDATE", "append_only", "1 = 1", message),
             Guard(table, "DELETE", "kept", "1 = 1", message),
         )
-    audit, submission = AuditEntry._meta.db_table, Submission._meta.db_table
+    audit, submission, trial = (model._meta.db_table for model in (AuditEntry, Submission, Trial))
     # The account behind an entry may go (its name stays); nothing else of it changes.
     same_words = "OLD.action <> NEW.action OR OLD.target <> NEW.target OR OLD.reason <> NEW.reason OR OLD.at <> NEW.at"
     moved_back = "OLD.state <> 'accepted' AND NEW.state <> OLD.state"
     guard(
         Guard(audit, "UPDATE", "append_only", same_words, "an audit entry never changes"),
         Guard(audit, "DELETE", "kept", "1 = 1", "an audit entry is never deleted"),
+        Guard(trial, "UPDATE", "ended", "OLD.state = 'done'", "a trial that has ended never changes"),
         Guard(submission, "UPDATE", "forward", moved_back, "a submission state only moves forward"),
     )

@@ -68,7 +68,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
-    "leaderboard.bounds.BoundedRequests",
+    "leaderboard.bounded_requests.BoundedRequests",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -121,6 +121,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 BROKER_URL = env.text("PODIUM_BROKER_URL", "filesystem://")
 BROKER_FOLDER = VAR_DIR / "broker"
+CELERY_EVENTS = env.boolean("PODIUM_CELERY_EVENTS", False)
 BLOB_URL = env.text("PODIUM_BLOB_URL", str(VAR_DIR / "blobs"))
 
 STORAGES = {
@@ -218,6 +219,8 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "SERVE_INCLUDE_SCHEMA": False,
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "ENUM_NAME_OVERRIDES": {"ProblemKindEnum": "problems.models.KINDS"},
 }
 
 LOGGING = {

@@ -7,3 +7,6 @@ evaluations_queued = Signal()
 
 evaluations_cancelled = Signal()
 """Arguments: `evaluation_ids` (list). The fleet cancels queued jobs and asks running ones to stop."""
+
+trials_queued = Signal()
+"""Arguments: `trial_ids` (list), `priority` (int). The fleet makes their jobs."""

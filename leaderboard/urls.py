@@ -1,4 +1,4 @@
-"""Every address of the site."""
+"""Every address of the site. The fleet is included by its name, because the leaderboard never imports it."""
 
 from django.contrib import admin
 from django.urls import include, path
@@ -6,7 +6,9 @@ from django.urls import include, path
 urlpatterns = [
     path("admin/", admin.site.urls),
     path("api/node/v1/", include("runners.fleet.urls")),
+    path("api/v1/", include("runners.fleet.api.urls")),
     path("api/", include("leaderboard.api.urls")),
     path("accounts/", include("allauth.account.urls")),
     path("", include("leaderboard.web.urls")),
+    path("", include("runners.fleet.web.urls")),
 ]

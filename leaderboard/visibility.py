@@ -1,5 +1,6 @@
 """Who may see what: the one place where pages and API ask before they show anything (docs: "Who may see what")."""
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Literal
@@ -7,10 +8,12 @@ from typing import Any, Literal
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from leaderboard.models import Entrant, ProblemScore, Standing, Submission
+from leaderboard.models import Entrant, Evaluation, ProblemScore, ResultCase, Standing, Submission, Trial
 from leaderboard.models.entrant import EntrantKind
-from problems.models import Problem, Release
-from runners.protocol import Verdict, WorkStage
+from problems.models import Release
+from problems.spec.record import FileRole, ProblemFile, ProblemRecord
+from problems.spec.solution import SourceFile
+from runners.wire.protocol import BUILDING, Audience, Verdict
 
 LogView = Literal["full", "summary", "none"]
 
@@ -24,7 +27,7 @@ class Relation(Enum):
 
 
 def relation(user: Any, entrant: Entrant) -> Relation:
-    """An organiser, of the entrant's team (its owner is), or neither."""
+    """The user's relation to the entrant. Its owner belongs to its team."""
     if is_organiser(user):
         return Relation.ORGANISER
     return Relation.TEAM if entrant.has_member(user) else Relation.OTHER
@@ -39,11 +42,22 @@ def may_see_statement(user: Any, release: Release) -> bool:
     return Release.objects.visible_to(user).filter(pk=release.pk).exists()
 
 
-def visible_test_paths(user: Any, problem: Problem) -> frozenset[str]:
-    """Test files that the user may read: an organiser all, everybody else those that the problem shows."""
-    spec = problem.spec
-    every = frozenset(file.path for file in spec.test_files)
-    return every if is_organiser(user) else every & frozenset(spec.podium.visible_tests)
+@dataclass(frozen=True)
+class ShownFiles:
+    """A problem's files as one user may read them, in the record's order, and the paths of the rest."""
+
+    shown: Sequence[ProblemFile]
+    held_out_paths: Sequence[str]
+
+    def of_role(self, role: FileRole) -> list[SourceFile]:
+        return [one.file for one in self.shown if one.role == role]
+
+
+def shown_files(user: Any, record: ProblemRecord) -> ShownFiles:
+    """An organiser may read every file, everybody else those that are not held out."""
+    everything = is_organiser(user)
+    held_out = [one.file.path for one in record.files if one.is_held_out and not everything]
+    return ShownFiles([one for one in record.files if everything or not one.is_held_out], held_out)
 
 
 def may_see_reference(user: Any) -> bool:
@@ -64,21 +78,23 @@ class SubmissionView:
     build_log: bool
     run_log: LogView
     live_tail: bool
-    """What is being built prints, while it is being built; never what a test prints."""
+    """Whether the user may read a running build's output. The output of tests is never shown while they run."""
     may_change: bool
+    audiences: frozenset[Audience]
+    """Whose fields of a case it shows."""
 
 
 _EVERYTHING = SubmissionView(
     is_visible=True, results=True, reasons=True, solution=True, build_log=True, run_log="full", live_tail=True,
-    may_change=True,
+    may_change=True, audiences=frozenset(Audience),
 )  # fmt: skip
 _TEAMS = SubmissionView(
     is_visible=True, results=True, reasons=True, solution=True, build_log=True, run_log="summary", live_tail=True,
-    may_change=True,
+    may_change=True, audiences=frozenset({Audience.PUBLIC, Audience.TEAM}),
 )  # fmt: skip
 _NOTHING = SubmissionView(
     is_visible=False, results=False, reasons=False, solution=False, build_log=False, run_log="none", live_tail=False,
-    may_change=False,
+    may_change=False, audiences=frozenset(),
 )  # fmt: skip
 
 
@@ -96,34 +112,56 @@ def view_of(user: Any, submission: Submission) -> SubmissionView:
         return _NOTHING
     return SubmissionView(
         is_visible=True, results=True, reasons=False, solution=entrant.publishes_code, build_log=False, run_log="none",
-        live_tail=False, may_change=False,
+        live_tail=False, may_change=False, audiences=frozenset({Audience.PUBLIC}),
     )  # fmt: skip
-
-
-def results_visible(user: Any, submission: Submission) -> bool:
-    """Verdicts, times and measurements: everybody's once they are not hidden, the team's own always."""
-    return view_of(user, submission).results
-
-
-def may_see_solution(user: Any, submission: Submission) -> bool:
-    """Solution code: the team's, an organiser's, and everybody's when the entrant publishes it."""
-    return view_of(user, submission).solution
-
-
-def may_see_build_log(user: Any, submission: Submission) -> bool:
-    return view_of(user, submission).build_log
-
-
-def may_see_run_log(user: Any, submission: Submission) -> LogView:
-    """Test and benchmark logs: `full` for an organiser, `summary` (how each step ended, first failure) for the team."""
-    return view_of(user, submission).run_log
 
 
 def may_see_live_tail(user: Any, submission: Submission, stage: str) -> bool:
     """The last lines of running work: an organiser's always, the team's while it builds."""
     if is_organiser(user):
         return True
-    return stage == WorkStage.BUILDING and view_of(user, submission).live_tail
+    return stage == BUILDING and view_of(user, submission).live_tail
+
+
+@dataclass(frozen=True)
+class ShownCase:
+    """A case as one user may read it: `facts` are the fields that are for this user."""
+
+    name: str
+    verdict: str
+    facts: Mapping[str, Any]
+
+
+def shown_cases(view: SubmissionView, cases: Iterable[ResultCase]) -> list[ShownCase]:
+    """Every case, each with the fields that are for this user."""
+    return [ShownCase(case.name, case.verdict, _facts(case.fields, view.audiences)) for case in cases]
+
+
+def shown_trial_cases(user: Any, cases: Iterable[Mapping[str, Any]]) -> list[ShownCase]:
+    """The cases of a trial that this user may see: to its user they are what a result's are to the team."""
+    audiences = (_EVERYTHING if is_organiser(user) else _TEAMS).audiences
+    return [ShownCase(case["name"], case["verdict"], _facts(case["fields"], audiences)) for case in cases]
+
+
+def _facts(fields: Iterable[Mapping[str, Any]], audiences: frozenset[Audience]) -> dict[str, Any]:
+    return {field["name"]: field["value"] for field in fields if field["audience"] in audiences}
+
+
+def visible_trials(user: Any) -> QuerySet[Trial]:
+    """A trial is its user's own; organisers see all."""
+    if is_organiser(user):
+        return Trial.objects.all()
+    return Trial.objects.filter(user=user) if user.is_authenticated else Trial.objects.none()
+
+
+def visible_evaluations(user: Any) -> QuerySet[Evaluation]:
+    """Of the submissions that the user may see: an organiser all, everybody else those that count."""
+    return Evaluation.objects.all() if is_organiser(user) else Evaluation.objects.live()
+
+
+def may_change(user: Any, submission: Submission) -> bool:
+    """Whether the user may cancel the submission or rerun parts of it: its team and organisers may."""
+    return relation(user, submission.entrant) is not Relation.OTHER
 
 
 def shown_reason(view: SubmissionView, verdict: str, reason: str) -> str:

@@ -7,18 +7,18 @@ from importlib.util import find_spec
 import typer
 
 LOCAL_COMMANDS = {
-    "evaluate": "podium.evaluate",
+    "evaluate": "podium.evaluation.evaluate",
     "node": "podium.node",
     "prepare": "podium.prepare",
-    "check": "podium.check",
-    "slim": "podium.slim",
+    "check": "podium.evaluation.check",
+    "slim": "podium.evaluation.slim",
 }
 NODE_COMMANDS = frozenset({"evaluate", "node", "prepare"})
-"""These may come to need the packages of `podium[node]` long after they have begun."""
+"""Commands that may import packages of `podium[node]` long after their start."""
 
 
 def make_app(only: str = "") -> typer.Typer:
-    """The program with all its commands, or with one that works locally alone, where that is named."""
+    """The program with all its commands, or with the one local command named by `only`."""
     app = typer.Typer(
         help="A leaderboard platform for GPU code.",
         no_args_is_help=True,
@@ -30,12 +30,12 @@ def make_app(only: str = "") -> typer.Typer:
         if only in ("", name):
             _add(app, name, module)
     if only not in LOCAL_COMMANDS:
-        importlib.import_module("podium.remote").register(app)
+        importlib.import_module("podium.remote.commands").register(app)
     return app
 
 
 def _add(app: typer.Typer, name: str, module: str) -> None:
-    """Add the command, or where its packages are not installed one that says so whatever it is given."""
+    """Add the command. If its packages are not installed, add one that prints how to install them."""
     try:
         if name in NODE_COMMANDS and find_spec("docker") is None:
             raise ModuleNotFoundError(name="docker")

@@ -1,4 +1,4 @@
-"""`podium prepare`: compiles a node's native programs beforehand, as in the build of an image or an installation."""
+"""`podium prepare`: compiles a node's native programs in advance, for example while an image is built."""
 
 import json
 from typing import Annotated, Any

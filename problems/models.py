@@ -1,19 +1,51 @@
 """Releases and their problems: immutable once published, in code, in the admin and in the database."""
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
+from django.core.exceptions import ValidationError
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 from django.utils import timezone
 
-from problems.spec.problem import CommandProblem, parse_problem
+from problems.spec.case import Case
+from problems.spec.kinds import Kind
 from problems.spec.profile import Profile
+from problems.spec.ranking import TimingPolicy, checked_ks, checked_metric, checked_weights, offered_ks
+from problems.spec.record import ProblemRecord
+from problems.spec.records import parse_record
+from scoring.metrics import NAMED
+
+KINDS = [(kind.value, kind.value.replace("_", " ")) for kind in Kind]
 
 
 class ReleaseState(models.TextChoices):
     DRAFT = "draft", "Draft"
     PUBLISHED = "published", "Published"
     FROZEN = "frozen", "Frozen"
+
+
+def _valid(check: Callable[[Any], Any], value: Any) -> None:
+    try:
+        check(value)
+    except ValueError as error:
+        raise ValidationError("%(why)s.", params={"why": error}) from error
+
+
+def valid_metric(value: Any) -> None:
+    _valid(checked_metric, value)
+
+
+def valid_ks(value: Any) -> None:
+    _valid(checked_ks, value)
+
+
+def valid_weights(value: Any) -> None:
+    _valid(checked_weights, value)
+
+
+RANKING_FIELDS = ("primary_metric", "timing_policy", "ks", "weights")
+"""How a release ranks: fixed by publication, but for a correction with a public reason."""
 
 
 class ReleaseQuerySet(models.QuerySet["Release"]):
@@ -45,9 +77,30 @@ class Release(models.Model):
         default=False, verbose_name="public", help_text="Whether strangers may read statements and visible files."
     )
     invited = models.ManyToManyField("auth.User", blank=True, related_name="invited_releases")
-    primary_metric = models.CharField(max_length=40, default="pass@1")
-    timing_policy = models.CharField(max_length=10, default="quick", choices=[("quick", "quick"), ("ranked", "ranked")])
-    ks = models.JSONField(default=list, help_text="The k of pass@k that the board offers.")
+    primary_metric = models.CharField(
+        max_length=40,
+        default="pass@1",
+        validators=[valid_metric],
+        help_text=f"What ranks follow: pass@k for some k, {', '.join(metric.name for metric in NAMED)}.",
+    )
+    timing_policy = models.CharField(
+        max_length=10, default=TimingPolicy.RANKED.value, choices=[(one.value, one.value) for one in TimingPolicy]
+    )
+    ks = models.JSONField(
+        default=list, validators=[valid_ks], help_text="The k of pass@k that the board offers, as [1, 10]."
+    )
+    weights = models.JSONField(
+        default=dict,
+        blank=True,
+        validators=[valid_weights],
+        help_text='Weight of each group of problems, for the metric weighted: {"group": 2.5}.',
+    )
+    correction = models.TextField(
+        blank=True, help_text="Why its ranking was corrected after publication; shown on its pages."
+    )
+    unverified_reason = models.TextField(
+        blank=True, help_text="Why it was published before every problem was verified; shown on its pages."
+    )
     opens_at = models.DateTimeField(null=True, blank=True)
     closes_at = models.DateTimeField(null=True, blank=True)
     hidden_until = models.DateTimeField(null=True, blank=True)
@@ -62,6 +115,20 @@ class Release(models.Model):
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["datapack_release", "digest"], name="release_identity"),
             models.UniqueConstraint(fields=["datapack_release", "revision"], name="release_revision"),
+            models.CheckConstraint(
+                condition=Q(primary_metric__in=[metric.name for metric in NAMED])
+                | Q(primary_metric__startswith="pass@"),
+                name="release_primary_metric",
+                violation_error_message="The primary metric is not one that Podium knows.",
+            ),
+            models.CheckConstraint(
+                condition=Q(timing_policy__in=[one.value for one in TimingPolicy]), name="release_timing_policy"
+            ),
+            models.CheckConstraint(
+                condition=Q(opens_at=None) | Q(closes_at=None) | Q(closes_at__gt=F("opens_at")),
+                name="release_opens_before_it_closes",
+                violation_error_message="A release must close after it opens.",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -70,6 +137,11 @@ class Release(models.Model):
     @property
     def is_draft(self) -> bool:
         return self.state == ReleaseState.DRAFT
+
+    @property
+    def offered_ks(self) -> list[int]:
+        """The k of pass@k that its boards offer; a bad entry of `ks` is left out."""
+        return offered_ks(self.ks, self.primary_metric)
 
     @property
     def results_are_hidden(self) -> bool:
@@ -94,7 +166,7 @@ class Problem(models.Model):
     position = models.PositiveIntegerField()
     task_id = models.CharField(max_length=200)
     slug = models.SlugField(max_length=200)
-    kind = models.CharField(max_length=20, default="command")
+    kind = models.CharField(max_length=20, choices=KINDS)
     type = models.CharField(max_length=20)
     group = models.CharField(max_length=60)
     title = models.CharField(max_length=300)
@@ -105,9 +177,7 @@ class Problem(models.Model):
     record_sha256 = models.CharField(max_length=64, db_index=True)  # a node reads its problem by this
     grading_digest = models.CharField(max_length=64)
     build_only = models.JSONField(null=True, blank=True, help_text="Paths withheld at run time; null: not yet known.")
-    flops = models.FloatField(null=True, blank=True)
-    bytes = models.FloatField(null=True, blank=True)
-    flops_dtype = models.CharField(max_length=8, null=True, blank=True)  # noqa: DJ001 - null: imported before it existed
+    cases = models.JSONField(default=list, help_text="The timed cases: name, size, flops, bytes, data types.")
     has_benchmark = models.BooleanField(default=False)
     has_baseline = models.BooleanField(default=False)
 
@@ -123,5 +193,29 @@ class Problem(models.Model):
         return self.task_id
 
     @property
-    def spec(self) -> CommandProblem:
-        return parse_problem(bytes(self.record), Profile(self.release.profile))
+    def timed_cases(self) -> tuple[Case, ...]:
+        """The cases that are timed, with their declared work."""
+        return tuple(map(Case.model_validate, self.cases))
+
+    @property
+    def spec(self) -> ProblemRecord:
+        return parse_record(bytes(self.record), Profile(self.release.profile))
+
+
+class ProblemBlob(models.Model):
+    """A file of a problem that does not lie in its record; its content is a blob. Nodes read it by its name."""
+
+    problem = models.ForeignKey(Problem, on_delete=models.CASCADE, related_name="blobs")
+    name = models.CharField(max_length=200)
+    sha256 = models.CharField(max_length=64)
+    size_bytes = models.PositiveBigIntegerField()
+    audience = models.CharField(
+        max_length=10, choices=[("public", "Everybody"), ("organiser", "Organisers and nodes")], default="organiser"
+    )
+
+    class Meta:
+        ordering: ClassVar = ["name"]
+        constraints: ClassVar = [models.UniqueConstraint(fields=["problem", "name"], name="problem_blob_name")]
+
+    def __str__(self) -> str:
+        return f"{self.problem}: {self.name}"

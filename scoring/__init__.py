@@ -1,1 +1,1 @@
-"""Scores, their uncertainty and ranks: pure functions of arrays, with numpy as the only package."""
+"""Scores, their uncertainty and ranks, as pure functions of arrays. numpy is the only dependency."""

@@ -1,4 +1,4 @@
-"""The array types that scoring speaks, and the one check of their shapes."""
+"""The array types of scoring, and the check of their shapes."""
 
 import numpy as np
 import numpy.typing as npt

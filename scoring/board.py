@@ -7,9 +7,10 @@ import numpy as np
 from scoring.arrays import BoolArray, FloatArray, IntArray
 from scoring.board_input import BoardInput
 from scoring.fast_p import fast_p
+from scoring.metrics import GFLOPS, ROOFLINE, SPEEDUP, WEIGHTED, Average, Need, metric_named, pass_at
 from scoring.pass_at_k import pass_at_k
 from scoring.ranking import rank_entrants
-from scoring.throughput import shared_problems
+from scoring.shared_problems import shared_problems
 from scoring.uncertainty import (
     Bootstrap,
     Estimate,
@@ -22,30 +23,32 @@ from scoring.uncertainty import (
 
 @dataclass(frozen=True)
 class BoardScores:
-    """One entry per entrant (E), in the order given; NaN where a figure does not exist."""
+    """One value per entrant (E), in the given order. NaN means that there is no value."""
 
+    primary: Estimate
+    """The metric by which entrants are ranked."""
     pass_at: dict[int, Estimate]
-    """By k; NaN where any counted problem has fewer than k samples."""
+    """By k; NaN if any counted problem has fewer than k samples."""
     solved: IntArray
     """Counted problems with at least one pass."""
     problems: IntArray
-    """Counted problems: neither voided, skipped nor waiting for a sample."""
+    """Counted problems: not voided, not skipped, and without a pending sample."""
     samples: IntArray
     """Samples on problems that are not voided."""
     speedup: Estimate
-    """Geometric mean, a sample without a ranked gain standing at 1."""
+    """Geometric mean. A sample that fails, is slower, or whose time may not rank counts as 1."""
     speedup_problems: IntArray
     """Counted problems with a rankable baseline."""
     correct_speedup: FloatArray
-    """Geometric mean over problems of the geometric mean of the passed and timed samples alone."""
+    """Geometric mean over problems of the geometric mean over the passed and timed samples only."""
     correct_median_speedup: FloatArray
-    """Median over problems of that same mean."""
+    """Median over problems of the same mean."""
     fast_p: FloatArray
     """E × T, over the same problems as the speedup."""
     weighted: Estimate | None
-    """Weighted mean of pass@1; None where the release has no weights."""
+    """Weighted mean of pass@1; None if the release has no weights."""
     gflops: Estimate | None
-    """Geometric mean over `gflops_problems`; None where the release declares no work."""
+    """Geometric mean over `gflops_problems`; None if the release declares no work."""
     gflops_problems: int
     """Problems that every ranked entrant with any GFLOPS passed."""
     roofline: Estimate | None
@@ -53,39 +56,47 @@ class BoardScores:
     roofline_problems: IntArray
     """The number of those problems."""
     incomplete: BoolArray
-    """Has an unresolved sample (or an undecided time, where the primary metric uses time): shown, not ranked."""
+    """Whether a sample is unresolved, or a time is undecided and the primary metric uses time. Shown but not ranked."""
     rank: IntArray
-    """By the primary metric; ties share; 0 where not ranked."""
+    """Rank by the primary metric. Ties share a rank. 0 means not ranked."""
     rank_low: IntArray
-    """The best rank that paired 95 % intervals leave open."""
+    """The best rank that the paired 95 % intervals allow."""
     rank_high: IntArray
-    """The worst."""
+    """The worst rank that they allow."""
+
+
+class MetricMissing(ValueError):
+    """The board's primary metric cannot be computed from what the board has."""
 
 
 def score_board(board: BoardInput) -> BoardScores:
-    """Score and rank the entrants. ValueError where `board.primary` names no metric of this board."""
+    """Score and rank the entrants. Raises UnknownMetric, and MetricMissing if the board lacks inputs of its primary
+    metric."""
     counted = ~board.voided & ~board.skipped & (board.pending == 0)
     unresolved = incomplete(board)
     metrics = _metrics(board, counted, unresolved)
     if board.primary not in metrics:
-        raise ValueError(f"primary metric {board.primary!r} is not on this board; it has {', '.join(sorted(metrics))}")
+        have = ", ".join(sorted(metrics))
+        raise MetricMissing(f"primary metric {board.primary!r} is not on this board; it has {have}")
+    estimates = {name: _estimate(name, bootstrap) for name, bootstrap in metrics.items()}
     ranks = rank_entrants(metrics[board.primary], board.rankable & ~unresolved, board.tie_tolerance)
     timed = counted & board.has_rankable_baseline
     correct, median = _correct_only(board, timed)
     return BoardScores(
-        pass_at={k: proportion_interval(metrics[f"pass@{k}"]) for k in board.ks},
+        primary=estimates[board.primary],
+        pass_at={k: estimates[pass_at(k).name] for k in board.ks},
         solved=(counted & (board.passed > 0)).sum(axis=1),
         problems=counted.sum(axis=1),
         samples=np.where(board.voided, 0, board.n).sum(axis=1),
-        speedup=geometric(percentile_interval(metrics["speedup"])),
+        speedup=estimates[SPEEDUP.name],
         speedup_problems=timed.sum(axis=1),
         correct_speedup=correct,
         correct_median_speedup=median,
         fast_p=fast_p(board.fast_counts, board.n, timed),
-        weighted=proportion_interval(metrics["weighted"]) if "weighted" in metrics else None,
-        gflops=geometric(percentile_interval(metrics["gflops"])) if "gflops" in metrics else None,
+        weighted=estimates.get(WEIGHTED.name),
+        gflops=estimates.get(GFLOPS.name),
         gflops_problems=int(_gflops_problems(board, unresolved).sum()),
-        roofline=percentile_interval(metrics["roofline"]) if "roofline" in metrics else None,
+        roofline=estimates.get(ROOFLINE.name),
         roofline_problems=_roofline_problems(board, counted).sum(axis=1),
         incomplete=unresolved,
         rank=ranks.rank,
@@ -94,29 +105,38 @@ def score_board(board: BoardInput) -> BoardScores:
     )
 
 
+def _estimate(name: str, bootstrap: Bootstrap) -> Estimate:
+    """The metric's value and interval on the scale on which it is shown."""
+    average = metric_named(name).average
+    if average is Average.PROPORTION:
+        return proportion_interval(bootstrap)
+    interval = percentile_interval(bootstrap)
+    return geometric(interval) if average is Average.GEOMETRIC else interval
+
+
 def incomplete(board: BoardInput) -> BoolArray:
     """The entrants (E) with a sample that is unresolved for the primary metric, on a problem that could count."""
     waiting = board.pending > 0
-    if board.time_pending is not None and _uses_time(board.primary):
+    if board.time_pending is not None and Need.TIMES in metric_named(board.primary).needs:
         waiting |= (board.time_pending > 0) & board.has_rankable_baseline
     return np.asarray(np.any(waiting & ~board.voided & ~board.skipped, axis=1))
 
 
-def _uses_time(metric: str) -> bool:
-    return metric in {"speedup", "gflops", "roofline"}
-
-
 def _metrics(board: BoardInput, counted: BoolArray, unresolved: BoolArray) -> dict[str, Bootstrap]:
     """Every metric that can rank this board, on the scale on which it is averaged (logarithms for ratios)."""
-    metrics = {f"pass@{k}": _mean(board, pass_at_k(board.n, board.passed, k), counted) for k in board.ks}
-    metrics["speedup"] = _mean(board, _quotient(board.ln_speedup_sum, board.n), counted & board.has_rankable_baseline)
+    metrics = {pass_at(k).name: _mean(board, pass_at_k(board.n, board.passed, k), counted) for k in board.ks}
+    metrics[SPEEDUP.name] = _mean(
+        board, _quotient(board.ln_speedup_sum, board.n), counted & board.has_rankable_baseline
+    )
     if board.weights is not None:
-        metrics["weighted"] = _mean(board, pass_at_k(board.n, board.passed, 1), np.where(counted, board.weights, 0.0))
+        metrics[WEIGHTED.name] = _mean(
+            board, pass_at_k(board.n, board.passed, 1), np.where(counted, board.weights, 0.0)
+        )
     if board.gflops is not None:
         shared = np.broadcast_to(_gflops_problems(board, unresolved), counted.shape)
-        metrics["gflops"] = _mean(board, np.log(_positive(board.gflops)), shared)
+        metrics[GFLOPS.name] = _mean(board, np.log(_positive(board.gflops)), shared)
     if board.roofline is not None:
-        metrics["roofline"] = _mean(board, board.roofline, _roofline_problems(board, counted))
+        metrics[ROOFLINE.name] = _mean(board, board.roofline, _roofline_problems(board, counted))
     return metrics
 
 

@@ -1,4 +1,4 @@
-"""What a board is computed from: counts and sums of each entrant on each problem."""
+"""The input of a board: counts and sums of each entrant on each problem."""
 
 from dataclasses import dataclass
 
@@ -13,45 +13,45 @@ from scoring.speedup import correct_ln, fallback_ln, timed
 class BoardInput:
     """Entrants (E) × problems (P) of one release and track; problems stand in the release's order.
 
-    ValueError where an array's shape does not fit, or `draws` or a `ks` is not positive.
+    Raises ValueError if an array's shape does not fit, or if `draws` or one of `ks` is not positive.
     """
 
     n: IntArray
-    """E × P: samples; 0 where the entrant has none."""
+    """E × P: samples; 0 if the entrant has none."""
     passed: IntArray
     """E × P: samples that passed."""
     pending: IntArray
-    """E × P: samples without a verdict yet (queued, ours to mend, flagged): for this entrant the problem waits."""
+    """E × P: samples without a verdict (queued, platform error, flagged). The problem then does not count here."""
     skipped: BoolArray
-    """E × P: the track cannot run it: the problem leaves this entrant's denominators."""
+    """E × P: whether the track cannot run the problem, which then leaves this entrant's denominators."""
     ln_speedup_sum: FloatArray
-    """E × P: Σ over samples of ln max(1, s) where it passed and its time may be ranked, else 0."""
+    """E × P: Σ ln max(1, s) over the samples that passed with a time that may rank."""
     correct_ln_sum: FloatArray
-    """E × P: Σ ln s over the samples that passed with a time that may be ranked."""
+    """E × P: Σ ln s over the samples that passed with a time that may rank."""
     correct_count: IntArray
     """E × P: the number of those samples."""
     fast_counts: IntArray
-    """E × P × T: samples that passed with a speedup above each of `thresholds`; at 0 every pass counts."""
+    """E × P × T: samples that passed with a speedup above each of `thresholds`. At 0 every pass counts."""
     has_rankable_baseline: BoolArray
-    """P: the baseline has a time on the track that may be ranked."""
+    """P: whether the baseline has a time on the track that may rank."""
     voided: BoolArray
-    """P: out of every denominator."""
+    """P: whether the problem is removed from every denominator."""
     rankable: BoolArray
-    """E: may be ranked (a baseline may not)."""
+    """E: whether the entrant may be ranked. Baselines may not."""
     release_digest: str
-    """Seeds the bootstrap."""
+    """Seed of the bootstrap."""
     primary: str = "pass@1"
-    """The metric that ranks: pass@k for one of `ks`, speedup, weighted, gflops or roofline."""
+    """Name of the metric that ranks, as in `scoring.metrics`; a pass@k for one of `ks`."""
     ks: tuple[int, ...] = (1,)
     thresholds: tuple[float, ...] = THRESHOLDS
     weights: FloatArray | None = None
     """P: weight of each problem."""
     time_pending: IntArray | None = None
-    """E × P: samples that passed and whose time awaits a decision; matters where the primary metric uses time."""
+    """E × P: passed samples whose time awaits a decision, for primary metrics that use time."""
     gflops: FloatArray | None = None
-    """E × P: the entrant's GFLOPS on the problem; NaN where it has none that may be ranked."""
+    """E × P: the entrant's GFLOPS on the problem; NaN if it has none that may rank."""
     roofline: FloatArray | None = None
-    """E × P: its share of the roofline, 0 where it may rank with none; NaN where the problem declares no work."""
+    """E × P: the share of the roofline; 0 without a ranking time, NaN if the problem declares no work."""
     draws: int = 1000
     tie_tolerance: float = 1e-9
     """Scores this close share a rank: in the metric's unit, or relative for speedup and GFLOPS."""

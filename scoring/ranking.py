@@ -1,4 +1,4 @@
-"""Ranks: shared by ties, with the interval of ranks that paired differences leave open."""
+"""Computes ranks, which ties share, and the interval of ranks that paired differences allow."""
 
 from typing import Any, NamedTuple
 
@@ -26,11 +26,6 @@ def ranks_with_ties(scores: FloatArray, tolerance: float) -> IntArray:
     return scores.size - np.searchsorted(ordered, scores + tolerance, side="right") + 1
 
 
-def interval_ranks(low: FloatArray, high: FloatArray) -> IntArray:
-    """1 + how many intervals lie wholly above one's own: for values whose uncertainties are independent."""
-    return 1 + low.size - np.searchsorted(np.sort(low), high, side="right")
-
-
 def rank_entrants(bootstrap: Bootstrap, ranked: BoolArray, tolerance: float) -> Ranks:
     """Ranks by `bootstrap.mean` those of `ranked` (E) that have one; the rest get 0.
 
@@ -45,7 +40,7 @@ def rank_entrants(bootstrap: Bootstrap, ranked: BoolArray, tolerance: float) -> 
 
 
 def _surely(draws: FloatArray, problems: IntArray) -> tuple[IntArray, IntArray]:
-    """How many entrants are surely better and surely worse than each; one or no problem makes nothing sure."""
+    """The numbers of entrants surely better and surely worse than each; 0 with fewer than two problems."""
     entrants, count = draws.shape
     better, worse = np.zeros(entrants, dtype=np.int64), np.zeros(entrants, dtype=np.int64)
     enough, places = problems >= 2, _places(draws)

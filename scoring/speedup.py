@@ -1,18 +1,8 @@
-"""Speedup over the baseline: of one sample, of a board's cells, and the best expected of k samples."""
-
-from math import comb
+"""Speedups of a board's cells, as arrays."""
 
 import numpy as np
-import numpy.typing as npt
 
 from scoring.arrays import BoolArray, FloatArray
-
-
-def speedup(baseline_ms: npt.ArrayLike, candidate_ms: npt.ArrayLike) -> FloatArray:
-    """baseline ÷ candidate; NaN where either time is missing (NaN), zero or negative."""
-    baseline, candidate = np.asarray(baseline_ms, dtype=np.float64), np.asarray(candidate_ms, dtype=np.float64)
-    usable = (baseline > 0) & (candidate > 0)
-    return np.where(usable, baseline, np.nan) / np.where(usable, candidate, 1.0)
 
 
 def fallback_ln(passed: BoolArray, speedups: FloatArray) -> FloatArray:
@@ -31,18 +21,3 @@ def correct_ln(passed: BoolArray, speedups: FloatArray) -> FloatArray:
 def timed(passed: BoolArray, speedups: FloatArray) -> BoolArray:
     """True where a sample passed and has a positive, finite speedup."""
     return passed & np.isfinite(speedups) & (speedups > 0)
-
-
-def expected_best(values: npt.ArrayLike, k: int) -> float:
-    """The expected largest of k of these values drawn without replacement: Σ S₍ᵣ₎ C(r−1, k−1) / C(n, k).
-
-    `values` is one-dimensional, a failed sample standing in with its floor; NaN where there are fewer than k.
-    ValueError where k < 1.
-    """
-    if k < 1:
-        raise ValueError(f"the best of k samples needs k of at least 1, not {k}")
-    ordered = np.sort(np.asarray(values, dtype=np.float64))
-    if ordered.size < k:
-        return float("nan")
-    shares = [comb(smaller, k - 1) / comb(ordered.size, k) for smaller in range(ordered.size)]
-    return float(ordered @ np.array(shares))

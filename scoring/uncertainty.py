@@ -15,15 +15,6 @@ TAIL = 0.025
 STEP = 2.0**-32
 
 
-def miller_standard_error(values: npt.ArrayLike) -> FloatArray:
-    """√(Σ (s − s̄)² / (N (N−1))) over the last axis, one value per problem (Miller 2024); NaN where N < 2."""
-    scores = np.asarray(values, dtype=np.float64)
-    count = scores.shape[-1]
-    if count < 2:
-        return np.full(scores.shape[:-1], np.nan)
-    return np.asarray(scores.std(axis=-1, ddof=1) / np.sqrt(count))
-
-
 def wilson_interval(share: npt.ArrayLike, n: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
     """The 95 % score interval of a proportion of n trials (Wilson 1927); NaN where n is 0."""
     trials = np.asarray(n, dtype=np.float64)

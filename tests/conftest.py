@@ -2,12 +2,20 @@
 
 from typing import Any
 
+import hypothesis
 import pytest
 from django.db import connections
 from django.test import TransactionTestCase
 
 from problems import triggers
 from tests import factories
+from tests.requirements import REST, why_skipped
+
+# A busy machine is slow and still right; the same examples each time make a failure everybody's.
+hypothesis.settings.register_profile(
+    "podium", deadline=None, derandomize=True, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("podium")
 
 _flush = TransactionTestCase._fixture_teardown
 
@@ -39,6 +47,9 @@ def cast(db: Any) -> factories.Cast:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """What asks for a database through a fixture runs on both databases, as what is marked django_db does."""
-    if {"db", "transactional_db"} & set(getattr(item, "fixturenames", ())):
-        item.add_marker("both_databases")
+    """Skip a test whose needs this machine does not meet, and mark `rest` what `make test` is to leave out."""
+    needs = {mark.args[0] for mark in item.iter_markers("needs")}
+    if needs & REST:
+        item.add_marker("rest")
+    for reason in filter(None, map(why_skipped, sorted(needs))):
+        item.add_marker(pytest.mark.skip(reason=reason))

@@ -10,19 +10,21 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
-from leaderboard.actions import rank as ranking
-from leaderboard.actions import scores
 from leaderboard.actions import tracks as track_actions
-from leaderboard.actions.catalogue import catalogue_of
-from leaderboard.actions.record_result import Origin, append_result
-from leaderboard.actions.submit import Order, submit
+from leaderboard.actions.submit import submit
+from leaderboard.catalogue import catalogue_of
 from leaderboard.models import ApiToken, Entrant, Evaluation, ReleaseTrack, Standing, Submission, Track
 from leaderboard.models.evaluation import ResultOrigin
+from leaderboard.rows.origin import Origin
+from leaderboard.rows.results import append_result
+from leaderboard.rows.submissions import SubmissionMetadata
+from leaderboard.standings import rank as ranking
+from leaderboard.standings import scores
 from problems.actions import releases as release_actions
 from problems.formats.submission import read_submission
 from problems.models import Release
 from runners.fleet.models import Job, JobState, Node, NodeGrant
-from runners.protocol import (
+from runners.wire.protocol import (
     Clock,
     FlagReport,
     LogText,
@@ -175,8 +177,8 @@ def submission(
     lines = [packs.solution(task_id, f"{script} {n}") for task_id in task_ids for n in range(n_samples)]
     file = packs.solution_pack(lines, made.datapack_release)
     draft = read_submission(file, "pack-solutions.tar.gz", catalogue_of(made))
-    order = Order(entrant=entrant, release=made, tracks=[track], asks_to_count=counted)
-    return submit(user or entrant.owner, order, draft).submission
+    metadata = SubmissionMetadata(entrant=entrant, release=made, tracks=[track], asks_to_count=counted)
+    return submit(user or entrant.owner, metadata, draft).submission
 
 
 def report(

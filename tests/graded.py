@@ -8,7 +8,8 @@ from typing import Any
 
 from problems.models import Problem, Release
 from problems.spec.digests import grading_digest
-from runners.protocol import Clock, MeasurementReport, Peaks, Provenance, Role, StepReport, Witness
+from problems.spec.kinds import Kind
+from runners.wire.protocol import JUDGE_VERSIONS, Clock, MeasurementReport, Peaks, Provenance, Role, StepReport, Witness
 from tests import packs
 
 H200 = "NVIDIA H200"
@@ -21,7 +22,7 @@ def provenance(**changes: Any) -> Provenance:
     fields: dict[str, Any] = {
         "gpu": H200, "gpu_uuid": "GPU-1", "driver": "580.82.07", "toolkit": "g++ 12.2.0, nvcc 13.0.88",
         "sandbox": "bubblewrap", "profiler": "cupti 13.0", "arch": "sm_90", "peaks": PEAKS,
-        "started_at": MEASURED, "finished_at": MEASURED,
+        "started_at": MEASURED, "finished_at": MEASURED, "judge_version": JUDGE_VERSIONS[Kind.COMMAND],
     }  # fmt: skip
     return Provenance(**(fields | changes))
 

@@ -1,4 +1,8 @@
-"""Marks for tests that need something a machine may lack; PODIUM_REQUIRE turns a skip into a failure."""
+"""What tests need that a machine may lack.
+
+A test says so with `requires(name)`. tests/conftest.py skips it where `name` is missing, unless PODIUM_REQUIRE lists
+`name`: then the test runs and fails. What needs one of REST is not part of `make test`.
+"""
 
 import os
 import shutil
@@ -53,6 +57,10 @@ CHECKS: dict[str, Callable[[], bool]] = {
 }
 
 
+REST = frozenset({"postgres", "redis", "rabbitmq", "docker", "nvcc", "ccache", "gpu"})
+"""Tests that need one of these are left to `make test-rest`."""
+
+
 @cache
 def present(name: str) -> bool:
     return CHECKS[name]()
@@ -63,6 +71,10 @@ def required(name: str) -> bool:
 
 
 def requires(name: str) -> pytest.MarkDecorator:
-    """Skip where `name` is missing, unless PODIUM_REQUIRE lists it: then the test runs and fails for want of it."""
-    missing = not required(name) and not present(name)
-    return pytest.mark.skipif(missing, reason=f"needs {name}, which this machine does not offer")
+    """Marks a test that needs `name`, a key of CHECKS."""
+    return pytest.mark.needs(name)
+
+
+def why_skipped(name: str) -> str:
+    """The reason to skip a test that needs `name`; "" where the test is to run."""
+    return "" if required(name) or present(name) else f"needs {name}, which this machine does not offer"

@@ -1,4 +1,7 @@
-"""The site's settings as tests use them: a folder of their own, no broker process, quick passwords."""
+"""The site's settings as tests use them: folders of their own, no broker process, quick passwords.
+
+The folders are made by the process that starts the run, and its workers inherit them.
+"""
 
 import atexit
 import os
@@ -9,6 +12,11 @@ from pathlib import Path
 if "PODIUM_VAR_DIR" not in os.environ:
     _folder = tempfile.mkdtemp(prefix="podium-tests-")
     os.environ["PODIUM_VAR_DIR"] = _folder
+    atexit.register(shutil.rmtree, _folder, ignore_errors=True)
+if "PODIUM_CACHE_DIR" not in os.environ:
+    _folder = tempfile.mkdtemp(prefix="podium-tests-cache-")
+    Path(_folder).chmod(0o755)  # slots' users read it when the suite runs as root
+    os.environ["PODIUM_CACHE_DIR"] = _folder
     atexit.register(shutil.rmtree, _folder, ignore_errors=True)
 os.environ.setdefault("PODIUM_BROKER_URL", "memory://")
 

@@ -1,6 +1,5 @@
-"""Measures `podium evaluate` against ComputeEval's own evaluator on a GPU: the same problems, one machine, one command.
+"""Measures `podium evaluate` against its bounds, an older version and ComputeEval's own evaluator on a GPU.
 
-`python -m benchmarks.compute_eval_gpu --compute-eval CHECKOUT --out FOLDER`; docs/benchmarks.md says what it gave.
-Nothing of ComputeEval is part of Podium: problems and evaluator are read from a checkout, and all that is made of
-them stays in FOLDER.
+docs/benchmarks.md explains the command and shows its figures. Nothing of ComputeEval is part of Podium: its problems
+and its evaluator are read from a checkout, and everything made of them stays in the output folder.
 """

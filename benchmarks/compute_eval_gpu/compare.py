@@ -1,4 +1,4 @@
-"""Holds graded rows against another evaluator's: verdicts, times and speedups. A row is one line of a graded file."""
+"""Compares graded rows: speedups with 1, verdicts and times with another evaluator's."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,21 +7,22 @@ from pathlib import Path
 from typing import Any
 
 Row = Mapping[str, Any]
-
-TOLERANCE = 0.03
-LEAST_MS = 1.0
-"""Shorter times are not compared: at a few microseconds a launch's own spread is more than the tolerance."""
+"""One line of a graded file."""
 
 
 @dataclass(frozen=True)
-class Counts:
-    """How samples ended. `alone` counts those with a baseline that was measured again with the device to itself."""
+class Demand:
+    """How near to 1 how large a share of ratios shall be. Times below `least_ms` are not looked at."""
 
-    graded: int
-    passed: int
-    skipped: int
-    flagged: int
-    alone: int
+    tolerance: float
+    least_ms: float
+    share: float
+
+
+QUICK = Demand(tolerance=0.03, least_ms=0.1, share=0.92)
+RANKED = Demand(tolerance=0.01, least_ms=1.0, share=0.95)
+RIVAL = Demand(tolerance=0.03, least_ms=1.0, share=0.95)
+"""Of times over ComputeEval's: at a few microseconds a launch's own spread exceeds the tolerance."""
 
 
 @dataclass(frozen=True)
@@ -35,32 +36,66 @@ class Ratio:
 
 
 @dataclass(frozen=True)
-class Agreement:
-    """How many ratios there are and which are not within the tolerance of 1, the smallest first."""
+class Accuracy:
+    """How many ratios there are and which lie outside the tolerance, the smallest first."""
 
+    demand: Demand
     n: int
-    outliers: tuple[Ratio, ...]
+    outside: tuple[Ratio, ...]
 
     @property
     def n_within(self) -> int:
-        return self.n - len(self.outliers)
+        return self.n - len(self.outside)
+
+    @property
+    def share(self) -> float | None:
+        return self.n_within / self.n if self.n else None
+
+
+@dataclass(frozen=True)
+class Counts:
+    graded: int
+    passed: int
+    skipped: int
+    flagged: int
 
 
 def read_rows(path: Path) -> list[Row]:
-    """The rows of a graded file, none where it is not there."""
+    """The rows of a graded file, none if it is not there. The last line may be cut short."""
     if not path.is_file():
         return []
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    return [json.loads(line) for line in lines if line.endswith("\n")]
 
 
 def counts(rows: Sequence[Row]) -> Counts:
-    ours = [row.get("podium") or {} for row in rows]
     return Counts(
         graded=len(rows),
         passed=sum(bool(row["passed"]) for row in rows),
         skipped=sum(bool(row.get("skipped")) for row in rows),
-        flagged=sum(bool(one.get("flags")) for one in ours),
-        alone=sum(any("@alone@" in found["key"] for found in one.get("measurements", ())) for one in ours),
+        flagged=sum(bool((row.get("podium") or {}).get("flags")) for row in rows),
+    )
+
+
+def speedups(rows: Iterable[Row], demand: Demand) -> Accuracy:
+    """The baseline's time over the candidate's. Both are the same code, so the ratio should be 1."""
+    timed = [row for row in rows if row.get("speedup") and row["solution_time"] >= demand.least_ms]
+    ratios = [Ratio(row["task_id"], row["speedup"], row["solution_time"], row["baseline_time"]) for row in timed]
+    return _accuracy(ratios, demand)
+
+
+def times(ours: Iterable[Row], theirs: Sequence[Row]) -> Accuracy:
+    """Our times over theirs, where both have one."""
+    known = {row["task_id"]: row["solution_time"] or 0.0 for row in theirs}
+    pairs = [(row["task_id"], row["solution_time"], known.get(row["task_id"], 0.0)) for row in ours]
+    ratios = [Ratio(task, ms / other, ms, other) for task, ms, other in pairs if ms and other >= RIVAL.least_ms]
+    return _accuracy(ratios, RIVAL)
+
+
+def pooled(accuracies: Sequence[Accuracy], demand: Demand) -> Accuracy:
+    """All their ratios as one."""
+    return Accuracy(
+        demand, sum(one.n for one in accuracies), tuple(ratio for one in accuracies for ratio in one.outside)
     )
 
 
@@ -70,21 +105,7 @@ def differing_verdicts(ours: Sequence[Row], theirs: Sequence[Row]) -> list[str]:
     return [row["task_id"] for row in ours if bool(row["passed"]) != passed.get(row["task_id"], bool(row["passed"]))]
 
 
-def times(ours: Sequence[Row], theirs: Sequence[Row]) -> Agreement:
-    """Our times over theirs, where both have one and theirs is at least LEAST_MS."""
-    known = {row["task_id"]: row["solution_time"] or 0.0 for row in theirs}
-    pairs = [(row["task_id"], row["solution_time"], known.get(row["task_id"], 0.0)) for row in ours]
-    return _agreement(Ratio(task, ms / other, ms, other) for task, ms, other in pairs if ms and other >= LEAST_MS)
-
-
-def speedups(rows: Sequence[Row]) -> Agreement:
-    """Baseline's time over the candidate's; both are the same code, so it should be 1."""
-    timed = [row for row in rows if row.get("speedup")]
-    return _agreement(
-        Ratio(row["task_id"], row["speedup"], row["solution_time"], row["baseline_time"]) for row in timed
-    )
-
-
-def _agreement(ratios: Iterable[Ratio]) -> Agreement:
+def _accuracy(ratios: Iterable[Ratio], demand: Demand) -> Accuracy:
     found = sorted(ratios, key=lambda one: one.ratio)
-    return Agreement(len(found), tuple(one for one in found if abs(one.ratio - 1) > TOLERANCE))
+    outside = tuple(one for one in found if abs(one.ratio - 1) > demand.tolerance)
+    return Accuracy(demand, len(found), outside)

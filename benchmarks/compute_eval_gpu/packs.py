@@ -1,4 +1,4 @@
-"""Draws problems from a release of a ComputeEval checkout, and writes them with their own baselines as solutions."""
+"""Draws problems from a release of a ComputeEval checkout and writes them with their own baselines as solutions."""
 
 import json
 import random
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.compute_eval_gpu.refused import Refused
+from benchmarks.compute_eval_gpu.refused import BenchmarkRefused
 from problems.formats.compute_eval.packs import (
     PackRecord,
     ProblemPack,
@@ -18,10 +18,11 @@ from problems.formats.compute_eval.packs import (
     write_solution_pack,
 )
 from problems.formats.errors import PackRefused
+from problems.spec.command.problem import as_command
 
 LEFT_OUT = "without group cutile and compute capability 10.0"
-"""The filter in words. It does not depend on the machine, so that a seed means the same problems everywhere; what a
-machine cannot run both evaluators skip."""
+"""The filter in words. It does not depend on the machine, so a seed draws the same problems everywhere. Both evaluators
+skip the problems that a machine cannot run."""
 
 
 @dataclass(frozen=True)
@@ -41,65 +42,57 @@ class Packs:
 
     @property
     def graded_name(self) -> str:
-        """What ComputeEval calls its rows."""
+        """The name that ComputeEval gives to its rows."""
         return graded_filename(datapack_name(self.solutions.name))
 
 
 def release_pack(checkout: Path, release: str) -> ProblemPack:
-    """The release as the checkout has it. Raises Refused."""
+    """The release as the checkout has it. Raises BenchmarkRefused."""
     releases = checkout / "data" / "releases"
     if not releases.is_dir():
-        raise Refused(f"{checkout} is no checkout of ComputeEval: it has no folder data/releases.")
+        raise BenchmarkRefused(f"{checkout} is no checkout of ComputeEval: it has no folder data/releases.")
     path = releases / f"{release}-problems.tar.gz"
     if not path.is_file():
         there = ", ".join(
             sorted(one.name.removesuffix("-problems.tar.gz") for one in releases.glob("*-problems.tar.gz"))
         )
-        raise Refused(f"The checkout has no release {release}; it has {there or 'none'}.")
+        raise BenchmarkRefused(f"The checkout has no release {release}; it has {there or 'none'}.")
     try:
         return read_problem_pack(path)
     except PackRefused as error:
-        raise Refused(f"{path} cannot be read: {error}") from error
+        raise BenchmarkRefused(f"{path} cannot be read: {error}") from error
 
 
 def drawn(pack: ProblemPack, n_problems: int, seed: int) -> list[PackRecord]:
-    """So many of the usable problems, as `random.seed(seed); random.sample` draws them. Raises Refused."""
+    """So many of the usable problems, as `random.seed(seed); random.sample` draws them. Raises BenchmarkRefused."""
     usable = [record for record in pack.records if _is_usable(record)]
     if not 1 <= n_problems <= len(usable):
-        raise Refused(f"--problems is {n_problems}; the release has {len(usable)} {LEFT_OUT}.")
+        raise BenchmarkRefused(f"--problems is {n_problems}; the release has {len(usable)} {LEFT_OUT}.")
     return random.Random(seed).sample(usable, n_problems)
 
 
+def named(pack: ProblemPack, task_ids: Collection[str]) -> list[PackRecord]:
+    """The problems with these ids, in the release's order."""
+    return [record for record in pack.records if record.problem.task_id in task_ids]
+
+
 def _is_usable(record: PackRecord) -> bool:
-    problem = record.problem
+    problem = as_command(record.problem)
     suits = problem.group != "cutile" and problem.compute_capability != "10.0"
     return suits and problem.baseline_solution is not None
 
 
 def write(packs: Packs, metadata_bytes: bytes, records: Sequence[PackRecord]) -> None:
     """Write these problems of a release as they stand in it, and their baselines as solutions."""
-    _write(packs, json.loads(metadata_bytes), [json.loads(record.line) for record in records])
-
-
-def write_without_baselines(packs: Packs, source: Packs, task_ids: Collection[str]) -> None:
-    """Write some problems of `source` without baselines, so that each solution alone is timed."""
-    pack = read_problem_pack(source.problems)
-    records = [json.loads(record.line) for record in pack.records if record.problem.task_id in task_ids]
-    _write(packs, json.loads(pack.metadata_bytes), records, keep_baselines=False)
-
-
-def _write(
-    packs: Packs, metadata: dict[str, Any], records: list[dict[str, Any]], *, keep_baselines: bool = True
-) -> None:
     packs.folder.mkdir(parents=True, exist_ok=True)
-    baselines = [record["baseline_solution"] for record in records]
-    if not keep_baselines:
-        records = [record | {"baseline_solution": None} for record in records]
-    kept = {name: value for name, value in metadata.items() if name != "task_id_hashes"}
-    head = kept | {"total_count": len(records)}
-    write_problem_pack(packs.problems, json.dumps(head).encode(), _lines(records))
-    said = {"release": packs.release, "created_at": head["created_at"], "total_count": len(baselines)}
+    problems = [json.loads(record.line) for record in records]
+    metadata = json.loads(metadata_bytes)
+    head = {name: value for name, value in metadata.items() if name != "task_id_hashes"}
+    head |= {"total_count": len(problems)}
+    write_problem_pack(packs.problems, json.dumps(head).encode(), _lines(problems))
+    said = {"release": packs.release, "created_at": head["created_at"], "total_count": len(problems)}
     said |= {"description": "The problems' own baselines.", "groups": head.get("groups")}
+    baselines = [problem["baseline_solution"] for problem in problems]
     write_solution_pack(packs.solutions, json.dumps(said).encode(), _lines(baselines))
 
 

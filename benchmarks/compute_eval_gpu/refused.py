@@ -1,9 +1,9 @@
-"""Why the measure cannot be taken, in one sentence."""
+"""Reasons why a measurement cannot be taken, each in one sentence."""
 
 
-class Refused(Exception):
+class BenchmarkRefused(Exception):
     """Bad input, or a machine that lacks something: nothing was measured."""
 
 
-class PartFailed(Exception):
-    """A part began and did not come to its end, or came too late to begin."""
+class RunFailed(Exception):
+    """An evaluator began and failed."""

@@ -1,238 +1,189 @@
-"""Makes the report of a folder: figures and goals, from its record and rows, for a reader and for programs."""
+"""Makes the report of a folder from its record, rows and events: words for a reader, JSON for programs, CSV rows."""
 
+import csv
 import statistics
 import textwrap
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from benchmarks.compute_eval_gpu.compare import (
-    LEAST_MS,
-    Agreement,
-    Counts,
-    Row,
+    QUICK,
+    RANKED,
+    Accuracy,
     counts,
     differing_verdicts,
+    pooled,
+    read_rows,
     speedups,
     times,
 )
-from benchmarks.compute_eval_gpu.record import PARTS, WARM, Part
+from benchmarks.compute_eval_gpu.events import activity, read
+from benchmarks.compute_eval_gpu.record import PARTS, Record, RunKey, RunRecord
 
-WHOLE = ("cold", *WARM)
-"""Our parts that do the rival's whole work, and as it does."""
-SPEED_GOALS = {("cold",): 4.0, WARM: 10.0}
-"""By the parts whose mean is to reach them."""
-TIMES_GOAL_PERCENT = 95.0
-SPEED, AGREEMENT = "times as fast as ComputeEval", "% of times within 3 % of ComputeEval's"
-MACHINE = ("gpu", "driver", "toolkit", "cpu_model", "cpu_cores", "kernel")
-
-
-@dataclass(frozen=True)
-class PartReport:
-    """What came of a part. `ratio` is None where there is no rival, or where it did other work."""
-
-    name: str
-    part: Part
-    counts: Counts
-    ratio: float | None = None
-    differing: Sequence[str] = ()
-    times: Agreement | None = None
-    speedups: Agreement = field(default_factory=lambda: Agreement(0, ()))
-
-    @property
-    def per_minute(self) -> float:
-        return self.counts.graded / self.part.seconds * 60
+OLDER_GOAL = 1.25
+"""First runs may take this many times as long as an older version's, median over median."""
+SHOWN = {
+    "part": "part", "seed": "seed", "repeat": "repeat", "commit": "commit", "seconds": "seconds", "ended": "ended",
+    "processes": "processes", "device_seconds": "device", "cpu_seconds_per_core": "cpu/cores",
+    "bound_seconds": "bound", "graded": "graded", "passed": "passed", "flagged": "flagged", "measured_again": "again",
+    "speedups": "speedups", "within": "within",
+}  # fmt: skip
+"""The columns of the reader's table and their heads."""
+LEGEND = (
+    "device: seconds in which a benchmark had the device alone. cpu/cores: processor seconds over cores. bound: the "
+    "larger of both; a run cannot take less. again: times that were measured again alone. speedups: those of times of "
+    "at least 0.1 ms; within: those within 3 % of 1. In part ranked the limits are 1 ms and 1 %."
+)
 
 
 @dataclass(frozen=True)
 class Goal:
-    """`figure` None: not measured. `at_least`: the true figure may be higher."""
+    """`is_met` is None if nothing was measured."""
 
-    part: str
-    name: str
-    goal: float
+    words: str
     figure: float | None
-    at_least: bool = False
+    is_met: bool | None
 
-    @property
-    def verdict(self) -> str:
-        if self.figure is None:
-            return "not measured"
-        if self.figure >= self.goal:
-            return "met"
-        return "not shown" if self.at_least else "not met"
+    def __str__(self) -> str:
+        verdict = "not measured" if self.is_met is None else "met" if self.is_met else "not met"
+        return f"{verdict:<13}{self.words}"
 
 
 @dataclass(frozen=True)
-class Report:
-    parts: Sequence[PartReport]
-    machine: Mapping[str, Any]
+class RunsReport:
+    """`runs` holds a row of figures for each run, `outside` and `rivals` sentences."""
+
+    runs: Sequence[dict[str, Any]]
     goals: Sequence[Goal]
-    rival_ended: bool
+    rivals: Sequence[str]
+    outside: Sequence[str]
+
+    @property
+    def lines(self) -> list[str]:
+        table = _table([list(SHOWN.values()), *([str(run[name]) for name in SHOWN] for run in self.runs)])
+        sentences = [LEGEND, *map(str, self.goals), *self.rivals, *self.outside]
+        return table + [textwrap.fill(one, 118, subsequent_indent="  ", break_on_hyphens=False) for one in sentences]
+
+    def write_csv(self, path: Path) -> None:
+        """In the form of the files of docs/benchmarks/."""
+        with path.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, list(self.runs[0]) if self.runs else list(SHOWN), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(self.runs)
 
 
-def report_of(parts: Mapping[str, Part], rows: Mapping[str, Sequence[Row]], *, timed: bool) -> Report:
-    """`rows` by part. Where nothing was timed, no goal about times is measured."""
-    theirs = rows.get("rival", ())
-    rival = parts.get("rival")
-    found = [
-        PartReport(
-            name,
-            parts[name],
-            counts(rows[name]),
-            rival.seconds / parts[name].seconds if rival and name in WHOLE else None,
-            differing_verdicts(rows[name], theirs),
-            times(rows[name], theirs) if theirs and timed and name != "rival" else None,
-            speedups(rows[name]),
-        )
-        for name in PARTS
-        if name in parts
-    ]
-    ended = rival is None or rival.ended
-    return Report(found, _machine(rows), _goals(found, rival_ended=ended), ended)
-
-
-def _machine(rows: Mapping[str, Sequence[Row]]) -> dict[str, Any]:
-    """As the first row of ours tells it."""
-    ours = [row["podium"]["provenance"] for part in rows.values() for row in part if row.get("podium")]
-    return {name: ours[0].get(name) for name in MACHINE} if ours else {}
-
-
-def _goals(parts: Sequence[PartReport], *, rival_ended: bool) -> list[Goal]:
-    by_name = {part.name: part for part in parts}
-    goals = []
-    for names, goal in SPEED_GOALS.items():
-        measured = [part for part in parts if part.name in names]
-        told = " and ".join(part.name for part in measured) or names[0]
-        goals.append(Goal(told, SPEED, goal, _ratio(measured), not rival_ended))
-    for name in (*WHOLE, "serial"):
-        agreement = by_name[name].times if name in by_name else None
-        percent = 100 * agreement.n_within / agreement.n if agreement and agreement.n else None
-        goals.append(Goal(name, AGREEMENT, TIMES_GOAL_PERCENT, percent))
-    return goals
-
-
-def _ratio(parts: Sequence[PartReport]) -> float | None:
-    """The rival's seconds over the mean of the parts'."""
-    ratios = [part.ratio for part in parts if part.ratio is not None]
-    return statistics.harmonic_mean(ratios) if ratios else None
-
-
-def as_json(report: Report) -> dict[str, Any]:
-    """For report.json."""
-    return {
-        "machine": dict(report.machine),
-        "parts": {part.name: _part_as_json(part) for part in report.parts},
-        "goals": [asdict(goal) | {"verdict": goal.verdict} for goal in report.goals],
-    }
-
-
-def _part_as_json(part: PartReport) -> dict[str, Any]:
-    return {
-        **asdict(part.part),
-        **asdict(part.counts),
-        "problems_a_minute": part.per_minute if part.part.ended else None,
-        "ratio": part.ratio,
-        "verdicts_that_differ": list(part.differing),
-        "times": _agreement_as_json(part.times) if part.times else None,
-        "speedups": _agreement_as_json(part.speedups),
-    }
-
-
-def _agreement_as_json(agreement: Agreement) -> dict[str, Any]:
-    return {"n": agreement.n, "within": agreement.n_within, "outliers": [asdict(one) for one in agreement.outliers]}
-
-
-def lines(report: Report) -> list[str]:
-    """For a reader."""
-    found = [_machine_words(report.machine)] if report.machine else []
-    found += ["", *_table([_HEAD, *(_cells(part, rival_ended=report.rival_ended) for part in report.parts)])]
-    for part in report.parts:
-        found += part.part.notices
-        found += _details(part)
-    found += ["", "goals"]
-    found += [
-        f"  {goal.verdict:<13}{goal.part}, {goal.name}: {_figure(goal)}goal {goal.goal:g}" for goal in report.goals
-    ]
-    return found
-
-
-def _machine_words(machine: Mapping[str, Any]) -> str:
-    known = {name: value or "?" for name, value in machine.items()}
-    return (
-        f"GPU {known['gpu']}, driver {known['driver']}; {known['cpu_cores']} cores of {known['cpu_model']}; "
-        f"kernel {known['kernel']}; {known['toolkit']}"
+def report_of(record: Record, commit: str) -> RunsReport:
+    """The goals are about the runs of this commit."""
+    runs = sorted(record.state.runs, key=lambda run: (PARTS.index(run.key.part), run.key.seed, run.key.repeat))
+    machines = list(dict.fromkeys(piece.machine for run in runs for piece in run.pieces))
+    accuracies = {run.key: found for run in runs if (found := _accuracy(record, run))}
+    return RunsReport(
+        runs=[_figures(record, run, machines, accuracies.get(run.key)) for run in runs],
+        goals=[*_accuracy_goals(accuracies, commit), *_older_goals(runs, commit)],
+        rivals=[_rival_words(record, run, commit) for run in runs if run.key.part == "rival"],
+        outside=[f"{key.name}, outside: {_outside(one)}" for key, one in accuracies.items() if one.outside],
     )
 
 
-_HEAD = (
-    "part",
-    "commit",
-    "seconds",
-    "processors' seconds",
-    "a minute",
-    "× ComputeEval",
-    "graded",
-    "passed",
-    "skipped",
-    "flagged",
-    "alone",
-    "verdicts differ",
-    f"times ≥ {LEAST_MS:g} ms within 3 %",
-    "speedups within 3 % of 1",
-)
+def _accuracy(record: Record, run: RunRecord) -> Accuracy | None:
+    if record.state.settings.profile == "none" or run.key.part == "rival":
+        return None
+    return speedups(read_rows(record.rows(run.key)), RANKED if run.key.part == "ranked" else QUICK)
 
 
-def _cells(part: PartReport, *, rival_ended: bool) -> tuple[str, ...]:
-    seconds = f"{part.part.seconds:.1f}"
-    if not part.part.ended:
-        return part.name, part.part.commit, f"not ended after {seconds}", *([""] * (len(_HEAD) - 3))
-    one = part.counts
-    ratio = "" if part.ratio is None else f"{part.ratio:.1f}" if rival_ended else f"at least {part.ratio:.1f}"
-    ours = part.name != "rival"
-    return (
-        part.name,
-        part.part.commit,
-        seconds,
-        "" if part.part.cpu_seconds is None else f"{part.part.cpu_seconds:.0f}",
-        f"{part.per_minute:.1f}",
-        ratio,
-        *(str(number) for number in (one.graded, one.passed, one.skipped)),
-        str(one.flagged) if ours else "",
-        str(one.alone) if ours else "",
-        str(len(part.differing)) if part.times else "",
-        _share(part.times),
-        _share(part.speedups),
-    )
-
-
-def _share(agreement: Agreement | None) -> str:
-    return f"{agreement.n_within} of {agreement.n}" if agreement and agreement.n else ""
-
-
-def _table(parts: Sequence[Sequence[str]]) -> list[str]:
-    """One column a part, the first with what the others mean."""
-    widths = [max(map(len, part)) for part in parts]
-    columns = [[cell.rjust(width) for cell in part] for part, width in zip(parts, widths, strict=True)]
-    columns[0] = [cell.ljust(widths[0]) for cell in parts[0]]
-    return ["  ".join(row) for row in zip(*columns, strict=True)]
-
-
-def _details(part: PartReport) -> list[str]:
-    said = {
-        "verdicts that differ": ", ".join(part.differing),
-        "times over ComputeEval's outside 3 %": _outliers(part.times) if part.times else "",
-        "speedups outside 3 % of 1": _outliers(part.speedups),
+def _figures(record: Record, run: RunRecord, machines: Sequence[str], accuracy: Accuracy | None) -> dict[str, Any]:
+    """A CSV row. A run that wrote no events has no device seconds and no bound, one that timed nothing no speedups."""
+    first, files = run.pieces[0], [record.events(run.key, piece) for piece in range(len(run.pieces))]
+    activities = [activity(read(path)) for path in files if path.is_file()]
+    device_s = sum(one.exclusive_s for one in activities)
+    per_core_s = sum(piece.cpu_seconds / piece.cores for piece in run.pieces)
+    has_events = len(activities) == len(files)
+    return {
+        "date": first.began_at[:10],
+        "hardware": first.hardware,
+        "command": first.command,
+        "machine": " and ".join(
+            str(1 + number) for number in sorted({machines.index(one.machine) for one in run.pieces})
+        ),
+        **asdict(run.key),
+        "seconds": round(run.seconds, 1),
+        "processes": len(run.pieces),
+        "ended": "yes" if run.ended else "no",
+        "cpu_seconds": round(sum(piece.cpu_seconds for piece in run.pieces)),
+        "cpu_seconds_per_core": round(per_core_s, 1),
+        "device_seconds": round(device_s, 1) if has_events else "",
+        "shared_device_seconds": round(sum(one.shared_s for one in activities), 1) if has_events else "",
+        "bound_seconds": round(max(per_core_s, device_s), 1) if has_events else "",
+        "builds_seconds": round(sum(one.builds_s for one in activities)) if has_events else "",
+        "measured_again": sum(one.measured_again for one in activities) if has_events else "",
+        **asdict(counts(read_rows(record.rows(run.key)))),
+        "speedups": accuracy.n if accuracy else "",
+        "within": accuracy.n_within if accuracy else "",
+        "tolerance": accuracy.demand.tolerance if accuracy else "",
     }
-    found = [f"{part.name}, {title}: {words}" for title, words in said.items() if words]
-    return [textwrap.fill(one, 118, subsequent_indent="  ", break_on_hyphens=False) for one in found]
 
 
-def _outliers(agreement: Agreement) -> str:
+def _accuracy_goals(accuracies: Mapping[RunKey, Accuracy], commit: str) -> Iterator[Goal]:
+    own = {key: one for key, one in accuracies.items() if key.commit == commit}
+    for name, parts, demand in (("quick", ("first", "second"), QUICK), ("ranked", ("ranked",), RANKED)):
+        chosen = [one for key, one in own.items() if key.part in parts]
+        found = pooled(chosen, demand)
+        words = f"{name}, runs: {len(chosen)}; {_share(found)} speedups within {demand.tolerance:.0%} of 1, "
+        words += f"times of at least {demand.least_ms:g} ms (goal {demand.share:.0%})"
+        yield Goal(words, found.share, found.share >= demand.share if found.share is not None else None)
+
+
+def _older_goals(runs: Iterable[RunRecord], commit: str) -> Iterator[Goal]:
+    """Over the seeds that both versions ran."""
+    firsts = [run for run in runs if run.key.part == "first" and run.is_whole]
+    own = [run for run in firsts if run.key.commit == commit]
+    for older in dict.fromkeys(run.key.commit for run in firsts if run.key.commit != commit):
+        other = [run for run in firsts if run.key.commit == older]
+        seeds = {run.key.seed for run in own} & {run.key.seed for run in other}
+        if seeds:
+            own_s, other_s = (_median_s(run for run in both if run.key.seed in seeds) for both in (own, other))
+            words = f"first runs, seeds {sorted(seeds)}: median {own_s:.1f} s, of {older} {other_s:.1f} s, "
+            words += f"ratio {own_s / other_s:.2f} (goal at most {OLDER_GOAL})"
+            yield Goal(words, own_s / other_s, own_s / other_s <= OLDER_GOAL)
+
+
+def _rival_words(record: Record, rival: RunRecord, commit: str) -> str:
+    """ComputeEval's run of a seed beside this version's first runs of it."""
+    seed = rival.key.seed
+    at_least = "" if rival.ended else "at least "
+    words = f"ComputeEval, seed {seed}: {at_least}{rival.seconds:.1f} s"
+    firsts = [run for run in record.state.runs if _is_first(run, seed, commit)]
+    if whole := [run for run in firsts if run.is_whole]:
+        words += f", {at_least}{rival.seconds / _median_s(whole):.2f} × the median first run"
+    if rival.ended and firsts:
+        ours, theirs = (read_rows(record.rows(run.key)) for run in (firsts[0], rival))
+        agreement = times(ours, theirs)
+        words += f"; verdicts that differ: {', '.join(differing_verdicts(ours, theirs)) or 'none'}"
+        words += f"; {_share(agreement)} times of at least 1 ms within 3 % of ComputeEval's"
+        words += f"; outside: {_outside(agreement)}" if agreement.outside else ""
+    return words
+
+
+def _is_first(run: RunRecord, seed: int, commit: str) -> bool:
+    return (run.key.part, run.key.seed, run.key.commit) == ("first", seed, commit)
+
+
+def _median_s(runs: Iterable[RunRecord]) -> float:
+    return statistics.median(run.seconds for run in runs)
+
+
+def _share(accuracy: Accuracy) -> str:
+    return f"{accuracy.n_within} of {accuracy.n}"
+
+
+def _outside(accuracy: Accuracy) -> str:
     return ", ".join(
-        f"{one.task_id} {one.ratio:.3f} ({one.ms:.4g} / {one.other_ms:.4g} ms)" for one in agreement.outliers
+        f"{one.task_id} {one.ratio:.3f} ({one.ms:.4g} / {one.other_ms:.4g} ms)" for one in accuracy.outside
     )
 
 
-def _figure(goal: Goal) -> str:
-    return "" if goal.figure is None else f"{'at least ' if goal.at_least else ''}{goal.figure:.3g}, "
+def _table(rows: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]

@@ -1,4 +1,4 @@
-"""Carry results over to a release's next revision: where the grading digest is the same, the result still holds."""
+"""Carry results over to a release's next revision. A result holds if its problem's grading digest is the same."""
 
 import hashlib
 from collections.abc import Mapping
@@ -7,29 +7,31 @@ from typing import Any
 from django.db import transaction
 
 from leaderboard import blobs
-from leaderboard.actions import count, scores
-from leaderboard.actions.errors import NotAllowed, Refused
-from leaderboard.actions.submit import MISSING, Order, submit
+from leaderboard.errors import NotAllowed, Refused
 from leaderboard.models import (
     Counted,
     Evaluation,
     EvaluationState,
-    Measurement,
-    ProblemTrack,
     Result,
     Sample,
     Submission,
 )
 from leaderboard.models.audit import record
-from leaderboard.models.evaluation import ResultOrigin
-from leaderboard.signals import evaluations_cancelled
+from leaderboard.rows.copied_results import copy_result
+from leaderboard.rows.evaluations import make_evaluations, queue_evaluations
+from leaderboard.rows.measurements import is_provisional
+from leaderboard.rows.submissions import MISSING, SubmissionMetadata, site_identity_of, store_blobs, store_samples, twin
+from leaderboard.standings import count
 from problems.formats.submission import SampleDraft, SubmissionDraft
 from problems.models import Problem, Release
-from runners.protocol import JUDGE_VERSION
 
 
 def carry(user: Any, release: Release) -> list[Submission]:
-    """Resubmit every counted submission of the previous revision; results that hold are reused, the rest queued."""
+    """Store every counted submission of the previous revision anew; results that hold are reused, the rest queued.
+
+    Checks that the user is an organiser and that there is a previous revision. Membership and the release's dates are
+    not checked: each submitter asked for the submission to count, in time. Raises NotAllowed or Refused.
+    """
     if not getattr(user, "is_staff", False):
         raise NotAllowed("organisers_only", "Only an organiser carries results over.")
     if release.previous is None:
@@ -44,17 +46,26 @@ def carry(user: Any, release: Release) -> list[Submission]:
 def _carry_one(user: Any, release: Release, old: Submission) -> Submission:
     draft = _draft(old, release)
     tracks = list(old.tracks.filter(on_releases__release=release))
-    order = Order(old.entrant, release, tracks, through="site", note=f"Carried from #{old.pk}", verifies=True)
-    receipt = submit(user, order, draft)
-    if receipt.created:
-        Submission.objects.filter(pk=receipt.submission.pk).update(asks_to_count=old.asks_to_count, is_full=old.is_full)
-        receipt.submission.refresh_from_db()
-        _reuse(receipt.submission, old)
-    return receipt.submission
+    metadata = SubmissionMetadata(
+        old.entrant, release, tracks, old.asks_to_count, through="site", note=f"Carried from #{old.pk}"
+    )
+    identity = site_identity_of(metadata, draft)
+    stored = store_blobs(draft.samples)
+    count.hold(old.entrant_id)  # of two organisers who carry at once, the second finds what the first stored
+    if found := twin(identity):
+        return found
+    submission, samples = store_samples(user, metadata, draft, identity, stored)
+    for track in tracks:
+        make_evaluations(submission, track, samples)
+    n_reused = _reuse(submission, old)
+    queue_evaluations(submission)
+    count.settle(submission, user)
+    record(user, "carry", submission, previous=old.pk, reused=n_reused)
+    return submission
 
 
 def _draft(old: Submission, release: Release) -> SubmissionDraft:
-    """The old samples of the tasks that the new revision still has, read back from their blobs."""
+    """The old samples, read from their blobs, of the tasks that the new revision has."""
     kept = set(release.problems.values_list("task_id", flat=True))
     related = old.samples.select_related("problem")
     samples = [_sample(one) for one in related if one.problem.task_id in kept and one.invalid_reason != MISSING]
@@ -67,20 +78,19 @@ def _sample(one: Sample) -> SampleDraft:
     return SampleDraft(one.problem.task_id, one.index, 0, record, digest, one.invalid_reason)
 
 
-def _reuse(new: Submission, old: Submission) -> None:
-    """Give each queued evaluation whose problem is graded the same the old current result, marked as reused."""
+def _reuse(new: Submission, old: Submission) -> int:
+    """Copy the old current result to each evaluation whose problem is graded the same; returns how many were copied."""
     holding = _holding(new.release, old.release)
-    queued = Evaluation.objects.filter(submission=new, state=EvaluationState.QUEUED).select_related("sample", "problem")
-    reused = [one.pk for one in queued if one.problem_id in holding and _reuse_one(one, old, holding[one.problem_id])]
-    evaluations_cancelled.send(Submission, evaluation_ids=reused)
-    for track in new.tracks.all():
-        scores.rescore(new, track)
-    scores.finish_if_done(new)
-    count.settle(new, None)
+    queued = (
+        Evaluation.objects.live()
+        .filter(submission=new, state=EvaluationState.QUEUED)
+        .select_related("sample", "problem__release")
+    )
+    return sum(one.problem_id in holding and _reuse_one(one, old, holding[one.problem_id]) for one in queued)
 
 
 def _holding(release: Release, previous: Release) -> Mapping[int, Problem]:
-    """New problem id → the old problem with the same task and grading digest."""
+    """The old problem with the same task and grading digest, by new problem id."""
     old = {(one.task_id, one.grading_digest): one for one in previous.problems.defer("record")}
     return {
         one.pk: match
@@ -90,41 +100,23 @@ def _holding(release: Release, previous: Release) -> Mapping[int, Problem]:
 
 
 def _reuse_one(evaluation: Evaluation, old: Submission, problem: Problem) -> bool:
-    sample = Sample.objects.filter(submission=old, problem=problem, index=evaluation.sample.index).first()
-    source = sample and sample.evaluations.filter(track=evaluation.track, judge_version=JUDGE_VERSION).first()
-    if not source or source.current_result is None or source.state != EvaluationState.DONE:
+    source = _source(evaluation, old, problem)
+    if source is None or source.current_result is None or _has_provisional_times(source.current_result, evaluation):
         return False
-    result = _copy(source.current_result, evaluation)
+    result = copy_result(source.current_result, evaluation)
     moved = Evaluation.objects.filter(pk=evaluation.pk, state=EvaluationState.QUEUED)
     return bool(moved.update(state=EvaluationState.DONE, current_result=result, done_at=result.created_at))
 
 
-def _copy(old: Result, evaluation: Evaluation) -> Result:
-    result = Result.objects.create(
-        evaluation=evaluation,
-        origin=ResultOrigin.FLEET if old.origin == ResultOrigin.FLEET else old.origin,
-        reused_from=old,
-        verdict=old.verdict,
-        reason=old.reason,
-        witness=old.witness,
-        speedup=old.speedup,
-        steps=old.steps,
-        provenance=old.provenance,
-        profile=old.profile,
-    )
-    for one in old.measurements.all():
-        one.pk, one.result, one.problem = None, result, evaluation.problem
-        one.save(force_insert=True)
-    for flag in old.flags.all():
-        flag.pk, flag.result = None, result
-        flag.save(force_insert=True)
-    _copy_baseline_state(old, evaluation)
-    return result
+def _source(evaluation: Evaluation, old: Submission, problem: Problem) -> Evaluation | None:
+    """The finished old evaluation of the same sample on the same track, by the same version of the judge."""
+    done = Evaluation.objects.live().filter(submission=old, state=EvaluationState.DONE, track=evaluation.track)
+    same = done.filter(problem=problem, sample__index=evaluation.sample.index, judge_version=evaluation.judge_version)
+    return same.select_related("current_result").first()
 
 
-def _copy_baseline_state(old: Result, evaluation: Evaluation) -> None:
-    before = ProblemTrack.objects.filter(problem=old.evaluation.problem, track=evaluation.track).first()
-    if before and Measurement.objects.filter(result__evaluation=evaluation, baseline__isnull=False).exists():
-        ProblemTrack.objects.filter(problem=evaluation.problem, track=evaluation.track).update(
-            has_rankable_baseline=before.has_rankable_baseline, baseline_median_ms=before.baseline_median_ms
-        )
+def _has_provisional_times(result: Result, evaluation: Evaluation) -> bool:
+    """Whether the times do not suffice for the timing policy that the new revision promises."""
+    measured_under = str(result.provenance.get("timing_policy", ""))
+    promised = evaluation.problem.release.timing_policy
+    return is_provisional(measured_under, promised) and result.measurements.exists()

@@ -1,20 +1,23 @@
 """Curate releases and tracks: each change writes its audit entry. `user` None is the site's own shell."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from django.db import transaction
 
-from leaderboard.actions.errors import Conflict, NotAllowed, Refused
+from leaderboard.errors import Conflict, NotAllowed, Refused
 from leaderboard.models import Track
 from leaderboard.models.audit import record
+from leaderboard.standings import rankable
+from leaderboard.standings.scores import touch_release
+from leaderboard.verification import missing_lines
 from problems.actions import releases
 from problems.actions.releases import ImportReport
 from problems.formats.compute_eval.directory import read_problem_directory
 from problems.formats.compute_eval.packs import ProblemPack, read_problem_pack
-from problems.models import Release
+from problems.models import RANKING_FIELDS, Release
 
 
 def _check(user: Any) -> None:
@@ -30,7 +33,7 @@ def _read(source: Path | BinaryIO) -> ProblemPack:
 
 @transaction.atomic
 def import_release(user: Any, source: Path | BinaryIO, slug: str | None = None) -> ImportReport:
-    """Make a draft of a pack, or of a folder of problems. Raises NotAllowed, PackRefused or ReleaseRefused."""
+    """Make a draft from a pack or a folder of problems. Raises NotAllowed, PackRefused or ReleaseRefused."""
     _check(user)
     report = releases.import_release(_read(source), slug)
     if report.created:
@@ -39,23 +42,56 @@ def import_release(user: Any, source: Path | BinaryIO, slug: str | None = None) 
 
 
 @transaction.atomic
-def publish(user: Any, release: Release) -> None:
-    """Draft to published; from here on its content never changes. Raises NotAllowed or ReleaseRefused."""
+def publish(user: Any, release: Release, unverified_reason: str = "") -> None:
+    """Publish a draft. After that its content never changes.
+
+    Raises Refused if the release cannot be ranked by its primary metric, or if a problem is not verified and there is
+    no `unverified_reason`. The reason is stored only if a problem is not verified. Also raises NotAllowed and
+    ReleaseRefused.
+    """
     _check(user)
-    releases.publish(release)
-    record(user, "publish", release, digest=release.digest[:12])
+    if faults := rankable.faults(release):
+        raise Refused("cannot_be_ranked", " ".join(faults))
+    missing = missing_lines(release)
+    if missing and not unverified_reason.strip():
+        raise Refused("not_verified", _not_verified(release, missing))
+    releases.publish(release, unverified_reason if missing else "")
+    record(user, "publish", release, reason=release.unverified_reason, digest=release.digest[:12])
+
+
+def _not_verified(release: Release, missing: Sequence[str]) -> str:
+    return (
+        f"{release.slug} is not verified: {'; '.join(missing)}. Run `manage.py verify_release {release.slug} --track"
+        " TRACK` with a node on the track, or publish it with a reason, which its pages show: `--unverified REASON`."
+    )
+
+
+@transaction.atomic
+def correct_ranking(user: Any, release: Release, values: Mapping[str, Any], reason: str) -> None:
+    """Correct the ranking values of a published release that cannot be ranked. Its pages show `reason`.
+
+    Raises NotAllowed, Refused or ReleaseRefused.
+    """
+    _check(user)
+    if release.is_draft or not rankable.faults(release):
+        raise Refused("nothing_to_correct", f"{release.slug} can be ranked as it says: there is nothing to correct.")
+    releases.correct_ranking(release, values, reason)
+    if faults := rankable.faults(release):
+        raise Refused("cannot_be_ranked", " ".join(faults))
+    touch_release(release)
+    record(user, "correct ranking", release, reason=reason, **{name: values[name] for name in RANKING_FIELDS})
 
 
 @transaction.atomic
 def freeze(user: Any, release: Release) -> None:
-    """Published to frozen; it takes no more submissions. Raises NotAllowed or ReleaseRefused."""
+    """Freeze a published release: it takes no more submissions. Raises NotAllowed or ReleaseRefused."""
     _check(user)
     releases.freeze(release)
     record(user, "freeze", release)
 
 
 def export(user: Any, release: Release, target: BinaryIO) -> int:
-    """Write the problem pack, held-out files included; returns the problem count. Raises NotAllowed."""
+    """Write the problem pack with its held-out files. Returns the number of problems. Raises NotAllowed."""
     _check(user)
     count = releases.export_release(release, target)
     record(user, "export", release, problems=count)
@@ -64,7 +100,7 @@ def export(user: Any, release: Release, target: BinaryIO) -> int:
 
 @transaction.atomic
 def make_public(user: Any, release: Release) -> None:
-    """Let strangers read statements and visible files, once it is published. Raises NotAllowed."""
+    """Let everybody read statements and visible files once the release is published. Raises NotAllowed."""
     _check(user)
     if Release.objects.filter(pk=release.pk, is_public=False).update(is_public=True):
         record(user, "make public", release)
@@ -77,7 +113,7 @@ _VERSION = re.compile(r"\d+\.\d+")
 
 @transaction.atomic
 def add_track(user: Any, fields: Mapping[str, str]) -> Track:
-    """A track by hand; `fields` are the model's. Raises NotAllowed, Refused or Conflict."""
+    """Make a track from values of the model's fields. Raises NotAllowed, Refused or Conflict."""
     _check(user)
     slug = fields["slug"]
     if not _TRACK_SLUG.fullmatch(slug):

@@ -1,14 +1,14 @@
-"""Decide: a person's ruling on a flag, an erratum on a problem, the retraction of a submission."""
+"""Records organisers' decisions: rulings on flags, errata of problems, retractions of submissions."""
 
 from typing import Any
 
 from django.db import transaction
 
-from leaderboard.actions import count, scores
-from leaderboard.actions.errors import NotAllowed, Refused
+from leaderboard.errors import NotAllowed, Refused
 from leaderboard.models import Decision, Flag, ReleaseTrack, Submission
 from leaderboard.models.audit import record
 from leaderboard.models.decision import DecisionKind
+from leaderboard.standings import count, scores
 from problems.models import Problem
 
 
@@ -33,7 +33,7 @@ def decide_flag(user: Any, flag: Flag, *, upheld: bool, public_reason: str) -> D
 
 @transaction.atomic
 def void_problem(user: Any, problem: Problem, public_reason: str) -> Decision:
-    """Take a faulty problem out of every denominator of its release at once."""
+    """Remove a faulty problem from every denominator of its release at once."""
     _check(user, public_reason)
     decision = Decision.objects.create(
         kind=DecisionKind.PROBLEM_VOIDED, problem=problem, decided_by=user, public_reason=public_reason
@@ -46,7 +46,7 @@ def void_problem(user: Any, problem: Problem, public_reason: str) -> Decision:
 
 @transaction.atomic
 def retract(user: Any, submission: Submission, public_reason: str) -> Decision:
-    """Take a submission off the boards; its results stay readable."""
+    """Remove a submission from the boards. Its results stay readable."""
     _check(user, public_reason)
     count.hold(submission.entrant_id)
     decision = Decision.objects.create(

@@ -1,4 +1,4 @@
-"""Rerun an evaluation: the old result stays current until the new one lands."""
+"""Rerun evaluations. The old result stays current until the new one is recorded."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,20 +6,20 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from leaderboard.actions import scores
-from leaderboard.actions.cancel import may_change
-from leaderboard.actions.errors import Conflict, NotAllowed, Refused
+from leaderboard.errors import Conflict, NotAllowed, Refused
 from leaderboard.models import Evaluation, EvaluationState, Submission, SubmissionState
 from leaderboard.models.audit import record
 from leaderboard.models.evaluation import ResultOrigin
 from leaderboard.signals import evaluations_queued
+from leaderboard.standings import scores
+from leaderboard.visibility import may_change
 
 RERUN_PRIORITY = 5
 
 
 @transaction.atomic
 def rerun(user: Any, evaluations: Sequence[Evaluation], reason: str) -> int:
-    """Queue finished evaluations again; returns how many. Raises NotAllowed, Refused or Conflict."""
+    """Queue finished evaluations again. Returns their number. Raises NotAllowed, Refused or Conflict."""
     if not reason.strip():
         raise Refused("reason_needed", "Say why: the reason is kept with the rerun and shown.")
     for submission in sorted({one.submission for one in evaluations}, key=lambda one: one.pk):

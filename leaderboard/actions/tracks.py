@@ -1,4 +1,4 @@
-"""Offer a release on a track: decide which problems are skipped there, and why; and note a track's measured peaks."""
+"""Offers a release on a track, with its skipped problems and the reasons, and stores a track's measured peaks."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,31 +6,37 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from leaderboard.errors import Refused
 from leaderboard.models import ProblemTrack, ReleaseTrack, Track
 from leaderboard.models.audit import record
+from leaderboard.standings import rankable
 from problems.models import Release
-from problems.spec.skips import track_skip
 
 
 @transaction.atomic
 def offer(user: Any, release: Release, track: Track) -> ReleaseTrack:
-    """Idempotent; the skips follow from the track's hardware alone."""
+    """Offer the release on the track. Idempotent. The skips depend on the track's hardware only.
+
+    Raises Refused if the release is published and cannot be ranked by its primary metric on this track.
+    """
     place, created = ReleaseTrack.objects.get_or_create(release=release, track=track)
     hardware = track.hardware
     rows = [
-        ProblemTrack(problem=problem, track=track, skip_reason=track_skip(problem.spec, hardware)[:300])
+        ProblemTrack(problem=problem, track=track, skip_reason=problem.spec.why_skipped(hardware)[:300])
         for problem in release.problems.select_related("release")
     ]
     ProblemTrack.objects.bulk_create(rows, ignore_conflicts=True, batch_size=500)
+    if created and not release.is_draft and (faults := rankable.faults_on(release, track)):
+        raise Refused("cannot_be_ranked", " ".join(faults))
     if created:
         record(user, "offer", release, track=track.slug, skipped=sum(bool(row.skip_reason) for row in rows))
     return place
 
 
 def note_peaks(user: Any, track: Track, peaks: Mapping[str, Any]) -> bool:
-    """Store the first ceilings that were measured on the track's hardware; whether these were the first.
+    """Store peaks of the track's hardware if it has none. Returns whether they were stored.
 
-    The track's boards are ranked anew: shares of the roofline rest on them.
+    The track's boards are ranked again, because shares of the roofline depend on the peaks.
     """
     if track.peaks or not (peaks.get("gbps") or peaks.get("gflops")):
         return False

@@ -11,7 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponseBase
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 
-from leaderboard.actions.errors import Refused
+from leaderboard.errors import Refused
 from leaderboard.models.audit import record
 from problems.actions.releases import ReleaseRefused
 from problems.formats.errors import PackRefused
@@ -43,7 +43,7 @@ class Act:
     label: str
     explains: str
     run: Callable[[HttpRequest, Any, dict[str, Any]], Outcome]
-    form: Callable[[Any], type[forms.Form]] = lambda _row: NoFields
+    form: Callable[[Any], type[forms.BaseForm]] = lambda _row: NoFields
     offered: Callable[[Any], bool] = lambda _row: True
 
 
@@ -121,7 +121,7 @@ class ActingAdmin(_ModelAdmin):
         return self._render(request, act, row, form, lines)
 
     def _render(
-        self, request: HttpRequest, act: Act, row: Any, form: forms.Form, lines: list[str] | None
+        self, request: HttpRequest, act: Act, row: Any, form: forms.BaseForm, lines: list[str] | None
     ) -> TemplateResponse:
         back = f"admin:{self._url_name}_change" if row is not None else f"admin:{self._url_name}_changelist"
         context = {
@@ -136,7 +136,7 @@ class ActingAdmin(_ModelAdmin):
         return TemplateResponse(request, "admin/podium/act.html", context, status=200 if not form.errors else 422)
 
 
-def _run(request: HttpRequest, act: Act, row: Any, form: forms.Form) -> Outcome | None:
+def _run(request: HttpRequest, act: Act, row: Any, form: forms.BaseForm) -> Outcome | None:
     """None when the action refused; its words are then the form's error."""
     try:
         return act.run(request, row, form.cleaned_data)

@@ -1,4 +1,4 @@
-"""What is append-only, as the admin shows it: results, measurements, decisions, the audit; and the standings."""
+"""Admin pages of append-only rows (results, measurements, decisions, audit) and of standings."""
 
 from django.contrib import admin
 

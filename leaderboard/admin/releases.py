@@ -1,25 +1,28 @@
 """Releases in the admin: import, offer on tracks, verify on a node, publish, freeze, export; and errata on problems."""
 
 import io
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django import forms
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.http import FileResponse, HttpRequest
 
 from leaderboard.actions import curate
 from leaderboard.actions.carry import carry
 from leaderboard.actions.decide import void_problem
-from leaderboard.actions.import_results import Place, import_results
 from leaderboard.actions.tracks import offer
-from leaderboard.actions.verify import verification_report, verify
+from leaderboard.actions.verify import verify
 from leaderboard.admin.base import Act, AuditedAdmin, Outcome, ReadOnlyAdmin, ReasonForm
+from leaderboard.imports.import_results import ImportTarget, import_results
 from leaderboard.models import Decision, Entrant, Track
 from leaderboard.models.decision import DecisionKind
-from problems.models import Problem, Release, ReleaseState
+from leaderboard.standings import rankable
+from leaderboard.standings.scores import touch_release
+from leaderboard.verification import missing_lines, verification_report, verified_lines
+from problems.models import RANKING_FIELDS, Problem, Release, ReleaseState
 
 EDITABLE = ("title", "description", "is_public", "invited", "opens_at", "closes_at", "hidden_until")
-EDITABLE_DRAFT = ("slug", *EDITABLE, "primary_metric", "timing_policy", "ks")
+EDITABLE_DRAFT = ("slug", *EDITABLE, *RANKING_FIELDS)
 
 
 class ImportForm(forms.Form):
@@ -29,6 +32,24 @@ class ImportForm(forms.Form):
 
 class TracksForm(forms.Form):
     tracks = forms.ModelMultipleChoiceField(Track.objects.all(), widget=forms.CheckboxSelectMultiple)
+
+
+class PublishForm(forms.Form):
+    unverified_reason = forms.CharField(
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="Only where a problem is not verified: why it is published all the same. Its pages show it.",
+    )
+
+
+class CorrectionForm(forms.ModelForm[Release] if TYPE_CHECKING else forms.ModelForm):  # type: ignore[misc]
+    """The ranking fields, as the model checks them."""
+
+    reason = forms.CharField(widget=forms.Textarea(attrs={"rows": 3}), help_text="Shown on the release's pages.")
+
+    class Meta:
+        model = Release
+        fields = RANKING_FIELDS
 
 
 def _offered_track(release: Release) -> type[forms.Form]:
@@ -49,7 +70,7 @@ def _results_form(release: Release) -> type[forms.Form]:
 
 
 def _import_results(request: HttpRequest, release: Release, said: dict[str, Any]) -> Outcome:
-    place = Place(said["entrant"], release, said["track"])
+    place = ImportTarget(said["entrant"], release, said["track"])
     done = import_results(request.user, place, said["graded"].file, said["graded"].name)
     return [f"{done.n_stored} results stored as submission #{done.submission.pk}; {done.n_known} were here already."]
 
@@ -75,22 +96,23 @@ def _verify(request: HttpRequest, release: Release, said: dict[str, Any]) -> Out
     report = verification_report(release, track)
     if report.pending:
         return [*report.lines, f"{report.pending} evaluations to come. Run this again to see how far it is."]
-    return [
-        *report.lines,
-        "Verified: all is as it should be." if report.passed else "NOT verified: see the lines above.",
-    ]
+    verdict = "Verified: all is as it should be." if report.passed else "NOT verified: see the lines above."
+    return [*report.lines, *verified_lines(release), *missing_lines(release), verdict]
 
 
-def _publish(request: HttpRequest, release: Release, _said: dict[str, Any]) -> Outcome:
-    lines = _standing_of_verification(release)
-    curate.publish(request.user, release)
-    return [*lines, f"{release} is published. Its problems never change again."]
+def _publish(request: HttpRequest, release: Release, said: dict[str, Any]) -> Outcome:
+    curate.publish(request.user, release, said["unverified_reason"])
+    verified = "every problem is verified" if not release.unverified_reason else "unverified, for the reason given"
+    return [f"{release} is published: {verified}. Its problems never change again."]
 
 
-def _standing_of_verification(release: Release) -> list[str]:
-    places = release.on_tracks.select_related("track")
-    found = {place.track.slug: verification_report(release, place.track).passed for place in places}
-    return [f"On {slug}: {'verified' if passed else 'NOT verified'}." for slug, passed in found.items()]
+def _correct(request: HttpRequest, release: Release, said: dict[str, Any]) -> Outcome:
+    curate.correct_ranking(request.user, release, {name: said[name] for name in RANKING_FIELDS}, said["reason"])
+    return [f"{release} is ranked by {release.primary_metric} from now on. Its pages show the reason."]
+
+
+def _needs_correction(release: Release) -> bool:
+    return not release.is_draft and bool(rankable.faults(release))
 
 
 def _freeze(request: HttpRequest, release: Release, _said: dict[str, Any]) -> Outcome:
@@ -110,6 +132,13 @@ def _export(request: HttpRequest, release: Release, _said: dict[str, Any]) -> Ou
     curate.export(request.user, release, target)
     target.seek(0)
     return FileResponse(target, as_attachment=True, filename=f"{release.datapack_release}-problems.tar.gz")
+
+
+def _ranking_errors(release: Release) -> list[str]:
+    """The stored errors of tracks that could not be ranked, without those that repeat a fault of the release."""
+    places = release.on_tracks.exclude(ranking_error="").select_related("track")
+    known = " ".join(rankable.faults(release))
+    return [f"{place.track.slug}: {place.ranking_error}" for place in places if place.ranking_error != known]
 
 
 def _is_offered(release: Release) -> bool:
@@ -145,8 +174,14 @@ class ReleaseAdmin(AuditedAdmin):
             offered=lambda release: release.state == ReleaseState.PUBLISHED and _is_offered(release),
         ),
         Act(
-            "publish", "Publish", "From then on problems, metric and timing policy never change.", _publish,
-            offered=lambda release: release.state == ReleaseState.DRAFT,
+            "publish", "Publish",
+            "Refused until every problem is verified on some track. From then on problems, metric and timing policy"
+            " never change.",
+            _publish, form=lambda _row: PublishForm, offered=lambda release: release.state == ReleaseState.DRAFT,
+        ),
+        Act(
+            "correct-ranking", "Correct the ranking", "The release cannot be ranked as it says.", _correct,
+            form=lambda _row: CorrectionForm, offered=_needs_correction,
         ),
         Act(
             "carry", "Carry results over", "Counted submissions of the last revision; results that hold are reused.",
@@ -161,6 +196,18 @@ class ReleaseAdmin(AuditedAdmin):
 
     def has_add_permission(self, request: HttpRequest) -> bool:  # noqa: ARG002 - releases come from packs
         return False
+
+    def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> Any:
+        """The page says what stands against ranking the release."""
+        release = context["original"]
+        for fault in rankable.faults(release) + _ranking_errors(release):
+            messages.warning(request, fault)
+        return super().render_change_form(request, context, *args, **kwargs)
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        if set(form.changed_data) & set(RANKING_FIELDS):
+            touch_release(obj)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:  # noqa: ARG002
         editable = EDITABLE_DRAFT if obj is None or obj.is_draft else EDITABLE

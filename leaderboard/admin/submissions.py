@@ -24,7 +24,7 @@ def _retract(request: HttpRequest, submission: Submission, said: dict[str, Any])
 
 
 def _rerun_all(request: HttpRequest, submission: Submission, said: dict[str, Any]) -> Outcome:
-    evaluations = submission.evaluations.select_related("submission__entrant", "current_result")
+    evaluations = submission.evaluations.live().select_related("submission__entrant", "current_result")
     return [f"{rerun(request.user, list(evaluations), said['reason'])} evaluations queued again."]
 
 

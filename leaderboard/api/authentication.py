@@ -1,4 +1,4 @@
-"""Who is asking: API tokens in the Authorization header."""
+"""Authenticates requests by API tokens in the Authorization header."""
 
 from typing import Any
 

@@ -13,6 +13,7 @@ from leaderboard.board.export import records
 from leaderboard.board.query import BoardQuery, parse
 from leaderboard.board.table import imported_words, load_all
 from leaderboard.models import Track
+from leaderboard.standings.rankable import ranking_error
 from leaderboard.visibility import visible_standings
 from problems.models import Release
 
@@ -32,6 +33,9 @@ class BoardSerializer(serializers.Serializer[Any]):
     k = serializers.IntegerField()
     ks = serializers.ListField(child=serializers.IntegerField())
     primary_metric = serializers.CharField(help_text="What ranks follow, whatever the sort.")
+    ranking_error = serializers.CharField(
+        help_text="Why the track cannot be ranked now; the rows are then those of the last ranking. Else empty."
+    )
     hidden_until = serializers.DateTimeField(allow_null=True, help_text="Until then only your own rows are shown.")
     imported = serializers.CharField(
         help_text="Where and when, if all results on the track were measured elsewhere and imported; else empty."
@@ -87,8 +91,9 @@ def _facts(release: Release, tracks: list[Track], query: BoardQuery, columns: li
         "track": query.track,
         "tracks": [one.slug for one in tracks],
         "k": query.k,
-        "ks": release.ks,
+        "ks": release.offered_ks,
         "primary_metric": release.primary_metric,
+        "ranking_error": ranking_error(release, query.track),
         "hidden_until": release.hidden_until if release.results_are_hidden else None,
         "columns": [ColumnSerializer(column).data for column in columns],
     }

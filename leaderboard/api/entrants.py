@@ -8,8 +8,9 @@ from rest_framework import exceptions, serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from leaderboard.actions.entrants import OWN_KINDS, create_entrant, why_bad_name
+from leaderboard.actions.create_entrant import create_entrant
 from leaderboard.api.base import ApiList, ApiView, found
+from leaderboard.entrant_rules import OWN_KINDS, why_bad_name
 from leaderboard.models import Entrant
 from leaderboard.models.entrant import EntrantKind
 from leaderboard.visibility import visible_entrants
@@ -52,7 +53,7 @@ class EntrantList(ApiList):
         tags=["entrants"], parameters=[OpenApiParameter("mine", bool, description="Only those you may submit for.")]
     )
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Whoever is ranked: models, agents, people, baselines."""
+        """The entrants: models, agents, people, baselines."""
         return super().get(request, *args, **kwargs)
 
     @extend_schema(tags=["entrants"], request=NewEntrantSerializer, responses={201: EntrantSerializer})

@@ -8,7 +8,7 @@ from rest_framework import exceptions, status
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
-from leaderboard.actions.errors import Refused
+from leaderboard.errors import Refused
 from problems.actions.releases import ReleaseRefused
 from problems.formats.errors import PackRefused
 

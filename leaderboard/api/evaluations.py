@@ -10,8 +10,8 @@ from rest_framework.response import Response
 
 from leaderboard.api.base import ApiView, found, not_found
 from leaderboard.models import Evaluation, Flag, Measurement, Result
-from leaderboard.visibility import SubmissionView, shown_reason, view_of
-from runners.protocol import Role
+from leaderboard.visibility import SubmissionView, shown_cases, shown_reason, view_of, visible_evaluations
+from runners.wire.protocol import BUILD_STEP, Role
 
 
 class MeasurementSerializer(serializers.ModelSerializer[Measurement]):
@@ -52,6 +52,14 @@ class FlagSerializer(serializers.ModelSerializer[Flag]):
         return latest.public_reason if latest else ""
 
 
+class CaseSerializer(serializers.Serializer[Any]):
+    """One case of the problem, with the fields that you may read."""
+
+    name = serializers.CharField()
+    verdict = serializers.CharField()
+    facts = serializers.DictField()
+
+
 def facts_of(result: Result, view: SubmissionView) -> dict[str, Any]:
     """What this asker may read of a result: no problem content, no code, no logs."""
     timed = [one for one in result.measurements.all() if one.role == Role.CANDIDATE]
@@ -61,6 +69,7 @@ def facts_of(result: Result, view: SubmissionView) -> dict[str, Any]:
         "witness": result.witness,
         "speedup": result.speedup,
         "origin": result.origin,
+        "cases": CaseSerializer(shown_cases(view, result.cases.all()), many=True).data,
         "measurements": PairSerializer(timed, many=True).data,
         "flags": FlagSerializer(result.flags.all(), many=True).data,
         "provenance": result.provenance,
@@ -73,7 +82,9 @@ def with_facts(rows: QuerySet[Evaluation]) -> QuerySet[Evaluation]:
     return (
         rows.select_related("track", "problem", "sample", "current_result")
         .defer("problem__record")
-        .prefetch_related("current_result__measurements__baseline", "current_result__flags__decisions")
+        .prefetch_related(
+            "current_result__measurements__baseline", "current_result__flags__decisions", "current_result__cases"
+        )
     )
 
 
@@ -83,6 +94,7 @@ class ResultSerializer(serializers.Serializer[Any]):
     witness = serializers.CharField()
     speedup = serializers.FloatField(allow_null=True)
     origin = serializers.CharField()
+    cases = CaseSerializer(many=True)
     measurements = PairSerializer(many=True)
     flags = FlagSerializer(many=True)
     provenance = serializers.DictField()
@@ -119,7 +131,7 @@ class EvaluationSerializer(serializers.Serializer[Any]):
     n_results = serializers.IntegerField(help_text="All results, the current one included.")
 
 
-_STEP_FACTS = (
+STEP_FACTS = (
     "name", "exit_code", "signal", "timed_out", "memory_exceeded", "wall_ms", "cpu_ms", "peak_memory_bytes", "cached",
 )  # fmt: skip
 
@@ -132,9 +144,9 @@ def _steps(result: Result | None, view: SubmissionView) -> list[dict[str, Any]]:
 
 
 def _step(step: dict[str, Any], view: SubmissionView) -> dict[str, Any]:
-    readable = view.build_log if step.get("name") == "build" else view.run_log == "full"
+    readable = view.build_log if step.get("name") == BUILD_STEP else view.run_log == "full"
     return {
-        **{name: step.get(name) for name in _STEP_FACTS},
+        **{name: step.get(name) for name in STEP_FACTS},
         "log": (step.get("log") or {}).get("text", "") if readable else None,
     }
 
@@ -143,7 +155,8 @@ class EvaluationDetail(ApiView):
     @extend_schema(tags=["submissions"], responses=EvaluationSerializer)
     def get(self, request: Request, pk: int) -> Response:
         """One evaluation with its current result."""
-        rows = with_facts(Evaluation.objects.select_related("submission__entrant", "submission__release"))
+        seen = visible_evaluations(request.user).select_related("submission__entrant", "submission__release")
+        rows = with_facts(seen)
         one = found(rows, "evaluation", pk=pk)
         view = view_of(request.user, one.submission)
         if not view.is_visible:

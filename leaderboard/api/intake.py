@@ -7,12 +7,12 @@ from django.conf import settings
 from rest_framework import exceptions, serializers
 from rest_framework.request import Request
 
-from leaderboard.actions.catalogue import catalogue_of
-from leaderboard.actions.submit import Order
 from leaderboard.api.base import found
 from leaderboard.api.errors import TooLarge
 from leaderboard.api.releases import FileSerializer
+from leaderboard.catalogue import catalogue_of
 from leaderboard.models import Track
+from leaderboard.rows.submissions import SubmissionMetadata
 from leaderboard.visibility import visible_entrants
 from problems.formats.submission import SubmissionDraft, UploadLimits, read_submission, single_solution
 from problems.models import Release
@@ -30,7 +30,7 @@ class FormBoolean(serializers.BooleanField):
     default_empty_html = serializers.empty
 
 
-class _OrderSerializer(serializers.Serializer[Any]):
+class _MetadataSerializer(serializers.Serializer[Any]):
     release = serializers.CharField(help_text="A release's slug.")
     entrant = serializers.CharField(help_text="The slug of an entrant that you may submit for.")
     tracks = serializers.ListField(child=serializers.CharField(), help_text="Track slugs; repeat the field.")
@@ -38,12 +38,12 @@ class _OrderSerializer(serializers.Serializer[Any]):
     note = serializers.CharField(default="", allow_blank=True, max_length=500)
 
 
-class UploadSerializer(_OrderSerializer):
+class UploadSerializer(_MetadataSerializer):
     file = serializers.FileField(help_text="A solutions pack (.tar.gz, .jsonl) or a zip of folders.")
     strict = FormBoolean(default=False, help_text="Apply ComputeEval's own rules to the whole pack.")
 
 
-class TypedSerializer(_OrderSerializer):
+class TypedSerializer(_MetadataSerializer):
     task_id = serializers.CharField()
     files = FileSerializer(many=True, allow_empty=False)
 
@@ -57,23 +57,23 @@ def check_size(request: Request) -> None:
         raise TooLarge(f"{words} Send fewer samples at a time, or ask the organisers.")
 
 
-def read(request: Request) -> tuple[Order, SubmissionDraft]:
-    """The order and the checked samples. Raises ValidationError, NotFound or PackRefused."""
+def read(request: Request) -> tuple[SubmissionMetadata, SubmissionDraft]:
+    """The metadata and the checked samples. Raises ValidationError, NotFound or PackRefused."""
     upload = is_upload(request)
     form = (UploadSerializer if upload else TypedSerializer)(data=request.data)
     form.is_valid(raise_exception=True)
     said = form.validated_data
-    order = _order(request, said)
-    return order, _uploaded(order, said) if upload else _typed(order, said)
+    metadata = _metadata(request, said)
+    return metadata, _uploaded(metadata, said) if upload else _typed(metadata, said)
 
 
 def is_upload(request: Request) -> bool:
     return str(request.META.get("CONTENT_TYPE", "")).startswith("multipart/")
 
 
-def _order(request: Request, said: dict[str, Any]) -> Order:
+def _metadata(request: Request, said: dict[str, Any]) -> SubmissionMetadata:
     through = "cli" if request.headers.get("User-Agent", "").startswith("podium/") else "api"
-    return Order(
+    return SubmissionMetadata(
         entrant=found(visible_entrants(request.user), "entrant", slug=said["entrant"]),
         release=found(Release.objects.visible_to(request.user), "release", slug=said["release"]),
         tracks=_tracks(said["tracks"]),
@@ -90,15 +90,15 @@ def _tracks(slugs: Sequence[str]) -> list[Track]:
     return list(known.values())
 
 
-def _uploaded(order: Order, said: dict[str, Any]) -> SubmissionDraft:
+def _uploaded(metadata: SubmissionMetadata, said: dict[str, Any]) -> SubmissionDraft:
     upload = said["file"]
     limits = UploadLimits(packed_bytes=settings.UPLOAD_MAX_BYTES)
-    return read_submission(upload.file, upload.name, catalogue_of(order.release), limits, strict=said["strict"])
+    return read_submission(upload.file, upload.name, catalogue_of(metadata.release), limits, strict=said["strict"])
 
 
-def _typed(order: Order, said: dict[str, Any]) -> SubmissionDraft:
+def _typed(metadata: SubmissionMetadata, said: dict[str, Any]) -> SubmissionDraft:
     files = [SourceFile(path=file["path"], content=file["content"]) for file in said["files"]]
-    return single_solution(said["task_id"], files, catalogue_of(order.release))
+    return single_solution(said["task_id"], files, catalogue_of(metadata.release))
 
 
 def notices(draft: SubmissionDraft) -> list[str]:

@@ -4,7 +4,7 @@ from rest_framework import permissions
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from leaderboard.actions.errors import NotAllowed
+from leaderboard.errors import NotAllowed
 from leaderboard.models import ApiToken
 from leaderboard.models.token import Scope
 

@@ -12,6 +12,7 @@ from rest_framework.response import Response
 from leaderboard import visibility
 from leaderboard.api.base import ApiList, ApiView, found
 from problems.models import Problem, Release
+from problems.spec.record import FileRole
 from problems.spec.solution import SourceFile
 
 
@@ -23,6 +24,9 @@ class FileSerializer(serializers.Serializer[Any]):
 class ReleaseSerializer(serializers.ModelSerializer[Release]):
     n_problems = serializers.IntegerField()
     tracks = serializers.SerializerMethodField(help_text="Tracks that it is offered on.")
+    ks = serializers.ListField(
+        child=serializers.IntegerField(), source="offered_ks", help_text="The k of pass@k that its boards offer."
+    )
     previous = serializers.SlugRelatedField[Release](slug_field="slug", read_only=True)
     why_closed = serializers.CharField(help_text="Why it takes no submissions now; empty when it does.")
 
@@ -30,8 +34,9 @@ class ReleaseSerializer(serializers.ModelSerializer[Release]):
         model = Release
         fields: ClassVar = [
             "slug", "datapack_release", "revision", "digest", "profile", "previous", "title", "description", "state",
-            "is_public", "primary_metric", "timing_policy", "ks", "tracks", "n_problems", "why_closed", "opens_at",
-            "closes_at", "hidden_until", "published_at", "frozen_at",
+            "is_public", "primary_metric", "timing_policy", "ks", "weights", "correction",
+            "unverified_reason", "tracks", "n_problems", "why_closed", "opens_at", "closes_at",
+            "hidden_until", "published_at", "frozen_at",
         ]  # fmt: skip
 
     def get_tracks(self, release: Release) -> list[str]:
@@ -65,7 +70,7 @@ class ProblemSerializer(serializers.ModelSerializer[Problem]):
         model = Problem
         fields: ClassVar = [
             "task_id", "slug", "kind", "type", "group", "title", "difficulty", "tags", "record_md5", "grading_digest",
-            "flops", "bytes", "has_benchmark", "has_baseline",
+            "cases", "has_benchmark", "has_baseline",
         ]  # fmt: skip
 
 
@@ -81,7 +86,10 @@ class ProblemList(ApiList):
 
 
 class ProblemDetailSerializer(ProblemSerializer):
-    """A problem with what its solver may read; held-out files are named, never shown."""
+    """A problem with what its solver may read; held-out files are named, never shown.
+
+    The commands and requirements are those of a command problem.
+    """
 
     statement = serializers.CharField()
     build_command = serializers.CharField(allow_null=True)
@@ -104,23 +112,17 @@ class ProblemDetailSerializer(ProblemSerializer):
         ]  # fmt: skip
 
 
-_SPEC_FIELDS = (
-    "build_command", "test_command", "benchmark_command", "timeout_seconds", "min_cuda_toolkit", "compute_capability",
-    "requires_datacenter_gpu",
-)  # fmt: skip
-
-
 def _with_files(user: Any, problem: Problem) -> dict[str, Any]:
     spec = problem.spec
-    visible = visibility.visible_test_paths(user, problem)
+    files = visibility.shown_files(user, spec)
     return {
         **ProblemSerializer(problem).data,
-        **{name: getattr(spec, name) for name in _SPEC_FIELDS},
+        **spec.public_facts(),
         "statement": spec.prompt,
-        "context_files": _shown(spec.context_files),
+        "context_files": _shown(files.of_role(FileRole.CONTEXT)),
         "starter_files": _shown(spec.podium.starter),
-        "visible_test_files": _shown(file for file in spec.test_files if file.path in visible),
-        "held_out_paths": sorted({file.path for file in spec.test_files} - visible),
+        "visible_test_files": _shown(files.of_role(FileRole.TEST)),
+        "held_out_paths": sorted(set(files.held_out_paths)),
     }
 
 

@@ -7,14 +7,14 @@ from typing import Any
 from leaderboard.api.evaluations import facts_of, with_facts
 from leaderboard.models import Evaluation, Submission
 from leaderboard.visibility import SubmissionView
-from runners.protocol import Verdict
+from runners.wire.protocol import Verdict
 
 CHUNK_ROWS = 500
 
 
 def result_lines(submission: Submission, view: SubmissionView, track: str | None) -> Iterator[bytes]:
     """One line per evaluation in the release's order, read in chunks. `view.results` must hold."""
-    rows = Evaluation.objects.filter(submission=submission)
+    rows = Evaluation.objects.live().filter(submission=submission)
     if track is not None:
         rows = rows.filter(track__slug=track)
     rows = rows.order_by("problem__position", "sample__index", "track__slug")

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from django.urls import URLPattern, URLResolver
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
-from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+from drf_spectacular.views import SpectacularSwaggerSplitView
 from rest_framework import exceptions
 from rest_framework.request import Request
 
@@ -20,11 +19,6 @@ class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-ca
 
     def get_security_definition(self, auto_schema: Any) -> dict[str, str]:  # noqa: ARG002 - the base class's signature
         return {"type": "http", "scheme": "bearer", "bearerFormat": "pdm_…"}
-
-
-def schema_view(patterns: list[URLPattern | URLResolver]) -> Any:
-    """The schema of exactly these addresses (the node API is not for people)."""
-    return SpectacularAPIView.as_view(patterns=patterns)
 
 
 swagger_view = SpectacularSwaggerSplitView.as_view(url_name="api-schema")

@@ -1,4 +1,4 @@
-"""Submissions: list, send, look at, follow, cancel, rerun, and read the results of."""
+"""Submissions: list, send, look at, cancel, rerun, and read the results of."""
 
 from collections.abc import Iterator
 from typing import Any, ClassVar
@@ -18,7 +18,6 @@ from leaderboard.actions.rerun import rerun
 from leaderboard.actions.submit import submit
 from leaderboard.api import intake
 from leaderboard.api.base import ApiList, ApiView, found
-from leaderboard.api.progress import ProgressSerializer, progress
 from leaderboard.api.results import result_lines
 from leaderboard.models import Counted, Evaluation, Submission
 from leaderboard.visibility import view_of, visible_submissions
@@ -50,7 +49,8 @@ def _rendering(rows: QuerySet[Submission]) -> QuerySet[Submission]:
     return rows.select_related("entrant", "release").prefetch_related("tracks", counted)
 
 
-def _seen(request: Request, pk: int) -> Submission:
+def seen_submission(request: Request, pk: int) -> Submission:
+    """The submission, if the asker may see it; raises NotFound."""
     rows = Submission.objects.visible_to(request.user)
     return found(rows.select_related("entrant", "release"), "submission", pk=pk)
 
@@ -109,8 +109,8 @@ class SubmissionList(ApiList):
     )
     def post(self, request: Request) -> Response:
         """Send a solutions pack, a zip of folders, or typed code. 201 when it is new, 200 when it is here already."""
-        order, draft = intake.read(request)
-        receipt = submit(request.user, order, draft)
+        metadata, draft = intake.read(request)
+        receipt = submit(request.user, metadata, draft)
         answer = {**_rendered(receipt.submission), "notices": intake.notices(draft)}
         return Response(answer, status.HTTP_201_CREATED if receipt.created else status.HTTP_200_OK)
 
@@ -119,16 +119,7 @@ class SubmissionDetail(ApiView):
     @extend_schema(tags=["submissions"], responses=SubmissionSerializer)
     def get(self, request: Request, pk: int) -> Response:
         """One submission."""
-        return Response(_rendered(_seen(request, pk)))
-
-
-class SubmissionProgress(ApiView):
-    @extend_schema(tags=["submissions"], responses=ProgressSerializer)
-    def get(self, request: Request, pk: int) -> Response:
-        """Counts per state, verdict and stage, and the place in the queue."""
-        submission = _seen(request, pk)
-        visible = view_of(request.user, submission).results
-        return Response(ProgressSerializer(progress(submission, with_verdicts=visible)).data)
+        return Response(_rendered(seen_submission(request, pk)))
 
 
 class ReasonSerializer(serializers.Serializer[Any]):
@@ -144,7 +135,7 @@ class SubmissionCancel(ApiView):
     def post(self, request: Request, pk: int) -> Response:
         """Withdraw what is queued and stop what is running; what is done stays."""
         wanted = _valid(ReasonSerializer, request)
-        return Response({"evaluations": cancel(request.user, _seen(request, pk), wanted["reason"])})
+        return Response({"evaluations": cancel(request.user, seen_submission(request, pk), wanted["reason"])})
 
 
 class RerunSerializer(serializers.Serializer[Any]):
@@ -161,12 +152,14 @@ class SubmissionRerun(ApiView):
     def post(self, request: Request, pk: int) -> Response:
         """Queue finished evaluations again; old results stay current until new ones land."""
         wanted = _valid(RerunSerializer, request)
-        submission = _seen(request, pk)
+        submission = seen_submission(request, pk)
         return Response({"evaluations": rerun(request.user, _to_rerun(submission, wanted), wanted["reason"])})
 
 
 def _to_rerun(submission: Submission, wanted: dict[str, Any]) -> list[Evaluation]:
-    rows = Evaluation.objects.filter(submission=submission).select_related("submission__entrant", "current_result")
+    rows = (
+        Evaluation.objects.live().filter(submission=submission).select_related("submission__entrant", "current_result")
+    )
     if "evaluations" not in wanted:
         return list(rows)
     named = set(wanted["evaluations"])
@@ -192,7 +185,7 @@ class SubmissionResults(ApiView):
     )
     def get(self, request: Request, pk: int) -> StreamingHttpResponse:
         """One JSON line per evaluation: verdict, times, flags, provenance; no problem content and no code."""
-        submission = _seen(request, pk)
+        submission = seen_submission(request, pk)
         lines: Iterator[bytes] = result_lines(
             submission, view_of(request.user, submission), request.query_params.get("track")
         )

@@ -14,16 +14,16 @@ from leaderboard.board.numerals import (
     spread,
 )
 from leaderboard.board.query import ALL_GROUPS, BoardQuery
+from scoring import metrics
 from scoring.fast_p import THRESHOLDS
 
 Row = Mapping[str, Any]
 _FAST_1 = THRESHOLDS.index(1.0)
-_SHARE_OF_PASSES = "Share of samples that pass, averaged over problems."
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What is shown of one figure: its text, a fainter ± after it, and the words that explain it."""
+    """One figure as shown: its text, a fainter ± after it, and its explanation."""
 
     text: str
     margin: str = ""
@@ -44,6 +44,18 @@ class Column:
     bounds: Callable[[Row], tuple[float | None, float | None]] | None = None
 
 
+def _of(
+    metric: metrics.Metric,
+    value: Callable[[Row], Any],
+    cell: Callable[[Row], Cell],
+    bounds: Callable[[Row], tuple[float | None, float | None]] | None = None,
+) -> Column:
+    """The column of a metric: its words come from the registry."""
+    return Column(
+        metric.name, metric.title, metric.definition, value, cell, unit=metric.unit, better=metric.better, bounds=bounds
+    )
+
+
 def _plain(value: Callable[[Row], Any], text: Callable[[Any], str] = str) -> Callable[[Row], Cell]:
     return lambda row: Cell(MISSING if value(row) is None else text(value(row)))
 
@@ -61,15 +73,11 @@ def _pass_cell(row: Row, k: int) -> Cell:
 
 
 def pass_at(k: int) -> Column:
-    return Column(
-        key=f"pass@{k}",
-        title=f"pass@{k}",
-        unit="%",
-        better="up",
-        definition=f"Chance that one of {k} samples passes, averaged over problems." if k > 1 else _SHARE_OF_PASSES,
-        value=lambda row: _estimate(row, k)[0],
-        cell=lambda row: _pass_cell(row, k),
-        bounds=lambda row: _estimate(row, k)[1:],
+    return _of(
+        metrics.pass_at(k),
+        lambda row: _estimate(row, k)[0],
+        lambda row: _pass_cell(row, k),
+        lambda row: _estimate(row, k)[1:],
     )
 
 
@@ -114,15 +122,23 @@ def _roofline_cell(row: Row) -> Cell:
     return Cell(percent(value), spread(value, low, high, 100), words)
 
 
+def _weighted_cell(row: Row) -> Cell:
+    value, low, high = row["weighted"], row["weighted_low"], row["weighted_high"]
+    if value is None:
+        return Cell(MISSING, note="No problem with a weight counts here yet.")
+    return Cell(percent(value), spread(value, low, high, 100), percent_interval(low, high))
+
+
 SOLVED = Column(
     "solved", "Solved", "Problems with at least one passing sample, of the problems that count.",
     lambda row: row["n_solved"], _solved_cell, better="up",
 )  # fmt: skip
-SPEEDUP = Column(
-    "speedup", "Speedup",
-    "Geometric mean over problems of baseline time by own time; a sample that fails or is slower counts as 1×.",
-    lambda row: row["speedup"], _speedup_cell, unit="×", better="up",
-    bounds=lambda row: (row["speedup_low"], row["speedup_high"]),
+SPEEDUP = _of(
+    metrics.SPEEDUP, lambda row: row["speedup"], _speedup_cell, lambda row: (row["speedup_low"], row["speedup_high"])
+)
+WEIGHTED = _of(
+    metrics.WEIGHTED, lambda row: row["weighted"], _weighted_cell,
+    lambda row: (row["weighted_low"], row["weighted_high"]),
 )  # fmt: skip
 CORRECT = Column(
     "correct_speedup", "Speedup if correct",
@@ -133,17 +149,10 @@ FAST_1 = Column(
     "fast_1", "fast₁", "Share of samples that pass and are faster than the baseline, averaged over problems.",
     _fast_1, _plain(_fast_1, percent), unit="%", better="up",
 )  # fmt: skip
-GFLOPS = Column(
-    "gflops", "GFLOPS",
-    "Geometric mean of declared work by best time, over the problems that every ranked entrant passed.",
-    lambda row: row["gflops"], _gflops_cell, better="up",
-)  # fmt: skip
-ROOFLINE = Column(
-    "roofline", "Roofline",
-    "Share of what the track's measured peaks allow, by best time, averaged over the problems that declare their work;"
-    " a problem without a time that may rank counts 0.",
-    lambda row: row["roofline"], _roofline_cell, unit="%", better="up",
-    bounds=lambda row: (row["roofline_low"], row["roofline_high"]),
+GFLOPS = _of(metrics.GFLOPS, lambda row: row["gflops"], _gflops_cell)
+ROOFLINE = _of(
+    metrics.ROOFLINE, lambda row: row["roofline"], _roofline_cell,
+    lambda row: (row["roofline_low"], row["roofline_high"]),
 )  # fmt: skip
 SAMPLES = Column(
     "samples", "Samples", "Samples judged, over all problems.",
@@ -180,12 +189,12 @@ def group_column(group: str) -> Column:
 
 
 def columns_for(query: BoardQuery, groups: Sequence[str], rows: Sequence[Row]) -> list[Column]:
-    """The columns right of the model's name; those of declared work only where some row has the figure."""
+    """The columns right of the model's name; those of weights and declared work only where some row has the figure."""
     chosen = groups if query.group == ALL_GROUPS else [query.group] if query.group else []
     columns = [pass_at(1)]
     if query.k > 1:
         columns.append(pass_at(query.k))
     columns += [group_column(group) for group in chosen]
     columns += [SOLVED, SPEEDUP, CORRECT, FAST_1]
-    columns += [column for column in (ROOFLINE, GFLOPS) if any(row[column.key] is not None for row in rows)]
+    columns += [column for column in (WEIGHTED, ROOFLINE, GFLOPS) if any(row[column.key] is not None for row in rows)]
     return [*columns, SAMPLES, DATE]

@@ -5,9 +5,9 @@ import io
 from collections.abc import Sequence
 from typing import Any
 
-from leaderboard.actions.measured import measured_words
 from leaderboard.board.columns import Column
 from leaderboard.board.table import Row
+from leaderboard.measured import measured_words
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 

@@ -57,7 +57,7 @@ def parse(
     openness = parameters.get("weights", "")
     return BoardQuery(
         track=track if track in slugs else (slugs[0] if slugs else ""),
-        k=_chosen_k(parameters.get("k", ""), release.ks or [1]),
+        k=_chosen_k(parameters.get("k", ""), release.offered_ks),
         group=group if group in (*groups, ALL_GROUPS) else "",
         search=parameters.get("q", "").strip()[:100],
         organisation=parameters.get("org", "")[:150],

@@ -7,9 +7,9 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from leaderboard.actions.measured import measured_words, together
 from leaderboard.board.columns import Column, columns_for
 from leaderboard.board.query import BoardQuery
+from leaderboard.measured import measured_words, together
 from leaderboard.models import Standing
 from leaderboard.models.entrant import EntrantKind
 
@@ -17,14 +17,15 @@ PAGE_ROWS = 100
 ROW_FIELDS = (
     "pk", "rank", "rank_low", "rank_high", "is_incomplete", "incomplete_reason", "primary_value", "pass_at_k",
     "n_solved", "n_problems", "n_skipped", "n_timed_problems", "speedup", "speedup_low", "speedup_high",
-    "correct_speedup", "fast_p", "gflops", "n_gflops_problems", "roofline", "roofline_low", "roofline_high",
+    "correct_speedup", "fast_p", "weighted", "weighted_low", "weighted_high",
+    "gflops", "n_gflops_problems", "roofline", "roofline_low", "roofline_high",
     "n_roofline_problems", "n_samples", "groups", "submission_id", "submission__created_at", "submission__state",
     "submission__measured_where", "entrant_id", "entrant__slug", "entrant__name", "entrant__kind",
     "entrant__organisation", "entrant__is_verified", "entrant__open_weights",
 )  # fmt: skip
 _SLIM_FIELDS = (
-    "pk", "rank", "primary_value", "gflops", "roofline", "submission__measured_where", "entrant__name", "entrant__kind",
-    "entrant__organisation", "entrant__is_verified", "entrant__open_weights",
+    "pk", "rank", "primary_value", "weighted", "gflops", "roofline", "submission__measured_where",
+    "entrant__name", "entrant__kind", "entrant__organisation", "entrant__is_verified", "entrant__open_weights",
 )  # fmt: skip
 """Enough to filter, count and sort by rank or name."""
 

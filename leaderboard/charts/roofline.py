@@ -25,14 +25,12 @@ REACH = 8.0
 
 
 @dataclass(frozen=True)
-class Roofline:
-    """The roof of one data type, and where the problem's declared work puts it."""
+class Roof:
+    """What a device was measured to do in one data type."""
 
     peak_gflops: float
     peak_gbps: float
     dtype: str
-    intensity: float
-    """Floating-point operations a byte."""
 
     @property
     def ridge(self) -> float:
@@ -45,7 +43,7 @@ class Roofline:
 
 @dataclass(frozen=True)
 class Point:
-    """An entrant's best time, or the reference's (entrant_id None)."""
+    """One case in an entrant's best sample, or in the reference (entrant_id None)."""
 
     entrant_id: int | None
     name: str
@@ -54,23 +52,25 @@ class Point:
     gbps: float
     roofline: float
     """Share of what the roof allows."""
+    intensity: float
+    """Floating-point operations a byte, as the case declares them."""
 
 
-def spec(roof: Roofline, points: Sequence[Point]) -> Spec:
+def spec(roofs: Sequence[Roof], points: Sequence[Point]) -> Spec:
     x = axis("Floating-point operations a byte", type="log", dtick=1)
-    y = axis(f"GFLOPS ({roof.dtype})", type="log", dtick=1)
+    y = axis(f"GFLOPS ({', '.join(roof.dtype for roof in roofs)})", type="log", dtick=1)
     named = len(points) <= MAX_LABELS
-    drawn = [_point(roof, one, _SIDES[n % len(_SIDES)] if named else "") for n, one in enumerate(points)]
-    return {"data": [_roof(roof), *drawn], "layout": layout(x, y)}
+    drawn = [_point(one, _SIDES[n % len(_SIDES)] if named else "") for n, one in enumerate(points)]
+    return {"data": [*(_roof(roof, points, roofs) for roof in roofs), *drawn], "layout": layout(x, y)}
 
 
-def _roof(roof: Roofline) -> Spec:
-    left, right = min(roof.intensity, roof.ridge) / REACH, max(roof.intensity, roof.ridge) * REACH
-    places = sorted({left, roof.ridge, right})
+def _roof(roof: Roof, points: Sequence[Point], roofs: Sequence[Roof]) -> Spec:
+    shown = [*(one.intensity for one in points), *(one.ridge for one in roofs)]
+    places = sorted({min(shown) / REACH, roof.ridge, max(shown) * REACH})
     return {
         "type": "scatter",
         "mode": "lines",
-        "name": "Roofline",
+        "name": f"Roofline ({roof.dtype})" if len(roofs) > 1 else "Roofline",
         "x": places,
         "y": [roof.at(place) for place in places],
         "line": {"width": 2, "color": GREY},
@@ -78,7 +78,7 @@ def _roof(roof: Roofline) -> Spec:
     }
 
 
-def _point(roof: Roofline, one: Point, side: str) -> Spec:
+def _point(one: Point, side: str) -> Spec:
     """`side`: where its name stands; empty where it is named on hover only."""
     reference = one.entrant_id is None
     colour = GREY if one.entrant_id is None else colour_of(one.entrant_id)
@@ -86,7 +86,7 @@ def _point(roof: Roofline, one: Point, side: str) -> Spec:
         "type": "scatter",
         "mode": "markers+text" if side else "markers",
         "name": plain(one.name),
-        "x": [roof.intensity],
+        "x": [one.intensity],
         "y": [one.gflops],
         "text": [plain(one.name)],
         "textposition": side or "middle right",
@@ -95,8 +95,8 @@ def _point(roof: Roofline, one: Point, side: str) -> Spec:
     }
 
 
-def figure(roof: Roofline, points: Sequence[Point]) -> "Figure":
-    return as_figure(spec(roof, points))
+def figure(roofs: Sequence[Roof], points: Sequence[Point]) -> "Figure":
+    return as_figure(spec(roofs, points))
 
 
 def table(points: Sequence[Point]) -> Table:

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from django.core.management.base import CommandError
 
-from leaderboard.actions.errors import Refused
+from leaderboard.errors import Refused
 from leaderboard.models import Track
 from problems.actions.releases import ReleaseRefused
 from problems.formats.errors import PackRefused
@@ -41,7 +41,9 @@ def tracks_named(slugs: Sequence[str]) -> list[Track]:
 
 
 def published_words(release: Release) -> str:
-    """What a publication amounts to, for whoever forgot that content starts out private."""
+    """A line about the visibility of a published release, as a reminder that releases start as private."""
+    unverified = " without verification" if release.unverified_reason else ""
     if release.is_public:
-        return f"{release.slug} is published."
-    return f"{release.slug} is published, for organisers and the invited alone. With --public everybody sees it."
+        return f"{release.slug} is published{unverified}."
+    words = f"{release.slug} is published{unverified}, for organisers and the invited alone."
+    return f"{words} With --public everybody sees it."

@@ -3,11 +3,12 @@
 from leaderboard.models.audit import AuditEntry
 from leaderboard.models.decision import Decision
 from leaderboard.models.entrant import Entrant
-from leaderboard.models.evaluation import Evaluation, EvaluationState, Flag, Measurement, Result
+from leaderboard.models.evaluation import Evaluation, EvaluationState, Flag, Measurement, Result, ResultCase
 from leaderboard.models.standing import ProblemScore, Standing
 from leaderboard.models.submission import Counted, Sample, Submission, SubmissionState
 from leaderboard.models.token import ApiToken
 from leaderboard.models.track import ProblemTrack, ReleaseTrack, Track
+from leaderboard.models.trial import Trial, TrialState
 
 __all__ = [
     "ApiToken",
@@ -23,9 +24,12 @@ __all__ = [
     "ProblemTrack",
     "ReleaseTrack",
     "Result",
+    "ResultCase",
     "Sample",
     "Standing",
     "Submission",
     "SubmissionState",
     "Track",
+    "Trial",
+    "TrialState",
 ]

@@ -1,4 +1,4 @@
-"""Who did what to what, and why; append-only."""
+"""The audit: actor, action, target and reason of each change; append-only."""
 
 from typing import Any, ClassVar
 
@@ -27,7 +27,7 @@ class AuditEntry(models.Model):
 
 
 def record(actor: Any, action: str, target: object, reason: str = "", **detail: Any) -> AuditEntry:
-    """Append one entry. `target` is named as `<model> <its words>`."""
+    """Append one entry. The target is stored as `<model> <its text>`."""
     known = actor if getattr(actor, "is_authenticated", False) else None
     return AuditEntry.objects.create(
         actor=known,

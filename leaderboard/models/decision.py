@@ -1,4 +1,4 @@
-"""A person's ruling on a flag, an erratum, a retraction: who, when, public reason; append-only."""
+"""Decisions on flags, errata and retractions, with author, time and public reason; append-only."""
 
 from typing import ClassVar
 

@@ -1,4 +1,4 @@
-"""What is ranked: a model, an agent, a person, a baseline; and the hidden system entrants that verify problems."""
+"""Entrants: models, agents, people, baselines, and the hidden system entrants that verify problems."""
 
 from typing import Any, ClassVar
 
@@ -21,7 +21,7 @@ class EntrantQuerySet(models.QuerySet["Entrant"]):
         return self.exclude(kind=EntrantKind.SYSTEM)
 
     def submittable_by(self, user: Any) -> "EntrantQuerySet":
-        """Entrants the user may submit for: owned, or in the team; an organiser also for baselines."""
+        """Entrants for which the user may submit: own ones, those of a team, and for organisers baselines."""
         if not user.is_authenticated:
             return self.none()
         mine = Q(owner=user) | Q(pk__in=Entrant.team.through.objects.filter(user_id=user.pk).values("entrant_id"))

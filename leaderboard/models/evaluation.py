@@ -1,4 +1,4 @@
-"""Evaluations, their append-only results, and the measurements and flags that hang on them."""
+"""Evaluations, their append-only results, and the results' measurements and flags."""
 
 from typing import ClassVar
 
@@ -7,7 +7,7 @@ from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
 
-from runners.protocol import Clock, FlagScope, Role, Verdict, Witness
+from runners.wire.protocol import Clock, FlagScope, Purpose, Role, Verdict, Witness
 
 SHARED_KEY_CHARACTERS = 200
 
@@ -19,15 +19,22 @@ class EvaluationState(models.TextChoices):
     CANCELLED = "cancelled", "Cancelled"
 
 
-FINAL_STATES = frozenset({EvaluationState.DONE, EvaluationState.CANCELLED})
+OPEN_STATES = frozenset({EvaluationState.QUEUED, EvaluationState.LEASED})
+
+
+class EvaluationQuerySet(models.QuerySet["Evaluation"]):
+    def live(self) -> "EvaluationQuerySet":
+        """The evaluations that count. Boards, scores, progress and pages read only these."""
+        return self.filter(purpose=Purpose.LIVE)
 
 
 class Evaluation(models.Model):
-    """(sample, track, judge version). Submission and problem are the sample's, kept here for the queries."""
+    """Unique by sample, track, judge version and purpose. Submission and problem repeat the sample's, for queries."""
 
     sample = models.ForeignKey("leaderboard.Sample", on_delete=models.PROTECT, related_name="evaluations")
     track = models.ForeignKey("leaderboard.Track", on_delete=models.PROTECT, related_name="evaluations")
     judge_version = models.CharField(max_length=20)
+    purpose = models.CharField(max_length=10, choices=[(p.value, p.value) for p in Purpose], default=Purpose.LIVE)
     submission = models.ForeignKey("leaderboard.Submission", on_delete=models.PROTECT, related_name="evaluations")
     problem = models.ForeignKey("problems.Problem", on_delete=models.PROTECT, related_name="evaluations")
     state = models.CharField(max_length=10, choices=EvaluationState.choices, default=EvaluationState.QUEUED)
@@ -37,9 +44,11 @@ class Evaluation(models.Model):
     queued_at = models.DateTimeField(default=timezone.now)
     done_at = models.DateTimeField(null=True, blank=True)
 
+    objects = EvaluationQuerySet.as_manager()
+
     class Meta:
         constraints: ClassVar = [
-            models.UniqueConstraint(fields=["sample", "track", "judge_version"], name="evaluation_identity"),
+            models.UniqueConstraint(fields=["sample", "track", "judge_version", "purpose"], name="evaluation_identity"),
         ]
         indexes: ClassVar = [
             models.Index(fields=["submission", "track", "state"], name="evaluation_progress"),  # submission page
@@ -52,6 +61,11 @@ class Evaluation(models.Model):
     def get_absolute_url(self) -> str:
         return reverse("evaluation", args=[self.pk])
 
+    @property
+    def is_open(self) -> bool:
+        """Whether it is queued or running."""
+        return self.state in OPEN_STATES
+
 
 class ResultOrigin(models.TextChoices):
     FLEET = "fleet", "Fleet"
@@ -60,7 +74,7 @@ class ResultOrigin(models.TextChoices):
 
 
 class Result(models.Model):
-    """One outcome of an evaluation; never changed, never deleted. The evaluation names the current one."""
+    """One outcome of an evaluation, never changed or deleted. The evaluation names its current result."""
 
     evaluation = models.ForeignKey(Evaluation, on_delete=models.PROTECT, related_name="results")
     origin = models.CharField(max_length=10, choices=ResultOrigin.choices)
@@ -87,14 +101,35 @@ class Result(models.Model):
         return self.verdict == Verdict.PASSED
 
 
+class ResultCase(models.Model):
+    """The result of one case of a problem. Each field has its own audience."""
+
+    result = models.ForeignKey(Result, on_delete=models.PROTECT, related_name="cases")
+    position = models.PositiveIntegerField()
+    name = models.CharField(max_length=200)
+    verdict = models.CharField(max_length=30, choices=[(v.value, v.value.replace("_", " ")) for v in Verdict])
+    fields = models.JSONField(default=list, help_text="CaseField rows: name, value, audience.")
+
+    class Meta:
+        ordering: ClassVar = ["position"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["result", "position"], name="result_case_position"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.verdict}"
+
+
 class Measurement(models.Model):
-    """The timing of one benchmark case. A candidate's row names the exact baseline row it was held against."""
+    """The timing of one benchmark case. A candidate's row names the baseline row that it was compared with."""
 
     result = models.ForeignKey(Result, null=True, blank=True, on_delete=models.PROTECT, related_name="measurements")
     problem = models.ForeignKey("problems.Problem", on_delete=models.PROTECT, related_name="measurements")
     track = models.ForeignKey("leaderboard.Track", on_delete=models.PROTECT, related_name="measurements")
     role = models.CharField(max_length=10, choices=[(r.value, r.value) for r in Role])
     case = models.CharField(max_length=200, blank=True)
+    baseline_name = models.CharField(max_length=40, blank=True, help_text="Of a baseline: reference, compiled, expert.")
+    is_primary = models.BooleanField(default=True, help_text="Of a baseline: whether speedups are over this one.")
     baseline = models.ForeignKey("self", null=True, blank=True, on_delete=models.PROTECT, related_name="candidates")
     shared_key = models.CharField(
         max_length=SHARED_KEY_CHARACTERS, blank=True, help_text="Set on a baseline shared by many results."
@@ -103,6 +138,8 @@ class Measurement(models.Model):
     ci_low_ms = models.FloatField(null=True, blank=True)
     ci_high_ms = models.FloatField(null=True, blank=True)
     runs_ms = models.JSONField(default=list)
+    calls_ms = models.JSONField(default=list, help_text="Every call of each process, where a process makes several.")
+    calls = models.JSONField(null=True, blank=True, help_text="The same as a blob: its sha256 and size.")
     clock = models.CharField(max_length=12, choices=[(c.value, c.value) for c in Clock])
     work_checked = models.BooleanField(default=False)
     witness = models.CharField(max_length=12, choices=[(w.value, w.value) for w in Witness], default="unavailable")
@@ -124,7 +161,7 @@ class Measurement(models.Model):
 
 
 class Flag(models.Model):
-    """Something about a result that a person should look at; stands until a decision dismisses it."""
+    """An observation about a result that an organiser should review. It stands until a decision dismisses it."""
 
     result = models.ForeignKey(Result, on_delete=models.PROTECT, related_name="flags")
     code = models.CharField(max_length=60)

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 
 class ProblemScore(models.Model):
-    """What a submission's samples of one problem come to on a track; a pure function of their current results."""
+    """Aggregate of a submission's samples of one problem on a track, computed from their current results."""
 
     submission = models.ForeignKey("leaderboard.Submission", on_delete=models.CASCADE, related_name="problem_scores")
     track = models.ForeignKey("leaderboard.Track", on_delete=models.PROTECT, related_name="problem_scores")
@@ -66,6 +66,9 @@ class Standing(models.Model):
     speedup_high = models.FloatField(null=True)
     correct_speedup = models.FloatField(null=True)
     fast_p = models.JSONField(default=list, help_text="Share of samples passed faster than each threshold.")
+    weighted = models.FloatField(null=True, help_text="pass@1 by the weights that the release gives to groups.")
+    weighted_low = models.FloatField(null=True)
+    weighted_high = models.FloatField(null=True)
     gflops = models.FloatField(null=True, help_text="Geometric mean over the problems every ranked entrant passed.")
     n_gflops_problems = models.PositiveIntegerField(default=0)
     roofline = models.FloatField(null=True, help_text="Mean share of the roofline over problems that declare work.")

@@ -10,11 +10,11 @@ from django.utils import timezone
 from problems.models import ReleaseState
 
 IMPORT = "import"
-"""`submitted_through` of results that an organiser brought in."""
+"""`submitted_through` of results that an organiser imported."""
 
 
 class SubmissionState(models.TextChoices):
-    """`accepted` → `done` or `cancelled`; a rerun or a cancelled evaluation does not reopen it."""
+    """`accepted` becomes `done` or `cancelled`. A rerun or a cancelled evaluation does not reopen it."""
 
     ACCEPTED = "accepted", "In progress"
     DONE = "done", "Done"
@@ -23,7 +23,7 @@ class SubmissionState(models.TextChoices):
 
 class SubmissionQuerySet(models.QuerySet["Submission"]):
     def visible_to(self, user: Any) -> "SubmissionQuerySet":
-        """Public ones of visible releases; a team sees its own; an organiser sees all."""
+        """Public submissions of visible releases; for a team also its own; for an organiser all."""
         if getattr(user, "is_staff", False):
             return self
         from leaderboard.models.entrant import Entrant
@@ -82,14 +82,20 @@ class Submission(models.Model):
     def get_absolute_url(self) -> str:
         return reverse("submission", args=[self.pk])
 
+    def has_open_work(self) -> bool:
+        """Whether any of its live evaluations is queued or running. One query."""
+        from leaderboard.models.evaluation import OPEN_STATES, Evaluation
+
+        return Evaluation.objects.live().filter(submission=self, state__in=OPEN_STATES).exists()
+
     @property
     def is_imported(self) -> bool:
-        """Its results came with it, measured elsewhere; they may have been run again here since."""
+        """Whether its results were imported. They may have been run again on this site since."""
         return self.submitted_through == IMPORT
 
 
 class Sample(models.Model):
-    """One solution to one problem. `invalid_reason` set: it is never run."""
+    """One solution to one problem. If `invalid_reason` is set, it never runs."""
 
     submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="samples")
     problem = models.ForeignKey("problems.Problem", on_delete=models.PROTECT, related_name="samples")
@@ -111,7 +117,7 @@ class Sample(models.Model):
 
 
 class Counted(models.Model):
-    """The one full submission of an entrant that its standing on a track rests on."""
+    """The full submission from which an entrant's standing on a track is computed."""
 
     entrant = models.ForeignKey("leaderboard.Entrant", on_delete=models.PROTECT, related_name="counted")
     release = models.ForeignKey("problems.Release", on_delete=models.PROTECT, related_name="counted")

@@ -1,4 +1,4 @@
-"""API tokens: shown once, stored as a digest, scoped and expiring."""
+"""API tokens. They are shown once, stored as digests, scoped, and they expire."""
 
 import hashlib
 import secrets
@@ -18,7 +18,7 @@ class Scope(models.TextChoices):
 
 
 def digest_of(secret: str) -> str:
-    """A plain sha256 is enough: the secret has 256 random bits, so there is nothing to guess."""
+    """The sha256 of a secret. A slow hash is not needed, since the secret has 256 random bits."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
@@ -41,7 +41,7 @@ class ApiToken(models.Model):
 
     @classmethod
     def issue(cls, user: Any, name: str, scopes: list[str], expires_at: datetime) -> tuple["ApiToken", str]:
-        """A new token and its secret, which nobody can read again."""
+        """Make a token and its secret, which cannot be read again."""
         secret = PREFIX + secrets.token_urlsafe(32)
         token = cls.objects.create(
             user=user, name=name, hint=secret[:8], digest=digest_of(secret), scopes=scopes, expires_at=expires_at
@@ -50,7 +50,7 @@ class ApiToken(models.Model):
 
     @classmethod
     def find(cls, secret: str) -> "ApiToken | None":
-        """The live token of this secret, its last use noted to the nearest few minutes."""
+        """The valid token of this secret, if any. Notes its last use, to within a few minutes."""
         now = timezone.now()
         token = (
             cls.objects.select_related("user")

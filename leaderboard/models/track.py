@@ -1,12 +1,19 @@
-"""Tracks: where results are comparable; and what each release and problem is on them."""
+"""Tracks, within which results are comparable, and the state of releases and problems on them."""
 
 from typing import ClassVar
 
+from django.core.exceptions import ValidationError
 from django.db import models
 from django.utils import timezone
 
-from problems.spec.skips import Hardware
-from runners.protocol import TrackSpec
+from leaderboard.peaks import why_bad_peaks
+from problems.spec.hardware import Hardware
+from runners.wire.protocol import TrackSpec
+
+
+def valid_peaks(value: object) -> None:
+    if reason := why_bad_peaks(value):
+        raise ValidationError(reason)
 
 
 class Track(models.Model):
@@ -21,7 +28,12 @@ class Track(models.Model):
     splits_jobs = models.BooleanField(
         default=False, help_text="Build and run as two jobs, so that builders may feed GPUs."
     )
-    peaks = models.JSONField(default=dict, blank=True, help_text="Measured ceilings: gflops by dtype, gbps.")
+    peaks = models.JSONField(
+        default=dict,
+        blank=True,
+        validators=[valid_peaks],
+        help_text='Measured ceilings: {"gbps": 4000, "gflops": {"fp32": 50000}}.',
+    )
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
@@ -58,12 +70,19 @@ def _version(text: str) -> tuple[int, int]:
 
 
 class ReleaseTrack(models.Model):
-    """A release offered on a track, and how fresh its ranking is (`touched_at` later than `ranked_at`: stale)."""
+    """A release offered on a track. Its ranking is stale if `touched_at` is later than `ranked_at`.
+
+    `ranking_error` is the reason why its last ranking failed. Ranking is tried again after the next change.
+    """
 
     release = models.ForeignKey("problems.Release", on_delete=models.PROTECT, related_name="on_tracks")
     track = models.ForeignKey(Track, on_delete=models.PROTECT, related_name="on_releases")
     touched_at = models.DateTimeField(null=True, blank=True)
     ranked_at = models.DateTimeField(null=True, blank=True)
+    ranking_error = models.TextField(blank=True)
+    ranking_failed_at = models.DateTimeField(
+        null=True, blank=True, help_text="The touched_at that could not be ranked."
+    )
 
     class Meta:
         constraints: ClassVar = [models.UniqueConstraint(fields=["release", "track"], name="release_track")]
@@ -71,9 +90,14 @@ class ReleaseTrack(models.Model):
     def __str__(self) -> str:
         return f"{self.release} on {self.track}"
 
+    @property
+    def is_stale(self) -> bool:
+        """Whether there are results that its ranking does not count yet."""
+        return self.touched_at is not None and (self.ranked_at is None or self.touched_at > self.ranked_at)
+
 
 class ProblemTrack(models.Model):
-    """A problem on a track: whether it is skipped there and why, and the baseline its speedups rest on."""
+    """A problem on a track: the reason if it is skipped there, and the baseline of its speedups."""
 
     problem = models.ForeignKey("problems.Problem", on_delete=models.CASCADE, related_name="on_tracks")
     track = models.ForeignKey(Track, on_delete=models.PROTECT, related_name="on_problems")

@@ -8,8 +8,8 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from leaderboard.actions.measured import measured_words
 from leaderboard.board import numerals
+from leaderboard.measured import measured_words
 from leaderboard.web import verdicts
 
 register = template.Library()
@@ -59,12 +59,6 @@ def ago(when: datetime | None) -> str:
 def words(code: str) -> str:
     """`busy_disagrees` → `Busy disagrees`."""
     return code.replace("_", " ").capitalize()
-
-
-@register.filter
-def share_of(part: float | None, whole: float) -> str:
-    """part of whole in %, for a bar's value."""
-    return "0" if not part or not whole else f"{100 * part / whole:.0f}"
 
 
 @register.filter

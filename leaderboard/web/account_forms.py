@@ -5,7 +5,8 @@ from typing import Any, ClassVar
 from django import forms
 from django.contrib.auth.models import User
 
-from leaderboard.actions.entrants import create_entrant, kinds_for, why_bad_name
+from leaderboard.actions.create_entrant import create_entrant
+from leaderboard.entrant_rules import kinds_for, why_bad_name
 from leaderboard.models import Entrant
 from leaderboard.models.token import Scope
 

@@ -8,11 +8,11 @@ from typing import Any
 from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
-from leaderboard.actions.measured import measured_words
 from leaderboard.board.columns import Cell, Column
 from leaderboard.board.query import BoardQuery
 from leaderboard.board.table import Row
 from leaderboard.charts.colours import colour_of
+from leaderboard.measured import measured_words
 from leaderboard.models.entrant import EntrantKind
 
 _SLUG = "SLUG"

@@ -15,6 +15,7 @@ from leaderboard.charts.chart import BoardRow
 from leaderboard.models import Decision, ReleaseTrack, Track
 from leaderboard.models.decision import DecisionKind
 from leaderboard.models.entrant import EntrantKind
+from leaderboard.verification import references_passed
 from leaderboard.web import board_html
 from leaderboard.web.figures import board_figure
 from leaderboard.web.lookups import chosen_track, release_or_404, tracks_of
@@ -39,7 +40,8 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
     found = table.load(visibility.visible_standings(request.user, release), query, groups)
     context = release_context(request, release, "board") | {
         "query": query, "tracks": tracks, "groups": groups, "all_groups": ALL_GROUPS, "table": found,
-        "ks": [k for k in release.ks if k > 1],
+        "place": _place(release, query),
+        "ks": [k for k in release.offered_ks if k > 1],
         "header": board_html.header(found.columns, query), "breadth": board_html.breadth(found.columns),
         "pinned": board_html.body(found.pinned, found.columns),
         "rows": board_html.body(found.rows, found.columns),
@@ -47,6 +49,12 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
         "exports": query.url(page=1), "unfiltered": BoardQuery(track=query.track, k=query.k, group=query.group).url(),
     }  # fmt: skip
     return render(request, "podium/board.html", context)
+
+
+def _place(release: Release, query: BoardQuery) -> ReleaseTrack | None:
+    """How fresh the ranking is, and why it could not be made anew where that failed."""
+    place = ReleaseTrack.objects.filter(release=release, track__slug=query.track)
+    return place.only("ranked_at", "touched_at", "ranking_error").first()
 
 
 def _export(request: HttpRequest, slug: str) -> tuple[Release, BoardQuery, list[Any], list[table.Row]]:
@@ -142,5 +150,8 @@ def about(request: HttpRequest, slug: str) -> HttpResponse:
     errata = Decision.objects.filter(kind=DecisionKind.PROBLEM_VOIDED, problem__release=release).select_related(
         "problem"
     )
-    context = {"offered": offered, "errata": errata, "n_problems": release.problems.count()}
+    context = {
+        "offered": offered, "errata": errata, "n_problems": release.problems.count(),
+        "references_passed": references_passed(release),
+    }  # fmt: skip
     return render(request, "podium/release_about.html", release_context(request, release, "release_about") | context)

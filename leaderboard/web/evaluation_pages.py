@@ -9,20 +9,17 @@ from django.http import FileResponse, Http404, HttpRequest, HttpResponse, JsonRe
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
-from leaderboard import blobs, visibility
-from leaderboard.actions.errors import Refused
-from leaderboard.actions.measured import measured_words, where_measured
+from leaderboard import blobs, logs, visibility
 from leaderboard.actions.rerun import rerun
 from leaderboard.charts import runs
+from leaderboard.errors import Refused
+from leaderboard.measured import measured_words, where_measured
 from leaderboard.models import AuditEntry, Evaluation, Measurement, Result
 from leaderboard.models.evaluation import ResultOrigin
-from leaderboard.web import logs
+from leaderboard.rates import Declared
 from leaderboard.web.lookups import evaluation_or_404
-from leaderboard.web.timings import device_facts, roof_of, timings_of
-from leaderboard.work import Work
+from leaderboard.web.timings import are_provisional, device_facts, roof_of, timings_of
 from problems.spec.solution import FileSolution, SourceFile, parse_solution
-from runners.fleet.models import Attempt, AttemptState, JobState
-from runners.protocol import JUDGE_VERSION, Stage
 
 PROVENANCE_LABELS = {
     "node": "Node", "cpu_model": "CPU", "cpu_cores": "Cores", "gpu": "GPU", "gpu_uuid": "GPU id", "driver": "Driver",
@@ -43,14 +40,12 @@ def evaluation(request: HttpRequest, pk: int) -> HttpResponse:
         "solution": _solution(found) if view.solution else None,
         "history": found.results.all(),
         "reruns": AuditEntry.objects.filter(target=f"evaluation {found}", action="rerun"),
-        "attempt": _attempt(request, found),
-        "waits_to_run": _waits_to_run(found),
-        "judge_version": JUDGE_VERSION,
     }  # fmt: skip
     if result:
         context |= {
             "reason": visibility.shown_reason(view, result.verdict, result.reason),
             "steps": logs.steps_of(result, view),
+            "cases": visibility.shown_cases(view, result.cases.all()),
             **_times(found, result),
             "provenance": _provenance(result.provenance),
             "imported": measured_words(where_measured([result.provenance])) if _is_imported(result) else "",
@@ -61,10 +56,14 @@ def evaluation(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _times(found: Evaluation, result: Result) -> dict[str, Any]:
-    rows, work = measurements_of(result), Work.of(found.problem)
+    rows, cases = measurements_of(result), found.problem.timed_cases
     result.evaluation = found
-    roof = roof_of(result, work)
-    return {"timings": timings_of(rows, work, roof), "work": work, "roof": roof, "device_facts": device_facts(rows)}
+    roof = roof_of(result, cases)
+    timings = timings_of(rows, cases, roof)
+    return {
+        "timings": timings, "work": Declared.by(cases), "roof": roof, "device_facts": device_facts(rows),
+        "provisional": are_provisional(result, found.submission.release),
+    }  # fmt: skip
 
 
 def _is_imported(result: Result) -> bool:
@@ -91,20 +90,6 @@ def _solution(found: Evaluation) -> list[SourceFile]:
 def _provenance(facts: Mapping[str, Any]) -> list[tuple[str, Any]]:
     rows = [(label, facts.get(name)) for name, label in PROVENANCE_LABELS.items()]
     return [(label, "yes" if value is True else value) for label, value in rows if value not in (None, "", 0, False)]
-
-
-def _attempt(request: HttpRequest, found: Evaluation) -> dict[str, Any] | None:
-    """Who works on it now, and the last lines of it for those who may read them."""
-    running = Attempt.objects.filter(job__evaluation=found, state=AttemptState.LEASED).select_related("node").first()
-    if running is None:
-        return None
-    may_see = visibility.may_see_live_tail(request.user, found.submission, running.work_stage)
-    return {"attempt": running, "tail": running.log_tail if may_see else ""}
-
-
-def _waits_to_run(found: Evaluation) -> bool:
-    """Whether it is built and waits for a node that can run it."""
-    return found.jobs.filter(stage=Stage.RUN, state=JobState.QUEUED).exists()
 
 
 @require_safe

@@ -11,7 +11,7 @@ from problems.models import Release
 
 
 @dataclass(frozen=True)
-class Figure:
+class ChartFigure:
     """`name` is that of a downloaded picture."""
 
     title: str
@@ -25,6 +25,6 @@ def with_track(address: str, track: Track | None) -> str:
     return f"{address}?track={track.slug}" if track else address
 
 
-def board_figure(release: Release, track: Track | None, chart: Chart, rows: Sequence[BoardRow]) -> Figure:
+def board_figure(release: Release, track: Track | None, chart: Chart, rows: Sequence[BoardRow]) -> ChartFigure:
     address = with_track(reverse("chart", args=[release.slug, chart.name]), track)
-    return Figure(chart.title, chart.caption, f"{release.slug}-{chart.name}", address, chart.table(rows))
+    return ChartFigure(chart.title, chart.caption, f"{release.slug}-{chart.name}", address, chart.table(rows))

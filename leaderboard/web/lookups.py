@@ -35,7 +35,7 @@ def submission_or_404(request: HttpRequest, pk: int) -> tuple[Submission, Submis
 
 
 def evaluation_or_404(request: HttpRequest, pk: int) -> tuple[Evaluation, SubmissionView]:
-    rows = Evaluation.objects.select_related(
+    rows = visibility.visible_evaluations(request.user).select_related(
         "submission__entrant", "submission__release", "problem", "track", "sample", "current_result"
     )
     evaluation = get_object_or_404(rows, pk=pk)

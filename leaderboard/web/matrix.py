@@ -28,7 +28,8 @@ def matrix(submission: Submission, track: Track, problems: Sequence[Problem]) ->
     ruled = Decision.objects.filter(flag=OuterRef("pk"), kind="flag_dismissed")
     flagged = Flag.objects.filter(result=OuterRef("current_result")).exclude(Exists(ruled))
     rows = (
-        Evaluation.objects.filter(submission=submission, track=track, problem__in=[one.pk for one in problems])
+        Evaluation.objects.live()
+        .filter(submission=submission, track=track, problem__in=[one.pk for one in problems])
         .annotate(flagged=Exists(flagged))
         .order_by("sample__index")
         .values_list("problem_id", "sample__index", "pk", "state", "current_result__verdict", "flagged")

@@ -13,16 +13,16 @@ from leaderboard import visibility
 from leaderboard.charts import roofline as charts
 from leaderboard.models import Decision, Entrant, ProblemTrack, Track
 from leaderboard.models.decision import DecisionKind
+from leaderboard.rates import Declared
 from leaderboard.web import submit_forms
 from leaderboard.web.lookups import chosen_track, problem_or_404, release_or_404, tracks_of
 from leaderboard.web.paging import other_parameters, page_of
-from leaderboard.web.problem_ranking import figure_of, points_of, ranking_of, roof_of
+from leaderboard.web.problem_ranking import figure_of, points_of, ranking_of, roofs_of
 from leaderboard.web.statement import as_html
 from leaderboard.web.tabs import release_context
-from leaderboard.work import Work
 from problems.models import Problem, Release
-from problems.spec.problem import CommandProblem
-from problems.spec.solution import SourceFile
+from problems.spec.record import ProblemRecord
+from problems.spec.solution import FileSolution, SourceFile
 
 
 @dataclass(frozen=True)
@@ -95,11 +95,13 @@ def problem_context(request: HttpRequest, found: Problem) -> dict[str, Any]:
     tracks = tracks_of(release)
     track = chosen_track(request, tracks)
     on_track = ProblemTrack.objects.filter(problem=found, track=track).first()
-    work, ranking = Work.of(found), ranking_of(request.user, found, track)
+    cases, ranking = found.timed_cases, ranking_of(request.user, found, track)
     context = {
-        "problem": found, "spec": spec, "statement": as_html(spec.prompt), "files": _files(request.user, found, spec),
-        "references": _references(spec), "tracks": tracks, "track": track,
-        "on_track": on_track, "ranking": ranking, "work": work, "figure": figure_of(found, track, ranking, on_track),
+        "problem": found, "spec": spec, "kind_template": f"problems/kinds/{spec.kind}.html",
+        "statement": as_html(spec.prompt), "files": _files(request.user, spec),
+        "tracks": tracks, "track": track,
+        "on_track": on_track, "ranking": ranking, "cases": cases, "work": Declared.by(cases),
+        "figure": figure_of(found, track, ranking),
         "voided": Decision.objects.filter(kind=DecisionKind.PROBLEM_VOIDED, problem=found).first(),
         "form": submit_forms.typed_form_for(request, found, track), "why_closed": release.why_closed(),
     }  # fmt: skip
@@ -116,25 +118,14 @@ class Files:
     """For organisers alone."""
 
 
-def _files(user: Any, found: Problem, spec: CommandProblem) -> Files:
-    shown = visibility.visible_test_paths(user, found)
-    tests = [file for file in spec.test_files if file.path in shown]
-    reference = spec.baseline_solution if visibility.may_see_reference(user) else None
+def _files(user: Any, spec: ProblemRecord) -> Files:
+    files = visibility.shown_files(user, spec)
+    reference = spec.reference if visibility.may_see_reference(user) else None
     return Files(
-        visible=[*spec.context_files, *tests],
-        n_held_out=len(spec.test_files) - len(tests),
-        reference=list(getattr(reference, "files", [])),
+        visible=[one.file for one in files.shown],
+        n_held_out=len(files.held_out_paths),
+        reference=reference.files if isinstance(reference, FileSolution) else [],
     )
-
-
-def _references(spec: CommandProblem) -> str:
-    wanted = spec.source_references
-    if wanted is None:
-        return ""
-    parts = [", ".join(f"`{name}`" for name in wanted.all or [])]
-    if wanted.any:
-        parts.append("one of " + ", ".join(f"`{name}`" for name in wanted.any))
-    return " and ".join(part for part in parts if part)
 
 
 @require_safe
@@ -142,8 +133,8 @@ def roofline(request: HttpRequest, slug: str, problem_slug: str) -> JsonResponse
     """The problem's roofline as plotly.js draws it."""
     found = problem_or_404(request, slug, problem_slug)
     track = chosen_track(request, tracks_of(found.release))
-    roof = roof_of(found, track)
-    if roof is None:
+    roofs = roofs_of(found, track)
+    if not roofs:
         raise Http404(f"{found.task_id} has no roofline here: it needs flops, bytes and the track's measured peaks.")
-    on_track = ProblemTrack.objects.filter(problem=found, track=track).first()
-    return JsonResponse(charts.spec(roof, points_of(found, track, ranking_of(request.user, found, track), on_track)))
+    points = points_of(found, track, ranking_of(request.user, found, track))
+    return JsonResponse(charts.spec(roofs, points))

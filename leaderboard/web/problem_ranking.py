@@ -9,10 +9,12 @@ from django.urls import reverse
 from leaderboard import visibility
 from leaderboard.charts import roofline as charts
 from leaderboard.charts.chart import MAX_ENTRANTS
-from leaderboard.models import ProblemTrack, Track
-from leaderboard.web.figures import Figure, with_track
-from leaderboard.work import Ceilings, Rates, Work, rates
+from leaderboard.models import Measurement, Track
+from leaderboard.rates import Ceilings, Rates, rates_of
+from leaderboard.web.figures import ChartFigure, with_track
 from problems.models import Problem
+from problems.spec.case import Case
+from runners.wire.protocol import Role
 
 RANKING_ROWS = 100
 
@@ -32,43 +34,56 @@ def ranking_of(user: Any, found: Problem, track: Track | None) -> list[dict[str,
 
 
 def _rates(found: Problem, track: Track | None, best_ms: float | None) -> Rates:
-    return Rates(None, None, None) if best_ms is None else rates(Work.of(found), _ceilings(found, track), best_ms)
+    return Rates() if best_ms is None else rates_of(found.timed_cases, _peaks(track), best_ms)
 
 
-def _ceilings(found: Problem, track: Track | None) -> Ceilings:
-    return Ceilings.of(track.peaks if track else {}, Work.of(found).dtype)
+def _peaks(track: Track | None) -> Mapping[str, Any]:
+    return track.peaks if track else {}
 
 
-def roof_of(found: Problem, track: Track | None) -> charts.Roofline | None:
-    """None where the problem does not declare both kinds of work, or the track's peaks are not measured."""
-    work, ceilings = Work.of(found), _ceilings(found, track)
-    if work.intensity is None or not ceilings.gflops or not ceilings.gbps:
-        return None
-    return charts.Roofline(ceilings.gflops, ceilings.gbps, work.dtype, work.intensity)
+def roofs_of(found: Problem, track: Track | None) -> list[charts.Roof]:
+    """One for each data type of the cases that declare both kinds of work; without measured peaks there is none."""
+    dtypes = dict.fromkeys(case.dtype for case in _full_cases(found).values())
+    ceilings = [Ceilings.of(_peaks(track), dtype) for dtype in dtypes]
+    return [charts.Roof(one.gflops, one.gbps, one.dtype) for one in ceilings if one.gflops and one.gbps]
 
 
-def points_of(
-    found: Problem, track: Track | None, ranking: Sequence[Mapping[str, Any]], on_track: ProblemTrack | None
-) -> list[charts.Point]:
-    """The best times of the ranking, and the reference's."""
-    times = [
-        (row["submission__entrant_id"], row["submission__entrant__name"], row["best_ms"])
-        for row in ranking[:MAX_ENTRANTS]
+def _full_cases(found: Problem) -> dict[str, Case]:
+    """The cases that have a place on the roofline, by name."""
+    return {case.name: case for case in found.timed_cases if case.flops and case.bytes}
+
+
+def points_of(found: Problem, track: Track | None, ranking: Sequence[Mapping[str, Any]]) -> list[charts.Point]:
+    """For each case the time of each entrant's best sample, and the reference's; one query."""
+    cases = _full_cases(found)
+    ranked = {row["best_evaluation_id"]: row for row in ranking[:MAX_ENTRANTS] if row["best_evaluation_id"]}
+    place = {evaluation_id: n for n, evaluation_id in enumerate(ranked)}
+    measured = Measurement.objects.filter(
+        result__current_of__in=ranked, role=Role.CANDIDATE, case__in=cases
+    ).values_list("result__current_of", "case", "median_ms", "baseline__median_ms")
+    rows = sorted(measured, key=lambda row: (place[row[0]], row[1]))
+    references = {case: baseline_ms for _, case, _, baseline_ms in rows if baseline_ms}
+    own = [
+        _point(ranked[pk]["submission__entrant_id"], ranked[pk]["submission__entrant__name"], cases[case], ms, track)
+        for pk, case, ms, _ in rows
     ]
-    times.append((None, "Reference solution", on_track.baseline_median_ms if on_track else None))
-    known = [(pk, name, time, _rates(found, track, time)) for pk, name, time in times if time]
-    return [
-        charts.Point(pk, name, time, one.gflops or 0.0, one.gbps or 0.0, one.roofline or 0.0)
-        for pk, name, time, one in known
-    ]
+    reference = [_point(None, "Reference solution", cases[name], ms, track) for name, ms in references.items()]
+    return [*own, *reference]
 
 
-def figure_of(
-    found: Problem, track: Track | None, ranking: Sequence[Mapping[str, Any]], on_track: ProblemTrack | None
-) -> Figure | None:
-    points = points_of(found, track, ranking, on_track)
-    if roof_of(found, track) is None or not points:
+def _point(entrant_id: int | None, name: str, case: Case, time_ms: float, track: Track | None) -> charts.Point:
+    rates = rates_of([case], _peaks(track), time_ms)
+    assert case.flops and case.bytes
+    label = f"{name}, {case.name}" if case.name else name
+    intensity = case.flops / case.bytes
+    return charts.Point(
+        entrant_id, label, time_ms, rates.gflops or 0.0, rates.gbps or 0.0, rates.roofline or 0.0, intensity
+    )
+
+
+def figure_of(found: Problem, track: Track | None, ranking: Sequence[Mapping[str, Any]]) -> ChartFigure | None:
+    if not roofs_of(found, track) or not (points := points_of(found, track, ranking)):
         return None
     address = with_track(reverse("roofline", args=[found.release.slug, found.slug]), track)
     name = f"{found.release.slug}-{found.slug}-roofline"
-    return Figure("Roofline", charts.CAPTION, name, address, charts.table(points))
+    return ChartFigure("Roofline", charts.CAPTION, name, address, charts.table(points))

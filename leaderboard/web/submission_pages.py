@@ -1,4 +1,4 @@
-"""A submission's page, its live part, and what its team can do with it."""
+"""A submission's page, its table of samples as htmx refreshes it, and what its team can do with it."""
 
 import io
 from typing import Any
@@ -12,14 +12,12 @@ from django.views.decorators.http import require_POST, require_safe
 
 from leaderboard import blobs
 from leaderboard.actions.cancel import cancel
-from leaderboard.actions.errors import Refused
 from leaderboard.actions.rerun import rerun
+from leaderboard.errors import Refused
 from leaderboard.models import AuditEntry, Decision, Evaluation, Submission
-from leaderboard.visibility import SubmissionView
 from leaderboard.web.lookups import chosen_track, submission_or_404
 from leaderboard.web.matrix import matrix
 from leaderboard.web.paging import other_parameters, page_of
-from leaderboard.web.progress import progress_of
 from leaderboard.web.verdicts import VERDICTS
 from problems.formats.compute_eval.packs import write_solution_pack
 from problems.models import Problem
@@ -32,26 +30,27 @@ def submission(request: HttpRequest, pk: int) -> HttpResponse:
     found, view = submission_or_404(request, pk)
     decisions = Decision.objects.filter(submission=found).select_related("decided_by")
     history = AuditEntry.objects.filter(target=f"submission {found}"[:200]) if view.may_change else []
-    context = _live_context(request, found, view) | {"decisions": decisions, "history": history, "verdicts": VERDICTS}
+    context = {"view": view, "decisions": decisions, "history": history, "verdicts": VERDICTS}
+    context |= _samples_context(request, found)
     return render(request, "podium/submission.html", context)
 
 
 @require_safe
 @never_cache
-def submission_progress(request: HttpRequest, pk: int) -> HttpResponse:
-    """The live part alone, polled by the page."""
-    found, view = submission_or_404(request, pk)
-    return render(request, "podium/submission_live.html", _live_context(request, found, view))
+def submission_samples(request: HttpRequest, pk: int) -> HttpResponse:
+    """The table of samples alone; the page fetches it every two seconds while work is open."""
+    found, _ = submission_or_404(request, pk)
+    return render(request, "podium/submission_samples.html", _samples_context(request, found))
 
 
-def _live_context(request: HttpRequest, found: Submission, view: SubmissionView) -> dict[str, Any]:
+def _samples_context(request: HttpRequest, found: Submission) -> dict[str, Any]:
     tracks = list(found.tracks.order_by("slug"))
     track = chosen_track(request, tracks)
     page = page_of(request, _problems(found))
     rows = matrix(found, track, list(page.object_list)) if track else []
     return {
-        "submission": found, "view": view, "progress": progress_of(found), "tracks": tracks, "track": track,
-        "matrix": rows, "page": page, "parameters": other_parameters(request),
+        "submission": found, "is_live": found.has_open_work(), "tracks": tracks, "track": track, "matrix": rows,
+        "page": page, "parameters": other_parameters(request),
         "n_columns": found.n_samples_per_problem,
     }  # fmt: skip
 
@@ -80,7 +79,7 @@ def cancel_submission(request: HttpRequest, pk: int) -> HttpResponse:
 def rerun_submission(request: HttpRequest, pk: int) -> HttpResponse:
     """Run the evaluations with the verdict named (all when none is named) again."""
     found, _ = submission_or_404(request, pk)
-    rows = Evaluation.objects.filter(submission=found).select_related("submission__entrant", "current_result")
+    rows = Evaluation.objects.live().filter(submission=found).select_related("submission__entrant", "current_result")
     verdict = request.POST.get("verdict")
     if verdict in VERDICTS:
         rows = rows.filter(current_result__verdict=verdict)

@@ -13,11 +13,10 @@ from problems.spec.solution import SourceFile
 
 MEBIBYTE = 1024 * 1024
 MAX_TYPED_FILES = 8
-_DEFAULT_PATHS = {"cuda_cpp": "solution.cu", "cpp": "solution.cpp"}
 
 
-class OrderForm(forms.Form):
-    """What every submission says besides its samples."""
+class MetadataForm(forms.Form):
+    """The fields that every submission has besides its samples."""
 
     entrant = forms.ModelChoiceField(Entrant.objects.none(), label="Model", to_field_name="slug", empty_label=None)
     tracks = forms.ModelMultipleChoiceField(
@@ -38,7 +37,7 @@ class OrderForm(forms.Form):
         return bool(self.fields["entrant"].queryset)  # type: ignore[attr-defined]
 
 
-class UploadForm(OrderForm):
+class UploadForm(MetadataForm):
     """A solutions pack, a zip of folders or JSON lines."""
 
     file = forms.FileField(
@@ -62,7 +61,7 @@ class UploadForm(OrderForm):
         return file
 
 
-class TypedForm(OrderForm):
+class TypedForm(MetadataForm):
     """One solution to one problem, as one or more files: `path-0`, `content-0`, `path-1` …"""
 
     def __init__(self, data: Any, *, starter: Sequence[SourceFile], **kwargs: Any) -> None:
@@ -88,14 +87,6 @@ class TypedForm(OrderForm):
         return cleaned
 
 
-def starter_of(problem: Problem) -> list[SourceFile]:
-    """The problem's starter files, else one empty file with the paths that its reference uses or the type suggests."""
-    spec = problem.spec
-    if spec.podium.starter:
-        return list(spec.podium.starter)
-    return [SourceFile(path=_DEFAULT_PATHS.get(problem.type, "solution.py"), content="")]
-
-
 def typed_form_for(request: HttpRequest, problem: Problem, track: Track | None) -> TypedForm | None:
     """The form on a problem's page; None for those who have not signed in."""
     if not request.user.is_authenticated:
@@ -105,7 +96,7 @@ def typed_form_for(request: HttpRequest, problem: Problem, track: Track | None) 
 
 def typed_form(request: HttpRequest, problem: Problem, data: Any = None, initial: Any = None) -> TypedForm:
     tracks = offered_tracks(problem.release)
-    return TypedForm(data, starter=starter_of(problem), user=request.user, tracks=tracks, initial=initial)
+    return TypedForm(data, starter=problem.spec.starter_files, user=request.user, tracks=tracks, initial=initial)
 
 
 def offered_tracks(release: Release) -> list[Track]:

@@ -9,12 +9,14 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
-from leaderboard.actions.catalogue import catalogue_of
-from leaderboard.actions.errors import Refused
-from leaderboard.actions.submit import Order, Receipt, submit
+from leaderboard.actions.submit import submit
+from leaderboard.catalogue import catalogue_of
+from leaderboard.errors import Refused
+from leaderboard.rows.store_once import Receipt
+from leaderboard.rows.submissions import SubmissionMetadata
 from leaderboard.web.lookups import problem_or_404, tracks_of
 from leaderboard.web.problem_pages import problem_context
-from leaderboard.web.submit_forms import OrderForm, TypedForm, UploadForm, typed_form
+from leaderboard.web.submit_forms import MetadataForm, TypedForm, UploadForm, typed_form
 from problems.formats.submission import PackRefused, SubmissionDraft, UploadLimits, read_submission, single_solution
 from problems.models import Problem, Release, ReleaseState
 
@@ -67,13 +69,13 @@ def _attempt_upload(request: HttpRequest, release: Release, form: UploadForm) ->
 
 
 def _submit(
-    request: HttpRequest, release: Release, form: OrderForm, draft: SubmissionDraft, *, counted: bool
+    request: HttpRequest, release: Release, form: MetadataForm, draft: SubmissionDraft, *, counted: bool
 ) -> Receipt:
     said = form.cleaned_data
-    order = Order(
+    metadata = SubmissionMetadata(
         entrant=said["entrant"], release=release, tracks=list(said["tracks"]), asks_to_count=counted, note=said["note"]
     )
-    receipt = submit(request.user, order, draft)
+    receipt = submit(request.user, metadata, draft)
     for notice in draft.notices[:20]:
         messages.info(request, notice.message)
     return receipt

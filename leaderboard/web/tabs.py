@@ -30,6 +30,10 @@ def banners(release: Release) -> list[str]:
     if release.results_are_hidden and release.hidden_until:
         until = f"{release.hidden_until:%Y-%m-%d %H:%M} UTC"
         lines.append(f"Results are hidden until {until}; until then each team sees only its own.")
+    if release.unverified_reason:
+        lines.append(f"Published without verification on this site: {release.unverified_reason}")
+    if release.correction:
+        lines.append(f"Its ranking was corrected after publication. {release.correction}")
     if not release.is_public:
         lines.append("Private: only invited people and organisers see this release.")
     return lines

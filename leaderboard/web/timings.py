@@ -6,7 +6,10 @@ from typing import Any
 
 from leaderboard.board.numerals import MISSING, percent
 from leaderboard.models import Measurement, Result
-from leaderboard.work import Ceilings, Rates, Work, rates
+from leaderboard.rates import Ceilings, Rates, rates_of
+from leaderboard.rows.measurements import is_provisional
+from problems.models import Release
+from problems.spec.case import Case
 
 DEVICE_LABELS: Mapping[str, tuple[str, str]] = {
     "sm_clock_mhz": ("SM clock, median", "MHz"),
@@ -46,19 +49,21 @@ class DeviceFact:
 
 
 @dataclass(frozen=True)
-class Roof:
+class RooflineCeilings:
     """The ceilings that shares of the roofline are of."""
 
-    ceilings: Ceilings
-    dtype: str
+    ceilings: tuple[Ceilings, ...]
+    """One for each data type that the cases declare."""
+    peaks: Mapping[str, Any]
     of_this_gpu: bool
     """Measured on the very device of the result, else on another of the track's."""
 
 
-def roof_of(result: Result, work: Work) -> Roof:
+def roof_of(result: Result, cases: Sequence[Case]) -> RooflineCeilings:
     own = known_peaks(result.provenance)
     peaks = own or result.evaluation.track.peaks
-    return Roof(Ceilings.of(peaks, work.dtype), work.dtype, of_this_gpu=bool(own))
+    dtypes = dict.fromkeys(case.dtype for case in cases)
+    return RooflineCeilings(tuple(Ceilings.of(peaks, dtype) for dtype in dtypes), peaks, of_this_gpu=bool(own))
 
 
 def known_peaks(provenance: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -67,12 +72,23 @@ def known_peaks(provenance: Mapping[str, Any]) -> Mapping[str, Any]:
     return peaks if peaks.get("gbps") or peaks.get("gflops") else {}
 
 
-def timings_of(rows: Sequence[Measurement], work: Work, roof: Roof) -> list[Timing]:
-    return [Timing(row, rates(work, roof.ceilings, row.median_ms)) for row in rows]
+def timings_of(rows: Sequence[Measurement], cases: Sequence[Case], roof: RooflineCeilings) -> list[Timing]:
+    """Each measurement with the rates of its own case."""
+    by_name = {case.name: case for case in cases}
+    return [Timing(row, _rates(row, by_name.get(row.case), roof)) for row in rows]
+
+
+def _rates(row: Measurement, case: Case | None, roof: RooflineCeilings) -> Rates:
+    return rates_of([case], roof.peaks, row.median_ms) if case else Rates()
+
+
+def are_provisional(result: Result, release: Release) -> bool:
+    """Whether the times were measured under a weaker timing policy than the release promises."""
+    return is_provisional(str(result.provenance.get("timing_policy", "")), release.timing_policy)
 
 
 def device_facts(rows: Sequence[Measurement]) -> list[DeviceFact]:
-    """What was seen of the device during each measurement; empty where nothing was."""
+    """The device's observations during each measurement; empty if there are none."""
     devices: list[Mapping[str, Any]] = [row.device or {} for row in rows]
     seen = dict.fromkeys(name for device in devices for name in device)
     names = [*(name for name in DEVICE_LABELS if name in seen), *(name for name in seen if name not in DEVICE_LABELS)]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from runners.protocol import Verdict
+from runners.wire.protocol import Verdict
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,1 @@
-"""Grades solutions on this machine, without a site: what stands behind `podium evaluate`."""
+"""Grades solutions on this machine without a site: the implementation of `podium evaluate`."""

@@ -1,6 +1,6 @@
-"""Looks after this machine's GPUs while `podium evaluate` uses them: cleaned between packs, their peaks known."""
+"""Cleans this machine's GPUs between the packs of `podium evaluate`, and measures their peaks."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
 from dataclasses import dataclass
@@ -8,58 +8,50 @@ from pathlib import Path
 from typing import Protocol
 
 from runners.agent import capabilities
-from runners.agent.environment import unmeasured
-from runners.agent.errors import SiteUnavailable
-from runners.agent.gpu.devices import Gpus
-from runners.agent.gpu.keeper import Keeper, Unwatched
-from runners.agent.gpu.ledger import Ledger
-from runners.agent.gpu.tool import GpuTool
-from runners.agent.native import default_cache_directory
-from runners.agent.slots import Lanes
-from runners.protocol import GpuCapability, NodeHealth, NodeHealthReply, Peaks
+from runners.agent.assembly import keeper_of
+from runners.agent.devices.gpus import Gpus
+from runners.agent.devices.keeper import Keeper
+from runners.agent.devices.lanes import Lanes
+from runners.agent.ground.errors import SiteUnavailable
+from runners.wire.health import NodeHealth, NodeHealthReply
+from runners.wire.protocol import GpuCapability
 
 
 @dataclass(frozen=True)
-class Devices:
-    """All of them as they were at the opening; without a GPU there is nothing to clean and no peak."""
+class LocalGpus:
+    """All GPUs that the machine had at the start. Without a GPU it does nothing."""
 
     found: list[GpuCapability]
     gpus: Gpus | None = None
     keeper: Keeper | None = None
 
     @classmethod
-    def open(cls, folder: Path) -> "Devices":
-        """Raises ToolUnavailable: without its program nothing would be cleaned."""
+    def open(cls, folder: Path) -> "LocalGpus":
+        """Find the GPUs. Raises ToolUnavailable, because without podium-gpu no device would be scrubbed."""
         gpus = Gpus.open()
         found = capabilities.gpus_by_nvidia_smi() if gpus is None else gpus.capabilities()
-        if found:
-            tool = GpuTool.build(default_cache_directory())
-            return cls(found, gpus, Keeper(gpus or Unwatched(), found, tool, Ledger(folder / "gpus"), _nobody_to_tell))
-        if gpus:
+        if gpus and not found:
             gpus.close()
-        return cls([])
+            gpus = None
+        return cls(found, gpus, keeper_of(found, gpus, folder, _nobody_to_tell))
 
     @property
     def uuids(self) -> tuple[str, ...]:
         return tuple(gpu.uuid for gpu in self.found)
 
-    @property
-    def peaks(self) -> Callable[[str], Peaks]:
-        return self.keeper.peaks_of if self.keeper else unmeasured
-
     def clean_ahead(self) -> "CleanedAhead | None":
-        """Begins at once."""
+        """Begin to clean all GPUs in the background; None without GPUs."""
         return CleanedAhead(self.keeper, self.uuids) if self.keeper else None
 
     def measure_peaks(self, lanes: Lanes, cleaned: "CleanedAhead | None") -> None:
-        """In some seconds, before anything else runs on them."""
+        """Measure the peaks, before anything else runs on the GPUs. Takes some seconds."""
         if self.keeper and cleaned:
             cleaned.wait()
             self.keeper.begin(lanes)
 
 
 class Cleaner(Protocol):
-    """See `Keeper`."""
+    """The methods of `Keeper` that cleaning uses."""
 
     def clean(self, uuid: str) -> None: ...
 
@@ -67,7 +59,7 @@ class Cleaner(Protocol):
 
 
 class CleanedAhead:
-    """Cleans devices between packs, and for the first one while what it needs besides is made ready."""
+    """Cleans devices between packs, and for the first pack in the background while other parts are prepared."""
 
     def __init__(self, cleaner: Cleaner, uuids: Sequence[str]) -> None:
         self._cleaner = cleaner
@@ -76,15 +68,15 @@ class CleanedAhead:
         pool.shutdown(wait=False)
 
     def __call__(self, uuid: str) -> None:
-        """Raises SandboxFault."""
+        """Clean the device unless that was done ahead. Raises SandboxFault."""
         ahead = self._ahead.pop(uuid, None)
         if ahead is None:
             return self._cleaner.clean(uuid)
         ahead.result()
-        return self._cleaner.expect_nobody(uuid)  # that may have come meanwhile
+        return self._cleaner.expect_nobody(uuid)  # a process may have started meanwhile
 
     def wait(self) -> None:
-        """Until what was begun ahead has ended, however it did."""
+        """Wait until the cleaning in the background has ended, with or without an error."""
         wait_for(self._ahead.values())
 
 

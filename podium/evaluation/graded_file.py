@@ -1,8 +1,9 @@
-"""The file of graded rows: appended to as rows come, and taken up again where an earlier run left it."""
+"""The file of graded rows. Rows are appended as they come, and a later run continues the file."""
 
 import fcntl
 import json
 import os
+import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -10,19 +11,20 @@ from typing import Any, BinaryIO
 from podium.evaluation.rows import Graded, summary_row
 from problems.formats.compute_eval.graded import graded_line
 from problems.formats.compute_eval.summary_row import SummaryRow
+from runners.agent.ground.atomic import write_atomically
 
 Key = tuple[str, int]
 
 
 class NotOurs(Exception):
-    """The file holds something else, or another run is writing it; the message says how to go on."""
+    """The file has other contents, or another run is writing it. The message says how to go on."""
 
 
 class GradedFile:
     """Rows of one solutions pack. `expected` maps each sample's key to the digest of its inputs."""
 
     def __init__(self, path: Path, expected: Mapping[Key, str]) -> None:
-        """Keep the rows whose inputs are still the same, drop the rest and any line cut short. Raises NotOurs."""
+        """Keep the rows with unchanged inputs; drop other rows and truncated lines. Raises NotOurs."""
         self.path = path
         self.rows: dict[Key, SummaryRow] = {}
         self.verdicts: dict[Key, str] = {}
@@ -35,7 +37,7 @@ class GradedFile:
             self._rewrite(kept)
 
     def add(self, graded: Graded) -> None:
-        """Append a row; it is there for the next run as soon as this returns."""
+        """Append a row. A later run finds it as soon as this returns."""
         self._file.write(graded_line(graded.row))
         self._file.flush()
         if graded.profile is not None:
@@ -45,7 +47,7 @@ class GradedFile:
         self.verdicts[key] = (graded.row.podium or {})["verdict"]
 
     def _keep_profile(self, key: Key, report: bytes) -> None:
-        """As `<graded file>-profiles/<task>-<sample>.ncu-rep`, for Nsight Compute to open."""
+        """Write the report to `<graded file>-profiles/<task>-<sample>.ncu-rep`, for Nsight Compute."""
         folder = self.path.with_name(f"{self.path.stem}-profiles")
         folder.mkdir(exist_ok=True)
         (folder / f"{key[0].replace('/', '_')}-{key[1]}.ncu-rep").write_bytes(report)
@@ -68,10 +70,8 @@ class GradedFile:
                 yield line
 
     def _rewrite(self, lines: list[bytes]) -> None:
-        """Into a new file that takes the old one's place: at no moment is a kept row missing."""
-        draft = self.path.with_name(f".{self.path.name}.{os.getpid()}")
-        draft.write_bytes(b"".join(lines))
-        draft.replace(self.path)
+        """Replace the file atomically, so that no kept row is ever missing, and lock the new one."""
+        write_atomically(self.path, b"".join(lines), mode=stat.S_IMODE(self.path.stat().st_mode))
         self._file.close()
         self._file = _locked(self.path)
         self._file.seek(0, os.SEEK_END)
@@ -89,7 +89,7 @@ def _locked(path: Path) -> BinaryIO:
 
 
 def _read(line: bytes) -> dict[str, Any] | None:
-    """A whole row, or None where a run was killed while it wrote the line."""
+    """The row, or None if a run was killed while it wrote the line."""
     if not line.endswith(b"\n"):
         return None
     try:

@@ -1,16 +1,16 @@
-"""What ComputeEval's local evaluator would find on this machine: nvcc on PATH and the first GPU of nvidia-smi."""
+"""Finds the hardware as ComputeEval's local evaluator does: nvcc on PATH and the first GPU of nvidia-smi."""
 
 import re
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
-from problems.spec.skips import Hardware, parse_nvidia_smi, parse_version
+from problems.spec.hardware import Hardware, parse_nvidia_smi, parse_version
 
 _NVCC = re.compile(r"\bV(\d+\.\d+)\.\d+\b", re.IGNORECASE)
 
 
 def local_hardware() -> Hardware:
-    """Toolkit (0, 0) without nvcc, device `cpu` without a GPU."""
+    """This machine's hardware: toolkit (0, 0) without nvcc, device `cpu` without a GPU."""
     with ThreadPoolExecutor(2) as pool:
         nvcc = pool.submit(_output, "nvcc", "--version")
         smi = pool.submit(_output, "nvidia-smi", "--query-gpu=compute_cap,name", "--format=csv,noheader")

@@ -1,4 +1,4 @@
-"""Reads what is to be graded: a problem pack, and the samples of one or more solutions packs."""
+"""Reads the inputs: a problem pack, and the samples of one or more solutions packs."""
 
 import hashlib
 import json
@@ -10,18 +10,19 @@ from problems.formats.compute_eval.directory import SPEC_NAME, read_problem_dire
 from problems.formats.compute_eval.packs import PackRecord, ProblemPack, read_problem_pack, read_solution_pack
 from problems.formats.errors import PackRefused
 from problems.formats.submission import Catalogue, SampleDraft, read_samples
-from problems.spec.problem import PROBLEM_SCHEMA_VERSION
-from problems.spec.skips import Hardware, compute_eval_skip
+from problems.spec.command.problem import PROBLEM_SCHEMA_VERSION, CommandProblem, as_command
+from problems.spec.command.skips import compute_eval_skip
+from problems.spec.hardware import Hardware
 from problems.spec.solution import FileSolution, Solution, parse_solution
-from runners.protocol import JUDGE_VERSION
+from runners.wire.protocol import JUDGE_VERSIONS
 
 PROBLEM_PACKS = "*-problems.tar.gz"
 SOLUTION_PACKS = "*-solutions.tar.gz"
 
 
 @dataclass(frozen=True)
-class Sample:
-    """One sample to grade. `inputs_digest` changes with everything that its result depends on."""
+class SampleToGrade:
+    """One sample to grade. `inputs_digest` is a digest of all inputs of its result."""
 
     pack: str
     """Datapack name."""
@@ -35,23 +36,28 @@ class Sample:
         return self.draft.task_id, self.draft.index
 
     @property
+    def problem(self) -> CommandProblem:
+        """The problem. Raises RecordError if it is of another kind."""
+        return as_command(self.record.problem)
+
+    @property
     def solution(self) -> Solution:
-        """As the graded row shows it; without files where the record holds what cannot be written."""
+        """The solution as the graded row shows it, without files if the record cannot be read."""
         return parse_solution(self.draft.record) if self.draft.record else FileSolution(task_id=self.draft.task_id)
 
 
 @dataclass(frozen=True)
 class Pack:
-    """The samples of one solutions pack, in the order of its lines, and what its reader has to tell."""
+    """The samples of one solutions pack, in the order of its lines, and the reader's notices."""
 
     name: str
     groups: list[str] | None
-    samples: tuple[Sample, ...]
+    samples: tuple[SampleToGrade, ...]
     notices: tuple[str, ...]
 
 
 def read_problems(source: Path, solutions: Sequence[Path]) -> ProblemPack:
-    """A problem pack, a folder of problems, or a folder of packs that has the one the solutions answer.
+    """Read a problem pack, a folder of problems, or a folder of packs that contains the solutions' problem pack.
 
     Raises PackRefused.
     """
@@ -83,7 +89,7 @@ def _matching(packs: Sequence[Path], solutions: Sequence[Path]) -> Path:
 
 
 def solution_files(sources: Sequence[Path]) -> list[Path]:
-    """The files named, and for a folder the solutions packs in it. Raises PackRefused where one has none."""
+    """The named files, and the solutions packs in named folders. Raises PackRefused if a folder has none."""
     files: list[Path] = []
     for source in sources:
         found = sorted(source.glob(SOLUTION_PACKS)) if source.is_dir() else [source]
@@ -95,7 +101,7 @@ def solution_files(sources: Sequence[Path]) -> list[Path]:
 
 @dataclass(frozen=True)
 class Reader:
-    """Turns solutions packs into samples; `options` is whatever else a result depends on."""
+    """Makes samples from solutions packs. `options` are the other inputs of a result."""
 
     problems: ProblemPack
     hardware: Hardware
@@ -103,7 +109,7 @@ class Reader:
     strict: bool
 
     def read(self, files: Sequence[Path]) -> list[Pack]:
-        """All packs. Raises PackRefused."""
+        """Read all packs. Raises PackRefused."""
         catalogue = Catalogue.of_pack(self.problems)
         records = {record.problem.task_id: record for record in self.problems.records}
         packs = [self._read_one(file, catalogue, records) for file in files]
@@ -135,10 +141,10 @@ class Reader:
             told.append(f"{draft.name}: {left_out} samples are of groups that the pack does not list; not graded.")
         return Pack(draft.name, groups, tuple(samples), tuple(told))
 
-    def _sample(self, pack: str, draft: SampleDraft, record: PackRecord) -> Sample:
-        skip = skip_reason(record, self.hardware)
-        parts = [hashlib.sha256(record.line).hexdigest(), draft.content_sha256, skip, self.options, JUDGE_VERSION]
-        return Sample(pack, draft, record, skip, hashlib.sha256(json.dumps(parts).encode()).hexdigest())
+    def _sample(self, pack: str, draft: SampleDraft, record: PackRecord) -> SampleToGrade:
+        skip, version = skip_reason(record, self.hardware), JUDGE_VERSIONS[record.problem.kind]
+        parts = [hashlib.sha256(record.line).hexdigest(), draft.content_sha256, skip, self.options, version]
+        return SampleToGrade(pack, draft, record, skip, hashlib.sha256(json.dumps(parts).encode()).hexdigest())
 
 
 def _groups(file: Path, problems: ProblemPack) -> list[str] | None:
@@ -148,6 +154,6 @@ def _groups(file: Path, problems: ProblemPack) -> list[str] | None:
 
 
 def skip_reason(record: PackRecord, hardware: Hardware) -> str:
-    """Why this machine cannot run the problem, or "": ComputeEval's rules; problems of the CPU types always run."""
-    problem = record.problem
+    """The reason why this machine cannot run the problem, by ComputeEval's rules, or "". CPU problems always run."""
+    problem = as_command(record.problem)
     return "" if problem.type in ("cpp", "python") else compute_eval_skip(problem, hardware)

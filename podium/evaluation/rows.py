@@ -1,55 +1,55 @@
-"""Turns what came of samples into ComputeEval's graded rows, and holds rows back until their task is understood."""
+"""Makes ComputeEval's graded rows from results, and holds rows back until their task is complete."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from podium.evaluation.inputs import Sample
+from podium.evaluation.inputs import SampleToGrade
 from problems.formats.compute_eval.graded import GradedSolution
 from problems.formats.compute_eval.summary_row import SummaryRow
 from problems.formats.compute_eval.timing import PerformanceMetrics
 from problems.spec.digests import grading_digest, record_md5
-from runners.agent.task import Finished
-from runners.protocol import Verdict, Witness
+from runners.agent.judges.report import Finished
+from runners.wire.protocol import Verdict, Witness
 
 
 @dataclass(frozen=True)
 class Graded:
     """A sample and its row."""
 
-    sample: Sample
+    sample: SampleToGrade
     row: GradedSolution
     baseline_error: str | None = None
     profile: bytes | None = None
-    """The profiler's own report, where it makes one."""
+    """The profiler's own report, if there is one."""
 
 
-def graded(sample: Sample, finished: Finished) -> Graded:
-    """The row of one sample; what is ours stands under `podium`."""
-    report, outputs = finished.report, finished.outputs
+def graded(sample: SampleToGrade, finished: Finished) -> Graded:
+    """The row of one sample. Podium's own fields are under `podium`."""
+    report, texts = finished.report, finished.texts
     left_early = any(flag.code == "left_early" for flag in report.flags)
     row = GradedSolution.of(
-        sample.record.problem,
+        sample.problem,
         sample.solution,
         sample.pack,
         passed=report.verdict is Verdict.PASSED,
         skipped=report.verdict is Verdict.SKIPPED,
-        build_output=outputs.build,
-        test_output=outputs.test,
-        benchmark_output=outputs.benchmark_error,
-        solution_metrics=outputs.solution_metrics,
-        solution_time=None if left_early else outputs.solution_ms,
-        baseline_metrics=outputs.baseline_metrics,
-        baseline_time=outputs.baseline_ms,
+        build_output=texts.build,
+        test_output=texts.test,
+        benchmark_output=texts.benchmark_error,
+        solution_metrics=texts.solution_metrics,
+        solution_time=None if left_early else texts.solution_ms,
+        baseline_metrics=texts.baseline_metrics,
+        baseline_time=texts.baseline_ms,
         speedup=report.speedup,
         podium=_podium(sample, finished),
     )
     profile = finished.blobs[report.profile.sha256] if report.profile else None
-    return Graded(sample, row, outputs.baseline_error, profile)
+    return Graded(sample, row, texts.baseline_error, profile)
 
 
-def _podium(sample: Sample, finished: Finished) -> dict[str, Any]:
-    report, problem = finished.report, sample.record.problem
+def _podium(sample: SampleToGrade, finished: Finished) -> dict[str, Any]:
+    report, problem = finished.report, sample.problem
     return {
         "verdict": report.verdict.value,
         "reason": report.reason,
@@ -61,12 +61,12 @@ def _podium(sample: Sample, finished: Finished) -> dict[str, Any]:
         "sample": sample.draft.index,
         "inputs": sample.inputs_digest,
         "record_md5": record_md5(sample.record.line),
-        "grading_digest": grading_digest(problem, problem.podium.build_only),
+        "grading_digest": grading_digest(problem, problem.withheld),
     }
 
 
 def without_times(one: Graded, error: str) -> Graded:
-    """The same where the baseline's benchmark failed: no sample of the task has a time, and each shows why."""
+    """The row without times and with the baseline's error, if the baseline's benchmark failed."""
     gone = {"solution_metrics": None, "solution_time": None, "speedup": None, "benchmark_output": error}
     gone |= {"baseline_metrics": None, "baseline_time": None}
     return Graded(one.sample, one.row.model_copy(update=gone), error, one.profile)
@@ -74,18 +74,18 @@ def without_times(one: Graded, error: str) -> Graded:
 
 @dataclass
 class TaskRows:
-    """The rows of one task, let go in the order of its samples.
+    """The rows of one task, released in the order of its samples.
 
-    Where the baseline is measured too they are held until all are there: its failure changes every row.
+    If the baseline is measured, too, all rows are held until the last one, because its failure changes every row.
     """
 
-    samples: Sequence[Sample]
+    samples: Sequence[SampleToGrade]
     held: bool
     _done: dict[int, Graded | None] = field(default_factory=dict)
     _next: int = 0
 
-    def add(self, sample: Sample, row: Graded | None) -> list[Graded]:
-        """Note a sample's row (None where it failed for reasons of ours); returns the rows that may now be written."""
+    def add(self, sample: SampleToGrade, row: Graded | None) -> list[Graded]:
+        """Add a sample's row (None after a fault of this machine). Returns the rows that may now be written."""
         self._done[self.samples.index(sample)] = row
         if self.held:
             return self._all() if len(self._done) == len(self.samples) else []
@@ -102,7 +102,7 @@ class TaskRows:
 
 
 def summary_row(data: Mapping[str, Any]) -> SummaryRow:
-    """What the summary needs of a row that was written by an earlier run."""
+    """The summary's part of a row that an earlier run has written."""
     metrics = data.get("solution_metrics")
     known = PerformanceMetrics.model_validate(metrics) if metrics else None
     return SummaryRow(

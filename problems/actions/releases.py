@@ -1,19 +1,20 @@
-"""What can be done to a release: import, publish, freeze, export. Callers write the audit entry."""
+"""Imports, publishes, freezes and exports releases. Callers write the audit entry."""
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
-from django.db import transaction
+from django.core.exceptions import ValidationError
+from django.db import models, transaction
 from django.utils import timezone
 from django.utils.text import slugify
 
 from problems.formats.compute_eval.packs import PackRecord, ProblemPack, write_problem_pack
-from problems.models import Problem, Release, ReleaseState
+from problems.models import RANKING_FIELDS, Problem, Release, ReleaseState
 from problems.spec.digests import grading_digest, record_md5
-from problems.spec.profile import Profile
+from problems.spec.ranking import TimingPolicy, offered_ks
 
 LINE_LIMIT = 50
 """Changed tasks named one by one in a report; beyond this they are counted."""
@@ -51,27 +52,26 @@ def _unique_slugs(task_ids: list[str]) -> Iterator[str]:
 
 
 def _row(release: Release, position: int, slug: str, record: PackRecord) -> Problem:
-    spec, podium = record.problem, record.problem.podium
+    spec = record.problem
     return Problem(
         release=release,
         position=position,
         task_id=spec.task_id,
         slug=slug,
+        kind=spec.kind,
         type=spec.type,
         group=str(spec.group),
-        title=podium.title or spec.task_id,
+        title=spec.title,
         difficulty=spec.metadata.difficulty or "",
         tags=list(spec.metadata.tags or []),
         record=record.line,
         record_md5=record_md5(record.line),
         record_sha256=hashlib.sha256(record.line).hexdigest(),
-        grading_digest=grading_digest(spec, podium.build_only),
-        build_only=podium.build_only,
-        flops=podium.flops,
-        bytes=podium.bytes,
-        flops_dtype=podium.flops_dtype,
-        has_benchmark=spec.benchmark_command is not None,
-        has_baseline=spec.baseline_solution is not None,
+        grading_digest=grading_digest(spec, spec.withheld),
+        build_only=spec.withheld,
+        cases=[case.model_dump(mode="json") for case in spec.cases],
+        has_benchmark=bool(spec.cases),
+        has_baseline=spec.reference is not None,
     )
 
 
@@ -82,13 +82,41 @@ def _free_slug(wanted: str) -> str:
     return slug
 
 
+SLUG_CHARACTERS = 90
+"""Of a slug made from a release's name; the rest is for `-r2` and the like."""
+
+
+def release_slug(name: str) -> str:
+    """`2025.1` → `2025-1`; never empty."""
+    return slugify(name.replace(".", "-"))[:SLUG_CHARACTERS] or "release"
+
+
+def _check_columns(row: models.Model, words: str) -> None:
+    """Raises ReleaseRefused where a text does not fit its column: PostgreSQL would stop there, SQLite store it."""
+    fields = row._meta.concrete_fields
+    for column in fields:
+        if isinstance(text := getattr(row, column.attname), str) and "\0" in text:
+            raise ReleaseRefused(f"{words}: `{column.name}` holds a NUL character. Take it out of the pack.")
+    given = [column.name for column in fields if getattr(row, column.attname) not in column.empty_values]
+    check_fields(row, [name for name in given if not row._meta.get_field(name).is_relation], words)
+
+
+def check_fields(row: models.Model, names: Collection[str], words: str) -> None:
+    """Raises ReleaseRefused where the value of one of the fields `names` is not valid."""
+    try:
+        row.clean_fields(exclude=[column.name for column in row._meta.concrete_fields if column.name not in names])
+    except ValidationError as error:
+        name, said = next(iter(error.message_dict.items()))
+        raise ReleaseRefused(f"{words}: `{name}`: {said[0]}") from error
+
+
 def _new_release(pack: ProblemPack, slug: str | None, previous: Release | None) -> Release:
     metadata = pack.metadata
     name = str(metadata.release)
     revision = previous.revision + 1 if previous else 1
     suffix = f"-r{revision}" if previous else ""
     return Release(
-        slug=slug or _free_slug(slugify(name.replace(".", "-")) + suffix),
+        slug=slug or _free_slug(release_slug(name) + suffix),
         datapack_release=name,
         revision=revision,
         digest=pack.digest,
@@ -98,8 +126,9 @@ def _new_release(pack: ProblemPack, slug: str | None, previous: Release | None) 
         title=metadata.title or name,
         description=metadata.description or "",
         primary_metric=metadata.primary_metric or "pass@1",
-        timing_policy=metadata.timing_policy or "quick",
-        ks=sorted({1, *(metadata.ks or [])}),
+        timing_policy=metadata.timing_policy or TimingPolicy.RANKED.value,
+        ks=offered_ks(metadata.ks, metadata.primary_metric),
+        weights=metadata.weights,
     )
 
 
@@ -136,9 +165,12 @@ def import_release(pack: ProblemPack, slug: str | None = None) -> ImportReport:
         )
     previous = Release.objects.filter(datapack_release=name).order_by("-revision").first()
     release = _new_release(pack, slug, previous)
+    _check_columns(release, f"Release {name}"[:100])
     release.save()
     slugs = _unique_slugs([record.problem.task_id for record in pack.records])
     rows = [_row(release, n, slug, record) for n, (slug, record) in enumerate(zip(slugs, pack.records, strict=True))]
+    for row in rows:
+        _check_columns(row, f"Problem {row.task_id}"[:100])
     Problem.objects.bulk_create(rows, batch_size=200)
     report = ImportReport(release, created=True)
     report.lines.append(f"{len(rows)} problems read; every hash and the count agree with metadata.json.")
@@ -162,19 +194,34 @@ def _counts(rows: list[Problem]) -> Mapping[str, int]:
     return counts
 
 
-def _move(release: Release, before: ReleaseState, after: ReleaseState, stamp: str) -> None:
+def _move(release: Release, before: ReleaseState, after: ReleaseState, stamp: str, **more: Any) -> None:
     """One guarded UPDATE; the row count says whether it was ours to make."""
-    moved = Release.objects.filter(pk=release.pk, state=before).update(**{"state": after, stamp: timezone.now()})
+    now = timezone.now()
+    moved = Release.objects.filter(pk=release.pk, state=before).update(**{"state": after, stamp: now}, **more)
     if not moved:
         release.refresh_from_db()
         raise ReleaseRefused(f"{release.slug} is {release.state}; only a {before} release can become {after}.")
     release.refresh_from_db()
 
 
-def publish(release: Release) -> None:
+def publish(release: Release, unverified_reason: str = "") -> None:
+    """Draft to published. `unverified_reason` stands on its pages. Raises ReleaseRefused."""
     if not release.problems.exists():
         raise ReleaseRefused(f"{release.slug} has no problems; there is nothing to publish.")
-    _move(release, ReleaseState.DRAFT, ReleaseState.PUBLISHED, "published_at")
+    _move(
+        release, ReleaseState.DRAFT, ReleaseState.PUBLISHED, "published_at", unverified_reason=unverified_reason.strip()
+    )
+
+
+def correct_ranking(release: Release, values: Mapping[str, Any], reason: str) -> None:
+    """Set ranking fields of a published release; `reason` stands on its pages. Raises ReleaseRefused."""
+    if not reason.strip():
+        raise ReleaseRefused("A correction needs a reason; it is shown on the release's pages.")
+    for name in RANKING_FIELDS:
+        setattr(release, name, values[name])
+    release.correction = f"{release.correction}\n{timezone.now():%Y-%m-%d}: {reason.strip()}".strip()
+    check_fields(release, RANKING_FIELDS, release.slug)
+    release.save(update_fields=[*RANKING_FIELDS, "correction"])
 
 
 def freeze(release: Release) -> None:
@@ -193,7 +240,3 @@ def export_release(release: Release, target: BinaryIO) -> int:
     lines = [bytes(record) for record in release.problems.order_by("position").values_list("record", flat=True)]
     write_problem_pack(target, release.pack_metadata.encode(), lines)
     return len(lines)
-
-
-def profile_of(release: Release) -> Profile:
-    return Profile(release.profile)

@@ -4,24 +4,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from problems.formats.compute_eval.packs import ProblemPack
-from problems.spec.problem import CommandProblem
 from problems.spec.profile import Profile
-from problems.spec.workspace_rules import WorkspaceRules
+from problems.spec.record import ProblemRecord, SolutionRules
 
 
 @dataclass(frozen=True)
 class Catalogue:
     """A release's problems by task_id, in order.
 
-    A problem may stand here whole or as its WorkspaceRules, which can be stored as JSON and are cheap to load.
+    A problem stands here whole or as the rules for its solutions.
     `groups` maps task_id to group.
     """
 
     release_name: str
     profile: Profile
     groups: Mapping[str, str]
-    problems: Mapping[str, CommandProblem | WorkspaceRules]
-    _rules: dict[str, WorkspaceRules] = field(default_factory=dict, repr=False, compare=False)
+    problems: Mapping[str, ProblemRecord | SolutionRules]
+    _rules: dict[str, SolutionRules] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def of_pack(cls, pack: ProblemPack) -> "Catalogue":
@@ -30,12 +29,12 @@ class Catalogue:
         groups = {task_id: problem.group for task_id, problem in problems.items()}
         return cls(pack.metadata.release, pack.profile, groups, problems)
 
-    def rules_for(self, task_id: str) -> WorkspaceRules:
+    def rules_for(self, task_id: str) -> SolutionRules:
         """The file rules of a problem, worked out at most once; raises KeyError."""
         known = self._rules.get(task_id)
         if known is None:
             problem = self.problems[task_id]
-            known = problem if isinstance(problem, WorkspaceRules) else WorkspaceRules.of(problem)
+            known = problem.rules() if isinstance(problem, ProblemRecord) else problem
             self._rules[task_id] = known
         return known
 

@@ -17,8 +17,8 @@ from problems.formats.compute_eval.containers import NumberedLine, split_lines
 from problems.formats.errors import PackRefused
 from problems.spec.digests import canonical_json, grading_digest
 from problems.spec.errors import RecordError, explain
-from problems.spec.problem import problem_from
 from problems.spec.profile import Profile
+from problems.spec.records import record_from
 from problems.spec.solution import load_object
 
 _GZIP_MAGIC = b"\x1f\x8b"
@@ -82,8 +82,8 @@ class GradedRow(BaseModel):
             return str(stated)
         if "test_command" not in self.problem:
             raise RecordError("holds neither its problem nor that problem's fingerprints")
-        problem = problem_from(self.problem, profile)
-        return grading_digest(problem, problem.podium.build_only)
+        problem = record_from(self.problem, profile)
+        return grading_digest(problem, problem.withheld)
 
 
 def _failure(build_output: str, test_output: str | None) -> str:

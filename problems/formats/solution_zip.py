@@ -59,7 +59,9 @@ def read_solution_zip(source: Path | BinaryIO, catalogue: Catalogue, limits: Upl
 def _read_entries(file: BinaryIO, limits: UploadLimits) -> list[_Entry]:
     _check_end_record(file, limits)
     with zipfile.ZipFile(file) as archive:
-        infos = [info for info in archive.infolist() if not info.is_dir()]
+        members = archive.infolist()
+        _check_names(members)
+        infos = [info for info in members if not info.is_dir()]
         _check_infos(infos, limits)
         return [_read_entry(archive, info) for info in infos if _CLUTTER.isdisjoint(info.filename.split("/"))]
 
@@ -78,6 +80,12 @@ def _check_end_record(file: BinaryIO, limits: UploadLimits) -> None:
     if _ZIP64_LOCATOR in tail[max(0, at - 20) : at] or directory_bytes > _MAX_DIRECTORY_BYTES:
         raise PackRefused("too_many_members", "the zip's directory is too large")
     file.seek(0)
+
+
+def _check_names(members: Sequence[zipfile.ZipInfo]) -> None:
+    """Before the library is asked which are folders: it looks at the last character of a name."""
+    if not all(info.filename for info in members):
+        raise PackRefused("bad_archive", "the zip is damaged: a file in it has no name")
 
 
 def _check_infos(infos: Sequence[zipfile.ZipInfo], limits: UploadLimits) -> None:

@@ -189,7 +189,7 @@ def _absence_notices(samples: Sequence[SampleDraft], selected: set[str]) -> tupl
 def check_solution_pack(pack: SolutionPack, catalogue: Catalogue) -> None:
     """ComputeEval's rules for a whole pack: release, readable records, schema versions, groups, coverage.
 
-    Records of other tasks are no fault of the pack: whoever reads it leaves them out. Raises PackRefused.
+    Records of other tasks are no fault of the pack; the reader leaves them out. Raises PackRefused.
     """
     if pack.metadata.release != catalogue.release_name:
         raise PackRefused("wrong_release", f"the pack answers release {pack.metadata.release}")

@@ -5,11 +5,11 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from problems.spec.problem import CommandProblem
+from problems.spec.record import ProblemRecord
 
 _NOT_GRADED = frozenset({"prompt", "date"})
 _NOT_GRADED_METADATA = frozenset({"difficulty", "tags", "releases", "do_not_release"})
-_NOT_GRADED_PODIUM = frozenset({"title", "starter", "visible_tests", "known_bad"})
+_NOT_GRADED_PODIUM = frozenset({"title", "starter", "visible_tests", "visible_test_command", "known_bad"})
 
 
 def record_md5(line: bytes) -> str:
@@ -22,7 +22,7 @@ def pack_digest(jsonl: bytes) -> str:
     return hashlib.sha256(jsonl).hexdigest()
 
 
-def grading_digest(problem: CommandProblem, build_only: Sequence[str] | None) -> str:
+def grading_digest(problem: ProblemRecord, build_only: Sequence[str] | None) -> str:
     """sha256 over all that a result depends on: every field but the words for people, and what runs withhold."""
     fields = {key: value for key, value in problem.model_dump(mode="json").items() if key not in _NOT_GRADED}
     fields["metadata"] = _graded_metadata(fields["metadata"])

@@ -7,15 +7,15 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
-    PositiveInt,
     SerializerFunctionWrapHandler,
     ValidationError,
     model_serializer,
 )
 
 from problems.spec.errors import RecordError, explain
-from problems.spec.problem import GroupName, ReleaseName
 from problems.spec.profile import Profile
+from problems.spec.ranking import Ks, MetricName, PolicyName, Weights
+from problems.spec.record import GroupName, ReleaseName
 from problems.spec.solution import load_object
 
 
@@ -42,9 +42,12 @@ class ProblemPackMetadata(_PackMetadata):
     task_id_hashes: dict[str, str] = Field(default_factory=dict)
     profile: Profile = Profile.COMPUTE_EVAL
     title: str = ""
-    primary_metric: str = ""
-    timing_policy: str = ""
-    ks: list[PositiveInt] = Field(default_factory=list)
+    primary_metric: MetricName = ""
+    """Empty: the site's default, as for `timing_policy`."""
+    timing_policy: PolicyName = ""
+    ks: Ks = Field(default_factory=list)
+    weights: Weights = Field(default_factory=dict)
+    """Group to weight; needed where the primary metric is `weighted`."""
 
     @model_serializer(mode="wrap")
     def _leave_out(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -55,7 +58,7 @@ class ProblemPackMetadata(_PackMetadata):
 
 
 _STRICT_PROBLEM_KEYS = ("release", "total_count", "created_at", "description", "task_id_hashes")
-_PODIUM_KEYS = ("profile", "title", "primary_metric", "timing_policy", "ks")
+_PODIUM_KEYS = ("profile", "title", "primary_metric", "timing_policy", "ks", "weights")
 
 
 class SolutionPackMetadata(_PackMetadata):

@@ -1,9 +1,10 @@
-"""What Podium adds to a problem, under the key `podium` of its metadata."""
+"""What Podium adds to a problem of any kind, under the key `podium` of its metadata."""
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FiniteFloat
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from problems.spec.case import Positive
 from problems.spec.paths import why_bad_path
 from problems.spec.solution import SourceFile
 
@@ -18,8 +19,6 @@ ContestantVerdict = Literal[
     "wrong_answer",
 ]
 
-FlopsDtype = Literal["fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "int8"]
-
 
 def _checked_path(path: str) -> str:
     if reason := why_bad_path(path):
@@ -28,7 +27,6 @@ def _checked_path(path: str) -> str:
 
 
 CheckedPath = Annotated[str, AfterValidator(_checked_path)]
-Positive = Annotated[FiniteFloat, Field(gt=0)]
 
 
 class ProblemLimits(BaseModel):
@@ -57,26 +55,11 @@ class KnownBad(BaseModel):
 
 
 class PodiumMetadata(BaseModel):
-    """Everything optional; `flops` and `bytes` are per run of the benchmark."""
+    """Everything optional. Each kind adds keys of its own."""
 
     model_config = ConfigDict(extra="forbid")
 
     title: str = ""
-    flops: Positive | None = None
-    bytes: Positive | None = None
-    flops_dtype: FlopsDtype = "fp32"
-    """The fastest data type whose arithmetic the tolerances allow: its peak bounds what a time may be."""
-    working_set_bytes: Positive | None = None
-    """What one timed iteration touches; absent means unknown."""
-    l2_flushed: bool = False
-    """The benchmark empties the L2 cache before each timed iteration."""
-    build_only: list[CheckedPath] | None = None
-    """Files withheld at run time; null means nobody has said."""
-    harness: Literal["in_process", "separate"] = "in_process"
-    work_checked: bool = False
-    """The benchmark verifies the very work that it times."""
     starter: list[SourceFile] = Field(default_factory=list)
-    visible_tests: list[str] = Field(default_factory=list)
-    """Paths of test files that a visitor may read."""
     limits: ProblemLimits = Field(default_factory=ProblemLimits)
     known_bad: list[KnownBad] = Field(default_factory=list)

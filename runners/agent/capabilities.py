@@ -1,4 +1,4 @@
-"""What a node can find out about its own machine."""
+"""Finds out the capabilities of a node's machine."""
 
 import os
 import platform
@@ -10,10 +10,11 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from runners.agent import profilers
-from runners.agent.gpu.devices import Gpus
-from runners.agent.sandbox.policy import Command, Limits, Sandbox, SandboxFault
-from runners.agent.toolchain import cores
-from runners.protocol import Capabilities, GpuCapability
+from runners.agent.devices.gpus import Gpus
+from runners.agent.ground.errors import SandboxFault
+from runners.agent.job.toolchain import cores
+from runners.agent.sandbox.policy import Command, Limits, Sandbox
+from runners.wire.protocol import Capabilities, GpuCapability
 
 _GPU_FIELDS = "uuid,name,compute_cap,memory.total,driver_version"
 _ASK_VERSIONS = """\
@@ -29,12 +30,12 @@ done
 wait
 true
 """
-"""Asked side by side: some tools take long to say their version."""
+"""The tools run side by side, because some are slow to print their version."""
 _VERSION = re.compile(r"(?:release |V|\s|\))(\d+(?:\.\d+)+)")
 
 
 def find_out(sandbox: Sandbox, known_gpus: list[GpuCapability] | None = None) -> Capabilities:
-    """Look around once; what cannot be found out stays empty. `known_gpus`: where they were looked for before."""
+    """The capabilities; unknown ones are empty. `known_gpus` are the GPUs if they were found before."""
     with ThreadPoolExecutor(3, thread_name_prefix="find-out") as pool:
         found_gpus = pool.submit(lambda: gpus() if known_gpus is None else known_gpus)
         versions = pool.submit(toolkits, sandbox)
@@ -64,7 +65,7 @@ def agent_version() -> str:
 
 
 def cpu_model() -> str:
-    """The processor's name as the kernel tells it."""
+    """The processor's name as the kernel reports it."""
     try:
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -74,7 +75,7 @@ def cpu_model() -> str:
 
 
 def gpus() -> list[GpuCapability]:
-    """The NVIDIA GPUs: from the driver's library, else as `nvidia-smi` lists them; none where both are missing."""
+    """The NVIDIA GPUs, from the driver's library, else from `nvidia-smi`; none if both are missing."""
     opened = Gpus.open()
     if opened is None:
         return gpus_by_nvidia_smi()
@@ -85,12 +86,12 @@ def gpus() -> list[GpuCapability]:
 
 
 def gpus_by_nvidia_smi() -> list[GpuCapability]:
-    """Empty where that is missing."""
+    """The GPUs that `nvidia-smi` lists; none if it is missing."""
     return parse_gpus(_output(["nvidia-smi", f"--query-gpu={_GPU_FIELDS}", "--format=csv,noheader,nounits"]))
 
 
 def parse_gpus(text: str) -> list[GpuCapability]:
-    """Rows `uuid, name, compute capability, MiB, driver`; others are passed over."""
+    """Parse rows `uuid, name, compute capability, MiB, driver`. Other rows are ignored."""
     rows = [[cell.strip() for cell in line.split(",")] for line in text.splitlines()]
     return [
         GpuCapability(
@@ -106,7 +107,7 @@ def parse_gpus(text: str) -> list[GpuCapability]:
 
 
 def toolkits(sandbox: Sandbox) -> dict[str, str]:
-    """Versions of the tools that commands will find: asked inside the sandbox, else of this machine."""
+    """Versions of the tools that commands will find, read inside the sandbox, else on this machine."""
     limits = Limits(
         wall_seconds=20,
         memory_bytes=1 << 30,
@@ -124,7 +125,7 @@ def toolkits(sandbox: Sandbox) -> dict[str, str]:
 
 
 def parse_versions(text: str) -> dict[str, str]:
-    """Lines `tool: what it says of itself`, in any order, to versions by tool."""
+    """Versions by tool, from lines `tool: version text` in any order."""
     found = {}
     for line in sorted(text.splitlines()):
         tool, _, words = line.partition(":")

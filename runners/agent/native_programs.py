@@ -1,6 +1,7 @@
-"""All native programs of a node, made side by side before anything needs them.
+"""Compiles all native programs of a node side by side, before anything needs them.
 
-Who needs one asks for it where it is described, as before, and finds it there; or learns there what is wrong with it.
+The code that needs a program calls that program's own `find_or_build`, which then finds it in the cache or raises the
+reason why it could not be built.
 """
 
 import time
@@ -10,14 +11,13 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from runners.agent.errors import ProfilerUnavailable
-from runners.agent.gpu import porter
-from runners.agent.gpu.tool import PROGRAM as GPU_TOOL
-from runners.agent.gpu.tool import GpuTool, ToolUnavailable
-from runners.agent.native import default_cache_directory
+from runners.agent.devices import porter
+from runners.agent.devices.tool import PROGRAM as GPU_TOOL
+from runners.agent.devices.tool import GpuTool, ToolUnavailable
+from runners.agent.ground.errors import ProfilerUnavailable, SandboxFault, SandboxUnavailable
+from runners.agent.ground.native import default_cache_directory
 from runners.agent.profilers import cupti_library
 from runners.agent.sandbox import supervisor
-from runners.agent.sandbox.policy import SandboxFault, SandboxUnavailable
 
 UNAVAILABLE = (SandboxUnavailable, SandboxFault, ToolUnavailable, ProfilerUnavailable)
 
@@ -29,26 +29,26 @@ class Program:
     name: str
     find_or_build: Callable[[], Path]
     for_gpus: bool
-    """Of no use without an NVIDIA driver."""
+    """Whether it needs an NVIDIA driver."""
 
 
 @dataclass(frozen=True)
 class Made:
-    """How it went with one program."""
+    """The result for one program."""
 
     name: str
     path: Path | None
-    """Where it is; None where it could not be made."""
+    """Its path; None if it could not be built."""
     complaint: str
-    """Why not, and how to mend it."""
+    """The reason and the remedy if it could not be built."""
     was_there: bool
     is_needed: bool
-    """Whether this machine would do worse without it."""
+    """Whether this machine can use it."""
     seconds: float
 
     @property
     def words(self) -> str:
-        """A line for a person; what a compiler said may follow on lines of its own."""
+        """A line for the operator. The compiler's errors may follow on further lines."""
         if self.path is None:
             needed = "" if self.is_needed else " (this machine has no NVIDIA driver and does without)"
             return f"{self.name}: not made{needed}: {self.complaint}"
@@ -64,14 +64,14 @@ PROGRAMS = (
 
 
 def make_all() -> list[Made]:
-    """Make what is not there yet, whether this machine can use it or not: an image is made to be used elsewhere."""
+    """Build all missing programs, also those that this machine cannot use: an image is built for other machines."""
     return _make(PROGRAMS)
 
 
 def make_needed() -> list[Made]:
-    """The same of those that this machine can use.
+    """Build the missing programs that this machine can use.
 
-    To be over before a sandbox is chosen: control groups are not shared out while compilers come and go in them.
+    Call this before a sandbox is chosen: control groups cannot be set up while compilers start and end in them.
     """
     return _make([program for program in PROGRAMS if _is_needed(program)])
 
@@ -99,7 +99,7 @@ def _is_needed(program: Program) -> bool:
 
 
 def _folders() -> frozenset[Path]:
-    """What was made before; nothing where there is no such folder."""
+    """The folders of earlier builds; empty if the cache does not exist."""
     try:
         return frozenset(default_cache_directory().iterdir())
     except OSError:

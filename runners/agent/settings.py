@@ -1,23 +1,26 @@
-"""What a node is told by its environment: three variables it needs and three it may have."""
+"""Reads a node's settings from environment variables: three required and four optional ones."""
 
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from runners.agent.errors import MissingSetting
-from runners.agent.toolchain import cores
+from runners.agent.ground.errors import MissingSetting
+from runners.agent.job.toolchain import cores
 
 NEEDED = {
     "PODIUM_SITE_URL": "the site's address, such as https://podium.example.org",
     "PODIUM_NODE_TOKEN": "the node's own token: an organiser makes one with `manage.py add_node`",
-    "PODIUM_BROKER_URL": "where the site rings: filesystem://, redis://… or amqp://…, as the site's own setting says",
+    "PODIUM_BROKER_URL": "the broker: filesystem://, redis://… or amqp://…, as in the site's own setting",
 }
+
+
+TRUE, FALSE = {"1", "true", "yes", "on"}, {"", "0", "false", "no", "off"}
 
 
 @dataclass(frozen=True)
 class NodeSettings:
-    """Read from the environment; for secrets `<NAME>_FILE` may name a file instead."""
+    """Settings from the environment. `<NAME>_FILE` may name a file with the value, for secrets."""
 
     site_url: str
     token: str
@@ -25,10 +28,11 @@ class NodeSettings:
     var_dir: Path
     sandbox: str | None
     slots: int
+    celery_events: bool
 
     @classmethod
     def read(cls, environ: Mapping[str, str] = os.environ) -> "NodeSettings":
-        """Raises MissingSetting, naming every variable that is missing and what it means."""
+        """Raises MissingSetting, which names and explains every missing variable."""
         values = {name: _text(environ, name) for name in NEEDED}
         missing = [f"  {name}: {meaning}" for name, meaning in NEEDED.items() if not values[name]]
         if missing:
@@ -40,6 +44,7 @@ class NodeSettings:
             var_dir=Path(_text(environ, "PODIUM_VAR_DIR") or "var").resolve(),
             sandbox=_text(environ, "PODIUM_SANDBOX") or None,
             slots=_slots(_text(environ, "PODIUM_NODE_SLOTS")),
+            celery_events=_boolean("PODIUM_CELERY_EVENTS", _text(environ, "PODIUM_CELERY_EVENTS")),
         )
 
 
@@ -59,3 +64,9 @@ def _slots(text: str) -> int:
     if not text.isdigit() or not 1 <= int(text) <= 256:
         raise MissingSetting(f"PODIUM_NODE_SLOTS is {text!r}; use a whole number from 1 to 256")
     return int(text)
+
+
+def _boolean(name: str, text: str) -> bool:
+    if text.lower() not in TRUE | FALSE:
+        raise MissingSetting(f"{name} is {text!r}; use 1 or 0")
+    return text.lower() in TRUE

@@ -10,7 +10,7 @@ from leaderboard.admin.base import Act, AuditedAdmin, Outcome, ReadOnlyAdmin, Re
 from leaderboard.models import Track
 from runners.fleet import enrol
 from runners.fleet.models import Attempt, Job, Node, NodeGrant
-from runners.protocol import Stage
+from runners.wire.protocol import Stage
 
 ONCE = "Copy it now; it is not shown again:"
 
@@ -87,9 +87,9 @@ class NodeAdmin(AuditedAdmin):
 
 @admin.register(Job)
 class JobAdmin(ReadOnlyAdmin):
-    list_display = ("id", "evaluation", "track", "stage", "state", "priority", "n_attempts", "queued_at")
+    list_display = ("id", "evaluation", "trial", "track", "stage", "state", "priority", "n_attempts", "queued_at")
     list_filter = ("state", "stage", "track")
-    list_select_related = ("evaluation", "track")
+    list_select_related = ("evaluation", "trial", "track")
     show_full_result_count = False
 
 

@@ -1,4 +1,4 @@
-"""The Django app and what it connects at start."""
+"""The fleet's Django app, which connects its signal handlers at start."""
 
 from django.apps import AppConfig
 

@@ -1,39 +1,26 @@
-"""Claim: the site picks a node's next jobs, each by one guarded UPDATE, and makes the attempt, lease and token."""
+"""Claim: the site takes a node's next job with one guarded UPDATE, and makes the attempt, its lease and its token."""
 
 import hashlib
 import secrets
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import F, QuerySet
+from django.db.models import F, Max, QuerySet
 from django.utils import timezone
 
-from leaderboard.actions.verify import REFERENCE
-from leaderboard.models import Evaluation, EvaluationState
-from problems.spec.problem import CommandProblem
+from runners.fleet.errors import NodeRefused
 from runners.fleet.match import why_not
 from runners.fleet.models import Attempt, AttemptState, Job, JobState, Node
-from runners.fleet.release import give_back
-from runners.protocol import (
-    ArtefactRef,
-    BlobRef,
-    Capabilities,
-    ClaimRequest,
-    Grant,
-    Profiler,
-    ResourceLimits,
-    Stage,
-    TimingPolicy,
-    Work,
-)
+from runners.fleet.owner import owner_of
+from runners.fleet.work import work_of
+from runners.wire.protocol import Capabilities, Stage, Work
 
 
 @dataclass(frozen=True)
 class Lease:
-    """A job now held by a node, and the secret that speaks for the attempt."""
+    """A job leased to a node, and the token of its attempt."""
 
     job: Job
     attempt: Attempt
@@ -44,47 +31,22 @@ def digest_of(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
-def claim(node: Node, request: ClaimRequest) -> list[Work]:
-    """Up to `free_slots` jobs from the queues that the node asks for, is granted and has the hardware for."""
+def claim(node: Node, track: str, stage: Stage) -> Work | None:
+    """Lease one job of the queue; None if it is empty. Raises NodeRefused: 403 (node_disabled, not_granted)."""
     if node.disabled_reason:
-        return []
-    _note_boot(node, request)
-    found = Capabilities.model_validate(node.capabilities)
-    grants = [one for one in node.grants.select_related("track") if not why_not(found, one.track, Stage(one.stage))]
-    granted = {(grant.track.slug, grant.stage) for grant in grants}
-    slugs = {grant.track.slug: grant.track_id for grant in grants}
-    wanted = sorted(
-        (one for one in request.grants if (one.track, one.stage) in granted), key=lambda one: one.stage is Stage.BUILD
-    )  # what is built is run first: a device that waits costs more than a build that waits
-    leases: list[Lease] = []
-    while len(leases) < request.free_slots and (lease := _next(node, wanted, slugs)):
-        leases.append(lease)
-    return [_work(lease) for lease in leases]
-
-
-def _note_boot(node: Node, request: ClaimRequest) -> None:
-    """An agent that has started anew holds nothing: leases of its earlier life go back without counting."""
-    if node.boot_id == request.boot_id:
-        return
-    # one UPDATE, so that of two first claims at once only one gives back, and not what the other has just leased
-    renewed = Node.objects.filter(pk=node.pk, boot_id=node.boot_id).update(boot_id=request.boot_id)
-    if renewed and node.boot_id is not None:
-        now = timezone.now()
-        for attempt in Attempt.objects.filter(node=node, state=AttemptState.LEASED, leased_at__lt=now):
-            give_back(attempt)
-
-
-def _next(node: Node, wanted: Sequence[Grant], slugs: dict[str, int]) -> Lease | None:
-    for grant in wanted:
-        queue = Job.objects.filter(track_id=slugs[grant.track], stage=grant.stage, state=JobState.QUEUED)
-        if lease := _take_first(node, queue):
-            return lease
-    return None
+        raise NodeRefused(403, "node_disabled", f"An organiser or the node itself disabled it: {node.disabled_reason}")
+    granted = node.grants.select_related("track").filter(track__slug=track, stage=stage).first()
+    if granted is None:
+        raise NodeRefused(403, "not_granted", f"The node may not serve {stage.value} of track {track}.")
+    if words := why_not(Capabilities.model_validate(node.capabilities), granted.track, stage):
+        raise NodeRefused(403, "not_granted", f"The node does not fit {stage.value} of track {track}: {words}.")
+    lease = _take_first(node, Job.objects.filter(track_id=granted.track_id, stage=stage, state=JobState.QUEUED))
+    return work_of(lease.job, lease.attempt, lease.token) if lease else None
 
 
 def _take_first(node: Node, queue: QuerySet[Job]) -> Lease | None:
-    """Try candidates in queue order until an UPDATE of one is ours; None when the queue is empty."""
-    while queue.exists():  # looked at without a lock first: most claims end on an empty queue
+    """Try candidates in queue order until one UPDATE succeeds; None if the queue is empty."""
+    while queue.exists():  # checked without a lock first, since most claims find an empty queue
         with transaction.atomic():
             job = _candidate(queue, node)
             if job is None:
@@ -107,7 +69,7 @@ def _candidate(queue: QuerySet[Job], node: Node) -> Job | None:
     first = ordered.first()
     if first is None or first.n_attempts == 0:
         return first
-    # A retry goes to another node where another could take it.
+    # A retry goes to another node if another node can take it.
     return _not_failed_here(ordered, node) or first
 
 
@@ -120,48 +82,8 @@ _FAILED = (AttemptState.EXPIRED, AttemptState.FAULTED)
 
 def _lease(node: Node, job: Job) -> Lease:
     token = secrets.token_urlsafe(24)
-    attempt = Attempt.objects.create(job=job, node=node, number=job.n_attempts + 1, token_digest=digest_of(token))
-    Evaluation.objects.filter(pk=job.evaluation_id, state=EvaluationState.QUEUED).update(state=EvaluationState.LEASED)
+    # not n_attempts, which counts lost attempts only: numbers of a job's attempts must be unique
+    last: int = job.attempts.aggregate(last=Max("number"))["last"] or 0
+    attempt = Attempt.objects.create(job=job, node=node, number=last + 1, token_digest=digest_of(token))
+    owner_of(job).lease()
     return Lease(job, attempt, token)
-
-
-def _work(lease: Lease) -> Work:
-    evaluation = Evaluation.objects.select_related(
-        "sample", "problem", "track", "submission__release", "submission__entrant"
-    ).get(pk=lease.job.evaluation_id)
-    problem, sample, release = evaluation.problem, evaluation.sample, evaluation.submission.release
-    return Work(
-        attempt=lease.attempt.pk,
-        attempt_token=lease.token,
-        number=lease.attempt.number,
-        stage=Stage(lease.job.stage),
-        evaluation=evaluation.pk,
-        submission=evaluation.submission_id,
-        lease_seconds=settings.LEASE_SECONDS,
-        heartbeat_seconds=settings.HEARTBEAT_SECONDS,
-        track=evaluation.track.spec,
-        judge_version=evaluation.judge_version,
-        problem=BlobRef(sha256=problem.record_sha256, size_bytes=len(problem.record)),
-        profile=release.profile,
-        build_only=problem.build_only,
-        try_withholding=list(_candidates_to_withhold(evaluation)),
-        solution=BlobRef(sha256=sample.solution_sha256, size_bytes=sample.solution_bytes),
-        timing_policy=TimingPolicy(release.timing_policy),
-        # Only nodes that have it may run for a GPU track: see match.py.
-        profiler=Profiler.CUPTI if evaluation.track.device == "gpu" else Profiler.NONE,
-        limits=_limits(problem.spec) if release.profile == "podium/1" else ResourceLimits(),
-        artefact=ArtefactRef.model_validate(lease.job.artefact) if lease.job.artefact else None,
-        needs_baseline=problem.has_baseline and problem.has_benchmark,
-    )
-
-
-def _limits(spec: CommandProblem) -> ResourceLimits:
-    return ResourceLimits.model_validate(spec.podium.limits.set_values())
-
-
-def _candidates_to_withhold(evaluation: Evaluation) -> Iterator[str]:
-    """Verifying the reference of a draft whose pack says nothing: try a run without the tests' sources."""
-    if evaluation.submission.entrant.slug != REFERENCE or evaluation.problem.build_only is not None:
-        return
-    if evaluation.submission.release.is_draft:
-        yield from (file.path for file in evaluation.problem.spec.test_files)

@@ -1,4 +1,4 @@
-"""Enrol nodes: tokens shown once, grants, disabling with a reason, and tracks made from what a node says of itself."""
+"""Enrols nodes: tokens, which are shown once, grants, disabling with a reason, and tracks from a node's hardware."""
 
 import re
 import secrets
@@ -8,18 +8,18 @@ from typing import Any
 from django.db import transaction
 from django.utils.text import slugify
 
-from leaderboard.actions.errors import Conflict, NotAllowed, Refused
+from leaderboard.errors import Conflict, NotAllowed, Refused
 from leaderboard.models import Track
 from leaderboard.models.audit import record
 from runners.fleet.claim import digest_of
 from runners.fleet.health import fill_tracks
 from runners.fleet.match import toolkit_of, version_of
 from runners.fleet.models import Node, NodeGrant
-from runners.protocol import Capabilities, GpuCapability, Stage
+from runners.wire.protocol import Capabilities, GpuCapability, Stage
 
 PREFIX = "pdn_"
 GPU_STAGES = (Stage.BUILD, Stage.RUN, Stage.BOTH)
-"""A GPU track's jobs are split, so that other nodes may build for it; `both` is for when they are not."""
+"""Stages of a GPU track. Its jobs are split so that other nodes may build for it; `both` serves unsplit jobs."""
 _MARKS = re.compile(r"\((?:R|TM|C)\)|@.*$|\b(?:CPU|Processor|\d+-Core)\b", re.IGNORECASE)
 
 
@@ -32,7 +32,7 @@ def _check(user: Any) -> None:
 def add_node(
     user: Any, slug: str, tracks: Iterable[Track], stages: Sequence[Stage] = (Stage.BOTH,), title: str = ""
 ) -> tuple[Node, str]:
-    """A new node and its token, which nobody can read again. `user` None is the site's own shell."""
+    """Make a node and its token, which cannot be read again. `user` None is the site's own shell."""
     _check(user)
     if slugify(slug) != slug:
         raise Refused("bad_slug", f"{slug!r} is no slug; use lower-case letters, digits and hyphens, as in 'gpu-1'.")
@@ -47,7 +47,7 @@ def add_node(
 
 
 def grant(user: Any, node: Node, track: Track, stages: Iterable[Stage]) -> None:
-    """Let the node serve these stages of the track; what it has already stays."""
+    """Let the node serve these stages of the track, in addition to its other grants."""
     _check(user)
     for stage in stages:
         _, created = NodeGrant.objects.get_or_create(node=node, track=track, stage=stage)
@@ -56,7 +56,7 @@ def grant(user: Any, node: Node, track: Track, stages: Iterable[Stage]) -> None:
 
 
 def renew_token(user: Any, node: Node) -> str:
-    """A new token; the old one stops working at once."""
+    """Make a new token. The old one stops working at once."""
     _check(user)
     secret = PREFIX + secrets.token_urlsafe(32)
     Node.objects.filter(pk=node.pk).update(token_digest=digest_of(secret))
@@ -65,7 +65,7 @@ def renew_token(user: Any, node: Node) -> str:
 
 
 def disable(user: Any, node: Node, reason: str) -> None:
-    """It gets no more work; what it is doing, it may finish. The reason is public."""
+    """Give the node no more work. It may finish its present work. The reason is public."""
     _check(user)
     if not reason.strip():
         raise Refused("reason_needed", "Say why: the reason is shown on the node's page.")
@@ -81,7 +81,7 @@ def enable(user: Any, node: Node, reason: str = "") -> None:
 
 @transaction.atomic
 def tracks_of(user: Any, node: Node) -> list[Track]:
-    """The tracks that the node's hardware amounts to, made where new, and granted: its GPU models, else its CPU."""
+    """Make and grant the tracks of the node's hardware: one per GPU model, else one for its CPU."""
     _check(user)
     found = Capabilities.model_validate(node.capabilities)
     if not found.gpus and not found.cpu_model:

@@ -1,4 +1,4 @@
-"""What the database refuses to do to attempts: their state only moves forward."""
+"""Database triggers for attempts: their state only moves forward."""
 
 from problems.triggers import Guard, guard
 from runners.fleet.models import Attempt

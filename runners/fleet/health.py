@@ -1,4 +1,4 @@
-"""Health: what a node says of its GPUs. It may disable itself, with a reason; only an organiser enables it again."""
+"""Health: stores a node's reports on its GPUs. A node may disable itself; only an organiser enables it again."""
 
 from collections.abc import Sequence
 
@@ -9,17 +9,18 @@ from leaderboard.models import Track
 from leaderboard.models.audit import record
 from runners.fleet.match import why_not
 from runners.fleet.models import GoldenRun, Node
-from runners.protocol import Capabilities, GoldenReport, NodeHealth, NodeHealthReply, PeaksReport, Stage
+from runners.wire.health import GoldenReport, NodeHealth, NodeHealthReply, PeaksReport
+from runners.wire.protocol import Capabilities, Stage
 
 KEPT_RUNS = 500
-"""Golden runs kept of each node."""
+"""Number of golden runs kept per node."""
 KEPT_GPUS = 64
 DRAINED = "drained: "
 
 
 @transaction.atomic
 def take(node: Node, said: NodeHealth) -> NodeHealthReply:
-    """Store what is new; the same said again changes nothing."""
+    """Store what is new in the report. A repetition changes nothing."""
     held = Node.objects.select_for_update().get(pk=node.pk)
     if said.golden:
         _keep_golden(held, said.golden)
@@ -42,7 +43,7 @@ def _keep_golden(node: Node, said: Sequence[GoldenReport]) -> None:
 
 
 def _keep_peaks(node: Node, said: Sequence[PeaksReport]) -> None:
-    """On the node as last measured; on its tracks only where they have none."""
+    """Store the latest peaks on the node, and on those of its tracks that have none."""
     merged = {**node.peaks, **{one.gpu_uuid: one.model_dump(mode="json", exclude={"gpu_uuid"}) for one in said}}
     node.peaks = dict(list(merged.items())[-KEPT_GPUS:])
     node.save(update_fields=["peaks"])
@@ -50,7 +51,7 @@ def _keep_peaks(node: Node, said: Sequence[PeaksReport]) -> None:
 
 
 def fill_tracks(node: Node) -> list[Track]:
-    """Give the node's peaks to the GPU tracks that it runs and that have none; returns those."""
+    """Give the node's peaks to its GPU tracks without peaks. Returns those tracks."""
     found = Capabilities.model_validate(node.capabilities)
     granted = node.grants.filter(stage__in=[Stage.RUN, Stage.BOTH], track__device="gpu")
     filled = {}
@@ -65,7 +66,7 @@ def fill_tracks(node: Node) -> list[Track]:
 
 
 def _drain(node: Node, reason: str) -> None:
-    """Never over an organiser's own words."""
+    """Disable the node. An organiser's own reason is never replaced."""
     words, now = f"{DRAINED}{reason}"[:500], node.disabled_reason
     if now == words or (now and not now.startswith(DRAINED)):
         return

@@ -1,15 +1,15 @@
-"""Whether a node may serve a track: its hardware and toolkit against what the track stands for."""
+"""Decides whether a node's hardware and toolkit fit a track."""
 
 import re
 
 from leaderboard.models import Track
-from runners.protocol import Capabilities, Profiler, Stage
+from runners.wire.protocol import Capabilities, Profiler, Stage
 
 
 def why_not(found: Capabilities, track: Track, stage: Stage) -> str:
-    """What keeps a node with these capabilities from serving that stage of the track, in words, or "".
+    """The reason why a node with these capabilities cannot serve this stage of the track, or "".
 
-    Building needs no GPU, only the toolkit; what a track leaves open, every node has.
+    Building needs the toolkit but no GPU. A property that the track leaves empty fits every node.
     """
     if track.image and found.sandbox != "docker":
         return f"the track names an image, and its sandbox is {found.sandbox or 'not known'}"
@@ -34,7 +34,8 @@ def _hardware(found: Capabilities, track: Track) -> str:
 
 
 def _toolkit(found: Capabilities, track: Track, stage: Stage) -> str:
-    """An image brings its own. A node that only runs may do without, but not with another."""
+    """The reason why the node's toolkit does not fit, or "". An image has its own toolkit. A node that only runs jobs
+    needs no toolkit, but must not have another one."""
     if not track.toolkit or track.image:
         return ""
     own = toolkit_of(found)
@@ -44,7 +45,7 @@ def _toolkit(found: Capabilities, track: Track, stage: Stage) -> str:
 
 
 def toolkit_of(found: Capabilities) -> str:
-    """Major and minor version of the CUDA toolkit: `13.0.88` → `13.0`; empty where there is none."""
+    """Major and minor version of the CUDA toolkit: `13.0.88` → `13.0`; empty if there is none."""
     return version_of(found.toolkits.get("nvcc", ""))
 
 

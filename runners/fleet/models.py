@@ -1,4 +1,4 @@
-"""The fleet as the site sees it: nodes and their grants, jobs and the attempts at them."""
+"""Tables of the fleet: nodes and their grants, jobs and their attempts."""
 
 import uuid
 from datetime import timedelta
@@ -9,13 +9,13 @@ from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
 
-from runners.protocol import Stage, WorkStage
+from runners.wire.protocol import PREPARING, Stage
 
 ONLINE_FOR = timedelta(seconds=90)
 
 
 class Node(models.Model):
-    """A machine in the fleet. Its token is stored as a digest; what it can do is what it last said of itself."""
+    """A machine in the fleet. Its token is stored as a digest. Its capabilities are those of its last hello."""
 
     slug = models.SlugField(max_length=100, unique=True)
     title = models.CharField(max_length=200, blank=True)
@@ -48,7 +48,7 @@ class Node(models.Model):
 
 
 class NodeGrant(models.Model):
-    """Leave for a node to serve one stage of a track."""
+    """Permission of a node to serve one stage of a track."""
 
     node = models.ForeignKey(Node, on_delete=models.CASCADE, related_name="grants")
     track = models.ForeignKey("leaderboard.Track", on_delete=models.CASCADE, related_name="grants")
@@ -62,7 +62,7 @@ class NodeGrant(models.Model):
 
 
 class GoldenRun(models.Model):
-    """One part of one run of the golden program on a node's GPU: six times, of which the median counts."""
+    """One part of one run of the golden program on a node's GPU: six times, from which the median is taken."""
 
     node = models.ForeignKey(Node, on_delete=models.CASCADE, related_name="golden_runs")
     gpu_uuid = models.CharField(max_length=110)
@@ -90,13 +90,16 @@ class JobState(models.TextChoices):
 
 
 class Job(models.Model):
-    """A stage of an evaluation's work; the queue is these rows.
+    """One stage of the work on an evaluation or a trial. These rows are the queue.
 
-    `fair_tag` is a start-time fair-queueing tag: a submission's n-th job gets the queue's present virtual time plus n,
-    so that submissions take turns by plain index order, however large any of them is.
+    `fair_tag` is a start-time fair-queueing tag. A submission's n-th job gets the queue's present virtual time plus n,
+    so that submissions of any size take turns in index order.
     """
 
-    evaluation = models.ForeignKey("leaderboard.Evaluation", on_delete=models.CASCADE, related_name="jobs")
+    evaluation = models.ForeignKey(
+        "leaderboard.Evaluation", null=True, blank=True, on_delete=models.CASCADE, related_name="jobs"
+    )
+    trial = models.ForeignKey("leaderboard.Trial", null=True, blank=True, on_delete=models.CASCADE, related_name="jobs")
     track = models.ForeignKey("leaderboard.Track", on_delete=models.PROTECT, related_name="jobs")
     stage = models.CharField(max_length=5, choices=[(s.value, s.value) for s in Stage])
     state = models.CharField(max_length=10, choices=JobState.choices, default=JobState.QUEUED)
@@ -121,6 +124,13 @@ class Job(models.Model):
             models.UniqueConstraint(
                 fields=["evaluation", "stage"], condition=Q(state__in=["queued", "leased"]), name="job_one_open"
             ),
+            models.UniqueConstraint(
+                fields=["trial", "stage"], condition=Q(state__in=["queued", "leased"]), name="job_one_open_trial"
+            ),
+            models.CheckConstraint(
+                condition=Q(evaluation=None, trial__isnull=False) | Q(evaluation__isnull=False, trial=None),
+                name="job_of_one",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -136,7 +146,7 @@ class AttemptState(models.TextChoices):
 
 
 OPEN_TO_REPORTS = (AttemptState.LEASED, AttemptState.EXPIRED)
-"""An expired attempt's report is still welcome while nobody else has taken the job."""
+"""States in which a report is accepted. An expired attempt may report while no other attempt has taken the job."""
 
 
 class Attempt(models.Model):
@@ -148,8 +158,9 @@ class Attempt(models.Model):
     number = models.PositiveSmallIntegerField()
     token_digest = models.CharField(max_length=64)
     state = models.CharField(max_length=10, choices=AttemptState.choices, default=AttemptState.LEASED)
-    work_stage = models.CharField(max_length=20, choices=[(s.value, s.value) for s in WorkStage], default="preparing")
+    work_stage = models.CharField(max_length=20, default=PREPARING)
     log_tail = models.TextField(blank=True)
+    cases = models.JSONField(default=list, help_text="CaseReport rows of the cases finished so far.")
     uploads = models.JSONField(default=dict, help_text="sha256 → bytes of the blobs that it brought.")
     report_digest = models.CharField(max_length=64, blank=True)
     fault = models.TextField(blank=True)
@@ -168,3 +179,13 @@ class Attempt(models.Model):
 
     def __str__(self) -> str:
         return f"attempt {self.number} at {self.job} by {self.node}"
+
+
+class TaskLock(models.Model):
+    """A lock among the site's workers; see task_locks.py."""
+
+    name = models.CharField(max_length=200, primary_key=True)
+    held_until = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,4 +1,4 @@
-"""Report: take a node's account of an attempt, exactly once."""
+"""Report: stores a node's report on an attempt exactly once."""
 
 import hashlib
 
@@ -6,15 +6,13 @@ from django.db import transaction
 from django.utils import timezone
 
 from leaderboard import blobs
-from leaderboard.actions.record_result import Origin, record_result
-from leaderboard.models import Evaluation, Result
-from leaderboard.models.evaluation import EvaluationState, ResultOrigin
-from problems.actions.releases import settle_build_only
+from leaderboard.models import Result
 from runners.fleet import jobs
 from runners.fleet.errors import NodeRefused
 from runners.fleet.models import OPEN_TO_REPORTS, Attempt, AttemptState, Job, JobState
+from runners.fleet.owner import JobOwner, owner_of
 from runners.fleet.release import hold, lose
-from runners.protocol import Report, ReportReply, Stage, Verdict
+from runners.wire.protocol import Report, ReportReply, Stage, Verdict
 
 ENDED = (AttemptState.REPORTED, AttemptState.FAULTED)
 
@@ -29,7 +27,7 @@ def take(attempt: Attempt, body: bytes, report: Report) -> ReportReply:
     with transaction.atomic():
         job = hold(attempt)
         if attempt.state in ENDED:
-            return _again(attempt, digest)  # said twice at the same moment
+            return _again(attempt, digest)  # the same report arrived twice at the same time
         _check_is_first(attempt, job)
         Attempt.objects.filter(pk=attempt.pk).update(report_digest=digest)
         if report.fault:
@@ -45,17 +43,18 @@ def _again(attempt: Attempt, digest: str) -> ReportReply:
 
 
 def _by(node: str, report: Report) -> Report:
-    """The report under its node's own name: no node speaks as another, nor for a baseline that others share."""
+    """The report with its node's own name, also in the keys of shared baselines. No node can report as another one."""
     measurements = [one.model_copy(update={"key": f"{node}:{one.key}"}) for one in report.measurements]
     provenance = report.provenance.model_copy(update={"node": node})
     return report.model_copy(update={"measurements": measurements, "provenance": provenance})
 
 
 def _check_blobs(attempt: Attempt, report: Report) -> None:
-    """Every blob named is here, and this attempt brought it: otherwise a log could show somebody else's solution."""
+    """Check that this attempt uploaded every named blob. Otherwise a log could show another entrant's solution."""
     named = [step.log.blob for step in report.steps if step.log.blob]
     named += [report.artefact.blob] if report.artefact else []
     named += [report.profile] if report.profile else []
+    named += [one.calls for one in report.measurements if one.calls]
     brought = attempt.uploads
     if missing := sorted(
         {one.sha256 for one in named if one.sha256 not in brought or not blobs.store().has(one.sha256)}
@@ -64,7 +63,7 @@ def _check_blobs(attempt: Attempt, report: Report) -> None:
 
 
 def _check_is_first(attempt: Attempt, job: Job) -> None:
-    """See that the job's end is this attempt's to make, or say who was first."""
+    """Check that no other event has ended the job. Raises NodeRefused with that event."""
     if job.state == JobState.CANCELLED:
         raise NodeRefused(409, "cancelled", "The submission was cancelled; this result is not wanted any more.")
     others = Attempt.objects.filter(job=job).exclude(pk=attempt.pk)
@@ -74,38 +73,26 @@ def _check_is_first(attempt: Attempt, job: Job) -> None:
 
 
 def _faulted(attempt: Attempt, fault: str) -> ReportReply:
-    """A fault of an attempt whose lease had expired changes nothing: its job is queued again already."""
+    """Take a fault. If the lease had expired, the job is queued again already and nothing changes."""
     lose(attempt, AttemptState.FAULTED, fault)
     return ReportReply(result=None)
 
 
 def _finish(attempt: Attempt, report: Report, digest: str) -> int | None:
     now = timezone.now()
-    Attempt.objects.filter(pk=attempt.pk).update(state=AttemptState.REPORTED, ended_at=now, log_tail="")
+    Attempt.objects.filter(pk=attempt.pk).update(state=AttemptState.REPORTED, ended_at=now, log_tail="", cases=[])
     Job.objects.filter(pk=attempt.job_id).update(state=JobState.DONE, lease_expires_at=None)
-    job = Job.objects.select_related("track", "evaluation").get(pk=attempt.job_id)
-    if job.stage == Stage.BUILD and report.verdict == Verdict.PASSED:
-        _queue_run(job, report)
+    job = Job.objects.select_related("track").get(pk=attempt.job_id)
+    owner = owner_of(job)
+    if job.stage == Stage.BUILD and report.verdict == Verdict.PASSED and owner.runs_after_build():
+        _queue_run(job, owner, report)
         return None
-    evaluation = Evaluation.objects.select_related("submission", "track", "problem__release").get(pk=job.evaluation_id)
-    _settle_withheld(evaluation, report)
-    origin = Origin(ResultOrigin.FLEET, attempt=attempt.pk, report_digest=digest)
-    return record_result(evaluation, report, origin).pk
+    return owner.finish(report, attempt.pk, digest)
 
 
-def _queue_run(job: Job, report: Report) -> None:
+def _queue_run(job: Job, owner: JobOwner, report: Report) -> None:
     if report.artefact is None:
         raise NodeRefused(422, "artefact_missing", "A build that passed must name its artefact.")
     artefact = report.artefact.model_dump(mode="json")
-    jobs.make(job.track, [job.evaluation_id], job.priority, Stage.RUN, artefact=artefact)
-    leased = Evaluation.objects.filter(pk=job.evaluation_id, state=EvaluationState.LEASED)
-    leased.update(state=EvaluationState.QUEUED)  # nobody works on it until a node takes the run
-
-
-def _settle_withheld(evaluation: Evaluation, report: Report) -> None:
-    """Verifying found which files a run can do without: part of the problem while it is a draft."""
-    problem = evaluation.problem
-    if report.withheld is None or problem.build_only is not None or not problem.release.is_draft:
-        return
-    if set(report.withheld) <= {file.path for file in problem.spec.test_files}:
-        settle_build_only(problem, report.withheld)
+    jobs.make(job.track, [owner], job.priority, Stage.RUN, artefact=artefact)
+    owner.requeue()  # queued until a node takes the run

@@ -1,4 +1,4 @@
-"""Uploads: the blobs that an attempt brings, written to disk as they arrive, bounded in number and in bytes."""
+"""Uploads: writes an attempt's blobs to disk as they arrive. Their number and size are bounded."""
 
 import hashlib
 import tempfile
@@ -9,7 +9,7 @@ from django.db import transaction
 from leaderboard import blobs
 from runners.fleet.errors import NodeRefused
 from runners.fleet.models import OPEN_TO_REPORTS, Attempt
-from runners.protocol import MAX_BLOB_BYTES
+from runners.wire.protocol import MAX_BLOB_BYTES
 
 MAX_UPLOADS = 64
 MAX_UPLOADED_BYTES = 2 * MAX_BLOB_BYTES
@@ -17,7 +17,7 @@ CHUNK_BYTES = 1024 * 1024
 
 
 def take(attempt: Attempt, sha256: str, n_bytes: int, source: BinaryIO) -> bool:
-    """Store the blob and note that this attempt had it; False where it is here already.
+    """Store the blob and note that this attempt uploaded it. Returns False if it was stored already.
 
     Raises NodeRefused: 409 (the attempt has ended), 413 (too_much), 422 (wrong_digest).
     """
@@ -34,7 +34,7 @@ def take(attempt: Attempt, sha256: str, n_bytes: int, source: BinaryIO) -> bool:
 
 
 def _again(attempt: Attempt, sha256: str) -> bool:
-    """A node that missed the answer to its report sends all of it again."""
+    """Accept a blob of an ended attempt only if it was uploaded before: a node that missed an answer repeats all."""
     if sha256 not in attempt.uploads:
         raise NodeRefused(409, attempt.state, f"This attempt is {attempt.state}; it takes no more blobs.")
     return False
@@ -48,7 +48,7 @@ def _check_room(attempt: Attempt, sha256: str, n_bytes: int) -> None:
 
 
 def _copy(source: BinaryIO, target: IO[bytes], n_bytes: int) -> str:
-    """At most so many bytes; returns their sha256."""
+    """Copy at most `n_bytes`. Returns their sha256."""
     digest = hashlib.sha256()
     while n_bytes > 0 and (chunk := source.read(min(n_bytes, CHUNK_BYTES))):
         n_bytes -= len(chunk)
@@ -59,7 +59,7 @@ def _copy(source: BinaryIO, target: IO[bytes], n_bytes: int) -> str:
 
 @transaction.atomic
 def _note(attempt: Attempt, sha256: str, n_bytes: int) -> None:
-    """Only what a node has shown to have may it name in a report: a digest alone opens nobody's blob."""
+    """Note the upload. A report may name only uploaded blobs, so that knowing a digest does not reveal a blob."""
     locked = Attempt.objects.select_for_update(no_key=True).get(pk=attempt.pk)
     _check_room(locked, sha256, n_bytes)
     Attempt.objects.filter(pk=attempt.pk).update(uploads={**locked.uploads, sha256: n_bytes})

@@ -16,27 +16,26 @@ from django.views.decorators.http import require_http_methods
 from pydantic import BaseModel, ValidationError
 
 from leaderboard import blobs
-from leaderboard.actions.errors import Refused
+from leaderboard.errors import Refused
 from runners.fleet import claim as claims
 from runners.fleet import health as healths
+from runners.fleet import hello as hellos
 from runners.fleet import report as reports
 from runners.fleet import uploads
 from runners.fleet.errors import NodeRefused
 from runners.fleet.models import Attempt, AttemptState, Job, Node
+from runners.fleet.owner import owner_of
 from runners.fleet.release import give_back
-from runners.protocol import (
+from runners.wire.health import NodeHealth
+from runners.wire.protocol import (
     MAX_BLOB_BYTES,
     PROTOCOL_VERSION,
-    Claim,
     ClaimRequest,
-    Grant,
     Heartbeat,
     HeartbeatReply,
     Hello,
     HelloReply,
-    NodeHealth,
     Report,
-    Stage,
 )
 
 MAX_BODY_BYTES = 4 * 1024 * 1024
@@ -51,7 +50,7 @@ def _json(model: BaseModel, status: int = 200) -> HttpResponse:
 
 
 def _refusing(view: View) -> View:
-    """Turn refusals and malformed bodies into a `WireError` with its status."""
+    """Answer refusals and malformed bodies with a `WireError` and its status."""
 
     @wraps(view)
     def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
@@ -92,7 +91,7 @@ def _attempt(request: HttpRequest, pk: UUID) -> Attempt:
 
 
 def _length(request: HttpRequest, limit: int) -> int:
-    """Of the body, as announced; a body without one is empty to the server."""
+    """The announced length of the body. The server reads a body without a length as empty."""
     length = request.headers.get("Content-Length") or "0"
     if not length.isdigit() or int(length) > limit:
         raise NodeRefused(413, "too_large", f"The body is larger than {limit} bytes.")
@@ -104,7 +103,7 @@ def _body(request: HttpRequest) -> bytes:
 
 
 def _without_nul(body: bytes) -> bytes:
-    """JSON whose texts hold no NUL: PostgreSQL stores none, and what a contestant prints may have some."""
+    """The JSON body without NUL characters. A contestant may print them, but PostgreSQL cannot store them."""
     return _NUL.sub(rb"\1\\ufffd", body)
 
 
@@ -124,12 +123,7 @@ def hello(request: HttpRequest) -> HttpResponse:
     node = _node(request)
     said = Hello.model_validate_json(_without_nul(_body(request)))
     _check_version(said.protocol_version)
-    Node.objects.filter(pk=node.pk).update(
-        capabilities=said.capabilities.model_dump(mode="json"),
-        protocol_version=said.protocol_version,
-        last_seen_at=timezone.now(),
-    )
-    grants = [Grant(track=one.track.slug, stage=Stage(one.stage)) for one in node.grants.select_related("track")]
+    grants = hellos.take(node, said)
     return _json(
         HelloReply(
             node=node.slug,
@@ -158,8 +152,8 @@ def claim(request: HttpRequest) -> HttpResponse:
     node = _node(request)
     asked = ClaimRequest.model_validate_json(_body(request))
     _check_version(asked.protocol_version)
-    work = claims.claim(node, asked)
-    return _json(Claim(work=work)) if work else HttpResponse(status=204)
+    work = claims.claim(node, asked.track, asked.stage)
+    return _json(work) if work else HttpResponse(status=204)
 
 
 @csrf_exempt
@@ -170,7 +164,10 @@ def heartbeat(request: HttpRequest, attempt: UUID) -> HttpResponse:
     said = Heartbeat.model_validate_json(_without_nul(_body(request)))
     now = timezone.now()
     alive = Attempt.objects.filter(pk=held.pk, state=AttemptState.LEASED).update(
-        work_stage=said.stage, log_tail=said.log_tail, heartbeat_at=now
+        work_stage=said.stage,
+        log_tail=said.log_tail,
+        cases=[case.model_dump(mode="json") for case in said.cases],
+        heartbeat_at=now,
     )
     if alive:
         expires = now + timedelta(seconds=settings.LEASE_SECONDS)
@@ -210,12 +207,13 @@ def blob(request: HttpRequest, attempt: UUID, sha256: str) -> HttpResponseBase:
 
 
 def _get(attempt: Attempt, sha256: str) -> HttpResponseBase:
-    """A node reads what its attempt was leased, and nothing else."""
-    evaluation = attempt.job.evaluation
-    if sha256 == evaluation.problem.record_sha256:
-        return HttpResponse(bytes(evaluation.problem.record), content_type="application/octet-stream")
+    """Send a blob that was leased with the attempt. Raises NodeRefused for any other."""
+    owner = owner_of(attempt.job)
+    if sha256 == owner.problem.record_sha256:
+        return HttpResponse(bytes(owner.problem.record), content_type="application/octet-stream")
     artefact = (attempt.job.artefact or {}).get("blob", {}).get("sha256")
-    if sha256 not in {evaluation.sample.solution_sha256, artefact}:
+    leased = {owner.solution.sha256, artefact}
+    if sha256 not in leased and not owner.problem.blobs.filter(sha256=sha256).exists():
         raise NodeRefused(404, "not_leased", "This attempt was not leased that blob.")
     try:
         return FileResponse(blobs.store().open(sha256), content_type="application/octet-stream")

@@ -6,10 +6,9 @@ from typing import Any
 import pytest
 
 from leaderboard import blobs
-from leaderboard.actions.errors import Conflict, NotAllowed, Refused
-from leaderboard.actions.import_results import Imported, Place, import_results
-from leaderboard.actions.rank import rebuild
 from leaderboard.actions.rerun import rerun
+from leaderboard.errors import Conflict, NotAllowed, Refused
+from leaderboard.imports.import_results import Imported, ImportTarget, import_results
 from leaderboard.models import (
     AuditEntry,
     Counted,
@@ -22,6 +21,7 @@ from leaderboard.models import (
     Submission,
     Track,
 )
+from leaderboard.standings.rank import rebuild
 from problems.formats.errors import PackRefused
 from problems.formats.graded_rows import lean_file
 from problems.models import Release
@@ -51,14 +51,14 @@ def release(track: Track) -> Release:
 
 
 @pytest.fixture
-def place(cast: factories.Cast, release: Release, track: Track) -> Place:
-    return Place(cast.entrant, release, track)
+def place(cast: factories.Cast, release: Release, track: Track) -> ImportTarget:
+    return ImportTarget(cast.entrant, release, track)
 
 
 class Importer:
     """Writes rows to a file and imports it."""
 
-    def __init__(self, place: Place, folder: Path) -> None:
+    def __init__(self, place: ImportTarget, folder: Path) -> None:
         self.place, self.path = place, folder / "alpha-graded-solutions.jsonl"
 
     def __call__(self, *rows: dict[str, Any], user: Any = None) -> Imported:
@@ -66,7 +66,7 @@ class Importer:
 
 
 @pytest.fixture
-def bring(place: Place, tmp_path: Path) -> Importer:
+def bring(place: ImportTarget, tmp_path: Path) -> Importer:
     return Importer(place, tmp_path)
 
 
@@ -120,7 +120,7 @@ def test_the_same_file_again_stores_nothing(bring: Importer, release: Release) -
     assert AuditEntry.objects.filter(action="import results").count() == 1
 
 
-def test_a_lean_file_is_the_same_file(bring: Importer, release: Release, place: Place, tmp_path: Path) -> None:
+def test_a_lean_file_is_the_same_file(bring: Importer, release: Release, place: ImportTarget, tmp_path: Path) -> None:
     bring(*graded.rows(release))
     lean = tmp_path / "alpha.jsonl.gz"
     lean.write_bytes(lean_file(bring.path))
@@ -223,7 +223,7 @@ def test_a_solution_that_this_site_would_not_run_is_invalid_whatever_the_row_say
 def test_a_problem_that_the_track_skips_is_skipped(bring: Importer, track: Track, cast: factories.Cast) -> None:
     made = factories.release(1, "gpu-2", problem=lambda n: gpu_problem(n, min_cuda_toolkit="13.1"))
     factories.track_actions.offer(None, made, track)
-    bring.place = Place(cast.entrant, made, track)
+    bring.place = ImportTarget(cast.entrant, made, track)
     bring(graded.row(first(made), verdict="skipped"))
     result = Result.objects.get()
     assert (result.verdict, result.origin, result.reason) == (
@@ -285,7 +285,7 @@ def test_a_row_skipped_elsewhere_does_not_leave_this_tracks_denominator(bring: I
     assert "runs it: grade it" in refused(bring, graded.row(first(release), verdict="skipped"))
 
 
-def test_what_is_no_graded_row_is_refused(bring: Importer, place: Place, tmp_path: Path) -> None:
+def test_what_is_no_graded_row_is_refused(bring: Importer, place: ImportTarget, tmp_path: Path) -> None:
     assert "field `passed` is missing" in refused(bring, {"task_id": "Kernel/0"})
     damaged = tmp_path / "x.jsonl.gz"
     damaged.write_bytes(b"\x1f\x8b\x08 nothing")

@@ -3,9 +3,9 @@
 import pytest
 from django.contrib.auth.models import AnonymousUser, User
 
-from leaderboard.actions.entrants import create_entrant
-from leaderboard.actions.errors import NotAllowed, Refused
+from leaderboard.actions.create_entrant import create_entrant
 from leaderboard.actions.verify import verify
+from leaderboard.errors import NotAllowed, Refused
 from leaderboard.models import Entrant
 from tests.fleet.site import Site
 

@@ -3,14 +3,16 @@
 from uuid import uuid4
 
 import pytest
+from django.test import Client
 
-from leaderboard.actions import rank, scores
 from leaderboard.actions.decide import decide_flag, retract, void_problem
-from leaderboard.actions.errors import NotAllowed, Refused
-from leaderboard.actions.record_result import Origin, record_result
+from leaderboard.actions.record_result import record_result
+from leaderboard.errors import NotAllowed, Refused
 from leaderboard.models import Entrant, Flag, Measurement, ProblemScore, ReleaseTrack, Standing, Submission
 from leaderboard.models.evaluation import ResultOrigin
-from runners.protocol import (
+from leaderboard.rows.origin import Origin
+from leaderboard.standings import rank, scores
+from runners.wire.protocol import (
     Clock,
     FlagReport,
     FlagScope,
@@ -105,6 +107,20 @@ def test_a_clock_of_the_contestants_own_never_ranks(site: Site) -> None:
     grade(submission, "a/1", report(measurements=timed(1.0, clock=Clock.SELF)))
     grade(submission, "a/2", report())
     assert standing(site).speedup == 1.0
+
+
+@pytest.mark.parametrize(("policy", "ranks"), [("quick", True), ("ranked", False)])
+def test_a_quick_time_is_provisional_and_does_not_rank_unless_the_release_chose_quick(policy: str, ranks: bool) -> None:
+    site = Site.make([problem("a/1", benchmark_command="sh test/t.sh")], timing_policy=policy)
+    submission = site.submit({"a/1": ["exit 0"]})
+    provenance = Provenance(timing_policy="quick")
+    grade(submission, "a/1", report(measurements=timed(6.0), provenance=provenance))
+    assert {one.ranks for one in Measurement.objects.all()} == {ranks}
+    assert standing(site).n_timed_problems == int(ranks)
+    site_client = Client()
+    site_client.force_login(site.organiser)
+    text = site_client.get(submission.evaluations.get().get_absolute_url()).content.decode()
+    assert ("These times are provisional" in text) == (not ranks)
 
 
 def flagged(site: Site, scope: FlagScope) -> Submission:

@@ -6,10 +6,23 @@ import pytest
 from django.contrib.auth.models import AnonymousUser, User
 
 from leaderboard.actions.cancel import cancel
-from leaderboard.actions.catalogue import catalogue_of
-from leaderboard.actions.errors import Conflict, NotAllowed, Refused
-from leaderboard.actions.submit import Order, Receipt, submit
-from leaderboard.models import AuditEntry, Counted, Evaluation, Result, Sample, Submission, SubmissionState, Track
+from leaderboard.actions.submit import submit
+from leaderboard.actions.tracks import offer
+from leaderboard.catalogue import catalogue_of
+from leaderboard.errors import Conflict, NotAllowed, Refused
+from leaderboard.models import (
+    AuditEntry,
+    Counted,
+    Evaluation,
+    ProblemTrack,
+    Result,
+    Sample,
+    Submission,
+    SubmissionState,
+    Track,
+)
+from leaderboard.rows.store_once import Receipt
+from leaderboard.rows.submissions import SubmissionMetadata
 from problems.actions.releases import freeze
 from problems.formats.submission import PackRefused, SubmissionDraft, read_submission, single_solution
 from runners.fleet.models import Job, JobState
@@ -32,8 +45,9 @@ def both(script: str = "exit 0") -> tuple[dict, dict]:
     return solution("a/1", script), solution("a/2", script)
 
 
-def send(site: Site, *rows: dict, user: object = None, **order: object) -> Receipt:
-    return submit(user or site.owner, Order(site.entrant, site.release, [site.track], **order), draft(site, *rows))
+def send(site: Site, *rows: dict, user: object = None, **fields: object) -> Receipt:
+    metadata = SubmissionMetadata(site.entrant, site.release, [site.track], **fields)
+    return submit(user or site.owner, metadata, draft(site, *rows))
 
 
 def test_a_full_submission_queues_every_sample(site: Site) -> None:
@@ -95,13 +109,22 @@ def test_an_unreadable_line_refuses_the_pack(site: Site) -> None:
 
 
 def test_a_track_skips_what_it_cannot_run(site: Site) -> None:
-    from leaderboard.models import ProblemTrack
-
     ProblemTrack.objects.filter(problem__task_id="a/1").update(skip_reason="needs CUDA 13.1")
     send(site, *both())
     skipped = Result.objects.get()
     assert (skipped.verdict, skipped.reason) == ("skipped", "needs CUDA 13.1")
     assert Job.objects.count() == 1
+
+
+def test_a_track_that_skips_everything_does_not_end_the_submission_for_the_next_track(site: Site) -> None:
+    skipping = Track.objects.create(slug="skipping", title="Skipping", device="cpu")
+    offer(site.organiser, site.release, skipping)
+    ProblemTrack.objects.filter(track=skipping).update(skip_reason="needs CUDA 13.1")
+    metadata = SubmissionMetadata(site.entrant, site.release, [skipping, site.track])
+    submission = submit(site.owner, metadata, draft(site, *both())).submission
+    submission.refresh_from_db()
+    assert submission.state == SubmissionState.ACCEPTED
+    assert Job.objects.count() == 2
 
 
 def test_a_stranger_may_not_submit_for_an_entrant(site: Site) -> None:
@@ -126,14 +149,14 @@ def test_a_frozen_release_takes_nothing_more(site: Site) -> None:
 
 def test_a_track_that_is_not_offered_is_refused_with_those_that_are(site: Site) -> None:
     other = Track.objects.create(slug="other", title="Other", device="cpu")
-    order = Order(site.entrant, site.release, [other])
+    metadata = SubmissionMetadata(site.entrant, site.release, [other])
     with pytest.raises(Refused, match=r"not offered on other\. It is on: cpu-test"):
-        submit(site.owner, order, draft(site, *both()))
+        submit(site.owner, metadata, draft(site, *both()))
 
 
 def test_typed_code_is_partial_goes_first_and_never_counts(site: Site) -> None:
     typed = single_solution("a/1", {"solution.sh": "exit 0"}, catalogue_of(site.release))
-    submission = submit(site.owner, Order(site.entrant, site.release, [site.track]), typed).submission
+    submission = submit(site.owner, SubmissionMetadata(site.entrant, site.release, [site.track]), typed).submission
     assert not submission.is_full
     assert Job.objects.get().priority > 0
     assert not Counted.objects.exists()

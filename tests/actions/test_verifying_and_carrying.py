@@ -3,13 +3,26 @@
 import pytest
 
 from leaderboard.actions.carry import carry
-from leaderboard.actions.errors import NotAllowed
 from leaderboard.actions.tracks import offer
-from leaderboard.actions.verify import verification_report, verify
-from leaderboard.models import Counted, Result, Standing
+from leaderboard.actions.verify import verify
+from leaderboard.errors import NotAllowed
+from leaderboard.models import AuditEntry, Counted, Result, Standing
+from leaderboard.verification import verification_report
 from problems.actions.releases import import_release, publish
 from problems.models import Problem, Release
-from runners.protocol import Provenance, Report, Verdict, Witness
+from problems.spec.kinds import Kind
+from runners.fleet.models import Job
+from runners.wire.protocol import (
+    JUDGE_VERSIONS,
+    CaseReport,
+    Clock,
+    MeasurementReport,
+    Provenance,
+    Report,
+    Role,
+    Verdict,
+    Witness,
+)
 from tests.fleet.site import Site, WireNode
 from tests.packs import problem, problem_pack
 
@@ -33,11 +46,12 @@ def draft(site: Site, **podium: object) -> Release:
 def work_off(verdicts: dict[str, Verdict], **changes: object) -> None:
     """Report each piece of work by its script."""
     node = WireNode()
+    fields = {"witness": Witness.SEEN, "provenance": Provenance()} | changes
     while (answer := node.claim()).status_code == 200:
-        work = answer.json()["work"][0]
+        work = answer.json()
         script = b"".join(node.blob(work, work["solution"]["sha256"]).streaming_content).decode()
         verdict = next(v for text, v in verdicts.items() if text in script)
-        node.report(work, Report(verdict=verdict, witness=Witness.SEEN, provenance=Provenance(), **changes))
+        node.report(work, Report(verdict=verdict, **fields))
 
 
 EXPECTED = {"exit 0": Verdict.PASSED, "exit 3": Verdict.TEST_FAILED, '"content":""': Verdict.TEST_FAILED}
@@ -59,7 +73,7 @@ def test_an_empty_solution_that_passes_is_named(site: Site) -> None:
     work_off(EXPECTED | {'"content":""': Verdict.PASSED})
     report = verification_report(release, site.track)
     assert not report.passed
-    assert any("b/1: empty is passed, expected anything but passed" in line for line in report.lines)
+    assert any("b/1: its empty solution is passed, expected anything but passed" in line for line in report.lines)
 
 
 def test_verifying_twice_makes_no_second_submission(site: Site) -> None:
@@ -82,6 +96,74 @@ def test_verifying_settles_which_files_a_run_can_do_without(site: Site) -> None:
     after = Problem.objects.get(release=release)
     assert after.build_only == ["test/t.sh"]
     assert after.grading_digest != before.grading_digest
+
+
+def next_revision(site: Site) -> Release:
+    """The same problems in other words."""
+    pack = problem_pack([problem("a/1", prompt="Said better."), problem("a/2", prompt="Said better.")])
+    release = import_release(pack).release
+    offer(site.organiser, release, site.track)
+    publish(release)
+    return release
+
+
+def test_a_carried_result_keeps_its_cases(site: Site) -> None:
+    site.submit({"a/1": ["exit 0"], "a/2": ["exit 0"]})
+    work_off(EXPECTED, cases=[CaseReport(name="small", verdict=Verdict.PASSED)])
+    (new,) = carry(site.organiser, next_revision(site))
+    for result in Result.objects.filter(evaluation__submission=new):
+        assert [case.name for case in result.cases.all()] == ["small"]
+
+
+def test_a_result_that_holds_never_enters_the_queue(site: Site) -> None:
+    site.submit({"a/1": ["exit 0"], "a/2": ["exit 0"]})
+    work_off(EXPECTED)
+    (new,) = carry(site.organiser, next_revision(site))
+    new.refresh_from_db()
+    assert new.state == "done"
+    assert not Job.objects.filter(evaluation__submission=new).exists()
+
+
+def test_a_carried_submission_keeps_its_wish_to_count_and_its_audit_entry_names_the_old_one(site: Site) -> None:
+    old = site.submit({"a/1": ["exit 0"], "a/2": ["exit 0"]})
+    work_off(EXPECTED)
+    (new,) = carry(site.organiser, next_revision(site))
+    assert (new.asks_to_count, new.is_full, new.submitted_through) == (True, True, "site")
+    entry = AuditEntry.objects.get(action="carry", detail__previous=old.pk)
+    assert (entry.actor, entry.detail["reused"]) == (site.organiser, 2)
+
+
+def test_what_verifies_a_release_never_counts(site: Site) -> None:
+    for made in verify(site.organiser, site.release, site.track):
+        assert not made.asks_to_count
+    assert not Counted.objects.exists()
+
+
+def test_only_organisers_carry(site: Site) -> None:
+    with pytest.raises(NotAllowed):
+        carry(site.owner, next_revision(site))
+
+
+def test_results_of_an_earlier_judge_are_run_again(site: Site) -> None:
+    old = site.submit({"a/1": ["exit 0"], "a/2": ["exit 0"]})
+    old.evaluations.update(judge_version="1")
+    work_off(EXPECTED)
+    (new,) = carry(site.organiser, next_revision(site))
+    assert set(new.evaluations.values_list("state", "judge_version")) == {("queued", JUDGE_VERSIONS[Kind.COMMAND])}
+
+
+TIMED = MeasurementReport(role=Role.CANDIDATE, median_ms=1.0, runs_ms=[1.0], clock=Clock.OUTSIDE)
+
+
+@pytest.mark.parametrize(("measured", "state"), [([TIMED], "queued"), ([], "done")])
+def test_only_quick_times_are_measured_again_for_a_revision_that_promises_ranked_ones(
+    measured: list[MeasurementReport], state: str
+) -> None:
+    site = Site.make(timing_policy="quick")
+    site.submit({"a/1": ["exit 0"], "a/2": ["exit 0"]})
+    work_off(EXPECTED, measurements=measured, provenance=Provenance(timing_policy="quick"))
+    (new,) = carry(site.organiser, next_revision(site))
+    assert set(new.evaluations.values_list("state", flat=True)) == {state}
 
 
 def test_results_that_hold_are_carried_and_the_rest_is_queued(site: Site) -> None:

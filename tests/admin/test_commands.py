@@ -14,6 +14,7 @@ from problems.formats.compute_eval.packs import write_problem_pack
 from problems.models import Release
 from runners.fleet.claim import digest_of
 from runners.fleet.models import Node, NodeGrant
+from runners.wire.protocol import Verdict
 from tests import factories, packs
 
 pytestmark = pytest.mark.django_db
@@ -35,16 +36,27 @@ def pack(tmp_path: Path) -> Path:
 
 def test_a_pack_is_imported_offered_and_published_in_one_go(pack: Path) -> None:
     factories.TrackFactory()
-    words = told("import_release", pack, "--slug", "mine", "--track", "cpu-test", "--public", "--publish")
+    words = told(
+        "import_release",
+        pack,
+        "--slug",
+        "mine",
+        "--track",
+        "cpu-test",
+        "--public",
+        "--publish",
+        "--unverified",
+        "a test",
+    )
     assert "2 problems read" in words
-    assert words.endswith("Offered on cpu-test.\nmine is published.\n")
+    assert words.endswith("Offered on cpu-test.\nmine is published without verification.\n")
     release = Release.objects.get(slug="mine")
     assert (release.state, release.is_public, release.on_tracks.count()) == ("published", True, 1)
 
 
 def test_a_private_publication_says_that_it_is_private(pack: Path) -> None:
     told("import_release", pack)
-    assert "for organisers and the invited alone" in told("publish_release", "test-1")
+    assert "for organisers and the invited alone" in told("publish_release", "test-1", "--unverified", "a test")
     assert not Release.objects.get().is_public
 
 
@@ -70,10 +82,10 @@ def test_states_move_forward_only(pack: Path) -> None:
     told("import_release", pack)
     with pytest.raises(CommandError, match="is draft; only a published release can become frozen"):
         told("freeze_release", "test-1")
-    told("publish_release", "test-1")
+    told("publish_release", "test-1", "--unverified", "a test")
     told("freeze_release", "test-1")
     with pytest.raises(CommandError, match="is frozen"):
-        told("publish_release", "test-1")
+        told("publish_release", "test-1", "--unverified", "a test")
 
 
 @pytest.mark.parametrize(
@@ -154,3 +166,21 @@ def test_standings_are_proven_equal_or_the_difference_is_an_error(cast: Any) -> 
         told("rebuild_standings", "--check")
     assert "aggregate differs" in told("rebuild_standings")
     assert told("rebuild_standings", "--check") == "Stored equals recomputed.\n"
+
+
+def test_a_release_is_verified_from_the_shell(pack: Path) -> None:
+    track = factories.TrackFactory()
+    told("import_release", pack, "--track", "cpu-test")
+    with pytest.raises(CommandError, match="problem a/1: its reference has not been run on cpu-test"):
+        told("publish_release", "test-1")
+    assert "problem a/2: its reference has not been judged yet on cpu-test" in told(
+        "verify_release", "test-1", "--track", "cpu-test"
+    )
+    for one in track.submissions.all():
+        right = Verdict.PASSED if one.entrant.slug == "_reference" else Verdict.TEST_FAILED
+        factories.judge(one, lambda _, it=right: factories.report(it))
+    words = told("verify_release", "test-1", "--track", "cpu-test")
+    assert "Reference solutions: 2 as expected, 0 not, 0 to come" in words
+    assert "problem a/1: verified on cpu-test at " in words
+    assert words.endswith("Every problem is verified.\n")
+    assert "test-1 is published, for organisers" in told("publish_release", "test-1")

@@ -10,7 +10,7 @@ from django.urls import reverse
 from leaderboard.models import AuditEntry, Decision, Evaluation, ReleaseTrack
 from problems.formats.compute_eval.packs import read_problem_pack, write_problem_pack
 from problems.models import Release
-from runners.protocol import Verdict
+from runners.wire.protocol import Verdict
 from tests import factories, packs
 from tests.admin.pages import act, signed_in, text
 
@@ -60,7 +60,7 @@ def test_a_release_is_offered_verified_published_and_frozen(cast: Any) -> None:
             one.submission, lambda _one, it=good: factories.report(Verdict.PASSED if it else Verdict.TEST_FAILED)
         )
     assert "Verified: all is as it should be." in text(act(cast.organiser, RELEASE, "verify", made, track=track.pk))
-    assert "On cpu-test: verified." in text(act(cast.organiser, RELEASE, "publish", made))
+    assert "every problem is verified" in text(act(cast.organiser, RELEASE, "publish", made))
     assert "is frozen" in text(act(cast.organiser, RELEASE, "freeze", made))
     made.refresh_from_db()
     assert made.state == "frozen"

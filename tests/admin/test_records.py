@@ -10,11 +10,11 @@ from django.urls import reverse
 from leaderboard.models import ApiToken, AuditEntry, Decision, Flag, Result, Track
 from runners.fleet.claim import digest_of
 from runners.fleet.models import Node, NodeGrant
-from runners.protocol import FlagReport, FlagScope
+from runners.wire.protocol import FlagReport, FlagScope
 from tests import factories
 from tests.admin.pages import act, signed_in, text
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 OURS = [model for model in admin.site._registry if model._meta.app_label in {"leaderboard", "problems", "fleet"}]
 READ_ONLY = ["leaderboard.Result", "leaderboard.Measurement", "leaderboard.Decision", "leaderboard.AuditEntry",
              "leaderboard.Flag", "leaderboard.Submission", "leaderboard.Evaluation", "problems.Problem"]  # fmt: skip

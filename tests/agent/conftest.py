@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from runners.agent.devices.porter import Porter
 from tests.agent.machine import Machine, temporary_folder
+from tests.agent.stepped_porter import Stage, compiled_in
 
 
 @pytest.fixture(scope="session")
@@ -23,3 +25,22 @@ def fresh_machine() -> Iterator[Machine]:
         made = Machine(Path(folder))
         yield made
         made.environment.close()
+
+
+@pytest.fixture
+def porter() -> Iterator[Porter]:
+    porter = Porter()
+    yield porter
+    porter.close()
+
+
+@pytest.fixture(scope="session")
+def stepped_porter(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return compiled_in(tmp_path_factory.mktemp("stepped-porter"))
+
+
+@pytest.fixture
+def stage(stepped_porter: Path, tmp_path: Path) -> Iterator[Stage]:
+    stage = Stage(stepped_porter, tmp_path)
+    yield stage
+    stage.close()

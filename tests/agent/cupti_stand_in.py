@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
+from runners.agent.ground.native import default_cache_directory
 from runners.agent.profilers import cupti_library
 from runners.agent.profilers.cupti import Cupti
 from runners.agent.profilers.cupti_library import Library, Toolkit, build, find_toolkit
 from runners.agent.sandbox.policy import Outcome
-from runners.protocol import Witness
+from runners.wire.protocol import Witness
 
 HERE = Path(__file__).parent
 
@@ -20,7 +21,7 @@ def library_over_stand_in(room: Path) -> Library:
     fake = room / "libcupti.so.13"
     arguments = ["-std=c++17", "-fPIC", "-shared", f"-Wl,-soname,{fake.name}", *(f"-I{path}" for path in includes)]
     subprocess.run(["g++", *arguments, str(HERE / "fake_cupti.cpp"), "-o", str(fake)], check=True)
-    return build(Toolkit(includes, fake), room / "cache")
+    return build(Toolkit(includes, fake), default_cache_directory())
 
 
 def program_in(room: Path) -> Path:

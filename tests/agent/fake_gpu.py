@@ -5,7 +5,8 @@ import subprocess
 from dataclasses import replace
 from pathlib import Path
 
-from runners.agent.gpu.tool import GpuTool
+from runners.agent.devices.tool import GpuTool
+from runners.agent.ground.native import default_cache_directory
 
 SOURCE = Path(__file__).parent / "native" / "fake_cuda.cpp"
 MEMORY_BYTES = 32 << 20
@@ -18,7 +19,7 @@ def build(folder: Path) -> GpuTool:
         ["g++", "-std=c++17", "-O2", "-shared", "-fPIC", "-o", folder / "libcuda.so.1", SOURCE],
         check=True, capture_output=True,
     )  # fmt: skip
-    tool = GpuTool.build(folder / "cache")
+    tool = GpuTool.build(default_cache_directory())
     return replace(tool, environment={"LD_LIBRARY_PATH": str(folder)})
 
 

@@ -5,13 +5,16 @@ Constants and errors are pynvml's own. `tests/gpu/record_nvml.py` makes new reco
 # ruff: noqa: N802 - the functions' names are NVIDIA's
 
 import json
-import time
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from queue import Empty, Queue
 from types import SimpleNamespace
 from typing import Any
 
 import pynvml
+
+from runners.agent.devices.activity import now_us
 
 RECORDED = Path(__file__).parent / "data" / "nvml-h200.json"
 NOT_SUPPORTED = {"error": pynvml.NVML_ERROR_NOT_SUPPORTED}
@@ -24,12 +27,15 @@ class FakeNvml:
     `{"error": number}` is raised; an object becomes a structure; what is not in it is not supported.
     """
 
-    def __init__(self, phase: str = "idle") -> None:
+    def __init__(self, phase: str = "idle", clock_us: Callable[[], int] = now_us) -> None:
         recording = json.loads(RECORDED.read_text())
         self.answers: dict[str, Any] = recording[phase]
         self.fields = {int(number): value for number, value in recording.get("fields", {}).items()}
+        self.asked: Counter[str] = Counter()
+        """How often each function was called."""
         self.utilisation: list[tuple[int, int]] = []
-        """End of a period in microseconds of the wall clock, and its percentage."""
+        """End of a period in microseconds of the clock, and its percentage."""
+        self._clock_us = clock_us
         self.events: Queue[Any] = Queue()
         self.freed = False
 
@@ -47,6 +53,7 @@ class FakeNvml:
         return lambda *arguments: self._answer(name, *arguments)
 
     def _answer(self, name: str, *arguments: Any) -> Any:
+        self.asked[name] += 1
         device = arguments[0] if arguments and isinstance(arguments[0], str) else ""
         rest = ",".join(map(str, arguments[1:] if device else arguments))
         key = f"{name}({rest})" if rest else name
@@ -62,7 +69,8 @@ class FakeNvml:
 
     def nvmlDeviceGetSamples(self, device: str, kind: int, after_us: int) -> Any:
         assert kind == pynvml.NVML_GPU_UTILIZATION_SAMPLES
-        known = [(at, value) for at, value in self.utilisation if after_us < at <= time.time_ns() // 1000]
+        self.asked["nvmlDeviceGetSamples"] += 1
+        known = [(at, value) for at, value in self.utilisation if after_us < at <= self._clock_us()]
         if not known:
             raise pynvml.NVMLError(pynvml.NVML_ERROR_NOT_FOUND)
         return 1, [SimpleNamespace(timeStamp=at, sampleValue=SimpleNamespace(uiVal=value)) for at, value in known]

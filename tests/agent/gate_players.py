@@ -4,17 +4,17 @@ import ctypes
 import mmap
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from runners.agent.gpu.gate import PAGE, Gate, Window
-from runners.agent.gpu.porter import Porter
-from runners.agent.gpu.record import DeviceRecord
+from runners.agent.devices.gate import PAGE, Gate, Window
+from runners.agent.devices.porter import Porter
+from runners.agent.devices.record import DeviceRecord
+from tests.patience import until
 
 NATIVE = Path(__file__).parents[2] / "runners" / "agent" / "profilers" / "native"
-SOON = 5.0
 
 
 class Seen(nullcontext[None]):
@@ -37,29 +37,22 @@ def gate_at(folder: Path, porter: Porter, limit_seconds: float = 60.0, **more: A
     return Gate(folder, porter, more.pop("alone", True), Seen(), limit_seconds, **more)
 
 
-def run(program: Path, gate: Gate, busy_ms: int, rest_ms: int) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [program, gate.path, str(busy_ms), str(rest_ms)], stdout=subprocess.PIPE, text=True, bufsize=1
-    )
-
-
-def until(condition: Any, seconds: float = SOON) -> bool:
-    deadline = time.monotonic() + seconds
-    while not condition() and time.monotonic() < deadline:
-        time.sleep(0.001)
-    return bool(condition())
-
-
 class Player:
-    """Plays the library in a process at a gate, step by step."""
+    """Plays the library in a process at a gate, step by step, by writing to the gate's page."""
 
-    def __init__(self, gate: Gate) -> None:
-        self.gate = gate
-        with gate.path.open("r+b") as file:
-            self._page = mmap.mmap(file.fileno(), PAGE.size)
-        self._words = (ctypes.c_uint32 * 4).from_buffer(self._page)
-        self._starts = (ctypes.c_uint32 * 4).from_buffer(self._page, 24)
-        self._last_use = ctypes.c_uint64.from_buffer(self._page, 16)
+    def __init__(
+        self,
+        page: Path,
+        clock_ns: Callable[[], int] = time.monotonic_ns,
+        until: Callable[[Callable[[], bool]], bool] = until,
+    ) -> None:
+        self.page = page
+        self._clock_ns, self._until = clock_ns, until
+        with page.open("r+b") as file:
+            mapped = mmap.mmap(file.fileno(), PAGE.size)
+        self._words = (ctypes.c_uint32 * 4).from_buffer(mapped)
+        self._starts = (ctypes.c_uint32 * 4).from_buffer(mapped, 24)
+        self._last_use = ctypes.c_uint64.from_buffer(mapped, 16)
 
     @property
     def is_open(self) -> bool:
@@ -88,14 +81,14 @@ class Player:
 
     def work(self) -> bool:
         """Go on working once let in; False if that takes long."""
-        let_in = until(lambda: self.is_open)
+        let_in = self._until(lambda: self.is_open)
         self._words[1] = 0
-        self._last_use.value = time.monotonic_ns()
+        self._last_use.value = self._clock_ns()
         return let_in
 
     def rest(self, *, unsettled: bool = False) -> None:
         self._words[3] = unsettled
-        self._last_use.value = time.monotonic_ns()
+        self._last_use.value = self._clock_ns()
         self._words[2] = 0
 
 
@@ -103,7 +96,7 @@ class Player:
 def playing(folder: Path, porter: Porter, *, alone: bool = True, **more: Any) -> Iterator[Player]:
     gate = gate_at(folder, porter, alone=alone, **more)
     with gate.attended():
-        yield Player(gate)
+        yield Player(gate.path)
 
 
 @contextmanager

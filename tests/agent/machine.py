@@ -1,23 +1,25 @@
-"""A small node for tests: the real pipeline over the real sandbox of this machine."""
+"""A small node for tests: the real judges over the real sandbox of this machine."""
 
 import hashlib
 import tempfile
 import warnings
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from problems.spec.problem import CommandProblem, problem_from
+from problems.spec.command.problem import CommandProblem, problem_from
 from problems.spec.profile import Profile
 from problems.spec.solution import FileSolution, SourceFile
 from runners.agent import capabilities
-from runners.agent.environment import NodeEnvironment
-from runners.agent.pipeline import Pipeline
+from runners.agent.devices.lanes import Lanes
+from runners.agent.job.environment import NodeEnvironment
+from runners.agent.judges.command.subject import Subject
+from runners.agent.judges.judgement import Assignment
+from runners.agent.judges.registry import Judges
+from runners.agent.judges.report import Finished
+from runners.agent.judges.solutions import why_invalid
 from runners.agent.sandbox import Sandbox, choose
-from runners.agent.slots import Lanes
-from runners.agent.task import Finished, Subject, Task, files_of, why_invalid
-from runners.protocol import ResourceLimits
+from runners.wire.protocol import ResourceLimits
 from tests.packs import problem as record
 from tests.requirements import present
 
@@ -38,34 +40,34 @@ def open_sandbox() -> Sandbox:
 
 
 class Machine:
-    """One node's environment and pipeline in a folder of its own."""
+    """One node's environment and judges in a folder of its own."""
 
     def __init__(self, folder: Path, slots: int = 2) -> None:
         sandbox = open_sandbox()
         known = capabilities.find_out(sandbox)
         self.environment = NodeEnvironment.open("node-1", folder, sandbox, Lanes(slots, slots), known)
-        self.pipeline = Pipeline(self.environment)
+        self.judges = Judges(self.environment)
         self.work_folder = folder / "work"
 
-    def judge(self, problem: CommandProblem, files: Files, **task: Any) -> Finished:
+    def judge(self, problem: CommandProblem, files: Files, **assignment: Any) -> Finished:
         """What a sample with these files comes to."""
-        return self.pipeline.run(task_of(problem, files, **task))
+        return self.judges.judge(assignment_of(problem, files, **assignment))
 
     def leftovers(self) -> list[Path]:
         """Workspaces that were not removed."""
         return [path for room in self.work_folder.iterdir() for path in room.iterdir() if path.is_dir()]
 
 
-def task_of(problem: CommandProblem, files: Files, **task: Any) -> Task:
+def assignment_of(problem: CommandProblem, files: Files, **changes: Any) -> Assignment:
     solution = FileSolution(task_id=problem.task_id, files=sources(files))
-    subject = Subject(
-        problem,
-        hashlib.sha256(problem.to_line()).hexdigest(),
-        files_of(solution),
-        limits=task.pop("limits", LIMITS),
-        build_only=tuple(task.pop("build_only", ())),
-    )
-    return replace(Task(subject, invalid_reason=why_invalid(problem, solution)), **task)
+    digest = hashlib.sha256(problem.to_line()).hexdigest()
+    facts = {"limits": LIMITS, "invalid_reason": why_invalid(problem, solution)} | changes
+    facts["build_only"] = tuple(facts.get("build_only", ()))
+    return Assignment(problem, digest, solution, **facts)
+
+
+def subject_of(problem: CommandProblem, files: Files, **changes: Any) -> Subject:
+    return Subject.of(assignment_of(problem, files, **changes))
 
 
 def sources(files: Files) -> list[SourceFile]:

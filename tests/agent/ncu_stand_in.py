@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from problems.spec.problem import CommandProblem
+from problems.spec.command.problem import CommandProblem
 from runners.agent.profilers import ncu_tool
 from runners.agent.profilers.base import Reading
 from runners.agent.profilers.ncu import Ncu

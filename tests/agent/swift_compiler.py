@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from runners.agent import native
-from runners.agent.gpu import porter
+from runners.agent.devices import porter
+from runners.agent.ground import native
 from runners.agent.profilers import cupti_library
 from runners.agent.profilers.cupti_library import HEADERS
 
@@ -30,7 +30,7 @@ class SwiftMachine:
     @classmethod
     def at(cls, folder: Path, monkeypatch: pytest.MonkeyPatch) -> "SwiftMachine":
         machine = cls(folder, monkeypatch)
-        for variable in PREBUILT:
+        for variable in (*PREBUILT, "PODIUM_CACHE_DIR"):
             monkeypatch.delenv(variable, raising=False)
         monkeypatch.setattr(native.os, "geteuid", lambda: 1000)
         monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))

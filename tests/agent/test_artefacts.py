@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from runners.agent.artefact import EMPTY, ProductTooLarge, collect, restore
-from runners.agent.workspace import lay_out, remove
+from runners.agent.job.artefact import EMPTY, ProductTooLarge, collect, restore
+from runners.agent.job.workspace import lay_out, remove
 
 INPUTS = {"solution.cpp": b"int x;", "test/main.cpp": b"int main() {}"}
 PLENTY = 1 << 20

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from runners.agent.errors import ProfilerUnavailable
+from runners.agent.ground.errors import ProfilerUnavailable
+from runners.agent.judges.command.timing import blocks
 from runners.agent.profilers import timer_for
-from runners.agent.timing import blocks
-from runners.protocol import Clock, FlagScope, Profiler, Role, TimingPolicy, Verdict
+from runners.wire.protocol import Clock, FlagScope, Profiler, Role, TimingPolicy, Verdict
 from tests.agent.machine import Machine, shell_problem
 
 B, C = Role.BASELINE, Role.CANDIDATE
@@ -42,7 +42,7 @@ def test_speedup_is_baseline_by_candidate(machine: Machine, printed: str, expect
     finished = machine.judge(custom(), {"solution.sh": PRINT.format(printed)})
     assert finished.report.verdict == Verdict.PASSED
     assert finished.report.speedup == expected
-    assert (finished.outputs.solution_ms, finished.outputs.baseline_ms) == (float(printed), 12.0)
+    assert (finished.texts.solution_ms, finished.texts.baseline_ms) == (float(printed), 12.0)
 
 
 @pytest.mark.parametrize("script", [PRINT.format("0.0"), "echo nothing", PRINT.format("1e3")])
@@ -51,13 +51,13 @@ def test_a_time_of_zero_or_none_gives_no_speedup(machine: Machine, script: str) 
     assert finished.report.verdict == Verdict.PASSED
     assert finished.report.speedup is None
     assert C not in roles(finished)
-    assert finished.outputs.benchmark_error is None
-    assert finished.outputs.baseline_ms == 12.0
+    assert finished.texts.benchmark_error is None
+    assert finished.texts.baseline_ms == 12.0
 
 
 def test_a_number_that_is_none_is_told_as_an_error(machine: Machine) -> None:
     finished = machine.judge(custom(), {"solution.sh": PRINT.format("1.2.3")})
-    assert finished.outputs.benchmark_error.startswith("Failed to extract timing from benchmark output:")
+    assert finished.texts.benchmark_error.startswith("Failed to extract timing from benchmark output:")
     assert finished.report.verdict == Verdict.PASSED
 
 
@@ -65,28 +65,28 @@ def test_a_failing_benchmark_leaves_the_verdict_and_flags_the_time(machine: Mach
     finished = machine.judge(custom(), {"solution.sh": "echo words; exit 3"})
     assert finished.report.verdict == Verdict.PASSED
     assert [(flag.code, flag.scope) for flag in finished.report.flags] == [("benchmark_failed", FlagScope.TIME)]
-    assert finished.outputs.solution_ms is None
-    assert finished.outputs.benchmark_error == "Benchmark failed. Exit code 3, timeout=False.\nOutput: words\n\n"
+    assert finished.texts.solution_ms is None
+    assert finished.texts.benchmark_error == "Benchmark failed. Exit code 3, timeout=False.\nOutput: words\n\n"
 
 
 def test_a_benchmark_out_of_time_leaves_the_verdict_too(machine: Machine) -> None:
-    finished = machine.judge(custom(timeout_seconds=0.3), {"solution.sh": "sleep 20"})
+    finished = machine.judge(custom(timeout_seconds=2.0), {"solution.sh": "sleep 20"})
     assert finished.report.verdict == Verdict.PASSED
-    assert finished.outputs.benchmark_error.endswith("[TIMEOUT EXPIRED after 0.3 seconds]")
+    assert finished.texts.benchmark_error.endswith("[TIMEOUT EXPIRED after 2.0 seconds]")
 
 
 def test_a_failing_baseline_benchmark_is_told_and_gives_no_speedup(machine: Machine) -> None:
     problem = custom(baseline={"solution.sh": "exit 5"})
     finished = machine.judge(problem, {"solution.sh": PRINT.format(6)})
-    assert finished.outputs.baseline_error.startswith("Benchmark failed. Exit code 5")
+    assert finished.texts.baseline_error.startswith("Benchmark failed. Exit code 5")
     assert finished.report.speedup is None
 
 
 def test_a_baseline_that_fails_its_test_is_no_baseline(machine: Machine) -> None:
     problem = custom(test_command="grep -q 6 solution.sh", baseline={"solution.sh": PRINT.format(12)})
     finished = machine.judge(problem, {"solution.sh": PRINT.format(6)})
-    assert finished.outputs.solution_ms == 6.0
-    assert (finished.outputs.baseline_ms, finished.outputs.baseline_error) == (None, None)
+    assert finished.texts.solution_ms == 6.0
+    assert (finished.texts.baseline_ms, finished.texts.baseline_error) == (None, None)
     assert finished.report.speedup is None
 
 
@@ -104,7 +104,7 @@ def test_a_printed_time_says_that_its_clock_is_its_own(machine: Machine) -> None
     assert roles(finished)[C].clock is Clock.SELF
 
 
-def test_quick_timing_shares_one_baseline_for_the_hour(machine: Machine) -> None:
+def test_quick_timing_shares_a_baseline_between_samples(machine: Machine) -> None:
     problem = timed_by_clock(tests={"unique": "a"})
     first, second = (machine.judge(problem, {"solution.sh": f"sleep 0.01 # {n}"}) for n in range(2))
     assert roles(first)[B].shared

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from problems.spec.problem import CommandProblem
-from problems.spec.timing_mode import GpuTimingMode, KernelsTimingMode, RegionTimingMode
-from runners.agent.bounds import INTERPRETED_START_NOISE_MS, Observed, findings
-from runners.agent.floors import below_floor, bound_ms
-from runners.agent.gpu.record import DeviceRecord
+from problems.spec.command.problem import CommandProblem
+from problems.spec.command.timing_mode import GpuTimingMode, KernelsTimingMode, RegionTimingMode
+from runners.agent.devices.record import DeviceRecord
+from runners.agent.judges.command.floors import below_floor, bound_ms
+from runners.agent.judges.command.outside_bounds import INTERPRETED_START_NOISE_MS, Observed, findings
 from runners.agent.profilers.facts import ProfileFacts, RangeFacts
-from runners.protocol import Peaks
+from runners.wire.protocol import Peaks
 from tests.agent.machine import shell_problem
 
 REGION = RegionTimingMode(type="region", include=["bench_region"], time_type="kernel")
@@ -143,25 +143,30 @@ def declared(**podium: Any) -> CommandProblem:
     return shell_problem(metadata={"podium": podium})
 
 
+def floor_ms(**podium: Any) -> float | None:
+    problem = declared(**podium)
+    return bound_ms(problem, problem.podium.case, PEAKS)
+
+
 def test_the_floor_is_the_larger_of_flops_and_bytes() -> None:
-    assert bound_ms(declared(flops=5e10), PEAKS) == pytest.approx(1.0)
-    assert bound_ms(declared(flops=5e10, flops_dtype="bf16"), PEAKS) == pytest.approx(0.0625)
-    assert bound_ms(declared(flops=5e10, bytes=8e9, l2_flushed=True), PEAKS) == pytest.approx(2.0)
+    assert floor_ms(flops=5e10) == pytest.approx(1.0)
+    assert floor_ms(flops=5e10, flops_dtype="bf16") == pytest.approx(0.0625)
+    assert floor_ms(flops=5e10, bytes=8e9, l2_flushed=True) == pytest.approx(2.0)
 
 
 def test_memory_bounds_only_what_the_cache_cannot_hold() -> None:
-    assert bound_ms(declared(bytes=8e9), PEAKS) is None
-    assert bound_ms(declared(bytes=8e9, working_set_bytes=100 << 20), PEAKS) is None
-    assert bound_ms(declared(bytes=8e9, working_set_bytes=200 << 20), PEAKS) == pytest.approx(2.0)
+    assert floor_ms(bytes=8e9) is None
+    assert floor_ms(bytes=8e9, working_set_bytes=100 << 20) is None
+    assert floor_ms(bytes=8e9, working_set_bytes=200 << 20) == pytest.approx(2.0)
 
 
 def test_a_time_that_no_device_could_reach_is_flagged_and_one_near_the_bound_is_not() -> None:
     problem = declared(flops=5e10)
-    flagged = below_floor(problem, 0.89, PEAKS)
+    flagged = below_floor(problem, problem.podium.case, 0.89, PEAKS)
     assert flagged is not None
     assert flagged.code == "below_roofline"
-    assert below_floor(problem, 0.91, PEAKS) is None
-    assert below_floor(problem, 0.1, Peaks()) is None
+    assert below_floor(problem, problem.podium.case, 0.91, PEAKS) is None
+    assert below_floor(problem, problem.podium.case, 0.1, Peaks()) is None
 
 
 # ---- beside others -------------------------------------------------------------------------------------------------

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from runners.agent.build_cache import Build, BuildCache, build_key
-from runners.protocol import Verdict
-from tests.agent.machine import Machine, shell_problem, task_of
+from runners.agent.job.build_cache import Build, BuildCache, build_key
+from runners.wire.protocol import Verdict
+from tests.agent.machine import Machine, assignment_of, shell_problem
 
 KEY = "k" * 64
 
@@ -121,14 +121,14 @@ def test_a_cached_compile_error_reads_as_the_first_one_did(machine: Machine) -> 
     first, second = (machine.judge(problem, {"solution.sh": "once more"}) for _ in range(2))
     assert second.report.provenance.build_cached
     assert first.report.verdict == second.report.verdict == Verdict.BUILD_FAILED
-    assert first.outputs.build == second.outputs.build == "some words\n\nmore\n"
+    assert first.texts.build == second.texts.build == "some words\n\nmore\n"
     assert first.report.steps[0].log == second.report.steps[0].log
 
 
 def test_a_timeout_is_tried_again(machine: Machine) -> None:
     problem = shell_problem(build_command="sleep 20", timeout_seconds=0.3)
-    task = task_of(problem, {"solution.sh": "slow"})
+    task = assignment_of(problem, {"solution.sh": "slow"})
     for _ in range(2):
-        report = machine.pipeline.run(task).report
+        report = machine.judges.judge(task).report
         assert report.verdict == Verdict.TIMED_OUT
         assert not report.provenance.build_cached

@@ -1,17 +1,27 @@
 """A node without a GPU builds for the nodes that have one."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
-from problems.spec.problem import CommandProblem
-from runners.agent.attempt import Attempt, LiveProgress, Worker
-from runners.agent.outbox import Outbox
-from runners.agent.problem_store import ProblemStore
-from runners.protocol import ArtefactRef, Profiler, Report, ResourceLimits, Stage, TrackSpec, Verdict, Work, WorkStage
-from tests.agent.machine import Machine, shell_problem, task_of
+from problems.spec.command.problem import CommandProblem
+from runners.agent.grading import Grader
+from runners.agent.ground.events import BuildPrinted, Event, Progress
+from runners.agent.leases import LeasedAttempt
+from runners.agent.link.outbox import Outbox
+from runners.agent.link.problem_store import ProblemStore
+from runners.wire.protocol import (
+    ArtefactRef,
+    Profiler,
+    Report,
+    ResourceLimits,
+    Stage,
+    TrackSpec,
+    Verdict,
+    Work,
+)
+from tests.agent.machine import Machine, assignment_of, shell_problem
 from tests.agent.wire_site import WireSite
 from tests.requirements import requires
 
@@ -37,9 +47,9 @@ def site() -> Iterator[WireSite]:
 def work_off(site: WireSite, machine: Machine, work: Work, folder: Path) -> Report:
     """Let the machine do the work as an agent would, up to the report that the site gets."""
     client = site.client()
-    attempt = Attempt(work, LiveProgress())
-    finished = Worker(client, machine.pipeline, ProblemStore(folder / "problems")).do(attempt)
-    Outbox(folder / "outbox").deliver(client, attempt.letter(finished))
+    lease = LeasedAttempt(work)
+    finished = Grader(client, machine.judges, ProblemStore(folder / "problems")).grade(lease)
+    Outbox(folder / "outbox").deliver(client, lease.letter(finished))
     return site.reports[work.attempt]
 
 
@@ -77,20 +87,6 @@ def test_a_builder_needs_no_profiler(machine: Machine, profiler: Profiler) -> No
     assert built.report.artefact is not None
 
 
-@dataclass
-class Seen(LiveProgress):
-    """A watcher that keeps what it is shown."""
-
-    chunks: list[bytes] = field(default_factory=list)
-    stages: list[WorkStage] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        super().__init__()
-
-    def output(self, chunk: bytes) -> None:
-        self.chunks.append(chunk)
-
-
 def reference_problem() -> CommandProblem:
     return shell_problem(
         build_command="cat solution.sh; cp solution.sh product", baseline={"solution.sh": "echo the reference"}, **TIMED
@@ -99,11 +95,11 @@ def reference_problem() -> CommandProblem:
 
 @requires("bubblewrap")
 def test_the_reference_of_a_timed_problem_is_built_first_and_shown_to_nobody(fresh_machine: Machine) -> None:
-    seen = Seen()
-    task = task_of(reference_problem(), {"solution.sh": "echo mine"}, stage=Stage.BUILD)
-    finished = fresh_machine.pipeline.run(task, seen)
-    assert finished.outputs.build == "echo mine\n"
-    assert b"".join(seen.chunks) == b"echo mine"
+    told: list[Event] = []
+    assignment = assignment_of(reference_problem(), {"solution.sh": "echo mine"}, stage=Stage.BUILD)
+    finished = fresh_machine.judges.judge(assignment, Progress(told.append))
+    assert finished.texts.build == "echo mine\n"
+    assert b"".join(one.chunk for one in told if isinstance(one, BuildPrinted)) == b"echo mine"
     builds = sorted((fresh_machine.work_folder.parent / "builds").glob("*/*"), key=lambda path: path.stat().st_mtime_ns)
     assert [b"the reference" in path.read_bytes() for path in builds] == [True, False]
 

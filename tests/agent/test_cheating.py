@@ -2,8 +2,8 @@
 
 import pytest
 
-from problems.spec.problem import CommandProblem
-from runners.protocol import FlagScope, Role, Verdict, Witness
+from problems.spec.command.problem import CommandProblem
+from runners.wire.protocol import FlagScope, Role, Verdict, Witness
 from tests.agent.machine import Machine, shell_problem
 
 MAIN = """\

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from problems.spec.problem import CommandProblem
-from runners.agent import toolchain
-from runners.agent.nvcc import AS_WRITTEN, BuildPolicy, architecture_of
-from runners.agent.task import Finished
-from runners.protocol import ResourceLimits, TrackSpec, Verdict
-from tests.agent.machine import Machine, shell_problem, task_of
+from problems.spec.command.problem import CommandProblem
+from runners.agent.job import toolchain
+from runners.agent.job.nvcc import AS_WRITTEN, BuildPolicy, architecture_of
+from runners.agent.judges.report import Finished
+from runners.wire.protocol import ResourceLimits, TrackSpec, Verdict
+from tests.agent.machine import Machine, assignment_of, shell_problem
 from tests.requirements import requires
 
 pytestmark = [requires("nvcc"), requires("bubblewrap")]
@@ -45,8 +45,8 @@ def cuda_problem(build_command: str = COMMAND, **changes: object) -> CommandProb
 
 
 def judge(machine: Machine, problem: CommandProblem, policy: BuildPolicy, solution: str = KERNEL) -> Finished:
-    task = task_of(problem, {"solution.cu": solution}, limits=ResourceLimits())
-    return machine.pipeline.run(replace(task, subject=replace(task.subject, build_policy=policy)))
+    task = assignment_of(problem, {"solution.cu": solution}, limits=ResourceLimits())
+    return machine.judges.judge(replace(task, build_policy=policy))
 
 
 def targets(output: str | None) -> set[str]:
@@ -57,8 +57,8 @@ def targets(output: str | None) -> set[str]:
 def dry_run(machine: Machine, flags: str, policy: BuildPolicy = H200) -> set[str]:
     problem = cuda_problem(f"nvcc --dryrun -I include -o test.out solution.cu test/*.cu {flags}".strip())
     finished = judge(machine, problem, policy)
-    assert finished.report.verdict is Verdict.PASSED, finished.outputs
-    return targets(finished.outputs.build)
+    assert finished.report.verdict is Verdict.PASSED, finished.texts
+    return targets(finished.texts.build)
 
 
 @pytest.mark.parametrize("flags", ["", "-arch=native", "-arch native", "--gpu-architecture=native"])
@@ -86,7 +86,7 @@ def test_an_architecture_named_in_the_environment_or_in_a_file_of_options_stays(
     options = {"include/task.h": HEADER, "options": "-arch=sm_80\n"}
     by_file = cuda_problem("nvcc --dryrun -o test.out -I include solution.cu -optf options", context=options)
     for problem in (by_environment, by_file):
-        assert targets(judge(machine, problem, H200).outputs.build) == {"sm_80"}
+        assert targets(judge(machine, problem, H200).texts.build) == {"sm_80"}
 
 
 def test_the_policy_of_compute_eval_leaves_the_build_as_it_was_written(machine: Machine) -> None:
@@ -97,7 +97,7 @@ def test_the_policy_of_compute_eval_leaves_the_build_as_it_was_written(machine: 
 def test_the_architecture_reaches_nvcc_through_make(machine: Machine) -> None:
     makefile = "test.out:\n\tnvcc --dryrun -I include -o $@ solution.cu\n"
     problem = cuda_problem("true && make", context={"include/task.h": HEADER, "Makefile": makefile})
-    assert targets(judge(machine, problem, H200).outputs.build) == {"sm_90"}
+    assert targets(judge(machine, problem, H200).texts.build) == {"sm_90"}
 
 
 def test_a_report_says_for_what_and_under_which_policy_it_was_built(machine: Machine) -> None:
@@ -136,15 +136,15 @@ HEAP = re.compile(r"--param=ggc-min-heapsize=(\d+)")
 
 def heaps(machine: Machine, flags: str = "", policy: BuildPolicy = H200, prefix: str = "") -> set[str]:
     problem = cuda_problem(f"{prefix}nvcc --dryrun -I include -o test.out solution.cu test/*.cu {flags}".strip())
-    return set(HEAP.findall(judge(machine, problem, policy).outputs.build or ""))
+    return set(HEAP.findall(judge(machine, problem, policy).texts.build or ""))
 
 
 def test_the_host_compiler_may_fill_a_quarter_of_the_limit(machine: Machine) -> None:
     assert heaps(machine) == {str(2 << 20)}
     problem = cuda_problem("nvcc --dryrun -I include -o small.out solution.cu test/*.cu")
-    task = task_of(problem, {"solution.cu": KERNEL}, limits=ResourceLimits(memory_bytes=1 << 30))
-    finished = machine.pipeline.run(replace(task, subject=replace(task.subject, build_policy=H200)))
-    assert set(HEAP.findall(finished.outputs.build or "")) == {str(256 << 10)}
+    task = assignment_of(problem, {"solution.cu": KERNEL}, limits=ResourceLimits(memory_bytes=1 << 30))
+    finished = machine.judges.judge(replace(task, build_policy=H200))
+    assert set(HEAP.findall(finished.texts.build or "")) == {str(256 << 10)}
 
 
 @pytest.mark.parametrize(
@@ -171,8 +171,8 @@ def test_what_is_built_is_the_same_whatever_the_host_compiler_may_fill(machine: 
         "test -s one.bin && cmp one.bin two.bin && echo same"
     )
     finished = judge(machine, cuda_problem(compile_both), H200, source)
-    assert finished.report.verdict is Verdict.PASSED, finished.outputs.build
-    assert "same" in (finished.outputs.build or "")
+    assert finished.report.verdict is Verdict.PASSED, finished.texts.build
+    assert "same" in (finished.texts.build or "")
 
 
 # ---- several sources in one command ---------------------------------------------------------------------------------
@@ -211,8 +211,8 @@ def test_sources_are_compiled_as_many_at_a_time_as_is_said(machine: Machine, job
     watch = r"(while sleep 0.01; do grep -lxsE 'cicc|cudafe\+\+' /proc/[0-9]*/comm | wc -l; done > seen) &"
     command = f"{watch} export PODIUM_NVCC_JOBS={jobs}; {COMMAND} && kill %1; sort -n seen | tail -n 1"
     finished = judge(machine, cuda_problem(command), H200)
-    assert finished.report.verdict is Verdict.PASSED, finished.outputs
-    assert int((finished.outputs.build or "").split()[-1]) == at_a_time
+    assert finished.report.verdict is Verdict.PASSED, finished.texts
+    assert int((finished.texts.build or "").split()[-1]) == at_a_time
 
 
 def test_a_link_error_is_nvccs_own(machine: Machine) -> None:

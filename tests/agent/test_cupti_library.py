@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from runners.agent.errors import ProfilerUnavailable
+from runners.agent.ground.errors import ProfilerUnavailable
+from runners.agent.ground.native import default_cache_directory
 from runners.agent.profilers import cupti_library
 from runners.agent.profilers.cupti import Cupti
 from runners.agent.profilers.cupti_library import Library, build, find_toolkit, toolkit_at, toolkit_homes
@@ -38,8 +39,8 @@ def room() -> Iterator[Path]:
 
 
 @pytest.fixture(scope="module")
-def library(room: Path) -> Library:
-    return build(find_toolkit(), room / "cache")
+def library() -> Library:
+    return build(find_toolkit(), default_cache_directory())
 
 
 @pytest.fixture(scope="module")
@@ -155,7 +156,7 @@ def test_a_sandbox_shows_what_the_profiler_attaches(
         folder.chmod(0o777)
     shutil.copy(program, workspace)
     attachment = Cupti().attach("./program threads && ./program forks", notes)
-    sandbox = open_sandbox(name, room / "cache")
+    sandbox = open_sandbox(name, default_cache_directory())
     outcome = sandbox.run(
         Command(
             attachment.shell,
@@ -215,10 +216,10 @@ def test_it_exports_its_entry_points_alone(library: Library) -> None:
     }
 
 
-def test_it_is_built_once(library: Library, room: Path, monkeypatch: Any) -> None:
+def test_it_is_built_once(library: Library, monkeypatch: Any) -> None:
     toolkit = find_toolkit()
     monkeypatch.setattr(shutil, "which", lambda name: None)
-    assert build(toolkit, room / "cache") == library
+    assert build(toolkit, default_cache_directory()) == library
 
 
 def test_without_a_compiler_it_says_so(room: Path, monkeypatch: Any) -> None:

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from problems.spec.timing_mode import GpuTimingMode, KernelsTimingMode, RegionTimingMode
-from runners.agent.errors import ProfilerUnavailable
-from runners.agent.gpu import gate
+from problems.spec.command.timing_mode import GpuTimingMode, KernelsTimingMode, RegionTimingMode
+from runners.agent.devices import gate
+from runners.agent.ground.errors import ProfilerUnavailable
 from runners.agent.profilers import cupti_library
 from runners.agent.profilers.base import Reading
 from runners.agent.profilers.cupti import Cupti

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from runners.agent.gpu.gate import PAGE
+from runners.agent.devices.gate import PAGE
 from tests.agent.cupti_stand_in import driver_in, library_over_stand_in, program_in
 from tests.agent.machine import temporary_folder
+from tests.patience import SOON, until
 from tests.requirements import requires
 
 pytestmark = requires("nvcc")
@@ -85,11 +86,10 @@ def turn(stand: Stand, tmp_path: Path) -> Turn:
 
 def waits_for_its_turn(turn: Turn, process: subprocess.Popen[bytes]) -> bool:
     """Whether it stands at the gate; it is then let in, and ends."""
-    deadline = time.monotonic() + 5
-    while not (waits := turn.read()[1] > 0) and process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.005)
+    until(lambda: turn.read()[1] > 0 or process.poll() is not None)
+    waits = turn.read()[1] > 0
     turn.open()
-    assert process.wait(5) == 0
+    assert process.wait(SOON) == 0
     return waits
 
 
@@ -129,12 +129,11 @@ def test_where_copies_are_timed_long_ones_wait_as_well(turn: Turn) -> None:
 
 def most_in_progress(turn: Turn, process: subprocess.Popen[bytes]) -> int:
     """How many calls used the device at a time, until the program ended."""
-    deadline = time.monotonic() + 5
     seen = 0
-    while process.poll() is None and time.monotonic() < deadline:
+    while process.poll() is None:
         seen = max(seen, turn.read()[2])
-        time.sleep(0.005)
-    assert process.wait(5) == 0
+        time.sleep(0.001)
+    assert process.wait(SOON) == 0
     return seen
 
 
@@ -149,10 +148,7 @@ def test_without_the_drivers_function_memory_given_back_keeps_the_turn_where_ker
 
 
 def opened_once_wanted(turn: Turn, process: subprocess.Popen[bytes]) -> subprocess.Popen[bytes]:
-    deadline = time.monotonic() + 5
-    while not turn.read()[1] and process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.002)
-    assert turn.read()[1]
+    assert until(lambda: turn.read()[1])
     turn.open()
     return process
 
@@ -163,14 +159,11 @@ QUERIED = ["load 1230 0", *["query 70 1"] * 3]
 
 def test_kernels_are_waited_for_before_memory_is_given_back_which_needs_no_turn(turn: Turn) -> None:
     process = opened_once_wanted(turn, turn.run("launch and free", driver=True))
-    deadline = time.monotonic() + 5
-    while turn.told != QUERIED and time.monotonic() < deadline:
-        time.sleep(0.002)
-    assert turn.told == QUERIED
+    assert until(lambda: turn.told == QUERIED)
     time.sleep(0.1)
     assert process.poll() is None
     assert turn.read()[1:4] == (0, 0, 0), "while the memory is given back"
-    assert process.wait(5) == 0
+    assert process.wait(SOON) == 0
 
 
 @pytest.mark.parametrize(
@@ -191,7 +184,7 @@ def test_work_is_known_by_the_stream_that_its_call_names_else_a_free_keeps_the_t
     time.sleep(0.2)
     assert process.poll() is None
     assert turn.read()[2] == (queried is None), "while the memory is given back"
-    assert process.wait(5) == 0
+    assert process.wait(SOON) == 0
     assert turn.told == (queried or [])
 
 
@@ -211,18 +204,16 @@ def test_nothing_is_asked_of_the_driver_while_a_stream_is_captured(
     assert turn.read()[2] == first
     time.sleep(0.3)
     assert turn.read()[2] == second
-    assert process.wait(5) == 0
+    assert process.wait(SOON) == 0
     assert turn.told == (QUERIED if second == 0 else QUERIED[:1])
 
 
 def test_code_is_loaded_once_before_the_turn_that_launches_it(turn: Turn) -> None:
     process = turn.run("launch", "3", driver=True)
-    deadline = time.monotonic() + 5
-    while not turn.read()[1] and time.monotonic() < deadline:
-        time.sleep(0.005)
+    assert until(lambda: turn.read()[1])
     assert turn.told == ["load 1230 0"], "while it waits"
     turn.open()
-    assert process.wait(5) == 0
+    assert process.wait(SOON) == 0
     assert turn.told == ["load 1230 0"]
 
 
@@ -234,13 +225,10 @@ def test_of_a_librarys_kernel_the_function_is_loaded(turn: Turn) -> None:
 def closed_again(turn: Turn, process: subprocess.Popen[bytes]) -> float:
     """Let it in once, and close the gate on its next launch. Seconds from there until it waits again."""
     opened_once_wanted(turn, process)
-    deadline = time.monotonic() + 5
-    while (turn.read()[1:3] != (0, 0)) and time.monotonic() < deadline:
-        time.sleep(0.002)
+    assert until(lambda: turn.read()[1:3] == (0, 0))
     since = time.monotonic()
     turn.close()
-    while not turn.read()[1] and time.monotonic() < since + 5:
-        time.sleep(0.002)
+    assert until(lambda: turn.read()[1])
     return time.monotonic() - since
 
 
@@ -250,7 +238,7 @@ def test_who_is_called_back_in_the_midst_of_its_work_waits_for_it_first(turn: Tu
     assert turn.read()[1:4] == (1, 1, 0), "it waits, and nothing of it runs on"
     assert turn.told == QUERIED
     turn.open()
-    assert process.wait(5) == 0
+    assert process.wait(SOON) == 0
 
 
 def test_work_that_ends_only_with_what_is_launched_next_is_waited_for_once_and_not_for_ever(turn: Turn) -> None:
@@ -261,4 +249,4 @@ def test_work_that_ends_only_with_what_is_launched_next_is_waited_for_once_and_n
     assert closed_again(turn, process) < SETTLE_SECONDS
     assert turn.read()[1:4] == (1, 1, 1)
     turn.open()
-    assert process.wait(5) == 0
+    assert process.wait(SOON) == 0

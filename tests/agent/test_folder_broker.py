@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from celery import Celery
 from kombu import Connection
+from kombu.exceptions import ChannelError
 
-from runners.broker import celery_settings
-from runners.doorbell import TASK
+from runners.wire.broker import celery_settings
+from runners.wire.queues import GRADE
 
 QUEUE = "track.cpu.both"
 
@@ -30,10 +31,10 @@ def test_a_folder_needs_no_host_name(tmp_path: Path, caplog: pytest.LogCaptureFi
     app = Celery("ringer", set_as_current=False, fixups=[])
     app.conf.update(celery_settings("filesystem://", tmp_path))
     with caplog.at_level("WARNING"):
-        app.send_task(TASK, args=["cpu", "both"], queue=QUEUE)
+        app.send_task(GRADE, args=["cpu", "both"], queue=QUEUE)
     assert caplog.messages == []
     with connection(tmp_path) as broker, broker.SimpleQueue(QUEUE) as queue:
-        assert queue.get(timeout=5).headers["task"] == TASK
+        assert queue.get(timeout=5).headers["task"] == GRADE
 
 
 def test_two_folders_of_one_process_know_nothing_of_each_other(tmp_path: Path) -> None:
@@ -43,12 +44,37 @@ def test_two_folders_of_one_process_know_nothing_of_each_other(tmp_path: Path) -
             assert queue.get(timeout=5).payload == {"folder": name}
 
 
-def test_a_file_that_is_no_message_yet_ends_no_reader(tmp_path: Path) -> None:
+def test_a_damaged_message_is_dropped(tmp_path: Path) -> None:
     with connection(tmp_path) as broker:
         channel: Any = broker.default_channel
-        (Path(channel.data_folder_in) / f"1_x.{QUEUE}.msg").write_bytes(b"")
+        channel._put(QUEUE, {"number": 1})
+        (message,) = (Path(channel.data_folder_in) / QUEUE).iterdir()
+        message.write_bytes(b"")
         with pytest.raises(Empty):
             channel._get(QUEUE)
+
+
+def test_a_queue_is_not_found_until_it_is_declared_and_then_counts_its_messages(tmp_path: Path) -> None:
+    with connection(tmp_path) as broker:
+        channel: Any = broker.default_channel
+        with pytest.raises(ChannelError, match="NOT_FOUND"):
+            channel.queue_declare(QUEUE, passive=True)
+        channel.queue_declare(QUEUE)
+        for number in range(3):
+            channel._put(QUEUE, {"number": number})
+        assert channel.queue_declare(QUEUE, passive=True).message_count == 3
+        assert channel.queue_declare("track.cpu.bothersome").message_count == 0
+        assert channel.queue_purge(QUEUE) == 3
+        assert channel.queue_declare(QUEUE, passive=True).message_count == 0
+
+
+def test_two_readers_of_a_queue_share_its_messages(tmp_path: Path) -> None:
+    with connection(tmp_path) as broker, connection(tmp_path) as other:
+        channels: list[Any] = [broker.default_channel, other.default_channel]
+        for number in range(20):
+            channels[0]._put(QUEUE, {"number": number})
+        found = [channel._get(QUEUE)["number"] for _ in range(10) for channel in channels]
+        assert sorted(found) == list(range(20))
 
 
 def test_a_reader_beside_a_writer_finds_every_message_whole(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ import pynvml
 import pytest
 
 from runners.agent import capabilities
-from runners.agent.gpu.devices import Gpus, UnknownGpu, profiling_admin_only
-from runners.agent.gpu.nvml import Nvml
+from runners.agent.devices.gpus import Gpus, UnknownGpu, profiling_admin_only
+from runners.agent.devices.nvml import Nvml
 from tests.agent.fake_nvml import NOT_SUPPORTED, FakeNvml
 
 H200 = "GPU-a6abdf58-3afe-3f1a-896d-1b6211fb0e2d"

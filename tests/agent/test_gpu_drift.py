@@ -2,7 +2,7 @@
 
 import pytest
 
-from runners.agent.gpu.drift import drift, has_drifted
+from runners.agent.devices.drift import drift, has_drifted
 
 STEADY = [5.0] * 20
 

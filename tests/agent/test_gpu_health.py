@@ -1,14 +1,14 @@
 """When a GPU is called unwell, and when a contestant's own fault is not held against it."""
 
-import time
 from collections.abc import Callable
 
 import pytest
 
-from runners.agent.gpu.devices import Gpus
-from runners.agent.gpu.nvml import Nvml
+from runners.agent.devices.gpus import Gpus
+from runners.agent.devices.nvml import Nvml
 from tests.agent.fake_nvml import LOST, FakeNvml
 from tests.agent.test_gpu_devices import H200
+from tests.patience import until
 
 
 @pytest.fixture
@@ -25,9 +25,7 @@ def gpus(fake: FakeNvml):
 
 def soon(check: Callable[[], str]) -> str:
     """What `check` says as soon as it says something: errors are heard by a thread."""
-    deadline = time.monotonic() + 5
-    while not check() and time.monotonic() < deadline:
-        time.sleep(0.01)
+    until(check)
     return check()
 
 

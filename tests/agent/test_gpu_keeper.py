@@ -9,14 +9,15 @@ from typing import Any
 
 import pytest
 
-from runners.agent.errors import SiteUnavailable
-from runners.agent.gpu import keeper as keeper_module
-from runners.agent.gpu.keeper import Keeper, Unwatched
-from runners.agent.gpu.ledger import Ledger
-from runners.agent.gpu.tool import DeviceFailed, Golden, MeasuredPeaks, Scrubbed
-from runners.agent.sandbox.policy import SandboxFault
-from runners.agent.slots import Lanes
-from runners.protocol import GpuCapability, NodeHealth, NodeHealthReply, Peaks
+from runners.agent.devices import keeper as keeper_module
+from runners.agent.devices.keeper import Keeper, Unwatched
+from runners.agent.devices.lanes import Lanes
+from runners.agent.devices.ledger import Ledger
+from runners.agent.devices.tool import DeviceFailed, Golden, MeasuredPeaks, Scrubbed
+from runners.agent.ground.errors import SandboxFault, SiteUnavailable
+from runners.wire.health import NodeHealth, NodeHealthReply
+from runners.wire.protocol import GpuCapability, Peaks
+from tests.patience import SOON, until
 
 UUID = "GPU-0aa00000-0000-0000-0000-00000000000a"
 OTHER = "GPU-0bb00000-0000-0000-0000-00000000000b"
@@ -115,10 +116,7 @@ def begin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[
 
 
 def wait_until(true: Callable[[], Any]) -> None:
-    deadline = time.monotonic() + 5
-    while not true():
-        assert time.monotonic() < deadline, "it did not come about"
-        time.sleep(0.01)
+    assert until(true), "it did not come about"
 
 
 def test_at_start_the_site_hears_golden_times_and_peaks(begin: Callable[..., Node]) -> None:
@@ -261,7 +259,7 @@ def test_the_golden_program_waits_for_a_benchmark(begin: Callable[..., Node]) ->
         run.start()
         run.join(0.1)
         assert node.tool.n_golden == 1
-    run.join(5)
+    run.join(SOON)
     assert node.tool.n_golden == 2
 
 
@@ -284,7 +282,7 @@ def test_a_drained_node_works_again_once_an_organiser_says_so(begin: Callable[..
     time.sleep(0.1)
     assert not node.resumed.is_set()
     node.disabled_reason = ""
-    assert node.resumed.wait(5)
+    assert node.resumed.wait(SOON)
     assert node.keeper.complaint() == ""
     node.golden(times=7)
     assert len(node.drained) == 1, "the present speed is the new normal"

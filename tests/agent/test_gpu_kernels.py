@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from runners.agent.gpu.tool import GpuTool
+from runners.agent.devices.tool import GpuTool
+from runners.agent.ground.native import default_cache_directory
 from tests.agent import fake_gpu
 from tests.agent.ptx import MATHS, Kernels
 
@@ -33,8 +34,8 @@ class Gpu:
 
 
 @pytest.fixture(scope="module")
-def kernels(tmp_path_factory: pytest.TempPathFactory) -> Kernels:
-    program = GpuTool.build(tmp_path_factory.mktemp("tool")).program
+def kernels() -> Kernels:
+    program = GpuTool.build(default_cache_directory()).program
     return Kernels(subprocess.run([program, "ptx"], capture_output=True, text=True, check=True).stdout)
 
 

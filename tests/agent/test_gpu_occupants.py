@@ -2,24 +2,22 @@
 
 import os
 import subprocess
-import time
 from pathlib import Path
 
-from runners.agent.gpu.occupants import UNSEEN, describe
+from runners.agent.devices.occupants import UNSEEN, describe
+from tests.patience import until
 
 
 def test_a_process_is_named_with_its_state_its_user_and_its_parent() -> None:
-    with subprocess.Popen(["sleep", "5"]) as sleeper:
-        time.sleep(0.1)
-        words = describe([sleeper.pid])
+    with subprocess.Popen(["sleep", "60"]) as sleeper:
+        words = f"process {sleeper.pid} (sleep, sleeping, user {os.getuid()}, parent {os.getpid()}"
+        assert until(lambda: words in describe([sleeper.pid]))
         sleeper.kill()
-    assert f"process {sleeper.pid} (sleep, sleeping, user {os.getuid()}, parent {os.getpid()}" in words
 
 
 def test_one_that_is_dead_and_not_waited_for_is_told_apart() -> None:
     with subprocess.Popen(["true"]) as ended:
-        time.sleep(0.2)
-        assert "(true, dead, not yet waited for" in describe([ended.pid])
+        assert until(lambda: "(true, dead, not yet waited for" in describe([ended.pid]))
 
 
 def test_one_that_cannot_be_seen_is_said_to_be_so() -> None:

@@ -1,6 +1,6 @@
 """What was seen of a device in several stretches adds up."""
 
-from runners.agent.gpu.record import DeviceRecord, merged
+from runners.agent.devices.record import DeviceRecord, merged
 
 
 def test_stretches_of_watching_add_up() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from runners.agent.gpu.nvml import Nvml
+from runners.agent.devices.nvml import Nvml
 from runners.agent.sandbox import Command, Limits, SandboxFault, bubblewrap, docker, gpu
 from runners.agent.sandbox.gpu import (
     CACHE,

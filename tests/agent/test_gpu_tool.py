@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from runners.agent.gpu import tool as tools
-from runners.agent.gpu.tool import DeviceFailed, GpuTool, ToolUnavailable, library_folders
-from runners.agent.slots import Lanes, Place
+from runners.agent.devices import tool as tools
+from runners.agent.devices.lanes import Lanes, Place
+from runners.agent.devices.tool import DeviceFailed, GpuTool, ToolUnavailable, library_folders
 from tests.agent import fake_gpu
 from tests.agent.fake_gpu import UUID
+from tests.requirements import requires
 
 pytestmark = pytest.mark.skipif(not fake_gpu.present(), reason="needs g++")
 SECRET = "0xDEADBEEF12345678"
@@ -36,14 +37,12 @@ def ask(gpu: GpuTool, *arguments: str) -> dict[str, int]:
     return gpu._ask(UUID, arguments, 30)
 
 
+@requires("nvcc")
 @pytest.mark.parametrize("architecture", ["sm_75", "sm_80", "sm_90", "sm_100", "sm_120"])
 def test_its_kernels_are_good_ptx(built: GpuTool, architecture: str, tmp_path: Path) -> None:
-    ptxas = shutil.which("ptxas")
-    if ptxas is None:
-        pytest.skip("needs ptxas, of the CUDA toolkit")
     text = subprocess.run([built.program, "ptx"], capture_output=True, text=True, check=True).stdout
     (tmp_path / "kernels.ptx").write_text(text)
-    command = [ptxas, "--warning-as-error", f"-arch={architecture}", "-o", "kernels.cubin", "kernels.ptx"]
+    command = ["ptxas", "--warning-as-error", f"-arch={architecture}", "-o", "kernels.cubin", "kernels.ptx"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
 

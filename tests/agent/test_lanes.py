@@ -1,17 +1,27 @@
 """A benchmark has its device alone, nobody starves, and builds pause only where they share the cores."""
 
 import threading
-import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
 import pytest
 
-from runners.agent.locks import FairLock, Tenancy
-from runners.agent.slots import Lanes, Place
+from runners.agent.devices.lanes import Lanes, Place
+from runners.agent.ground.locks import FairLock, Tenancy
+from tests.patience import SOON, until
 
-SOON, NEVER_SECONDS = 5.0, 0.15
+NEVER_SECONDS = 0.15
+
+
+class Clock:
+    """Seconds, which pass when the test says so."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def __call__(self) -> float:
+        return self.seconds
 
 
 class Holder(threading.Thread):
@@ -20,10 +30,11 @@ class Holder(threading.Thread):
     def __init__(self, enter: Callable[[], AbstractContextManager[Any]], log: list[str], name: str) -> None:
         super().__init__(daemon=True)
         self._enter, self._log, self._label = enter, log, name
-        self.inside, self._leave = threading.Event(), threading.Event()
+        self.asks, self.inside, self._leave = threading.Event(), threading.Event(), threading.Event()
         self.start()
 
     def run(self) -> None:
+        self.asks.set()
         with self._enter():
             self._log.append(self._label)
             self.inside.set()
@@ -35,7 +46,7 @@ class Holder(threading.Thread):
 
 
 def waits(holder: Holder) -> bool:
-    return not holder.inside.wait(NEVER_SECONDS)
+    return holder.asks.wait(SOON) and not holder.inside.wait(NEVER_SECONDS)
 
 
 def test_readers_share_and_a_writer_is_alone() -> None:
@@ -201,7 +212,8 @@ def test_a_device_is_picked_in_turn_and_of_the_wanted_kind_alone() -> None:
 
 
 def test_writers_pass_readers_that_have_not_waited_long_and_then_all_readers_enter_together() -> None:
-    lock, log = FairLock(readers_wait_seconds=0.5), []
+    clock, log = Clock(), []
+    lock = FairLock(readers_wait_seconds=0.5, clock=clock)
     first = Holder(lock.exclusive, log, "first")
     assert first.inside.wait(SOON)
     queue = {}
@@ -211,7 +223,7 @@ def test_writers_pass_readers_that_have_not_waited_long_and_then_all_readers_ent
     first.leave()
     assert queue["w1"].inside.wait(SOON), "a benchmark passes tests that came a moment ago"
     assert waits(queue["r1"])
-    time.sleep(0.4)
+    clock.seconds += 0.5
     queue["w1"].leave()
     assert queue["r1"].inside.wait(SOON)
     assert queue["r2"].inside.wait(SOON)
@@ -248,20 +260,20 @@ def test_a_benchmark_that_must_be_alone_waits_for_those_that_only_start_and_keep
 
 
 def test_readers_pass_a_writer_that_has_not_waited_long_and_none_that_has() -> None:
-    lock, log = FairLock(readers_wait_seconds=5.0, writers_wait_seconds=0.3), []
+    clock, log = Clock(), []
+    lock = FairLock(readers_wait_seconds=5.0, writers_wait_seconds=0.3, clock=clock)
     first = Holder(lock.shared, log, "first")
     assert first.inside.wait(SOON)
     writers = [Holder(lock.exclusive, log, "w") for _ in range(2)]
+    assert all(waits(writer) for writer in writers)
     second = Holder(lock.shared, log, "second")
     assert second.inside.wait(SOON), "the place need not run empty yet"
-    time.sleep(0.35)
+    clock.seconds += 0.3
     late = Holder(lock.shared, log, "late")
     assert waits(late)
     first.leave()
     second.leave()
-    deadline = time.monotonic() + SOON
-    while not any(writer.inside.is_set() for writer in writers) and time.monotonic() < deadline:
-        time.sleep(0.01)
+    assert until(lambda: any(writer.inside.is_set() for writer in writers))
     assert not all(writer.inside.is_set() for writer in writers)
     for writer in writers:
         writer.leave()

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -16,8 +15,9 @@ from textwrap import dedent
 
 import pytest
 
-from runners.agent import native
-from runners.agent.native import Product, Recipe, find_or_build
+from runners.agent.ground import native
+from runners.agent.ground.native import Product, Recipe, find_or_build
+from tests.patience import until
 
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 ROOT = Path(__file__).parents[2]
@@ -104,7 +104,7 @@ def builder(recipe: Recipe, cache: Path) -> Iterator["subprocess.Popen[str]"]:
     """Another process that builds the recipe and prints the product's path."""
     script = dedent(f"""
         from pathlib import Path
-        from runners.agent.native import Recipe, find_or_build
+        from runners.agent.ground.native import Recipe, find_or_build
         recipe = Recipe(
             name={recipe.name!r}, prefix={recipe.prefix!r}, variable="", sources=Path({str(recipe.sources)!r}),
             inputs={recipe.inputs!r}, flags={recipe.flags!r}, unavailable=RuntimeError,
@@ -119,10 +119,7 @@ def builder(recipe: Recipe, cache: Path) -> Iterator["subprocess.Popen[str]"]:
 
 
 def wait_for_compilation(pretend: Pretend) -> int:
-    deadline = time.monotonic() + 30
-    while not pretend.compilations:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    assert until(lambda: pretend.compilations)
     return pretend.compilations[0]
 
 
@@ -395,3 +392,9 @@ def test_a_built_program_is_taken_and_taken_again_when_it_changes(
 def test_a_built_program_that_is_not_there_is_said(recipe: Recipe, cache: Path, tmp_path: Path) -> None:
     with pytest.raises(Missing, match=r"PODIUM_TELLER names .*nowhere, which cannot be read .*: mend or unset it"):
         find_or_build(replace(recipe, prebuilt=tmp_path / "nowhere"), cache)
+
+
+def test_an_operator_may_name_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PODIUM_CACHE_DIR", "elsewhere")
+    assert native.default_cache_directory() == tmp_path / "elsewhere"

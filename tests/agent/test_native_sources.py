@@ -8,7 +8,7 @@ import pytest
 
 from runners import agent
 
-FOLDERS = ("sandbox/native", "profilers/native", "gpu/native", "gpu/gate_native")
+FOLDERS = ("sandbox/native", "profilers/native", "devices/native", "devices/gate_native")
 SOURCES = sorted(
     path
     for folder in FOLDERS

@@ -16,13 +16,13 @@ from typing import Any
 
 import pytest
 
-from runners.agent.errors import ProfilerUnavailable
+from runners.agent.ground.errors import ProfilerUnavailable
 from runners.agent.profilers import available, ncu_tool, timer_for
 from runners.agent.profilers.base import Reading
 from runners.agent.profilers.ncu import MOST_REPORT_BYTES, SAMPLED_LAUNCHES, Ncu
 from runners.agent.profilers.ncu_csv import DRAM, SM, TIME, DamagedTable, metrics_of, read_launches
 from runners.agent.sandbox.policy import Outcome, Sandbox
-from runners.protocol import Clock, Profiler, Role, Verdict
+from runners.wire.protocol import Clock, Profiler, Role, Verdict
 from tests.agent.machine import Machine, open_sandbox, shell_problem
 from tests.agent.ncu_stand_in import (
     KERNELS,
@@ -243,8 +243,7 @@ def test_a_first_run_out_of_time_is_told(run: Run) -> None:
 
 
 def test_a_second_run_out_of_time_leaves_the_times(run: Run) -> None:
-    outcome, reading = run("[ ! -e once ] || sleep 9; touch once", timeout_seconds=0.2)
-    assert outcome.wall_ms < 4000
+    outcome, reading = run("[ ! -e once ] || sleep 600; touch once", timeout_seconds=0.2)
     assert (outcome.exit_code, reading.error, reading.time_ms) == (0, None, pytest.approx(0.157248))
     assert reading.report == b"report of times\n"
 

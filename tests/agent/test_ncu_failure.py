@@ -15,7 +15,7 @@ from runners.agent.profilers.base import Reading
 from runners.agent.profilers.ncu import Ncu
 from runners.agent.profilers.ncu_failure import Ends, own_failure
 from runners.agent.sandbox.policy import Outcome, Sandbox
-from runners.protocol import Profiler, TimingPolicy, Verdict
+from runners.wire.protocol import Profiler, TimingPolicy, Verdict
 from tests.agent.machine import Machine, open_sandbox, shell_problem
 from tests.agent.ncu_stand_in import REGION, installed_ncu, notes_folder, problem, under_ncu
 
@@ -169,7 +169,7 @@ def test_a_node_keeps_the_verdict_blames_ncu_and_tries_no_more(
     )
     finished = machine.judge(timed, {"solution.sh": ""}, profiler=Profiler.NCU, timing_policy=policy)
     assert (finished.report.verdict, finished.report.measurements) == (Verdict.PASSED, [])
-    assert "ncu 2025.3.1 failed by itself" in (finished.outputs.benchmark_error or "")
+    assert "ncu 2025.3.1 failed by itself" in (finished.texts.benchmark_error or "")
     assert [(flag.code, flag.detail) for flag in finished.report.flags] == [
         ("benchmark_failed", "The profiler ncu 2025.3.1 failed by itself.")
     ]

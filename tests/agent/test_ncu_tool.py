@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from runners.agent.errors import ProfilerUnavailable
+from runners.agent.ground.errors import ProfilerUnavailable
 from runners.agent.profilers import ncu_tool
 from runners.agent.profilers.ncu import CONNECTION, Ncu
 from tests.agent.machine import shell_problem

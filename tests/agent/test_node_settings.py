@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from runners.agent.capabilities import parse_gpus, parse_versions
-from runners.agent.errors import MissingSetting
+from runners.agent.ground.errors import MissingSetting
 from runners.agent.settings import NodeSettings
 
 WHOLE = {"PODIUM_SITE_URL": "http://site/", "PODIUM_NODE_TOKEN": "t", "PODIUM_BROKER_URL": "filesystem://"}

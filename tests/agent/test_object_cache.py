@@ -2,19 +2,19 @@
 
 import hashlib
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from problems.spec.problem import CommandProblem
-from runners.agent import steps
-from runners.agent.build_cache import Build
-from runners.agent.nvcc import BuildPolicy
-from runners.agent.object_cache import ObjectCaches
-from runners.agent.task import Subject, Unwatched
-from runners.protocol import ResourceLimits
-from tests.agent.machine import Files, Machine, shell_problem, task_of
+from problems.spec.command.problem import CommandProblem
+from runners.agent.ground.events import Progress
+from runners.agent.job.build_cache import Build
+from runners.agent.job.nvcc import BuildPolicy
+from runners.agent.job.object_cache import ObjectCaches
+from runners.agent.judges.command import build as builds
+from runners.agent.judges.command.subject import Subject
+from runners.wire.protocol import ResourceLimits
+from tests.agent.machine import Files, Machine, assignment_of, shell_problem
 from tests.requirements import requires
 
 pytestmark = [requires("nvcc"), requires("ccache"), requires("bubblewrap")]
@@ -44,11 +44,11 @@ def problem_of(command: str = TOGETHER, baseline: Files | None = None, **changes
 
 
 def subject_of(problem: CommandProblem, files: Files, policy: BuildPolicy = H200) -> Subject:
-    return replace(task_of(problem, files, limits=ResourceLimits()).subject, build_policy=policy)
+    return Subject.of(assignment_of(problem, files, limits=ResourceLimits(), build_policy=policy))
 
 
 def build(machine: Machine, subject: Subject) -> Build:
-    built = steps.build(machine.environment, subject, Unwatched())
+    built = builds.build(machine.environment, subject, Progress())
     assert built.succeeded, built
     assert not built.cached
     return built
@@ -182,21 +182,18 @@ def test_a_harness_that_includes_the_solution_is_not_kept(fresh_machine: Machine
 
 def test_the_first_solution_to_a_timed_problem_finds_the_harness_built(fresh_machine: Machine) -> None:
     timed = {"benchmark_command": "./test.out", "timing_mode": {"type": "custom"}, "test_command": "true"}
-    task = task_of(problem_of(**timed), {"solution.cu": OTHER}, limits=ResourceLimits())
-    assert "_cache_hit" in (fresh_machine.pipeline.run(task).outputs.build or "")
+    task = assignment_of(problem_of(**timed), {"solution.cu": OTHER}, limits=ResourceLimits())
+    assert "_cache_hit" in (fresh_machine.judges.judge(task).texts.build or "")
 
 
 def test_the_least_recently_used_folders_go_at_start(tmp_path: Path) -> None:
-    problem = problem_of()
     caches = ObjectCaches(tmp_path / "objects")
-    mounts = [
-        caches.mount(replace(subject_of(problem, {}), trusted=True, problem_sha256=digest), "tools") for digest in "abc"
-    ]
+    mounts = [caches.mount(digest, "sm_90", "tools", trusted=True) for digest in "abc"]
     places = [mount.source for mount in mounts if mount is not None]
     for age, place in enumerate(places):
         (place / "object").write_bytes(bytes(1000))
         os.utime(place, (age, age))
-    assert caches.mount(replace(subject_of(problem, {}), problem_sha256="a"), "tools") is not None  # used just now
+    assert caches.mount("a", "sm_90", "tools", trusted=False) is not None  # used just now
     ObjectCaches(tmp_path / "objects", max_bytes=2500)
     assert [place.exists() for place in places] == [True, False, True]
     ObjectCaches(tmp_path / "objects", max_bytes=0)

@@ -1,31 +1,25 @@
 """The porter's own life: it ends with the node, outlives its threads, and its death is the node's fault."""
 
 import os
+import shutil
 import signal
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from runners.agent.gpu.porter import NATIVE as PORTER_NATIVE
-from runners.agent.gpu.porter import Porter, PorterFailed, program
-from tests.agent.gate_players import SOON, Player, device_taken, gate_at, until
-
-
-@pytest.fixture
-def porter() -> Iterator[Porter]:
-    porter = Porter()
-    yield porter
-    porter.close()
+from runners.agent.devices.porter import NATIVE as PORTER_NATIVE
+from runners.agent.devices.porter import Porter, PorterFailed, program
+from tests.agent.gate_players import Player, device_taken, gate_at
+from tests.patience import SOON, until
 
 
 def test_a_porter_that_dies_fails_who_waits_and_the_next_run_gets_another(porter: Porter, tmp_path: Path) -> None:
     gate = gate_at(tmp_path / "own", porter)
     with pytest.raises(PorterFailed, match="died"), gate.attended():
-        player = Player(gate)
+        player = Player(gate.path)
         player.ask()
         assert player.work()
         assert porter._process is not None
@@ -152,7 +146,7 @@ def test_without_a_driver_the_porter_works_as_well(tmp_path: Path, monkeypatch: 
 
 
 def test_a_porter_built_elsewhere_is_taken_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    prebuilt = compiled_porter(tmp_path)
+    prebuilt = Path(shutil.copy(program(), tmp_path))
     monkeypatch.setenv("PODIUM_PORTER", str(prebuilt))
     assert program.__wrapped__().read_bytes() == prebuilt.read_bytes()
     monkeypatch.setenv("PODIUM_PORTER", str(tmp_path / "none"))

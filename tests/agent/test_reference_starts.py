@@ -3,61 +3,65 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-import pytest
-
-from runners.agent import runs
-from runners.agent.slots import Place
-from runners.agent.task import Subject, Unwatched
+from runners.agent.devices.lanes import Lanes, Place
+from runners.agent.ground.events import Progress
+from runners.agent.judges.command.subject import Subject
+from runners.agent.judges.command.test import test as run_test
+from runners.agent.sandbox.policy import Command, Outcome
+from runners.wire.protocol import Witness
 from tests.agent.machine import Machine, shell_problem
 
-ONE = {"CUDA_DEVICE_MAX_CONNECTIONS": "1"}
+CONNECTIONS = "CUDA_DEVICE_MAX_CONNECTIONS"
+GPU = "GPU-1"
 
 
 class Commands:
-    """Stands in for running the command: passes unless told that it fails with what is added to its environment."""
+    """Stands in for the sandbox: a command fails with this number of connections; notes that of each command."""
 
-    def __init__(self, fails_with: Mapping[str, str] | None = None) -> None:
+    def __init__(self, fails_with: str | None = "none ever") -> None:
         self.fails_with = fails_with
-        self.added: list[dict[str, str]] = []
+        self.connections: list[str | None] = []
 
-    def __call__(self, *given: Any) -> Any:
-        added = dict(given[5]) if len(given) > 5 else {}
-        self.added.append(added)
-        succeeded = self.fails_with is None or added != self.fails_with
-        return type("Ended", (), {"succeeded": succeeded, "stdout": "", "stderr": ""})()
+    def run(self, command: Command) -> Outcome:
+        self.connections.append(_connections(command.environment))
+        code = int(self.connections[-1] == self.fails_with)
+        return Outcome(
+            exit_code=code, signal=None, timed_out=False, memory_exceeded=False, cancelled=False, stdout="", stderr="",
+            truncated=False, wall_ms=1.0, cpu_ms=1.0, peak_memory_bytes=0, witness=Witness.UNAVAILABLE,
+        )  # fmt: skip
 
 
-def passes(
-    machine: Machine, monkeypatch: pytest.MonkeyPatch, tests: Commands, *, trusted: bool, device: str = "GPU-1"
-) -> bool:
-    monkeypatch.setattr(runs, "_test", tests)
-    monkeypatch.setattr(runs, "_sharing", lambda *_: None)
-    environment = replace(machine.environment, gate_library=Path("gate.so"))
+def _connections(environment: Mapping[str, str]) -> str | None:
+    return environment.get(CONNECTIONS)
+
+
+def passes(machine: Machine, commands: Commands, *, trusted: bool, device: str = GPU) -> bool:
+    lanes = Lanes(1, 1, (device,) if device else ())
+    environment = replace(machine.environment, gate_library=Path("gate.so"), lanes=lanes, sandbox=commands)
     subject: Subject = Subject(shell_problem(), "0" * 64, (), trusted=trusted, place=Place("", device))
-    return runs.test(environment, subject, b"", Unwatched()).succeeded
+    return run_test(environment, subject, b"", Progress()).succeeded
 
 
-def test_a_references_test_starts_with_one_connection(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    tests = Commands()
-    assert passes(machine, monkeypatch, tests, trusted=True)
-    assert tests.added == [ONE]
+def test_a_references_test_starts_with_one_connection(machine: Machine) -> None:
+    commands = Commands()
+    assert passes(machine, commands, trusted=True)
+    assert commands.connections == ["1"]
 
 
-def test_a_reference_that_fails_so_is_tested_as_it_is(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    tests = Commands(fails_with=ONE)
-    assert passes(machine, monkeypatch, tests, trusted=True)
-    assert tests.added == [ONE, {}]
+def test_a_reference_that_fails_so_is_tested_as_it_is(machine: Machine) -> None:
+    commands = Commands(fails_with="1")
+    assert passes(machine, commands, trusted=True)
+    assert commands.connections == ["1", None]
 
 
-def test_a_contestants_test_is_left_as_it_is(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    tests = Commands(fails_with={})
-    assert not passes(machine, monkeypatch, tests, trusted=False)
-    assert tests.added == [{}]
+def test_a_contestants_test_is_left_as_it_is(machine: Machine) -> None:
+    commands = Commands(fails_with=None)
+    assert not passes(machine, commands, trusted=False)
+    assert commands.connections == [None]
 
 
-def test_without_a_device_nothing_is_added(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    tests = Commands()
-    assert passes(machine, monkeypatch, tests, trusted=True, device="")
-    assert tests.added == [{}]
+def test_without_a_device_nothing_is_added(machine: Machine) -> None:
+    commands = Commands()
+    assert passes(machine, commands, trusted=True, device="")
+    assert commands.connections == [None]

@@ -1,15 +1,16 @@
 """A quick benchmark that waits at the gate and fails is measured again alone, unless it has plainly hung."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from problems.spec.problem import CommandProblem
-from runners.agent import pipeline
+from problems.spec.command.problem import CommandProblem
+from runners.agent.judges.command import judge
 from runners.agent.profilers.base import Attachment, Reading, Timer
 from runners.agent.sandbox.policy import Mount, Outcome
-from runners.protocol import Clock, Role, TimingPolicy
+from runners.wire.protocol import Clock, Role, TimingPolicy
 from tests.agent.machine import Machine, shell_problem
 
 # Asks for the device as the profiler's library does, and works for as long as it is let.
@@ -26,6 +27,10 @@ while True:
 """
 
 
+# Has the device for half a second.
+WORKS = HANGS.replace("while True:\n    time.sleep(1)\n", 'time.sleep(0.5)\nstruct.pack_into("=I", page, 8, 0)\n')
+
+
 class AtTheGate:
     """A timer whose benchmarks wait at the gate, and which counts them."""
 
@@ -38,12 +43,14 @@ class AtTheGate:
         self.name = name
         self.reading = reading or Reading(5.0)
         self.n_runs = 0
+        self.seen: list[Outcome] = []
 
     def attach(self, shell: str, notes: Path) -> Attachment:
         self.n_runs += 1
         return Attachment(shell, {}, (Mount(notes, str(notes), writable=True),))
 
-    def read(self, _problem: CommandProblem, _notes: Path, _outcome: Outcome) -> Reading:
+    def read(self, _problem: CommandProblem, _notes: Path, outcome: Outcome) -> Reading:
+        self.seen.append(outcome)
         return self.reading
 
     def own_failure(self, _notes: Path, _outcome: Outcome) -> str:
@@ -53,7 +60,7 @@ class AtTheGate:
 @pytest.fixture
 def timer(monkeypatch: pytest.MonkeyPatch) -> AtTheGate:
     timer = AtTheGate()
-    monkeypatch.setattr(pipeline, "timer_for", lambda *_: timer)
+    monkeypatch.setattr(judge, "timer_for", lambda *_: timer)
     return timer
 
 
@@ -70,7 +77,7 @@ def problem(**changes: Any) -> CommandProblem:
 def test_a_time_that_fits_is_measured_once(machine: Machine, timer: AtTheGate) -> None:
     finished = machine.judge(problem(), {"solution.py": ""})
     assert timer.n_runs == 1
-    assert finished.outputs.solution_ms == 5.0
+    assert finished.texts.solution_ms == 5.0
 
 
 def test_a_failure_beside_others_is_tried_again_alone(machine: Machine, timer: AtTheGate) -> None:
@@ -80,7 +87,7 @@ def test_a_failure_beside_others_is_tried_again_alone(machine: Machine, timer: A
 
 
 def test_what_hangs_with_the_device_in_its_hands_is_not_tried_again(machine: Machine, timer: AtTheGate) -> None:
-    finished = machine.judge(problem(timeout_seconds=1.0), {"solution.py": HANGS})
+    finished = machine.judge(problem(timeout_seconds=3.0), {"solution.py": HANGS})
     assert timer.n_runs == 1
     assert [flag.code for flag in finished.report.flags] == ["benchmark_failed"]
 
@@ -88,6 +95,19 @@ def test_what_hangs_with_the_device_in_its_hands_is_not_tried_again(machine: Mac
 def test_what_runs_out_of_time_without_the_device_is_tried_again_alone(machine: Machine, timer: AtTheGate) -> None:
     machine.judge(problem(timeout_seconds=1.0), {"solution.py": "import time; time.sleep(30)"})
     assert timer.n_runs == 2
+
+
+def test_a_timer_reads_a_run_with_its_waits_and_the_report_tells_its_own_time(
+    machine: Machine, timer: AtTheGate
+) -> None:
+    """A profiler's notes span the waits too: held against the run's own time they would not be believed."""
+    with ThreadPoolExecutor(2) as pool:
+        runs = [pool.submit(machine.judge, problem(), {"solution.py": f"# {n}\n{WORKS}"}) for n in range(2)]
+        own_ms = [run.result().report.steps[-1].wall_ms for run in runs]
+    raw_ms = [outcome.wall_ms for outcome in timer.seen]
+    # the second has to wait for the first one's half a second
+    assert sum(raw_ms) - sum(own_ms) > 300
+    assert sorted(own_ms)[0] >= 500
 
 
 def with_baseline(code: str, **changes: Any) -> CommandProblem:
@@ -116,7 +136,7 @@ def test_where_graphs_are_not_timed_both_roles_are_timed_anew_by_what_can(
 def test_who_hangs_is_not_tried_again_for_the_baselines_graphs(machine: Machine, timer: AtTheGate) -> None:
     timer.reading = Reading(1.0, lacks_graphs=True)
     timer.for_graphs = with_graphs = AtTheGate("graphs")
-    judged = machine.judge(with_baseline("hangs", timeout_seconds=1.0), {"solution.py": HANGS})
+    judged = machine.judge(with_baseline("hangs", timeout_seconds=3.0), {"solution.py": HANGS})
     assert (timer.n_runs, with_graphs.n_runs) == (2, 0)
     assert judged.report.measurements == [], "not the baseline's either, whose time lacks its graphs"
 

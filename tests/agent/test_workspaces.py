@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from runners.agent.errors import UnusableProblem
-from runners.agent.workspace import Workspaces
-from tests.agent.machine import shell_problem, task_of
+from runners.agent.ground.errors import UnusableProblem
+from runners.agent.job.workspace import Workspaces
+from tests.agent.machine import shell_problem, subject_of
 
 
 def test_later_files_replace_earlier_ones_in_compute_evals_order() -> None:
     problem = shell_problem(context={"a": "context", "b": "context"}, tests={"b": "test"})
-    inputs = task_of(problem, {"a": "solution"}).subject.inputs
+    inputs = subject_of(problem, {"a": "solution"}).inputs
     assert inputs == {"a": b"solution", "b": b"test"}
 
 
@@ -67,14 +67,14 @@ def test_links_out_of_the_folder_are_not_followed_when_it_is_removed(tmp_path: P
 @pytest.mark.parametrize("path", ["../x", "/etc/x", "a/../../x"])
 def test_a_problem_whose_own_files_would_leave_the_folder_cannot_be_used(tmp_path: Path, path: str) -> None:
     problem = shell_problem(context={path: "x"})
-    inputs = task_of(problem, {"solution.sh": "true"}).subject.inputs
+    inputs = subject_of(problem, {"solution.sh": "true"}).inputs
     with pytest.raises(UnusableProblem, match="outside the workspace"), Workspaces(tmp_path).open(inputs):
         pass
 
 
 def test_what_a_killed_process_left_is_swept_and_what_a_living_one_uses_is_not(tmp_path: Path) -> None:
     code = (
-        "import sys, time; from pathlib import Path; from runners.agent.workspace import Workspaces\n"
+        "import sys, time; from pathlib import Path; from runners.agent.job.workspace import Workspaces\n"
         "with Workspaces(Path(sys.argv[1])).open({'a': b''}) as folder: print(folder, flush=True); time.sleep(60)"
     )
     process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True)

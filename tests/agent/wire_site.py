@@ -7,20 +7,27 @@ import hashlib
 import threading
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
-from problems.spec.problem import CommandProblem
+from celery import Celery
+
+from problems.spec.command.problem import CommandProblem
+from problems.spec.kinds import Kind
 from problems.spec.solution import FileSolution
-from runners.agent.client import SiteClient
-from runners.protocol import (
+from runners.agent.link.client import SiteClient
+from runners.wire.broker import celery_settings
+from runners.wire.protocol import (
+    JUDGE_VERSIONS,
     BlobRef,
-    Claim,
     ClaimRequest,
     Grant,
     Heartbeat,
     HeartbeatReply,
+    Hello,
     HelloReply,
+    ProblemRef,
     Report,
     ReportReply,
     Stage,
@@ -29,16 +36,28 @@ from runners.protocol import (
     WireError,
     Work,
 )
+from runners.wire.queues import GRADE, declared_by_site, queue_name
 from tests.agent.machine import LIMITS, Files, sources
 
 TOKEN = "node-token"
-GRANTS = [Grant(track="cpu", stage=Stage.BOTH)]
 
 
 class WireSite:
-    """Holds queue, blobs and what nodes said. `away` makes all answers 503; `refuse` maps the end of a path to one."""
+    """Holds queue, blobs and what nodes said. `away` makes all answers 503; `refuse` maps the end of a path to one.
 
-    def __init__(self) -> None:
+    Every job that is added gets its message, in a queue of this site's own: brokers are shared.
+    """
+
+    def __init__(self, broker_url: str = "memory://", folder: Path = Path()) -> None:
+        self.track = f"cpu-{uuid4().hex[:8]}"
+        self.queue_name = queue_name(self.track, Stage.BOTH)
+        self.celery = Celery("site", set_as_current=False, fixups=[])
+        self.celery.conf.update(celery_settings(broker_url, folder))
+        self._messages = declared_by_site(self.queue_name)
+        self.declare()
+        self.grants = [Grant(track=self.track, stage=Stage.BOTH)]
+        self.disabled_reason = ""
+        self.hellos: list[Hello] = []
         self.queue: list[Work] = []
         self.blobs: dict[str, bytes] = {}
         self.put: dict[str, bytes] = {}
@@ -62,6 +81,8 @@ class WireSite:
         return SiteClient(self.url, TOKEN)
 
     def close(self) -> None:
+        with self.celery.connection_for_write() as connection:
+            self._messages(connection.default_channel).delete()
         self._server.shutdown()
         self._server.server_close()
 
@@ -74,19 +95,34 @@ class WireSite:
             number=1,
             stage=Stage.BOTH,
             evaluation=1,
-            submission=1,
+            tenant="1",
             lease_seconds=5,
             heartbeat_seconds=0.1,
             track=TrackSpec(slug="cpu", device="cpu"),
-            judge_version="1",
-            problem=self._blob(problem.to_line()),
-            profile="podium/1",
+            judge_version=JUDGE_VERSIONS[Kind.COMMAND],
+            problem=ProblemRef(kind=Kind.COMMAND, profile="podium/1", record=self._blob(problem.to_line())),
             solution=self._blob(solution),
             timing_policy=TimingPolicy.QUICK,
             limits=LIMITS,
         ).model_copy(update=fields)
-        self.queue.append(work)
+        with self.changed:
+            self.queue.append(work)
+        self.publish()
         return work
+
+    def publish(self, n: int = 1) -> None:
+        """Messages, as top_up sends them."""
+        for _ in range(n):
+            self.celery.send_task(GRADE, args=[self.track, "both"], queue=self._messages, retry=False)
+
+    def declare(self) -> int:
+        """Returns the number of ready messages."""
+        with self.celery.connection_for_write() as connection:
+            return int(self._messages(connection.default_channel).queue_declare().message_count)
+
+    @property
+    def n_ready(self) -> int:
+        return self.declare()
 
     def _blob(self, content: bytes) -> BlobRef:
         digest = hashlib.sha256(content).hexdigest()
@@ -107,7 +143,14 @@ class WireSite:
             self.refused.append(path)
             return status, error.model_dump_json().encode()
         if parts[0] == "hello":
-            reply = HelloReply(node="node-1", grants=GRANTS, lease_seconds=5, heartbeat_seconds=0.1)
+            self.hellos.append(Hello.model_validate_json(body))
+            reply = HelloReply(
+                node="node-1",
+                grants=self.grants,
+                lease_seconds=5,
+                heartbeat_seconds=0.1,
+                disabled_reason=self.disabled_reason,
+            )
             return 200, reply.model_dump_json().encode()
         if parts[0] == "claim":
             return self._claim(ClaimRequest.model_validate_json(body))
@@ -115,8 +158,9 @@ class WireSite:
 
     def _claim(self, request: ClaimRequest) -> tuple[int, bytes]:
         self.claims.append(request)
-        taken, self.queue = self.queue[: request.free_slots], self.queue[request.free_slots :]
-        return (200, Claim(work=taken).model_dump_json().encode()) if taken else (204, b"")
+        if self.disabled_reason:
+            return 403, WireError(code="node_disabled", message=self.disabled_reason).model_dump_json().encode()
+        return (200, self.queue.pop(0).model_dump_json().encode()) if self.queue else (204, b"")
 
     def _of_attempt(self, method: str, attempt: UUID, what: list[str], body: bytes) -> tuple[int, bytes]:
         if what[0] == "blobs" and method == "GET":

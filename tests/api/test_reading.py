@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from leaderboard.models import Entrant
-from runners.protocol import Verdict
+from runners.wire.protocol import Verdict
 from tests import factories
 from tests.api import calls
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 def test_a_public_release_is_everybodys(cast: Any) -> None:

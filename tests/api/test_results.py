@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from leaderboard.models import Evaluation, Submission
 from problems.models import Release
-from runners.protocol import FlagReport, FlagScope, Verdict
+from runners.wire.protocol import FlagReport, FlagScope, Verdict
 from tests import factories
 from tests.api import calls
 

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from leaderboard.api.urls import documented
-from leaderboard.models import Evaluation, Submission
+from leaderboard.api import urls as leaderboard_urls
+from leaderboard.models import Evaluation, Submission, Trial
+from runners.fleet.api import urls as fleet_urls
 from tests import factories
 from tests.api import calls
 
@@ -19,9 +20,10 @@ READING = {
     "entrants": 200, "entrants/<system>": 404, "submissions": 200, "submissions/<id>": 404,
     "submissions/<id>/progress": 404, "submissions/<id>/cancel": 405, "submissions/<id>/rerun": 405,
     "submissions/<id>/results.jsonl": 404, "evaluations/<id>": 404,
+    "trials": 405, "trials/<id>": 404,
 }  # fmt: skip
 """Status of a GET by somebody without an account, on a private release and its submission."""
-CHANGING = ("entrants", "submissions", "submissions/<id>/cancel", "submissions/<id>/rerun")
+CHANGING = ("entrants", "submissions", "trials", "submissions/<id>/cancel", "submissions/<id>/rerun")
 SECRETS = (b"Private words", b"Release private-1", b"alpha-private", b"solution words", b"reference")
 
 
@@ -30,10 +32,12 @@ def private(cast: Any) -> dict[str, str]:
     made = factories.release(1, "private-1", is_public=False, description="Private words")
     made.invited.add(cast.owner)
     factories.EntrantFactory(slug="hidden-system", name="alpha-private", kind="system")
-    stored: Submission = factories.judged_submission(cast.entrant, made, factories.offer(made))
+    track = factories.offer(made)
+    stored: Submission = factories.judged_submission(cast.entrant, made, track)
+    trial = Trial.objects.create(user=cast.owner, problem=made.problems.get(), track=track, solution_bytes=1)
     evaluation = Evaluation.objects.filter(submission=stored)[0].pk
     return {"<release>": made.slug, "<problem>": "shell-0", "<system>": "hidden-system", "<id>": str(stored.pk),
-            "evaluations/<id>": f"evaluations/{evaluation}"}  # fmt: skip
+            "evaluations/<id>": f"evaluations/{evaluation}", "trials/<id>": f"trials/{trial.pk}"}  # fmt: skip
 
 
 def address(path: str, names: dict[str, str]) -> str:
@@ -44,7 +48,8 @@ def address(path: str, names: dict[str, str]) -> str:
 
 def test_no_endpoint_is_forgotten_here() -> None:
     shape = {re.sub(r"<[^>]*>", "<>", path) for path in READING}
-    assert {re.sub(r"<[^>]*>", "<>", str(route.pattern)) for route in documented} == shape
+    routes = [*leaderboard_urls.ROUTES, *fleet_urls.ROUTES]
+    assert {re.sub(r"<[^>]*>", "<>", path) for path, _ in routes} == shape
 
 
 @pytest.mark.parametrize("path", READING)

@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from leaderboard.models import Counted, Evaluation, Sample, Submission
 from problems.models import Release
 from runners.fleet.models import Job, JobState
-from runners.protocol import Verdict
+from runners.wire.protocol import Verdict
 from tests import factories, packs
 from tests.api import calls
 

@@ -1,25 +1,63 @@
-"""Rows against another evaluator's rows."""
+"""Graded rows: speedups against 1, and times and verdicts against another evaluator's."""
 
 from pathlib import Path
 
 import pytest
 
-from benchmarks.compute_eval_gpu.compare import Counts, counts, differing_verdicts, read_rows, speedups, times
-from tests.benchmarks.rows import podium, row
+from benchmarks.compute_eval_gpu.compare import (
+    QUICK,
+    RANKED,
+    Counts,
+    counts,
+    differing_verdicts,
+    pooled,
+    read_rows,
+    speedups,
+    times,
+)
+from tests.benchmarks.rows import row
 
 
 def test_samples_are_counted_by_how_they_ended() -> None:
     rows = [
-        row("a", podium=podium("0123@GPU-1@here@2026-11-21T16")),
-        row("b", podium=podium("0123@GPU-1@here@alone@2026-11-21T16", ("times_differ",))),
-        row("c", passed=False, podium=podium()),
-        row("d", passed=False, skipped=True, podium=podium()),
+        row("a", podium={"flags": []}),
+        row("b", podium={"flags": [{"code": "times_differ"}]}),
+        row("c", passed=False),
+        row("d", passed=False, skipped=True),
     ]
-    assert counts(rows) == Counts(graded=4, passed=2, skipped=1, flagged=1, alone=1)
+    assert counts(rows) == Counts(graded=4, passed=2, skipped=1, flagged=1)
 
 
-def test_rows_of_others_say_nothing_of_flags() -> None:
-    assert counts([row("a")]) == Counts(graded=1, passed=1, skipped=0, flagged=0, alone=0)
+@pytest.mark.parametrize(("baseline_ms", "is_outside"), [(9.69, True), (9.71, False), (10.29, False), (10.31, True)])
+def test_a_quick_speedup_lies_within_three_percent_of_1_or_outside(baseline_ms: float, is_outside: bool) -> None:
+    found = speedups([row("a", 10.0, baseline_ms)], QUICK)
+    assert (found.n, found.n_within) == (1, 0 if is_outside else 1)
+
+
+@pytest.mark.parametrize(("baseline_ms", "is_outside"), [(9.89, True), (9.91, False), (10.09, False), (10.11, True)])
+def test_a_ranked_speedup_lies_within_one_percent_of_1_or_outside(baseline_ms: float, is_outside: bool) -> None:
+    found = speedups([row("a", 10.0, baseline_ms)], RANKED)
+    assert (found.n, found.n_within) == (1, 0 if is_outside else 1)
+
+
+def test_speedups_of_short_times_are_not_looked_at() -> None:
+    rows = [row("short", 0.09, 0.2), row("least", 0.1, 0.1), row("ms", 1.0, 1.0), row("untimed")]
+    assert (speedups(rows, QUICK).n, speedups(rows, RANKED).n) == (2, 1)
+
+
+def test_what_lies_outside_is_listed_with_both_times_the_smallest_ratio_first() -> None:
+    found = speedups([row("a", 20.0, 30.0), row("b", 10.0, 5.0), row("c", 1.0, 1.0)], QUICK).outside
+    assert [(one.task_id, one.ratio, one.ms, one.other_ms) for one in found] == [
+        ("b", 0.5, 10.0, 5.0),
+        ("a", 1.5, 20.0, 30.0),
+    ]
+
+
+def test_runs_are_pooled_into_one_share() -> None:
+    runs = [[row("a", 1.0, 1.0), row("b", 1.0, 2.0)], [row("a", 1.0, 1.0), row("b", 1.0, 1.0)]]
+    found = pooled([speedups(rows, QUICK) for rows in runs], QUICK)
+    assert (found.n, found.share) == (4, 0.75)
+    assert pooled([], QUICK).share is None
 
 
 def test_verdicts_differ_where_both_gave_one() -> None:
@@ -27,30 +65,14 @@ def test_verdicts_differ_where_both_gave_one() -> None:
     assert differing_verdicts(ours, [row("same"), row("ours", passed=False), row("only-there")]) == ["ours"]
 
 
-@pytest.mark.parametrize(("ms", "is_outlier"), [(96.9, True), (97.1, False), (102.9, False), (103.1, True)])
-def test_a_time_is_within_three_percent_or_an_outlier(ms: float, is_outlier: bool) -> None:
-    found = times([row("a", ms)], [row("a", 100.0)])
-    assert (found.n, found.n_within) == (1, 0 if is_outlier else 1)
+def test_times_are_compared_where_both_have_one_and_theirs_is_not_short() -> None:
+    ours = [row("short", 5.0), row("least", 1.0), row("far", 4.0), row("untimed"), row("ours", 9.0)]
+    theirs = [row("short", 0.99), row("least", 1.0), row("far", 5.0), row("untimed", 9.0), row("theirs", 9.0)]
+    found = times(ours, theirs)
+    assert (found.n, [one.task_id for one in found.outside]) == (2, ["far"])
 
 
-def test_short_times_and_those_of_one_side_are_not_compared() -> None:
-    ours = [row("short", 5.0), row("least", 1.0), row("untimed"), row("ours", 9.0)]
-    theirs = [row("short", 0.99), row("least", 1.0), row("untimed", 9.0), row("theirs", 9.0)]
-    assert times(ours, theirs).n == 1
-
-
-def test_outliers_tell_both_times_the_smallest_ratio_first() -> None:
-    found = times([row("a", 30.0), row("b", 5.0)], [row("a", 20.0), row("b", 10.0)]).outliers
-    assert [(one.task_id, one.ratio, one.ms, one.other_ms) for one in found] == [
-        ("b", 0.5, 5.0, 10.0),
-        ("a", 1.5, 30.0, 20.0),
-    ]
-
-
-def test_speedups_are_held_against_one() -> None:
-    found = speedups([row("even", 10.0, 10.1), row("fast", 10.0, 15.0), row("untimed")])
-    assert (found.n, [one.task_id for one in found.outliers]) == (2, ["fast"])
-
-
-def test_no_file_has_no_rows(tmp_path: Path) -> None:
+def test_no_file_has_no_rows_and_a_line_cut_short_is_none(tmp_path: Path) -> None:
     assert read_rows(tmp_path / "none.jsonl") == []
+    (tmp_path / "cut.jsonl").write_text('{"task_id": "a"}\n{"task_')
+    assert read_rows(tmp_path / "cut.jsonl") == [{"task_id": "a"}]

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.compute_eval_gpu.packs import Packs, drawn, release_pack, write, write_without_baselines
-from benchmarks.compute_eval_gpu.refused import Refused
+from benchmarks.compute_eval_gpu.packs import Packs, drawn, named, release_pack, write
+from benchmarks.compute_eval_gpu.refused import BenchmarkRefused
 from problems.formats.compute_eval.packs import read_every_solution, read_problem_pack, read_solution_pack
 from tests.benchmarks.checkout import RELEASE, make_checkout, some_problems
 from tests.packs import problem
@@ -33,18 +33,18 @@ def test_a_seed_draws_what_python_draws_from_the_usable(checkout: Path) -> None:
 
 @pytest.mark.parametrize("number", [0, 22])
 def test_more_than_there_are_cannot_be_drawn(checkout: Path, number: int) -> None:
-    with pytest.raises(Refused, match="the release has 21 without group cutile"):
+    with pytest.raises(BenchmarkRefused, match="the release has 21 without group cutile"):
         drawn(release_pack(checkout, RELEASE), number, 2026)
 
 
 def test_a_release_that_is_not_there_is_named(checkout: Path) -> None:
-    with pytest.raises(Refused, match=r"no release 2030-1; it has 2026-1\."):
+    with pytest.raises(BenchmarkRefused, match=r"no release 2030-1; it has 2026-1\."):
         release_pack(checkout, "2030-1")
 
 
 def test_a_release_that_is_no_archive_is_refused(checkout: Path) -> None:
     (checkout / "data" / "releases" / "2026-2-problems.tar.gz").write_text("not a pack")
-    with pytest.raises(Refused, match="cannot be read"):
+    with pytest.raises(BenchmarkRefused, match="cannot be read"):
         release_pack(checkout, "2026-2")
 
 
@@ -63,11 +63,6 @@ def test_each_problem_is_solved_by_its_own_baseline(written: Packs) -> None:
     assert len(solutions) == 5
 
 
-def test_chosen_problems_can_do_without_baselines(written: Packs, tmp_path: Path) -> None:
-    ids = [record.problem.task_id for record in read_problem_pack(written.problems).records]
-    few = Packs(RELEASE, tmp_path / "few")
-    write_without_baselines(few, written, {ids[3], ids[1]})
-    problems = [record.problem for record in read_problem_pack(few.problems).records]
-    solutions = read_every_solution(read_solution_pack(few.solutions, few.solutions.name))
-    assert [(one.task_id, one.baseline_solution) for one in problems] == [(ids[1], None), (ids[3], None)]
-    assert [one.task_id for one in solutions] == [ids[1], ids[3]]
+def test_problems_can_be_chosen_by_name(checkout: Path) -> None:
+    found = named(release_pack(checkout, RELEASE), {"t/12", "t/3"})
+    assert [record.problem.task_id for record in found] == ["t/3", "t/12"]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from problems.formats.compute_eval.timing import extract_time_ms, read_profile
-from problems.spec.timing_mode import RegionTimingMode
+from problems.spec.command.timing_mode import RegionTimingMode
 from runners.agent.profilers.cupti import Cupti
 from tests.agent.test_cupti_reading import a_process, a_range, cupti, leave, read
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from problems.formats.compute_eval.timing import PerformanceMetrics, extract_time_ms
-from problems.spec.timing_mode import GpuTimingMode, KernelsTimingMode, RegionTimingMode
+from problems.spec.command.timing_mode import GpuTimingMode, KernelsTimingMode, RegionTimingMode
 from runners.agent.profilers.ncu_csv import metrics_of, read_launches
 
 TABLE = Path(__file__).parent.parent / "agent" / "data" / "ncu-compute-eval.csv"

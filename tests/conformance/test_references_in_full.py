@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from problems.spec.problem import CommandProblem, problem_from
+from problems.spec.command.problem import CommandProblem, problem_from
 from problems.spec.profile import Profile
-from runners.protocol import Verdict
+from runners.wire.protocol import Verdict
 from tests.agent.machine import Machine, shell_problem
 
 TIMED: dict[str, Any] = {
@@ -28,7 +28,7 @@ def timed(baseline: dict[str, str], task_id: str = "t", **changes: Any) -> Comma
 
 def test_a_sound_reference_is_the_baseline(machine: Machine) -> None:
     found = machine.judge(timed({"used.cpp": "int wanted();"}, source_references="wanted"), FILES)
-    assert (found.outputs.baseline_ms, found.report.speedup) == (12.0, 2.0)
+    assert (found.texts.baseline_ms, found.report.speedup) == (12.0, 2.0)
 
 
 @pytest.mark.parametrize(
@@ -43,4 +43,4 @@ def test_a_sound_reference_is_the_baseline(machine: Machine) -> None:
 def test_a_reference_that_would_be_refused_is_no_baseline(machine: Machine, problem: CommandProblem) -> None:
     found = machine.judge(problem, FILES)
     assert found.report.verdict == Verdict.PASSED
-    assert (found.outputs.solution_ms, found.outputs.baseline_ms, found.report.speedup) == (6.0, None, None)
+    assert (found.texts.solution_ms, found.texts.baseline_ms, found.report.speedup) == (6.0, None, None)

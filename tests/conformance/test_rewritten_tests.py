@@ -2,8 +2,8 @@
 
 import pytest
 
-from problems.spec.workspace_rules import why_bad_files
-from runners.protocol import Verdict
+from problems.spec.command.workspace_rules import WorkspaceRules
+from runners.wire.protocol import Verdict
 from tests.agent.machine import Machine, sources
 from tests.agent.test_cheating import ANSWER, HONEST, compiled
 
@@ -12,7 +12,9 @@ OWN_MAIN = '#include "answer.h"\nint answer() { return 0; }\n#undef main\nint ma
 
 def why(header: str, **more: str) -> str:
     files = {"solution.cpp": HONEST, "include/answer.h": header}
-    return why_bad_files(compiled(), sources(files | {path.replace("__", "."): text for path, text in more.items()}))
+    return WorkspaceRules.of(compiled()).why_bad(
+        sources(files | {path.replace("__", "."): text for path, text in more.items()})
+    )
 
 
 def test_a_header_of_the_context_may_be_replaced(machine: Machine) -> None:

@@ -1,6 +1,6 @@
 """A test built with sanitizers passes as it does outside of a sandbox."""
 
-from runners.protocol import Verdict
+from runners.wire.protocol import Verdict
 from tests.agent.machine import LIMITS, Machine
 from tests.agent.test_cheating import HONEST, compiled
 

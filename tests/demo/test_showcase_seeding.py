@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from demo.entrants import DemoEntrant
-from demo.seed_types import Board
+from demo.seed_types import BoardName
 from demo.showcase import SHOWCASE, seed_showcase
 from leaderboard.models import Entrant, Result, Standing, Submission, Track
 from problems.actions.releases import import_release
@@ -62,7 +62,7 @@ def write_results(folder: Path, entrant: str) -> None:
     release.delete()
 
 
-def seed(folder: Path, cast: factories.Cast) -> Board | None:
+def seed(folder: Path, cast: factories.Cast) -> BoardName | None:
     def make_entrant(one: DemoEntrant) -> Entrant:
         made, _ = Entrant.objects.get_or_create(slug=one.slug, defaults={"name": one.title, "owner": cast.owner})
         return made
@@ -73,13 +73,14 @@ def seed(folder: Path, cast: factories.Cast) -> Board | None:
 def test_a_visitor_without_a_gpu_finds_a_ranked_gpu_board(folder: Path, cast: factories.Cast) -> None:
     write_results(folder, "demo-tuned")
     board = seed(folder, cast)
-    assert board == Board("showcase-test-1", "nvidia-h200-cuda13.0")
+    assert board == BoardName("showcase-test-1", "nvidia-h200-cuda13.0")
     standing = Standing.objects.get()
     assert (standing.entrant.slug, standing.rank, standing.pass_at_1) == ("demo-tuned", 1, 1.0)
     assert standing.submission.measured_where["machines"] == ["NVIDIA H200 (driver 580.82.07, CUDA 13.0)"]
     track = Track.objects.get(slug=board.track)
     assert (track.hardware_name, track.splits_jobs, track.peaks["gbps"]) == ("NVIDIA H200", True, 4000.0)
-    assert Release.objects.get().is_public
+    release = Release.objects.get()
+    assert (release.is_public, release.unverified_reason) == (True, "results measured elsewhere")
     assert not Job.objects.exists()
 
 

@@ -4,17 +4,24 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import requests
+from celery import Celery
 
+from runners.wire.broker import celery_settings
+from runners.wire.protocol import Stage
+from runners.wire.queues import declared_by_site, queue_name
 from tests.e2e.processes import PATIENCE_SECONDS, ROOT, Processes, free_port
 from tests.packs import problem_pack, solution_pack
 
 BIN = Path(sys.executable).parent
+WORKER = (ROOT / "Procfile").read_text().split("worker: exec celery ")[1].splitlines()[0].split()
+INHERITED = ("PATH", "HOME", "LANG", "TMPDIR", "PODIUM_CACHE_DIR")
 
 
 @dataclass
@@ -26,6 +33,8 @@ class Stack(Processes):
     sandbox: str
     port: int = field(default_factory=free_port)
     tokens: dict[str, str] = field(default_factory=dict)
+    node_broker_url: str = ""
+    """If the nodes have an account of their own."""
 
     @property
     def url(self) -> str:
@@ -33,7 +42,7 @@ class Stack(Processes):
 
     @property
     def environment(self) -> dict[str, str]:
-        kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in os.environ}
+        kept = {name: os.environ[name] for name in INHERITED if name in os.environ}
         return kept | {
             "DJANGO_SETTINGS_MODULE": "leaderboard.settings",
             "PYTHONPATH": str(ROOT),
@@ -57,7 +66,7 @@ class Stack(Processes):
         seeded = subprocess.run(seed, env=self.environment, cwd=ROOT, check=True, capture_output=True, text=True)
         self.tokens = json.loads(seeded.stdout)
         self.start_site()
-        self.spawn("worker", sys.executable, "manage.py", "site_worker")
+        self.start_worker()
         self.start_node("node")
         self.wait_until(lambda: requests.get(f"{self.url}/readyz", timeout=20).ok, "the site answers")
 
@@ -72,12 +81,16 @@ class Stack(Processes):
             "site", str(BIN / "gunicorn"), "leaderboard.wsgi", "--bind", bind, "--threads", "4", "--workers", "2"
         )
 
+    def start_worker(self) -> None:
+        self.spawn("worker", str(BIN / "celery"), *WORKER)
+
     def start_node(self, name: str) -> None:
         own = {
             "PODIUM_NODE_TOKEN": self.tokens[name],
             "PODIUM_SANDBOX": self.sandbox,
             "PODIUM_VAR_DIR": str(self.folder / name),
             "PODIUM_NODE_SLOTS": "2",
+            "PODIUM_BROKER_URL": self.node_broker_url or self.broker_url,
         }
         self.spawn(name, str(BIN / "podium"), "node", **own)
 
@@ -92,6 +105,29 @@ class Stack(Processes):
         answer = requests.request(method, f"{self.url}/api/v1/{path}", headers=headers, timeout=30, **options)
         assert answer.ok, f"{path}: {answer.status_code} {answer.text[:500]}"
         return answer.json()
+
+    @property
+    def n_ready(self) -> int:
+        """Messages in the track's queue that no node has."""
+        with self._queue() as queue:
+            return int(queue.queue_declare().message_count)
+
+    def purge(self) -> int:
+        """Delete the messages; returns how many there were."""
+        with self._queue() as queue:
+            return int(queue.purge())
+
+    @contextmanager
+    def _queue(self) -> Iterator[Any]:
+        app = Celery("test", set_as_current=False, fixups=[])
+        app.conf.update(celery_settings(self.broker_url, self.folder))
+        with app.connection_for_read() as connection:
+            yield declared_by_site(queue_name("cpu-test", Stage.BOTH))(connection.channel())
+
+    def states(self, submission: int) -> dict[str, int]:
+        """How many evaluations are queued, leased, done."""
+        found: dict[str, int] = self.api("GET", f"submissions/{submission}/progress/")["states"]
+        return found
 
     def submit(self, solutions: Sequence[dict[str, Any]]) -> int:
         files = {"file": ("test-1-one-solutions.tar.gz", solution_pack(solutions), "application/gzip")}

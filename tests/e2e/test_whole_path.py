@@ -8,11 +8,12 @@ import psycopg
 import pytest
 import requests
 
+from tests.e2e.brokers import rabbitmq_url, redis_url
 from tests.e2e.stack import Stack
 from tests.packs import problem, solution
-from tests.requirements import POSTGRES_URL, RABBITMQ_URL, REDIS_URL, requires
+from tests.requirements import POSTGRES_URL, requires
 
-pytestmark = [requires("bubblewrap"), pytest.mark.slow]
+pytestmark = requires("bubblewrap")
 
 
 @pytest.fixture
@@ -35,7 +36,7 @@ def stack_on(tmp_path: Path, database_url: str, broker_url: str) -> Stack:
 
 def walk_the_path(stack: Stack) -> None:
     """Submit two samples a problem, wait, and read verdicts, times and the board."""
-    stack.start([problem("a/1", benchmark_command="sh solution.sh"), problem("a/2", timeout_seconds=2.0)])
+    stack.start([problem("a/1", benchmark_command="sh solution.sh"), problem("a/2", timeout_seconds=5.0)])
     rows = [
         solution("a/1", "exit 0"),
         solution("a/1", "exit 1"),
@@ -73,13 +74,14 @@ def test_folder_broker_and_sqlite(tmp_path: Path) -> None:
 
 @requires("redis")
 def test_redis_and_sqlite(tmp_path: Path) -> None:
-    run_on(tmp_path, f"sqlite:///{tmp_path}/site.sqlite3", REDIS_URL)
+    run_on(tmp_path, f"sqlite:///{tmp_path}/site.sqlite3", redis_url())
 
 
 @requires("rabbitmq")
 @requires("postgres")
 def test_rabbitmq_and_postgresql(tmp_path: Path, postgres: str) -> None:
-    run_on(tmp_path, postgres, RABBITMQ_URL)
+    with rabbitmq_url() as url:
+        run_on(tmp_path, postgres, url)
 
 
 @requires("postgres")

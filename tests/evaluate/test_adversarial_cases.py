@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from problems.spec.timing_mode import RegionTimingMode
-from runners.agent.bounds import Observed, findings
+from problems.spec.command.timing_mode import RegionTimingMode
+from runners.agent.judges.command.outside_bounds import Observed, findings
 from runners.agent.profilers.cupti import Cupti
 from runners.agent.profilers.cupti_library import find_toolkit
 from runners.agent.profilers.facts import ProfileFacts, RangeFacts

@@ -6,13 +6,12 @@ from typing import Any
 
 import pytest
 
-from podium.evaluation import devices
-from podium.evaluation.devices import CleanedAhead, Devices
+from podium.evaluation.devices import CleanedAhead, LocalGpus
 from runners.agent import capabilities
-from runners.agent.gpu.devices import Gpus
-from runners.agent.sandbox.policy import SandboxFault
-
-SOON = 5.0
+from runners.agent.devices.gpus import Gpus
+from runners.agent.devices.tool import GpuTool
+from runners.agent.ground.errors import SandboxFault
+from tests.patience import SOON
 
 
 class Cleaner:
@@ -84,22 +83,22 @@ def test_peaks_are_measured_on_a_device_that_is_clean(cleaner: Cleaner) -> None:
     log: list[str] = []
     keeper: Any = SimpleNamespace(begin=lambda lanes: log.append(f"{lanes}, {cleaner.cleaned} clean"))
     threading.Timer(0.1, cleaner.may.set).start()
-    Devices([], keeper=keeper).measure_peaks("lanes", CleanedAhead(cleaner, ["one"]))  # type: ignore[arg-type]
+    LocalGpus([], keeper=keeper).measure_peaks("lanes", CleanedAhead(cleaner, ["one"]))  # type: ignore[arg-type]
     assert log == ["lanes, ['one'] clean"]
 
 
 def test_a_driver_without_gpus_is_closed_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
     closed = threading.Event()
     monkeypatch.setattr(Gpus, "open", lambda: SimpleNamespace(capabilities=list, close=closed.set))
-    opened = Devices.open(tmp_path)
-    assert (opened.found, opened.gpus, opened.clean_ahead(), opened.peaks) == ([], None, None, devices.unmeasured)
+    opened = LocalGpus.open(tmp_path)
+    assert (opened.found, opened.gpus, opened.clean_ahead(), opened.keeper) == ([], None, None, None)
     assert closed.is_set()
 
 
 def test_without_the_drivers_library_nvidia_smi_is_asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
     monkeypatch.setattr(Gpus, "open", lambda: None)
     monkeypatch.setattr(capabilities, "_output", lambda arguments: "GPU-smi, NVIDIA L4, 8.9, 23034, 580.1\n")
-    monkeypatch.setattr(devices.GpuTool, "build", lambda folder: SimpleNamespace(version="podium-gpu 1"))
-    opened = Devices.open(tmp_path)
-    assert (opened.uuids, opened.gpus) == (("GPU-smi",), None)
+    monkeypatch.setattr(GpuTool, "build", lambda folder: SimpleNamespace(version="podium-gpu 1"))
+    opened = LocalGpus.open(tmp_path)
+    assert ([gpu.uuid for gpu in opened.found], opened.gpus) == (["GPU-smi"], None)
     assert opened.keeper is not None

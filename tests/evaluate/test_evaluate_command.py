@@ -90,6 +90,20 @@ def test_what_is_ours_stands_under_the_key_podium(folder: Path) -> None:
     assert (row["solution_time"], row["baseline_time"], row["speedup"]) == (6.0, 12.0, 2.0)
 
 
+def test_a_timeline_holds_every_command_of_the_solution_and_the_reference(folder: Path) -> None:
+    problems = write_problems(folder, [custom("a/1")])
+    solutions = write_solutions(folder, [solution("a/1", PRINT.format(6))])
+    evaluate(folder, problems, "--solutions", solutions, "--out", folder / "g.jsonl", "--events", folder / "events")
+    told = rows_of(folder / "events")
+    stages = [one["stage"] for one in told if one["event"] == "StageEntered"]
+    ran = sorted((one["step"], one["is_reference"]) for one in told if one["event"] == "CommandRan")
+    assert stages == ["building", "testing", "benchmarking"]
+    # the test of the reference is run too, before its times are believed
+    assert [step for step, is_reference in ran if not is_reference] == ["benchmark", "build", "test"]
+    assert {step for step, is_reference in ran if is_reference} >= {"benchmark", "test"}
+    assert all(one["began_ns"] <= one["ended_ns"] for one in told if one["event"] == "CommandRan")
+
+
 def test_a_baseline_that_cannot_be_timed_takes_the_times_of_all_samples(folder: Path) -> None:
     problems = write_problems(folder, [custom("a/1", baseline="exit 5", test_command="! grep -q wrong solution.sh")])
     scripts = [PRINT.format(6), PRINT.format(24), "wrong"]

@@ -2,12 +2,12 @@
 
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 from tests.agent.machine import sandbox_name
 from tests.evaluate.packs_on_disk import command, environment, evaluate, rows_of, write_problems, write_solutions
 from tests.packs import problem, solution
+from tests.patience import SOON, until
 
 N = 8
 
@@ -29,10 +29,7 @@ def packs(folder: Path) -> tuple[Path, Path]:
 
 
 def wait_for_rows(path: Path, count: int) -> None:
-    deadline = time.monotonic() + 30
-    while not path.exists() or path.read_bytes().count(b"\n") < count:
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    assert until(lambda: path.exists() and path.read_bytes().count(b"\n") >= count)
 
 
 def test_after_kill_9_the_finished_rows_are_kept_and_the_rest_is_graded(folder: Path) -> None:
@@ -58,7 +55,7 @@ def test_an_interrupted_run_ends_with_its_own_status_and_can_be_taken_up(folder:
     process = start(folder, problems, solutions)
     wait_for_rows(folder / "g.jsonl", 1)
     process.send_signal(signal.SIGINT)
-    stdout, stderr = process.communicate(timeout=20)
+    stdout, stderr = process.communicate(timeout=SOON)
     assert (process.returncode, stdout) == (3, "")
     assert "run the same command again" in stderr
     assert len(rows_of(folder / "g.jsonl")) < N

@@ -14,7 +14,7 @@ import yaml
 
 from problems.formats.compute_eval.directory import read_problem_directory
 from problems.formats.compute_eval.source_references import satisfied
-from problems.spec.problem import CommandProblem
+from problems.spec.command.problem import CommandProblem
 from problems.spec.solution import SourceFile
 
 DEMO = Path(__file__).parents[2] / "examples" / "demo"

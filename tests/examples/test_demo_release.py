@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from problems.spec.podium_metadata import KnownBad
-from problems.spec.workspace_rules import why_bad_files
+from problems.spec.command.workspace_rules import WorkspaceRules
 from runners.agent.sandbox import choose
 from runners.agent.sandbox.policy import Command, Limits
-from runners.protocol import Verdict, Witness
+from runners.wire.protocol import Verdict, Witness
 from tests.examples.judge import DEMO, ENTRANTS, SLUGS, Workspace, entrant_spec, problem, reference, sample
 from tests.requirements import requires
 
@@ -75,7 +75,7 @@ def test_shared_harness_files_are_the_same_in_every_problem() -> None:
 def test_no_honest_file_is_refused(slug: str) -> None:
     solutions = [reference(slug), problem(slug).podium.starter]
     solutions += [sample(entrant, of, index) for entrant, of, index, _ in SAMPLES if of == slug]
-    assert [why_bad_files(problem(slug), files) for files in solutions] == [""] * len(solutions)
+    assert [WorkspaceRules.of(problem(slug)).why_bad(files) for files in solutions] == [""] * len(solutions)
 
 
 @pytest.mark.parametrize("slug", SLUGS)
@@ -85,6 +85,7 @@ def test_a_reference_passes_its_tests_and_its_benchmark(slug: str, tmp_path: Pat
     assert workspace.benchmark()
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize(("slug", "bad"), PLAIN_BAD, ids=name_of)
 def test_a_known_bad_solution_gets_its_verdict(slug: str, bad: KnownBad, tmp_path: Path) -> None:
     assert Workspace(tmp_path, slug, bad.files).verdict(limit_for(bad.expect)) == bad.expect
@@ -124,7 +125,7 @@ def test_a_first_sample_gets_its_verdict(entrant: str, slug: str, index: int, ex
     assert Workspace(tmp_path, slug, sample(entrant, slug, index)).verdict(limit_for(expected)) == expected
 
 
-@pytest.mark.slow
+@pytest.mark.rest
 @pytest.mark.parametrize(("entrant", "slug", "index", "expected"), [row for row in SAMPLES if row[2] > 0])
 def test_every_further_sample_gets_its_verdict(
     entrant: str, slug: str, index: int, expected: str, tmp_path: Path

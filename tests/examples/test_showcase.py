@@ -17,11 +17,11 @@ import yaml
 from problems.formats.compute_eval.directory import read_problem_directory
 from problems.formats.compute_eval.source_references import satisfied
 from problems.spec.podium_metadata import KnownBad
-from problems.spec.problem import CommandProblem
+from problems.spec.command.problem import CommandProblem
 from problems.spec.solution import SourceFile
-from problems.spec.timing_mode import RegionTimingMode
-from problems.spec.workspace_rules import why_bad_files
-from runners.protocol import Verdict
+from problems.spec.command.timing_mode import RegionTimingMode
+from problems.spec.command.workspace_rules import WorkspaceRules
+from runners.wire.protocol import Verdict
 from tests.examples.judge import files_in
 from tests.requirements import requires
 
@@ -201,7 +201,7 @@ def test_no_file_is_refused_and_references_are_missing_where_they_should_be(slug
     solutions += [(bad.files, Verdict(bad.expect)) for bad in of.podium.known_bad]
     solutions += [(files_in(SHOWCASE / "problems" / slug / "solution"), Verdict.PASSED)]
     for files, verdict in solutions:
-        assert why_bad_files(of, files) == ""
+        assert WorkspaceRules.of(of).why_bad(files) == ""
         assert satisfied(of.source_references, files) == (verdict != Verdict.SOURCE_REFERENCE_MISSING)
 
 
@@ -218,7 +218,6 @@ def test_a_baseline_and_its_harness_compile(slug: str, tmp_path: Path) -> None:
 
 @requires("nvcc")
 @compiles_everything
-@pytest.mark.slow
 @pytest.mark.parametrize("slug", [slug for slug in WITHOUT_LIBRARIES if slug not in COMPILED])
 def test_every_further_baseline_and_its_harness_compile(slug: str, tmp_path: Path) -> None:
     assert compile_only(tmp_path, problem(slug), files_in(SHOWCASE / "problems" / slug / "solution"))
@@ -233,7 +232,6 @@ def compiles_alone(folder: Path, slug: str, solution: Sequence[SourceFile]) -> b
 
 @requires("nvcc")
 @compiles_everything
-@pytest.mark.slow
 @pytest.mark.parametrize(("entrant", "slug", "index", "expected"), [row for row in SAMPLES if needs_no_library(row[1])])
 def test_a_sample_compiles_unless_its_build_must_fail(
     entrant: str, slug: str, index: int, expected: str, tmp_path: Path
@@ -244,7 +242,6 @@ def test_a_sample_compiles_unless_its_build_must_fail(
 
 @requires("nvcc")
 @compiles_everything
-@pytest.mark.slow
 @pytest.mark.parametrize(("slug", "bad"), [row for row in KNOWN_BAD if needs_no_library(row[0])], ids=name_of)
 def test_a_known_bad_solution_compiles_unless_its_build_must_fail(slug: str, bad: KnownBad, tmp_path: Path) -> None:
     compiled = compiles_alone(tmp_path, slug, bad.files)

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from runners.agent.ground.native import default_cache_directory
 from runners.agent.sandbox import Outcome, Sandbox
-from runners.protocol import Witness
+from runners.wire.protocol import Witness
 from tests.requirements import requires
 from tests.sandbox.boxes import open_sandbox, runner
 
@@ -35,9 +36,9 @@ def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def sandbox() -> Iterator[Sandbox]:
-    folder = open_folder()
-    yield open_sandbox("bubblewrap", folder)
-    shutil.rmtree(folder)
+    sandbox = open_sandbox("bubblewrap", default_cache_directory())
+    yield sandbox
+    sandbox.close()
 
 
 def open_folder() -> Path:

@@ -4,21 +4,23 @@ import json
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.test import Client
 
-from leaderboard.actions.catalogue import catalogue_of
-from leaderboard.actions.submit import Order, submit
+from leaderboard.actions.submit import submit
 from leaderboard.actions.tracks import offer
+from leaderboard.catalogue import catalogue_of
 from leaderboard.models import Entrant, Submission, Track
+from leaderboard.rows.submissions import SubmissionMetadata
 from problems.actions.releases import import_release, publish
 from problems.formats.submission import read_submission
 from problems.models import Release
 from runners.fleet.claim import digest_of
 from runners.fleet.models import Node, NodeGrant
-from runners.protocol import PROTOCOL_VERSION, Provenance, Report, Stage, Verdict, Witness
+from runners.wire.protocol import PROTOCOL_VERSION, Provenance, Report, Stage, Verdict, Witness
 from tests.packs import problem, problem_pack, solution, solution_pack
 
 NODE_TOKEN = "node-secret"
@@ -52,8 +54,8 @@ class Site:
         """One sample per script of each task, through the reader and the action that production uses."""
         rows = [solution(task_id, script) for task_id, samples in scripts.items() for script in samples]
         draft = read_submission(solution_pack(rows), "test-1-one-solutions.tar.gz", catalogue_of(self.release))
-        order = Order(entrant or self.entrant, self.release, [self.track], priority=priority)
-        return submit((entrant or self.entrant).owner, order, draft).submission
+        metadata = SubmissionMetadata(entrant or self.entrant, self.release, [self.track], priority=priority)
+        return submit((entrant or self.entrant).owner, metadata, draft).submission
 
 
 def add_node(slug: str, track: Track, token: str, stage: Stage = Stage.BOTH) -> Node:
@@ -78,21 +80,27 @@ class WireNode:
         return self.http.post(f"/api/node/v1/{path}", body, content_type="application/json", headers=headers)
 
     def hello(self) -> Any:
-        return self._post("hello", json.dumps({"protocol_version": self.version, "capabilities": {"cpu_cores": 2}}))
+        said = {"protocol_version": self.version, "capabilities": {"cpu_cores": 2}, "boot_id": str(self.boot_id)}
+        return self._post("hello", json.dumps(said))
 
-    def claim(self, free_slots: int = 1) -> Any:
-        grants = [{"track": self.track, "stage": self.stage.value}]
-        asked = {"protocol_version": self.version, "grants": grants, "free_slots": free_slots}
-        return self._post("claim", json.dumps(asked | {"boot_id": str(self.boot_id)}))
+    def claim(self) -> Any:
+        asked = {"protocol_version": self.version, "track": self.track, "stage": self.stage.value}
+        return self._post("claim", json.dumps(asked))
 
     def take(self) -> dict[str, Any]:
         """Claim one piece of work; fails the test where there is none."""
         answer = self.claim()
         assert answer.status_code == 200, answer.content
-        return answer.json()["work"][0]
+        work: dict[str, Any] = answer.json()
+        return work
 
-    def heartbeat(self, work: dict[str, Any], stage: str = "building", tail: str = "") -> Any:
-        body = json.dumps({"stage": stage, "log_tail": tail})
+    def take_up_to(self, n: int) -> list[dict[str, Any]]:
+        """Claim until the queue is empty, n times at most."""
+        answers = (self.claim() for _ in range(n))
+        return [answer.json() for answer in takewhile(lambda answer: answer.status_code == 200, answers)]
+
+    def heartbeat(self, work: dict[str, Any], stage: str = "building", tail: str = "", **more: Any) -> Any:
+        body = json.dumps({"stage": stage, "log_tail": tail} | more)
         return self._post(f"attempts/{work['attempt']}/heartbeat", body, work["attempt_token"])
 
     def release(self, work: dict[str, Any]) -> Any:

@@ -10,7 +10,8 @@ from leaderboard import blobs
 from leaderboard.models import Measurement, Result, Sample
 from runners.fleet import uploads
 from runners.fleet.models import Attempt
-from runners.protocol import (
+from runners.wire.protocol import (
+    PROTOCOL_VERSION,
     BlobRef,
     Clock,
     LogText,
@@ -154,7 +155,7 @@ def test_nonsense_is_refused_with_words(site: Site, node: WireNode, body: str) -
 
 
 def test_a_log_of_a_broken_archive_is_shown_as_what_is_left(site: Site, node: WireNode) -> None:
-    from leaderboard.web.logs import log_text
+    from leaderboard.logs import log_text
 
     for content in (b"\x1f\x8b", b"\x1f\x8b" + b"\0" * 50, b"\x1f\x8b\x08\0\0\0\0\0\0\xff" + b"\xee" * 50):
         log = {"blob": {"sha256": blobs.store().put(content)}}
@@ -162,6 +163,9 @@ def test_a_log_of_a_broken_archive_is_shown_as_what_is_left(site: Site, node: Wi
 
 
 def test_hello_with_nul_and_too_much_is_bounded(site: Site, node: WireNode) -> None:
-    hello = {"protocol_version": 1, "capabilities": {"hostname": "a\0b", "gpus": [], "cpu_cores": 10**30}}
+    hello = {
+        "protocol_version": PROTOCOL_VERSION,
+        "capabilities": {"hostname": "a\0b", "gpus": [], "cpu_cores": 10**30},
+    }
     assert node._post("hello", json.dumps(hello)).status_code in {200, 400}
     assert node._post("hello", "x" * (5 << 20)).status_code == 413

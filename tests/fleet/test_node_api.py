@@ -2,6 +2,7 @@
 
 import hashlib
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -11,7 +12,7 @@ from leaderboard.actions.rerun import rerun
 from leaderboard.models import Evaluation, EvaluationState, Result, SubmissionState
 from runners.fleet.models import Attempt, AttemptState, Job, JobState, Node
 from runners.fleet.sweep import sweep
-from runners.protocol import BlobRef, LogText, Provenance, Report, Stage, StepReport, Verdict, Witness
+from runners.wire.protocol import BlobRef, LogText, Provenance, Report, Stage, StepReport, Verdict, Witness
 from tests.fleet.site import NODE_TOKEN, Site, WireNode, add_node, passed
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -52,7 +53,7 @@ def test_another_protocol_version_is_refused_with_words(site: Site) -> None:
 
 
 def test_a_malformed_body_is_refused_by_field(site: Site, node: WireNode) -> None:
-    answer = node._post("claim", '{"protocol_version": 1}')
+    answer = node._post("claim", '{"protocol_version": 2}')
     assert answer.status_code == 400
     assert answer.json()["code"] == "malformed"
 
@@ -71,32 +72,34 @@ def test_a_submission_is_worked_through_to_done(site: Site, node: WireNode) -> N
     assert {one.verdict for one in Result.objects.all()} == {"passed"}
 
 
-def test_several_free_slots_get_several_jobs_each_once(site: Site, node: WireNode) -> None:
+def test_each_claim_gets_another_job(site: Site, node: WireNode) -> None:
     site.submit({"a/1": ["exit 0", "exit 1"], "a/2": ["exit 0", "exit 1"]})
-    work = node.claim(free_slots=3).json()["work"]
-    assert len({one["evaluation"] for one in work}) == 3
-    assert len(node.claim(free_slots=3).json()["work"]) == 1
+    assert len({one["evaluation"] for one in node.take_up_to(9)}) == 4
+
+
+def refusal(answer: Any) -> tuple[int, str]:
+    return answer.status_code, answer.json()["code"]
 
 
 def test_a_node_without_the_grant_gets_no_work(site: Site) -> None:
     site.submit({"a/1": ["exit 0"], "a/2": ["exit 0"]})
     add_node("builder", site.track, "builder-secret", Stage.BUILD)
-    assert WireNode(token="builder-secret").claim().status_code == 204
+    assert refusal(WireNode(token="builder-secret").claim()) == (403, "not_granted")
     assert WireNode(token="builder-secret", stage=Stage.BUILD).claim().status_code == 204
 
 
 def test_a_disabled_node_gets_no_work(site: Site, node: WireNode) -> None:
     site.submit({"a/1": ["exit 0"], "a/2": ["exit 0"]})
     Node.objects.update(disabled_reason="fan broken")
-    assert node.claim().status_code == 204
+    assert refusal(node.claim()) == (403, "node_disabled")
     assert node.hello().json()["disabled_reason"] == "fan broken"
 
 
 def test_work_carries_what_a_node_needs_and_it_reads_only_that(site: Site, node: WireNode) -> None:
     site.submit({"a/1": ["exit 0"], "a/2": ["exit 7"]})
     work, other = node.take(), node.take()
-    record = node.blob(work, work["problem"]["sha256"])
-    assert hashlib.sha256(record.content).hexdigest() == work["problem"]["sha256"]
+    record = node.blob(work, work["problem"]["record"]["sha256"])
+    assert hashlib.sha256(record.content).hexdigest() == work["problem"]["record"]["sha256"]
     solution = b"".join(node.blob(work, work["solution"]["sha256"]).streaming_content)
     assert b"exit 0" in solution
     assert node.blob(work, other["solution"]["sha256"]).status_code == 404
@@ -144,7 +147,7 @@ def test_a_late_report_counts_while_nobody_has_taken_the_job(site: Site, node: W
     site.submit({"a/1": ["exit 0"], "a/2": ["exit 0"]})
     work = node.take()
     expire(work)
-    assert sweep()["swept"] == 1
+    assert sweep() == 1
     assert node.report(work).status_code == 200
     assert Job.objects.filter(state=JobState.QUEUED).count() == 1
     assert Evaluation.objects.get(pk=work["evaluation"]).state == EvaluationState.DONE
@@ -156,7 +159,7 @@ def test_a_late_report_is_superseded_once_another_has_the_job(site: Site, node: 
     expire(work)
     sweep()
     add_node("node-2", site.track, "second")
-    again = WireNode(token="second").claim(free_slots=2).json()["work"]
+    again = WireNode(token="second").take_up_to(2)
     assert work["evaluation"] in {one["evaluation"] for one in again}
     answer = node.report(work)
     assert answer.status_code == 409
@@ -229,9 +232,27 @@ def test_a_node_gives_a_job_back_without_loss(site: Site, node: WireNode) -> Non
 
 def test_a_node_that_starts_anew_gives_back_what_it_held(site: Site, node: WireNode) -> None:
     site.submit({"a/1": ["exit 0"], "a/2": ["exit 0"]})
+    node.hello()
     node.take()
-    assert len(WireNode().claim(free_slots=5).json()["work"]) == 2
+    node.hello()
+    assert Attempt.objects.get().state == AttemptState.LEASED, "the same life"
+    again = WireNode()
+    again.hello()
+    assert len(again.take_up_to(5)) == 2
     assert Attempt.objects.filter(state=AttemptState.CANCELLED).count() == 1
+
+
+def test_no_two_attempts_at_a_job_have_the_same_number(site: Site, node: WireNode) -> None:
+    site.submit({"a/1": ["exit 0"], "a/2": ["exit 0"]})
+    Job.objects.exclude(pk=Job.objects.first().pk).update(state=JobState.DONE)
+    numbers = []
+    for end in (node.release, expire, node.release):
+        work = node.take()
+        numbers.append(work["number"])
+        end(work)
+        sweep()
+    assert numbers == [1, 2, 3]
+    assert Job.objects.first().n_attempts == 1, "a lease given back does not count"
 
 
 def test_a_rerun_keeps_the_old_result_until_the_new_one_lands(site: Site, node: WireNode) -> None:
@@ -251,7 +272,7 @@ def test_a_rerun_keeps_the_old_result_until_the_new_one_lands(site: Site, node: 
 
 def test_a_split_track_builds_first_and_runs_with_the_artefact(site: Site) -> None:
     from leaderboard.models import Track
-    from runners.protocol import ArtefactRef
+    from runners.wire.protocol import ArtefactRef
 
     Track.objects.update(splits_jobs=True)
     site.track.refresh_from_db()

@@ -6,19 +6,13 @@ from typing import Any
 import pytest
 
 from leaderboard.models import AuditEntry, Track
-from runners.agent.client import SiteClient
-from runners.agent.errors import SiteRefused
+from runners.agent.ground.errors import SiteRefused
+from runners.agent.link.client import SiteClient
 from runners.fleet import health
 from runners.fleet.enrol import enable
 from runners.fleet.models import GoldenRun, Node
-from runners.protocol import (
-    PROTOCOL_VERSION,
-    GoldenReport,
-    NodeHealth,
-    Peaks,
-    PeaksReport,
-    Stage,
-)
+from runners.wire.health import GoldenReport, NodeHealth, PeaksReport
+from runners.wire.protocol import PROTOCOL_VERSION, Peaks, Stage
 from tests.fleet.site import NODE_TOKEN, Site, WireNode, add_node
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -132,7 +126,7 @@ def test_a_draining_node_is_disabled_with_its_reason_and_gets_no_work(site: Site
     site.submit({"a/1": ["exit 0"], "a/2": ["exit 0"]})
     reply = tell(node, drain="GPU-a: Xid 79: the GPU has fallen off the bus").json()
     assert reply == {"disabled_reason": "drained: GPU-a: Xid 79: the GPU has fallen off the bus"}
-    assert node.claim().status_code == 204
+    assert node.claim().status_code == 403
     entry = AuditEntry.objects.get(action="drain")
     assert (entry.actor_name, entry.target) == ("system", "node node-1")
 

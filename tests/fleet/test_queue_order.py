@@ -21,14 +21,14 @@ def second_entrant(site: Site) -> Entrant:
 
 
 def order_of_work(n_jobs: int, node: WireNode | None = None) -> list[str]:
-    work = (node or WireNode()).claim(free_slots=n_jobs).json()["work"]
+    work = (node or WireNode()).take_up_to(n_jobs)
     owners = dict(Evaluation.objects.values_list("pk", "submission__entrant__slug"))
     return [owners[one["evaluation"]] for one in work]
 
 
 def test_one_submission_is_worked_in_order_of_age(site: Site) -> None:
     site.submit({f"a/{n}": ["exit 0"] for n in range(6)})
-    work = WireNode().claim(free_slots=6).json()["work"]
+    work = WireNode().take_up_to(6)
     assert [one["evaluation"] for one in work] == sorted(one["evaluation"] for one in work)
 
 
@@ -49,7 +49,7 @@ def test_a_latecomer_does_not_overtake_by_having_waited_less(site: Site) -> None
 def test_neither_a_part_of_a_pack_nor_a_teams_rerun_of_all_jumps_the_queue(site: Site) -> None:
     site.submit({f"a/{n}": ["exit 0"] for n in range(6)})
     node = WireNode()
-    for work in node.claim(free_slots=6).json()["work"]:
+    for work in node.take_up_to(6):
         assert node.report(work).status_code == 200
     assert rerun(site.owner, list(Evaluation.objects.all()), "the node was slow") == 6
     site.submit({f"a/{n}": ["exit 1"] for n in range(5)}, second_entrant(site))

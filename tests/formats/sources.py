@@ -7,7 +7,7 @@ import tarfile
 from pathlib import Path
 from typing import Any
 
-from problems.spec.problem import CommandProblem, problem_from
+from problems.spec.command.problem import CommandProblem, problem_from
 from problems.spec.profile import Profile
 
 DATA = Path(__file__).parent.parent / "data" / "compute-eval"

@@ -123,7 +123,7 @@ def test_paths_that_leave_the_folder_are_not_written(tmp_path: Path) -> None:
 
 
 @given(prompt=st.text(st.characters(exclude_categories=["Cs"]), max_size=60), tag=st.text("yesno 0:#-", max_size=8))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_any_text_survives_yaml(tmp_path_factory: pytest.TempPathFactory, prompt: str, tag: str) -> None:
     line = problem(prompt=prompt, metadata={"tags": [tag]}).to_line()
     metadata = problem_metadata_for(ProblemPackMetadata(release="internal", total_count=1), [("T/0", line)])

@@ -21,8 +21,8 @@ from typing import Any
 
 import pynvml
 
-from runners.agent.gpu.devices import Gpus
-from runners.agent.gpu.nvml import Nvml, address
+from runners.agent.devices.gpus import Gpus
+from runners.agent.devices.nvml import Nvml, address
 
 LEFT_OUT = ("nvmlInit", "nvmlShutdown", "nvmlEvent", "nvmlDeviceRegisterEvents", "nvmlDeviceGetHandleByIndex")
 UTILISATION = "nvmlDeviceGetSamples"

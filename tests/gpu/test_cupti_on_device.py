@@ -24,7 +24,7 @@ from typing import Any
 
 import pytest
 
-from problems.spec.timing_mode import RegionTimingMode
+from problems.spec.command.timing_mode import RegionTimingMode
 from runners.agent.profilers import cupti_library
 from runners.agent.profilers.base import Reading
 from runners.agent.profilers.cupti import Cupti

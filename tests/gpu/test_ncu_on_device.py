@@ -21,15 +21,15 @@ from typing import Any
 import pytest
 
 from problems.formats.compute_eval.timing import PerformanceMetrics
-from problems.spec.timing_mode import GpuTimingMode, KernelsTimingMode, RegionTimingMode
-from runners.agent.errors import ProfilerUnavailable
+from problems.spec.command.timing_mode import GpuTimingMode, KernelsTimingMode, RegionTimingMode
+from runners.agent.ground.errors import ProfilerUnavailable
 from runners.agent.profilers.base import Reading
 from runners.agent.profilers.ncu import CONNECTION, ENVIRONMENT, SAMPLED_LAUNCHES, Ncu
 from runners.agent.profilers.ncu_csv import TIME
 from runners.agent.profilers.ncu_tool import require_ncu
 from runners.agent.sandbox.bubblewrap import BubblewrapSandbox, why_unavailable
 from runners.agent.sandbox.policy import Command, Limits, Mount, Outcome
-from runners.protocol import Witness
+from runners.wire.protocol import Witness
 
 
 def _uuids() -> list[str]:

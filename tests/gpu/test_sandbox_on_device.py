@@ -21,17 +21,17 @@ from pathlib import Path
 import pytest
 
 from runners.agent import capabilities
-from runners.agent.gpu.devices import Gpus
-from runners.agent.gpu.keeper import IDLE_SECONDS
-from runners.agent.gpu.occupants import describe
-from runners.agent.gpu.record import DeviceRecord
+from runners.agent.devices.gpus import Gpus
+from runners.agent.devices.keeper import IDLE_SECONDS
+from runners.agent.devices.occupants import describe
+from runners.agent.devices.record import DeviceRecord
 from runners.agent.sandbox.bubblewrap import BubblewrapSandbox, why_unavailable
 from runners.agent.sandbox.cages import MemoryLimit, TreeCage
 from runners.agent.sandbox.groups import find_place
 from runners.agent.sandbox.policy import Command, Limits, Outcome
 from runners.agent.sandbox.privilege import FIRST_SLOT_UID
 from runners.agent.sandbox.processes import read
-from runners.protocol import Witness
+from runners.wire.protocol import Witness
 
 PROGRAMS = Path(__file__).parent
 

@@ -14,13 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from runners.agent.gpu.devices import Gpus
-from runners.agent.gpu.keeper import Keeper
-from runners.agent.gpu.ledger import Ledger
-from runners.agent.gpu.tool import GpuTool
-from runners.agent.sandbox.policy import SandboxFault
-from runners.agent.slots import Lanes, Place
-from runners.protocol import NodeHealth, NodeHealthReply
+from runners.agent.devices.gpus import Gpus
+from runners.agent.devices.keeper import Keeper
+from runners.agent.devices.lanes import Lanes, Place
+from runners.agent.devices.ledger import Ledger
+from runners.agent.devices.tool import GpuTool
+from runners.agent.ground.errors import SandboxFault
+from runners.wire.health import NodeHealth, NodeHealthReply
 
 
 def _uuids() -> list[str]:
@@ -154,7 +154,7 @@ def test_a_gpu_is_not_cleaned_under_a_running_program(
     source = tmp_path / "stay.cu"
     source.write_text('#include <unistd.h>\nint main() { cudaFree(0); write(1, "on", 2); sleep(60); }\n')
     subprocess.run([nvcc, "-o", "stay", "stay.cu"], cwd=tmp_path, check=True)
-    monkeypatch.setattr("runners.agent.gpu.keeper.IDLE_SECONDS", 0.5)
+    monkeypatch.setattr("runners.agent.devices.keeper.IDLE_SECONDS", 0.5)
     with subprocess.Popen([tmp_path / "stay"], stdout=subprocess.PIPE) as stays:
         assert stays.stdout is not None
         assert stays.stdout.read(2) == b"on"

@@ -21,13 +21,14 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from runners.agent.gpu.gate import PAGE
-from runners.agent.gpu.porter import Porter
+from runners.agent.devices.gate import PAGE
+from runners.agent.devices.porter import Porter
+from runners.agent.judges.command.turns import GATE
 from runners.agent.profilers import cupti_library
 from runners.agent.profilers.cupti import ONE_AT_A_TIME, gate_attachment
 from runners.agent.profilers.cupti_notes import Notes, read_notes
-from runners.agent.runs import GATE
-from tests.agent.gate_players import Player, gate_at, playing, until
+from tests.agent.gate_players import Player, gate_at, playing
+from tests.patience import until
 
 COMPLAINT = cupti_library.why_unavailable()
 pytestmark = [
@@ -44,7 +45,7 @@ MOMENT_SECONDS = 0.001
 REST_MS = 10.0
 NEVER_MS = 3_600_000.0
 SLICE_MS = 20.0
-"""As in porter.cpp."""
+"""As in rules.h."""
 SLACK_MS = 70.0
 MOST_AHEAD = 1024
 """How many launches the driver takes before the device has done the first."""
@@ -170,12 +171,12 @@ def stand(tmp_path: Path) -> Iterator[Stand]:
         attachment = gate_attachment("", library, folder)
         own = {**attachment.environment, NOTES: str(folder), GATE: str(gate.path), **WAYS[way], **environment}
         with playing(tmp_path / f"{folder.name}-other", porter) as player, gate.attended():
-            other = Other(player, Player(gate), rest_ms)
+            other = Other(player, Player(gate.path), rest_ms)
             with other.at_play():
                 ended = run_to_end(command, {**clean_environment(), **own})
         _, waiting, in_progress, *_, wanted, granted, done, _ = PAGE.unpack(gate.path.read_bytes())
         notes = read_notes(folder, LIMIT_SECONDS * 1e3)
-        return Stood(ended, gate.n_windows, waiting, in_progress, (wanted, granted, done), notes, other)
+        return Stood(ended, len(gate.windows), waiting, in_progress, (wanted, granted, done), notes, other)
 
     yield stand
     porter.close()

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from leaderboard.models import Evaluation, Submission
-from podium import tables
+from podium.remote.commands import tables
 from problems.models import Release
-from runners.protocol import Verdict
+from runners.wire.protocol import Verdict
 from tests import factories, packs
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -238,6 +238,7 @@ def test_waiting_ends_when_nothing_is_left_to_do(place: Place) -> None:
 
 
 def test_the_remote_commands_need_no_django_and_no_node_packages() -> None:
-    code = "import sys, podium.remote; print({'django', 'celery', 'docker', 'rest_framework'} & sys.modules.keys())"
+    heavy = "{'django', 'celery', 'docker', 'rest_framework'}"
+    code = f"import sys, podium.remote.commands; print({heavy} & sys.modules.keys())"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout == "set()\n"

@@ -7,17 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from runners.agent.ground.native import default_cache_directory
 from runners.agent.sandbox import Sandbox
 from tests.sandbox.boxes import CONFINING, EVERY, Run, open_sandbox, runner
 
 
 @pytest.fixture(scope="session")
-def cache() -> Iterator[Path]:
-    """Where users without rights can reach it, as a node's cache is."""
-    folder = Path(tempfile.mkdtemp(prefix="podium-cache-"))
-    folder.chmod(0o755)
-    yield folder
-    shutil.rmtree(folder)
+def cache() -> Path:
+    """The one of all tests: the supervisor is compiled once in a run."""
+    return default_cache_directory()
 
 
 @pytest.fixture(scope="session")

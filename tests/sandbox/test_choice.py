@@ -6,7 +6,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -25,9 +24,10 @@ from runners.agent.sandbox import (
 from runners.agent.sandbox.cages import TreeCage, choose_memory_limit
 from runners.agent.sandbox.processes import tree_of
 from runners.agent.sandbox.supervisor import Orders, split_report
-from runners.protocol import Witness
+from runners.wire.protocol import Witness
+from tests.patience import until
 from tests.requirements import requires
-from tests.sandbox.boxes import LIMITS, processes_named
+from tests.sandbox.boxes import LIMITS, NAP_SECONDS, processes_named
 
 
 def test_a_named_backend_is_taken(cache: Path) -> None:
@@ -144,17 +144,14 @@ def test_the_command_ends_with_its_agent(cache: Path, workspace: Path) -> None:
         "import sys, warnings; from pathlib import Path; warnings.simplefilter('ignore')\n"
         "from runners.agent.sandbox import choose, Command; from tests.sandbox.boxes import LIMITS\n"
         "cache, workspace = map(Path, sys.argv[1:])\n"
-        "choose('unconfined', cache_dir=cache).run(Command('sleep 7659 & sleep 7659', workspace, LIMITS))"
+        f"choose('unconfined', cache_dir=cache).run("
+        f"Command('sleep {NAP_SECONDS} & sleep {NAP_SECONDS}', workspace, LIMITS))"
     )
     agent = subprocess.Popen([sys.executable, "-c", code, str(cache), str(workspace)])
-    deadline = time.monotonic() + 10
-    while len(processes_named("sleep\x007659")) < 2 and time.monotonic() < deadline:
-        time.sleep(0.02)
+    assert until(lambda: len(processes_named(f"sleep\0{NAP_SECONDS}")) == 2)
     agent.send_signal(signal.SIGKILL)
     agent.wait()
-    while processes_named("7659") and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert processes_named("7659") == []
+    assert until(lambda: processes_named(NAP_SECONDS) == [])
 
 
 def test_memory_is_bounded_by_something_here() -> None:
@@ -162,9 +159,8 @@ def test_memory_is_bounded_by_something_here() -> None:
 
 
 def test_the_watcher_adds_up_a_tree() -> None:
-    with subprocess.Popen(["sh", "-c", "sleep 5 & sleep 5 & wait"]) as parent:
-        time.sleep(0.1)
-        assert len(tree_of(parent.pid)) == 3
+    with subprocess.Popen(["sh", "-c", "sleep 60 & sleep 60 & wait"]) as parent:
+        assert until(lambda: len(tree_of(parent.pid)) == 3)
         cage = TreeCage(1)
         cage.attach(parent.pid)
         assert cage.exceeded()

@@ -15,7 +15,16 @@ import pytest
 
 from runners.agent.sandbox import cages, groups
 from runners.agent.sandbox.cages import GroupCage, GroupFiles, MemoryLimit
-from runners.agent.sandbox.groups import LEAF, Home, Place, candidates, find_place, hand_on, members_of, ours_among
+from runners.agent.sandbox.groups import (
+    LEAF,
+    CgroupPlace,
+    Home,
+    candidates,
+    find_place,
+    hand_on,
+    members_of,
+    ours_among,
+)
 from runners.agent.sandbox.processes import read
 
 TELL = """\
@@ -30,7 +39,7 @@ print(json.dumps([str(home.folder), home.why_not, sorted(before), sorted(groups.
 """
 
 
-def _hierarchy() -> Place | None:
+def _hierarchy() -> CgroupPlace | None:
     place = find_place(read(Path("/proc/self/mountinfo")), read(Path("/proc/self/cgroup")))
     if isinstance(place, str) or os.geteuid() != 0 or not os.access(place.own, os.W_OK):
         return None
@@ -189,7 +198,7 @@ HYBRID = """\
     ],
 )
 def test_a_process_s_place_is_read_from_the_kernel(mountinfo: str, listed: str, expected: tuple[str, str]) -> None:
-    assert find_place(mountinfo, listed) == Place(*map(Path, expected))
+    assert find_place(mountinfo, listed) == CgroupPlace(*map(Path, expected))
 
 
 @pytest.mark.parametrize(
@@ -212,11 +221,11 @@ def test_groups_above_are_tried_up_to_one_that_bounds_us(tmp_path: Path) -> None
     own.mkdir(parents=True)
     (own / "memory.max").write_text("max\n")
     (own.parent / "memory.max").write_text("1073741824\n")
-    assert list(candidates(Place(tmp_path, own), systemd=False)) == [own, own.parent]
+    assert list(candidates(CgroupPlace(tmp_path, own), systemd=False)) == [own, own.parent]
     (own.parent / "memory.max").write_text("max\n")
-    assert list(candidates(Place(tmp_path, own), systemd=False))[-1] == tmp_path
-    assert list(candidates(Place(tmp_path, own), systemd=True)) == [own]
-    assert list(candidates(Place(tmp_path, own / LEAF), systemd=True)) == [own, own / LEAF]
+    assert list(candidates(CgroupPlace(tmp_path, own), systemd=False))[-1] == tmp_path
+    assert list(candidates(CgroupPlace(tmp_path, own), systemd=True)) == [own]
+    assert list(candidates(CgroupPlace(tmp_path, own / LEAF), systemd=True)) == [own, own / LEAF]
 
 
 # ---- what is said where there are none -----------------------------------------------------------------------------

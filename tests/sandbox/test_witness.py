@@ -5,7 +5,7 @@ import subprocess
 import pytest
 
 from runners.agent.sandbox import Outcome
-from runners.protocol import Witness
+from runners.wire.protocol import Witness
 from tests.sandbox.boxes import CONFINING, runner
 
 HARNESS = "#include <cstdlib>\n#include <cstdio>\nint solve();\nint main() { return solve() == 7 ? 0 : 1; }\n"

@@ -211,7 +211,7 @@ def test_the_interval_moves_with_the_release_digest():
     assert score_board(board).pass_at[1].value.tobytes() == other.pass_at[1].value.tobytes()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(1, 6), st.integers(1, 10), st.integers(3, 5), st.integers(0, 10_000))
 def test_intervals_hold_their_value_and_ranks_their_place(entrants, problems, samples, seed):
     board = random_board(entrants, problems, samples, seed)
@@ -226,7 +226,7 @@ def test_intervals_hold_their_value_and_ranks_their_place(entrants, problems, sa
     assert (scores.speedup.value[np.isfinite(scores.speedup.value)] >= 1).all()
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 1000), st.integers(0, 4), st.integers(0, 7))
 def test_one_more_pass_never_worsens_a_rank(seed, entrant, problem):
     passed, speedups = random_samples(5, 8, 4, seed)

@@ -2,21 +2,34 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from scoring.fast_p import fast_counts, fast_p
-from scoring.speedup import correct_ln, expected_best, fallback_ln, speedup
-from scoring.throughput import gbps, gflops, roofline_ms, roofline_percent, shared_problems
+from scoring.sample import sample_speedup
+from scoring.shared_problems import shared_problems
+from scoring.speedup import correct_ln, fallback_ln
+from scoring.throughput import geometric_mean, giga_per_second, least_ms
 from scoring.weights import group_weights
 
 NAN = float("nan")
 
 
-def test_speedup_is_baseline_over_candidate_and_nothing_without_both():
-    found = speedup([10.0, 10.0, 0.0, NAN, 10.0], [5.0, 20.0, 1.0, 1.0, -1.0])
-    assert found[:2].tolist() == [2.0, 0.5]
-    assert np.isnan(found[2:]).all()
+def test_the_speedup_of_one_case_is_baseline_over_candidate():
+    assert sample_speedup({"": 10.0}, {"": 4.0}) == 2.5
+
+
+def test_the_speedup_of_several_cases_is_their_geometric_mean():
+    assert sample_speedup({"1k": 10.0, "1m": 8.0}, {"1k": 5.0, "1m": 1.0}) == pytest.approx(4.0)
+
+
+def test_a_case_that_cannot_rank_counts_one_beside_cases_that_rank():
+    times = {"1k": 10.0, "1m": 8.0}, {"1k": 2.5, "1m": 1.0}
+    assert sample_speedup(*times, unranked=["1m"]) == pytest.approx(2.0)
+    assert sample_speedup(*times, unranked=["1k", "1m"]) == pytest.approx(np.sqrt(32))
+
+
+def test_there_is_no_speedup_without_a_baseline_for_every_case():
+    assert sample_speedup({"1k": 10.0}, {"1k": 5.0, "1m": 1.0}) is None
+    assert sample_speedup({"1k": 10.0}, {}) is None
 
 
 def test_failures_slowdowns_and_untimed_passes_fall_back_to_the_baseline():
@@ -29,38 +42,31 @@ def test_correct_only_keeps_slowdowns():
     assert correct_ln(passed, np.array([2.0, 0.5, NAN, 8.0])) == pytest.approx([np.log(2), -np.log(2), 0, 0])
 
 
-def test_expected_best_of_two_of_one_two_four():
-    assert expected_best([4.0, 1.0, 2.0], 2) == pytest.approx(10 / 3)
+def test_a_rate_is_in_giga_per_second():
+    assert giga_per_second(2e9, 1.0) == pytest.approx(2000.0)
+    with pytest.raises(ValueError, match="positive time"):
+        giga_per_second(1.0, 0.0)
 
 
-@given(st.lists(st.floats(0, 100), min_size=1, max_size=12))
-def test_expected_best_runs_from_mean_to_maximum(values):
-    assert expected_best(values, 1) == pytest.approx(np.mean(values))
-    assert expected_best(values, len(values)) == pytest.approx(max(values))
-    assert np.isnan(expected_best(values, len(values) + 1))
+def test_the_roofline_is_the_slower_of_arithmetic_and_memory():
+    assert least_ms(1e9, 1e6, peak_gflops=1000, peak_gbps=100) == pytest.approx(1.0)
+    assert least_ms(1e6, 1e8, peak_gflops=1000, peak_gbps=100) == pytest.approx(1.0)
+    assert least_ms(None, 1e8, peak_gflops=None, peak_gbps=100) == pytest.approx(1.0)
 
 
-def test_expected_best_of_none_is_refused():
-    with pytest.raises(ValueError, match="at least 1"):
-        expected_best([1.0], 0)
+@pytest.mark.parametrize("unknown", [(None, None, 1.0, 1.0), (1.0, None, None, 1.0), (1.0, 1.0, 1.0, None)])
+def test_without_work_or_a_peak_that_it_needs_there_is_no_roofline(unknown):
+    assert least_ms(*unknown) is None
 
 
-def test_throughput_of_one_millisecond():
-    assert float(gflops(2e9, 1.0)) == pytest.approx(2000.0)
-    assert float(gbps(3e6, 1.0)) == pytest.approx(3.0)
-    assert np.isnan(gflops(1.0, [0.0, -1.0, NAN])).all()
+def test_the_geometric_mean_of_one_value_is_that_very_value():
+    assert geometric_mean([0.1]) == 0.1
+    assert geometric_mean([1.0, 4.0]) == pytest.approx(2.0)
 
 
-def test_the_roofline_is_the_slowest_of_compute_memory_and_launch():
-    assert float(roofline_ms(1e9, 1e6, peak_gflops=1000, peak_gbps=100)) == pytest.approx(1.0)
-    assert float(roofline_ms(1e6, 1e8, peak_gflops=1000, peak_gbps=100)) == pytest.approx(1.0)
-    assert float(roofline_ms(1.0, 1.0, peak_gflops=1000, peak_gbps=100, launch_ms=0.005)) == 0.005
-    assert float(roofline_percent(1.0, 4.0)) == 25.0
-
-
-def test_a_roofline_needs_peaks():
-    with pytest.raises(ValueError, match="positive peaks"):
-        roofline_ms(1.0, 1.0, peak_gflops=0, peak_gbps=1)
+def test_the_geometric_mean_is_missing_where_a_value_is():
+    assert geometric_mean([1.0, None]) is None
+    assert geometric_mean([]) is None
 
 
 def test_shared_problems_are_those_every_ranked_entrant_with_figures_has():

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from scoring.median import median_interval, median_ranks
 from scoring.uncertainty import (
     bootstrap_mean,
-    miller_standard_error,
     percentile_interval,
     problem_draws,
     proportion_interval,
@@ -73,12 +72,6 @@ def test_the_median_interval_covers_what_it_says():
     assert 0.94 < np.mean(covered) < 0.99
 
 
-def test_the_standard_error_is_that_of_a_mean_over_problems():
-    assert float(miller_standard_error([0.0, 1.0, 1.0, 1.0])) == pytest.approx(np.sqrt(0.75 / 12))
-    assert miller_standard_error([[0.5, 0.5], [0.0, 1.0]]).tolist() == [0.0, 0.5]
-    assert np.isnan(miller_standard_error([1.0]))
-
-
 def test_wilson_gives_the_published_interval():
     low, high = wilson_interval([0.0, 0.5, 1.0, 0.0], [10, 10, 10, 0])
     assert low[:3] == pytest.approx([0.0, 0.2366, 0.7225], abs=1e-4)
@@ -106,7 +99,7 @@ def test_these_draws_never_change():
 def test_the_bootstrap_agrees_with_the_standard_error():
     values = np.random.default_rng(5).random((3, 200))
     estimate = percentile_interval(bootstrap_mean(values, np.ones_like(values), "d", 2000))
-    expected = 2 * 1.96 * miller_standard_error(values)
+    expected = 2 * 1.96 * values.std(axis=-1, ddof=1) / np.sqrt(values.shape[-1])
     assert estimate.high - estimate.low == pytest.approx(expected, rel=0.1)
 
 

@@ -8,15 +8,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from problems.spec.command.problem import CommandProblem
+from problems.spec.command.workspace_rules import STRICT_FAILURE, WorkspaceRules, strict_failure
 from problems.spec.paths import spelling_key, why_bad_path
 from problems.spec.profile import Profile
 from problems.spec.solution import FileSolution, PatchSolution, SourceFile
-from problems.spec.workspace_rules import STRICT_FAILURE, WorkspaceRules, strict_failure, why_bad_files
 from tests.formats.sources import problem
 
 
 def files(*paths: str) -> list[SourceFile]:
     return [SourceFile(path=path, content="x") for path in paths]
+
+
+def why_bad_files(problem: CommandProblem, files: list[SourceFile]) -> str:
+    return WorkspaceRules.of(problem).why_bad(files)
 
 
 @pytest.mark.parametrize(
@@ -159,11 +164,6 @@ def test_tests_beside_the_reference_leave_their_folder_open() -> None:
     reference = {"type": "file", "task_id": "T/0", "files": [{"path": "src/solution.cu", "content": ""}]}
     subject = problem(test_files=tests, baseline_solution=reference)
     assert why_bad_files(subject, files("src/solution.cu", "src/kernels.cuh")) == ""
-
-
-def test_rules_survive_being_stored_as_json() -> None:
-    rules = WorkspaceRules.of(problem())
-    assert WorkspaceRules.from_json(rules.to_json()) == rules
 
 
 def test_compute_evals_own_validation_compares_strings() -> None:

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from problems.spec.command.problem import problem_from
 from problems.spec.errors import RecordError
-from problems.spec.problem import parse_problem, problem_from
 from problems.spec.profile import Profile
+from problems.spec.records import parse_record
 from problems.spec.solution import FileSolution, PatchSolution, SourceFile, parse_solution
 from tests.formats.sources import PROBLEMS, SOLUTIONS, members, problem, problem_fields
 
@@ -19,7 +20,7 @@ def read(profile: Profile = Profile.COMPUTE_EVAL, **changes: object):
 
 def test_golden_problems_are_written_back_to_the_byte() -> None:
     lines = members(PROBLEMS)["problems.jsonl"].splitlines(keepends=True)
-    assert [parse_problem(line, Profile.COMPUTE_EVAL).to_line() for line in lines] == lines
+    assert [parse_record(line, Profile.COMPUTE_EVAL).to_line() for line in lines] == lines
 
 
 def test_golden_solutions_are_written_back_to_the_byte() -> None:
@@ -116,7 +117,7 @@ def test_strict_packs_do_not_look_at_podium_metadata() -> None:
 
 def test_a_lone_surrogate_is_refused_without_a_crash() -> None:
     with pytest.raises(RecordError, match="lone surrogate"):
-        parse_problem(json.dumps(problem_fields(prompt="\ud800")), Profile.COMPUTE_EVAL)
+        parse_record(json.dumps(problem_fields(prompt="\ud800")), Profile.COMPUTE_EVAL)
     with pytest.raises(RecordError, match="lone surrogate"):
         parse_solution('{"type":"file","task_id":"a","files":[{"path":"x","content":"\\udfff"}]}')
 
@@ -172,5 +173,5 @@ def test_any_solution_survives_writing_and_reading(task_id: str, files: list[tup
 @given(prompt=TEXT, tags=st.lists(TEXT, max_size=3), seconds=st.none() | st.integers(0, 10**6))
 def test_any_problem_survives_writing_and_reading(prompt: str, tags: list[str], seconds: int | None) -> None:
     subject = problem(prompt=prompt, metadata={"tags": tags}, timeout_seconds=seconds)
-    assert parse_problem(subject.to_line(), Profile.COMPUTE_EVAL) == subject
-    assert parse_problem(subject.to_line(), Profile.COMPUTE_EVAL).to_line() == subject.to_line()
+    assert parse_record(subject.to_line(), Profile.COMPUTE_EVAL) == subject
+    assert parse_record(subject.to_line(), Profile.COMPUTE_EVAL).to_line() == subject.to_line()

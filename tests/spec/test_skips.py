@@ -2,8 +2,9 @@
 
 import pytest
 
+from problems.spec.command.skips import compute_eval_skip, track_skip
+from problems.spec.hardware import Hardware, is_datacenter, parse_nvidia_smi
 from problems.spec.profile import Profile
-from problems.spec.skips import Hardware, compute_eval_skip, is_datacenter, parse_nvidia_smi, track_skip
 from tests.formats.sources import cases, problem
 
 H200 = Hardware("gpu", "NVIDIA H200", (9, 0), (13, 1))

@@ -14,10 +14,10 @@ from django.utils import timezone
 from leaderboard.models import Evaluation, Submission, Track
 from problems.models import Release
 from runners.fleet.models import Attempt, Job, JobState, Node
-from runners.protocol import FlagReport, FlagScope, Verdict
+from runners.wire.protocol import FlagReport, FlagScope, Verdict
 from tests import factories
+from tests.fleet.gpu_node import golden_runs, gpu_node
 from tests.requirements import CHROMIUM
-from tests.web.gpu_node import golden_runs, gpu_node
 
 SKILL = {"Alpha": 0.9, "Beta large": 0.7, "Gamma": 0.55, "Delta mini": 0.3, "Stranger's model": 0.5}
 
@@ -37,6 +37,11 @@ class Site:
     def evaluation(self) -> Evaluation:
         """A judged one that passed and was timed."""
         return self.judged.evaluations.filter(current_result__verdict="passed").order_by("pk").first()
+
+    @property
+    def running_evaluation(self) -> Evaluation:
+        """The one that the node builds."""
+        return self.running.evaluations.get(state="leased")
 
     @property
     def public_pages(self) -> dict[str, str]:
@@ -75,6 +80,7 @@ class Site:
             "own-problem": reverse("problem", args=[slug, problem.slug]),
             "own-submission": self.running.get_absolute_url(),
             "own-evaluation": self.evaluation.get_absolute_url(),
+            "own-running-evaluation": self.running_evaluation.get_absolute_url(),
             "account": reverse("account"),
             "new-entrant": reverse("new_entrant"),
             "edit-entrant": reverse("edit_entrant", args=[self.cast.entrant.slug]),

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from leaderboard.actions.import_results import Place, import_results
+from leaderboard.imports.import_results import ImportTarget, import_results
 from leaderboard.models import Evaluation, Track
 from problems.models import Problem, Release
 from tests import factories, graded, packs
@@ -58,13 +58,13 @@ def make_gpu_site(cast: factories.Cast, folder: Path) -> GpuSite:
     release = factories.release(7, "gpu-1", problem=gpu_problem, ks=[1, 2])
     factories.track_actions.offer(None, release, track)
     for entrant, factor in ((cast.entrant, 1.0), (cast.strangers_entrant, 1.7)):
-        _bring(Place(entrant, release, track), factor, folder / f"{entrant.slug}.jsonl")
+        _bring(ImportTarget(entrant, release, track), factor, folder / f"{entrant.slug}.jsonl")
     factories.rank(release, track)
     track.refresh_from_db()
     return GpuSite(release, track)
 
 
-def _bring(place: Place, factor: float, path: Path) -> None:
+def _bring(place: ImportTarget, factor: float, path: Path) -> None:
     problems = list(place.release.problems.order_by("position"))
     rows = []
     for problem in problems:

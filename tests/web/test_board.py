@@ -3,15 +3,19 @@
 import csv
 import io
 import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from leaderboard.board import numerals
-from leaderboard.models import Standing
+from leaderboard.models import ReleaseTrack, Standing
 from tests import factories
 from tests.web.conftest import Site
+
+pytestmark = pytest.mark.both_databases  # where NULL stands in an order differs
 
 
 def _names(html: str) -> list[str]:
@@ -39,6 +43,17 @@ def test_ranks_follow_the_primary_metric_whatever_the_sort(client: Any, site: Si
     )
     assert row is not None
     assert int(row[1]) == ranks["Delta mini"]
+
+
+def test_a_board_says_when_it_was_ranked_and_whether_newer_results_wait(client: Any, site: Site, board: str) -> None:
+    place = ReleaseTrack.objects.get(release=site.release, track=site.track)
+    ranked_at = timezone.now() - timedelta(hours=1)
+    ReleaseTrack.objects.filter(pk=place.pk).update(ranked_at=ranked_at, touched_at=ranked_at)
+    html = _text(client, board)
+    assert f'from all results up to <time datetime="{ranked_at.isoformat()}"' in html
+    assert "wait to be ranked" not in html
+    ReleaseTrack.objects.filter(pk=place.pk).update(touched_at=timezone.now())
+    assert "Newer results wait to be ranked." in _text(client, board)
 
 
 def test_every_column_sorts_both_ways_with_missing_last(client: Any, site: Site, board: str) -> None:

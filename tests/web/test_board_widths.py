@@ -11,7 +11,7 @@ from tests import factories, packs
 from tests.requirements import requires
 from tests.web.test_browser import Visit
 
-pytestmark = [requires("chromium"), pytest.mark.slow, pytest.mark.restyled]
+pytestmark = [requires("chromium"), pytest.mark.rest]
 
 WIDTHS = (320, 390, 768, 1009, 1024, 1265, 1280, 1440)
 """1009 and 1265: windows of 1024 and 1280 with a scroll bar."""

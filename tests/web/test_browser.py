@@ -7,19 +7,15 @@ from typing import Any
 import pytest
 
 from tests.factories import PASSWORD
+from tests.patience import SOON
 from tests.requirements import requires
 
-pytestmark = [requires("chromium"), pytest.mark.slow]
+pytestmark = requires("chromium")
 
 AXE = Path(__file__).parent.parent / "vendor" / "axe-core" / "4.14.1" / "axe.min.js"
 SCREENSHOTS = os.environ.get("PODIUM_SCREENSHOTS", "")
 LOOKS = {"light": (1280, 900, "light"), "dark": (1280, 900, "dark"), "phone": (390, 844, "light")}
-EVERY_LOOK = [
-    "light",
-    pytest.param("dark", marks=pytest.mark.restyled),
-    pytest.param("phone", marks=pytest.mark.restyled),
-]
-"""What a database answers is seen in one look; the others need asking on one database only."""
+EVERY_LOOK = ["light", *(pytest.param(look, marks=pytest.mark.rest) for look in ("dark", "phone"))]
 
 
 class Visit:
@@ -29,6 +25,7 @@ class Visit:
         self.context = browser.new_context(
             base_url=base, viewport={"width": width, "height": height}, color_scheme=scheme, bypass_csp=False
         )
+        self.context.set_default_timeout(1e3 * SOON)
         self.page = self.context.new_page()
         self.complaints: list[str] = []
         self.page.on("console", lambda m: m.type in {"error", "warning"} and self.complaints.append(m.text))
@@ -128,7 +125,23 @@ def test_a_submissions_page_follows_its_progress(chromium: Any, live_site: Any) 
     visit.open(site.running.get_absolute_url())
     assert "0 of 24 evaluations done" in visit.page.inner_text("#live")
     factories.judge(site.running)
-    visit.page.get_by_text("23 of 24 evaluations done").wait_for(timeout=6000)
+    visit.page.get_by_text("23 of 24 evaluations done").wait_for()
+    visit.context.close()
+
+
+def test_an_evaluations_page_shows_the_result_once_it_is_there(chromium: Any, live_site: Any) -> None:
+    from leaderboard.actions.record_result import record_result
+    from leaderboard.models.evaluation import ResultOrigin
+    from leaderboard.rows.origin import Origin
+    from tests import factories
+
+    site, base = live_site
+    visit = Visit(chromium, base, *LOOKS["light"])
+    visit.open(site.running_evaluation.get_absolute_url())
+    assert visit.page.get_by_text("Building on node-a").is_visible()
+    record_result(site.running_evaluation, factories.report(), Origin(ResultOrigin.FLEET))
+    visit.page.get_by_role("heading", name="Measurements").wait_for(timeout=12000)
+    assert visit.complaints == []
     visit.context.close()
 
 
@@ -147,6 +160,7 @@ def test_typed_code_becomes_a_submission(chromium: Any, live_site: Any) -> None:
 def test_reading_needs_no_javascript(chromium: Any, live_site: Any) -> None:
     site, base = live_site
     context = chromium.new_context(base_url=base, java_script_enabled=False)
+    context.set_default_timeout(1e3 * SOON)
     page = context.new_page()
     page.goto(site.public_pages["charts"])
     page.click("text=The numbers as a table >> nth=0")

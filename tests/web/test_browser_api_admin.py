@@ -8,9 +8,10 @@ import pytest
 
 from leaderboard.models import Flag
 from tests.factories import PASSWORD
+from tests.patience import SOON
 from tests.requirements import requires
 
-pytestmark = [requires("chromium"), pytest.mark.slow]
+pytestmark = requires("chromium")
 SCREENSHOTS = os.environ.get("PODIUM_SCREENSHOTS", "")
 
 
@@ -18,6 +19,7 @@ SCREENSHOTS = os.environ.get("PODIUM_SCREENSHOTS", "")
 def window(chromium: Any, live_site: Any) -> Any:
     """A page with `.complaints`, what its console said of errors."""
     context = chromium.new_context(base_url=live_site[1], viewport={"width": 1280, "height": 900})
+    context.set_default_timeout(1e3 * SOON)
     page = context.new_page()
     page.complaints = []
     page.on("console", lambda m: m.type in {"error", "warning"} and page.complaints.append(m.text))

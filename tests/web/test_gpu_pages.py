@@ -11,18 +11,20 @@ from django.urls import reverse
 from zeal import zeal_context
 
 from leaderboard import blobs
-from leaderboard.actions.record_result import Origin, record_result
+from leaderboard.actions.record_result import record_result
 from leaderboard.charts import roofline as charts
 from leaderboard.models import Standing, Track
 from leaderboard.models.evaluation import ResultOrigin
+from leaderboard.rates import Rates, rates_of
+from leaderboard.rows.origin import Origin
 from leaderboard.web.timings import DEVICE_LABELS
-from leaderboard.work import Ceilings, Work, least_ms, rates
-from runners.agent.gpu.record import DeviceRecord
-from runners.protocol import BlobRef
-from tests import factories
+from problems.spec.case import Case
+from problems.spec.command.problem import problem_from
+from problems.spec.profile import Profile
+from runners.agent.devices.record import DeviceRecord
+from runners.wire.protocol import BlobRef
+from tests import factories, packs
 from tests.web.gpu_site import GpuSite, make_gpu_site
-
-CEILINGS = Ceilings(gflops=50_000.0, gbps=4000.0)
 
 
 @pytest.fixture
@@ -46,17 +48,26 @@ def test_every_fact_that_a_node_tells_of_its_device_has_a_label() -> None:
     assert told.keys() == DEVICE_LABELS.keys()
 
 
-def test_the_least_time_is_the_larger_of_what_arithmetic_and_memory_need() -> None:
-    assert least_ms(Work(flops=5e9, moved_bytes=4e6), CEILINGS) == pytest.approx(0.1)
-    assert least_ms(Work(flops=5e9, moved_bytes=4e9), CEILINGS) == pytest.approx(1.0)
-    assert least_ms(Work(flops=None, moved_bytes=4e9), CEILINGS) == pytest.approx(1.0)
+def test_a_rate_needs_declared_work_and_a_share_the_peak_of_the_declared_data_type() -> None:
+    peaks = {"gbps": 4000.0, "gflops": {"fp32": 50_000.0}}
+    half = rates_of([Case(flops=5e9, bytes=4e9, dtype="fp16")], peaks, 2.0)
+    assert (half.gflops, half.gbps, half.roofline) == (pytest.approx(2500.0), pytest.approx(2000.0), None)
+    assert rates_of([Case(flops=5e9, bytes=4e9)], peaks, 2.0).roofline == pytest.approx(0.5)
+    assert rates_of([Case()], peaks, 2.0) == Rates()
 
 
-def test_without_the_peak_that_a_problem_needs_there_is_no_share() -> None:
-    half = Ceilings.of({"gbps": 4000.0, "gflops": {"fp32": 50_000.0}}, "fp16")
-    found = rates(Work(flops=5e9, moved_bytes=4e9, dtype="fp16"), half, 2.0)
-    assert (found.gflops, found.gbps, found.roofline) == (pytest.approx(2500.0), pytest.approx(2000.0), None)
-    assert rates(Work(None, None), CEILINGS, 2.0).roofline is None
+def test_rates_of_several_cases_are_geometric_means() -> None:
+    cases = [Case(name="1k", flops=1e9, bytes=1e6), Case(name="1m", flops=4e9, bytes=4e6)]
+    found = rates_of(cases, {"gbps": 4000.0, "gflops": {"fp32": 50_000.0}}, 2.0)
+    assert (found.gflops, found.gbps) == (pytest.approx(1000.0), pytest.approx(1.0))
+    assert found.roofline == pytest.approx(0.04 / 2.0)
+
+
+def test_a_product_in_fp32_is_shown_against_the_peak_of_fp32_though_tf32_is_admitted() -> None:
+    problem = problem_from(packs.problem("K/1", benchmark_command="./b", podium={"flops": 1e9, "flops_dtype": "tf32"}),
+                           Profile.PODIUM)  # fmt: skip
+    (case,) = problem.cases
+    assert (case.dtype, case.fastest_dtype) == ("fp32", "tf32")
 
 
 def test_an_evaluation_shows_its_time_as_rates_and_share_of_the_roofline(client: Any, gpu: GpuSite) -> None:
@@ -134,12 +145,23 @@ def test_a_roofline_needs_both_kinds_of_work_and_measured_peaks(client: Any, gpu
 
 
 def test_the_roof_bends_where_arithmetic_becomes_the_bound() -> None:
-    roof = charts.Roofline(peak_gflops=50_000.0, peak_gbps=4000.0, dtype="fp32", intensity=0.5)
+    roof = charts.Roof(peak_gflops=50_000.0, peak_gbps=4000.0, dtype="fp32")
     assert roof.ridge == 12.5
-    drawn = charts.spec(roof, [])["data"][0]
+    point = charts.Point(1, "A model", 3.0, 100.0, 200.0, 0.1, intensity=0.5)
+    drawn = charts.spec([roof], [point])["data"][0]
     assert drawn["x"] == [0.0625, 12.5, 100.0]
     assert drawn["y"] == [250.0, 50_000.0, 50_000.0]
-    assert charts.figure(roof, []).data[0].name == "Roofline"
+    assert charts.figure([roof], [point]).data[0].name == "Roofline"
+
+
+def test_each_data_type_has_a_roof_of_its_own() -> None:
+    roofs = [charts.Roof(50_000.0, 4000.0, "fp32"), charts.Roof(700_000.0, 4000.0, "fp16")]
+    points = [charts.Point(1, f"A model, {n}k", 3.0, 100.0, 200.0, 0.1, intensity=n) for n in (1.0, 4.0)]
+    drawn = charts.spec(roofs, points)["data"]
+    assert [one["name"] for one in drawn] == [
+        "Roofline (fp32)", "Roofline (fp16)", "A model, 1.0k", "A model, 4.0k"
+    ]  # fmt: skip
+    assert [one["x"] for one in drawn[2:]] == [[1.0], [4.0]]
 
 
 def test_the_board_has_the_mean_share_of_the_roofline(client: Any, gpu: GpuSite, cast: factories.Cast) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from leaderboard.actions.import_results import Place, import_results
+from leaderboard.imports.import_results import ImportTarget, import_results
 from leaderboard.models import Evaluation, Submission
 from tests import factories, graded
 from tests.web.gpu_site import GpuSite, make_gpu_site
@@ -59,7 +59,7 @@ def test_rows_without_provenance_are_marked_as_such(
     entrant = factories.EntrantFactory(owner=cast.owner)
     problem = gpu.release.problems.order_by("position").first()
     path = graded.write(tmp_path / "theirs.jsonl", [graded.compute_evals_row(problem, "exit 0")])
-    import_results(None, Place(entrant, gpu.release, gpu.track), path, path.name)
+    import_results(None, ImportTarget(entrant, gpu.release, gpu.track), path, path.name)
     evaluation = Evaluation.objects.get(submission__entrant=entrant)
     text = page(client, evaluation.get_absolute_url())
     assert "Imported: where and when it was measured is not recorded" in text

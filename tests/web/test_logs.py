@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from leaderboard import blobs
-from leaderboard.web import logs
-from runners.protocol import BlobRef, LogText, StepReport
+from leaderboard import blobs, logs
+from runners.wire.protocol import BlobRef, LogText, StepReport
 from tests import factories
 from tests.factories import Cast
 

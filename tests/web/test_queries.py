@@ -1,6 +1,5 @@
 """Pages cost a constant number of queries: ten rows or a hundred, the same."""
 
-import time
 from typing import Any
 
 import pytest
@@ -12,8 +11,8 @@ from zeal import zeal_context
 from tests import factories
 from tests.web.conftest import Site
 
+pytestmark = pytest.mark.both_databases  # they open every page
 BOARD_QUERIES = 12
-BOARD_P95_MS = 60
 
 
 def _cost(client: Any, path: str) -> int:
@@ -44,28 +43,6 @@ def test_a_board_of_a_thousand_costs_as_much_as_one_of_ten(client: Any, cast: fa
     made.standings.all().delete()
     factories.standings(made, track, 1000, prefix="many")
     assert _cost(client, path) == few <= BOARD_QUERIES
-
-
-@pytest.mark.slow
-def test_the_first_board_page_of_a_thousand_is_quick(client: Any, db: Any) -> None:
-    made = factories.release()
-    factories.standings(made, factories.offer(made), 1000)
-    path = reverse("board", args=[made.slug])
-    # a shared machine may be three times slower than the one the goal is set for; the benchmark holds the goal itself
-    limit_ms = 3 * BOARD_P95_MS
-    rounds_ms = [_p95_ms(client, path)]
-    while rounds_ms[-1] >= limit_ms and len(rounds_ms) < 3:  # and may stand still for some seconds
-        rounds_ms.append(_p95_ms(client, path))
-    assert rounds_ms[-1] < limit_ms, rounds_ms
-
-
-def _p95_ms(client: Any, path: str) -> float:
-    times_ms = []
-    for _ in range(30):
-        started = time.perf_counter()
-        assert b"Entrant 0000" in client.get(path).content
-        times_ms.append((time.perf_counter() - started) * 1000)
-    return sorted(times_ms)[28]
 
 
 def _pages_with_more_rows(site: Site) -> list[str]:

@@ -12,7 +12,7 @@ from django.urls import reverse
 from leaderboard.models import Decision
 from leaderboard.web.statement import as_html
 from leaderboard.web.verdicts import VERDICTS
-from runners.protocol import Verdict
+from runners.wire.protocol import Verdict
 from tests import factories
 from tests.web.conftest import Site
 
@@ -94,24 +94,8 @@ def test_a_missing_page_says_so_in_the_sites_own_words(client: Any, db: Any) -> 
     assert "nothing that you may see" in answer.content.decode()
 
 
-def test_the_site_is_alive_and_ready(client: Any, db: Any) -> None:
+def test_the_site_is_alive(client: Any, db: Any) -> None:
     assert client.get("/livez").content == b"ok\n"
-    answer = client.get("/readyz")
-    assert answer.json() == {"database": "ok", "blobs": "ok", "oldest_queued_job_seconds": None}
-
-
-def test_readiness_tells_how_long_the_oldest_job_waits(client: Any, cast: factories.Cast) -> None:
-    made = factories.release()
-    factories.submission(cast.entrant, made, factories.offer(made))
-    assert client.get("/readyz").json()["oldest_queued_job_seconds"] >= 0
-
-
-def test_readiness_fails_where_blobs_cannot_be_written(client: Any, db: Any, settings: Any, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("not a folder")
-    settings.BLOB_URL = str(tmp_path / "file" / "blobs")
-    answer = client.get("/readyz")
-    assert answer.status_code == 503
-    assert "cannot be" in answer.json()["blobs"]
 
 
 def test_a_voided_problem_says_why(client: Any, cast: factories.Cast) -> None:

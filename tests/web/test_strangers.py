@@ -1,34 +1,14 @@
 """Every address of the pages, asked for by everybody: a new one without an entry here fails."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from django.urls import reverse
 
-from leaderboard import blobs
-from leaderboard.models import ApiToken, Entrant, Submission, Track
+from leaderboard.models import Entrant
 from leaderboard.web.urls import urlpatterns
-from problems.models import Release
-from runners.protocol import BlobRef, Report
 from tests import factories
-
-OK, MOVED, NOT_FOUND, NOT_ALLOWED = 200, 302, 404, 405
-
-
-class Place:
-    """A private, hidden place: nothing of it may be seen by a stranger, all of it by an organiser."""
-
-    def __init__(self, cast: factories.Cast, release: Release, stored: Submission) -> None:
-        self.cast, self.release, self.stored = cast, release, stored
-        self.evaluation = stored.evaluations.order_by("pk").first()
-        self.problem = release.problems.order_by("position").first()
-        factories.token(cast.owner)
-        self.token = ApiToken.objects.get(user=cast.owner)
-        self.node = factories.NodeFactory(slug="node-a")
-
-
-Arguments = Callable[[Place], list[Any]]
+from tests.strangers import MOVED, NOT_ALLOWED, NOT_FOUND, OK, Arguments, Place
 
 
 def _nothing(_: Place) -> list[Any]:
@@ -60,7 +40,6 @@ def _entrant(place: Place) -> list[Any]:
 TABLE: dict[str, tuple[Arguments, str, int, int, int, int]] = {
     "home": (_nothing, "get", OK, OK, OK, OK),
     "livez": (_nothing, "get", OK, OK, OK, OK),
-    "readyz": (_nothing, "get", OK, OK, OK, OK),
     "about": (_nothing, "get", OK, OK, OK, OK),
     "releases": (_nothing, "get", OK, OK, OK, OK),
     "board": (_release, "get", NOT_FOUND, NOT_FOUND, OK, OK),
@@ -77,7 +56,7 @@ TABLE: dict[str, tuple[Arguments, str, int, int, int, int]] = {
     "entrant": (_entrant, "get", OK, OK, OK, OK),
     "submit": (_nothing, "get", MOVED, OK, OK, OK),
     "submission": (_submission, "get", NOT_FOUND, NOT_FOUND, OK, OK),
-    "submission_progress": (_submission, "get", NOT_FOUND, NOT_FOUND, OK, OK),
+    "submission_samples": (_submission, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "cancel_submission": (_submission, "post", MOVED, NOT_FOUND, MOVED, MOVED),
     "rerun_submission": (_submission, "post", MOVED, NOT_FOUND, MOVED, MOVED),
     "download_submission": (_submission, "get", NOT_FOUND, NOT_FOUND, OK, OK),
@@ -86,9 +65,6 @@ TABLE: dict[str, tuple[Arguments, str, int, int, int, int]] = {
     "evaluation_log": (lambda p: [p.evaluation.pk, "build"], "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "evaluation_profile": (_evaluation, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "rerun_evaluation": (_evaluation, "post", MOVED, NOT_FOUND, MOVED, MOVED),
-    "nodes": (_nothing, "get", OK, OK, OK, OK),
-    "node": (lambda p: [p.node.slug], "get", OK, OK, OK, OK),
-    "node_golden": (lambda p: [p.node.slug], "get", OK, OK, OK, OK),
     "account": (_nothing, "get", MOVED, OK, OK, OK),
     "new_token": (_nothing, "post", MOVED, 422, 422, 422),
     "revoke_token": (lambda p: [p.token.pk], "post", MOVED, NOT_FOUND, MOVED, NOT_FOUND),
@@ -102,24 +78,8 @@ TABLE: dict[str, tuple[Arguments, str, int, int, int, int]] = {
 
 
 @pytest.fixture
-def place(cast: factories.Cast, far_future: Any) -> Place:
-    made = factories.release(is_public=False, hidden_until=far_future, problem=_declaring_its_work)
-    made.invited.add(cast.owner)
-    track = factories.offer(made)
-    Track.objects.filter(pk=track.pk).update(peaks={"gbps": 100.0, "gflops": {"fp32": 1000.0}})
-    return Place(cast, made, factories.judged_submission(cast.entrant, made, track, lambda _: _profiled()))
-
-
-def _declaring_its_work(n: int) -> dict[str, Any]:
-    fields = factories.example_problem(n)
-    fields["metadata"]["podium"]["bytes"] = 1e6
-    return fields
-
-
-def _profiled() -> Report:
-    content = b"a profiler's report"
-    profile = BlobRef(sha256=blobs.store().put(content), size_bytes=len(content))
-    return factories.report().model_copy(update={"profile": profile})
+def place(cast: factories.Cast) -> Place:
+    return Place.make(cast)
 
 
 def test_every_address_has_an_entry() -> None:
@@ -130,14 +90,7 @@ def test_every_address_has_an_entry() -> None:
 def test_each_gets_what_is_theirs(name: str, client: Any, place: Place) -> None:
     arguments, method, nobody, stranger, owner, organiser = TABLE[name]
     path = reverse(name, args=arguments(place))
-    who = {None: nobody, place.cast.stranger: stranger, place.cast.owner: owner, place.cast.organiser: organiser}
-    answers = {}
-    for user in who:
-        client.logout()
-        if user:
-            client.force_login(user)
-        answers[user] = getattr(client, method)(path).status_code
-    assert answers == who
+    assert place.statuses(client, method, path) == (nobody, stranger, owner, organiser)
 
 
 @pytest.mark.parametrize("name", [name for name, row in TABLE.items() if row[1] == "post"])

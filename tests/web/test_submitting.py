@@ -157,7 +157,7 @@ def test_cancel_and_rerun_say_what_they_did(client: Any, shop: Any, cast: Cast) 
 
 
 def test_a_download_is_the_pack_that_was_sent(client: Any, shop: Any, cast: Cast) -> None:
-    from leaderboard.actions.catalogue import catalogue_of
+    from leaderboard.catalogue import catalogue_of
     from problems.formats.submission import read_submission
 
     made, track = shop

@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from leaderboard import visibility
-from runners.protocol import Verdict
+from runners.wire.protocol import Verdict
 from tests import factories
 from tests.factories import Cast
 

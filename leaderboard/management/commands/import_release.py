@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from leaderboard.actions import curate
 from leaderboard.actions.tracks import offer
 from leaderboard.management.words import as_command_errors, published_words, tracks_named
+from problems.models import Release
 
 
 class Command(BaseCommand):
@@ -20,6 +21,12 @@ class Command(BaseCommand):
         parser.add_argument("--track", action="append", default=[], help="Offer it on this track; repeat for several.")
         parser.add_argument("--public", action="store_true", help="Let strangers read statements and visible files.")
         parser.add_argument("--publish", action="store_true", help="Publish it at once.")
+        parser.add_argument(
+            "--unverified",
+            metavar="REASON",
+            default="",
+            help="With --publish: why it is published before it is verified; its pages show the reason.",
+        )
 
     def handle(self, *_: Any, source: Path, **options: Any) -> None:
         if not source.exists():
@@ -31,8 +38,11 @@ class Command(BaseCommand):
             for track in tracks:
                 offer(None, report.release, track)
                 self.stdout.write(f"Offered on {track.slug}.")
-            if options["public"]:
-                curate.make_public(None, report.release)
-            if options["publish"] and report.release.is_draft:
-                curate.publish(None, report.release)
-                self.stdout.write(published_words(report.release))
+            self._publish(report.release, options)
+
+    def _publish(self, release: Release, options: dict[str, Any]) -> None:
+        if options["public"]:
+            curate.make_public(None, release)
+        if options["publish"] and release.is_draft:
+            curate.publish(None, release, options["unverified"])
+            self.stdout.write(published_words(release))

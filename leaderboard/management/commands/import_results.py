@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.actions.import_results import Imported, Place, import_results
+from leaderboard.imports.import_results import Imported, ImportTarget, import_results
 from leaderboard.management.words import as_command_errors, release_named, tracks_named
 from leaderboard.models import Entrant
 
@@ -21,7 +21,7 @@ class Command(BaseCommand):
         parser.add_argument("--track", required=True, help="Where they were measured: the track's slug.")
 
     def handle(self, *_: Any, release: str, graded: list[Path], entrant: str, track: str, **__: Any) -> None:
-        place = Place(_entrant_named(entrant), release_named(release), tracks_named([track])[0])
+        place = ImportTarget(_entrant_named(entrant), release_named(release), tracks_named([track])[0])
         for path in graded:
             with as_command_errors(str(path)):
                 self.stdout.write(f"{path}: {words_of(import_results(None, place, path, path.name))}")

@@ -16,10 +16,17 @@ class Command(BaseCommand):
         parser.add_argument("slug")
         parser.add_argument("--public", action="store_true", help="Let strangers read statements and visible files.")
 
-    def handle(self, *_: Any, slug: str, public: bool, **__: Any) -> None:
+        parser.add_argument(
+            "--unverified",
+            metavar="REASON",
+            default="",
+            help="Publish it although a problem is not verified; its pages show the reason.",
+        )
+
+    def handle(self, *_: Any, slug: str, public: bool, unverified: str, **__: Any) -> None:
         with as_command_errors():
             release = release_named(slug)
+            curate.publish(None, release, unverified)
             if public:
                 curate.make_public(None, release)
-            curate.publish(None, release)
         self.stdout.write(published_words(release))

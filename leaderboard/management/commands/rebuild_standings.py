@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.actions import rank
+from leaderboard.standings import rank
 
 
 class Command(BaseCommand):

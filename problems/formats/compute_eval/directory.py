@@ -14,17 +14,18 @@ import yaml
 from problems.formats.bounded import DEFAULT_LIMITS, MEBIBYTE
 from problems.formats.compute_eval.packs import ProblemPack, problem_metadata_for, problem_pack_from
 from problems.formats.errors import PackRefused
+from problems.spec.command.problem import CommandProblem, as_command, problem_from
 from problems.spec.errors import RecordError
 from problems.spec.pack import ProblemPackMetadata, parse_problem_metadata
 from problems.spec.paths import why_bad_path
-from problems.spec.problem import CommandProblem, problem_from
 from problems.spec.profile import STRICT_GROUPS, Profile
+from problems.spec.records import kind_of
 from problems.spec.solution import FileSolution, SourceFile
 
 SPEC_NAME = "problem-spec.yaml"
 RELEASE_NAME = "release.yaml"
 _FILE_FOLDERS = {"context_files": "context", "test_files": "test"}
-_SPEC_KEYS = (frozenset(CommandProblem.model_fields) - set(_FILE_FOLDERS)) | {"problem_type"}
+_SPEC_KEYS = (frozenset(CommandProblem.model_fields) - set(_FILE_FOLDERS)) | {"problem_type", "kind"}
 
 
 def read_problem_directory(root: Path, release: str = "internal") -> ProblemPack:
@@ -84,6 +85,10 @@ def _metadata(head: Mapping[str, Any]) -> ProblemPackMetadata:
 
 def _read_problem(folder: Path, spec: Mapping[str, Any], profile: Profile) -> CommandProblem:
     where = folder / SPEC_NAME
+    try:
+        kind_of(spec, profile)
+    except RecordError as error:
+        raise PackRefused("bad_record", f"{where}: {error}") from error
     unknown = sorted(spec.keys() - _SPEC_KEYS)
     if unknown and profile is Profile.PODIUM:
         raise PackRefused("unknown_field", f"{where}: unknown field `{unknown[0]}`")
@@ -141,7 +146,7 @@ def write_problem_directory(pack: ProblemPack, root: Path) -> None:
     head = pack.metadata.model_dump(mode="json", exclude={"task_id_hashes", "total_count"})
     _write_yaml(root / RELEASE_NAME, {**head, "problems": list(names.values())})
     for record in pack.records:
-        _write_problem(record.problem, root / names[record.problem.task_id])
+        _write_problem(as_command(record.problem), root / names[record.problem.task_id])
 
 
 def _folder_names(task_ids: Sequence[str]) -> dict[str, str]:

@@ -5,8 +5,8 @@ from typing import Any, Self
 from pydantic import BaseModel, SerializeAsAny, SerializerFunctionWrapHandler, ValidationError, model_serializer
 
 from problems.formats.compute_eval.timing import PerformanceMetrics
+from problems.spec.command.problem import CommandProblem, problem_from
 from problems.spec.errors import RecordError, explain, to_json_line
-from problems.spec.problem import CommandProblem, problem_from
 from problems.spec.profile import Profile
 from problems.spec.solution import Solution, TaggedSolution, load_object, solution_from
 

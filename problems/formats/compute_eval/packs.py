@@ -17,8 +17,9 @@ from problems.spec.pack import (
     parse_problem_metadata,
     parse_solution_metadata,
 )
-from problems.spec.problem import CommandProblem, parse_problem
 from problems.spec.profile import Profile
+from problems.spec.record import ProblemRecord
+from problems.spec.records import parse_record
 from problems.spec.solution import Solution, load_object, solution_from
 
 PROBLEMS_NAME = "problems.jsonl"
@@ -32,7 +33,7 @@ class PackRecord:
     """One problem and the very line that it was read from, newline included."""
 
     line: bytes
-    problem: CommandProblem
+    problem: ProblemRecord
 
     @property
     def md5(self) -> str:
@@ -129,9 +130,9 @@ def _read_records(lines: Sequence[NumberedLine], metadata: ProblemPackMetadata) 
     return list(records.values())
 
 
-def _read_problem(line: NumberedLine, profile: Profile) -> CommandProblem:
+def _read_problem(line: NumberedLine, profile: Profile) -> ProblemRecord:
     try:
-        return parse_problem(line.line, profile)
+        return parse_record(line.line, profile)
     except RecordError as error:
         hint = _OLD_FORMAT_HINT if b'"arch_list"' in line.line else ""
         raise PackRefused("bad_record", f"task `{_named_task(line.line)}`: {error}{hint}", line.number) from error

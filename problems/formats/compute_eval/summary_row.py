@@ -1,4 +1,4 @@
-"""What is kept of a graded sample for ComputeEval's summary."""
+"""The fields of a graded sample that ComputeEval's summary uses."""
 
 from dataclasses import dataclass
 

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 
 from pydantic import BaseModel, ValidationError
 
-from problems.spec.timing_mode import (
+from problems.spec.command.timing_mode import (
     CustomTimingMode,
     GpuTimingMode,
     KernelsTimingMode,

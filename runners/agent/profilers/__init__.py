@@ -1,16 +1,16 @@
-"""How a benchmark is timed: one profiler per way, found by the problem's timing mode and what was asked for."""
+"""The timers of benchmarks, selected by the problem's timing mode and the requested profiler."""
 
 from collections.abc import Callable
 
-from problems.spec.problem import CommandProblem
-from runners.agent.errors import ProfilerUnavailable
+from problems.spec.command.problem import CommandProblem
+from runners.agent.ground.errors import ProfilerUnavailable
 from runners.agent.profilers.base import Attachment, Reading, Timer
 from runners.agent.profilers.cupti import Cupti
 from runners.agent.profilers.custom import PrintedTime
 from runners.agent.profilers.ncu import Ncu
 from runners.agent.profilers.ncu_tool import require_ncu
 from runners.agent.profilers.process import ProcessTime
-from runners.protocol import Profiler
+from runners.wire.protocol import Profiler
 
 __all__ = ["Attachment", "Reading", "Timer", "available", "require_profiler", "timer_for"]
 
@@ -25,7 +25,7 @@ _TOOLS: dict[Profiler, Callable[[], object]] = {Profiler.CUPTI: Cupti, Profiler.
 
 
 def timer_for(problem: CommandProblem, timed_modes: frozenset[str], profiler: Profiler) -> Timer | None:
-    """What times this problem's benchmark; None where it has none or nothing that was asked for can time it.
+    """The timer of this problem's benchmark; None if it has no benchmark or no requested timer fits.
 
     Raises ProfilerUnavailable.
     """
@@ -38,7 +38,7 @@ def timer_for(problem: CommandProblem, timed_modes: frozenset[str], profiler: Pr
 
 
 def require_profiler(profiler: Profiler) -> None:
-    """Raises ProfilerUnavailable where this machine lacks it."""
+    """Raise ProfilerUnavailable if this machine lacks it."""
     _TOOLS[profiler]()
 
 

@@ -1,4 +1,4 @@
-"""What every way of timing a benchmark offers."""
+"""The interface of all timers of benchmarks."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import Protocol
 
 from problems.formats.compute_eval.timing import PerformanceMetrics
-from problems.spec.problem import CommandProblem
+from problems.spec.command.problem import CommandProblem
 from runners.agent.profilers.facts import ProfileFacts
 from runners.agent.sandbox.policy import Mount, Outcome
-from runners.protocol import Clock
+from runners.wire.protocol import Clock
 
 
 @dataclass(frozen=True)
 class Attachment:
-    """What a timer adds to a benchmark's command."""
+    """A timer's additions to a benchmark's command."""
 
     shell: str
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -24,17 +24,17 @@ class Attachment:
 
 @dataclass(frozen=True)
 class Reading:
-    """The time of one process in milliseconds, or why there is none."""
+    """The time of one process in milliseconds, or the reason why there is none."""
 
     time_ms: float | None
     error: str | None = None
     metrics: PerformanceMetrics | None = None
     facts: ProfileFacts | None = None
-    """What the outside bounds are held against; None where the timer cannot know."""
+    """The input of the outside bounds; None if the timer does not observe it."""
     report: bytes | None = None
     """The profiler's own report, for people to open."""
     by_timer: bool = False
-    """Whether there is no time because the timer itself failed, whatever became of the command."""
+    """Whether there is no time because the timer itself failed."""
     lacks_graphs: bool = False
     """Whether the benchmark ran CUDA graphs whose kernels this timer cannot time one by one; `Timer.for_graphs` can."""
 
@@ -46,23 +46,23 @@ class Timer(Protocol):
     name: str
     """Name and version, for provenance."""
     waits_at_gate: bool
-    """Whether the benchmark waits for the device by itself: then it may start while others use it."""
+    """Whether the benchmark waits for the device at the gate. Then it may start while others use the device."""
     patience: float
-    """How many times the problem's own limit the benchmark may take under this timer."""
+    """Factor on the problem's own time limit under this timer."""
 
     @property
     def for_graphs(self) -> "Timer | None":
-        """What times benchmarks with CUDA graphs in this timer's stead; None where it does so itself."""
+        """The timer to use instead for benchmarks with CUDA graphs; None if this one can time them."""
         ...
 
     def attach(self, shell: str, notes: Path) -> Attachment:
-        """What to run in the benchmark's stead. `notes` is an empty folder, writable by all, of this run alone."""
+        """The command to run instead of the benchmark. `notes` is an empty folder of this run, writable by all."""
         ...
 
     def read(self, problem: CommandProblem, notes: Path, outcome: Outcome) -> Reading:
-        """Take the time from a command that ended well and from what was left in `notes`."""
+        """Read the time from a successful command and from the files in `notes`."""
         ...
 
     def own_failure(self, notes: Path, outcome: Outcome) -> str:
-        """Words on how the timer itself failed and how to mend it; empty where it did not."""
+        """How the timer itself failed, and the remedy; empty if it did not fail."""
         ...

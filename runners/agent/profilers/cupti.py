@@ -5,22 +5,22 @@ from dataclasses import replace
 from pathlib import Path
 
 from problems.formats.compute_eval.timing import PerformanceMetrics, chosen, extract_time_ms
-from problems.spec.problem import CommandProblem
-from problems.spec.timing_mode import (
+from problems.spec.command.problem import CommandProblem
+from problems.spec.command.timing_mode import (
     GpuTimingMode,
     KernelsTimingMode,
     RegionTimingMode,
     TimingMode,
     times_by_wall_clock,
 )
-from runners.agent.errors import ProfilerUnavailable
-from runners.agent.gpu import porter
+from runners.agent.devices import porter
+from runners.agent.ground.errors import ProfilerUnavailable
 from runners.agent.profilers import cupti_library
 from runners.agent.profilers.base import Attachment, Reading
 from runners.agent.profilers.cupti_merge import facts_of, metrics_of, sum_ranges
 from runners.agent.profilers.cupti_notes import DamagedNotes, read_notes
 from runners.agent.sandbox.policy import Mount, Outcome
-from runners.protocol import Clock
+from runners.wire.protocol import Clock
 
 FAILED = "Benchmark profiling failed: {}"
 """ComputeEval's words, with its `None` where there is no profile."""

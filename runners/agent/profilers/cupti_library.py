@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from runners.agent import native
-from runners.agent.errors import ProfilerUnavailable
-from runners.agent.native import Recipe, default_cache_directory
+from runners.agent.ground import native
+from runners.agent.ground.errors import ProfilerUnavailable
+from runners.agent.ground.native import Recipe, default_cache_directory
 
 NATIVE = Path(__file__).parent / "native"
 LIBRARY = "libpodium_cupti.so"

@@ -14,7 +14,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from runners.agent.gpu import gate
+from runners.agent.devices import gate
 
 MOST_FILES = 2048
 MOST_BYTES = 64 << 20
@@ -29,7 +29,7 @@ Slice = tuple[Count, Count, Count, Count, Count, Count, Count, Count, Count]
 
 
 class DamagedNotes(Exception):
-    """What lies in the folder is not what the recorder writes; the message says how it differs."""
+    """The folder's contents were not written by the recorder. The message says how they differ."""
 
 
 class _Note(BaseModel):
@@ -136,7 +136,7 @@ class ProcessNote(_Note):
 
 @dataclass(frozen=True)
 class Notes:
-    """What one run left: its processes, and how many of those that used the device did not write their last words."""
+    """The notes of one run: its processes, and the number of those that used the device without final notes."""
 
     processes: tuple[ProcessNote, ...]
     unfinished: int
@@ -227,7 +227,7 @@ def _check_together(notes: dict[str, ProcessNote], begun: set[str], wall_ms: flo
 
 
 def _check_sums(note: ProcessNote) -> None:
-    """What the recorder's own figures always keep."""
+    """Check the invariants of the recorder's own figures."""
     lengths = [note.kernel_ns, note.copy_ns, note.fill_ns]
     in_timeline = [sum(piece[column] for piece in note.timeline.slices) for column in (1, 2, 4, 6)]
     kept = (

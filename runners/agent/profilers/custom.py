@@ -4,10 +4,10 @@ import math
 from pathlib import Path
 
 from problems.formats.compute_eval.timing import extract_custom_time_ms
-from problems.spec.problem import CommandProblem
+from problems.spec.command.problem import CommandProblem
 from runners.agent.profilers.base import Attachment, Reading
 from runners.agent.sandbox.policy import Outcome
-from runners.protocol import Clock
+from runners.wire.protocol import Clock
 
 
 class PrintedTime:

@@ -1,4 +1,4 @@
-"""What a profiler saw of one benchmark beyond its time: what the outside bounds are held against. Times are ms."""
+"""A profiler's observations of one benchmark besides its time, as input of the outside bounds. Times are ms."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from problems.formats.compute_eval.timing import chosen, extract_time_ms
-from problems.spec.problem import CommandProblem
-from problems.spec.timing_mode import RegionTimingMode, TimingMode, times_by_wall_clock
+from problems.spec.command.problem import CommandProblem
+from problems.spec.command.timing_mode import RegionTimingMode, TimingMode, times_by_wall_clock
 from runners.agent.profilers.base import Attachment, Reading
 from runners.agent.profilers.cupti import FAILED, unmatched
 from runners.agent.profilers.ncu_csv import (
@@ -32,7 +32,7 @@ from runners.agent.profilers.ncu_csv import (
 from runners.agent.profilers.ncu_failure import ERROR, Ends, own_failure
 from runners.agent.profilers.ncu_tool import require_ncu
 from runners.agent.sandbox.policy import Mount, Outcome
-from runners.protocol import Clock
+from runners.wire.protocol import Clock
 
 SAMPLED_LAUNCHES = 100
 MOST_TABLE_BYTES = 64 << 20
@@ -41,7 +41,7 @@ LONGEST_COMPLAINT = 1000
 OWN_SHARE = 0.9
 """Of the limit: both runs end before it does, or a slow second run would cost the first one's times."""
 STATUS, ENDED, ALONE, TIMES, THROUGHPUTS = "status", "ended", "alone", "times", "throughputs"
-"""What lies in the notes: the exit statuses of `Ends`, and a `.log` and an `.ncu-rep` of each run."""
+"""Names in the notes: the exit statuses of `Ends`, and a `.log` and an `.ncu-rep` of each run."""
 MOST_STATUS_BYTES = 16
 EVERY_RUN = (
     ("--config-file", "off"),  # it would be looked for in the contestant's folder

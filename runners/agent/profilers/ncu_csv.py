@@ -38,7 +38,7 @@ _FIELDS_AFTER_NAME = 6
 
 
 class DamagedTable(Exception):
-    """What was read is not a table of ncu's; the message says how it differs."""
+    """The text is not a table of ncu. The message says how it differs."""
 
 
 @dataclass
@@ -123,7 +123,7 @@ def _is_name(name: str) -> bool:
 
 
 def _sections(text: str) -> list[str]:
-    """What is quoted in a column such as `2635  "<default domain>:outer:none:…"  "<default domain>:inner:none:…" `.
+    """The quoted parts of a column such as `2635  "<default domain>:outer:none:…"  "<default domain>:inner:none:…" `.
 
     Names may hold quotes themselves; none is mistaken for an end unless blanks and another quote follow it.
     """

@@ -1,4 +1,4 @@
-"""Tells a failure of Nsight Compute's own from one of the benchmark that it runs, in words for who submitted it.
+"""Distinguishes a failure of Nsight Compute from one of its benchmark, in words for the submitter.
 
 ncu 2025.3.1 was seen to end so over NVTX ranges of which one had a name that is not UTF-8: with what C++ throws where
 such bytes are made wide characters, uncaught or in its log, and once with a segmentation fault.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from runners.agent.errors import ProfilerUnavailable
+from runners.agent.ground.errors import ProfilerUnavailable
 from runners.agent.profilers.cupti_library import DRIVER_SIGNS
 
 STANDARD_HOME = Path("/opt/nvidia/nsight-compute")

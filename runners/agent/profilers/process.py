@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from problems.spec.problem import CommandProblem
+from problems.spec.command.problem import CommandProblem
 from runners.agent.profilers.base import Attachment, Reading
 from runners.agent.sandbox.policy import Outcome
-from runners.protocol import Clock
+from runners.wire.protocol import Clock
 
 
 class ProcessTime:

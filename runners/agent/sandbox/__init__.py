@@ -1,20 +1,13 @@
-"""What confines untrusted commands: one policy, three backends. `choose` finds the one that this node shall use."""
+"""Confines untrusted commands: one policy, three backends. `choose` selects the backend of this node."""
 
 import os
 from pathlib import Path
 from types import ModuleType
 
+from runners.agent.ground.errors import SandboxFault, SandboxUnavailable
 from runners.agent.sandbox.bubblewrap import BubblewrapSandbox
 from runners.agent.sandbox.bubblewrap import why_unavailable as why_no_bubblewrap
-from runners.agent.sandbox.policy import (
-    Command,
-    Limits,
-    Mount,
-    Outcome,
-    Sandbox,
-    SandboxFault,
-    SandboxUnavailable,
-)
+from runners.agent.sandbox.policy import Command, Limits, Mount, Outcome, Running, Sandbox
 from runners.agent.sandbox.unconfined import UnconfinedSandbox
 
 __all__ = [
@@ -22,6 +15,7 @@ __all__ = [
     "Limits",
     "Mount",
     "Outcome",
+    "Running",
     "Sandbox",
     "SandboxFault",
     "SandboxUnavailable",
@@ -34,7 +28,7 @@ BACKENDS = ("docker", "bubblewrap", "unconfined")
 def choose(name: str | None = None, *, cache_dir: Path | None = None) -> Sandbox:
     """The named backend; without a name PODIUM_SANDBOX, else docker, else bubblewrap.
 
-    Raises SandboxUnavailable, with what would mend it. `unconfined` is never chosen unasked.
+    Raises SandboxUnavailable with the remedy. `unconfined` is chosen only by name.
     """
     named = name or os.environ.get("PODIUM_SANDBOX") or ""
     if named:
@@ -60,7 +54,7 @@ def open_backend(name: str, cache_dir: Path | None) -> Sandbox:
 
 
 def _docker() -> ModuleType:
-    """Imported where docker is asked for or looked for: its SDK would lengthen every other start by a sixth."""
+    """Import the Docker backend only if it is needed. Its SDK would lengthen every other start by a sixth."""
     from runners.agent.sandbox import docker
 
     return docker

@@ -1,4 +1,4 @@
-"""The bubblewrap backend: namespaces and a private root, without a service and without root."""
+"""The bubblewrap backend: namespaces and a private root filesystem. It needs neither a service nor root."""
 
 import os
 import shutil
@@ -6,14 +6,18 @@ import subprocess
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from socket import socket
 from tempfile import TemporaryDirectory
+from threading import Event
 
-from runners.agent.native import default_cache_directory
+from runners.agent.ground.errors import SandboxFault, SandboxUnavailable
+from runners.agent.ground.native import default_cache_directory
 from runners.agent.sandbox.cages import Cage, MemoryLimit, choose_memory_limit
 from runners.agent.sandbox.gpu import CACHE, find_driver_libraries, gpu_arguments, gpu_environment
-from runners.agent.sandbox.policy import Command, Limits, Outcome, SandboxFault, SandboxUnavailable
-from runners.agent.sandbox.privilege import Identity, identity_in, reachable_by_others
+from runners.agent.sandbox.policy import Command, Limits, Outcome, Running, Sandbox
+from runners.agent.sandbox.privilege import Identity, identity_for, reachable_by_others
 from runners.agent.sandbox.process import run_supervised
 from runners.agent.sandbox.root import SANDBOX_USER, SYSTEM_FOLDERS, base_environment, find_toolchains, stage_etc
 from runners.agent.sandbox.supervisor import PROGRAM, Orders, build
@@ -40,7 +44,7 @@ bubblewrap said: {complaint}"""
 
 
 def find_bwrap() -> Path | None:
-    """The distribution's own bubblewrap where there is one, else the one that pip installed."""
+    """The distribution's bubblewrap if there is one, else the one that pip installed."""
     named = shutil.which("bwrap")
     if named is not None:
         return Path(named)
@@ -54,7 +58,7 @@ def find_bwrap() -> Path | None:
 
 
 def why_unavailable() -> str:
-    """Words on what is missing and how to mend it; empty where bubblewrap works."""
+    """The missing requirement and its remedy, in words; empty if bubblewrap works."""
     program = find_bwrap()
     if program is None:
         return "bubblewrap is not installed: apt install bubblewrap, or pip install 'podium[node]'"
@@ -68,15 +72,15 @@ def why_unavailable() -> str:
 
 @dataclass(frozen=True)
 class Shown:
-    """A host path and where it stands in the sandbox."""
+    """A host path and its path in the sandbox."""
 
     source: Path
     target: str
     writable: bool = False
 
 
-class Stage:
-    """Where bwrap finds the sources: a slot's user may not be able to walk to them, so root binds them under /mnt."""
+class StagedSources:
+    """The paths at which bwrap finds its sources. A slot's user may not reach them, so root binds them under /mnt."""
 
     def __init__(self, identity: Identity) -> None:
         self._staged = identity.dropped
@@ -92,8 +96,8 @@ class Stage:
         return ["--bind" if shown.writable else "--ro-bind", self.place(shown.source), shown.target]
 
 
-class BubblewrapSandbox:
-    """One policy, kept by namespaces: see `policy.Command`."""
+class BubblewrapSandbox(Sandbox):
+    """Enforces `policy.Command` by namespaces."""
 
     name = "bubblewrap"
 
@@ -118,7 +122,7 @@ class BubblewrapSandbox:
         self._try()
 
     def _try(self) -> None:
-        """One real command: where the agent is root, its slots' users may still be denied what it is allowed."""
+        """Run one real command. If the agent is root, its slots' users may have fewer rights than the agent."""
         with TemporaryDirectory(prefix="podium-trial-") as folder:
             try:
                 outcome = self.run(Command("exit 0", Path(folder), TRIAL_LIMITS))
@@ -127,24 +131,27 @@ class BubblewrapSandbox:
         if not outcome.succeeded:
             raise SandboxUnavailable(f"bubblewrap starts but does not work here: {outcome}")
 
-    def run(self, command: Command) -> Outcome:
-        """Run to the end or to a limit. Raises SandboxFault where the sandbox itself failed."""
-        identity = identity_in(command.workspace, command.slot)
+    def start(self, command: Command, channel: socket | None = None) -> Running:
+        """See `policy.Sandbox`."""
+        return Running(partial(self._attend, command, channel), channel)
+
+    def _attend(self, command: Command, channel: socket | None, stopped: Event) -> Outcome:
+        identity = identity_for(command)
         cage = self._memory_limit.cage(command.limits)
-        stage = Stage(identity)
+        stage = StagedSources(identity)
         program = self._program_at(stage)
         arguments = self._arguments(command, stage)
         start = [*enter(self._supervisor, identity, cage, stage.sources), program]
-        return run_supervised([*start, *arguments], self._orders(command, cage), cage)
+        return run_supervised([*start, *arguments], self._orders(command, cage), cage, channel, stopped)
 
-    def _program_at(self, stage: Stage) -> str:
-        """Staged with the libraries that its wheel ships beside it, where others could not reach it."""
+    def _program_at(self, stage: StagedSources) -> str:
+        """Path of the program. It is staged with its wheel's libraries if other users could not reach it."""
         if os.geteuid() != 0 or reachable_by_others(self._program):
             return str(self._program)
         packages = self._program.parents[2]
         return f"{stage.place(packages)}/{self._program.relative_to(packages)}"
 
-    def _arguments(self, command: Command, stage: Stage) -> list[str]:
+    def _arguments(self, command: Command, stage: StagedSources) -> list[str]:
         size = str(min(command.limits.workspace_bytes, command.limits.memory_bytes))
         mounts = [Shown(mount.source, mount.target, mount.writable) for mount in command.mounts]
         shown = [*self._shown, Shown(command.workspace, WORKSPACE, writable=True), *self._libraries(command), *mounts]
@@ -162,7 +169,7 @@ class BubblewrapSandbox:
         ]
 
     def _libraries(self, command: Command) -> list[Shown]:
-        """The driver's, where they lie outside the folders that every command sees."""
+        """The driver's libraries that lie outside the folders that every command sees."""
         known = [*map(Path, SYSTEM_ROOTS), *self._toolchains.folders]
         folders = [folder for folder in self._driver.folders if not any(folder.is_relative_to(root) for root in known)]
         return [Shown(folder, str(folder)) for folder in folders] if command.gpu_uuids else []
@@ -179,7 +186,7 @@ class BubblewrapSandbox:
         )
 
     def why_no_gpus(self, uuids: tuple[str, ...]) -> str:
-        """Words on why commands cannot be given these GPUs; empty where they can."""
+        """The reason why commands cannot use these GPUs; empty if they can."""
         try:
             gpu_arguments(uuids)
         except SandboxFault as fault:
@@ -187,11 +194,11 @@ class BubblewrapSandbox:
         return ""
 
     def close(self) -> None:
-        """Nothing is held between commands."""
+        """Do nothing: the sandbox holds no resources between commands."""
 
 
 def system_arguments() -> list[str]:
-    """/usr, and the folders beside it that distributions either keep or turn into links into it."""
+    """Arguments for /usr and the folders beside it, which some distributions make links into /usr."""
     arguments = ["--ro-bind", "/usr", "/usr"]
     for name in SYSTEM_FOLDERS:
         folder = Path("/") / name

@@ -1,4 +1,4 @@
-"""Bounds a command's memory and processes from outside, by the first means that this machine offers."""
+"""Bounds a command's memory and processes from outside, by the first method that works on this machine."""
 
 import logging
 import os
@@ -24,28 +24,28 @@ GROUP_PREFIX = "podium-"
 
 
 @dataclass(frozen=True)
-class Reading:
+class UsageReading:
     exceeded: bool
     peak_bytes: int
 
 
 class Cage(Protocol):
-    """What holds one command. `join` names control group files that the command enters before it starts."""
+    """The cage of one command. `join` names control group files that the command enters before it starts."""
 
     join: tuple[str, ...]
     prefix: tuple[str, ...]
     environment: Mapping[str, str]
     bounds_processes: bool
     kills_by_hand: bool
-    """True where the kernel does not kill at the limit and the agent must."""
+    """True if the agent must kill at the limit because the kernel does not."""
     vanishes: bool
-    """True where the cage is gone with its last process and must be read before."""
+    """True if the cage vanishes with its last process, so that it must be read before."""
     tick_seconds: float | None
 
     def attach(self, pid: int) -> None: ...
     def exceeded(self) -> bool: ...
     def kill(self) -> None: ...
-    def close(self) -> Reading: ...
+    def close(self) -> UsageReading: ...
 
 
 CageMaker = Callable[[Limits], Cage]
@@ -53,7 +53,7 @@ CageMaker = Callable[[Limits], Cage]
 
 @dataclass(frozen=True)
 class MemoryLimit:
-    """A way to bound memory; `name` is what results record, `why` says what keeps this machine from better ones."""
+    """A method to bound memory. Results record `name`; `why` is the reason why no better method works here."""
 
     name: str
     cage: CageMaker
@@ -61,7 +61,7 @@ class MemoryLimit:
 
 
 Found = MemoryLimit | str
-"""A way that works here, or words on why it does not."""
+"""A method that works here, or the reason why it does not."""
 
 
 def _counter(text: str, key: str) -> int:
@@ -116,13 +116,13 @@ class GroupCage:
             _remove_group(folder)
 
     def attach(self, pid: int) -> None:
-        """The command joined by itself."""
+        """Do nothing: the command joins the group by itself."""
 
     def exceeded(self) -> bool:
         return _counter(read(self._folders[0] / self._files.events), "oom_kill") > 0
 
     def kill(self) -> None:
-        """Every member, until none is left: a fork bomb may outrun one sweep, not its process limit."""
+        """Kill all members until none is left. A fork bomb may outrun one sweep, but not its process limit."""
         for _ in range(200):
             members = [int(pid) for folder in self._folders for pid in read(folder / "cgroup.procs").split()]
             if not members:
@@ -132,9 +132,9 @@ class GroupCage:
                     os.kill(pid, 9)
             time.sleep(0.002)
 
-    def close(self) -> Reading:
+    def close(self) -> UsageReading:
         peak = read(self._folders[0] / self._files.peak).strip()
-        reading = Reading(self.exceeded(), int(peak) if peak.isdigit() else 0)
+        reading = UsageReading(self.exceeded(), int(peak) if peak.isdigit() else 0)
         self._remove()
         return reading
 
@@ -155,8 +155,8 @@ def _remove_group(folder: Path) -> None:
 class TreeCage:
     """No control group: the agent adds up the resident memory of the tree every few milliseconds.
 
-    Managed memory of CUDA's is resident as the driver's file pages. It is looked for only where it could be what
-    passes the limit, for the look is slow. Memory that no process maps cannot be seen.
+    CUDA's managed memory is resident as file pages of the driver. It is counted only if it could exceed the limit,
+    because counting is slow. Memory that no process maps is not counted.
     """
 
     limit_bytes: int
@@ -170,7 +170,7 @@ class TreeCage:
     _root: int = 0
     _peak: int = 0
     _met: dict[int, str] = field(default_factory=dict)
-    """Every process ever seen in the tree, by when it started: found again even if its supervisor was killed."""
+    """Start time of every process seen in the tree, so that it is found again after its supervisor was killed."""
     _next_look: float = 0.0
 
     def attach(self, pid: int) -> None:
@@ -197,8 +197,8 @@ class TreeCage:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(member, 9)
 
-    def close(self) -> Reading:
-        return Reading(self._peak > self.limit_bytes, self._peak)
+    def close(self) -> UsageReading:
+        return UsageReading(self._peak > self.limit_bytes, self._peak)
 
 
 class ScopeCage:
@@ -238,12 +238,12 @@ class ScopeCage:
             with suppress(OSError):
                 (self._group / "cgroup.kill").write_text("1")
 
-    def close(self) -> Reading:
-        return Reading(self._exceeded, self._peak)
+    def close(self) -> UsageReading:
+        return UsageReading(self._exceeded, self._peak)
 
 
 def choose_memory_limit() -> MemoryLimit:
-    """The first means that works here, found by trying it. Short of a kernel's own bound it says why, aloud."""
+    """The first method that works here, found by trial. Logs a warning if it is not a bound of the kernel."""
     complaints = []
     for find in (groups_v2, user_scope, groups_v1):
         found = find()
@@ -256,7 +256,7 @@ def choose_memory_limit() -> MemoryLimit:
 
 
 def sweep(parent: Path) -> None:
-    """Remove the groups of agents that died. A living one's may be empty for the moment before its command joins."""
+    """Remove the groups of dead agents. A living agent's group may be empty until its command joins."""
     for folder in parent.glob(f"{GROUP_PREFIX}*"):
         agent = folder.name.removeprefix(GROUP_PREFIX).partition("-")[0]
         if not Path(f"/proc/{agent}").exists():
@@ -278,7 +278,7 @@ def _own_group(controller: str) -> Path | None:
 
 
 def _why_it_fails(maker: CageMaker) -> str:
-    """Words on why no process can be put into such a cage; empty where one can."""
+    """The reason why no process can enter such a cage; empty if one can."""
     trial = Limits(1.0, 64 << 20, 16, 1 << 20, 1 << 20, 1 << 10)
     try:
         cage = maker(trial)
@@ -299,7 +299,7 @@ def _why_it_fails(maker: CageMaker) -> str:
 
 
 def groups_v2() -> Found:
-    """A part of the unified tree that is ours, as by `Delegate=yes` in the agent's unit or in a container."""
+    """A delegated part of the unified hierarchy, as by `Delegate=yes` in the agent's unit or in a container."""
     home = find_home()
     if home.folder is None:
         return f"cgroup v2: {home.why_not}"

@@ -8,25 +8,31 @@ import socket
 import struct
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 from docker.errors import APIError, DockerException, ImageNotFound
 from docker.types import DeviceRequest, LogConfig, Ulimit
 from docker.types import Mount as Bind
-from docker.utils import kwargs_from_env
+from docker.utils import kwargs_from_env, parse_host
 
 import docker
-from runners.agent.native import default_cache_directory
-from runners.agent.sandbox.cages import Reading
+from runners.agent.ground.errors import SandboxFault, SandboxUnavailable
+from runners.agent.ground.native import default_cache_directory
+from runners.agent.sandbox.cages import UsageReading
+from runners.agent.sandbox.door import Door, door_to
 from runners.agent.sandbox.gpu import CACHE, gpu_environment
-from runners.agent.sandbox.policy import Command, Outcome, SandboxFault, SandboxUnavailable
-from runners.agent.sandbox.privilege import Identity, identity_in
+from runners.agent.sandbox.policy import Command, Mount, Outcome, Running, Sandbox
+from runners.agent.sandbox.privilege import Identity, identity_for
 from runners.agent.sandbox.supervisor import PROGRAM, Orders, build
 from runners.agent.sandbox.watch import Received, attend
 
 HOME = "/podium"
 WORKSPACE = "/workspace"
+DOOR = "/podium-door"
 DEFAULT_IMAGE = "podium-cpu:latest"
 OWNER_LABEL = "org.podium.agent"
 PINNED = re.compile(r"^(sha256:[0-9a-f]{64}|[^@\s]+@sha256:[0-9a-f]{64})$")
@@ -58,7 +64,7 @@ def default_image() -> str:
 
 
 def why_unavailable() -> str:
-    """Words on what is missing and how to mend it; empty where an engine answers and has an image to run."""
+    """The missing requirement and its remedy, in words; empty if an engine answers and has an image."""
     try:
         client = connect()
         client.ping()
@@ -74,8 +80,8 @@ def why_unavailable() -> str:
     return ""
 
 
-class DockerSandbox:
-    """One policy, kept by containers: see `policy.Command`."""
+class DockerSandbox(Sandbox):
+    """Enforces `policy.Command` by containers."""
 
     name = "docker"
     memory_limit_by = "docker"
@@ -88,38 +94,48 @@ class DockerSandbox:
         self._client = connect()
         self._supervisor = build(cache_dir or default_cache_directory())
         self.image: str = self._client.inspect_image(default_image())["Id"]
-        """The image of commands that name none, by its id: what provenance records."""
+        """Id of the image of commands that name none, for provenance."""
         self._usable_gpus: set[tuple[str, ...]] = set()
         sweep(self._client)
 
-    def run(self, command: Command) -> Outcome:
-        """Run to the end or to a limit. Raises SandboxFault where Docker itself failed."""
-        identity = identity_in(command.workspace, command.slot)
+    def start(self, command: Command, channel: socket.socket | None = None) -> Running:
+        """See `policy.Sandbox`. A channel needs an engine on this machine; with another `wait` raises SandboxFault."""
+        return Running(partial(self._run, command, channel), channel)
+
+    def _run(self, command: Command, channel: socket.socket | None, stopped: Event) -> Outcome:
+        identity = identity_for(command)
         client = connect(self._client.api_version)
         try:
-            complaint = self.why_no_gpus(command.gpu_uuids)
-            if complaint:
-                raise SandboxFault(complaint)
-            image = pinned_image(client, command.image or self.image)
-            settings = container_settings(identity, image)
-            host = client.create_host_config(**host_settings(command, self._supervisor.parent))
-            container = client.create_container(**settings, host_config=host)["Id"]
-            return self._attend(client, container, command)
+            with door_to(channel, identity) as door:
+                container = self._create(client, command, identity, door)
+                return self._attend(client, container, command, door, stopped)
         except (DockerException, OSError) as error:
             raise SandboxFault(f"Docker failed: {error}") from error
         finally:
             client.close()
 
-    def _attend(self, client: Any, container: str, command: Command) -> Outcome:
+    def _create(self, client: Any, command: Command, identity: Identity, door: Door | None) -> str:
+        """Create a container without starting it."""
+        complaint = self.why_no_gpus(command.gpu_uuids) or (why_no_channel() if door else "")
+        if complaint:
+            raise SandboxFault(complaint)
+        if door is not None:
+            command = replace(command, mounts=(*command.mounts, Mount(door.path, DOOR)))
+        settings = container_settings(identity, pinned_image(client, command.image or self.image))
+        host = client.create_host_config(**host_settings(command, self._supervisor.parent))
+        return str(client.create_container(**settings, host_config=host)["Id"])
+
+    def _attend(self, client: Any, container: str, command: Command, door: Door | None, stopped: Event) -> Outcome:
         try:
-            channel = SocketChannel(client, container)
-            return attend(channel, orders_for(command), ContainerCage(client, container))
+            handle = ContainerHandle(client, container, door)
+            orders = replace(orders_for(command), door=DOOR if door else "")
+            return attend(handle, orders, ContainerCage(client, container), stopped)
         finally:
             with suppress(APIError):
                 client.remove_container(container, force=True, v=True)
 
     def why_no_gpus(self, uuids: tuple[str, ...]) -> str:
-        """Asked of the engine once for each set of GPUs."""
+        """See `policy.Sandbox`. Asks the engine once for each set of GPUs."""
         if uuids and uuids not in self._usable_gpus:
             complaint = why_no_gpus(self._client.version(), self._client.info(), uuids)
             if complaint:
@@ -129,6 +145,17 @@ class DockerSandbox:
 
     def close(self) -> None:
         self._client.close()
+
+
+def why_no_channel() -> str:
+    """Words on why containers can have no channel; empty if they can, as far as the engine's address tells."""
+    address = parse_host(os.environ.get("DOCKER_HOST"))
+    if address.startswith("http+unix:"):
+        return ""
+    return (
+        f"a channel needs a Docker engine on the agent's own machine, and DOCKER_HOST names {address}: run an agent"
+        " beside that engine, or use bubblewrap here: PODIUM_SANDBOX=bubblewrap"
+    )
 
 
 def why_no_gpus(version: Mapping[str, Any], info: Mapping[str, Any], uuids: Sequence[str]) -> str:
@@ -185,7 +212,7 @@ def pinned_image(client: Any, image: str) -> str:
 
 
 def container_settings(identity: Identity, image: str) -> dict[str, Any]:
-    """What the container runs, and as whom."""
+    """The container's command and user."""
     return {
         "image": image,
         "entrypoint": [f"{HOME}/{PROGRAM}"],
@@ -200,7 +227,7 @@ def container_settings(identity: Identity, image: str) -> dict[str, Any]:
 
 
 def host_settings(command: Command, home: Path) -> dict[str, Any]:
-    """What confines the container."""
+    """The settings that confine the container."""
     scratch = min(command.limits.workspace_bytes, command.limits.memory_bytes)
     return {
         "network_mode": "none",
@@ -255,7 +282,7 @@ def owner() -> str:
 
 
 def sweep(client: Any) -> None:
-    """Remove what agents that are no more left on this host."""
+    """Remove the containers of dead agents on this host."""
     for container in client.containers(all=True, filters={"label": OWNER_LABEL}):
         host, _, pid = container["Labels"][OWNER_LABEL].partition(":")
         if host == socket.gethostname() and not Path(f"/proc/{pid}").exists():
@@ -288,18 +315,19 @@ class ContainerCage:
         with suppress(APIError):
             self._client.kill(self._container)
 
-    def close(self) -> Reading:
-        return Reading(bool(self._client.inspect_container(self._container)["State"]["OOMKilled"]), 0)
+    def close(self) -> UsageReading:
+        return UsageReading(bool(self._client.inspect_container(self._container)["State"]["OOMKilled"]), 0)
 
 
-class SocketChannel:
-    """See `watch.Channel`: both streams of a container, framed, on one socket."""
+class ContainerHandle:
+    """See `watch.Handle`: both streams of a container, framed, on one socket; and the door to its channel."""
 
     pid = 0
 
-    def __init__(self, client: Any, container: str) -> None:
+    def __init__(self, client: Any, container: str, door: Door | None) -> None:
         self._client = client
         self._container = container
+        self._door = door
         # The SDK wraps the socket differently for each transport; what it wraps is what can be half-closed.
         wrapped = client.attach_socket(container, params={"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1})
         self._wrapped = wrapped
@@ -310,13 +338,17 @@ class SocketChannel:
 
     def files(self) -> Sequence[int]:
         self._socket.setblocking(False)
-        return (self._socket.fileno(),)
+        doors = () if self._door is None else (self._door.fileno(),)
+        return self._socket.fileno(), *doors
 
     def send(self, data: bytes) -> None:
         self._socket.setblocking(True)
         self._socket.sendall(data)
 
-    def receive(self, file: int) -> Received:  # noqa: ARG002 - there is but one
+    def receive(self, file: int) -> Received:
+        if self._door is not None and file == self._door.fileno():
+            self._door.hand_over()
+            return Received(ended=True)
         try:
             chunk = self._socket.recv(CHUNK_BYTES)
         except BlockingIOError:

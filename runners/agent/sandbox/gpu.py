@@ -1,4 +1,4 @@
-"""What a sandbox shows of the GPUs it was given, by their UUIDs: their device files and the driver's, no other's."""
+"""The files of given GPUs that a sandbox shows: their own device files and the driver's, none of other GPUs."""
 
 import os
 import shutil
@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from runners.agent.gpu.devices import find_devices
-from runners.agent.gpu.nvml import Nvml
-from runners.agent.sandbox.policy import SandboxFault
+from runners.agent.devices.gpus import find_devices
+from runners.agent.devices.nvml import Nvml
+from runners.agent.ground.errors import SandboxFault
 
 DRIVER = Path("/proc/driver/nvidia")
 DRIVER_FACTS = ("params", "version", "registry")
@@ -26,18 +26,18 @@ NO_CACHE = {"CUDA_CACHE_DISABLE": "1"}
 
 @dataclass(frozen=True)
 class Located:
-    """Where one GPU's files stand."""
+    """Paths of one GPU's files."""
 
     minor: int
     """The number in /dev/nvidiaN."""
     folders: tuple[Path, ...] = ()
-    """What the driver tells of it, below /proc/driver/nvidia."""
+    """The GPU's folders below /proc/driver/nvidia."""
     nodes: tuple[Path, ...] = ()
-    """Device files beyond /dev/nvidiaN: a MIG instance's right to itself."""
+    """Device files besides /dev/nvidiaN: they grant access to a MIG instance."""
 
 
 def locate(uuids: tuple[str, ...], driver: Path = DRIVER) -> list[Located]:
-    """Raises SandboxFault for an unknown UUID."""
+    """Find the files of GPUs. Raises SandboxFault for an unknown UUID."""
     found = boards(driver)
     if not found.keys() >= set(uuids):  # an instance of a partitioned board, or a kernel that keeps no such files
         found |= known_to_the_library(driver)
@@ -48,7 +48,7 @@ def locate(uuids: tuple[str, ...], driver: Path = DRIVER) -> list[Located]:
 
 
 def boards(driver: Path) -> dict[str, Located]:
-    """Whole GPUs by UUID, as the driver tells them below /proc."""
+    """Whole GPUs by UUID, from the driver's files below /proc."""
     found = {}
     for information in driver.glob("gpus/*/information"):
         facts = dict(line.split(":", 1) for line in information.read_text().splitlines() if ":" in line)
@@ -59,7 +59,7 @@ def boards(driver: Path) -> dict[str, Located]:
 
 
 def known_to_the_library(driver: Path) -> dict[str, Located]:
-    """GPUs and MIG instances by UUID, as NVML tells them."""
+    """GPUs and MIG instances by UUID, from NVML."""
     nvml = Nvml.load()
     if nvml is None:
         return {}
@@ -131,7 +131,7 @@ def _proc_arguments(located: list[Located], driver: Path) -> list[str]:
 
 @dataclass(frozen=True)
 class DriverLibraries:
-    """Where this machine keeps libcuda and NVML."""
+    """Paths of libcuda and NVML on this machine."""
 
     folders: tuple[Path, ...] = ()
     search_path: tuple[str, ...] = ()

@@ -1,7 +1,7 @@
-"""Finds a control group (v2) below which every command can have a group of its own, and makes room there.
+"""Finds a control group (v2) below which every command can have its own group, and prepares it.
 
-The kernel's rule: a group that hands controllers on to its children holds no process itself, but for the root of all.
-So the agent moves itself, and who started it, into a leaf; processes of others it leaves alone and looks further up.
+Except for the root group, the kernel forbids processes in a group that gives controllers to its children. The agent
+therefore moves itself and the processes started with it into a leaf. If there are others, it tries a group further up.
 https://docs.kernel.org/admin-guide/cgroup-v2.html, "No Internal Process Constraint"
 """
 
@@ -16,26 +16,26 @@ from pathlib import Path
 from runners.agent.sandbox.processes import ancestors_of, read, tree_of
 
 CONTROLLERS = ("memory", "pids", "cpuset")
-"""The first is a must; the others are handed on where the kernel lets us."""
+"""The first is required. The others are enabled if the kernel allows it."""
 LEAF = "agent"
 SYSTEMD = Path("/run/systemd/system")
 SWEEPS = 20
-"""How often a group is emptied: what it holds may fork meanwhile."""
+"""Number of attempts to empty a group, because its processes may fork meanwhile."""
 NOT_MOUNTED = "no cgroup v2 hierarchy is mounted (mount -t cgroup2 none /sys/fs/cgroup)"
 Movable = Callable[[set[int]], set[int]]
 
 
 @dataclass(frozen=True)
 class Home:
-    """Where groups can be made, or why nowhere."""
+    """The folder in which groups can be made, or the reason why there is none."""
 
     folder: Path | None
     why_not: str = ""
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a process stands in the unified hierarchy."""
+class CgroupPlace:
+    """A process's place in the unified hierarchy."""
 
     mount: Path
     own: Path
@@ -55,7 +55,7 @@ def find_home(controllers: tuple[str, ...] = CONTROLLERS) -> Home:
     return Home(None, "; ".join(complaints))
 
 
-def find_place(mountinfo: str, groups: str) -> Place | str:
+def find_place(mountinfo: str, groups: str) -> CgroupPlace | str:
     """From /proc/self/mountinfo and /proc/self/cgroup; words where there is none."""
     path = next((line[3:] for line in groups.splitlines() if line.startswith("0::")), None)
     if path is None or path.startswith("/.."):
@@ -66,7 +66,7 @@ def find_place(mountinfo: str, groups: str) -> Place | str:
         if right.startswith("cgroup2 ") and len(fields) > 4:
             root, mount = _unescaped(fields[3]), Path(_unescaped(fields[4]))
             if Path(path).is_relative_to(root):
-                return Place(mount, mount / Path(path).relative_to(root))
+                return CgroupPlace(mount, mount / Path(path).relative_to(root))
     return NOT_MOUNTED
 
 
@@ -74,11 +74,11 @@ def _unescaped(word: str) -> str:
     return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), word)
 
 
-def candidates(place: Place, systemd: bool) -> Iterator[Path]:
+def candidates(place: CgroupPlace, systemd: bool) -> Iterator[Path]:
     """Our own group, before it the one whose leaf we are already, after it those above.
 
-    Not above one that bounds memory: our commands would escape a limit that somebody has set on us. Nor, where systemd
-    runs, above our own: what was not delegated to us is systemd's alone to change.
+    Groups above one that bounds memory are left out, because commands would escape a limit set on the agent. If systemd
+    runs, groups above our own are left out, because only systemd may change groups that it has not delegated.
     """
     if place.own.name == LEAF and place.own != place.mount:
         yield place.own.parent

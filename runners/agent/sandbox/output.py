@@ -1,15 +1,15 @@
-"""Keeps what a command prints within bounds, and the supervisor's own lines out of it."""
+"""Bounds a command's output and separates it from the supervisor's own lines."""
 
 from collections.abc import Callable
 
-from runners.agent.sandbox.supervisor import Report, split_report
+from runners.agent.sandbox.supervisor import SupervisorReport, split_report
 
 TAIL_BYTES = 8 * 1024
 """Longer than any report."""
 
 
 class BoundedStream:
-    """The first `limit` bytes of a stream and its last few; everything between is counted and dropped."""
+    """The first `limit` bytes of a stream and its last few. Bytes in between are counted and dropped."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -23,7 +23,7 @@ class BoundedStream:
         self.tail = (self.tail + chunk)[-TAIL_BYTES:]
 
     def text(self, without_last: int = 0) -> tuple[str, bool]:
-        """What is kept of all but the last bytes, and whether something was cut off."""
+        """The kept text without the last bytes, and whether it was truncated."""
         wanted = self.total - without_last
         kept = bytes(self._head[: min(wanted, self._limit)])
         return kept.decode("utf-8", "replace"), wanted > self._limit
@@ -61,7 +61,7 @@ class Output:
         if self._on_output is not None and chunk:
             self._on_output(chunk)
 
-    def report(self) -> tuple[Report | None, int]:
+    def report(self) -> tuple[SupervisorReport | None, int]:
         """The supervisor's report and how many bytes of stdout it takes."""
         found = split_report(self.stdout.tail, self._nonce)
         if found is None:

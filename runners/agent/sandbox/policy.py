@@ -1,12 +1,19 @@
-"""What confines a command, said once for every backend: policy in, outcome out."""
+"""The policy that all backends enforce on a command, and the outcome that they return."""
 
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Event
-from typing import Protocol
+from socket import socket
+from threading import Event, Thread
+from typing import Literal, Protocol, Self
 
-from runners.protocol import Witness
+from runners.wire.protocol import Witness
+
+PATIENCE = 4
+"""A command with a limit on processor time ends after this multiple of its wall time, however little it was given."""
+User = Literal["contestant", "checker"]
+"""The two users of a slot: a contestant's program must not reach the checker that judges it."""
 
 
 @dataclass(frozen=True)
@@ -19,6 +26,14 @@ class Limits:
     file_bytes: int
     workspace_bytes: int
     output_bytes: int
+    processor_seconds: float | None = None
+    """If set, a command past `wall_seconds` goes on until its processes have used this much processor time in all, at
+    most for `longest_seconds`. Load by other commands therefore does not end it."""
+
+    @property
+    def longest_seconds(self) -> float:
+        """Wall time after which the command ends in any case."""
+        return self.wall_seconds if self.processor_seconds is None else PATIENCE * self.wall_seconds
 
 
 @dataclass(frozen=True)
@@ -37,7 +52,8 @@ class Command:
     `image` matters to docker alone; `gpu_uuids` names the devices let in. `trace` asks the supervisor to witness
     how the command's programs end (builds are not traced). `harness` is `separate` where the solution's code never
     shares a process with the harness: only then can the end of a Python script be seen rather than believed.
-    `niceness` lets other commands have the cores first.
+    `niceness` lets other commands have the cores first. An agent that runs as root runs the command as the `user` of
+    its `slot`.
     """
 
     shell: str
@@ -51,6 +67,7 @@ class Command:
     harness: str = "in_process"
     niceness: int = 0
     slot: int = 0
+    user: User = "contestant"
     cancelled: Event = field(default_factory=Event)
     on_output: Callable[[bytes], None] | None = None
 
@@ -78,28 +95,69 @@ class Outcome:
         return self.exit_code == 0 and not (self.timed_out or self.memory_exceeded or self.cancelled)
 
 
-class SandboxUnavailable(Exception):
-    """This machine cannot run the sandbox; the message says why and how to mend it."""
+class Running:
+    """A started command. Its limits hold until it ends. Leaving the `with` block ends it and waits for that.
 
+    A thread of its own starts the command and attends it, because the kernel kills a sandbox together with the thread
+    that started it. If this process dies, the command is killed.
+    """
 
-class SandboxFault(Exception):
-    """The sandbox itself failed: a platform error, never the contestant's."""
+    def __init__(self, attend: Callable[[Event], Outcome], channel: socket | None) -> None:
+        """`attend` starts the command. It returns when the command has ended; it ends it if the event is set."""
+        self._channel = channel
+        self._stopped = Event()
+        self._outcome: Future[Outcome] = Future()
+        Thread(target=self._attend, args=(attend,), name="sandbox", daemon=True).start()
+
+    def _attend(self, attend: Callable[[Event], Outcome]) -> None:
+        try:
+            self._outcome.set_result(attend(self._stopped))
+        except BaseException as error:  # noqa: BLE001 - `wait` raises it
+            self._outcome.set_exception(error)
+        finally:
+            if self._channel is not None:  # still open if the sandbox did not come up
+                self._channel.close()
+
+    def stop(self) -> None:
+        """Have all processes of the command killed. Returns at once; the outcome will be `cancelled`."""
+        self._stopped.set()
+
+    def wait(self) -> Outcome:
+        """Wait until no process of the command is left. Raises SandboxFault if the sandbox itself failed."""
+        return self._outcome.result()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+        self._outcome.exception()
 
 
 class Sandbox(Protocol):
-    """One backend. `run` may be called from several threads at once, each with its own `slot`."""
+    """One backend. Commands may run side by side, each with a `slot` and `user` that no other has."""
 
     name: str
     memory_limit_by: str
     memory_limit_why: str
-    """What keeps this machine from a better bound; empty where there is none."""
+    """The reason why this machine has no better bound; empty if it has the best one."""
+
+    def start(self, command: Command, channel: socket | None = None) -> Running:
+        """Start the command and return at once. `Running.wait` raises SandboxFault if the sandbox does not come up.
+
+        The command inherits `channel`, one end of a connected unix socket, as the descriptor that its environment
+        names in PODIUM_CHANNEL_FD. A timeout set on the socket here would make it non-blocking for the command too.
+        The sandbox closes it on this side, so that the other end sees when the command has ended.
+        """
+        ...
 
     def run(self, command: Command) -> Outcome:
         """Run to the end or to a limit; afterwards no process of the command is left. Raises SandboxFault."""
-        ...
+        with self.start(command) as running:
+            return running.wait()
 
     def why_no_gpus(self, uuids: tuple[str, ...]) -> str:
-        """Words on why commands cannot be given these GPUs, and on how to mend it; empty where they can."""
+        """The reason why commands cannot use these GPUs, and the remedy; empty if they can."""
         ...
 
     def close(self) -> None: ...

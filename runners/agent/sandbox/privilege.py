@@ -1,12 +1,16 @@
-"""Which user a slot's commands run as: an agent started as root gives every slot a user that nothing else has."""
+"""Maps a slot to the users that its commands run as. Only an agent started as root can switch to them."""
 
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import get_args
 
-from runners.agent.sandbox.policy import SandboxFault
+from runners.agent.ground.errors import SandboxFault
+from runners.agent.sandbox.policy import Command, User
 
 FIRST_SLOT_UID = 61_000
+USERS: tuple[User, ...] = get_args(User)
+"""Every slot has one uid for each, in this order."""
 
 
 @dataclass(frozen=True)
@@ -14,29 +18,33 @@ class Identity:
     uid: int
     gid: int
     dropped: bool
-    """True where this user belongs to the slot alone, so everything that runs as it may be killed."""
+    """True if only this command runs as this user, so that all its processes may be killed."""
 
 
-def identity_of(slot: int) -> Identity:
+def identity_of(slot: int, user: User) -> Identity:
     if os.geteuid() != 0:
         return Identity(os.geteuid(), os.getegid(), dropped=False)
-    uid = FIRST_SLOT_UID + slot
+    uid = FIRST_SLOT_UID + len(USERS) * slot + USERS.index(user)
     return Identity(uid, uid, dropped=True)
 
 
-def identity_in(workspace: Path, slot: int) -> Identity:
-    """The slot's user, who owns the workspace from here on. Raises SandboxFault where there is no such folder."""
+def identity_for(command: Command) -> Identity:
+    """The user that runs the command. It owns the workspace from here on.
+
+    Raises SandboxFault if there is no workspace.
+    """
+    workspace = command.workspace
     if not workspace.is_dir():
         raise SandboxFault(f"there is no workspace at {workspace}: make the folder before a command is run in it")
-    identity = identity_of(slot)
+    identity = identity_of(command.slot, command.user)
     hand_over(workspace, identity)
     return identity
 
 
 def hand_over(workspace: Path, identity: Identity) -> None:
-    """Make the slot's user own the workspace. Links are not followed; no process of the contestant runs meanwhile.
+    """Give the workspace to the user. Links are not followed; no process of the contestant runs meanwhile.
 
-    Raises SandboxFault where this root may not, as in a user namespace without the slots' users.
+    Raises SandboxFault if this root may not, as in a user namespace that lacks the user.
     """
     if not identity.dropped:
         return

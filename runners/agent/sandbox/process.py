@@ -4,6 +4,9 @@ import os
 import subprocess
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
+from socket import socket
+from threading import Event
 
 from runners.agent.sandbox.cages import Cage
 from runners.agent.sandbox.policy import Outcome
@@ -13,15 +16,22 @@ from runners.agent.sandbox.watch import Received, attend
 CHUNK_BYTES = 1 << 16
 
 
-def run_supervised(arguments: Sequence[str], orders: Orders, cage: Cage) -> Outcome:
-    """Run a program whose descendant is the supervisor. Raises SandboxFault where the sandbox never came up."""
-    return attend(PipeChannel(arguments, cage), orders, cage)
+def run_supervised(
+    arguments: Sequence[str], orders: Orders, cage: Cage, channel: socket | None, stopped: Event
+) -> Outcome:
+    """Run a program whose descendant is the supervisor. Raises SandboxFault if the sandbox never came up."""
+    if channel is None:
+        return attend(ProcessHandle(arguments, cage), orders, cage, stopped)
+    handle = ProcessHandle(arguments, cage, (channel.fileno(),))
+    orders = replace(orders, channel=channel.fileno())
+    channel.close()
+    return attend(handle, orders, cage, stopped)
 
 
-class PipeChannel:
-    """See `watch.Channel`."""
+class ProcessHandle:
+    """See `watch.Handle`."""
 
-    def __init__(self, arguments: Sequence[str], cage: Cage) -> None:
+    def __init__(self, arguments: Sequence[str], cage: Cage, inherited: Sequence[int] = ()) -> None:
         self._process = subprocess.Popen(
             [*cage.prefix, *arguments],
             stdin=subprocess.PIPE,
@@ -30,6 +40,7 @@ class PipeChannel:
             env=dict(cage.environment),
             cwd="/",
             bufsize=0,
+            pass_fds=inherited,
         )
         assert self._process.stdin and self._process.stdout and self._process.stderr
         self._stdin, self._stdout, self._stderr = self._process.stdin, self._process.stdout, self._process.stderr

@@ -3,8 +3,11 @@
 import os
 import shutil
 import sys
+import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from runners.agent.ground.atomic import write_atomically
 
 SYSTEM_FOLDERS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 TOOLS = ("g++", "gcc", "clang++", "nvcc", "ccache", "cmake", "make", "ninja")
@@ -32,7 +35,7 @@ def interpreter() -> Path:
 
 
 def find_toolchains() -> Toolchains:
-    """What of this machine's tools lies outside /usr, Python's own folders included."""
+    """This machine's tools outside /usr, including Python's folders."""
     python = interpreter()
     folders = set(_python_folders(python))
     programs = [python.parent]
@@ -64,7 +67,7 @@ def _outermost(folders: list[Path]) -> list[Path]:
 
 
 def stage_etc(cache_dir: Path) -> Path:
-    """A folder that stands for /etc: users and hosts of our own, the loader's cache, the host's alternatives."""
+    """A folder to show as /etc: users and hosts of our own, the loader's cache, the host's alternatives."""
     etc = cache_dir / "etc"
     etc.mkdir(parents=True, exist_ok=True, mode=0o755)
     for name, text in ETC_FILES.items():
@@ -75,24 +78,33 @@ def stage_etc(cache_dir: Path) -> Path:
             _replace(etc / name, source.read_bytes())
     alternatives = etc / "alternatives"
     if not alternatives.is_dir() and Path("/etc/alternatives").is_dir():
-        shutil.copytree("/etc/alternatives", alternatives, symlinks=True, dirs_exist_ok=True)
-        alternatives.chmod(0o755)
+        _copy_folder(Path("/etc/alternatives"), alternatives)
     etc.chmod(0o755)
     return etc
 
 
+def _copy_folder(source: Path, target: Path) -> None:
+    """Copy beside `target` and rename: of several agents that start at once, one puts the folder there."""
+    with tempfile.TemporaryDirectory(prefix=".draft-", dir=target.parent.parent) as drafts:
+        draft = Path(drafts, target.name)
+        shutil.copytree(source, draft, symlinks=True)
+        draft.chmod(0o755)
+        try:
+            draft.rename(target)
+        except OSError:
+            if not target.is_dir():
+                raise
+
+
 def _replace(path: Path, data: bytes) -> None:
-    """Written beside and renamed: another agent's sandbox may be reading it."""
+    """Atomically: another agent's sandbox may be reading the file."""
     if path.exists() and path.read_bytes() == data:
         return
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    draft.write_bytes(data)
-    draft.chmod(0o644)
-    draft.rename(path)
+    write_atomically(path, data, mode=0o644)
 
 
 def base_environment(toolchains: Toolchains) -> dict[str, str]:
-    """All that a command finds in its environment, but for what the pipeline adds."""
+    """The environment of a command, without a judge's additions."""
     return {
         "PATH": ":".join(toolchains.search_path),
         "HOME": "/tmp",  # noqa: S108 - private to the sandbox

@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from runners.agent.native import Recipe, find_or_build
-from runners.agent.sandbox.policy import Command, SandboxFault, SandboxUnavailable
-from runners.protocol import Witness
+from runners.agent.ground.errors import SandboxFault, SandboxUnavailable
+from runners.agent.ground.native import Recipe, find_or_build
+from runners.agent.sandbox.policy import Command
+from runners.wire.protocol import Witness
 
 NATIVE = Path(__file__).parent / "native"
 LAUNCHER = Path(__file__).parent / "pylaunch.py"
@@ -43,13 +44,17 @@ def build(cache_dir: Path) -> Path:
 
 @dataclass(frozen=True)
 class Orders:
-    """What one supervisor is told: the command, and how its sandbox shows things."""
+    """The orders of one supervisor: the command, and paths in its sandbox."""
 
     command: Command
     workspace: str
     home: str
     """Folder of the supervisor, its launcher and its shims as the sandbox sees it."""
     environment: Mapping[str, str]
+    channel: int | None = None
+    """Descriptor of the command's channel, if the supervisor inherits it."""
+    door: str = ""
+    """Path in the sandbox of the socket where the supervisor fetches the channel; empty if it inherits it."""
     inherit_environment: bool = False
     owns_everyone: bool = True
     processes: int = 0
@@ -67,10 +72,14 @@ class Orders:
             ("workspace", self.workspace),
             ("launcher", f"{self.home}/{LAUNCHER.name}"),
             ("path_prefix", f"{self.home}/bin"),
-            ("wall_ms", str(max(1, round(limits.wall_seconds * 1000)))),
+            ("wall_ms", _milliseconds(limits.wall_seconds)),
+            ("processor_ms", _milliseconds(limits.processor_seconds) if limits.processor_seconds else "0"),
+            ("longest_ms", _milliseconds(limits.longest_seconds)),
             ("file_bytes", str(limits.file_bytes)),
             ("processes", str(self.processes)),
             ("niceness", str(self.command.niceness)),
+            ("channel", str(-1 if self.channel is None else self.channel)),
+            ("door", self.door),
             ("inherit_environment", str(int(self.inherit_environment))),
             ("trace", str(int(self.command.trace))),
             ("harness_separate", str(int(self.command.harness == "separate"))),
@@ -78,6 +87,10 @@ class Orders:
             ("linger", str(int(self.linger))),
         ]
         return entries + [("env", f"{name}={value}") for name, value in self.environment.items()]
+
+
+def _milliseconds(seconds: float) -> str:
+    return str(max(1, round(seconds * 1000)))
 
 
 def _entry(key: str, value: str) -> bytes:
@@ -88,8 +101,8 @@ def _entry(key: str, value: str) -> bytes:
 
 
 @dataclass(frozen=True)
-class Report:
-    """What the supervisor saw. Times are milliseconds."""
+class SupervisorReport:
+    """The supervisor's observations. Times are milliseconds."""
 
     exit_code: int | None
     signal: int | None
@@ -102,8 +115,8 @@ class Report:
     witness_detail: str
 
 
-def split_report(tail: bytes, nonce: str) -> tuple[int, Report] | None:
-    """Where in the end of stdout the report begins, and the report; None where there is none.
+def split_report(tail: bytes, nonce: str) -> tuple[int, SupervisorReport] | None:
+    """The offset of the report in the end of stdout, and the report; None if there is none.
 
     Only the last line counts, and only with the nonce that the command never saw.
     """
@@ -112,6 +125,6 @@ def split_report(tail: bytes, nonce: str) -> tuple[int, Report] | None:
         return None
     try:
         facts = json.loads(tail[start + len(nonce) + 2 :])
-        return start, Report(**{**facts, "witness": Witness(facts["witness"])})
+        return start, SupervisorReport(**{**facts, "witness": Witness(facts["witness"])})
     except (ValueError, TypeError, KeyError):
         return None

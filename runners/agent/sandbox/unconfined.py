@@ -2,14 +2,18 @@
 
 import os
 import warnings
+from functools import partial
 from pathlib import Path
+from socket import socket
+from threading import Event
 
-from runners.agent.native import default_cache_directory
+from runners.agent.ground.errors import SandboxFault
+from runners.agent.ground.native import default_cache_directory
 from runners.agent.sandbox.bubblewrap import enter
 from runners.agent.sandbox.cages import Cage, MemoryLimit, choose_memory_limit
 from runners.agent.sandbox.gpu import NO_CACHE, find_driver_libraries, gpu_environment
-from runners.agent.sandbox.policy import Command, Outcome, SandboxFault
-from runners.agent.sandbox.privilege import Identity, identity_in, reachable_by_others
+from runners.agent.sandbox.policy import Command, Outcome, Running, Sandbox
+from runners.agent.sandbox.privilege import Identity, identity_for, reachable_by_others
 from runners.agent.sandbox.process import run_supervised
 from runners.agent.sandbox.root import base_environment, find_toolchains, interpreter
 from runners.agent.sandbox.supervisor import Orders, build
@@ -20,8 +24,8 @@ WARNING = (
 )
 
 
-class UnconfinedSandbox:
-    """Keeps limits, not secrets."""
+class UnconfinedSandbox(Sandbox):
+    """Enforces limits but does not hide this machine's files."""
 
     name = "unconfined"
 
@@ -33,21 +37,24 @@ class UnconfinedSandbox:
         self._toolchains = find_toolchains()
         self._driver = find_driver_libraries()
 
-    def run(self, command: Command) -> Outcome:
-        """Run to the end or to a limit. Raises SandboxFault where the command asks for what only a sandbox can do."""
+    def start(self, command: Command, channel: socket | None = None) -> Running:
+        """See `policy.Sandbox`. A mount that stands elsewhere inside than outside is a fault."""
+        return Running(partial(self._attend, command, channel), channel)
+
+    def _attend(self, command: Command, channel: socket | None, stopped: Event) -> Outcome:
         moved = [mount.target for mount in command.mounts if str(mount.source) != mount.target]
         if moved:
             raise SandboxFault(f"unconfined cannot show files elsewhere ({', '.join(moved)}): use bubblewrap")
         identity = self._identity(command)
         cage = self._memory_limit.cage(command.limits)
         arguments = [*enter(self._supervisor, identity, cage), str(self._supervisor), "supervise"]
-        return run_supervised(arguments, self._orders(command, identity, cage), cage)
+        return run_supervised(arguments, self._orders(command, identity, cage), cage, channel, stopped)
 
     def _identity(self, command: Command) -> Identity:
-        """The slot's user, unless tools or workspace lie where it could not go: no private root shows them."""
+        """The slot's user, if it can reach the tools and the workspace, which no private root shows here."""
         needed = [command.workspace, interpreter(), self._supervisor]
         if os.geteuid() == 0 and all(map(reachable_by_others, needed)):
-            return identity_in(command.workspace, command.slot)
+            return identity_for(command)
         return Identity(os.geteuid(), os.getegid(), dropped=False)
 
     def _orders(self, command: Command, identity: Identity, cage: Cage) -> Orders:
@@ -69,11 +76,11 @@ class UnconfinedSandbox:
         return ""
 
     def close(self) -> None:
-        """Nothing is held between commands."""
+        """Do nothing: the sandbox holds no resources between commands."""
 
 
 def tasks_of(uid: int) -> int:
-    """How many tasks a user has already: the kernel counts them against the same limit."""
+    """The number of a user's present tasks, which the kernel counts against the same limit."""
     total = 0
     for entry in os.scandir("/proc"):
         try:

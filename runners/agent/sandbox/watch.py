@@ -1,4 +1,4 @@
-"""Attends a supervised command: feeds its orders, drains its output, keeps its bounds, makes sure of its end."""
+"""Attends a supervised command: sends its orders, reads its output, enforces its bounds and ensures its end."""
 
 import os
 import selectors
@@ -8,17 +8,19 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event
 from typing import Protocol
 
+from runners.agent.ground.errors import SandboxFault
 from runners.agent.sandbox.cages import Cage
 from runners.agent.sandbox.output import Output
-from runners.agent.sandbox.policy import Command, Outcome, SandboxFault
-from runners.agent.sandbox.supervisor import Orders, Report
-from runners.protocol import Witness
+from runners.agent.sandbox.policy import Command, Outcome
+from runners.agent.sandbox.supervisor import Orders, SupervisorReport
+from runners.wire.protocol import Witness
 
 START_SECONDS = 30.0
 GRACE_SECONDS = 3.0
-"""How long the supervisor may take to end a command on its own before the agent does."""
+"""Maximum time for the supervisor to end a command before the agent does."""
 TICK_SECONDS = 0.05
 DRAIN_SECONDS = 0.3
 WORKSPACE_SECONDS = 0.25
@@ -27,19 +29,19 @@ SETUP_FAILED = 125
 """Exit status of a supervisor that could not start the command."""
 
 
-class Channel(Protocol):
-    """A running sandbox as the agent holds it: a process with pipes, or a container with a socket."""
+class Handle(Protocol):
+    """A started sandbox as the agent holds it: a process with pipes, or a container with an attached socket."""
 
     pid: int
 
     def files(self) -> Sequence[int]:
-        """What to wait on for output; non-blocking."""
+        """Non-blocking descriptors that carry output."""
         ...
 
     def send(self, data: bytes) -> None: ...
 
     def receive(self, file: int) -> "Received":
-        """What has come on a file that is ready."""
+        """Read from a descriptor that is ready."""
         ...
 
     def hang_up(self) -> None:
@@ -51,7 +53,7 @@ class Channel(Protocol):
     def kill(self) -> None: ...
 
     def close(self) -> int:
-        """Let go of everything and return the exit status of what was started."""
+        """Release all resources. Returns the exit status of the started program."""
         ...
 
 
@@ -62,9 +64,9 @@ class Received:
     ended: bool = False
 
 
-def attend(channel: Channel, orders: Orders, cage: Cage) -> Outcome:
-    """Run to the end. Raises SandboxFault where the sandbox never came up."""
-    watch = Watch(channel, orders, cage)
+def attend(handle: Handle, orders: Orders, cage: Cage, stopped: Event) -> Outcome:
+    """Run to the end, or until `stopped` is set. Raises SandboxFault if the sandbox never came up."""
+    watch = CommandWatch(handle, orders, cage, stopped)
     try:
         watch.attend()
     finally:
@@ -72,11 +74,12 @@ def attend(channel: Channel, orders: Orders, cage: Cage) -> Outcome:
     return watch.outcome()
 
 
-class Watch:
-    """The agent's side of one command: its clock, its bounds and what it printed."""
+class CommandWatch:
+    """The agent's side of one command: its clock, its bounds and its output."""
 
-    def __init__(self, channel: Channel, orders: Orders, cage: Cage) -> None:
-        self._channel = channel
+    def __init__(self, handle: Handle, orders: Orders, cage: Cage, stopped: Event) -> None:
+        self._handle = handle
+        self._stopped = stopped
         self._orders = orders
         self._command: Command = orders.command
         self._cage = cage
@@ -89,11 +92,11 @@ class Watch:
         self._next_look = self._began + WORKSPACE_SECONDS
 
     def attend(self) -> None:
-        """Until every stream has ended, or a limit was met."""
+        """Attend until every stream has ended or a limit was reached."""
         with suppress(BrokenPipeError):  # a sandbox that failed early has said why on stderr
-            self._channel.send(self._orders.encode())
+            self._handle.send(self._orders.encode())
         with selectors.DefaultSelector() as selector:
-            for file in self._channel.files():
+            for file in self._handle.files():
                 selector.register(file, selectors.EVENT_READ)
             self._pump(selector)
 
@@ -101,9 +104,9 @@ class Watch:
         ended_at: float | None = None
         while selector.get_map():
             for key, _ in selector.select(self._cage.tick_seconds or TICK_SECONDS):
-                self._take(self._channel.receive(key.fd), selector, key.fd)
+                self._take(self._handle.receive(key.fd), selector, key.fd)
             self._check()
-            if ended_at is None and self._channel.has_ended():
+            if ended_at is None and self._handle.has_ended():
                 ended_at = time.monotonic()
             # Some descendant may hold the pipes open although its supervisor is gone.
             if ended_at is not None and time.monotonic() > ended_at + DRAIN_SECONDS:
@@ -121,18 +124,18 @@ class Watch:
         waiting = not self._output.started
         self._output.add_stdout(chunk)
         if waiting and self._output.started:
-            self._deadline = time.monotonic() + self._command.limits.wall_seconds + GRACE_SECONDS
-            self._cage.attach(self._channel.pid)
+            self._deadline = time.monotonic() + self._command.limits.longest_seconds + GRACE_SECONDS
+            self._cage.attach(self._handle.pid)
         if self._orders.linger and chunk.endswith(b"}\n") and self._output.report()[0] is not None:
             self._cage.exceeded()  # a last look before the group goes with its supervisor
-            self._channel.hang_up()
+            self._handle.hang_up()
 
     def _check(self) -> None:
         now = time.monotonic()
-        if self._command.cancelled.is_set() and not self._cancelled:
+        if not self._cancelled and (self._stopped.is_set() or self._command.cancelled.is_set()):
             self._cancelled = True
             self._deadline = now + 1.0
-            self._channel.hang_up()
+            self._handle.hang_up()
         if now > self._deadline:
             self._overdue = True
             self._kill("the supervisor did not end the command in time")
@@ -154,14 +157,14 @@ class Watch:
 
     def _kill(self, reason: str) -> None:
         self._reason = self._reason or reason
-        self._channel.kill()
+        self._handle.kill()
         self._cage.kill()
 
     def end(self) -> None:
-        """Whatever happened, leave nothing behind."""
-        self._channel.kill()
+        """End all processes of the command."""
+        self._handle.kill()
         self._cage.kill()
-        self._status = self._channel.close()
+        self._status = self._handle.close()
 
     def outcome(self) -> Outcome:
         reading = self._cage.close()
@@ -194,9 +197,9 @@ class Watch:
         said = self._output.stderr.text()[0].strip()[-1000:]
         return f"{what} (status {self._status}): {said or self._reason or 'it said nothing'}"
 
-    def _unreported(self) -> Report:
-        """The supervisor died before it could report. Nobody but the command or the agent can have killed it."""
-        return Report(
+    def _unreported(self) -> SupervisorReport:
+        """The report on a supervisor that died before its report. Only the command or the agent can have killed it."""
+        return SupervisorReport(
             exit_code=None,
             signal=signal.SIGKILL,
             timed_out=False,

@@ -4,8 +4,8 @@ import json
 import re
 from typing import Any
 
-from podium.api_client import ApiClient
-from podium.site_config import Site
+from podium.remote.api_client import ApiClient
+from podium.remote.site_config import Site
 from tests.gpu.fleet.organiser import NODE
 from tests.gpu.fleet.pages import Browser, words_of
 from tests.gpu.fleet.report import Failed, Report

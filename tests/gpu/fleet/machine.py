@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from podium.api_client import ApiRefused
+from podium.remote.api_client import ApiRefused
 from tests.e2e.processes import ROOT, Processes, free_port
 from tests.gpu.fleet import remains
 from tests.gpu.fleet.report import Failed, Report
@@ -75,7 +75,8 @@ class Machine(Processes):
         gunicorn = ["-m", "gunicorn", "leaderboard.wsgi", "--bind", f"127.0.0.1:{self.port}"]
         workers = ["--workers", "2", "--threads", "4", "--worker-class", "gthread", "--keep-alive", "75"]
         self.launch("site", [sys.executable, *gunicorn, *workers], self._site_environment)
-        self.launch("worker", [sys.executable, "manage.py", "site_worker"], self._site_environment)
+        worker = ["-m", "celery", "-A", "leaderboard", "worker", "--beat", "--pool", "threads", "--loglevel", "WARNING"]
+        self.launch("worker", [sys.executable, *worker], self._site_environment)
 
     def start_node(self, token: str) -> None:
         own = {

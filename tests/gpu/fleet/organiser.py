@@ -67,7 +67,7 @@ def publish(admin: Browser, draft: Draft, report: Report) -> None:
     answer = admin.fill(f"{page}/change/", {"is_public": "on"})
     if "was changed successfully" not in answer.text:
         raise Failed(f"the release was not made public: {words_of(answer.text)[:600]}")
-    published = report_of(admin.fill(f"{page}/act/publish/"))
+    published = report_of(admin.fill(f"{page}/act/publish/", {"unverified_reason": "verified later in this run"}))
     for line in [*offered.splitlines(), *published.splitlines()]:
         report.say(line)
 

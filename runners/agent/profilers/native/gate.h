@@ -1,8 +1,8 @@
 // Makes a benchmark wait, before its first work on the device and after every pause, until the node gives it the device.
 //
-// The page is a file that the node shares with all processes of one run; porter.cpp and runners/agent/gpu/gate.py are
-// its other side and have the same layout. The gate keeps others' times quiet; it guards no secret, and a program that
-// ignores it gains nothing for itself.
+// The page is a file that the node shares with all processes of one run. The porter (devices/gate_native) and
+// devices/gate.py are its other side and have the same layout. The gate keeps others' times quiet; it guards no secret,
+// and a program that ignores it gains nothing for itself.
 #pragma once
 
 #include <fcntl.h>

@@ -16,10 +16,14 @@ struct Orders {
     std::string path_prefix;
     std::vector<std::string> environment;
     long wall_ms = 0;
+    long processor_ms = 0;        // past wall_ms the command goes on until it has used so much; 0: it ends at wall_ms
+    long longest_ms = 0;          // or until so much wall time
     long file_bytes = 0;
     long open_files = 4096;
     long processes = 0;           // RLIMIT_NPROC; 0 leaves the bound to a control group
     long niceness = 0;            // added to the agent's own
+    long channel = -1;            // descriptor of the command's channel, inherited from the agent
+    std::string door;             // or the socket where the agent hands it over
     bool inherit_environment = false;
     bool trace = false;
     bool harness_separate = false;
@@ -59,10 +63,14 @@ inline void apply_order(Orders& orders, const std::string& key, const std::strin
     else if (key == "path_prefix") orders.path_prefix = value;
     else if (key == "env") orders.environment.push_back(value);
     else if (key == "wall_ms") orders.wall_ms = number;
+    else if (key == "processor_ms") orders.processor_ms = number;
+    else if (key == "longest_ms") orders.longest_ms = number;
     else if (key == "file_bytes") orders.file_bytes = number;
     else if (key == "open_files") orders.open_files = number;
     else if (key == "processes") orders.processes = number;
     else if (key == "niceness") orders.niceness = number;
+    else if (key == "channel") orders.channel = number;
+    else if (key == "door") orders.door = value;
     else if (key == "inherit_environment") orders.inherit_environment = number;
     else if (key == "trace") orders.trace = number;
     else if (key == "harness_separate") orders.harness_separate = number;

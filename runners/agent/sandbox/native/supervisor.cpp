@@ -5,10 +5,12 @@
 //                                            join N control groups, stage M folders, drop to UID, exec the program
 //   python… (by name)                        find the real interpreter on PATH and hand it the launcher
 //   nvcc (by name)                           find the real nvcc on PATH; see nvcc_shim.h
+#include "channel.h"
 #include "confine.h"
 #include "files.h"
 #include "nvcc_shim.h"
 #include "orders.h"
+#include "processor_time.h"
 #include "python_shim.h"
 #include "witness.h"
 
@@ -52,6 +54,8 @@ struct Started {
     int error;
 };
 
+constexpr int kGate = 3, kReport = 4, kChannel = 5;  // the child's descriptors
+
 static std::vector<char*> pointers(std::vector<std::string>& texts) {
     std::vector<char*> list;
     for (std::string& text : texts) list.push_back(text.data());
@@ -63,7 +67,7 @@ static bool names(const std::string& entry, const char* variable) {
     return entry.compare(0, strlen(variable), variable) == 0 && entry[strlen(variable)] == '=';
 }
 
-static std::vector<std::string> environment_for(const Orders& orders, int end_signal) {
+static std::vector<std::string> environment_for(const Orders& orders, int channel, int end_signal) {
     std::vector<std::string> all;
     if (orders.inherit_environment)
         for (char** entry = environ; *entry; ++entry) all.emplace_back(*entry);
@@ -76,20 +80,21 @@ static std::vector<std::string> environment_for(const Orders& orders, int end_si
     if (path == all.end()) path = all.insert(all.end(), "PATH=/usr/local/bin:/usr/bin:/bin");
     if (!orders.path_prefix.empty()) *path = "PATH=" + orders.path_prefix + ":" + path->substr(5);
     if (!orders.launcher.empty()) all.push_back("PODIUM_LAUNCHER=" + orders.launcher);
+    if (channel != kNoChannel) all.push_back("PODIUM_CHANNEL_FD=" + std::to_string(kChannel));
     if (orders.trace) all.push_back("PODIUM_END_SIGNAL=" + std::to_string(end_signal));
     return all;
 }
 
-constexpr int kGate = 3, kReport = 4;
-
-static void keep_only_our_streams(int gate, int report) {
+static void keep_only_our_streams(int gate, int report, int channel) {
     int nothing = open("/dev/null", O_RDONLY);
     int kept_gate = fcntl(gate, F_DUPFD, 10), kept_report = fcntl(report, F_DUPFD, 10);
+    int kept_channel = fcntl(channel, F_DUPFD, 10);  // -1 where there is none
     dup2(nothing, 0);
     dup2(kept_gate, kGate);
     dup3(kept_report, kReport, O_CLOEXEC);
-    if (syscall(436 /* close_range */, kReport + 1, ~0u, 0) == 0) return;
-    for (int file = kReport + 1; file < 4096; ++file) close(file);
+    const int end = dup2(kept_channel, kChannel) == kChannel ? kChannel + 1 : kChannel;
+    if (syscall(436 /* close_range */, end, ~0u, 0) == 0) return;
+    for (int file = end; file < 4096; ++file) close(file);
 }
 
 static void reset_signals() {
@@ -126,8 +131,8 @@ static void step_back(long niceness) {
     close(session);
 }
 
-[[noreturn]] static void run_child(Orders& orders, std::vector<std::string>& environment, int gate, int report) {
-    keep_only_our_streams(gate, report);
+[[noreturn]] static void run_child(Orders& orders, std::vector<std::string>& environment, int gate, int report, int channel) {
+    keep_only_our_streams(gate, report, channel);
     setsid();
     reset_signals();
     if (!wait_for_the_witness(orders) && orders.trace) environment.pop_back();  // nobody would swallow the end signal
@@ -173,15 +178,17 @@ static void kill_everything(const Orders& orders) {
     else kill_tree(getpid());
 }
 
+constexpr double kLookMs = 100;  // between two looks at the processor time of a command that is past its wall time
+
 class Supervision {
   public:
     Supervision(const Orders& orders, Witness& witness, pid_t child) : orders_(orders), witness_(witness), child_(child) {}
 
     Ending watch() {
-        double deadline = now_ms() + static_cast<double>(orders_.wall_ms);
+        began_ms_ = now_ms();
         while (!ending_.ended && !ending_.cancelled && !ending_.timed_out) {
             if (collect_one()) continue;
-            double left = deadline - now_ms();
+            double left = left_ms();
             if (left <= 0) ending_.timed_out = true;
             else wait_for_news(left);
         }
@@ -190,6 +197,18 @@ class Supervision {
     }
 
   private:
+    // Until the command is out of time, as far as that is known now; 0 or less where it is.
+    double left_ms() {
+        const double spent_ms = now_ms() - began_ms_;
+        const double limit_ms = static_cast<double>(orders_.wall_ms);
+        if (orders_.processor_ms == 0 || spent_ms < limit_ms) return limit_ms - spent_ms;
+        const double longest_left_ms = static_cast<double>(orders_.longest_ms) - spent_ms;
+        if (spent_ms < next_look_ms_) return std::min(longest_left_ms, next_look_ms_ - spent_ms);
+        next_look_ms_ = spent_ms + kLookMs;
+        const bool is_used_up = descendants_have_used(static_cast<double>(orders_.processor_ms));
+        return is_used_up ? 0 : std::min(longest_left_ms, kLookMs);
+    }
+
     bool collect_one() {
         int status = 0;
         pid_t task = waitpid(-1, &status, WNOHANG | __WALL);
@@ -236,6 +255,7 @@ class Supervision {
     Witness& witness_;
     pid_t child_;
     Ending ending_;
+    double began_ms_ = 0, next_look_ms_ = 0;
 };
 
 static std::string json_text(const std::string& text) {
@@ -248,8 +268,7 @@ static std::string json_text(const std::string& text) {
 static void send_report(const Orders& orders, const Witness& witness, const Ending& ending) {
     rusage usage{};
     getrusage(RUSAGE_CHILDREN, &usage);
-    double cpu_ms = static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1e3 +
-                    static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e3;
+    double cpu_ms = waited_for_cpu_ms();
     bool exited = ending.ended && WIFEXITED(ending.status);
     int killed_by = ending.ended ? WTERMSIG(ending.status) : SIGKILL;
     char numbers[512];
@@ -301,14 +320,16 @@ static int supervise() {
     Orders orders = read_orders();
     std::string folder = enter_workspace(orders);
     int end_signal = SIGRTMIN + 4 + static_cast<int>(strtoul(orders.nonce.substr(0, 6).c_str(), nullptr, 16) % 20);
-    std::vector<std::string> environment = environment_for(orders, end_signal);
+    int channel = open_channel(orders);
+    std::vector<std::string> environment = environment_for(orders, channel, end_signal);
     int gate[2], report[2];
     if (pipe2(gate, O_CLOEXEC) != 0 || pipe2(report, O_CLOEXEC) != 0) die("cannot make pipes");
     std::string hello = orders.nonce + "\n";
     write_all(1, hello.data(), hello.size());
     pid_t child = fork();
     if (child < 0) die("cannot fork");
-    if (child == 0) run_child(orders, environment, gate[0], report[1]);
+    if (child == 0) run_child(orders, environment, gate[0], report[1], channel);
+    close(channel);  // its other end must see the command's end as its end
     close(gate[0]);
     close(report[1]);
     Witness witness(orders, folder, end_signal);

@@ -1,0 +1,73 @@
+"""Runs trials of solutions before submission: with high priority, shown only to their user, deleted after a day."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+
+from leaderboard import blobs
+from leaderboard.errors import Conflict, NotAllowed, Refused
+from leaderboard.models import Entrant, ProblemTrack, Track, Trial, TrialState
+from leaderboard.models.trial import OPEN_TRIALS
+from leaderboard.signals import trials_queued
+from leaderboard.submission_rules import check_is_open, check_tracks
+from problems.formats.submission import SampleDraft
+from problems.models import Problem, Release
+from runners.wire.protocol import Report
+
+MAX_OPEN_TRIALS = 3
+"""Maximum number of open trials per user."""
+TRIAL_PRIORITY = 20
+"""Higher than typed code's, because trials are short and their user waits."""
+KEPT_FOR = timedelta(days=1)
+
+
+def try_solution(user: Any, problem: Problem, track: Track, draft: SampleDraft) -> Trial:
+    """Queue one solution as a trial. Raises NotAllowed, Refused or Conflict, and then stores nothing."""
+    _check(user, problem, track)
+    if draft.invalid_reason:
+        raise Refused("invalid_solution", f"This would not be graded: {draft.invalid_reason}.")
+    sha256 = blobs.store().put(draft.record)
+    with transaction.atomic():
+        _check_room(user)
+        trial = Trial.objects.create(
+            user=user, problem=problem, track=track, solution_sha256=sha256, solution_bytes=len(draft.record)
+        )
+        trials_queued.send(Trial, trial_ids=[trial.pk], priority=TRIAL_PRIORITY)
+    return trial
+
+
+def _check(user: Any, problem: Problem, track: Track) -> None:
+    release = problem.release
+    if not Release.objects.visible_to(user).filter(pk=release.pk).exists():
+        raise NotAllowed("no_such_release", f"There is no release {release.slug!r} that you may see.")
+    if not Entrant.objects.submittable_by(user).exists():
+        raise NotAllowed("no_entrant", "Only those who may submit for an entrant may try a solution. Create yours.")
+    check_is_open(release)
+    check_tracks(release, [track])
+    skipped = ProblemTrack.objects.filter(problem=problem, track=track).exclude(skip_reason="").first()
+    if skipped is not None:
+        raise Refused("skipped", f"{problem.task_id} cannot run on {track.slug}: it {skipped.skip_reason}.")
+
+
+def _check_room(user: Any) -> None:
+    """Lock the user, so that simultaneous requests wait. Raises Conflict if MAX_OPEN_TRIALS of the user are open."""
+    list(User.objects.select_for_update(no_key=True).filter(pk=user.pk).values_list("pk"))
+    if Trial.objects.filter(user=user, state__in=OPEN_TRIALS).count() >= MAX_OPEN_TRIALS:
+        raise Conflict("too_many_trials", f"{MAX_OPEN_TRIALS} of your trials are under way; wait until one has ended.")
+
+
+def end_trial(trial: Trial, report: Report) -> None:
+    """Store the trial's outcome. A trial has no result, so nothing else changes."""
+    outcome = report.model_dump(mode="json", include={"verdict", "reason", "steps", "cases"})
+    Trial.objects.filter(pk=trial.pk, state__in=OPEN_TRIALS).update(
+        state=TrialState.DONE, outcome=outcome, ended_at=timezone.now()
+    )
+
+
+def forget_old_trials() -> int:
+    """Delete trials older than a day, with their jobs. Returns their number."""
+    old = Trial.objects.filter(created_at__lt=timezone.now() - KEPT_FOR).exclude(state=TrialState.LEASED)
+    return old.delete()[1].get(Trial._meta.label, 0)

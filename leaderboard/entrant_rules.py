@@ -1,0 +1,30 @@
+"""Rules for new entrants: their names, and the kinds that a user may make."""
+
+from typing import Any
+
+from django.utils.text import slugify
+
+from leaderboard.models import Entrant
+from leaderboard.models.entrant import EntrantKind
+
+OWN_KINDS = (EntrantKind.MODEL, EntrantKind.AGENT, EntrantKind.PERSON)
+
+
+def slug_of(name: str) -> str:
+    """The address made from a name. It never begins with an underscore, as those of system entrants do."""
+    return slugify(name)[:100]
+
+
+def why_bad_name(name: str) -> str:
+    """Why the name is refused; empty where a new entrant may have it."""
+    slug = slug_of(name)
+    if not slug or name.startswith("_"):
+        return "Use at least one letter or digit, and begin with one: the address is made from the name."
+    if Entrant.objects.filter(slug=slug).exists():
+        return f"An entrant at the address “{slug}” is here already. Choose another name."
+    return ""
+
+
+def kinds_for(user: Any) -> tuple[EntrantKind, ...]:
+    """Only organisers make baselines. Nobody makes system entrants: they are the site's own."""
+    return (*OWN_KINDS, EntrantKind.BASELINE) if user.is_staff else OWN_KINDS

@@ -1,0 +1,1 @@
+"""Graded results that were measured elsewhere."""

@@ -1,0 +1,26 @@
+"""`manage.py verify_release SLUG --track TRACK`: queue the checks of a release, or say how far they are."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from leaderboard.actions.verify import verify
+from leaderboard.management.words import as_command_errors, release_named, tracks_named
+from leaderboard.verification import missing_lines, verification_report, verified_lines
+
+
+class Command(BaseCommand):
+    help = "Have a node run the references, empty solutions and known-bad ones. Run it again to see how far it is."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("slug")
+        parser.add_argument("--track", required=True, help="A track on which the release is offered.")
+
+    def handle(self, *_: Any, slug: str, track: str, **__: Any) -> None:
+        release, (chosen,) = release_named(slug), tracks_named([track])
+        with as_command_errors():
+            verify(None, release, chosen)
+        missing = missing_lines(release) or ["Every problem is verified."]
+        lines = [*verification_report(release, chosen).lines, *verified_lines(release), *missing]
+        self.stdout.write("\n".join(lines))

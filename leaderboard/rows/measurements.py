@@ -1,0 +1,132 @@
+"""The rows of a result's measurements, of baselines that results share, and the rule which times may rank."""
+
+import hashlib
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from django.utils import timezone
+
+from leaderboard.models import Evaluation, Measurement, ProblemTrack, Result
+from leaderboard.models.evaluation import SHARED_KEY_CHARACTERS
+from leaderboard.rows.origin import Origin
+from runners.wire.protocol import Clock, MeasurementReport, Purpose, Report, Role, TimingPolicy, Verdict, Witness
+from scoring.throughput import geometric_mean
+
+RANKING_CLOCKS = frozenset({Clock.OUTSIDE, Clock.IN_PROCESS})
+
+
+def store_measurements(result: Result, report: Report, verdict: Verdict, origin: Origin) -> None:
+    """Store the report's measurements, and note the primary baseline of a live evaluation on its track."""
+    baselines: dict[str, Measurement] = {}
+    for one in report.measurements:
+        if one.role == Role.BASELINE:
+            row = _baseline(result, one, report, ranks=origin.vouched and one.clock in RANKING_CLOCKS)
+            baselines |= {one.case: row} if one.is_primary else {}
+    candidates = [
+        _row(
+            result,
+            one,
+            report,
+            baseline=baselines.get(one.case),
+            ranks=origin.vouched and may_rank(one, report, verdict),
+        )
+        for one in report.measurements
+        if one.role == Role.CANDIDATE
+    ]
+    Measurement.objects.bulk_create(candidates)
+    if baselines and result.evaluation.purpose == Purpose.LIVE:
+        _note_baseline(result.evaluation, list(baselines.values()))
+
+
+def may_rank(one: MeasurementReport, report: Report, verdict: Verdict) -> bool:
+    """Whether a time ranks: its clock may rank, and the harness was seen to end in the test and in the timed runs."""
+    witnessed = one.witness == Witness.SEEN and report.witness == Witness.SEEN
+    return verdict == Verdict.PASSED and one.clock in RANKING_CLOCKS and witnessed
+
+
+def is_provisional(measured_under: str, promised: str) -> bool:
+    """Whether times were measured under a weaker timing policy than the release promises, so that they do not rank."""
+    return promised == TimingPolicy.RANKED and measured_under == TimingPolicy.QUICK
+
+
+def _baseline(result: Result, one: MeasurementReport, report: Report, *, ranks: bool) -> Measurement:
+    """The baseline's row: the result's own, or the shared row of its key, which is created once."""
+    if not one.shared:
+        row = _row(result, one, report, ranks=ranks)
+        row.save()
+        return row
+    fresh = _row(None, one, report, ranks=ranks, evaluation=result.evaluation)
+    values = {field: getattr(fresh, field) for field in _SHARED_FIELDS}
+    row, _ = Measurement.objects.get_or_create(
+        problem_id=fresh.problem_id, track_id=fresh.track_id, shared_key=_shared_key(one), defaults=values
+    )
+    return row
+
+
+def _shared_key(one: MeasurementReport) -> str:
+    """A name of at most SHARED_KEY_CHARACTERS, which differs where the key or the case differs."""
+    name = f"{one.key}:{one.case}"
+    if len(name) <= SHARED_KEY_CHARACTERS:
+        return name
+    digest = hashlib.sha256(name.encode()).hexdigest()
+    return f"{name[: SHARED_KEY_CHARACTERS - len(digest) - 1]}~{digest}"
+
+
+_SHARED_FIELDS = (
+    "role", "case", "median_ms", "ci_low_ms", "ci_high_ms", "runs_ms", "clock", "work_checked", "witness", "ranks",
+    "device", "provenance", "measured_at", "baseline_name", "is_primary", "calls_ms", "calls",
+)  # fmt: skip
+
+
+def _row(
+    result: Result | None,
+    one: MeasurementReport,
+    report: Report,
+    *,
+    ranks: bool,
+    baseline: Measurement | None = None,
+    evaluation: Evaluation | None = None,
+) -> Measurement:
+    place = evaluation if result is None else result.evaluation
+    if place is None:
+        raise ValueError("a measurement belongs to a result or names its evaluation")
+    return Measurement(
+        result=result,
+        problem_id=place.problem_id,
+        track_id=place.track_id,
+        role=one.role,
+        case=one.case,
+        baseline_name=one.baseline if one.role == Role.BASELINE else "",
+        is_primary=one.is_primary,
+        baseline=baseline,
+        median_ms=one.median_ms,
+        ci_low_ms=one.ci_low_ms,
+        ci_high_ms=one.ci_high_ms,
+        runs_ms=one.runs_ms,
+        calls_ms=one.calls_ms,
+        calls=one.calls.model_dump(mode="json") if one.calls else None,
+        clock=one.clock,
+        work_checked=one.work_checked,
+        witness=one.witness,
+        ranks=ranks,
+        device=one.device or None,
+        provenance=report.provenance.model_dump(mode="json"),
+        measured_at=_when(one.measured_at),
+    )
+
+
+def _when(text: str) -> Any:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return timezone.now()
+    return moment if timezone.is_aware(moment) else timezone.make_aware(moment)
+
+
+def _note_baseline(evaluation: Evaluation, baselines: Sequence[Measurement]) -> None:
+    rankable = all(one.ranks for one in baselines)
+    known = ProblemTrack.objects.filter(problem_id=evaluation.problem_id, track_id=evaluation.track_id)
+    known.exclude(has_rankable_baseline=True).update(
+        has_rankable_baseline=rankable, baseline_median_ms=geometric_mean(one.median_ms for one in baselines)
+    )

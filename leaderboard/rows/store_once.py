@@ -1,0 +1,45 @@
+"""Stores a submission with its samples and queues their evaluations; the same submission again stores nothing."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import IntegrityError, transaction
+
+from leaderboard.models import Submission
+from leaderboard.models.audit import record
+from leaderboard.rows.evaluations import make_evaluations, queue_evaluations
+from leaderboard.rows.submissions import SubmissionMetadata, store_blobs, store_samples, twin
+from leaderboard.standings import count
+from problems.formats.submission import SubmissionDraft
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """`created` is False when this very submission was here already; nothing was stored again."""
+
+    submission: Submission
+    created: bool
+
+
+def store_once(user: Any, metadata: SubmissionMetadata, draft: SubmissionDraft, identity: str) -> Receipt:
+    """The submission of this identity, stored and queued where it is new. Checks no permission: the caller does."""
+    if found := twin(identity):
+        return Receipt(found, created=False)
+    try:
+        return Receipt(_store(user, metadata, draft, identity), created=True)
+    except IntegrityError:
+        if found := twin(identity):  # another request stored the same submission between our look and our insert
+            return Receipt(found, created=False)
+        raise
+
+
+def _store(user: Any, metadata: SubmissionMetadata, draft: SubmissionDraft, identity: str) -> Submission:
+    stored = store_blobs(draft.samples)
+    with transaction.atomic():
+        submission, samples = store_samples(user, metadata, draft, identity, stored)
+        for track in metadata.tracks:
+            make_evaluations(submission, track, samples)
+        queue_evaluations(submission)
+        count.settle(submission, user)
+        record(user, "submit", submission, samples=len(samples), digest=draft.digest[:12])
+    return submission

@@ -1,0 +1,1 @@
+"""Computes scores and ranked rows from results."""

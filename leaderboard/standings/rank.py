@@ -1,0 +1,261 @@
+"""Ranks: makes standings from a track's aggregates, and rebuilds or checks all of them from results and decisions."""
+
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from django.conf import settings
+from django.db import InterfaceError, OperationalError, transaction
+from django.db.models import F, Q
+from django.utils import timezone
+
+from leaderboard.models import Counted, Decision, ProblemScore, ProblemTrack, ReleaseTrack, Standing
+from leaderboard.models.decision import DecisionKind
+from leaderboard.models.entrant import EntrantKind
+from leaderboard.rates import bound_ms
+from leaderboard.standings import rankable, scores
+from leaderboard.standings.standing_rows import standing_rows
+from problems.models import Release
+from problems.spec.case import Case
+from problems.spec.ranking import checked_weights, weights_of_problems
+from scoring.arrays import FloatArray
+from scoring.board import BoardScores, score_board
+from scoring.board_input import BoardInput
+from scoring.fast_p import THRESHOLDS
+from scoring.throughput import PER_MS_TO_GIGA_PER_S, geometric_mean
+
+logger = logging.getLogger("podium.ranking")
+_COUNTS = ("n_samples", "n_passed", "n_pending", "n_unresolved", "n_skipped", "n_time_flagged", "n_timed")
+_SUMS = ("ln_speedup_sum", "correct_ln_sum", "best_ms")
+
+
+@dataclass(frozen=True)
+class BoardArrays:
+    """The arrays of one release and track, with the objects along their axes."""
+
+    release: Release
+    track_id: int
+    counted: Sequence[Counted]
+    problem_ids: Sequence[int]
+    groups: Sequence[str]
+    input: BoardInput
+
+
+def rank_touched() -> int:
+    """Rank every track whose aggregates changed since its last ranking. Returns the number of ranked tracks.
+
+    A track that cannot be ranked keeps its standings and stores the reason. It is tried again after its next change.
+    """
+    stale = ReleaseTrack.objects.exclude(touched_at=None).filter(
+        Q(ranked_at=None) | Q(touched_at__gt=F("ranked_at")),
+        Q(ranking_failed_at=None) | Q(touched_at__gt=F("ranking_failed_at")),
+    )
+    return sum(_try(place) for place in stale.select_related("release", "track"))
+
+
+def _try(place: ReleaseTrack) -> bool:
+    """Rank one track. Returns whether that succeeded. An error is logged and stored on the row."""
+    try:
+        rank(place)
+    except (OperationalError, InterfaceError):
+        logger.exception("ranking of %s failed; trying again at the next tick", place)
+    except Exception as error:  # one faulty track must not stop the others
+        logger.exception("%s cannot be ranked", place)
+        ReleaseTrack.objects.filter(pk=place.pk).update(
+            ranking_failed_at=place.touched_at, ranking_error=why_unranked(place, error)
+        )
+    else:
+        return True
+    return False
+
+
+def why_unranked(place: ReleaseTrack, error: Exception) -> str:
+    """The faults of the release in words; if it has none, the error itself."""
+    return " ".join(rankable.faults(place.release)) or f"Ranking failed: {type(error).__name__}: {error}"[:1000]
+
+
+def rank(place: ReleaseTrack) -> int:
+    """Compute and store the standings of one release on one track. Returns their number.
+
+    They are as of `place.touched_at`, which was read before. A change whose transaction commits later sets a later
+    `touched_at` and is ranked next time.
+    """
+    as_of = place.touched_at or timezone.now()
+    rows = compute(place)
+    with transaction.atomic():
+        kept = [row.entrant_id for row in rows]
+        Standing.objects.filter(release=place.release, track=place.track).exclude(entrant_id__in=kept).delete()
+        Standing.objects.bulk_create(
+            rows,
+            update_conflicts=True,
+            unique_fields=["release", "track", "entrant"],
+            update_fields=[f.name for f in Standing._meta.concrete_fields if f.name not in _KEY_FIELDS],
+            batch_size=200,
+        )
+        ReleaseTrack.objects.filter(pk=place.pk).update(ranked_at=as_of, ranking_error="", ranking_failed_at=None)
+    return len(rows)
+
+
+_KEY_FIELDS = frozenset({"id", "release", "track", "entrant"})
+
+
+def compute(place: ReleaseTrack) -> list[Standing]:
+    """The computed standings, without storing them."""
+    board = load(place)
+    if not board.counted:
+        return []
+    return standing_rows(board.release, board.track_id, board.counted, board.groups, board.input, _scored(board))
+
+
+def _scored(board: BoardArrays) -> BoardScores:
+    return score_board(board.input)
+
+
+def load(place: ReleaseTrack) -> BoardArrays:
+    """Read the aggregates of every counted submission into arrays, in three queries."""
+    release, track_id = place.release, place.track_id
+    counted = list(
+        Counted.objects.filter(release=release, track_id=track_id)
+        .select_related("entrant", "submission")
+        .order_by("entrant_id")
+    )
+    problems = list(release.problems.order_by("position").only("group", "cases"))
+    problem_ids = [one.pk for one in problems]
+    grids = _grids([one.submission_id for one in counted], track_id, problem_ids)
+    rates = _rates([one.timed_cases for one in problems], place.track.peaks, grids["best_ms"])
+    groups = [one.group for one in problems]
+    board_input = _board_input(release, track_id, counted, problem_ids, grids, rates | _weights(release, groups))
+    return BoardArrays(release, track_id, counted, problem_ids, groups, board_input)
+
+
+def _weights(release: Release, groups: Sequence[str]) -> dict[str, FloatArray | None]:
+    """The weights of the problems; None if the release has none."""
+    weights = checked_weights(release.weights)
+    return {"weights": np.array(weights_of_problems(weights, groups)) if weights else None}
+
+
+def _grids(submission_ids: Sequence[int], track_id: int, problem_ids: Sequence[int]) -> dict[str, Any]:
+    """Entrants × problems arrays of every stored count and sum. A missing row is zero (NaN for times)."""
+    shape = (len(submission_ids), len(problem_ids))
+    grids: dict[str, Any] = {name: np.zeros(shape, dtype=np.int64) for name in _COUNTS}
+    grids |= {name: np.zeros(shape) for name in _SUMS}
+    grids["best_ms"][:] = np.nan
+    grids["fast_counts"] = np.zeros((*shape, len(THRESHOLDS)), dtype=np.int64)
+    row_of = {pk: n for n, pk in enumerate(submission_ids)}
+    column_of = {pk: n for n, pk in enumerate(problem_ids)}
+    stored = ProblemScore.objects.filter(submission_id__in=submission_ids, track_id=track_id)
+    names = (*_COUNTS, *_SUMS, "fast_counts")
+    for submission_id, problem_id, *values in stored.values_list("submission_id", "problem_id", *names).iterator(5000):
+        place = row_of[submission_id], column_of[problem_id]
+        for name, value in zip(names, values, strict=True):
+            if value is not None:
+                grids[name][place] = value
+    return grids
+
+
+def _board_input(
+    release: Release, track_id: int, counted: Sequence[Counted], problem_ids: Sequence[int], grids: dict[str, Any],
+    figures: Mapping[str, FloatArray | None],
+) -> BoardInput:  # fmt: skip
+    with_baseline = set(
+        ProblemTrack.objects.filter(
+            track_id=track_id, problem__release=release, has_rankable_baseline=True
+        ).values_list("problem_id", flat=True)
+    )
+    decided = Decision.objects.filter(kind=DecisionKind.PROBLEM_VOIDED, problem__release=release)
+    voided = set(decided.values_list("problem_id", flat=True))
+    return BoardInput(
+        n=grids["n_samples"],
+        passed=grids["n_passed"],
+        pending=grids["n_pending"] + grids["n_unresolved"],
+        skipped=(grids["n_skipped"] > 0) & (grids["n_skipped"] == grids["n_samples"]),
+        ln_speedup_sum=grids["ln_speedup_sum"],
+        correct_ln_sum=grids["correct_ln_sum"],
+        correct_count=grids["n_timed"],
+        fast_counts=grids["fast_counts"],
+        has_rankable_baseline=np.array([pk in with_baseline for pk in problem_ids], dtype=np.bool_),
+        voided=np.array([pk in voided for pk in problem_ids], dtype=np.bool_),
+        rankable=np.array([one.entrant.kind != EntrantKind.BASELINE for one in counted], dtype=np.bool_),
+        release_digest=release.digest,
+        primary=release.primary_metric,
+        ks=tuple(release.offered_ks),
+        time_pending=grids["n_time_flagged"],
+        weights=figures["weights"],
+        gflops=figures["gflops"],
+        roofline=figures["roofline"],
+        draws=settings.BOOTSTRAP_DRAWS,
+    )
+
+
+def _rates(
+    cases: Sequence[Sequence[Case]], peaks: Mapping[str, Any], best_ms: FloatArray
+) -> dict[str, FloatArray | None]:
+    """GFLOPS and share of the roofline of each entrant's fastest ranking sample, E × P; None if no problem has any.
+
+    `cases` holds each problem's cases; figures are geometric means over them. A share is 0 if the entrant has no
+    ranking time, and NaN if the problem declares no work or a peak is unknown.
+    """
+    flops = _known(geometric_mean(one.flops for one in of_problem) for of_problem in cases)
+    least = _known(geometric_mean(bound_ms(one, peaks) for one in of_problem) for of_problem in cases)
+    share = np.where(np.isnan(least), np.nan, np.where(np.isnan(best_ms), 0.0, least / best_ms))
+    return {
+        "gflops": None if np.isnan(flops).all() else flops / best_ms * PER_MS_TO_GIGA_PER_S,
+        "roofline": None if np.isnan(least).all() else share,
+    }
+
+
+def _known(values: Iterable[float | None]) -> FloatArray:
+    return np.array([np.nan if value is None else value for value in values], dtype=float)
+
+
+def rebuild(check: bool = False) -> list[str]:
+    """Recompute every aggregate and standing from results and decisions.
+
+    With `check`, nothing is stored. Returns one line per row whose stored value differs from the recomputed one.
+    """
+    differences: list[str] = []
+    for place in ReleaseTrack.objects.select_related("release", "track").order_by("pk"):
+        differences += _compare_scores(place, store=not check)
+        try:
+            differences += _compare_standings(place)
+        except ValueError as error:
+            differences.append(
+                f"{place.release.slug} on {place.track.slug} cannot be ranked: {why_unranked(place, error)}"
+            )
+        if not check:
+            _try(place)
+    return differences
+
+
+def _compare_scores(place: ReleaseTrack, store: bool) -> list[str]:
+    lines = []
+    for submission in place.release.submissions.filter(tracks=place.track):
+        fresh = {row.problem_id: row for row in scores.computed(submission, place.track)}
+        stored = {row.problem_id: row for row in submission.problem_scores.filter(track=place.track)}
+        for problem_id in sorted(fresh.keys() | stored.keys()):
+            if _values(fresh.get(problem_id)) != _values(stored.get(problem_id)):
+                lines.append(
+                    f"submission {submission.pk}, problem {problem_id} on {place.track.slug}: aggregate differs"
+                )
+        if store:
+            scores.rescore(submission, place.track)
+    return lines
+
+
+def _compare_standings(place: ReleaseTrack) -> list[str]:
+    fresh = {row.entrant_id: row for row in compute(place)}
+    stored = {row.entrant_id: row for row in Standing.objects.filter(release=place.release, track=place.track)}
+    return [
+        f"{place.release.slug} on {place.track.slug}, entrant {entrant_id}: standing differs"
+        for entrant_id in sorted(fresh.keys() | stored.keys())
+        if _values(fresh.get(entrant_id)) != _values(stored.get(entrant_id))
+    ]
+
+
+def _values(row: ProblemScore | Standing | None) -> dict[str, Any] | None:
+    if row is None:
+        return None
+    skip = {"id", "updated_at"}
+    return {f.attname: getattr(row, f.attname) for f in row._meta.concrete_fields if f.name not in skip}

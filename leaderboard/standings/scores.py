@@ -1,0 +1,165 @@
+"""Computes the (submission, problem) aggregates from current results and decisions."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db.models import Exists, OuterRef, QuerySet, Subquery
+from django.utils import timezone
+
+from leaderboard.models import (
+    Decision,
+    Evaluation,
+    EvaluationState,
+    Flag,
+    Measurement,
+    ProblemScore,
+    ReleaseTrack,
+    Submission,
+    SubmissionState,
+    Track,
+)
+from leaderboard.models.decision import DecisionKind
+from problems.models import Release
+from runners.wire.protocol import FlagScope, Role, Verdict
+from scoring.fast_p import THRESHOLDS
+from scoring.throughput import geometric_mean
+
+_PENDING = frozenset({EvaluationState.QUEUED, EvaluationState.LEASED, EvaluationState.CANCELLED})
+
+
+@dataclass
+class _Tally:
+    n_samples: int = 0
+    n_passed: int = 0
+    n_skipped: int = 0
+    n_pending: int = 0
+    n_unresolved: int = 0
+    n_time_flagged: int = 0
+    ln_speedup_sum: float = 0.0
+    correct_ln_sum: float = 0.0
+    n_timed: int = 0
+    fast_counts: list[int] = field(default_factory=lambda: [0] * len(THRESHOLDS))
+    best_speedup: float | None = None
+    best_ms: float | None = None
+    best_evaluation_id: int | None = None
+
+
+def hold(submission_id: int) -> None:
+    """Lock the submission until the transaction ends. Call this before ending evaluations or recomputing aggregates.
+    Otherwise two concurrent transactions would miss each other's changes, and neither would find the submission done.
+
+    Locks are taken in the order entrant, submission, job, attempt, evaluation.
+    """
+    list(Submission.objects.select_for_update(no_key=True).filter(pk=submission_id).values_list("pk"))
+
+
+def touch(release_id: int, track_id: int) -> None:
+    """Mark the track's ranking as stale. The site worker ranks it within seconds."""
+    ReleaseTrack.objects.filter(release_id=release_id, track_id=track_id).update(touched_at=timezone.now())
+
+
+def touch_release(release: Release) -> None:
+    """Mark the ranking as stale on each of the release's tracks that has submissions."""
+    ReleaseTrack.objects.filter(release=release).exclude(touched_at=None).update(touched_at=timezone.now())
+
+
+def rescore(submission: Submission, track: Track, problem_ids: Sequence[int] | None = None) -> None:
+    """Recompute and store the aggregates of these problems (None: all)."""
+    rows = computed(submission, track, problem_ids)
+    fields = [name for name in _Tally.__dataclass_fields__ if name != "best_evaluation_id"]
+    ProblemScore.objects.bulk_create(
+        rows,
+        update_conflicts=True,
+        unique_fields=["submission", "track", "problem"],
+        update_fields=[*fields, "best_evaluation"],
+        batch_size=500,
+    )
+    touch(submission.release_id, track.pk)
+
+
+def computed(submission: Submission, track: Track, problem_ids: Sequence[int] | None = None) -> list[ProblemScore]:
+    """The computed aggregates, without storing them."""
+    evaluations = Evaluation.objects.live().filter(submission=submission, track=track)
+    if problem_ids is not None:
+        evaluations = evaluations.filter(problem_id__in=problem_ids)
+    tallies: dict[int, _Tally] = {}
+    times_ms = _times_ms(evaluations)
+    for row in _facts(evaluations):
+        _add(tallies.setdefault(row["problem_id"], _Tally()), row, times_ms.get(row["current_result"]))
+    return [
+        ProblemScore(submission=submission, track=track, problem_id=problem_id, **tally.__dict__)
+        for problem_id, tally in sorted(tallies.items())
+    ]
+
+
+def _ruling(scope: FlagScope) -> QuerySet[Any]:
+    """The result's flags of this scope with their latest ruling (null: undecided)."""
+    latest = Decision.objects.filter(flag=OuterRef("pk")).order_by("-id").values("kind")[:1]
+    return Flag.objects.filter(result=OuterRef("current_result"), scope=scope).annotate(ruling=Subquery(latest))
+
+
+def _facts(evaluations: QuerySet[Evaluation]) -> Iterable[Mapping[str, Any]]:
+    """One row per evaluation with the inputs of scoring, in a fixed order. Makes one query."""
+    timed = Measurement.objects.filter(result=OuterRef("current_result"), role=Role.CANDIDATE)
+    verdict_flags, time_flags = _ruling(FlagScope.VERDICT), _ruling(FlagScope.TIME)
+    annotated = evaluations.annotate(
+        time_ranks=Exists(timed.filter(ranks=True)),
+        verdict_open=Exists(verdict_flags.filter(ruling=None)),
+        verdict_upheld=Exists(verdict_flags.filter(ruling=DecisionKind.FLAG_UPHELD)),
+        time_open=Exists(time_flags.filter(ruling=None)),
+        time_upheld=Exists(time_flags.filter(ruling=DecisionKind.FLAG_UPHELD)),
+    )
+    return annotated.order_by("problem_id", "pk").values(
+        "pk", "problem_id", "state", "current_result__verdict", "current_result__speedup",
+        "current_result", "time_ranks", "verdict_open", "verdict_upheld", "time_open", "time_upheld",
+    )  # fmt: skip
+
+
+def _times_ms(evaluations: QuerySet[Evaluation]) -> dict[int, float | None]:
+    """Geometric mean over the cases of each result id; None if a case's time may not rank. Makes one query."""
+    rows = Measurement.objects.filter(result__current_of__in=evaluations, role=Role.CANDIDATE).order_by("id")
+    medians: dict[int, list[float | None]] = {}
+    for result_id, median_ms, ranks in rows.values_list("result_id", "median_ms", "ranks"):
+        medians.setdefault(result_id or 0, []).append(median_ms if ranks else None)
+    return {result_id: geometric_mean(cases) for result_id, cases in medians.items()}
+
+
+def _add(tally: _Tally, row: Mapping[str, Any], time_ms: float | None) -> None:
+    tally.n_samples += 1
+    verdict = row["current_result__verdict"]
+    if verdict is None:
+        tally.n_pending += row["state"] in _PENDING
+    elif verdict == Verdict.SKIPPED:
+        tally.n_skipped += 1
+    elif verdict == Verdict.PLATFORM_ERROR or (verdict == Verdict.PASSED and row["verdict_open"]):
+        tally.n_unresolved += 1
+    elif verdict == Verdict.PASSED and not row["verdict_upheld"]:
+        _add_pass(tally, row, time_ms)
+
+
+def _add_pass(tally: _Tally, row: Mapping[str, Any], time_ms: float | None) -> None:
+    tally.n_passed += 1
+    tally.n_time_flagged += row["time_open"]
+    tally.fast_counts[0] += 1  # the first threshold is 0: every pass counts
+    speedup = row["current_result__speedup"]
+    if speedup is None or not row["time_ranks"] or row["time_open"] or row["time_upheld"]:
+        return
+    tally.n_timed += 1
+    tally.ln_speedup_sum += math.log(max(1.0, speedup))
+    tally.correct_ln_sum += math.log(speedup)
+    for place, threshold in enumerate(THRESHOLDS[1:], start=1):
+        tally.fast_counts[place] += speedup > threshold
+    if tally.best_speedup is None or speedup > tally.best_speedup:
+        tally.best_speedup = speedup
+    if time_ms is not None and (tally.best_ms is None or time_ms < tally.best_ms):
+        tally.best_ms, tally.best_evaluation_id = time_ms, row["pk"]
+
+
+def finish_if_done(submission: Submission) -> bool:
+    """Move the submission to `done` if none of its evaluations is queued or running. Returns whether it did."""
+    if submission.has_open_work():
+        return False
+    moved = Submission.objects.filter(pk=submission.pk, state=SubmissionState.ACCEPTED)
+    return bool(moved.update(state=SubmissionState.DONE, finished_at=timezone.now()))

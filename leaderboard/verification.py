@@ -1,0 +1,175 @@
+"""What verifying a release has shown: per track for its organisers, and per problem for its publication.
+
+Verifying is three submissions by hidden system entrants on a track: the references must pass, empty solutions must
+fail, and known-bad ones must get the verdict that the pack states. Their current results are the facts.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count, Max
+
+from leaderboard.models import Evaluation, EvaluationState, ProblemTrack, Track
+from leaderboard.models.entrant import EntrantKind
+from problems.models import Problem, Release
+from problems.spec.kinds import NODE_KINDS
+from runners.wire.protocol import Verdict
+
+REFERENCE, EMPTY, KNOWN_BAD = "_reference", "_empty", "_known-bad"
+"""Slugs and names of the system entrants; nobody else's begins with an underscore."""
+TITLES = {REFERENCE: "Reference solutions", EMPTY: "Empty solutions", KNOWN_BAD: "Known-bad solutions"}
+
+
+@dataclass
+class VerificationReport:
+    """What verifying on one track showed so far: a summary line per check, each followed by its failures."""
+
+    lines: list[str] = field(default_factory=list)
+    passed: bool = True
+    pending: int = 0
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that must be so of a problem; `expected` None: any verdict of the contestant's but passed."""
+
+    entrant: str
+    index: int
+    expected: str | None
+    words: str
+
+    def wrong(self, evaluation: Evaluation | None) -> str:
+        """Why the evaluation does not show it; empty where it does."""
+        if evaluation is None:
+            return f"{self.words} has not been run"
+        result = evaluation.current_result
+        if evaluation.state != EvaluationState.DONE or result is None:
+            return f"{self.words} has not been judged yet"
+        right = result.verdict != Verdict.PASSED if self.expected is None else result.verdict == self.expected
+        if right and result.verdict not in (Verdict.PLATFORM_ERROR, Verdict.SKIPPED):
+            return ""
+        return f"{self.words} is {result.verdict}, expected {self.expected or 'anything but passed'}"
+
+
+@dataclass(frozen=True)
+class ProblemVerification:
+    """Whether a problem is verified: on which track, when and by which results, or else what is missing."""
+
+    problem: Problem
+    track: Track | None
+    results: tuple[int, ...] = ()
+    verified_at: datetime | None = None
+    missing: str = ""
+
+
+def checks_of(problem: Problem) -> list[Check]:
+    """Every check that the problem must stand; known-bad solutions come last."""
+    known_bad = problem.spec.podium.known_bad
+    return [
+        Check(REFERENCE, 0, Verdict.PASSED, "its reference"),
+        Check(EMPTY, 0, None, "its empty solution"),
+        *(Check(KNOWN_BAD, n, bad.expect, f"its known-bad solution {bad.name}") for n, bad in enumerate(known_bad)),
+    ]
+
+
+def verifications(release: Release) -> list[ProblemVerification]:
+    """One for each problem that a node settles and that some track of the release can run."""
+    tracks = list(Track.objects.filter(on_releases__release=release).order_by("slug"))
+    rows = ProblemTrack.objects.filter(problem__release=release).exclude(skip_reason="")
+    skips = set(rows.values_list("problem_id", "track_id"))
+    found = _evaluations(release)
+    problems = release.problems.filter(kind__in=NODE_KINDS).select_related("release").order_by("position")
+    able = [(problem, [one for one in tracks if (problem.pk, one.pk) not in skips]) for problem in problems]
+    return [_verification(problem, chosen, found) for problem, chosen in able if chosen or not tracks]
+
+
+Key = tuple[int, int, str, int]
+"""Track, problem, system entrant, sample."""
+
+
+def _evaluations(release: Release) -> dict[Key, Evaluation]:
+    """The latest evaluation of each check."""
+    rows = (
+        Evaluation.objects.live()
+        .filter(submission__release=release, submission__entrant__kind=EntrantKind.SYSTEM)
+        .exclude(state=EvaluationState.CANCELLED)
+        .select_related("current_result", "sample", "submission__entrant")
+        .order_by("pk")
+    )
+    return {(row.track_id, row.problem_id, row.submission.entrant.slug, row.sample.index): row for row in rows}
+
+
+def _verification(problem: Problem, tracks: Sequence[Track], found: dict[Key, Evaluation]) -> ProblemVerification:
+    """Verified on the first track on which every check is right; else what is missing on the last one looked at."""
+    if not problem.has_baseline:
+        return ProblemVerification(problem, None, missing="it has no reference solution")
+    missing = "the release is not offered on a track"
+    for track in tracks:
+        rows = [(check, found.get((track.pk, problem.pk, check.entrant, check.index))) for check in checks_of(problem)]
+        missing = next((why for check, row in rows if (why := check.wrong(row))), "")
+        results = [row.current_result for _, row in rows if row and row.current_result]
+        if not missing:
+            ids = tuple(result.pk for result in results)
+            return ProblemVerification(problem, track, ids, max(result.created_at for result in results))
+        missing = f"{missing} on {track.slug}"
+    return ProblemVerification(problem, None, missing=missing)
+
+
+SHOWN_LINES = 20
+
+
+def missing_lines(release: Release) -> list[str]:
+    """The problems that are not verified, one line each; empty if all are."""
+    lacking = [one for one in verifications(release) if one.missing]
+    lines = [f"problem {one.problem.task_id}: {one.missing}" for one in lacking[:SHOWN_LINES]]
+    if len(lacking) > SHOWN_LINES:
+        lines.append(f"and {len(lacking) - SHOWN_LINES} more problems")
+    return lines
+
+
+def verified_lines(release: Release) -> list[str]:
+    """Which problem is verified on which track, when and by which results."""
+    return [
+        f"problem {one.problem.task_id}: verified on {one.track.slug} at {one.verified_at:%Y-%m-%d %H:%M} UTC"
+        f" by results {', '.join(map(str, one.results))}"
+        for one in verifications(release)
+        if one.track
+    ]
+
+
+def references_passed(release: Release) -> list[Any]:
+    """A row per track (`track__slug`): the `n` problems whose references passed there, and when the `last` one did."""
+    passed = Evaluation.objects.live().filter(
+        submission__release=release, submission__entrant__slug=REFERENCE, current_result__verdict=Verdict.PASSED
+    )
+    rows = passed.values("track__slug").order_by("track__slug")
+    return list(rows.annotate(n=Count("problem", distinct=True), last=Max("current_result__created_at")))
+
+
+def verification_report(release: Release, track: Track) -> VerificationReport:
+    """Compare what came of the checks on one track with what must."""
+    report, found = VerificationReport(), _evaluations(release)
+    problems = {problem.pk: problem for problem in release.problems.select_related("release")}
+    for slug, title in TITLES.items():
+        rows = [row for (track_id, _, entrant, _), row in found.items() if (track_id, entrant) == (track.pk, slug)]
+        pending = [row for row in rows if row.state != EvaluationState.DONE]
+        wrong = [
+            line for row in rows if row not in pending for line in _wrong_lines(problems[row.problem_id], slug, row)
+        ]
+        right = len(rows) - len(wrong) - len(pending)
+        report.lines += [f"{title}: {right} as expected, {len(wrong)} not, {len(pending)} to come", *wrong]
+        report.pending += len(pending)
+        report.passed &= not wrong and not pending and (bool(rows) or slug == KNOWN_BAD)
+    return report
+
+
+def _wrong_lines(problem: Problem, slug: str, row: Evaluation) -> Iterator[str]:
+    """Nothing for a problem that the track skips."""
+    result = row.current_result
+    if result is None or result.verdict == Verdict.SKIPPED:
+        return
+    for check in checks_of(problem):
+        if (check.entrant, check.index) == (slug, row.sample.index) and (why := check.wrong(row)):
+            yield f"  {problem.task_id}: {why}. {result.reason[:200]}"

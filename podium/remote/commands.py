@@ -1,0 +1,254 @@
+"""The commands that talk to a site: login, submit, watch, results, releases, board."""
+
+import json
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from podium.remote import precheck, site_config, tables
+from podium.remote.api_client import ApiClient, ApiRefused
+from podium.remote.site_config import NotConfigured, Site
+from podium.remote.upload import CannotSend, UploadBody, is_pack, opened_pack, solution_files
+from problems.formats.errors import PackRefused
+
+POLL_SECONDS = 1.0
+LOST_AFTER_SECONDS = 300.0
+"""Maximum wait of `watch` for a site that does not answer. The site's work goes on without `watch`."""
+INTERRUPTED = 130
+
+told = Console(stderr=True)
+"""Console for messages, on standard error. Standard output carries only data."""
+
+ReleaseName = Annotated[str, typer.Option("--release", "-r", help="The release's slug.")]
+TrackNames = Annotated[list[str] | None, typer.Option("--track", "-t", help="Repeat for several. Default: all.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the `podium` program."""
+    for command in (login, submit, watch, results, releases, board):
+        app.command()(command)
+
+
+@contextmanager
+def _refusals_as_exits() -> Iterator[None]:
+    """Turn refusals and the user's errors into a message and exit status 1, without a stack trace."""
+    try:
+        yield
+    except (ApiRefused, NotConfigured, PackRefused, CannotSend) as error:
+        _fail(str(error))
+    except OSError as error:
+        _fail(f"{error.filename or 'The file'} cannot be used: {error.strerror or error}.")
+
+
+def _fail(words: str) -> NoReturn:
+    told.print(words, style="red", markup=False, highlight=False, soft_wrap=True)
+    raise typer.Exit(1)
+
+
+def _say(words: str) -> None:
+    told.print(words, markup=False, highlight=False, soft_wrap=True)
+
+
+def _client() -> ApiClient:
+    return ApiClient(site_config.load())
+
+
+def login(
+    site_url: Annotated[str, typer.Argument(help="The site's address, as https://podium.example.org")],
+) -> None:
+    """Remember a site and an API token (read from PODIUM_TOKEN, standard input or a prompt, never from arguments)."""
+    with _refusals_as_exits():
+        site = Site(site_config.normal_url(site_url), _read_token())
+        if site.sends_token_in_clear:
+            _say(f"Careful: {site.url} is not https, so the token crosses the network in clear.")
+        me = ApiClient(site).get("me")
+        path = site_config.save(site)
+        _say(f"Signed in to {site.url} as {me['username']} (scopes: {', '.join(me['scopes'] or [])}). Kept in {path}.")
+
+
+def _read_token() -> str:
+    import os
+
+    if token := os.environ.get("PODIUM_TOKEN"):
+        return token.strip()
+    if not sys.stdin.isatty():
+        token = sys.stdin.readline().strip()
+    else:
+        token = typer.prompt("API token (from your account page)", hide_input=True, err=True).strip()
+    if not token:
+        raise NotConfigured("No token was given. Make one on the site's account page.")
+    return token
+
+
+def submit(
+    path: Annotated[
+        Path, typer.Argument(exists=True, help="A solutions pack, a folder of solutions, or a source file.")
+    ],
+    release: ReleaseName,
+    entrant: Annotated[str, typer.Option("--entrant", "-e", help="The slug of an entrant of yours.")],
+    track: TrackNames = None,
+    task: Annotated[str, typer.Option(help="The task_id that one source file or folder of files solves.")] = "",
+    counted: Annotated[bool, typer.Option(help="Whether a full submission shall be the counted one.")] = True,
+    note: Annotated[str, typer.Option(help="A remark shown with the submission.")] = "",
+    strict: Annotated[bool, typer.Option("--strict", help="Apply ComputeEval's own rules to the whole pack.")] = False,
+    wait: Annotated[bool, typer.Option("--wait", help="Stay and show progress until it is done.")] = False,
+) -> None:
+    """Check a submission here, then send it. Prints its number; sending the same again is harmless."""
+    with _refusals_as_exits():
+        client = _client()
+        facts = client.get(f"releases/{release}")
+        order: dict[str, Any] = {"release": release, "entrant": entrant, "tracks": track or facts["tracks"]}
+        order |= {"counted": counted, "note": note}
+        if task:
+            status, made = client.post("submissions", {**order, "task_id": task, "files": solution_files(path)})
+        else:
+            status, made = _send_pack(client, path, facts, {**order, "strict": strict})
+        _tell_made(status, made)
+    typer.echo(made["id"])
+    if wait:
+        watch(made["id"])
+
+
+def _send_pack(client: ApiClient, path: Path, facts: Mapping[str, Any], order: Mapping[str, Any]) -> tuple[int, Any]:
+    if not path.is_dir() and not is_pack(path):
+        raise CannotSend(f"{path} is not a pack (.tar.gz, .zip, .jsonl). To send one source file, name its --task.")
+    catalogue = precheck.catalogue_from(facts, client.rows(f"releases/{facts['slug']}/problems"))
+    with opened_pack(path) as (name, file):
+        draft = precheck.check(file, name, catalogue, bool(order["strict"]))
+        _say(precheck.report(draft))
+        file.seek(0)
+        with _upload_bar() as bar:
+            task = bar.add_task("Sending", total=None)
+            body = UploadBody(_form(order), name, file, on_sent=lambda n_bytes: bar.advance(task, n_bytes))
+            bar.update(task, total=len(body))
+            return client.upload("submissions", body)
+
+
+def _form(order: Mapping[str, Any]) -> list[tuple[str, str]]:
+    fields: list[tuple[str, str]] = []
+    for name, value in order.items():
+        values = value if isinstance(value, list) else [value]
+        fields += [(name, str(one).lower() if isinstance(one, bool) else str(one)) for one in values]
+    return fields
+
+
+def _upload_bar() -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        console=told,
+        transient=True,
+        disable=not told.is_terminal,
+    )
+
+
+def _tell_made(status: int, made: Mapping[str, Any]) -> None:
+    for notice in made.get("notices", []):
+        _say(f"  {notice}")
+    word = "Submitted" if status == 201 else "This very submission is here already"
+    _say(f"{word}: #{made['id']} {made['page']}")
+
+
+def watch(submission: Annotated[int, typer.Argument(metavar="ID", help="The submission's number.")]) -> None:
+    """Show a submission's progress until it is done. Leaving early loses nothing."""
+    with _refusals_as_exits():
+        try:
+            last = _follow(_client(), submission)
+        except KeyboardInterrupt:
+            _say(f"Submission #{submission} goes on without you. `podium watch {submission}` shows it again.")
+            raise typer.Exit(INTERRUPTED) from None
+    _say(f"Submission #{submission} is {last['state']}. {tables.progress_words(last)}")
+    if last["state"] != "done":
+        raise typer.Exit(1)
+
+
+def _follow(client: ApiClient, submission: int) -> Any:
+    columns = (TextColumn("#{task.fields[id]}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(
+        *columns, TextColumn("{task.description}"), console=told, transient=True, disable=not told.is_terminal
+    ) as bar:
+        task = bar.add_task("", id=submission, total=None)
+        while True:
+            now = _patiently(client, f"submissions/{submission}/progress")
+            bar.update(task, total=now["total"], completed=now["done"], description=tables.progress_words(now))
+            if now["state"] != "accepted":
+                return now
+            time.sleep(POLL_SECONDS)
+
+
+def _patiently(client: ApiClient, path: str) -> Any:
+    """Read JSON. Retries while the site is unavailable or limits requests."""
+    give_up_at = time.monotonic() + LOST_AFTER_SECONDS
+    while True:
+        try:
+            return client.get(path)
+        except ApiRefused as refused:
+            if refused.status < 500 and refused.code not in {"unreachable", "throttled"}:
+                raise
+            if time.monotonic() > give_up_at:
+                raise
+            time.sleep(POLL_SECONDS)
+
+
+def results(
+    submission: Annotated[int, typer.Argument(metavar="ID", help="The submission's number.")],
+    as_json: Annotated[bool, typer.Option("--json", help="JSON lines on standard output instead of a table.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Write the JSON lines to this file.")] = None,
+    track: Annotated[str, typer.Option(help="Only this track.")] = "",
+) -> None:
+    """The verdicts, times and flags of a submission's samples."""
+    with _refusals_as_exits():
+        asked = {"track": track} if track else {}
+        rows = _client().lines(f"submissions/{submission}/results.jsonl", **asked)
+        if not as_json and out is None:
+            _print_table(tables.results_table(list(rows)))
+            return
+        with out.open("w", encoding="utf-8") if out else nullcontext(sys.stdout) as target:
+            for row in rows:
+                target.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def releases() -> None:
+    """The releases that you may see."""
+    with _refusals_as_exits():
+        _print_table(tables.releases_table(list(_client().rows("releases"))))
+
+
+def board(
+    release: Annotated[str, typer.Argument(help="The release's slug.")],
+    track: Annotated[str, typer.Option(help="A track's slug; the first when left out.")] = "",
+    k: Annotated[int, typer.Option(help="The k of pass@k; 0 takes the release's own.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="The site's JSON instead of a table.")] = False,
+) -> None:
+    """The standings of a release on one track."""
+    with _refusals_as_exits():
+        asked: dict[str, Any] = {"limit": 500, **({"track": track} if track else {}), **({"k": k} if k else {})}
+        found = _client().get(f"releases/{release}/board", **asked)
+        if as_json:
+            typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
+        else:
+            _print_board(found)
+
+
+def _print_table(table: Table) -> None:
+    """Print a table, fitted to a terminal; in a file or pipe at full width."""
+    screen = Console()
+    Console(width=screen.width if screen.is_terminal else max(screen.width, tables.natural_width(table))).print(table)
+
+
+def _print_board(found: Mapping[str, Any]) -> None:
+    """Print a board. A terminal shows as many of its first columns as fit."""
+    screen = Console()
+    fitting, left_out = tables.board_that_fits(found, screen.width) if screen.is_terminal else (found, [])
+    _print_table(tables.board_table(fitting))
+    if left_out:
+        _say(f"No room here for {', '.join(left_out)}: a wider terminal shows them, as does --json.")

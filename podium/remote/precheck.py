@@ -1,0 +1,28 @@
+"""Checks a submission before it is sent, with the site's own reader and the release's public task list."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, BinaryIO
+
+from problems.formats.submission import Catalogue, SubmissionDraft, UploadLimits, read_submission
+from problems.spec.command.workspace_rules import WorkspaceRules
+from problems.spec.profile import Profile
+
+
+def catalogue_from(release: Mapping[str, Any], problems: Iterable[Mapping[str, Any]]) -> Catalogue:
+    """A catalogue from the public API. The site applies the rules that depend on held-out files."""
+    groups = {str(row["task_id"]): str(row["group"]) for row in problems}
+    rules = dict.fromkeys(groups, WorkspaceRules.without_files())
+    return Catalogue(str(release["datapack_release"]), Profile(release["profile"]), groups, rules)
+
+
+def check(file: BinaryIO, filename: str, catalogue: Catalogue, strict: bool) -> SubmissionDraft:
+    """Read the submission. Raises PackRefused as the site would. The site checks the size of files."""
+    size_bytes = file.seek(0, 2)
+    file.seek(0)
+    return read_submission(file, filename, catalogue, UploadLimits(packed_bytes=size_bytes), strict)
+
+
+def report(draft: SubmissionDraft) -> str:
+    """A line about the submission. It leaves out invalid samples, which the site finds with the held-out files."""
+    kind = "full" if draft.full else "partial"
+    return f"{len(draft.samples)} samples of {len(draft.sample_counts)} problems, a {kind} submission."

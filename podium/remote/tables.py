@@ -1,0 +1,109 @@
+"""Tables and live progress that the command line prints."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.measure import Measurement
+from rich.table import Column, Table
+from rich.text import Text
+
+MISSING = "–"
+UNBOUNDED = 10_000
+VERDICT_STYLES = {"passed": "green", "skipped": "dim", "platform_error": "magenta", "invalid": "yellow"}
+
+
+def releases_table(rows: Sequence[Mapping[str, Any]]) -> Table:
+    table = Table("Release", "Title", "State", "Problems", Column("Tracks", overflow="fold"), "Takes submissions")
+    for row in rows:
+        closed = row["why_closed"] or ("no" if row["state"] != "published" else "yes")
+        table.add_row(row["slug"], row["title"], row["state"], str(row["n_problems"]), ", ".join(row["tracks"]), closed)
+    return table
+
+
+def board_table(board: Mapping[str, Any]) -> Table:
+    """Rank with its interval, the model, then the board's own columns with half their interval."""
+    table = Table("Rank", "Model", "Organisation", title=f"{board['release']} on {board['track'] or 'no track yet'}")
+    for column in board["columns"]:
+        table.add_column(f"{column['title']} {column['unit']}".strip(), justify="right")
+    for row in board["standings"]:
+        figures = [_figure(row, column) for column in board["columns"]]
+        table.add_row(_rank(row), _model(row), row["organisation"], *figures)
+    return table
+
+
+def board_that_fits(board: Mapping[str, Any], width: int) -> tuple[dict[str, Any], list[str]]:
+    """The board with as many of its first columns as fit into `width` characters, and the titles of the others."""
+    columns = list(board["columns"])
+    while columns and natural_width(board_table({**board, "columns": columns})) > width:
+        columns.pop()
+    return {**board, "columns": columns}, [column["title"] for column in board["columns"][len(columns) :]]
+
+
+def natural_width(table: Table) -> int:
+    """Width, in characters, at which nothing of the table is folded or cut off."""
+    console = Console(width=UNBOUNDED)
+    return Measurement.get(console, console.options, table).maximum
+
+
+def _rank(row: Mapping[str, Any]) -> str:
+    if row["rank"] is None:
+        return MISSING
+    low, high = row["rank_low"], row["rank_high"]
+    return str(row["rank"]) if low == high or low is None else f"{row['rank']} ({low}–{high})"
+
+
+def _model(row: Mapping[str, Any]) -> str:
+    badge = " (baseline)" if row["kind"] == "baseline" else " (incomplete)" if row["incomplete"] else ""
+    return f"{row['model']}{badge}"
+
+
+def _figure(row: Mapping[str, Any], column: Mapping[str, Any]) -> str:
+    key, value = column["key"], row.get(column["key"])
+    if value is None:
+        return MISSING
+    if key == "solved":
+        return f"{value}/{row['problems']}"
+    if not isinstance(value, float):
+        return str(value)
+    scale, digits = (100, 1) if column["unit"] == "%" else (1, 2)
+    low, high = row.get(f"{key}_low"), row.get(f"{key}_high")
+    text = f"{scale * value:.{digits}f}"
+    if low is None or high is None:
+        return text
+    return f"{text} ({scale * low:.{digits}f}–{scale * high:.{digits}f})"
+
+
+def progress_words(now: Mapping[str, Any]) -> str:
+    """The line below the bar: verdicts so far, running stages, and jobs ahead in the queues."""
+    verdicts = " · ".join(f"{number} {name.replace('_', ' ')}" for name, number in (now["verdicts"] or {}).items())
+    running = ", ".join(f"{number} {stage}" for stage, number in now["stages"].items())
+    queue = "; ".join(f"{place['ahead']} jobs ahead on {place['track']}" for place in now["queue"])
+    return "  |  ".join(words for words in (verdicts, running, queue) if words)
+
+
+def results_table(rows: Sequence[Mapping[str, Any]]) -> Table:
+    """One row per problem and track: each sample's verdict, and the best speedup."""
+    table = Table("Problem", "Track", "Passed", "Best speedup", "Verdicts")
+    groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for row in rows:
+        groups.setdefault((row["task_id"], row["track"]), []).append(row)
+    for (task_id, track), samples in groups.items():
+        n_passed = sum(bool(sample["passed"]) for sample in samples)
+        table.add_row(task_id, track, f"{n_passed}/{len(samples)}", _best(samples), _verdicts(samples))
+    return table
+
+
+def _best(samples: Sequence[Mapping[str, Any]]) -> str:
+    speedups = [sample["speedup"] for sample in samples if sample.get("speedup") is not None]
+    return f"{max(speedups):.2f}×" if speedups else MISSING
+
+
+def _verdicts(samples: Sequence[Mapping[str, Any]]) -> Text:
+    text = Text()
+    for sample in samples:
+        verdict = sample.get("verdict") or sample["state"]
+        text.append(
+            f"{verdict} ".replace("_", " "), VERDICT_STYLES.get(verdict, "red" if "verdict" in sample else "dim")
+        )
+    return text

@@ -1,0 +1,209 @@
+"""A command problem: one record of a problem pack, in ComputeEval's nineteen fields and their order."""
+
+import math
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import BaseModel, BeforeValidator, Field, JsonValue, TypeAdapter, ValidationError, model_validator
+
+from problems.spec.case import Case
+from problems.spec.command.metadata import CommandMetadata
+from problems.spec.command.skips import track_skip
+from problems.spec.command.timing_mode import ProcessTimingMode, TimingMode
+from problems.spec.command.workspace_rules import WorkspaceRules
+from problems.spec.errors import RecordError, explain
+from problems.spec.hardware import Hardware
+from problems.spec.kinds import Kind
+from problems.spec.podium_metadata import PodiumMetadata
+from problems.spec.profile import Profile
+from problems.spec.record import FileRole, ProblemFile, ProblemRecord
+from problems.spec.solution import Solution, SourceFile, TaggedSolution
+
+PROBLEM_SCHEMA_VERSION = 2
+DEFAULT_COMPUTE_CAPABILITY = "8.0"
+DEFAULT_STEP_SECONDS = 60.0
+DEFAULT_BENCHMARK_SECONDS = 300.0
+_PUBLIC_FACTS = (
+    "build_command", "test_command", "benchmark_command", "timeout_seconds", "min_cuda_toolkit", "compute_capability",
+    "requires_datacenter_gpu",
+)  # fmt: skip
+_DEFAULT_PATHS = {"cuda_cpp": "solution.cu", "cpp": "solution.cpp"}
+
+
+class SourceReferences(BaseModel):
+    """Names that a solution's sources must hold: every one of `all` and at least one of `any`."""
+
+    any: list[str] | None = None
+    all: list[str] | None = None
+
+    @model_validator(mode="after")
+    def _say_something(self) -> Self:
+        if self.any is None and self.all is None:
+            raise ValueError("must give `any` or `all`")
+        return self
+
+    def in_words(self) -> str:
+        """As "`a`, `b` and one of `c`, `d`"."""
+        parts = [", ".join(f"`{name}`" for name in self.all or [])]
+        if self.any:
+            parts.append("one of " + ", ".join(f"`{name}`" for name in self.any))
+        return " and ".join(part for part in parts if part)
+
+
+def _normal_references(value: Any) -> Any:
+    """A name or a list of names means that all of them are needed."""
+    if isinstance(value, str):
+        return {"any": None, "all": [value]}
+    if isinstance(value, list):
+        return {"any": None, "all": value}
+    return value
+
+
+class CommandProblem(ProblemRecord):
+    """A problem judged by shell commands. Unknown fields are dropped, as ComputeEval does."""
+
+    kind: ClassVar[Kind] = Kind.COMMAND
+    podium_model: ClassVar[type[PodiumMetadata]] = CommandMetadata
+
+    type: Literal["cuda_cpp", "cuda_python", "cpp", "python"]
+    schema_version: int = PROBLEM_SCHEMA_VERSION
+    context_files: list[SourceFile] = Field(default_factory=list)
+    test_files: list[SourceFile] = Field(default_factory=list)
+    source_references: Annotated[SourceReferences | None, BeforeValidator(_normal_references)] = None
+    build_command: str | None = None
+    test_command: str
+    benchmark_command: str | None = None
+    timing_mode: TimingMode = Field(default_factory=ProcessTimingMode)
+    min_cuda_toolkit: str | None = None
+    compute_capability: str | None = DEFAULT_COMPUTE_CAPABILITY
+    requires_datacenter_gpu: bool = False
+    timeout_seconds: float | None = None
+    baseline_solution: TaggedSolution | None = None
+
+    @property
+    def podium(self) -> CommandMetadata:
+        """What Podium adds; all defaults in a strict pack."""
+        if not isinstance(self._podium, CommandMetadata):
+            raise TypeError("a command problem was read with another kind's metadata")
+        return self._podium
+
+    @property
+    def cases(self) -> tuple[Case, ...]:
+        return (self.podium.case,) if self.benchmark_command else ()
+
+    @property
+    def language(self) -> Literal["cpp", "python"]:
+        """What a contestant writes."""
+        return "python" if self.type.endswith("python") else "cpp"
+
+    @property
+    def effective_build_timeout_seconds(self) -> float:
+        """Bound on the build; null and 0 mean a minute."""
+        return self._timeout_or(DEFAULT_STEP_SECONDS)
+
+    @property
+    def effective_test_timeout_seconds(self) -> float:
+        """Bound on the test; null and 0 mean a minute."""
+        return self._timeout_or(DEFAULT_STEP_SECONDS)
+
+    @property
+    def effective_benchmark_timeout_seconds(self) -> float:
+        """Bound on one benchmark run; null and 0 mean five minutes."""
+        return self._timeout_or(DEFAULT_BENCHMARK_SECONDS)
+
+    def _timeout_or(self, default_seconds: float) -> float:
+        seconds = self.timeout_seconds
+        return seconds if seconds is not None and math.isfinite(seconds) and seconds > 0 else default_seconds
+
+    @property
+    def reference(self) -> Solution | None:
+        return self.baseline_solution
+
+    @property
+    def files(self) -> list[ProblemFile]:
+        context = [ProblemFile(file, FileRole.CONTEXT, is_held_out=False) for file in self.context_files]
+        shown = frozenset(self.podium.visible_tests)
+        return context + [ProblemFile(file, FileRole.TEST, file.path not in shown) for file in self.test_files]
+
+    @property
+    def starter_files(self) -> list[SourceFile]:
+        path = _DEFAULT_PATHS.get(self.type, "solution.py")
+        return list(self.podium.starter) or [SourceFile(path=path, content="")]
+
+    def times_rank(self, *, with_gpu: bool) -> bool:
+        """A time that the program states itself never ranks; without a GPU only the process can be timed."""
+        mode = self.timing_mode.type
+        return mode == "process" or (mode != "custom" and with_gpu)
+
+    @property
+    def withheld(self) -> list[str] | None:
+        return self.podium.build_only
+
+    @property
+    def may_withhold(self) -> list[str]:
+        return [file.path for file in self.test_files]
+
+    @property
+    def trial_runs_tests(self) -> bool:
+        return self.podium.visible_test_command is not None
+
+    @property
+    def required_names(self) -> str:
+        """The names that a solution's sources must hold, in words; empty where none is asked for."""
+        return self.source_references.in_words() if self.source_references else ""
+
+    def public_facts(self) -> dict[str, JsonValue]:
+        return {name: getattr(self, name) for name in _PUBLIC_FACTS}
+
+    def rules(self) -> WorkspaceRules:
+        return WorkspaceRules.of(self)
+
+    def why_skipped(self, hardware: Hardware) -> str:
+        return track_skip(self, hardware)
+
+
+class CudaCppProblem(CommandProblem):
+    """Built with nvcc."""
+
+    type: Literal["cuda_cpp"] = "cuda_cpp"
+
+
+class CudaPythonProblem(CommandProblem):
+    """Python that drives a GPU."""
+
+    type: Literal["cuda_python"] = "cuda_python"
+
+
+class CppProblem(CommandProblem):
+    """C++ for a CPU track; Podium's own."""
+
+    type: Literal["cpp"] = "cpp"
+
+
+class PythonProblem(CommandProblem):
+    """Python for a CPU track; Podium's own."""
+
+    type: Literal["python"] = "python"
+
+
+_ADAPTERS: dict[Profile, TypeAdapter[Any]] = {
+    Profile.COMPUTE_EVAL: TypeAdapter(Annotated[CudaCppProblem | CudaPythonProblem, Field(discriminator="type")]),
+    Profile.PODIUM: TypeAdapter(
+        Annotated[CudaCppProblem | CudaPythonProblem | CppProblem | PythonProblem, Field(discriminator="type")]
+    ),
+}
+
+
+def as_command(record: ProblemRecord) -> CommandProblem:
+    """The record where it is a command problem's; raises RecordError otherwise."""
+    if isinstance(record, CommandProblem):
+        return record
+    raise RecordError(f"task `{record.task_id}` is of kind `{record.kind}`; only command problems can be used here")
+
+
+def problem_from(data: dict[str, Any], profile: Profile) -> CommandProblem:
+    """Read a problem from decoded JSON; raises RecordError."""
+    try:
+        problem: CommandProblem = _ADAPTERS[profile].validate_python(data, context={"profile": profile})
+    except ValidationError as error:
+        raise RecordError(explain(error)) from error
+    return problem

@@ -1,0 +1,167 @@
+"""Which files a solution may lay into a problem's workspace: never a test, and nothing that a test finds by itself."""
+
+import fnmatch
+import posixpath
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from problems.spec.command.includes import (
+    baseline_paths,
+    intruders,
+    python_folders,
+    search_folders,
+    shadows_module,
+    shadows_system,
+)
+from problems.spec.command.macros import why_rewriting
+from problems.spec.paths import folder_of, spelling_key, why_bad_path
+from problems.spec.solution import FileSolution, Solution, SourceFile
+
+if TYPE_CHECKING:
+    from problems.spec.command.problem import CommandProblem
+
+STRICT_FAILURE = "[VALIDATION ERROR] Solution failed validation checks."
+_AUTOMATIC_MODULES = frozenset({"sitecustomize.py", "usercustomize.py", "conftest.py"})
+_GLOB = re.compile(r"[^\s'\"]*[*?\[][^\s'\"]*")
+
+
+@dataclass(frozen=True)
+class WorkspaceRules:
+    """All that checking a solution's paths needs to know of its problem."""
+
+    test_keys: frozenset[str]
+    test_folder_keys: frozenset[str]
+    own_keys: frozenset[str]
+    """Context and test files."""
+    expected: frozenset[str]
+    """Paths of the reference solution and the context: always allowed."""
+    intruders: Mapping[str, str]
+    sweeps: tuple[str, ...]
+    """Globs of the commands that gather test files and nothing that a solution is expected to bring."""
+    search_folders: tuple[str, ...]
+    module_folders: tuple[str, ...]
+
+    @classmethod
+    def of(cls, problem: "CommandProblem") -> "WorkspaceRules":
+        """Work the rules out from a problem."""
+        tests = [posixpath.normpath(file.path) for file in problem.test_files]
+        context = [posixpath.normpath(file.path) for file in problem.context_files]
+        reference = baseline_paths(problem)
+        shared = {spelling_key(folder_of(path)) for path in reference}
+        return cls(
+            test_keys=frozenset(map(spelling_key, tests)),
+            test_folder_keys=frozenset(spelling_key(folder_of(path)) for path in tests) - shared - {""},
+            own_keys=frozenset(map(spelling_key, (*tests, *context))),
+            expected=reference | frozenset(context),
+            intruders=intruders(problem),
+            sweeps=tuple(_sweeping_globs(problem, tests, reference)),
+            search_folders=tuple(search_folders(problem)),
+            module_folders=tuple(python_folders(problem)),
+        )
+
+    @classmethod
+    def without_files(cls) -> "WorkspaceRules":
+        """The rules that hold for every problem, whatever its files are."""
+        nothing: frozenset[str] = frozenset()
+        return cls(nothing, nothing, nothing, nothing, {}, (), (), ())
+
+    def why_bad(self, files: Sequence[SourceFile]) -> str:
+        """Say why these files may not be a solution, or return "" if they may.
+
+        The same path twice is allowed, the last one counts, as in ComputeEval.
+        """
+        if not files:
+            return "the solution has no files"
+        paths = list(dict.fromkeys(file.path for file in files))
+        return (
+            next((reason for path in paths if (reason := why_bad_path(path))), "")
+            or next((reason for file in files if (reason := _why_bad_content(file))), "")
+            or next((reason for path in paths if (reason := self._why_forbidden(path))), "")
+            or self._why_colliding(paths)
+            or why_rewriting(files)
+        )
+
+    def _why_forbidden(self, path: str) -> str:
+        key = spelling_key(path)
+        if key in self.test_keys:
+            return f"{path!r} is a test file of the problem"
+        if any(key.startswith(folder + "/") for folder in self.test_folder_keys):
+            return f"{path!r} is in a folder of the problem's tests"
+        return "" if path in self.expected else self._why_picked_up(path)
+
+    def _why_picked_up(self, path: str) -> str:
+        if reason := self.intruders.get(path, ""):
+            return f"{path!r} may not be given: {reason}"
+        if shadows_system(path, self.search_folders):
+            return f"{path!r} may not be given: it would stand before a system header of that name"
+        if shadows_module(path, self.module_folders):
+            return f"{path!r} may not be given: it would stand before a Python module of that name"
+        if posixpath.basename(path) in _AUTOMATIC_MODULES:
+            return f"{path!r} may not be given: Python or pytest would load it by itself"
+        if any(fnmatch.fnmatchcase(path, glob) for glob in self.sweeps):
+            return f"{path!r} may not be given: the commands would take it for a test file"
+        return ""
+
+    def _why_colliding(self, paths: Sequence[str]) -> str:
+        """Two spellings of one file, or a file where another needs a folder."""
+        by_key: dict[str, str] = {}
+        for path in paths:
+            other = by_key.setdefault(spelling_key(path), path)
+            if other != path:
+                return f"{path!r} and {other!r} are two spellings of one path"
+        taken = by_key.keys() | self.own_keys
+        folders = {folder: path for path in taken for folder in _folders_above(path)}
+        clash = next((key for key in by_key if key in folders), None)
+        if clash is not None:
+            return f"{by_key[clash]!r} is a file, but {folders[clash]!r} needs a folder of that name"
+        return next(
+            (
+                f"{by_key[key]!r} lies in {folder!r}, which is a file"
+                for key in by_key
+                for folder in _folders_above(key)
+                if folder in self.own_keys
+            ),
+            "",
+        )
+
+
+def _folders_above(path: str) -> list[str]:
+    folders = []
+    while path := folder_of(path):
+        folders.append(path)
+    return folders
+
+
+def _why_bad_content(file: SourceFile) -> str:
+    if "\0" in file.content:
+        return f"{file.path!r} holds a NUL character"
+    try:
+        file.content.encode()
+    except UnicodeEncodeError:
+        return f"{file.path!r} holds a lone surrogate, which cannot be written as UTF-8"
+    return ""
+
+
+def _sweeping_globs(problem: "CommandProblem", tests: Sequence[str], reference: frozenset[str]) -> list[str]:
+    commands = (problem.build_command, problem.test_command, problem.benchmark_command)
+    globs = {posixpath.normpath(glob) for command in commands for glob in _GLOB.findall(command or "")}
+    return sorted(
+        glob
+        for glob in globs
+        if reference
+        and any(fnmatch.fnmatchcase(path, glob) for path in tests)
+        and not any(fnmatch.fnmatchcase(path, glob) for path in reference)
+    )
+
+
+def strict_failure(problem: "CommandProblem", solution: Solution) -> str | None:
+    """ComputeEval's own validation and its words: same task_id, a file at least, no path spelt as a test's."""
+    if solution.task_id != problem.task_id:
+        return STRICT_FAILURE
+    if isinstance(solution, FileSolution):
+        paths = {file.path for file in solution.files}
+        if not paths or paths & {file.path for file in problem.test_files}:
+            return STRICT_FAILURE
+    return None

@@ -1,0 +1,182 @@
+"""What the records of all kinds of problems have in common: the interface by which the site reads a problem."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated, Any, ClassVar, Protocol, Self
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    PrivateAttr,
+    ValidationError,
+    ValidationInfo,
+    model_validator,
+)
+
+from problems.spec.case import Case
+from problems.spec.errors import explain, to_json_line
+from problems.spec.hardware import Hardware
+from problems.spec.kinds import Kind
+from problems.spec.podium_metadata import PodiumMetadata
+from problems.spec.profile import STRICT_GROUPS, STRICT_RELEASES, Profile, check_name
+from problems.spec.solution import Solution, SourceFile
+
+
+def _profile_of(info: ValidationInfo) -> Profile:
+    context: dict[str, Profile] = info.context or {}
+    return context.get("profile", Profile.COMPUTE_EVAL)
+
+
+def _check_group(value: str, info: ValidationInfo) -> str:
+    return check_name(value, STRICT_GROUPS, _profile_of(info))
+
+
+def _check_release(value: str, info: ValidationInfo) -> str:
+    return check_name(value, STRICT_RELEASES, _profile_of(info))
+
+
+GroupName = Annotated[str, AfterValidator(_check_group)]
+ReleaseName = Annotated[str, AfterValidator(_check_release)]
+
+
+class ProblemMetadata(BaseModel):
+    """Words about a problem; unknown keys are kept and written back."""
+
+    model_config = ConfigDict(extra="allow")
+
+    difficulty: str | None = None
+    tags: list[str] = Field(default_factory=list)
+    releases: list[ReleaseName] = Field(default_factory=list)
+    do_not_release: bool = False
+
+
+class FileRole(StrEnum):
+    """What a problem's file is for."""
+
+    CONTEXT = "context"
+    TEST = "test"
+
+
+@dataclass(frozen=True)
+class ProblemFile:
+    """A file of a problem. Only organisers may read a held-out one."""
+
+    file: SourceFile
+    role: FileRole
+    is_held_out: bool
+
+
+class SolutionRules(Protocol):
+    """What a problem demands of a solution's files before anything runs."""
+
+    def why_bad(self, files: Sequence[SourceFile]) -> str:
+        """Say why these files may not be a solution, or return "" if they may."""
+        ...
+
+
+class ProblemRecord(BaseModel):
+    """One problem of a pack, of any kind. The fields come first in a written record, in this order."""
+
+    kind: ClassVar[Kind]
+    podium_model: ClassVar[type[PodiumMetadata]]
+
+    type: str
+    schema_version: int
+    task_id: str
+    date: str
+    prompt: str
+    metadata: ProblemMetadata
+    group: GroupName
+
+    _profile: Profile = PrivateAttr(default=Profile.COMPUTE_EVAL)
+    _podium: PodiumMetadata = PrivateAttr()
+
+    @model_validator(mode="after")
+    def _read_podium(self, info: ValidationInfo) -> Self:
+        self._profile = _profile_of(info)
+        extra = (self.metadata.model_extra or {}).get("podium")
+        is_read = self._profile is Profile.PODIUM and extra is not None
+        self._podium = _podium_metadata(self.podium_model, extra if is_read else {})
+        return self
+
+    @property
+    def profile(self) -> Profile:
+        """The profile that this record was read under."""
+        return self._profile
+
+    @property
+    def podium(self) -> PodiumMetadata:
+        """What Podium adds; all defaults in a strict pack."""
+        return self._podium
+
+    @property
+    def title(self) -> str:
+        """The problem's title, else its task_id."""
+        return self.podium.title or self.task_id
+
+    @property
+    @abstractmethod
+    def reference(self) -> Solution | None:
+        """The reference solution: the baseline that speedups are held against."""
+
+    @property
+    @abstractmethod
+    def files(self) -> list[ProblemFile]:
+        """All files that the problem brings, the reference solution aside."""
+
+    @property
+    @abstractmethod
+    def starter_files(self) -> list[SourceFile]:
+        """What a contestant who types a solution begins with; at least one file."""
+
+    @property
+    @abstractmethod
+    def cases(self) -> tuple[Case, ...]:
+        """The cases that are timed, with their declared work; empty where nothing is timed."""
+
+    @abstractmethod
+    def times_rank(self, *, with_gpu: bool) -> bool:
+        """Whether its times can rank on a track: something outside the solution takes them there."""
+
+    @property
+    @abstractmethod
+    def withheld(self) -> list[str] | None:
+        """Paths that a run is not given, as the pack states them; None: the pack does not say."""
+
+    @property
+    @abstractmethod
+    def may_withhold(self) -> list[str]:
+        """Paths that verifying tries to withhold from a run."""
+
+    @property
+    @abstractmethod
+    def trial_runs_tests(self) -> bool:
+        """Whether a trial runs visible tests; otherwise it only builds."""
+
+    @abstractmethod
+    def public_facts(self) -> dict[str, JsonValue]:
+        """How the problem is judged and what it requires, by field: for the API; everybody may read it."""
+
+    @abstractmethod
+    def rules(self) -> SolutionRules:
+        """The rules for the files of its solutions."""
+
+    @abstractmethod
+    def why_skipped(self, hardware: Hardware) -> str:
+        """Why the problem cannot run on a track with this hardware, or ""."""
+
+    def to_line(self) -> bytes:
+        """The canonical JSON line with its newline; a command problem's is what ComputeEval writes."""
+        return to_json_line(self)
+
+
+def _podium_metadata(model: type[PodiumMetadata], data: Any) -> PodiumMetadata:
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        raise ValueError(f"metadata.podium: {explain(error)}") from error

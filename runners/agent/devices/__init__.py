@@ -1,0 +1,1 @@
+"""The NVIDIA devices of this machine: discovery, health, sharing and golden programs."""

@@ -1,0 +1,54 @@
+"""Numbered slots, first come, first served."""
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from threading import Condition, Event
+
+from runners.agent.ground.locks import wait_until
+
+
+@dataclass(eq=False)
+class _Turn:
+    slot: int | None = None
+
+
+class Slots:
+    """Each slot is used by one thread at a time."""
+
+    def __init__(self, numbers: Sequence[int]) -> None:
+        self._free = list(reversed(numbers))
+        self._waiting: deque[_Turn] = deque()
+        self._changed = Condition()
+
+    @contextmanager
+    def taken(self, cancelled: Event | None = None) -> Iterator[int]:
+        """Wait for a slot and hold it. Raises Cancelled if `cancelled` is set during the wait."""
+        turn = _Turn()
+        with self._changed:
+            self._waiting.append(turn)
+            self._hand_out()
+            try:
+                wait_until(self._changed, lambda: turn.slot is not None, cancelled)
+            except BaseException:
+                self._leave(turn)
+                raise
+        assert turn.slot is not None
+        try:
+            yield turn.slot
+        finally:
+            with self._changed:
+                self._leave(turn)
+
+    def _leave(self, turn: _Turn) -> None:
+        if turn.slot is None:
+            self._waiting.remove(turn)
+        else:
+            self._free.append(turn.slot)
+        self._hand_out()
+
+    def _hand_out(self) -> None:
+        while self._free and self._waiting:
+            self._waiting.popleft().slot = self._free.pop()
+        self._changed.notify_all()

@@ -1,1 +1,0 @@
-"""The NVIDIA devices of this machine: what they are, how they fare, and what keeps them honest."""

@@ -1,0 +1,1 @@
+"""The agent's lowest layer: errors, events, locks, native builds."""

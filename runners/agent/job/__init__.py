@@ -1,0 +1,1 @@
+"""The parts of one job: workspace, build cache, artefacts, toolchain."""

@@ -1,0 +1,151 @@
+"""Content-addressed builds on disk. A key is built once; compile errors are cached, too."""
+
+import hashlib
+import json
+import os
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from runners.agent.ground.atomic import write_atomically
+from runners.agent.ground.keyed import KeyedLocks
+from runners.agent.job.artefact import EMPTY
+
+DEFAULT_MAX_BYTES = 4 << 30
+KEEP_SHARE = 0.8
+"""The share of the maximum that eviction leaves, so that it runs seldom."""
+FORMAT = 2
+
+
+@dataclass(frozen=True)
+class Build:
+    """The end, output and product of a build. Times are milliseconds."""
+
+    key: str
+    exit_code: int | None
+    signal: int | None = None
+    timed_out: bool = False
+    memory_exceeded: bool = False
+    stdout: str = ""
+    stderr: str = ""
+    truncated: bool = False
+    wall_ms: float = 0.0
+    cpu_ms: float = 0.0
+    peak_memory_bytes: int = 0
+    limits: str = ""
+    """The limits of the build. A cached failure is used only under the same limits."""
+    product: bytes = EMPTY
+    cached: bool = False
+
+    @property
+    def succeeded(self) -> bool:
+        return self.exit_code == 0 and not (self.timed_out or self.memory_exceeded)
+
+    @property
+    def worth_keeping(self) -> bool:
+        """Whether the build ended by itself: no time limit, memory limit or signal, and an exit status below 126."""
+        ended_by_itself = self.signal is None and self.exit_code is not None and self.exit_code < 126
+        return ended_by_itself and not (self.timed_out or self.memory_exceeded)
+
+
+def build_key(
+    toolchain: str, command: str, environment: Mapping[str, str], files: Mapping[str, bytes], architecture: str
+) -> str:
+    """sha256 over all inputs of a build. `toolchain` is an image's digest or the identity of the tools."""
+    parts = {
+        "format": FORMAT,
+        "toolchain": toolchain,
+        "command": command,
+        "environment": dict(sorted(environment.items())),
+        "files": {path: hashlib.sha256(files[path]).hexdigest() for path in sorted(files)},
+        "architecture": architecture,
+    }
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+class BuildCache:
+    """Builds by key under one folder, at most `max_bytes` in all. The least recently used are evicted first.
+
+    Several processes may share the folder. Files appear by a rename, and a vanished file is a miss.
+    """
+
+    def __init__(self, folder: Path, max_bytes: int = DEFAULT_MAX_BYTES) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._folder = folder
+        self._max_bytes = max_bytes
+        self._building: KeyedLocks[str] = KeyedLocks()
+        self._counting = threading.Lock()
+        self._used_bytes = sum(size for _, size, _ in self._entries())
+
+    @contextmanager
+    def building(self, key: str, cancelled: threading.Event | None = None) -> Iterator[None]:
+        """Hold this while looking up and building. A second thread with the same key waits and then finds the build.
+
+        Raises Cancelled if `cancelled` is set during the wait.
+        """
+        with self._building.hold(key, cancelled):
+            yield
+
+    def get(self, key: str, limits: str) -> Build | None:
+        """The kept build, marked `cached`; None if there is none. A failure is returned only under the same limits."""
+        path = self._path(key)
+        try:
+            data = path.read_bytes()
+            build = _decode(key, data)
+        except FileNotFoundError:
+            return None
+        except (ValueError, KeyError, TypeError):
+            path.unlink(missing_ok=True)  # truncated by a power failure, or of an older format
+            return None
+        with suppress(FileNotFoundError):
+            os.utime(path)
+        return build if build.succeeded or build.limits == limits else None
+
+    def put(self, build: Build) -> None:
+        """Keep a build if it is worth keeping and fits into the cache."""
+        data = _encode(build)
+        if not build.worth_keeping or len(data) > self._max_bytes * KEEP_SHARE:
+            return
+        path = self._path(build.key)
+        path.parent.mkdir(exist_ok=True)
+        write_atomically(path, data)
+        with self._counting:
+            self._used_bytes += len(data)
+            if self._used_bytes > self._max_bytes:
+                self._evict()
+
+    def _path(self, key: str) -> Path:
+        return self._folder / key[:2] / key
+
+    def _entries(self) -> Iterator[tuple[float, int, Path]]:
+        for path in self._folder.glob("*/*"):
+            with suppress(FileNotFoundError):
+                facts = path.stat()
+                yield facts.st_mtime, facts.st_size, path
+
+    def _evict(self) -> None:
+        entries = sorted(self._entries())
+        self._used_bytes = sum(size for _, size, _ in entries)
+        for _, size, path in entries:
+            if self._used_bytes <= self._max_bytes * KEEP_SHARE:
+                return
+            path.unlink(missing_ok=True)
+            self._used_bytes -= size
+
+
+def _encode(build: Build) -> bytes:
+    facts: dict[str, Any] = asdict(replace(build, product=EMPTY))
+    del facts["product"], facts["cached"], facts["key"]
+    facts["product_sha256"] = hashlib.sha256(build.product).hexdigest()
+    return json.dumps(facts).encode() + b"\n" + build.product
+
+
+def _decode(key: str, data: bytes) -> Build:
+    head, _, product = data.partition(b"\n")
+    facts = json.loads(head)
+    if facts.pop("product_sha256") != hashlib.sha256(product).hexdigest():
+        raise ValueError("the product does not have the digest that was noted with it")
+    return Build(key=key, product=product, cached=True, **facts)

@@ -1,0 +1,83 @@
+"""The resources that a machine gives the judges: sandbox, workspaces, slots, caches and its properties."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from runners.agent.devices.gpus import Gpus
+from runners.agent.devices.lanes import Lanes
+from runners.agent.ground.errors import SandboxFault
+from runners.agent.job import toolchain
+from runners.agent.job.build_cache import BuildCache
+from runners.agent.job.object_cache import ObjectCaches
+from runners.agent.job.workspace import Workspaces
+from runners.agent.sandbox.policy import Sandbox
+from runners.wire.protocol import Capabilities, Peaks
+
+
+def unmeasured(_uuid: str) -> Peaks:
+    return Peaks()
+
+
+@dataclass(frozen=True)
+class NodeEnvironment:
+    """Shared by all threads of one process. Call `close` at the end."""
+
+    name: str
+    sandbox: Sandbox
+    workspaces: Workspaces
+    lanes: Lanes
+    builds: BuildCache
+    capabilities: Capabilities
+    tools: str = field(default_factory=toolchain.identity)
+    architecture: str = field(default_factory=toolchain.architecture)
+    objects: ObjectCaches | None = None
+    gpus: Gpus | None = None
+    """The NVIDIA devices, if any."""
+    gate_library: Path | None = None
+    """Library that lets tests wait at the gate. Without it a test holds its device from its start."""
+    peaks: Callable[[str], Peaks] = unmeasured
+    """A device's peaks by its UUID; empty if they were not measured."""
+
+    @classmethod
+    def open(
+        cls,
+        name: str,
+        var_dir: Path,
+        sandbox: Sandbox,
+        lanes: Lanes,
+        capabilities: Capabilities,
+        gpus: Gpus | None = None,
+        peaks: Callable[[str], Peaks] = unmeasured,
+        gate_library: Path | None = None,
+    ) -> "NodeEnvironment":
+        """Open the environment with all its files under `var_dir`. Removes leftovers of dead processes there."""
+        workspaces = Workspaces(var_dir / "work")
+        # Without a sandbox every build could write to the shared cache, and sources have different paths in each build.
+        objects = None if sandbox.name == "unconfined" else ObjectCaches(var_dir / "objects")
+        return cls(
+            name,
+            sandbox,
+            workspaces,
+            lanes,
+            BuildCache(var_dir / "builds"),
+            capabilities,
+            objects=objects,
+            gpus=gpus,
+            gate_library=gate_library,
+            peaks=peaks,
+        )
+
+    def image_for(self, wanted: str) -> str:
+        """The image of commands, by digest or id: Docker's default image if `wanted` is empty, "" without Docker.
+
+        Raises SandboxFault if an image is wanted and the sandbox has no images.
+        """
+        own: str | None = getattr(self.sandbox, "image", None)
+        if wanted and own is None:
+            raise SandboxFault(f"the work asks for image {wanted}, but this node's sandbox is {self.sandbox.name}")
+        return wanted or own or ""
+
+    def close(self) -> None:
+        self.sandbox.close()
+        self.workspaces.close()

@@ -1,0 +1,1 @@
+"""The judge of command problems: build, test, benchmark."""

@@ -1,0 +1,103 @@
+"""Runs one process of a benchmark, alone on the device or in turns with others."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from runners.agent.devices.gate import Watched
+from runners.agent.devices.lanes import Seat
+from runners.agent.devices.record import DeviceRecord
+from runners.agent.ground.events import Progress
+from runners.agent.job.environment import NodeEnvironment
+from runners.agent.judges.command.commands import laid_out, run, run_command, told
+from runners.agent.judges.command.subject import Subject
+from runners.agent.judges.command.turns import GatedRun, Unobserved, attached, notes_of_a_run, run_at_gate
+from runners.agent.judges.texts import benchmark_failure
+from runners.agent.profilers import Reading, Timer
+from runners.agent.sandbox.policy import Command, Outcome
+
+OTHERS_BUSY_MS = 100.0
+"""Milliseconds that other programs may add to the driver's count of activity, if their work runs into this turn."""
+HUNG_SHARE = 0.5
+"""A timed-out run that held the device for at least this share of its limit would time out alone, too."""
+
+
+@dataclass(frozen=True)
+class BenchmarkRun:
+    """One process of a benchmark: its outcome, its time or the reason for having none, and the device's record."""
+
+    outcome: Outcome
+    """Its `wall_ms` excludes the waits for the device."""
+    reading: Reading
+    device: DeviceRecord | None = None
+    among_others: bool = False
+    """Whether it took turns with other commands at the device's gate."""
+    hung: bool = False
+    """Whether it ran out of time while it held the device, so that another run would do so, too."""
+
+    @property
+    def failed(self) -> bool:
+        """Whether this run failed in a way that another run would repeat."""
+        return not self.outcome.succeeded or self.reading.by_timer
+
+    @property
+    def is_void(self) -> bool:
+        """Whether the device was throttled during the run."""
+        return self.outcome.succeeded and self.device is not None and self.device.throttled
+
+
+def benchmark(
+    environment: NodeEnvironment, subject: Subject, product: bytes, timer: Timer, seat: Seat, progress: Progress
+) -> BenchmarkRun:
+    """Run one process of the benchmark on a seat that the caller holds. Raises Cancelled, SandboxFault,
+    UnusableProblem."""
+    problem, limit_seconds = subject.problem, subject.problem.effective_benchmark_timeout_seconds * timer.patience
+    with (
+        told(progress, "benchmark", subject),
+        laid_out(environment, subject, product) as workspace,
+        notes_of_a_run(environment) as notes,
+    ):
+        attachment = timer.attach(problem.benchmark_command or "", notes)
+        command = run_command(subject, attachment.shell, limit_seconds, workspace, seat, progress)
+        command = attached(command, attachment)
+        gated = seat.porter is not None
+        ran = (_in_turns if gated else _alone)(environment, command, seat, subject, progress, notes)
+        reading = _reading(timer, subject, notes, ran.outcome, limit_seconds)
+    held_long = ran.held_ms >= HUNG_SHARE * limit_seconds * 1e3
+    hung = ran.outcome.timed_out and (held_long or not gated)
+    return BenchmarkRun(ran.without_waits, reading, ran.device, gated, hung)
+
+
+def _alone(
+    environment: NodeEnvironment, command: Command, seat: Seat, _subject: Subject, _progress: Progress, _notes: Path
+) -> GatedRun:
+    watch = _watch(environment, seat, among_others=False)
+    with watch:
+        outcome = run(environment, command)
+    return GatedRun(outcome, watch.record)
+
+
+def _in_turns(
+    environment: NodeEnvironment, command: Command, seat: Seat, subject: Subject, progress: Progress, notes: Path
+) -> GatedRun:
+    watch = _watch(environment, seat, among_others=True)
+    ran = run_at_gate(environment, command, seat, subject, progress, notes, watch)
+    return replace(ran, device=_blurred(ran.device))
+
+
+def _watch(environment: NodeEnvironment, seat: Seat, *, among_others: bool) -> Watched:
+    gpus, uuid = environment.gpus, seat.gpu_uuid
+    return gpus.watch(uuid, among_others=among_others) if gpus and uuid else Unobserved()
+
+
+def _blurred(record: DeviceRecord | None) -> DeviceRecord | None:
+    """The record with a wider resolution: the driver's count of activity includes the starts of other programs."""
+    if record is None:
+        return None
+    return replace(record, busy_resolution_ms=record.busy_resolution_ms + OTHERS_BUSY_MS)
+
+
+def _reading(timer: Timer, subject: Subject, notes: Path, outcome: Outcome, limit_seconds: float) -> Reading:
+    if outcome.succeeded:
+        return timer.read(subject.problem, notes, outcome)
+    by_timer = timer.own_failure(notes, outcome)
+    return Reading(None, by_timer or benchmark_failure(outcome, limit_seconds), by_timer=bool(by_timer))

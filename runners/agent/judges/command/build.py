@@ -1,0 +1,149 @@
+"""Builds a solution in its own sandbox and a fresh workspace, or takes the build from the cache."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from runners.agent.devices.lanes import Seat
+from runners.agent.ground.events import BuildPrinted, Progress
+from runners.agent.job import artefact
+from runners.agent.job.artefact import EMPTY, ProductTooLarge
+from runners.agent.job.build_cache import Build, build_key
+from runners.agent.job.environment import NodeEnvironment
+from runners.agent.job.toolchain import cores
+from runners.agent.judges.command.commands import SOLUTION_FILES, limits_for, run, solution_paths, told
+from runners.agent.judges.command.subject import Subject
+from runners.agent.sandbox.policy import PATIENCE, Command, Limits, Mount, Outcome
+from runners.wire.protocol import MAX_BLOB_BYTES
+
+OBJECT_CACHE = "PODIUM_OBJECT_CACHE"
+"""Variable that gives the nvcc shim the path of ccache's folder; see sandbox/native/object_cache.h."""
+BUILD_JOBS = "PODIUM_NVCC_JOBS"
+"""Variable that gives the nvcc shim the number of sources to compile at a time: one for each core of the build."""
+FEWEST_CORES = 2
+"""Minimum number of cores of a build, even if the node has one slot per core: nvcc runs gcc beside itself."""
+HOST_HEAP = "PODIUM_NVCC_HOST_HEAP_KIB"
+"""Variable that gives the nvcc shim the memory that gcc may fill before it collects; see
+sandbox/native/nvcc_host.h."""
+MOST_HOST_HEAP_BYTES = 2 << 30
+HOST_HEAP_SHARE = 1 / 4
+"""Share of a build's memory limit that HOST_HEAP may use."""
+BUILD_NICENESS = 12
+"""Builds fill all cores. A higher niceness lets commands that hold a GPU have a core first."""
+
+
+def build_seconds(subject: Subject) -> float:
+    return subject.limits.build_seconds or subject.problem.effective_build_timeout_seconds
+
+
+def build(environment: NodeEnvironment, subject: Subject, progress: Progress) -> Build:
+    """Build the solution, or return the cached build. The problem must have a build command.
+
+    Raises Cancelled, SandboxFault, UnusableProblem.
+    """
+    shell = subject.problem.build_command
+    assert shell
+    given = subject.build_policy.environment
+    key = build_key(_toolchain(environment, subject), shell, given, subject.inputs, environment.architecture)
+    bounds = f"{build_seconds(subject)} {subject.limits.model_dump_json()}"
+    with environment.builds.building(key, progress.cancelled):
+        kept = environment.builds.get(key, bounds)
+        if kept is not None:
+            return kept
+        made = _make(environment, subject, progress, key, bounds)
+        environment.builds.put(made)
+        return made
+
+
+def cores_of_a_build(environment: NodeEnvironment) -> int:
+    """The number of cores that a build may use: its share of the machine's cores."""
+    return max(FEWEST_CORES, cores() // environment.lanes.build_slots)
+
+
+def build_limits(environment: NodeEnvironment, subject: Subject) -> Limits:
+    """A build times out if both its wall time and its processor time pass their limits, or at PATIENCE times the wall
+    limit. Load by other jobs therefore does not fail an honest build."""
+    seconds = build_seconds(subject)
+    limits = limits_for(subject.limits, seconds)
+    return replace(limits, processor_seconds=cores_of_a_build(environment) * seconds)
+
+
+def why_out_of_time(environment: NodeEnvironment, subject: Subject, built: Build) -> str:
+    """The limit that the build reached, in words for the contestant."""
+    limits = build_limits(environment, subject)
+    if built.wall_ms >= limits.longest_seconds * 1e3:
+        return f"within {limits.longest_seconds:g} seconds, {PATIENCE} times its limit"
+    return f"within {limits.wall_seconds:g} seconds and {limits.processor_seconds:g} seconds of processor time"
+
+
+def _toolchain(environment: NodeEnvironment, subject: Subject) -> str:
+    return f"image {subject.image}" if subject.image else environment.tools
+
+
+def _make(environment: NodeEnvironment, subject: Subject, progress: Progress, key: str, bounds: str) -> Build:
+    with environment.lanes.build(progress.cancelled) as seat, environment.workspaces.open(subject.inputs) as workspace:
+        with told(progress, "build", subject):
+            outcome = run(environment, _build_command(environment, subject, progress, seat, workspace))
+        try:
+            limit_bytes = min(MAX_BLOB_BYTES, subject.limits.workspace_bytes)
+            product = artefact.collect(workspace, subject.inputs, limit_bytes) if outcome.succeeded else EMPTY
+        except ProductTooLarge as error:
+            return _build_of(outcome, key, bounds, EMPTY, complaint=str(error))
+    return _build_of(outcome, key, bounds, product)
+
+
+def _build_command(
+    environment: NodeEnvironment, subject: Subject, progress: Progress, seat: Seat, workspace: Path
+) -> Command:
+    objects = _objects(environment, subject)
+    return Command(
+        shell=subject.problem.build_command or "",
+        workspace=workspace,
+        limits=build_limits(environment, subject),
+        environment={
+            **subject.build_policy.environment,
+            SOLUTION_FILES: solution_paths(subject),
+            BUILD_JOBS: str(cores_of_a_build(environment)),
+            **_host_heap(subject),
+            **({OBJECT_CACHE: objects.target} if objects else {}),
+        },
+        mounts=(objects,) if objects else (),
+        image=subject.image,
+        niceness=BUILD_NICENESS if environment.gpus else 0,
+        slot=seat.slot,
+        cancelled=progress.cancelled,
+        on_output=lambda chunk: progress.tell(BuildPrinted(chunk)),
+    )
+
+
+def _objects(environment: NodeEnvironment, subject: Subject) -> Mount | None:
+    """The mount of the problem's object cache; None if this node or this problem has none."""
+    if environment.objects is None:
+        return None
+    toolchain, arch = _toolchain(environment, subject), subject.build_policy.arch
+    return environment.objects.mount(subject.problem_sha256, arch, toolchain, trusted=subject.trusted)
+
+
+def _host_heap(subject: Subject) -> dict[str, str]:
+    """The heap variable for gcc; empty if the build must run as its author wrote it. It does not change the product."""
+    if not subject.build_policy.arch:
+        return {}
+    n_bytes = min(MOST_HOST_HEAP_BYTES, round(HOST_HEAP_SHARE * subject.limits.memory_bytes))
+    return {HOST_HEAP: str(n_bytes >> 10)}
+
+
+def _build_of(outcome: Outcome, key: str, bounds: str, product: bytes, complaint: str = "") -> Build:
+    return Build(
+        key=key,
+        exit_code=1 if complaint else outcome.exit_code,
+        signal=outcome.signal,
+        timed_out=outcome.timed_out,
+        memory_exceeded=outcome.memory_exceeded,
+        stdout=outcome.stdout,
+        stderr=f"{outcome.stderr}\n{complaint}\n" if complaint else outcome.stderr,
+        truncated=outcome.truncated,
+        wall_ms=outcome.wall_ms,
+        cpu_ms=outcome.cpu_ms,
+        peak_memory_bytes=outcome.peak_memory_bytes,
+        limits=bounds,
+        product=product,
+    )

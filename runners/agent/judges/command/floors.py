@@ -1,0 +1,39 @@
+"""The shortest time that a device's own measured ceilings allow for the work that a problem declares (its roofline)."""
+
+from problems.spec.case import Case
+from problems.spec.command.problem import CommandProblem
+from runners.agent.judges.judgement import Finding
+from runners.wire.protocol import Peaks
+from scoring.throughput import least_ms
+
+TOLERANCE = 0.9
+"""A time below this share of the bound is flagged. The share is below 1 because peaks are measured to a few percent."""
+
+
+def bound_ms(problem: CommandProblem, case: Case, peaks: Peaks) -> float | None:
+    """The roofline of one case in milliseconds, at the peak of the fastest arithmetic that its tolerances admit.
+
+    Bytes count only if they cannot lie in the L2 cache: the working set is more than twice its size, or the benchmark
+    flushes it. Work whose peak is unknown does not count. Returns None if nothing counts.
+    """
+    peak_gflops = peaks.gflops.get(case.fastest_dtype)
+    moved_bytes = case.bytes if peaks.gbps and _leaves_the_cache(problem, peaks) else None
+    return least_ms(case.flops if peak_gflops else None, moved_bytes, peak_gflops, peaks.gbps)
+
+
+def _leaves_the_cache(problem: CommandProblem, peaks: Peaks) -> bool:
+    podium = problem.podium
+    if podium.l2_flushed:
+        return True
+    return bool(podium.working_set_bytes and peaks.l2_bytes and podium.working_set_bytes > 2 * peaks.l2_bytes)
+
+
+def below_floor(problem: CommandProblem, case: Case, time_ms: float, peaks: Peaks) -> Finding | None:
+    """The flag of a time that is shorter than the device allows; None for a plausible time."""
+    bound = bound_ms(problem, case, peaks)
+    if bound is None or time_ms >= TOLERANCE * bound:
+        return None
+    return Finding(
+        "below_roofline",
+        f"{time_ms:.4g} ms is less than {TOLERANCE:g} × the {bound:.4g} ms that the device needs at its peaks.",
+    )

@@ -1,0 +1,93 @@
+"""The problem's own solution, built and tested once on this node. It is the baseline and calibrates the witness."""
+
+from dataclasses import dataclass
+
+from problems.spec.command.workspace_rules import strict_failure
+from runners.agent.ground.events import Progress
+from runners.agent.ground.keyed import Once
+from runners.agent.job.artefact import EMPTY
+from runners.agent.job.build_cache import Build
+from runners.agent.job.environment import NodeEnvironment
+from runners.agent.judges.command.build import build
+from runners.agent.judges.command.subject import Subject
+from runners.agent.judges.command.test import test
+from runners.agent.sandbox.policy import Outcome
+from runners.wire.protocol import Witness
+
+REMEMBERED = 64
+"""Maximum number of references. Each keeps its product in memory."""
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The test result of a reference solution, and the product of its build."""
+
+    passed: bool
+    product: bytes = EMPTY
+    witness: Witness = Witness.UNAVAILABLE
+
+
+class References:
+    """The references of recent problems."""
+
+    def __init__(self, environment: NodeEnvironment) -> None:
+        self._environment = environment
+        self._known: Once[object, Reference] = Once(REMEMBERED)
+
+    def prepare(self, reference: Subject, progress: Progress) -> Reference:
+        """Build and test the reference, or return the kept result. Raises Cancelled, SandboxFault, UnusableProblem."""
+        return self._known.get(reference.shared_key, lambda: self._try(reference, progress), progress.cancelled)
+
+    def build(self, reference: Subject, progress: Progress) -> Build | None:
+        """Build the reference, or return the cached build; None if there is nothing to build. Raises as `prepare`."""
+        if not reference.problem.build_command or not _may_be_judged(reference):
+            return None
+        return build(self._environment, reference, progress)
+
+    def _try(self, reference: Subject, progress: Progress) -> Reference:
+        if not _may_be_judged(reference):
+            return Reference(passed=False)
+        built = self.build(reference, progress)
+        if built is not None and not built.succeeded:
+            return Reference(passed=False)
+        product = built.product if built is not None else EMPTY
+        tested = test(self._environment, reference, product, progress)
+        return Reference(tested.succeeded, product, tested.witness)
+
+    def learn(self, subject: Subject, product: bytes, tested: Outcome) -> None:
+        """Remember the passed test of a solution whose files are the reference's, so that it is not tested again."""
+        reference = subject.reference
+        if tested.succeeded and reference is not None and reference.files == subject.files:
+            passed = Reference(passed=True, product=product, witness=tested.witness)
+            self._known.get(reference.shared_key, lambda: passed, subject.place.cancelled)
+
+    def judge(self, subject: Subject, witness: Witness, progress: Progress) -> Witness:
+        """The witness to report.
+
+        A contradiction does not count if the problem's own reference passes and is contradicted, too. This harness then
+        ends in a way that the witness cannot follow.
+        """
+        reference = subject.reference
+        if witness is not Witness.CONTRADICTED or reference is None:
+            return witness
+        known = self.prepare(reference, progress)
+        if known.passed and known.witness is Witness.CONTRADICTED:
+            return Witness.UNAVAILABLE
+        return witness
+
+
+def missing_names(subject: Subject) -> list[str]:
+    """The source references that the subject's files lack."""
+    if subject.problem.source_references is None:
+        return []
+    # Imported here because grammars load slowly and most problems require no names.
+    from problems.formats.compute_eval.source_references import missing
+
+    return missing(subject.problem.source_references, subject.files)
+
+
+def _may_be_judged(reference: Subject) -> bool:
+    """Whether the reference passes the checks that ComputeEval makes before a build."""
+    baseline = reference.problem.baseline_solution
+    sound = baseline is not None and strict_failure(reference.problem, baseline) is None
+    return sound and not missing_names(reference)

@@ -1,0 +1,309 @@
+"""Times a solution and its baseline: the order of their processes, and the result of their times."""
+
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import Enum
+from functools import partial
+from typing import Protocol
+
+from problems.formats.compute_eval.timing import PerformanceMetrics
+from problems.spec.command.timing_mode import times_by_wall_clock
+from runners.agent.devices.lanes import Seat
+from runners.agent.devices.record import DeviceRecord, merged
+from runners.agent.ground.events import Progress
+from runners.agent.job.environment import NodeEnvironment
+from runners.agent.judges.command.baselines import Baselines
+from runners.agent.judges.command.benchmark import BenchmarkRun, benchmark
+from runners.agent.judges.command.outside_bounds import Observed
+from runners.agent.judges.command.references import References
+from runners.agent.judges.command.subject import Subject
+from runners.agent.profilers import Timer
+from runners.agent.profilers.process import ProcessTime
+from runners.wire.protocol import Clock, Role, Witness
+from scoring.median import median_interval
+
+RANKED_PROCESSES = 6
+"""The smallest number of processes whose order statistics give a 95 % interval of the median."""
+SPARE_BLOCKS = 3
+"""The number of blocks that may be measured again because the device was throttled."""
+SETTLE_SECONDS = 0.4
+"""The driver counts activity in windows of up to a third of a second. Earlier work must have left the window."""
+
+
+def blocks() -> Iterator[tuple[Role, Role]]:
+    """B C, C B, B C …: each block has one process of each role, so that a drift of the machine affects both alike."""
+    order = Role.BASELINE, Role.CANDIDATE
+    while True:
+        yield order
+        order = order[1], order[0]
+
+
+@dataclass
+class Series:
+    """The processes of one role, until one of them fails."""
+
+    runs: list[BenchmarkRun] = field(default_factory=list)
+
+    @property
+    def failed(self) -> bool:
+        return bool(self.runs) and self.runs[-1].failed
+
+    @property
+    def hung(self) -> bool:
+        """Whether the last process timed out and would do so again."""
+        return bool(self.runs) and self.runs[-1].hung
+
+    @property
+    def error(self) -> str | None:
+        """The reason why there is no time, in ComputeEval's words; None without runs or without a failure."""
+        return next((run.reading.error for run in self.runs if run.reading.error is not None), None)
+
+    @property
+    def times_ms(self) -> list[float]:
+        """One time per process; empty unless every process gave one."""
+        times = [run.reading.time_ms for run in self.runs]
+        known = [time for time in times if time is not None]
+        return known if len(known) == len(times) and not self.error else []
+
+    @property
+    def median_ms(self) -> float | None:
+        """The median of all times. It may be 0.0, which is a time but not a measurement."""
+        return median_interval(self.times_ms).median if self.times_ms else None
+
+    @property
+    def metrics(self) -> PerformanceMetrics | None:
+        return self.runs[-1].reading.metrics if self.runs else None
+
+    @property
+    def lacks_graphs(self) -> bool:
+        return any(run.reading.lacks_graphs for run in self.runs)
+
+    @property
+    def report(self) -> bytes | None:
+        """The profiler's own report of the last process."""
+        return self.runs[-1].reading.report if self.runs else None
+
+    @property
+    def device(self) -> DeviceRecord | None:
+        """The merged device records of all runs."""
+        return merged([run.device for run in self.runs if run.device is not None])
+
+    @property
+    def observed(self) -> Observed | None:
+        """The run whose time is nearest to the median, as input of the outside bounds."""
+        middle_ms = self.median_ms
+        if middle_ms is None:
+            return None
+        run = min(self.runs, key=lambda one: abs((one.reading.time_ms or 0.0) - middle_ms))
+        return Observed(
+            run.reading.time_ms or 0.0,
+            run.outcome.wall_ms,
+            run.reading.facts,
+            run.device,
+            cpu_ms=run.outcome.cpu_ms,
+            among_others=run.among_others,
+        )
+
+    @property
+    def witness(self) -> Witness:
+        """The worst witness of all runs."""
+        seen = {run.outcome.witness for run in self.runs}
+        if Witness.CONTRADICTED in seen:
+            return Witness.CONTRADICTED
+        return Witness.SEEN if seen == {Witness.SEEN} else Witness.UNAVAILABLE
+
+
+@dataclass(frozen=True)
+class Timed:
+    """The series of both roles; `baseline` is None if the problem has none or its reference does not pass here."""
+
+    timer: Timer
+    candidate: Series
+    baseline: Series | None = None
+    shared_key: str = ""
+    """Name of a baseline that was measured once and shared by several results."""
+    measured_at: str = ""
+    plain_wall_ms: float | None = None
+    """Wall time of one run of the candidate without the profiler."""
+
+    @property
+    def for_graphs(self) -> Timer | None:
+        """The timer to use instead if either role runs CUDA graphs that this timer cannot time; else None."""
+        if self.candidate.hung:
+            return None
+        lacking = self.candidate.lacks_graphs or (self.baseline is not None and self.baseline.lacks_graphs)
+        return self.timer.for_graphs if lacking else None
+
+
+class Seats(Enum):
+    """Whether other benchmarks may start during the timing."""
+
+    BESIDE = "beside"
+    ALONE = "alone"
+
+
+class Measure(Protocol):
+    """A way to time a candidate and its baseline."""
+
+    def __call__(
+        self, subject: Subject, product: bytes, timer: Timer, progress: Progress, *, baseline: bool
+    ) -> Timed: ...
+
+
+@dataclass(frozen=True)
+class _Shared:
+    """A baseline that several samples share."""
+
+    series: Series
+    key: str
+    measured_at: str
+
+
+class Stopwatch:
+    """Runs one node's benchmarks under each timing policy."""
+
+    def __init__(self, environment: NodeEnvironment, references: References) -> None:
+        self._environment = environment
+        self._references = references
+        self._baselines: Baselines[_Shared] = Baselines()
+
+    def quick(self, subject: Subject, product: bytes, timer: Timer, progress: Progress, *, baseline: bool) -> Timed:
+        """One process of the candidate, and one of the baseline that a few samples on the same device may share.
+
+        Benchmarks that wait at the gate run beside others. The reference is built and tested first, so that both
+        roles are timed in the same circumstances. Raises as `benchmark`.
+        """
+        reference = self._passing(subject, progress) if baseline else None
+        if reference is None:
+            return Timed(timer, self._one(subject, product, timer, progress))
+        with ThreadPoolExecutor(1, thread_name_prefix="baseline") as pool:
+            shared = pool.submit(self._baseline, reference, timer, progress, Seats.BESIDE)
+            candidate = self._one(subject, product, timer, progress)
+            return _compared(timer, candidate, shared.result())
+
+    def confirm(self, subject: Subject, product: bytes, timer: Timer, progress: Progress, *, baseline: bool) -> Timed:
+        """As `quick`, but nothing else runs or starts on the device, so that no other program can disturb the time."""
+        reference = self._passing(subject, progress) if baseline else None
+        candidate = self._one(subject, product, timer, progress, Seats.ALONE)
+        if reference is None:
+            return Timed(timer, candidate)
+        return _compared(timer, candidate, self._baseline(reference, timer, progress, Seats.ALONE))
+
+    def ranked(self, subject: Subject, product: bytes, timer: Timer, progress: Progress, *, baseline: bool) -> Timed:
+        """Six new processes of each role in turns, on a device that nothing else uses. Raises as `benchmark`."""
+        reference = self._passing(subject, progress) if baseline else None
+        sides = {Role.CANDIDATE: (subject, product)}
+        if reference is not None:
+            sides[Role.BASELINE] = reference
+        with self._environment.lanes.benchmark(subject.place) as seat:
+            if seat.gpu_uuid:
+                time.sleep(SETTLE_SECONDS)
+            rounds = _Rounds(self._environment, sides, timer, seat, progress)
+            rounds.run()
+            plain_wall_ms = rounds.plain_wall_ms() if timer.clock is Clock.IN_PROCESS else None
+        series = rounds.series
+        return Timed(
+            timer,
+            series[Role.CANDIDATE],
+            series.get(Role.BASELINE),
+            measured_at=datetime.now(UTC).isoformat(),
+            plain_wall_ms=plain_wall_ms,
+        )
+
+    def _one(
+        self, subject: Subject, product: bytes, timer: Timer, progress: Progress, seats: Seats = Seats.BESIDE
+    ) -> Series:
+        """One process, repeated while the device is throttled."""
+        for left in reversed(range(1 + SPARE_BLOCKS)):
+            with self._seat(subject, timer, seats) as seat:
+                if seat.gpu_uuid and seats is Seats.ALONE:
+                    time.sleep(SETTLE_SECONDS)
+                run = benchmark(self._environment, subject, product, timer, seat, progress)
+            if not (run.is_void and left):
+                break
+        return Series([run])
+
+    def _seat(self, subject: Subject, timer: Timer, seats: Seats) -> AbstractContextManager[Seat]:
+        lanes = self._environment.lanes
+        beside = timer.waits_at_gate and seats is Seats.BESIDE and not times_by_wall_clock(subject.problem.timing_mode)
+        return (lanes.gated_benchmark if beside else lanes.benchmark)(subject.place)
+
+    def _passing(self, subject: Subject, progress: Progress) -> tuple[Subject, bytes] | None:
+        """The reference solution and its product; None if there is none or it does not pass here."""
+        reference = subject.reference
+        known = self._references.prepare(reference, progress) if reference else None
+        return (reference, known.product) if reference and known and known.passed else None
+
+    def _baseline(self, side: tuple[Subject, bytes], timer: Timer, progress: Progress, seats: Seats) -> _Shared:
+        reference, product = side
+        key = (reference.shared_key, reference.place.device, timer.name, seats)
+        time_it = partial(self._time, reference, product, timer, progress, seats)
+        return self._baselines.near(key, time_it, progress.cancelled)
+
+    def _time(self, reference: Subject, product: bytes, timer: Timer, progress: Progress, seats: Seats) -> _Shared:
+        series = self._one(reference, product, timer, progress, seats)
+        where = self._environment.name or "here"
+        device = f"{reference.place.device}@" if reference.place.device else ""
+        alone = "@alone" if seats is Seats.ALONE else ""
+        when = datetime.now(UTC).isoformat()
+        return _Shared(series, f"{reference.problem_sha256[:16]}@{when}@{device}{where}{alone}", when)
+
+
+def _compared(timer: Timer, candidate: Series, shared: _Shared) -> Timed:
+    return Timed(timer, candidate, shared.series, shared.key, shared.measured_at)
+
+
+@dataclass
+class _Rounds:
+    """The blocks of one `ranked` timing, on one seat."""
+
+    environment: NodeEnvironment
+    sides: dict[Role, tuple[Subject, bytes]]
+    timer: Timer
+    seat: Seat
+    progress: Progress
+    series: dict[Role, Series] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.series = {role: Series() for role in self.sides}
+
+    def run(self) -> None:
+        spare, done = SPARE_BLOCKS, 0
+        for order in blocks():
+            if done == RANKED_PROCESSES or self.series[Role.CANDIDATE].failed or self._lacks_graphs:
+                return
+            block = self._block(order)
+            if spare and any(run.is_void for run in block.values()):
+                spare -= 1
+                continue
+            for role, run in block.items():
+                self.series[role].runs.append(run)
+            done += 1
+
+    @property
+    def _lacks_graphs(self) -> bool:
+        """Whether the timing must start again with another timer."""
+        return any(series.lacks_graphs for series in self.series.values())
+
+    def _block(self, order: tuple[Role, Role]) -> dict[Role, BenchmarkRun]:
+        block: dict[Role, BenchmarkRun] = {}
+        for role in order:
+            candidate = block.get(Role.CANDIDATE)
+            if role in self.sides and not self.series[role].failed and (candidate is None or not candidate.failed):
+                block[role] = self._process(role, self.timer)
+        return block
+
+    def plain_wall_ms(self) -> float | None:
+        """Wall time of one more run of the candidate without the profiler; None if this or an earlier run failed."""
+        if self.series[Role.CANDIDATE].failed or self._lacks_graphs:
+            return None
+        outcome = self._process(Role.CANDIDATE, ProcessTime()).outcome
+        return outcome.wall_ms if outcome.succeeded else None
+
+    def _process(self, role: Role, timer: Timer) -> BenchmarkRun:
+        subject, product = self.sides[role]
+        return benchmark(self.environment, subject, product, timer, self.seat, self.progress)

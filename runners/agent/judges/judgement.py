@@ -1,0 +1,138 @@
+"""The input and the result of every judge. Both are plain values."""
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from problems.formats.compute_eval.timing import PerformanceMetrics
+from problems.spec.record import ProblemRecord
+from problems.spec.solution import Solution
+from runners.agent.ground.events import Progress
+from runners.agent.job.build_cache import Build
+from runners.agent.job.nvcc import AS_WRITTEN, BuildPolicy
+from runners.agent.sandbox.policy import Outcome
+from runners.wire.protocol import (
+    CaseReport,
+    FlagScope,
+    MeasurementReport,
+    Profiler,
+    ResourceLimits,
+    Stage,
+    TimingPolicy,
+    Verdict,
+    Witness,
+)
+
+PLAIN_MODES = frozenset({"process", "custom"})
+"""Timing modes that need no profiler."""
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """The values of one job: a solution to a problem, and how it is to be judged.
+
+    If `skip_reason` or `invalid_reason` is set, nothing runs.
+    """
+
+    problem: ProblemRecord
+    problem_sha256: str
+    solution: Solution
+    limits: ResourceLimits = field(default_factory=ResourceLimits)
+    skip_reason: str = ""
+    invalid_reason: str = ""
+    stage: Stage = Stage.BOTH
+    timing_policy: TimingPolicy = TimingPolicy.QUICK
+    profiler: Profiler = Profiler.NONE
+    timed_modes: frozenset[str] = PLAIN_MODES
+    build_only: tuple[str, ...] = ()
+    """Files withheld from runs."""
+    try_withholding: tuple[str, ...] = ()
+    """Used by verification: the judge reports whether the solution also passes without these files."""
+    needs_baseline: bool = True
+    image: str = ""
+    """Image by digest or id for the docker sandbox, as `NodeEnvironment.image_for` gives it."""
+    build_policy: BuildPolicy = AS_WRITTEN
+    product: bytes | None = None
+    """The product of a build on another node; set if this job only tests and times."""
+    build_key: str = ""
+    """The key of that build."""
+    devices: tuple[str, ...] = ()
+    """UUIDs of the GPUs that may run the job, all of the track's kind; empty allows any GPU."""
+    is_trial: bool = False
+    """Whether this is a trial: it builds the solution, runs only the visible tests and times nothing."""
+    tenant: str = ""
+    """The owner of the submission. A GPU's memory is scrubbed between tenants."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One finished command of the solution."""
+
+    name: str
+    ended: Outcome | Build
+    limit_seconds: float
+
+
+@dataclass(frozen=True)
+class Finding:
+    """An observation about a result that a person should review: a flag's code and its text."""
+
+    code: str
+    detail: str
+    scope: FlagScope = FlagScope.TIME
+
+
+@dataclass
+class Texts:
+    """The further fields of a row in ComputeEval's graded file, worded as ComputeEval does. Times are milliseconds."""
+
+    build: str | None = None
+    test: str | None = None
+    benchmark_error: str | None = None
+    solution_ms: float | None = None
+    solution_metrics: PerformanceMetrics | None = None
+    baseline_ms: float | None = None
+    baseline_metrics: PerformanceMetrics | None = None
+    baseline_error: str | None = None
+    """Set if the baseline's own benchmark failed. Then no sample of this problem has a time."""
+
+
+@dataclass
+class Judgement:
+    """The result of an assignment. A judge fills it in step by step. After it is returned, nothing changes it."""
+
+    verdict: Verdict = Verdict.PASSED
+    reason: str = ""
+    steps: list[Step] = field(default_factory=list)
+    measurements: list[MeasurementReport] = field(default_factory=list)
+    cases: list[CaseReport] = field(default_factory=list)
+    """Verdicts of single cases, if the kind of problem has several."""
+    findings: list[Finding] = field(default_factory=list)
+    witness: Witness = Witness.UNAVAILABLE
+    device: str = ""
+    """UUID of the GPU that ran the job."""
+    build: Build | None = None
+    """The solution's build. Its product is sent to the site if the job asked only for the build."""
+    profiler: str = ""
+    """Name and version of the timer."""
+    profile: bytes | None = None
+    """The profiler's own report."""
+    withheld: list[str] | None = None
+    """Set by verification: the files without which the solution still passes."""
+    texts: Texts = field(default_factory=Texts)
+
+    def ended(self, verdict: Verdict, reason: str) -> "Judgement":
+        """Set the final verdict and its reason; returns the judgement."""
+        self.verdict, self.reason = verdict, reason
+        return self
+
+
+class Judge(Protocol):
+    """Judges solutions to problems of one kind on this node. Several threads may call it at once."""
+
+    def judge(self, assignment: Assignment, progress: Progress) -> Judgement:
+        """Judge one solution.
+
+        Raises Cancelled, SandboxFault if the sandbox failed, UnusableProblem and ProfilerUnavailable if the job cannot
+        be done here. None of these is the contestant's fault.
+        """
+        ...

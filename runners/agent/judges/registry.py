@@ -1,0 +1,30 @@
+"""The judges of a node by kind of problem. A new kind adds its folder and one line here."""
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+
+from runners.agent.ground.errors import UnusableProblem
+from runners.agent.ground.events import Progress
+from runners.agent.job.environment import NodeEnvironment
+from runners.agent.judges.command.judge import CommandJudge
+from runners.agent.judges.judgement import Assignment, Judge
+from runners.agent.judges.report import Finished, finished
+
+KINDS: Mapping[str, Callable[[NodeEnvironment], Judge]] = {"command": CommandJudge}
+
+
+class Judges:
+    """Judges samples on one machine. Several threads may call it at once."""
+
+    def __init__(self, environment: NodeEnvironment) -> None:
+        self.environment = environment
+        self._judges = {kind: make(environment) for kind, make in KINDS.items()}
+
+    def judge(self, assignment: Assignment, progress: Progress | None = None) -> Finished:
+        """Judge one solution and return its report. Raises as `Judge.judge`, and UnusableProblem for unknown kinds."""
+        judge = self._judges.get(assignment.problem.kind)
+        if judge is None:
+            raise UnusableProblem(f"this node cannot judge problems of kind {assignment.problem.kind!r}; update it")
+        started_at = datetime.now(UTC)
+        judgement = judge.judge(assignment, progress or Progress())
+        return finished(judgement, assignment, self.environment, started_at)

@@ -1,0 +1,124 @@
+"""The node's leases of attempts, and the heartbeats that keep them."""
+
+import logging
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from runners.agent.ground.errors import SiteRefused, SiteUnavailable
+from runners.agent.ground.events import BuildPrinted, CaseEnded, Event, Progress, StageEntered
+from runners.agent.judges.report import Finished
+from runners.agent.link.client import SiteClient, report_body
+from runners.agent.link.outbox import Letter
+from runners.wire.protocol import BUILDING, MAX_CASES, PREPARING, CaseReport, Heartbeat, Work
+
+logger = logging.getLogger(__name__)
+TAIL_BYTES = 8 * 1024
+
+
+class LiveProgress:
+    """The progress of an attempt, for its heartbeats. Only a build's output is shown while the work goes on."""
+
+    def __init__(self) -> None:
+        self.progress = Progress(self.told)
+        self._guard = threading.Lock()
+        self._stage = PREPARING
+        self._tail = b""
+        self._cases: list[CaseReport] = []
+
+    def cancel(self) -> None:
+        self.progress.cancelled.set()
+
+    def told(self, event: Event) -> None:
+        """Record an event that heartbeats report."""
+        with self._guard:
+            if isinstance(event, StageEntered):
+                self._stage, self._tail = event.stage, b""
+            elif isinstance(event, BuildPrinted):
+                self._tail = (self._tail + event.chunk)[-TAIL_BYTES:]
+            elif isinstance(event, CaseEnded):
+                self._cases.append(event.case)
+
+    def heartbeat(self) -> Heartbeat:
+        with self._guard:
+            tail = self._tail if self._stage == BUILDING else b""
+            words = tail.decode(errors="replace").replace("\0", "")
+            return Heartbeat(stage=self._stage, log_tail=words, cases=self._cases[:MAX_CASES])
+
+
+@dataclass(frozen=True)
+class LeasedAttempt:
+    """One attempt under way."""
+
+    work: Work
+    live: LiveProgress = field(default_factory=LiveProgress)
+
+    def letter(self, finished: Finished) -> Letter:
+        return Letter(self.work.attempt, self.work.attempt_token, report_body(finished.report), finished.blobs)
+
+
+class Leases:
+    """All leases of this node. `start` begins the heartbeats, one per lease every `beat_seconds`."""
+
+    def __init__(self, client: SiteClient, beat_seconds: float) -> None:
+        self._client, self._beat_seconds = client, beat_seconds
+        self._held: dict[UUID, LeasedAttempt] = {}
+        self._guard = threading.Lock()
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._beat_until_stopped, name="heartbeats", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stopping.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    @contextmanager
+    def holding(self, work: Work) -> Iterator[LeasedAttempt]:
+        """Send heartbeats for this attempt until the block ends."""
+        lease = LeasedAttempt(work)
+        with self._guard:
+            self._held[work.attempt] = lease
+        try:
+            yield lease
+        finally:
+            with self._guard:
+                del self._held[work.attempt]
+
+    def cancel_all(self) -> None:
+        """Cancel all attempts. Each of them then raises Cancelled."""
+        for lease in self._now():
+            lease.live.cancel()
+
+    def give_back(self, lease: LeasedAttempt) -> None:
+        """Return a lease to the site without a report. If the request fails, the lease expires."""
+        try:
+            self._client.release(lease.work.attempt, lease.work.attempt_token)
+        except (SiteUnavailable, SiteRefused) as error:
+            logger.warning("attempt %s could not be given back: %s", lease.work.attempt, error)
+
+    def _now(self) -> list[LeasedAttempt]:
+        with self._guard:
+            return list(self._held.values())
+
+    def _beat_until_stopped(self) -> None:
+        while not self._stopping.wait(self._beat_seconds):
+            for lease in self._now():
+                self._beat(lease)
+
+    def _beat(self, lease: LeasedAttempt) -> None:
+        work = lease.work
+        try:
+            reply = self._client.heartbeat(work.attempt, work.attempt_token, lease.live.heartbeat())
+        except SiteUnavailable as error:
+            logger.warning("no heartbeat for attempt %s: %s", work.attempt, error)
+        except SiteRefused as refused:
+            logger.warning("attempt %s is not ours any more: %s", work.attempt, refused)
+            lease.live.cancel()
+        else:
+            if reply.cancel:
+                lease.live.cancel()

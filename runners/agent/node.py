@@ -1,0 +1,181 @@
+"""A node at work: Celery workers whose task claims one job, grades it and reports it."""
+
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from celery import Celery, Task
+from celery.exceptions import Reject
+
+from runners.agent.fitness import Fitness, Obstacle
+from runners.agent.grading import Grader
+from runners.agent.ground.errors import Cancelled, SiteRefused, SiteUnavailable
+from runners.agent.leases import LeasedAttempt, Leases
+from runners.agent.link.client import SiteClient
+from runners.agent.link.outbox import Outbox
+from runners.agent.stage_worker import StageWorker, make_app
+from runners.agent.upkeep import Upkeep
+from runners.wire.protocol import PROTOCOL_VERSION, ClaimRequest, Hello, HelloReply, Report, Stage, Verdict, Work
+from runners.wire.queues import CLAIMED_EVENT, GRADE, queue_name
+
+logger = logging.getLogger(__name__)
+
+SPARE_SLOTS = 1
+"""Jobs of a stage beyond its lane's slots. Their files are transferred while other jobs use the slots."""
+LOOK_SECONDS = 0.5
+IDLE = "idle"
+
+
+class Agent:
+    """Serves the site's `terms` with `slots` jobs of each stage at a time, and one that is being fetched.
+
+    `celery` is what `runners.wire.broker.celery_settings` returns.
+
+    `drain` and `resume` may be called from any thread. `complaint` is called before a failed job is reported; it
+    returns "" if the hardware is healthy.
+    """
+
+    def __init__(
+        self,
+        client: SiteClient,
+        grader: Grader,
+        outbox: Outbox,
+        hello: Hello,
+        terms: HelloReply,
+        slots: int,
+        celery: Mapping[str, Any],
+        complaint: Callable[[], str] = str,
+    ) -> None:
+        self._client, self._grader, self._complaint = client, grader, complaint
+        self._slots, self._name = slots, terms.node
+        self._stopping = threading.Event()
+        self._fitness = Fitness()
+        self._leases = Leases(client, terms.heartbeat_seconds)
+        self._upkeep = Upkeep(client, outbox, hello, terms, self._fitness, grader.self_test, self._give_up)
+        self._app = self._make_app(celery)
+        self._workers: dict[Stage, StageWorker] = {}
+        self.refused: SiteRefused | None = None
+        """The final refusal of this node by the site, if any."""
+
+    def start(self) -> None:
+        self._upkeep.start()
+        self._leases.start()
+        self._start_workers()
+
+    def wait(self) -> None:
+        """Return once the node is stopping. Meanwhile, start a worker for each stage that is granted later."""
+        while not self._stopping.wait(LOOK_SECONDS):
+            self._start_workers()
+
+    def drain(self, reason: str) -> None:
+        """Take no work until `resume`, and return running jobs to the site, because the hardware may be faulty."""
+        self._fitness.put(Obstacle.DRAINED, reason)
+        self._leases.cancel_all()
+
+    def resume(self) -> None:
+        self._fitness.clear(Obstacle.DRAINED)
+
+    def stop(self) -> None:
+        """Take no more work, end running jobs and return their leases. Blocks until all that is done."""
+        self._fitness.put(Obstacle.STOPPING)
+        self._stopping.set()
+        self._leases.cancel_all()
+        for worker in self._workers.values():
+            worker.join()
+        self._leases.stop()
+        self._upkeep.stop()
+
+    def _make_app(self, celery: Mapping[str, Any]) -> Celery:
+        app = make_app(celery)
+
+        @app.task(name=GRADE, bind=True, shared=False)
+        def grade(task: "Task[Any, Any]", track: str, stage: str) -> dict[str, Any] | str:
+            return self._grade(task, track, Stage(stage))
+
+        return app
+
+    def _give_up(self, refused: SiteRefused) -> None:
+        logger.error("the site refuses this node: %s", refused)
+        self.refused = refused
+        self._stopping.set()
+
+    def _start_workers(self) -> None:
+        for stage in {grant.stage for grant in self._upkeep.terms.grants} - self._workers.keys():
+            worker = StageWorker(
+                self._app,
+                self._worker_name(stage),
+                self._slots + SPARE_SLOTS,
+                lambda stage=stage: self._queues(stage),  # type: ignore[misc]
+                self._stopping,
+            )
+            self._workers[stage] = worker
+            worker.start()
+
+    def _worker_name(self, stage: Stage) -> str:
+        return f"{stage.value}@{self._name}"
+
+    def _queues(self, stage: Stage) -> list[str]:
+        """The queues to consume now; none while there is an obstacle."""
+        grants = self._upkeep.terms.grants if self._fitness.is_fit else []
+        return [queue_name(one.track, stage) for one in grants if one.stage is stage]
+
+    def _grade(self, task: "Task[Any, Any]", track: str, stage: Stage) -> dict[str, Any] | str:
+        """The Celery task: one job of this queue. A message whose job this node does not do goes back to its queue."""
+        work = self._claim(track, stage)
+        if work is None:
+            return IDLE
+        self._tell(task, work)
+        with self._leases.holding(work) as lease:
+            if not self._may_work():  # since the claim began
+                lease.live.cancel()
+            verdict = self._do(lease)
+        return {"evaluation": work.evaluation, "attempt": str(work.attempt), "verdict": verdict}
+
+    def _claim(self, track: str, stage: Stage) -> Work | None:
+        if not self._fitness.is_fit:
+            raise Reject("this node takes no work", requeue=True)
+        try:
+            return self._client.claim(ClaimRequest(protocol_version=PROTOCOL_VERSION, track=track, stage=stage))
+        except (SiteUnavailable, SiteRefused) as error:
+            self._upkeep.failed(error)
+            raise Reject(str(error), requeue=True) from error
+
+    def _tell(self, task: "Task[Any, Any]", work: Work) -> None:
+        """Add the evaluation's name to the task's Celery events."""
+        if task.app.conf.worker_send_task_events:
+            with task.app.events.default_dispatcher(hostname=self._worker_name(work.stage)) as dispatcher:
+                dispatcher.send(
+                    CLAIMED_EVENT, uuid=task.request.id, evaluation=work.evaluation, attempt=str(work.attempt)
+                )
+
+    def _may_work(self) -> bool:
+        return not (self._fitness.has(Obstacle.STOPPING) or self._fitness.has(Obstacle.DRAINED))
+
+    def _do(self, lease: LeasedAttempt) -> str:
+        """Grade and report; returns the verdict. Raises Reject for a lease that goes back."""
+        try:
+            finished = self._grader.grade(lease)
+        except Cancelled:
+            if self._may_work():
+                return "cancelled"
+            raise self._given_back(lease, "this node takes no work") from None
+        except (SiteUnavailable, SiteRefused) as error:
+            logger.warning("attempt %s is dropped: %s", lease.work.attempt, error)
+            return "dropped"
+        if _went_badly(finished.report) and (complaint := self._complaint()):
+            raise self._given_back(lease, f"the hardware may be to blame: {complaint}")
+        if finished.report.fault:
+            self._upkeep.doubt(finished.report.fault)
+        self._upkeep.deliver(lease.letter(finished))
+        return finished.report.verdict.value
+
+    def _given_back(self, lease: LeasedAttempt, reason: str) -> Reject:
+        logger.warning("attempt %s goes back: %s", lease.work.attempt, reason)
+        self._leases.give_back(lease)
+        return Reject(reason, requeue=True)
+
+
+def _went_badly(report: Report) -> bool:
+    """Whether the report shows a failure that faulty hardware could have caused."""
+    return bool(report.fault) or report.verdict not in {Verdict.PASSED, Verdict.INVALID, Verdict.SKIPPED}

@@ -1,0 +1,144 @@
+"""Celery workers inside the node's process: one for each stage that the node is granted."""
+
+import logging
+import threading
+import time
+import warnings
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
+from typing import Any
+
+from celery import Celery, signals
+from celery.bootsteps import RUN  # type: ignore[attr-defined]
+from celery.concurrency.thread import TaskPool
+from celery.exceptions import SecurityWarning, WorkerShutdown
+from celery.worker.consumer import Consumer
+
+from runners.wire.queues import read_by_node
+
+TICK_SECONDS = 0.05
+"""Interval at which a worker checks its queues and its free slots."""
+BEAT_SECONDS = 1.0
+RETRY_SECONDS, RETRY_AT_MOST_SECONDS = 1.0, 5.0
+
+logger = logging.getLogger(__name__)
+
+
+def make_app(settings: Mapping[str, Any]) -> Celery:
+    """A Celery app that loads no Django, even where a shell exports DJANGO_SETTINGS_MODULE."""
+    signals.setup_logging.connect(_leave_logging_alone)
+    # The agent may be root: every command runs as another user, in a sandbox.
+    warnings.filterwarnings("ignore", category=SecurityWarning)
+    logging.getLogger("celery").setLevel(logging.WARNING)
+    # node.py logs a rejected message without a traceback.
+    logging.getLogger("celery.app.trace").setLevel(logging.ERROR)
+    app = Celery("podium-node", set_as_current=False, fixups=[])
+    app.conf.update(settings)
+    return app
+
+
+def _leave_logging_alone(**_: Any) -> None:
+    """Celery sets up no logging if a function is connected to this signal."""
+
+
+class StageWorker:
+    """Runs a Celery worker named `name` in a thread of its own, from `start` until `stopping` is set.
+
+    `wanted` is asked continually for the names of the queues to consume.
+    """
+
+    def __init__(
+        self, app: Celery, name: str, slots: int, wanted: Callable[[], Collection[str]], stopping: threading.Event
+    ) -> None:
+        self._app, self._name, self._slots = app, name, slots
+        self._consumer = partial(StageConsumer, wanted=wanted, stopping=stopping)
+        self._stopping = stopping
+        self._thread = threading.Thread(target=self._run, name=name)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def join(self) -> None:
+        """Return when the tasks under way have ended, after `stopping` was set."""
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            self._controller().start()  # returns when stopping, or after an error that Celery has logged
+            self._stopping.wait(RETRY_SECONDS)
+
+    def _controller(self) -> Any:
+        sends_events = self._app.conf.worker_send_task_events
+        return self._app.WorkController(
+            hostname=self._name,
+            concurrency=self._slots,
+            pool=AppPool,
+            consumer_cls=self._consumer,
+            exclude_queues=[self._app.conf.task_default_queue],
+            use_eventloop=False,  # Celery has one event loop in a process, and here are several workers
+            without_gossip=True,
+            without_mingle=True,
+            without_heartbeat=not sends_events,
+        )
+
+
+class AppPool(TaskPool):
+    """A thread pool that gives each task its app. Celery's own pool relies on one app per process."""
+
+    def on_apply(self, target: Any, args: Any = None, kwargs: Any = None, *rest: Any, **options: Any) -> Any:
+        return super().on_apply(target, args, {**(kwargs or {}), "app": self.app}, *rest, **options)
+
+
+class StageConsumer(Consumer):
+    """A consumer that starts without queues and then consumes those that `wanted` returns."""
+
+    def __init__(
+        self, *arguments: Any, wanted: Callable[[], Collection[str]], stopping: threading.Event, **options: Any
+    ) -> None:
+        self._wanted, self._stopping = wanted, stopping
+        super().__init__(*arguments, **options)
+        self.amqheartbeat = self.app.conf.broker_heartbeat
+        self._beat_at = 0.0
+
+    def ensure_connected(self, conn: Any) -> Any:
+        return conn.ensure_connection(
+            self._say_why, None, RETRY_SECONDS, RETRY_SECONDS, RETRY_AT_MOST_SECONDS, callback=self._leave_if_stopping
+        )
+
+    def loop(self, _: Any, connection: Any, consumer: Any, blueprint: Any, _hub: Any, qos: Any, *_rest: Any) -> None:
+        """Replaces Celery's loop, which waits 2 s for messages and accepts no queue changes from another thread."""
+        consumer.on_message = self.create_task_handler()
+        self.on_ready()
+        while blueprint.state == RUN and self.connection:
+            self._leave_if_stopping()
+            self._consume(consumer, set(self._wanted()))
+            self._beat(connection)
+            if qos.prev != qos.value:
+                qos.update()
+            self.perform_pending_operations()
+            try:
+                connection.drain_events(timeout=TICK_SECONDS)
+            except TimeoutError:
+                continue
+
+    def _leave_if_stopping(self) -> None:
+        if self._stopping.is_set():
+            raise WorkerShutdown(0)
+
+    def _consume(self, consumer: Any, wanted: set[str]) -> None:
+        consumed = {queue.name for queue in consumer.queues}
+        for name in consumed - wanted:
+            consumer.cancel_by_queue(name)
+        for name in wanted - consumed:
+            consumer.add_queue(read_by_node(name))
+        if wanted - consumed:
+            consumer.consume()
+
+    def _beat(self, connection: Any) -> None:
+        """Keep the AMQP connection alive. Raises if it has died."""
+        if connection.supports_heartbeats and time.monotonic() >= self._beat_at:
+            self._beat_at = time.monotonic() + BEAT_SECONDS
+            connection.heartbeat_check()
+
+    def _say_why(self, error: Exception, interval_seconds: float) -> None:
+        logger.warning("the broker is away, trying again in %.0f s: %s", interval_seconds, error)

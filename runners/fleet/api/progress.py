@@ -1,0 +1,68 @@
+"""A submission's progress: counts per state, verdict and stage, and its places in the queues."""
+
+from typing import Any
+
+from django.db.models import Count
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from leaderboard.api.base import ApiView
+from leaderboard.api.submissions import seen_submission
+from leaderboard.models import Evaluation, EvaluationState, Submission
+from leaderboard.visibility import view_of
+from runners.fleet.queue_place import queue_places, running_stages
+
+
+class QueuePlaceSerializer(serializers.Serializer[Any]):
+    track = serializers.CharField()
+    stage = serializers.CharField()
+    ahead = serializers.IntegerField(help_text="Jobs that go before this submission's next one.")
+
+
+class ProgressSerializer(serializers.Serializer[Any]):
+    submission = serializers.IntegerField()
+    state = serializers.CharField()
+    total = serializers.IntegerField()
+    done = serializers.IntegerField(help_text="Evaluations that are done or cancelled.")
+    states = serializers.DictField(child=serializers.IntegerField())
+    verdicts = serializers.DictField(
+        child=serializers.IntegerField(), help_text="Null while results are hidden.", allow_null=True
+    )
+    stages = serializers.DictField(child=serializers.IntegerField(), help_text="What running attempts do now.")
+    queue = QueuePlaceSerializer(many=True)
+    created_at = serializers.DateTimeField()
+    finished_at = serializers.DateTimeField(allow_null=True)
+
+
+def progress(submission: Submission, *, with_verdicts: bool) -> dict[str, Any]:
+    """Counts over all tracks. Makes four queries, and two more for each queue in which it waits."""
+    evaluations = Evaluation.objects.live().filter(submission=submission)
+    states = _counts(evaluations.values_list("state").annotate(Count("pk")))
+    verdicts = evaluations.exclude(current_result=None).values_list("current_result__verdict").annotate(Count("pk"))
+    return {
+        "submission": submission.pk,
+        "state": submission.state,
+        "total": sum(states.values()),
+        "done": states.get(EvaluationState.DONE, 0) + states.get(EvaluationState.CANCELLED, 0),
+        "states": states,
+        "verdicts": _counts(verdicts) if with_verdicts else None,
+        "stages": running_stages(submission),
+        "queue": queue_places(submission),
+        "created_at": submission.created_at,
+        "finished_at": submission.finished_at,
+    }
+
+
+def _counts(rows: Any) -> dict[str, int]:
+    return {str(key): number for key, number in sorted(rows)}
+
+
+class SubmissionProgress(ApiView):
+    @extend_schema(tags=["submissions"], responses=ProgressSerializer)
+    def get(self, request: Request, pk: int) -> Response:
+        """Counts per state, verdict and stage, and the place in the queue."""
+        submission = seen_submission(request, pk)
+        visible = view_of(request.user, submission).results
+        return Response(ProgressSerializer(progress(submission, with_verdicts=visible)).data)

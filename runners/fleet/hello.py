@@ -1,0 +1,39 @@
+"""Hello: a node sends its capabilities and learns its grants."""
+
+from uuid import UUID
+
+from django.utils import timezone
+
+from runners.fleet.match import why_not
+from runners.fleet.models import Attempt, AttemptState, Node
+from runners.fleet.release import give_back
+from runners.wire.protocol import Grant, Hello, Stage
+
+
+def take(node: Node, said: Hello) -> list[Grant]:
+    """Store the node's capabilities. Returns the grants that they fit."""
+    Node.objects.filter(pk=node.pk).update(
+        capabilities=said.capabilities.model_dump(mode="json"),
+        protocol_version=said.protocol_version,
+        last_seen_at=timezone.now(),
+    )
+    if said.boot_id is not None:
+        _note_boot(node, said.boot_id)
+    grants = node.grants.select_related("track").order_by("pk")
+    return [
+        Grant(track=one.track.slug, stage=Stage(one.stage))
+        for one in grants
+        if not why_not(said.capabilities, one.track, Stage(one.stage))
+    ]
+
+
+def _note_boot(node: Node, boot_id: UUID) -> None:
+    """Return the leases of a node's earlier start to the queue. They do not count as lost attempts."""
+    if node.boot_id == boot_id:
+        return
+    # one UPDATE, so that only one of two simultaneous first hellos returns leases, and no newer ones
+    renewed = Node.objects.filter(pk=node.pk, boot_id=node.boot_id).update(boot_id=boot_id)
+    if renewed and node.boot_id is not None:
+        now = timezone.now()
+        for attempt in Attempt.objects.filter(node=node, state=AttemptState.LEASED, leased_at__lt=now):
+            give_back(attempt)

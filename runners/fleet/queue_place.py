@@ -1,0 +1,40 @@
+"""A submission's places in the queues, the number of jobs ahead of it, and the stages of its running attempts."""
+
+from dataclasses import dataclass
+
+from django.db.models import Count, Q, QuerySet
+
+from leaderboard.models import Submission
+from runners.fleet.models import Attempt, AttemptState, Job, JobState
+
+
+@dataclass(frozen=True)
+class QueuePlace:
+    """One queue in which a submission waits. `ahead` counts the jobs before its next one."""
+
+    track: str
+    stage: str
+    ahead: int
+
+
+def queue_places(submission: Submission) -> list[QueuePlace]:
+    """One place per queue. Makes one query, and two more per place."""
+    waiting = Job.objects.filter(evaluation__in=submission.evaluations.live(), state=JobState.QUEUED)
+    queues = waiting.order_by("track__slug", "stage").values_list("track_id", "track__slug", "stage").distinct()
+    return [QueuePlace(slug, stage, _ahead(waiting.filter(track_id=pk, stage=stage))) for pk, slug, stage in queues]
+
+
+def _ahead(waiting: QuerySet[Job]) -> int:
+    """The number of jobs in the same queue that precede the first of these."""
+    first = waiting.order_by("-priority", "fair_tag", "pk").first()
+    if first is None:
+        return 0
+    tie = Q(priority=first.priority, fair_tag=first.fair_tag, pk__lt=first.pk)
+    before = Q(priority__gt=first.priority) | Q(priority=first.priority, fair_tag__lt=first.fair_tag) | tie
+    return Job.objects.filter(before, track=first.track_id, stage=first.stage, state=JobState.QUEUED).count()
+
+
+def running_stages(submission: Submission) -> dict[str, int]:
+    """The number of running attempts by stage."""
+    leased = Attempt.objects.filter(job__evaluation__in=submission.evaluations.live(), state=AttemptState.LEASED)
+    return dict(leased.order_by("work_stage").values_list("work_stage").annotate(Count("pk")))

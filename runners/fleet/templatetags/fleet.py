@@ -1,0 +1,28 @@
+"""Template tags that draw the fleet's parts of other pages; `runners.fleet.web.fragments` refreshes them."""
+
+from typing import Any
+
+from django import template
+from django.template.context import Context
+
+from leaderboard.models import Evaluation, Submission
+from runners.fleet.web.fleet_state import fleet_state_context
+from runners.fleet.web.progress import progress_context
+from runners.fleet.web.work import work_context
+
+register = template.Library()
+
+
+@register.inclusion_tag("fleet/state.html")
+def fleet_state() -> dict[str, Any]:
+    return fleet_state_context()
+
+
+@register.inclusion_tag("fleet/submission_progress.html")
+def submission_progress(submission: Submission) -> dict[str, Any]:
+    return progress_context(submission)
+
+
+@register.inclusion_tag("fleet/evaluation_work.html", takes_context=True)
+def evaluation_work(context: Context, evaluation: Evaluation) -> dict[str, Any]:
+    return work_context(context["request"].user, evaluation)

@@ -1,0 +1,65 @@
+"""The fleet in a few figures: nodes online, jobs running and queued, and the queue of each track."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Count, Min, Q
+from django.utils import timezone
+
+from leaderboard.models import Track
+from runners.fleet.models import ONLINE_FOR, Job, JobState, Node
+
+
+@dataclass(frozen=True)
+class FleetState:
+    """Counts over all nodes and tracks. `oldest_queued_at` is None if no job is queued."""
+
+    n_nodes: int
+    n_online: int
+    n_disabled: int
+    n_running: int
+    n_queued: int
+    oldest_queued_at: datetime | None
+
+
+def fleet_state() -> FleetState:
+    """The present counts. Makes two queries."""
+    seen = Q(last_seen_at__gt=timezone.now() - ONLINE_FOR)
+    nodes = Node.objects.aggregate(
+        all=Count("pk"), online=Count("pk", filter=seen), disabled=Count("pk", filter=~Q(disabled_reason=""))
+    )
+    queued = Q(state=JobState.QUEUED)
+    jobs = Job.objects.filter(state__in=[JobState.QUEUED, JobState.LEASED]).aggregate(
+        running=Count("pk", filter=Q(state=JobState.LEASED)),
+        queued=Count("pk", filter=queued),
+        oldest=Min("queued_at", filter=queued),
+    )
+    return FleetState(nodes["all"], nodes["online"], nodes["disabled"], jobs["running"], jobs["queued"], jobs["oldest"])
+
+
+@dataclass(frozen=True)
+class Queue:
+    """The open jobs of one track."""
+
+    track: Track
+    n_queued: int
+    n_running: int
+    oldest_queued_at: datetime | None
+
+
+def queues() -> list[Queue]:
+    """One row per track, including those without jobs. Makes two queries, over open jobs only."""
+    waiting = Q(state=JobState.QUEUED)
+    rows = Job.objects.filter(state__in=[JobState.QUEUED, JobState.LEASED]).order_by().values_list("track_id")
+    counts = rows.annotate(
+        queued=Count("pk", filter=waiting),
+        running=Count("pk", filter=~waiting),
+        oldest=Min("queued_at", filter=waiting),
+    )
+    by_track = {track_id: figures for track_id, *figures in counts}
+    return [Queue(track, *by_track.get(track.pk, (0, 0, None))) for track in Track.objects.all()]
+
+
+def fleet_state_context() -> dict[str, FleetState]:
+    """Context of `fleet/state.html`."""
+    return {"fleet": fleet_state()}

@@ -1,0 +1,86 @@
+"""How far a submission is: counts by state and verdict, its places in the queues, and the nodes that work on it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count
+from django.utils import timezone
+
+from leaderboard.models import Evaluation, EvaluationState, Submission, SubmissionState
+from leaderboard.web.verdicts import STATES, VERDICTS, Look
+from runners.fleet.models import Attempt, AttemptState
+from runners.fleet.queue_place import QueuePlace, queue_places, running_stages
+
+SHOWN_ATTEMPTS = 12
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part of the progress bar."""
+
+    look: Look
+    n: int
+    percent: float
+
+
+@dataclass(frozen=True)
+class ProgressCounts:
+    """Over all tracks of the submission."""
+
+    n_total: int
+    n_done: int
+    n_queued: int
+    n_running: int
+    n_passed: int
+    counts: list[Part]
+    stages: dict[str, int]
+    running: list[Attempt]
+    places: list[QueuePlace]
+    elapsed_seconds: float
+    is_live: bool
+    waits_for_rerun: bool
+
+
+def progress_context(submission: Submission) -> dict[str, Any]:
+    """What `fleet/submission_progress.html` shows."""
+    return {"submission": submission, "progress": progress_of(submission), "n_tracks": submission.tracks.count()}
+
+
+def progress_of(submission: Submission) -> ProgressCounts:
+    """A few queries, whatever the submission's size, and two more for each queue it waits in."""
+    live = Evaluation.objects.live().filter(submission=submission).order_by()
+    rows = list(live.values_list("state", "current_result__verdict").annotate(Count("pk")))
+    by_state = {state: sum(n for s, _, n in rows if s == state) for state in EvaluationState.values}
+    total = sum(by_state.values())
+    running = list(
+        Attempt.objects.filter(job__evaluation__in=submission.evaluations.live(), state=AttemptState.LEASED)
+        .select_related("node", "job__evaluation")
+        .order_by("leased_at")[:SHOWN_ATTEMPTS]
+    )
+    open_work = by_state[EvaluationState.QUEUED] + by_state[EvaluationState.LEASED]
+    ended = submission.finished_at if submission.state != SubmissionState.ACCEPTED else None
+    return ProgressCounts(
+        n_total=total,
+        n_done=total - open_work,
+        n_queued=by_state[EvaluationState.QUEUED],
+        n_running=by_state[EvaluationState.LEASED],
+        n_passed=sum(n for _, verdict, n in rows if verdict == "passed"),
+        counts=_counts(rows, total),
+        stages=running_stages(submission) if running else {},
+        running=running,
+        places=queue_places(submission) if by_state[EvaluationState.QUEUED] else [],
+        elapsed_seconds=((ended or timezone.now()) - submission.created_at).total_seconds(),
+        is_live=open_work > 0,
+        waits_for_rerun=open_work > 0 and submission.state == SubmissionState.DONE,
+    )
+
+
+def _counts(rows: Sequence[tuple[str, str | None, int]], total: int) -> list[Part]:
+    """Open work counts as its state, the rest as its verdict; in the order of the verdicts."""
+    found: dict[str, int] = {}
+    for state, verdict, n in rows:
+        key = verdict if verdict and state == EvaluationState.DONE else state
+        found[key] = found.get(key, 0) + n
+    looks = {**VERDICTS, **{name: STATES[name] for name in ("leased", "queued", "cancelled")}}
+    return [Part(look, found[key], 100 * found[key] / total) for key, look in looks.items() if found.get(key)]

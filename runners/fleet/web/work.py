@@ -1,0 +1,34 @@
+"""The work on one evaluation: the attempt that runs now, the last lines of its log, or what it waits for."""
+
+from typing import Any
+
+from leaderboard import visibility
+from leaderboard.models import Evaluation
+from runners.fleet.models import Attempt, AttemptState, Job, JobState
+from runners.wire.protocol import Stage
+
+
+def work_context(user: Any, evaluation: Evaluation) -> dict[str, Any]:
+    """What `fleet/evaluation_work.html` shows to this user. At most four queries, none for an ended evaluation."""
+    context: dict[str, Any] = {"evaluation": evaluation}
+    if not evaluation.is_open:
+        return context
+    attempt = _running_attempt(evaluation)
+    log_tail = _log_tail(user, evaluation, attempt) if attempt else ""
+    return context | {"attempt": attempt, "log_tail": log_tail, "waits_to_run": _waits_to_run(evaluation)}
+
+
+def _running_attempt(evaluation: Evaluation) -> Attempt | None:
+    leased = Attempt.objects.filter(job__evaluation=evaluation, state=AttemptState.LEASED)
+    return leased.select_related("node").first()
+
+
+def _log_tail(user: Any, evaluation: Evaluation, attempt: Attempt) -> str:
+    """The last lines of the running command; empty for users who may not read them."""
+    may_see = visibility.may_see_live_tail(user, evaluation.submission, attempt.work_stage)
+    return attempt.log_tail if may_see else ""
+
+
+def _waits_to_run(evaluation: Evaluation) -> bool:
+    """Whether the evaluation is built and waits for a node that can run it."""
+    return Job.objects.filter(evaluation=evaluation, stage=Stage.RUN, state=JobState.QUEUED).exists()

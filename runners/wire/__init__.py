@@ -1,0 +1,1 @@
+"""The protocol between the site and its nodes. It does not import Django."""

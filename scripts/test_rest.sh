@@ -1,0 +1,22 @@
+#!/bin/sh
+# What `make test` leaves out: tests that need a toolkit, a broker, a database server or Docker, further looks at pages,
+# and on PostgreSQL the tests whose SQL differs there.
+# PODIUM_TEST_POSTGRES names the server; PODIUM_REQUIRE=postgres makes its absence a failure.
+set -eu
+
+python=.venv/bin/python
+: "${PODIUM_TEST_POSTGRES:=postgresql://postgres@127.0.0.1:5432/postgres}"
+export PODIUM_TEST_POSTGRES
+
+$python -m pytest -n 2 --dist loadfile -m rest "$@"
+
+answers='import os, psycopg; psycopg.connect(os.environ["PODIUM_TEST_POSTGRES"], connect_timeout=3).close()'
+if $python -c "$answers" 2>/dev/null; then
+    echo "On PostgreSQL:"
+    DATABASE_URL=$PODIUM_TEST_POSTGRES $python -m pytest -n 2 --dist loadfile -m both_databases "$@"
+else
+    case ",${PODIUM_REQUIRE:-}," in
+        *,postgres,*) echo "PostgreSQL is required, but $PODIUM_TEST_POSTGRES does not answer." >&2; exit 1 ;;
+        *) echo "No PostgreSQL at $PODIUM_TEST_POSTGRES: its tests were left out." ;;
+    esac
+fi

@@ -1,0 +1,91 @@
+"""The queue of a whole Podium: messages follow the rows, whatever happens to nodes, messages and broker."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+
+import pytest
+import requests
+
+from tests.e2e.brokers import REDIS_SERVER, RedisServer, rabbitmq_url, reader_of, redis_url
+from tests.e2e.stack import Stack
+from tests.packs import problem, solution
+from tests.requirements import requires
+
+pytestmark = [requires("bubblewrap"), pytest.mark.rest]
+
+
+@contextmanager
+def stack_on(tmp_path: Path, broker_url: str) -> Iterator[Stack]:
+    stack = Stack(tmp_path, f"sqlite:///{tmp_path}/site.sqlite3", broker_url, sandbox="bubblewrap")
+    try:
+        yield stack
+    finally:
+        stack.stop()
+
+
+def as_many_messages_as_rows(stack: Stack, submission: int, n: int) -> Callable[[], bool]:
+    return lambda: stack.n_ready == stack.states(submission).get("queued", 0) == n
+
+
+def walk(stack: Stack) -> None:
+    """Ten samples; each node has two slots and fetches a third."""
+    stack.start([problem("a/1", timeout_seconds=60.0), problem("a/2")])
+    rows = [solution("a/1", f"sleep 5; exit 0 # {n}") for n in range(10)]
+    submission = stack.submit([*rows, solution("a/2", "exit 0")])
+    stack.wait_until(lambda: stack.states(submission).get("leased") == 3, "the node is busy")
+    queued = stack.states(submission)["queued"]
+    stack.wait_until(as_many_messages_as_rows(stack, submission, queued), "messages for all that wait")
+    assert stack.purge() > 0
+    stack.wait_until(lambda: stack.n_ready > 0, "deleted messages come back")
+    stack.start_node("node-2")
+    stack.wait_until(lambda: stack.states(submission).get("leased") == 6, "the second node gets work at once")
+    queued = stack.states(submission)["queued"]
+    stack.wait_until(as_many_messages_as_rows(stack, submission, queued), "messages for all that wait")
+    stack.wait_for(submission)
+    stack.wait_until(lambda: stack.n_ready == 0, "no message is left over")
+    answer = requests.get(f"{stack.url}/api/v1/submissions/{submission}/results.jsonl", timeout=10)
+    assert answer.text.count('"passed"') >= 11
+
+
+def test_messages_follow_rows_in_a_folder(tmp_path: Path) -> None:
+    with stack_on(tmp_path, f"filesystem://{tmp_path}/broker") as stack:
+        walk(stack)
+
+
+@requires("redis")
+def test_messages_follow_rows_in_redis(tmp_path: Path) -> None:
+    with nullcontext(redis_url()) as url, stack_on(tmp_path, url) as stack:
+        walk(stack)
+
+
+@requires("rabbitmq")
+def test_messages_follow_rows_in_rabbitmq_and_nodes_only_read_them(tmp_path: Path) -> None:
+    with rabbitmq_url() as url, reader_of(url) as own_url, stack_on(tmp_path, url) as stack:
+        stack.node_broker_url = own_url
+        walk(stack)
+
+
+@pytest.mark.skipif(not REDIS_SERVER, reason="needs redis-server, which this machine does not offer")
+def test_while_the_broker_is_down_the_site_goes_on_and_all_is_graded_after(tmp_path: Path) -> None:
+    with stack_on(tmp_path, "") as stack:
+        broker = RedisServer(stack, tmp_path / "redis")
+        stack.broker_url = broker.url
+        broker.start()
+        stack.start([problem("a/1", timeout_seconds=60.0), problem("a/2")])
+        before = stack.submit([solution("a/1", "sleep 3"), solution("a/2", "exit 0")])
+        stack.wait_until(lambda: stack.states(before).get("leased", 0) > 0, "a sample is running")
+        stack.manage("collectstatic", "--no-input", "--verbosity", "0")
+        broker.kill()
+        stack.wait_for(before)
+        during = stack.submit([solution("a/1", "exit 0"), solution("a/2", "exit 1")])
+        assert requests.get(f"{stack.url}/releases/test-1/", timeout=20).ok
+        assert stack.states(during) == {"queued": 2}
+        broker.start()
+        stack.wait_for(during)
+
+        def ranked() -> bool:
+            board = stack.api("GET", "releases/test-1/board/?track=cpu-test")
+            return bool(board["standings"]) and board["standings"][0]["pass@1"] == 0.5
+
+        stack.wait_until(ranked, "the board counts what was submitted meanwhile")

@@ -1,0 +1,114 @@
+"""The fleet's parts of other pages: drawn with the page, and refreshed by htmx while work is open."""
+
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from leaderboard.models import Evaluation
+from runners.fleet.models import Attempt
+from tests import factories
+from tests.web.conftest import Site
+
+pytestmark = pytest.mark.django_db
+TAIL = "g++ …"
+
+
+def fragment(client: Client, name: str, *args: Any) -> Any:
+    answer = client.get(reverse(name, args=args))
+    assert answer.status_code == 200
+    return answer
+
+
+def text(answer: Any) -> str:
+    return str(answer.content.decode())
+
+
+@pytest.fixture
+def running(site: Site) -> Evaluation:
+    return site.running_evaluation
+
+
+def test_the_home_page_shows_the_fleet_and_refreshes_it_from_the_fleets_address(client: Client, site: Site) -> None:
+    facts = text(fragment(client, "fleet_state"))
+    assert f'hx-get="{reverse("fleet_state")}"' in facts
+    assert "1 of 2" not in facts
+    assert "2 of 2" in facts
+    home = text(client.get("/"))
+    assert " ".join(facts.split()[:2]) in home
+    assert "2 of 2" in home
+
+
+def test_a_submissions_page_refreshes_both_of_its_parts_while_work_is_open(client: Client, site: Site) -> None:
+    client.force_login(site.cast.owner)
+    addresses = [reverse(name, args=[site.running.pk]) for name in ("submission_progress", "submission_samples")]
+    open_page = text(client.get(site.running.get_absolute_url()))
+    assert [open_page.count(f'hx-get="{address}') for address in addresses] == [1, 1]
+    factories.judge(site.running)
+    Evaluation.objects.filter(submission=site.running).exclude(state="done").update(state="cancelled")
+    assert "hx-get" not in text(client.get(site.running.get_absolute_url()))
+    assert "hx-get" not in text(client.get(addresses[0])) + text(client.get(addresses[1]))
+
+
+def test_the_progress_fragment_counts_and_names_the_nodes_at_work(client: Client, site: Site) -> None:
+    client.force_login(site.cast.owner)
+    words = " ".join(text(fragment(client, "submission_progress", site.running.pk)).split())
+    assert "0 of 24 evaluations done, 0 passed, 1 running, 23 queued (0 jobs of others first)" in words
+    assert f'<a href="{site.node.get_absolute_url()}">node-a</a>' in words
+    assert "1 building" in words
+
+
+@pytest.mark.parametrize(
+    ("who", "sees_log"), [(None, False), ("stranger", False), ("teammate", True), ("organiser", True)]
+)
+def test_everybody_sees_who_works_and_its_team_the_log(
+    who: str | None, sees_log: bool, client: Client, site: Site, running: Evaluation
+) -> None:
+    if who:
+        client.force_login(getattr(site.cast, who))
+    for answer in (client.get(running.get_absolute_url()), fragment(client, "evaluation_work", running.pk)):
+        assert "Building on <a" in text(answer)
+        assert (TAIL in text(answer)) is sees_log
+
+
+def test_a_tests_output_stays_hidden_from_the_team(client: Client, site: Site, running: Evaluation) -> None:
+    Attempt.objects.update(work_stage="testing")
+    client.force_login(site.cast.owner)
+    assert TAIL not in text(fragment(client, "evaluation_work", running.pk))
+
+
+def test_an_evaluations_page_is_reloaded_once_its_work_has_ended(
+    client: Client, site: Site, running: Evaluation
+) -> None:
+    client.force_login(site.cast.owner)
+    assert "HX-Refresh" not in fragment(client, "evaluation_work", running.pk)
+    assert "htmx.min.js" in text(client.get(running.get_absolute_url()))
+    Evaluation.objects.filter(pk=running.pk).update(state="done")
+    assert fragment(client, "evaluation_work", running.pk)["HX-Refresh"] == "true"
+    ended = text(client.get(running.get_absolute_url()))
+    assert "htmx" not in ended.partition("<body>")[0].replace("htmx-config", "")
+    assert "hx-get" not in ended
+
+
+@pytest.mark.parametrize("name", ["fleet_state", "submission_progress", "evaluation_work"])
+def test_no_cache_keeps_a_fragment(name: str, client: Client, site: Site, running: Evaluation) -> None:
+    pk = {"submission_progress": site.running.pk, "evaluation_work": running.pk}.get(name)
+    assert "no-store" in fragment(client, name, *([pk] if pk else []))["Cache-Control"]
+
+
+def test_a_fragment_costs_the_same_however_much_work_there_is(client: Client, site: Site) -> None:
+    path = reverse("submission_progress", args=[site.running.pk])
+    before = queries(client, path), queries(client, reverse("fleet_state"))
+    for n in range(6):
+        factories.submission(site.cast.entrant, site.release, site.track, script=f"exit 0 # {n}", counted=False)
+        factories.grant(factories.NodeFactory(), site.track)
+    assert (queries(client, path), queries(client, reverse("fleet_state"))) == before
+
+
+def queries(client: Client, path: str) -> int:
+    with CaptureQueriesContext(connection) as made:
+        assert client.get(path).status_code == 200
+    return len(made)

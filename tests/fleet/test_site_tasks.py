@@ -1,0 +1,55 @@
+"""The site's periodic tasks: none outlives its turn, none runs twice at a time, and no schedule is kept in a file."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from leaderboard.celery import app
+from leaderboard.models import ReleaseTrack
+from runners.fleet import tasks
+from runners.fleet.models import Attempt, AttemptState, Job, TaskLock
+from runners.fleet.task_locks import held
+from tests.fleet.site import Site, WireNode
+
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+
+
+def test_each_turn_expires_when_the_next_one_comes() -> None:
+    app.loader.import_default_modules()
+    for entry in app.conf.beat_schedule.values():
+        assert entry["task"] in app.tasks
+        assert entry["options"]["expires"] <= entry["schedule"]
+
+
+def test_the_schedule_is_kept_in_memory() -> None:
+    assert app.conf.beat_scheduler == "celery.beat:Scheduler"
+
+
+def test_what_another_worker_is_at_is_left_to_it() -> None:
+    site = Site.make()
+    site.submit({"a/1": ["exit 0"], "a/2": ["exit 0"]})
+    WireNode().report(WireNode().take())
+    with held("rank", 60) as is_ours:
+        assert is_ours
+        tasks.rank()
+        assert ReleaseTrack.objects.get().is_stale
+    tasks.rank()
+    assert not ReleaseTrack.objects.get().is_stale
+
+
+def test_the_lock_of_a_worker_that_died_ends() -> None:
+    with held("rank", 60) as first, held("rank", 60) as second, held("sweep", 60) as other:
+        assert (first, second, other) == (True, False, True)
+        TaskLock.objects.filter(name="rank").update(held_until=timezone.now() - timedelta(seconds=1))
+        with held("rank", 60) as third:
+            assert third
+
+
+def test_the_sweep_returns_expired_leases() -> None:
+    site = Site.make()
+    site.submit({"a/1": ["exit 0"], "a/2": ["exit 0"]})
+    WireNode().take()
+    Job.objects.filter(state="leased").update(lease_expires_at=timezone.now() - timedelta(seconds=1))
+    tasks.sweep()
+    assert Attempt.objects.get().state == AttemptState.EXPIRED

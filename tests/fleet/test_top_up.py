@@ -1,0 +1,139 @@
+"""The messages in the broker are as many as the rows that are queued, on every broker."""
+
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from celery import Celery
+from kombu import Connection, Queue
+
+from leaderboard.actions.cancel import cancel
+from leaderboard.models import Track
+from runners.fleet.messages import ready
+from runners.fleet.models import Job, TaskLock
+from runners.fleet.task_locks import FREE
+from runners.fleet.top_up import top_up_all
+from runners.wire.broker import celery_settings
+from runners.wire.protocol import Stage
+from runners.wire.queues import GRADE, declared_by_site, queue_name
+from tests.fleet.site import Site, WireNode
+from tests.fleet.test_races import together
+from tests.patience import until
+from tests.requirements import RABBITMQ_URL, REDIS_URL, requires
+
+pytestmark = [pytest.mark.django_db(transaction=True)]
+
+
+def arrived(connection: Connection, queue: Queue, n: int) -> bool:
+    """Whether so many messages come to be ready: RabbitMQ counts them a moment after they were sent."""
+    return until(lambda: ready(connection, queue) == n)
+
+
+BROKERS = [
+    "filesystem://",
+    pytest.param(REDIS_URL, marks=requires("redis")),
+    pytest.param(RABBITMQ_URL, marks=requires("rabbitmq")),
+]
+IDS = ["folder", "redis", "rabbitmq"]
+
+
+@pytest.fixture
+def site() -> Site:
+    """Its track has a name of its own, because brokers are shared."""
+    made = Site.make()
+    Track.objects.update(slug=f"cpu-{uuid.uuid4().hex[:8]}")
+    made.track.refresh_from_db()
+    return made
+
+
+@pytest.fixture
+def queue(site: Site) -> Queue:
+    return declared_by_site(queue_name(site.track.slug, Stage.BOTH))
+
+
+@pytest.fixture(params=BROKERS, ids=IDS)
+def app(request: Any, tmp_path: Path) -> Celery:
+    app = Celery("site", set_as_current=False, fixups=[])
+    app.conf.update(celery_settings(request.param, tmp_path))
+    return app
+
+
+@pytest.fixture
+def connection(app: Celery, queue: Queue) -> Iterator[Connection]:
+    with app.connection_for_write() as opened:
+        yield opened
+        queue(opened.channel()).delete()
+
+
+def submit(site: Site, n: int) -> Any:
+    return site.submit({"a/1": [f"exit {one}" for one in range(n)], "a/2": [f"exit {one}" for one in range(n)]})
+
+
+def test_each_queued_job_gets_a_message(site: Site, app: Celery, connection: Connection, queue: Queue) -> None:
+    submit(site, 3)
+    assert top_up_all(app) == 6
+    assert arrived(connection, queue, 6)
+    assert top_up_all(app) == 0
+    message = queue(connection.channel()).get(no_ack=True)
+    assert message is not None
+    assert (message.headers["task"], message.headers["expires"]) == (GRADE, None)
+    assert message.decode()[0] == [site.track.slug, "both"]
+
+
+def test_messages_that_were_deleted_come_back(site: Site, app: Celery, connection: Connection, queue: Queue) -> None:
+    submit(site, 3)
+    top_up_all(app)
+    assert arrived(connection, queue, 6)
+    queue(connection.channel()).purge()
+    assert top_up_all(app) == 6
+    assert arrived(connection, queue, 6)
+
+
+def test_a_surplus_is_removed(site: Site, app: Celery, connection: Connection, queue: Queue) -> None:
+    submission = submit(site, 3)
+    top_up_all(app)
+    assert arrived(connection, queue, 6)
+    node = WireNode(track=site.track.slug)
+    node.take_up_to(2)
+    assert top_up_all(app) == 2
+    assert arrived(connection, queue, 4)
+    cancel(site.owner, submission)
+    assert top_up_all(app) == 4
+    assert arrived(connection, queue, 0)
+
+
+def test_a_message_that_a_node_holds_is_not_counted(
+    site: Site, app: Celery, connection: Connection, queue: Queue
+) -> None:
+    """Late acknowledgement: a busy node's messages are neither ready nor missing."""
+    submit(site, 2)
+    top_up_all(app)
+    assert arrived(connection, queue, 4)
+    busy = connection.channel()
+    held = [queue(busy).get() for _ in range(2)]
+    WireNode(track=site.track.slug).take_up_to(2)
+    assert top_up_all(app) == 0
+    assert arrived(connection, queue, 2)
+    assert Job.objects.filter(state="queued").count() == 2
+    for message in held:
+        assert message is not None
+        message.ack()
+    assert top_up_all(app) == 0
+
+
+def test_a_queue_is_declared_before_it_has_work(site: Site, app: Celery, connection: Connection, queue: Queue) -> None:
+    assert top_up_all(app) == 0
+    assert queue(connection.channel()).queue_declare().message_count == 0
+
+
+@pytest.mark.parametrize("app", BROKERS[:1], ids=IDS[:1], indirect=True)
+def test_workers_that_top_up_at_once_publish_once(
+    site: Site, app: Celery, connection: Connection, queue: Queue
+) -> None:
+    submit(site, 10)
+    changes = together(*[lambda: top_up_all(app)] * 4)
+    assert sum(changes) == 20, changes
+    assert arrived(connection, queue, 20)
+    assert not TaskLock.objects.filter(held_until__gt=FREE).exists()
