@@ -5,6 +5,7 @@ The true site meets the true node in tests/e2e.
 
 import hashlib
 import threading
+import time
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -130,8 +131,12 @@ class WireSite:
         return BlobRef(sha256=digest, size_bytes=len(content))
 
     def wait_until(self, condition: Callable[[], bool], seconds: float = 10) -> None:
+        """Wait for what a request changes, or, looking again each 50 ms, for what the broker alone knows."""
+        end = time.monotonic() + seconds
         with self.changed:
-            assert self.changed.wait_for(condition, seconds), "the node did not do it in time"
+            while not condition():
+                assert time.monotonic() < end, "the node did not do it in time"
+                self.changed.wait(0.05)
 
     def answer(self, method: str, path: str, body: bytes) -> tuple[int, bytes]:
         """Status and body for one call."""
