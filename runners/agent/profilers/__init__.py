@@ -19,15 +19,16 @@ _PROFILERS: dict[Profiler, Callable[[CommandProblem], Timer]] = {
     Profiler.CUPTI: lambda problem: Cupti(problem.timing_mode),
     Profiler.NCU: Ncu,
 }
-"""Makers of the timers that need a GPU."""
+"""Constructors of the timers that need a GPU. Each may raise ProfilerUnavailable."""
 _TOOLS: dict[Profiler, Callable[[], object]] = {Profiler.CUPTI: Cupti, Profiler.NCU: require_ncu}
-"""Raise ProfilerUnavailable where a profiler's tools are missing."""
+"""Checks of a profiler's tools. Each raises ProfilerUnavailable if a tool is missing."""
 
 
 def timer_for(problem: CommandProblem, timed_modes: frozenset[str], profiler: Profiler) -> Timer | None:
-    """The timer of this problem's benchmark; None if it has no benchmark or no requested timer fits.
+    """The timer of this problem's benchmark.
 
-    Raises ProfilerUnavailable.
+    Returns None if the problem has no benchmark, if its mode is not in `timed_modes`, or if its mode needs a profiler
+    and `profiler` is NONE. Raises ProfilerUnavailable if the profiler's tools are missing.
     """
     mode = problem.timing_mode.type
     if not problem.benchmark_command:
@@ -38,7 +39,7 @@ def timer_for(problem: CommandProblem, timed_modes: frozenset[str], profiler: Pr
 
 
 def require_profiler(profiler: Profiler) -> None:
-    """Raise ProfilerUnavailable if this machine lacks it."""
+    """Raise ProfilerUnavailable if this machine lacks the profiler's tools."""
     _TOOLS[profiler]()
 
 
