@@ -19,7 +19,7 @@ class Attachment:
     shell: str
     environment: Mapping[str, str] = field(default_factory=dict)
     mounts: tuple[Mount, ...] = ()
-    """Shown where they stand on the host: not every sandbox can show a file elsewhere."""
+    """Each has the same path inside and outside, because not every sandbox can mount a file at another path."""
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,9 @@ class Reading:
     error: str | None = None
     metrics: PerformanceMetrics | None = None
     facts: ProfileFacts | None = None
-    """The input of the outside bounds; None if the timer does not observe it."""
+    """Input of the outside bounds; None if the timer makes no such observations."""
     report: bytes | None = None
-    """The profiler's own report, for people to open."""
+    """The profiler's own report file (`.ncu-rep`)."""
     by_timer: bool = False
     """Whether there is no time because the timer itself failed."""
     lacks_graphs: bool = False
@@ -56,7 +56,10 @@ class Timer(Protocol):
         ...
 
     def attach(self, shell: str, notes: Path) -> Attachment:
-        """The command to run instead of the benchmark. `notes` is an empty folder of this run, writable by all."""
+        """Return the command that runs instead of `shell`, the benchmark's own command.
+
+        `notes` is an empty folder for this run. Every user may write to it.
+        """
         ...
 
     def read(self, problem: CommandProblem, notes: Path, outcome: Outcome) -> Reading:
@@ -64,5 +67,5 @@ class Timer(Protocol):
         ...
 
     def own_failure(self, notes: Path, outcome: Outcome) -> str:
-        """How the timer itself failed, and the remedy; empty if it did not fail."""
+        """How the timer itself failed, with a remedy; "" if it did not fail."""
         ...
