@@ -9,41 +9,41 @@ class RangeFacts:
     """All instances of the NVTX ranges of one name, over all processes of the run."""
 
     instances: int
-    """How often the range was entered and left."""
+    """Number of times that the range was entered and left."""
     unclosed: int
-    """How often it was entered and never left."""
+    """Number of times that the range was entered and never left."""
     wall_ms: float
-    """Sum of the instances' wall time; what nests in a range of its own name counts once."""
+    """Sum of the instances' wall times. An instance inside another of the same name is not counted again."""
     kernel_ms: float
-    """Device time of the kernels launched while the range was open: by its own thread, and by others beside it."""
+    """Device time of the kernels launched while the range was open, by its own thread, other threads and processes."""
     launches: int
     memcpy_ms: float
     memset_ms: float
     busy_ms: float
-    """Union of the device activity launched in the range: what overlaps counts once."""
+    """Device time covered by the activity launched in the range. Overlapping activity counts once."""
     late_ms: float
-    """The part of that activity that ran after the range had ended."""
+    """The part of `busy_ms` after the range had ended."""
     foreign_launches: int
-    """Launches by other threads or processes while it was open; part of `launches` and `kernel_ms`."""
+    """Launches by other threads or processes while the range was open. `launches` and `kernel_ms` include them."""
 
 
 @dataclass(frozen=True)
 class ProfileFacts:
-    """One profiled run. Activity of all processes that used the device is added up."""
+    """Observations of one profiled run, summed over its processes."""
 
     processes: int
-    """How many processes used the device."""
+    """Number of processes that used the device."""
     unfinished: int
-    """How many of them ended before their last records were written, as by `_exit` or a signal."""
+    """Number of these that ended before they wrote their last records, for example by `_exit` or a signal."""
     dropped_records: int
     kernel_ms: float
     launches: int
     memcpy_ms: float
     memset_ms: float
     busy_ms: float
-    """Union of all device activity."""
+    """Device time covered by any activity. Within a process, overlapping activity counts once."""
     outside_ms: float
-    """Kernel time of launches made while no range at all was open."""
+    """Device time of the kernels launched while no range was open."""
     outside_launches: int
     kernels: Mapping[str, int] = field(default_factory=dict)
     """Launches by kernel name."""
