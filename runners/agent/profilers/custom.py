@@ -1,4 +1,4 @@
-"""The timing mode `custom`: the benchmark prints its own time. Taken as ComputeEval does; such a time never ranks."""
+"""The timing mode `custom`: the benchmark prints its own time in ComputeEval's format. This time never ranks."""
 
 import math
 from pathlib import Path
@@ -11,7 +11,7 @@ from runners.wire.protocol import Clock
 
 
 class PrintedTime:
-    """The last `COMPUTE_EVAL_TIME_MS:` line of the output."""
+    """Reads the time from the last line `COMPUTE_EVAL_TIME_MS: <ms>` of stdout and stderr."""
 
     clock = Clock.SELF
     name = "printed"
@@ -30,12 +30,12 @@ class PrintedTime:
             return Reading(None, f"Failed to extract timing from benchmark output: {error}\nOutput: {output}")
 
     def own_failure(self, notes: Path, outcome: Outcome) -> str:  # noqa: ARG002
-        """See `Timer.own_failure`: nothing of it runs besides the benchmark."""
+        """Always "", because this timer runs no program of its own."""
         return ""
 
 
 def _finite(time_ms: float | None) -> float | None:
-    """Raises ValueError for what is too large to be a number: a contestant may print any."""
+    """Raise ValueError for infinity. A contestant may print a number beyond the range of a float."""
     if time_ms is not None and not math.isfinite(time_ms):
-        raise ValueError(f"{time_ms} is no time")
+        raise ValueError(f"{time_ms} is not a finite number")
     return time_ms
