@@ -9,7 +9,7 @@ from runners.wire.protocol import Clock
 
 
 class ProcessTime:
-    """Wall time from exec to end."""
+    """Reads the command's wall time, from exec to its end."""
 
     clock = Clock.OUTSIDE
     name = "process"
@@ -24,5 +24,5 @@ class ProcessTime:
         return Reading(outcome.wall_ms)
 
     def own_failure(self, notes: Path, outcome: Outcome) -> str:  # noqa: ARG002
-        """See `Timer.own_failure`: nothing of it runs besides the benchmark."""
+        """Always "", because this timer runs no program of its own."""
         return ""
