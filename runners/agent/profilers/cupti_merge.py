@@ -1,7 +1,8 @@
-"""Adds up what several processes of one run recorded: ComputeEval's metrics, and the facts that bound them.
+"""Merges the notes of all processes of one run into ComputeEval's metrics and the input of the outside bounds.
 
-What one process launches while another has a range open counts for that range, unless it has ranges of that name
-itself: for the slices of its timeline that lie in the range, in proportion where they lie in it only partly.
+A launch by one process counts for a range that another process has open, unless the launching process has ranges of
+that name itself. The process's timeline gives its work in slices of time. A slice that lies partly in the range counts
+in proportion.
 """
 
 from collections import defaultdict
@@ -20,14 +21,14 @@ from runners.agent.profilers.cupti_notes import CopyNote, Notes, ProcessNote, Ra
 from runners.agent.profilers.facts import ProfileFacts, RangeFacts
 
 MOST_SHARED_NAMES = 64
-"""Of how many names ranges are looked at across processes; a bound on the work that a contestant can make."""
+"""Number of range names that are shared across processes. It bounds the work that a contestant can cause."""
 
 Intervals = list[tuple[int, int]]
 
 
 @dataclass
 class RangeSum:
-    """One name's ranges over all processes, in nanoseconds; what was launched elsewhere by shares of slices."""
+    """The ranges of one name, summed over all processes. Shares of other processes' slices make counts fractional."""
 
     instances: int = 0
     unclosed: int = 0
@@ -83,7 +84,7 @@ class RangeSum:
 
 
 def sum_ranges(processes: Sequence[ProcessNote]) -> dict[str, RangeSum]:
-    """By name, in the order in which the names were first met."""
+    """The sums by range name, in order of first appearance."""
     sums: dict[str, RangeSum] = defaultdict(RangeSum)
     for note in (one for process in processes for one in process.ranges):
         sums[note.name].add(note)
@@ -105,7 +106,7 @@ def _ranges(processes: Iterable[ProcessNote]) -> Iterable[RangeNote]:
 
 
 def _union(intervals: Iterable[tuple[int, int]]) -> Intervals:
-    """Sorted and apart from one another."""
+    """The union of intervals as sorted, disjoint intervals."""
     joined: Intervals = []
     for start, end in sorted(intervals):
         if joined and start <= joined[-1][1]:
@@ -116,14 +117,17 @@ def _union(intervals: Iterable[tuple[int, int]]) -> Intervals:
 
 
 def _shared(process: ProcessNote, intervals: Intervals) -> list[float]:
-    """The columns of a process's timeline, summed over its slices by the share of each that lies in `intervals`."""
+    """The nine columns of `Slice`, summed over the process's slices. `intervals` are sorted and disjoint.
+
+    A slice's weight is the share of its width that lies in `intervals`.
+    """
     timeline = process.timeline
     if not timeline.slices or not intervals:
         return [0.0] * 9
-    import numpy as np  # here, so that nothing waits for it before the first build
+    import numpy as np  # imported late, because it would delay the agent's start
 
     slices = np.array(timeline.slices, dtype=np.float64)
-    # Times from the process's begin on: nanoseconds of a clock that counts from boot would lose digits as floats.
+    # Times are relative to the process's start: nanoseconds since boot would lose digits as floats.
     edges = np.array([edge - timeline.origin_ns for one in intervals for edge in one], dtype=np.float64)
     open_before = np.concatenate([[0.0], np.cumsum(np.diff(edges) * (np.arange(len(edges) - 1) % 2 == 0))])
     starts = slices[:, 0] * timeline.width_ns
@@ -133,7 +137,7 @@ def _shared(process: ProcessNote, intervals: Intervals) -> list[float]:
 
 
 def facts_of(notes: Notes, ranges: dict[str, RangeSum]) -> ProfileFacts:
-    """What the run did beyond its time."""
+    """The run's observations besides its time."""
     processes = notes.processes
     kernels: dict[str, int] = defaultdict(int)
     for kernel in (kernel for process in processes for kernel in process.kernels):
@@ -156,7 +160,7 @@ def facts_of(notes: Notes, ranges: dict[str, RangeSum]) -> ProfileFacts:
 
 
 def _outside(processes: Sequence[ProcessNote]) -> tuple[int, float]:
-    """Launches and kernel time while neither the launching process nor any other had a range open."""
+    """The number of launches made while no process had a range open, and their kernel time in nanoseconds."""
     launches, ns = 0.0, 0.0
     for process in processes:
         elsewhere = _union(
@@ -169,7 +173,7 @@ def _outside(processes: Sequence[ProcessNote]) -> tuple[int, float]:
 
 
 def metrics_of(notes: Notes, ranges: dict[str, RangeSum]) -> PerformanceMetrics:
-    """The run in the shape of ComputeEval's own profiler."""
+    """The run's metrics in the format of ComputeEval's profiler."""
     processes = notes.processes
     kernels = [_kernel(one.name, one.launches, one.ns) for process in processes for one in process.kernels]
     transfers = _transfers([copy for process in processes for copy in process.copies])
