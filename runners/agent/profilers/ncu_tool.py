@@ -13,13 +13,13 @@ from runners.agent.profilers.cupti_library import DRIVER_SIGNS
 
 STANDARD_HOME = Path("/opt/nvidia/nsight-compute")
 ANSWER_SECONDS = 20.0
-"""Its version and its help need neither a GPU nor a connection: seconds at most, with a cold disk."""
+"""Time limit for ncu's version and help. They need no GPU and take seconds at most, from a cold disk."""
 MEND = "install Nsight Compute (a part of the CUDA toolkit), or use `--profile cupti` or `--profile none`"
 
 
 @dataclass(frozen=True)
 class NcuTool:
-    """One installation. `folder` holds all that it needs, `options` what its help mentions."""
+    """One installation of Nsight Compute. `folder` holds all its files; `options` are those that its help lists."""
 
     program: Path
     folder: Path
@@ -27,12 +27,12 @@ class NcuTool:
     options: frozenset[str]
 
     def accepted(self, wishes: Sequence[tuple[str, ...]]) -> list[str]:
-        """The words of those wishes, each an option and its value, that this version accepts."""
+        """The arguments that this version accepts. Each wish is an option, with its value if it has one."""
         return [word for wish in wishes if wish[0] in self.options for word in wish]
 
 
 def require_ncu() -> NcuTool:
-    """Raises ProfilerUnavailable where there is no driver or no ncu."""
+    """Find ncu on the PATH. Raises ProfilerUnavailable without ncu or without an NVIDIA driver."""
     if not any(Path(sign).exists() for sign in DRIVER_SIGNS):
         raise ProfilerUnavailable(
             "the profiler ncu cannot run here: this machine has no NVIDIA driver: install one, or use `--profile none`"
@@ -45,17 +45,17 @@ def require_ncu() -> NcuTool:
 
 @cache
 def ask(program: Path) -> NcuTool:
-    """What an installation says of itself. Raises ProfilerUnavailable."""
+    """Read an installation's version and options from its own output. Raises ProfilerUnavailable."""
     version = re.search(r"Version (\d+\.\d+\.\d+)", _answer(program, "--version"))
     if version is None:
-        raise ProfilerUnavailable(f"the profiler ncu cannot run here: `{program} --version` names no version: {MEND}")
+        raise ProfilerUnavailable(f"the profiler ncu cannot run here: `{program} --version` prints no version: {MEND}")
     real = _real(program, version[1])
     options = re.findall(r"--[a-z][a-z0-9-]+", _answer(program, "--help"))
     return NcuTool(real, real.parent, version[1], frozenset(options))
 
 
 def _answer(program: Path, option: str) -> str:
-    """Raises ProfilerUnavailable."""
+    """ncu's output for one option. Raises ProfilerUnavailable."""
     try:
         done = subprocess.run(
             [program, option], capture_output=True, text=True, errors="replace", timeout=ANSWER_SECONDS, check=True
@@ -66,7 +66,7 @@ def _answer(program: Path, option: str) -> str:
 
 
 def _real(program: Path, version: str) -> Path:
-    """The toolkit's `ncu` in its folder `bin` only starts the one of Nsight Compute's own folder."""
+    """The program in Nsight Compute's own folder. The toolkit's `bin/ncu` only starts this program."""
     resolved = program.resolve()
     homes = [resolved.parent, resolved.parents[1] / f"nsight-compute-{version}", STANDARD_HOME / version]
     return next((home / "ncu" for home in homes if (home / "target").is_dir() and (home / "ncu").exists()), resolved)
