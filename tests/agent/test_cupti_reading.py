@@ -299,7 +299,7 @@ def refuses(cupti: Cupti, notes: Path, words: str, **outcome: Any) -> None:
     assert reading.metrics is None
     assert reading.error is not None
     assert words in reading.error
-    assert reading.error.endswith("the profile was not believed")
+    assert reading.error.endswith("the profile was rejected")
 
 
 @pytest.mark.parametrize(
@@ -333,9 +333,9 @@ def test_figures_that_no_recorder_writes_are_no_profile(cupti: Cupti, tmp_path: 
 
 def test_a_recording_longer_than_the_command_is_not_believed(cupti: Cupti, tmp_path: Path) -> None:
     leave(tmp_path, a_process())
-    refuses(cupti, tmp_path, "longer than the command", wall_ms=-1.0)
+    refuses(cupti, tmp_path, "more time than the command", wall_ms=-1.0)
     leave(tmp_path, a_child(begun_ns=500 * MS + 1, ended_ns=900 * MS))
-    refuses(cupti, tmp_path, "longer than the command", wall_ms=250.0)
+    refuses(cupti, tmp_path, "more time than the command", wall_ms=250.0)
 
 
 def test_a_file_under_another_processs_name_is_not_believed(cupti: Cupti, tmp_path: Path) -> None:
@@ -347,7 +347,7 @@ def test_a_file_under_another_processs_name_is_not_believed(cupti: Cupti, tmp_pa
 def test_a_profile_without_the_mark_of_its_begin_is_not_believed(cupti: Cupti, tmp_path: Path) -> None:
     leave(tmp_path, a_process())
     (tmp_path / f"40-{500 * MS}.begun").unlink()
-    refuses(cupti, tmp_path, "without having begun")
+    refuses(cupti, tmp_path, "used the device but left no file")
 
 
 def test_links_pipes_and_folders_are_refused_and_not_followed(cupti: Cupti, tmp_path: Path) -> None:

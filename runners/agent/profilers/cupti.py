@@ -1,4 +1,4 @@
-"""The profiler `cupti`: a library of ours in the benchmark's own processes adds up kernels, copies and NVTX ranges."""
+"""The profiler `cupti`: libpodium_cupti.so records kernels, copies and NVTX ranges in the benchmark's processes."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -23,25 +23,30 @@ from runners.agent.sandbox.policy import Mount, Outcome
 from runners.wire.protocol import Clock
 
 FAILED = "Benchmark profiling failed: {}"
-"""ComputeEval's words, with its `None` where there is no profile."""
+"""ComputeEval's message, with the reason; the reason is None if there is no profile."""
 ONE_CONNECTION = {"CUDA_DEVICE_MAX_CONNECTIONS": "1"}
-"""All streams share it; it makes a start two and a half times as fast."""
+"""All streams share one hardware connection. This makes a start of CUDA two and a half times as fast."""
 ONE_AT_A_TIME = {"PODIUM_CUPTI_SERIAL": "1", **ONE_CONNECTION}
-"""Where kernels never overlap, one connection does."""
+"""Kernels that never overlap need only one connection."""
 MOST_NAMES_TOLD = 20
 LONGEST_NAME_TOLD = 80
 
 
 class Cupti:
-    """Loaded by the CUDA driver and by NVTX where they start in a process, so any command and its children will do."""
+    """Times a benchmark from inside its processes.
+
+    The CUDA driver and NVTX load the library when they start in a process. Any command and its children can be timed.
+    """
 
     clock = Clock.IN_PROCESS
     waits_at_gate = True
     patience = 1.0
 
     def __init__(self, mode: TimingMode | None = None, *, with_graphs: bool = False) -> None:
-        """Raises ProfilerUnavailable. `mode` says whether kernels are timed one at a time, which those of CUDA graphs
-        cannot be: see docs/decisions/0012.
+        """Raises ProfilerUnavailable if the library or the porter cannot be built here.
+
+        Kernels run one at a time if `mode` sums kernel times, unless `with_graphs` is set. CUPTI cannot time the
+        kernels of a CUDA graph one at a time (docs/decisions/0012).
         """
         complaint = cupti_library.why_unavailable()
         if complaint:
@@ -64,18 +69,18 @@ class Cupti:
         return Cupti(self._mode, with_graphs=True) if self._one_at_a_time else None
 
     def attach(self, shell: str, notes: Path) -> Attachment:
-        """The command stays as it is; see `Timer.attach`."""
+        """Add environment variables and mounts. The command does not change. See `Timer.attach`."""
         gate = gate_attachment(shell, self._library.path, notes)
         environment = {"NVTX_INJECTION64_PATH": str(self._library.path), "PODIUM_CUPTI_NOTES": str(notes)}
         copies = {"PODIUM_GATE_COPIES": "1"} if self._copies_count else {}
         return replace(gate, environment={**gate.environment, **environment, **self._way, **copies})
 
     def read(self, problem: CommandProblem, notes: Path, outcome: Outcome) -> Reading:
-        """See `Timer.read`. A filter that matches nothing is an error; ComputeEval makes 0.0 of it."""
+        """See `Timer.read`. A filter that matches nothing is an error; ComputeEval reports 0.0 ms."""
         try:
             found = read_notes(notes, outcome.wall_ms)
         except DamagedNotes as error:
-            return Reading(None, FAILED.format(f"{error}; the profile was not believed"))
+            return Reading(None, FAILED.format(f"{error}; the profile was rejected"))
         if found is None or not found.processes:
             return Reading(None, FAILED.format(None))
         ranges = sum_ranges(found.processes)
@@ -87,25 +92,28 @@ class Cupti:
         return Reading(extract_time_ms(problem.timing_mode, metrics), None, metrics, facts, lacks_graphs=lacks_graphs)
 
     def own_failure(self, notes: Path, outcome: Outcome) -> str:  # noqa: ARG002
-        """See `Timer.own_failure`: nothing of it runs but inside the benchmark."""
+        """Always "", because this timer runs only inside the benchmark's processes."""
         return ""
 
 
 def sums_kernels(mode: TimingMode) -> bool:
-    """Whether the mode's time is a sum of kernels' own times, for which it is no matter whether they could overlap."""
+    """Whether the mode's time is a sum of kernel durations. Such a sum counts overlapping kernels in full."""
     of_kernels = isinstance(mode, KernelsTimingMode | RegionTimingMode | GpuTimingMode)
     return of_kernels and not times_by_wall_clock(mode)
 
 
 def gate_attachment(shell: str, library: Path, notes: Path) -> Attachment:
-    """The library without its recorder: all that it does is to wait for the device at a gate in `notes`."""
+    """Attach the library with its recorder off. It only waits for the device at the gate in `notes`."""
     folder = library.parent
     mounts = Mount(folder, str(folder)), Mount(notes, str(notes), writable=True)
     return Attachment(shell, {"CUDA_INJECTION64_PATH": str(library)}, mounts)
 
 
 def gate_library() -> Path | None:
-    """The library where it can be had and loaded, and the porter with it, for tests that run beside benchmarks."""
+    """Path of the library for tests that run beside benchmarks.
+
+    Returns None if this machine has no driver, or if the library or the porter cannot be built.
+    """
     if cupti_library.why_unavailable():
         return None
     try:
@@ -116,7 +124,7 @@ def gate_library() -> Path | None:
 
 
 def unmatched(mode: TimingMode, metrics: PerformanceMetrics) -> str:
-    """Why the mode's filter leaves nothing to time; empty where it leaves something."""
+    """The reason why the mode's filter selects nothing, or "" if it selects something."""
     if isinstance(mode, RegionTimingMode):
         return _unmatched(mode, "NVTX range", metrics.nvtx_ranges)
     if isinstance(mode, KernelsTimingMode) and (mode.include is not None or mode.exclude is not None):

@@ -1,7 +1,8 @@
-"""Reads what libpodium_cupti.so left of one run: a file per process, from a folder that the contestant could write to.
+"""Reads the notes of one run. libpodium_cupti.so writes one JSON file for each process.
 
-Nothing in it is trusted to be a number, a plain file or small. That it is consistent makes a forgery harder, not
-impossible: the time stays a claim of the contestant's process, to be held against what was seen from outside.
+The contestant can write to the folder, so the reader checks each file's kind, size and types. It also checks that the
+figures are consistent, which makes a forgery harder but not impossible. The time remains a claim of the contestant's
+process, and the judge compares it with measurements from outside.
 """
 
 import os
@@ -19,17 +20,17 @@ from runners.agent.devices import gate
 MOST_FILES = 2048
 MOST_BYTES = 64 << 20
 CLOCK_SLACK_NS = 100_000_000
-"""How much longer than the command a recording may seem: it is stopped by other clocks."""
+"""Nanoseconds by which the notes may exceed the command's wall time, which another clock measures."""
 
 _NAME = re.compile(r"(?P<stem>[1-9]\d{0,9}-\d{1,20})\.(?P<kind>json|begun|draft)")
 
 Count = Annotated[int, Field(ge=0, lt=1 << 63)]
 Slice = tuple[Count, Count, Count, Count, Count, Count, Count, Count, Count]
-"""Index, launches, kernel ns, copies, copy ns, copied bytes, fill ns, launches and kernel ns outside of any range."""
+"""Index, launches, kernel ns, copies, copy ns, copied bytes, fill ns, launches outside all ranges, their kernel ns."""
 
 
 class DamagedNotes(Exception):
-    """The folder's contents were not written by the recorder. The message says how they differ."""
+    """The folder does not hold valid notes. The message gives the reason."""
 
 
 class _Note(BaseModel):
@@ -43,7 +44,7 @@ class KernelNote(_Note):
 
 
 class PartNote(_Note):
-    """Copies launched inside a range, or outside of all (name "")."""
+    """Copies by the innermost range that their thread had open at the launch. The name is "" if it had none."""
 
     name: str
     bytes: Count
@@ -59,7 +60,7 @@ class CopyNote(_Note):
 
 
 class RangeNote(_Note):
-    """All instances of the ranges of one name in one process; `open` are the times at which any was."""
+    """All instances of one range name in one process. `open` lists the intervals in which at least one was open."""
 
     name: str
     instances: Count
@@ -78,7 +79,7 @@ class RangeNote(_Note):
 
 
 class TimelineNote(_Note):
-    """Work by the time of its launch, in slices of `width_ns` from `origin_ns` on; empty ones are left out."""
+    """Work by launch time, in slices of `width_ns` that begin at `origin_ns`. Empty slices are left out."""
 
     origin_ns: Count
     width_ns: Annotated[int, Field(gt=0, lt=1 << 63)]
@@ -86,10 +87,12 @@ class TimelineNote(_Note):
 
 
 class ProcessNote(_Note):
-    """One process. Times are nanoseconds of CLOCK_MONOTONIC; `dropped` counts records and ranges that were lost.
+    """The recording of one process. Times are nanoseconds of CLOCK_MONOTONIC.
 
-    `kernel_calls` counts the calls that should have made a kernel record each. `incomplete` counts records without
-    times: of work that still ran when the process ended, and of kernels in graphs where kernels are run one at a time.
+    `dropped` counts lost records and ranges. `kernel_calls` counts successful calls that should each make one kernel
+    record. `incomplete` counts records without times. Work that still ran when the process ended has no times. If
+    kernels run one at a time, the kernels of graphs have none either. `unattributed` counts kernels without a known
+    launch.
     """
 
     schema_version: Annotated[int, Field(alias="schema", ge=1, le=1)]
@@ -114,7 +117,7 @@ class ProcessNote(_Note):
 
     @property
     def missing(self) -> int:
-        """How many records were lost, did not end, or never came although their kernels were launched."""
+        """Number of records that were lost, have no times, or never came although a kernel was launched."""
         return self.dropped + self.incomplete + max(0, self.kernel_calls - self.launches - self.incomplete)
 
     @property
@@ -136,18 +139,20 @@ class ProcessNote(_Note):
 
 @dataclass(frozen=True)
 class Notes:
-    """The notes of one run: its processes, and the number of those that used the device without final notes."""
+    """The notes of one run."""
 
     processes: tuple[ProcessNote, ...]
     unfinished: int
+    """Number of processes that used the device and left no final notes."""
     silent: int
-    """How many of the unfinished left no words at all."""
+    """Number of these that left no notes at all."""
 
 
 def read_notes(folder: Path, wall_ms: float) -> Notes | None:
-    """What the run of `wall_ms` left in `folder`; None where it left nothing or what cannot be read as JSON.
+    """Read the notes that a command of `wall_ms` left in `folder`.
 
-    Raises DamagedNotes.
+    Returns None if the folder has none, or if a process's notes do not fit `ProcessNote`. Raises DamagedNotes for other
+    files, and for figures that are not consistent.
     """
     files = _read_files(folder)
     notes = {stem: _parse(data) for (stem, kind), data in files.items() if kind == "json"}
@@ -161,7 +166,7 @@ def read_notes(folder: Path, wall_ms: float) -> Notes | None:
 
 
 def _read_files(folder: Path) -> dict[tuple[str, str], bytes]:
-    """Contents by stem and kind. Raises DamagedNotes."""
+    """The files' contents by stem and kind. Raises DamagedNotes."""
     contents: dict[tuple[str, str], bytes] = {}
     left = MOST_BYTES
     directory = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -189,7 +194,7 @@ def _names(directory: int) -> Iterator[str]:
 
 
 def _read_plain(directory: int, name: str, most_bytes: int) -> bytes:
-    """A plain file's content: no link, no pipe, no more than said."""
+    """A file's content. Raises DamagedNotes if it is not a regular file with one link, or exceeds `most_bytes`."""
     try:
         file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=directory)
     except OSError as error:
@@ -197,11 +202,11 @@ def _read_plain(directory: int, name: str, most_bytes: int) -> bytes:
     facts = os.fstat(file)
     if not stat.S_ISREG(facts.st_mode) or facts.st_nlink != 1:
         os.close(file)
-        raise DamagedNotes(f"the file {name} is no plain file of its own")
+        raise DamagedNotes(f"the file {name} is not a regular file with one link")
     with os.fdopen(file, "rb") as stream:
         data = stream.read(most_bytes + 1)
     if len(data) > most_bytes:
-        raise DamagedNotes(f"there is more than {MOST_BYTES >> 20} MiB")
+        raise DamagedNotes(f"the files hold more than {MOST_BYTES >> 20} MiB")
     return data
 
 
@@ -213,21 +218,21 @@ def _parse(data: bytes) -> ProcessNote | None:
 
 
 def _check_together(notes: dict[str, ProcessNote], begun: set[str], wall_ms: float) -> None:
-    """Raises DamagedNotes."""
+    """Check file names, marks and the total time. Raises DamagedNotes."""
     for stem, note in notes.items():
         if stem != f"{note.pid}-{note.begun_ns}":
-            raise DamagedNotes(f"the file {stem}.json tells of another process")
+            raise DamagedNotes(f"the file {stem}.json describes another process")
         if note.contexts and stem not in begun:
-            raise DamagedNotes(f"process {note.pid} used the device without having begun to")
+            raise DamagedNotes(f"process {note.pid} used the device but left no file {stem}.begun")
         _check_sums(note)
     if notes:
         span_ns = max(note.ended_ns for note in notes.values()) - min(note.begun_ns for note in notes.values())
         if span_ns > wall_ms * 1e6 + CLOCK_SLACK_NS:
-            raise DamagedNotes("the processes seem to have run longer than the command")
+            raise DamagedNotes("the notes cover more time than the command took")
 
 
 def _check_sums(note: ProcessNote) -> None:
-    """Check the invariants of the recorder's own figures."""
+    """Check the relations that hold between the recorder's own figures. Raises DamagedNotes."""
     lengths = [note.kernel_ns, note.copy_ns, note.fill_ns]
     in_timeline = [sum(piece[column] for piece in note.timeline.slices) for column in (1, 2, 4, 6)]
     kept = (
@@ -241,7 +246,7 @@ def _check_sums(note: ProcessNote) -> None:
         and (note.contexts > 0 or not (note.kernels or note.copies))
     )
     if not kept:
-        raise DamagedNotes(f"the figures of process {note.pid} contradict one another")
+        raise DamagedNotes(f"the figures of process {note.pid} contradict each other")
 
 
 def _range_keeps(one: RangeNote, note: ProcessNote) -> bool:
