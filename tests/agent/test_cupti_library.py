@@ -233,7 +233,7 @@ def test_without_cupti_it_says_where_it_looked(tmp_path: Path, monkeypatch: Any)
     monkeypatch.setenv("PODIUM_CUDA_HOME", str(tmp_path))
     monkeypatch.setattr(cupti_library, "wheel_folders", lambda: iter(()))
     assert list(toolkit_homes()) == [tmp_path]
-    with pytest.raises(ProfilerUnavailable, match=f"looked in: {tmp_path}"):
+    with pytest.raises(ProfilerUnavailable, match=f"toolkits searched: {tmp_path}"):
         find_toolkit()
 
 

@@ -1,6 +1,7 @@
 """Builds libpodium_cupti.so once per node, beside a copy of the CUPTI library that it needs.
 
-The folder holds all that a profiled program loads, so it is shown to sandboxes whole, whatever toolkit they have.
+The folder holds every file of the profiler that a program loads. It is mounted into sandboxes as a whole, so the
+sandbox's own toolkit does not matter.
 """
 
 import hashlib
@@ -33,7 +34,7 @@ FLAGS = (
 
 @dataclass(frozen=True)
 class Toolkit:
-    """Where CUPTI is: folders of headers, and the library under the name that programs load it by."""
+    """The folders of CUPTI's headers, and its library by the name that programs load (`libcupti.so.13`)."""
 
     includes: tuple[Path, ...]
     cupti: Path
@@ -41,14 +42,14 @@ class Toolkit:
 
 @dataclass(frozen=True)
 class Library:
-    """The built library; `version` names it and the CUPTI that it uses, for provenance."""
+    """The built library. `version` names the library and its CUPTI, for provenance."""
 
     path: Path
     version: str
 
 
 def why_unavailable() -> str:
-    """Words on what is missing and how to mend it; empty where programs can be profiled."""
+    """The reason why programs cannot be profiled here, with a remedy; "" if they can."""
     if not driver_is_present():
         return "this machine has no NVIDIA driver: install one, or run on a machine with a GPU"
     try:
@@ -65,13 +66,13 @@ def driver_is_present() -> bool:
 
 @cache
 def find_or_build() -> Library:
-    """The library that PODIUM_CUPTI_LIBRARY names, else one of our own. Raises ProfilerUnavailable."""
+    """The library that PODIUM_CUPTI_LIBRARY names, else one built from source. Raises ProfilerUnavailable."""
     prebuilt = os.environ.get("PODIUM_CUPTI_LIBRARY")
     if not prebuilt:
         return build(find_toolkit(), default_cache_directory())
     path = Path(prebuilt).resolve()
     if not path.is_file():
-        raise ProfilerUnavailable(f"PODIUM_CUPTI_LIBRARY names {prebuilt}, which is no file: mend or unset it")
+        raise ProfilerUnavailable(f"PODIUM_CUPTI_LIBRARY names {prebuilt}, which is not a file: mend or unset it")
     return Library(path, f"cupti ({path.name} {hashlib.sha256(path.read_bytes()).hexdigest()[:8]})")
 
 
@@ -85,15 +86,15 @@ def find_toolkit() -> Toolkit:
     wheels = toolkit_at(list(wheel_folders()))
     if wheels is not None:
         return wheels
-    looked = ", ".join(map(str, homes)) or "nowhere, for there is no nvcc"
+    searched = ", ".join(map(str, homes)) or "none found"
     raise ProfilerUnavailable(
-        f"CUPTI's headers or library are missing (looked in: {looked}): install the CUDA toolkit with CUPTI, or the "
-        "wheels nvidia-cuda-cupti, nvidia-cuda-runtime and nvidia-nvtx, or name a toolkit in PODIUM_CUDA_HOME"
+        f"CUPTI's headers or library are missing (toolkits searched: {searched}): install the CUDA toolkit with CUPTI, "
+        "or the wheels nvidia-cuda-cupti, nvidia-cuda-runtime and nvidia-nvtx, or name a toolkit in PODIUM_CUDA_HOME"
     )
 
 
 def toolkit_homes() -> Iterator[Path]:
-    """PODIUM_CUDA_HOME alone where it is set; else nvcc's folder, then what stands in /usr/local, newest first."""
+    """Toolkit folders: PODIUM_CUDA_HOME alone if it is set; else nvcc's, then those in /usr/local, newest first."""
     named = os.environ.get("PODIUM_CUDA_HOME")
     if named:
         yield Path(named)
@@ -110,14 +111,14 @@ def _version(path: Path) -> tuple[int, ...]:
 
 
 def wheel_folders() -> Iterator[Path]:
-    """Those of NVIDIA's Python packages: up to CUDA 12 one each, then one for all (`cu13`)."""
+    """Folders of NVIDIA's Python packages: one for each package up to CUDA 12, one for all (`cu13`) since then."""
     roots = dict.fromkeys([*sys.path, *site.getsitepackages()])
     for root in roots:
         yield from sorted(Path(root or ".").glob("nvidia/*"))
 
 
 def toolkit_at(homes: list[Path]) -> Toolkit | None:
-    """What these folders hold together; None unless it is all that is needed."""
+    """The toolkit that these folders hold together; None if a header or the library is missing."""
     includes = [path for home in homes for path in _existing(home, INCLUDE_FOLDERS)]
     libraries = [path for home in homes for folder in _existing(home, LIBRARY_FOLDERS) for path in _cupti_in(folder)]
     used = [next((folder for folder in includes if (folder / header).is_file()), None) for header in HEADERS]
@@ -131,12 +132,12 @@ def _existing(home: Path, patterns: tuple[str, ...]) -> list[Path]:
 
 
 def _cupti_in(folder: Path) -> list[Path]:
-    """By the name with the major version alone, which is the one that programs ask the loader for."""
+    """Libraries named by the major version alone. Programs ask the loader for this name."""
     return sorted(path for path in folder.glob("libcupti.so.*") if re.fullmatch(r"\.so\.\d+", "".join(path.suffixes)))
 
 
 def build(toolkit: Toolkit, cache_dir: Path) -> Library:
-    """Compile, or find it compiled. Raises ProfilerUnavailable."""
+    """Compile the library, or find it in `cache_dir`. Raises ProfilerUnavailable."""
     recipe = Recipe(
         name=LIBRARY,
         prefix="cupti",
