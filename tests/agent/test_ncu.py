@@ -276,7 +276,7 @@ def test_names_with_quotes_that_break_the_table_are_named_as_a_cause(installed: 
     broken = table({}, {PUSH_POP: "NAME"}).replace("NAME", '19  ""<default domain>:say "hi"\n\\:none:none"" ')
     reading = read(notes, KERNELS, broken)
     assert reading.time_ms is None
-    assert "1 that cannot, as where names of NVTX ranges hold quotes" in (reading.error or "")
+    assert "1 that cannot, perhaps because names of NVTX ranges hold quotes" in (reading.error or "")
 
 
 def commands(notes: Path, mode: dict[str, Any]) -> list[list[str]]:
@@ -381,9 +381,9 @@ def test_a_want_of_permission_is_told_with_how_to_mend_it_for_its_run_alone(inst
 
 def test_what_ncu_could_not_profile_leaves_no_time(installed: Path, notes: Path) -> None:
     log = f"==ERROR== Failed to profile kernel\n{table({})}"
-    assert "ncu said: Failed to profile kernel" in (read(notes, KERNELS, log).error or "")
+    assert "ncu reported: Failed to profile kernel" in (read(notes, KERNELS, log).error or "")
     log = table({}, {"Metric Value": "n/a"})
-    assert "no time of 1 of 2 kernel launches" in (read(notes, KERNELS, log).error or "")
+    assert "no time for 1 of 2 kernel launches" in (read(notes, KERNELS, log).error or "")
 
 
 def test_the_wall_clock_of_ranges_is_refused_with_what_knows_it(installed: Path, notes: Path) -> None:

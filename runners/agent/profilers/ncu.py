@@ -1,8 +1,8 @@
-"""The profiler `ncu`: Nsight Compute runs the benchmark and measures each kernel launch by itself.
+"""The profiler `ncu`: Nsight Compute runs the benchmark twice and measures each kernel launch separately.
 
-It runs it twice. The first run takes the times of all launches, each in one pass; the second takes throughputs, for
-which a launch is replayed many times, of the first launches alone. Caches are flushed before each launch and clocks
-left as they are. Times so taken agree with those of ComputeEval's ncu mode, not with those of the cupti profilers.
+The first run measures the duration of every launch in one pass. The second run measures the throughputs of the first
+100 launches and replays each of them many times. ncu flushes the caches before each launch and does not lock the
+clocks. The times agree with ComputeEval's ncu mode. They differ from cupti's times, which are taken without flushing.
 """
 
 import math
@@ -39,16 +39,16 @@ MOST_TABLE_BYTES = 64 << 20
 MOST_REPORT_BYTES = 64 << 20
 LONGEST_COMPLAINT = 1000
 OWN_SHARE = 0.9
-"""Of the limit: both runs end before it does, or a slow second run would cost the first one's times."""
+"""Share of the time limit that both runs may use. A slow second run ends before the limit, and the first run counts."""
 STATUS, ENDED, ALONE, TIMES, THROUGHPUTS = "status", "ended", "alone", "times", "throughputs"
-"""Names in the notes: the exit statuses of `Ends`, and a `.log` and an `.ncu-rep` of each run."""
+"""File names in the notes: three exit statuses (see `Ends`), then the stem of a `.log` and an `.ncu-rep` per run."""
 MOST_STATUS_BYTES = 16
 EVERY_RUN = (
-    ("--config-file", "off"),  # it would be looked for in the contestant's folder
-    ("--rename-kernels", "off"),  # so would a list of other names for kernels
+    ("--config-file", "off"),  # ncu would read one in the contestant's folder
+    ("--rename-kernels", "off"),  # ncu would read a list of kernel names there, too
     ("--target-processes", "all"),
     ("--nvtx",),
-    ("--nvtx-push-pop-scope", "process"),  # or launches of helper threads would escape their range
+    ("--nvtx-push-pop-scope", "process"),  # with `thread`, a range lacks the launches of helper threads
     ("--clock-control", "none"),
     ("--cache-control", "all"),
     ("--disable-extra-suffixes",),
@@ -60,7 +60,7 @@ EVERY_RUN = (
 )
 CONNECTION = "NV_COMPUTE_PROFILER_LOCAL_CONNECTION_OVERRIDE"
 ENVIRONMENT = {
-    CONNECTION: "uds",  # sandboxes allow no other sockets, and over "tcp" ncu waits for ever
+    CONNECTION: "uds",  # sandboxes allow only Unix sockets, and ncu hangs with "tcp"
     "NV_COMPUTE_PROFILER_DISABLE_STOCK_FILE_DEPLOYMENT": "1",
 }
 SCRIPT = """\
@@ -87,17 +87,17 @@ exit 0
 """
 DENIED = "ERR_NVGPUCTRPERM"
 NO_PERMISSION = """\
-ncu may not read the GPU's performance counters (ERR_NVGPUCTRPERM). Mend it on the node: load the NVIDIA driver with \
-NVreg_RestrictProfilingToAdminUsers=0 (`options nvidia NVreg_RestrictProfilingToAdminUsers=0` in a file of \
+ncu has no permission to read the GPU's performance counters (ERR_NVGPUCTRPERM). On the node, load the NVIDIA driver \
+with NVreg_RestrictProfilingToAdminUsers=0 (`options nvidia NVreg_RestrictProfilingToAdminUsers=0` in a file of \
 /etc/modprobe.d, then reboot), or use the profiler cupti"""
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_ .-]*")
-"""A glob that is a name, and means nothing else to ncu's own filters."""
+"""A glob without wildcards, and without characters that are special in ncu's own filters."""
 
 
 class Ncu:
-    """Nsight Compute around one problem's benchmark. Raises ProfilerUnavailable where it is not installed."""
+    """Runs one problem's benchmark under Nsight Compute. Raises ProfilerUnavailable if ncu is not installed."""
 
-    # Nothing outside bounds it, and every launch is timed with empty caches: such a time never ranks.
+    # The time never ranks: it has no outside bounds, and ncu flushes the caches before every launch.
     clock = Clock.SELF
     waits_at_gate = False
     patience = 10.0
@@ -111,7 +111,7 @@ class Ncu:
         self.name = f"ncu {self._tool.version}"
 
     def attach(self, shell: str, notes: Path) -> Attachment:
-        """The whole command, whatever it is made of, runs in a shell that ncu follows; see `Timer.attach`."""
+        """Run the whole command in a shell and let ncu follow all its processes. See `Timer.attach`."""
         script = SCRIPT.format(
             seconds=self._seconds,
             times=self._command(notes / TIMES, "--metrics", TIME),
@@ -149,7 +149,7 @@ class Ncu:
         return FAILED.format(complaint) if complaint else ""
 
     def read(self, problem: CommandProblem, notes: Path, outcome: Outcome) -> Reading:
-        """See `Timer.read`. What matches nothing is an error; ComputeEval makes 0.0 of it."""
+        """See `Timer.read`. A filter that matches nothing is an error; ComputeEval reports 0.0 ms."""
         mode = problem.timing_mode
         complaint = self.own_failure(notes, outcome)
         if complaint:
@@ -158,7 +158,7 @@ class Ncu:
             log = _log(notes, TIMES)
             timed = read_launches(log)
         except DamagedTable as error:
-            return Reading(None, FAILED.format(f"{error}; the profile was not believed"))
+            return Reading(None, FAILED.format(f"{error}; the profile was rejected"))
         metrics, report = metrics_of(timed, _sampled(notes), outcome.wall_ms), _report(notes)
         complaint = _refusal(log) or _timeless(mode, timed) or unmatched(mode, metrics)
         if complaint:
@@ -167,9 +167,9 @@ class Ncu:
 
 
 def _filters(mode: TimingMode) -> list[str]:
-    """Spare ncu the launches outside of the ranges that are asked for, where it can be told their names.
+    """Options that make ncu skip launches outside the mode's ranges; empty unless all their names are plain.
 
-    It finds a name in NVTX's default domain alone: push/pop ranges by `name/`, start/end ranges by `name`.
+    ncu looks up names only in NVTX's default domain: push/pop ranges by `name/`, start/end ranges by `name`.
     """
     if not isinstance(mode, RegionTimingMode) or not mode.include or not all(map(_PLAIN.fullmatch, mode.include)):
         return []
@@ -178,20 +178,20 @@ def _filters(mode: TimingMode) -> list[str]:
 
 
 def _refusal(log: str) -> str:
-    """What ncu says has failed; empty where nothing has. Its remarks stand in lines of their own."""
+    """The errors in ncu's log, which are separate lines; "" if there are none."""
     if DENIED in log:
         return NO_PERMISSION
     errors = [line.removeprefix(f"{ERROR} ") for line in log.splitlines() if line.startswith(ERROR)]
-    return f"ncu said: {' '.join(errors)[:LONGEST_COMPLAINT]}" if errors else ""
+    return f"ncu reported: {' '.join(errors)[:LONGEST_COMPLAINT]}" if errors else ""
 
 
 def _timeless(mode: TimingMode, timed: Sequence[Launch]) -> str:
-    """Why the launches that were profiled make no time; empty where they may."""
+    """The reason why the profiled launches give no time, or "" if they may give one."""
     if times_by_wall_clock(mode):
         return "ncu does not measure the wall clock of NVTX ranges: use the profiler cupti"
     unknown = sum(TIME not in launch.metrics for launch in timed)
     if unknown:
-        return f"ncu told no time of {unknown} of {len(timed)} kernel launches"
+        return f"ncu reported no time for {unknown} of {len(timed)} kernel launches"
     if timed and isinstance(mode, RegionTimingMode):
         return _lost(mode, timed)
     if timed:
@@ -202,11 +202,11 @@ def _timeless(mode: TimingMode, timed: Sequence[Launch]) -> str:
 
 
 def _lost(mode: RegionTimingMode, timed: Sequence[Launch]) -> str:
-    """Why it cannot be known which launches count; empty where it can."""
+    """The reason why it is unknown which launches count, or "" if it is known."""
     nowhere = sum(one.lost_name and not any(chosen(mode, name) for name in one.ranges) for one in timed)
     if not nowhere:
         return ""
-    where = "NVTX ranges whose names are empty, or were lost by ncu as those of wide characters are"
+    where = "NVTX ranges whose names are empty, or wide-character names that ncu lost"
     return f"{nowhere} of {len(timed)} kernel launches lie in {where}: {MEND_NAMES}"
 
 
@@ -215,22 +215,22 @@ def _told(mode: TimingMode) -> str:
 
 
 def _log(notes: Path, run: str) -> str:
-    """All that ncu printed in a run. Raises DamagedTable."""
+    """ncu's whole output of a run. Raises DamagedTable if it is missing or too long."""
     data = _left(notes, f"{run}.log", MOST_TABLE_BYTES)
     if data is None:
-        raise DamagedTable(f"ncu left no table, or one of more than {MOST_TABLE_BYTES >> 20} MiB")
+        raise DamagedTable(f"ncu left no table, or a table of more than {MOST_TABLE_BYTES >> 20} MiB")
     return data.decode(errors="replace")
 
 
 def _status(notes: Path, name: str) -> int | None:
-    """An exit status; None where none was left, or something else in its place."""
+    """The exit status in a file; None if the file is missing or does not hold a number."""
     data = _left(notes, name, MOST_STATUS_BYTES)
     text = (data or b"").strip()
     return int(text) if text.isdigit() else None
 
 
 def _sampled(notes: Path) -> list[Launch]:
-    """Launches with throughputs; none where the second run failed, which leaves the times as good as they are."""
+    """The second run's launches with throughputs; none if that run failed. The times do not depend on it."""
     try:
         return read_launches(_log(notes, THROUGHPUTS))
     except DamagedTable:
@@ -238,7 +238,7 @@ def _sampled(notes: Path) -> list[Launch]:
 
 
 def _report(notes: Path) -> bytes | None:
-    """The second run's, which tells more, else the first one's."""
+    """The report of the second run, which has more metrics, else that of the first run; None without either."""
     for run in (THROUGHPUTS, TIMES):
         report = _left(notes, f"{run}.ncu-rep", MOST_REPORT_BYTES)
         if report:
@@ -247,7 +247,10 @@ def _report(notes: Path) -> bytes | None:
 
 
 def _left(notes: Path, name: str, most_bytes: int) -> bytes | None:
-    """A plain file of the notes, where the contestant may have put a link, a pipe or what has no end."""
+    """The content of a regular file in the notes; None if it is missing, of another kind, or exceeds `most_bytes`.
+
+    The contestant can write to the folder and may have put a link, a pipe or an endless file there.
+    """
     try:
         file = os.open(notes / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:

@@ -1,6 +1,6 @@
 """Reads the table that Nsight Compute's `ncu --csv` prints: one row per kernel launch and metric.
 
-The benchmark ran as the user who wrote the table, so nothing in it is trusted to be a number, whole or well-formed.
+The benchmark runs as the same user as ncu and can change the table, so every value is checked.
 """
 
 import csv
@@ -21,7 +21,7 @@ from problems.formats.compute_eval.timing import (
 TIME = "gpu__time_duration.sum"
 SM = "sm__throughput.avg.pct_of_peak_sustained_elapsed"
 MEMORY = "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"
-"""Of the busiest of L1, L2 and DRAM: what ComputeEval calls DRAM."""
+"""Throughput of the busiest of L1, L2 and DRAM. ComputeEval calls it DRAM throughput."""
 DRAM = "dram__throughput.avg.pct_of_peak_sustained_elapsed"
 
 _NS_PER_UNIT = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
@@ -30,36 +30,36 @@ _COLUMNS = ("ID", "Process ID", "Kernel Name", "Metric Name", "Metric Unit", "Me
 _PUSH_POP, _START_STOP = "Push/Pop_Range", "Start/Stop_Range"
 _BETWEEN_RANGES = re.compile(r'"\s+(?:\d+\s+)?"')
 _ROW = re.compile(r'^"(\d+)","(\d+)",', re.MULTILINE)
-"""The beginning of a launch's row: its number and its process."""
+"""The start of a launch's row: its ID and its process ID."""
 _RANGE_ID = re.compile(r"^\d+:")
 MEND_NAMES = "give all ranges plain names, or time with the profiler cupti"
 _FIELDS_AFTER_NAME = 6
-"""PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg; a name may hold colons itself, as CUB's do."""
+"""PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg. They are counted from the end, because names may contain colons."""
 
 
 class DamagedTable(Exception):
-    """The text is not a table of ncu. The message says how it differs."""
+    """The text is not a valid table of ncu. The message gives the reason."""
 
 
 @dataclass
 class Launch:
-    """One launch of a kernel; `ranges` are the names of the NVTX ranges around it, each once."""
+    """One kernel launch. `ranges` holds the distinct names of the NVTX ranges around it."""
 
     kernel: str
     ranges: tuple[str, ...]
     lost_name: bool = False
-    """Whether it lies in a range too whose name is empty, or was lost by ncu."""
+    """Whether one of its ranges has an empty name, or a name that ncu lost."""
     metrics: dict[str, float] = field(default_factory=dict)
-    """Nanoseconds or percent, by ncu's name of the metric; without those that ncu could not tell."""
+    """Values in nanoseconds or percent, by ncu's metric name. Metrics without a valid value are absent."""
 
     @property
     def dram_pct(self) -> float | None:
-        """The DRAM's own throughput; ComputeEval's stand-in for it where only that was collected."""
+        """DRAM throughput in percent of its peak, or `MEMORY` if only that was collected; None without either."""
         return self.metrics.get(DRAM, self.metrics.get(MEMORY))
 
 
 def read_launches(log: str) -> list[Launch]:
-    """All launches in what ncu printed, its own remarks around the table included. Raises DamagedTable."""
+    """All launches in ncu's output. Lines around the table are skipped. Raises DamagedTable."""
     launches: dict[tuple[str, str], Launch] = {}
     names: list[str] = []
     begun = {match.group(2, 1) for match in _ROW.finditer(log)}
@@ -75,7 +75,7 @@ def read_launches(log: str) -> list[Launch]:
     lost = begun - launches.keys()
     if lost:
         counts = f"{len(launches)} launches that can be read, and {len(lost)} that cannot"
-        raise DamagedTable(f"ncu's table has {counts}, as where names of NVTX ranges hold quotes: {MEND_NAMES}")
+        raise DamagedTable(f"ncu's table has {counts}, perhaps because names of NVTX ranges hold quotes: {MEND_NAMES}")
     return list(launches.values())
 
 
@@ -101,7 +101,7 @@ def _factor(unit: str) -> float:
 
 
 def _number(text: str, factor: float) -> float | None:
-    """None for what is none, as `n/a`, or a time in no unit of time."""
+    """The value times `factor`; None if it is not a finite number of at least 0, or if `factor` is NaN."""
     try:
         value = float(text.replace(",", "")) * factor
     except ValueError:
@@ -110,7 +110,7 @@ def _number(text: str, factor: float) -> float | None:
 
 
 def _ranges(row: Mapping[str, str]) -> Iterator[str]:
-    """Names of ranges that were given one; empty too where ncu lost it."""
+    """The names of the launch's named ranges. A name that ncu lost is ""."""
     for column, text in row.items():
         if _PUSH_POP in column:
             yield from filter(_is_name, map(_name, _sections(text)))
@@ -125,21 +125,21 @@ def _is_name(name: str) -> bool:
 def _sections(text: str) -> list[str]:
     """The quoted parts of a column such as `2635  "<default domain>:outer:none:…"  "<default domain>:inner:none:…" `.
 
-    Names may hold quotes themselves; none is mistaken for an end unless blanks and another quote follow it.
+    Names may contain quotes. A quote ends a section only if blanks, an optional number and another quote follow.
     """
     first, last = text.find('"'), text.rfind('"')
     return _BETWEEN_RANGES.split(text[first + 1 : last]) if first < last else []
 
 
 def _name(section: str) -> str:
-    """`none` for a range without a name; empty too where ncu lost it, as 2025.3.1 does names of wide characters."""
+    """A range's name: `none` if it has no name, "" if ncu lost it. ncu 2025.3.1 loses wide-character names."""
     return section.rsplit(":", _FIELDS_AFTER_NAME)[0].partition(":")[2] if ":" in section else "none"
 
 
 def metrics_of(timed: Sequence[Launch], sampled: Sequence[Launch], wall_ms: float) -> PerformanceMetrics:
-    """ComputeEval's shape: times of all launches in `timed`, throughputs as means over those in `sampled`.
+    """ComputeEval's metrics: times of the launches in `timed`, mean throughputs of the launches in `sampled`.
 
-    `wall_ms` is the whole command's. A range holds what the ranges inside it hold.
+    `wall_ms` is the wall time of the whole command. A range includes the launches of the ranges inside it.
     """
     kernels, ranges = _by(timed, lambda one: (one.kernel,)), _by(timed, lambda one: one.ranges)
     seen = _by(sampled, lambda one: (one.kernel,))

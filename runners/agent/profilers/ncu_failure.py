@@ -1,41 +1,42 @@
-"""Distinguishes a failure of Nsight Compute from one of its benchmark, in words for the submitter.
+"""Distinguishes a failure of Nsight Compute from a failure of its benchmark, in messages for the submitter.
 
-ncu 2025.3.1 was seen to end so over NVTX ranges of which one had a name that is not UTF-8: with what C++ throws where
-such bytes are made wide characters, uncaught or in its log, and once with a segmentation fault.
+ncu 2025.3.1 failed if the name of an NVTX range was not UTF-8. Its conversion to wide characters threw an exception,
+which ncu did not catch or wrote to its log. Once ncu ended with a segmentation fault.
 """
 
 import signal
 from dataclasses import dataclass
 
 OUT_OF_TIME = {124, 128 + signal.SIGKILL}
-"""As `timeout` tells it; the second one is also how the kernel ends what wants too much memory."""
+"""Exit statuses of `timeout` at its limit. The kernel's out-of-memory killer causes the second one, too."""
 CRASHES = {128 + number for number in (signal.SIGILL, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGSEGV)}
 THROWN = "wstring_convert"
-"""A benchmark's own use of it is told from ncu's by a run without ncu."""
+"""Part of the exception's message. A run without ncu shows whether the benchmark itself throws it."""
 NO_KERNEL = "No kernels were profiled"
 ERROR = "==ERROR=="
 _LAST_WORDS = (ERROR, "terminate called", "what():", THROWN)
 MOST_LINES_TOLD = 2
 LONGEST_LINE_TOLD = 200
 OWN_FAILURE = (
-    "the profiler ncu {version} failed by itself: {how}. {said}This is no fault that was seen in the program. Mend it "
-    "by names of plain ASCII characters for all NVTX ranges, if any has another, or time with the profiler cupti"
+    "the profiler ncu {version} failed by itself: {how}. {said}The program showed no fault. Give all NVTX ranges names "
+    "of plain ASCII characters, or time with the profiler cupti"
 )
 
 
 @dataclass(frozen=True)
 class Ends:
-    """Exit statuses as a shell tells them; None for what never ended or was never begun."""
+    """Exit statuses as a shell reports them. None: the program did not start or did not end."""
 
     benchmark: int | None
-    """Under ncu, in the first run."""
+    """Of the benchmark under ncu, in the first run."""
     ncu: int | None
+    """Of ncu, in the first run."""
     alone: int | None
-    """The benchmark's without ncu, tried where a signal ended it under ncu."""
+    """Of the benchmark without ncu. It runs alone only if a signal ended it under ncu."""
 
 
 def own_failure(version: str, ends: Ends, log: str, stderr: str) -> str:
-    """Words on how ncu failed by itself; empty where it did not, or where its log is better told by others."""
+    """A message about ncu's own failure; "" without one, or if ncu's log has a reason for `Ncu.read` to report."""
     how = _how(ends, log, stderr)
     if not how:
         return ""
@@ -50,15 +51,15 @@ def _how(ends: Ends, log: str, stderr: str) -> str:
     if ends.benchmark is None:
         unknown = ends.ncu is None or ends.ncu in OUT_OF_TIME
         return "" if unknown else f"{_ended(ends.ncu)} before the benchmark had ended"
-    if ends.ncu in CRASHES and ends.ncu != ends.benchmark:  # it passes the benchmark's own status on
+    if ends.ncu in CRASHES and ends.ncu != ends.benchmark:  # ncu returns the benchmark's own status
         return _ended(ends.ncu)
     return _how_inside(ends, log, stderr) or _how_afterwards(ends, log)
 
 
 def _how_inside(ends: Ends, log: str, stderr: str) -> str:
-    """Where ncu's part in the benchmark's own processes failed."""
+    """How ncu's code inside the benchmark's processes failed, or ""."""
     if ends.alone == 0:
-        return f"under it a signal ended the benchmark (status {ends.benchmark}), which ended well without it"
+        return f"a signal ended the benchmark under ncu (status {ends.benchmark}), and it ended well without ncu"
     if any(THROWN in line for line in log.splitlines() if line.startswith(ERROR)):
         return "it threw an exception"
     return "it threw an exception inside of the benchmark" if THROWN in stderr else ""
@@ -79,7 +80,7 @@ def _ended(status: int | None) -> str:
 
 
 def _last_words(log: str, stderr: str) -> str:
-    """At most two lines of the last that ncu and the language's runtime said, each cut."""
+    """The last two error lines of ncu and of the C++ runtime, each cut to a maximum length."""
     lines = [line for text in (log, stderr) for line in text.splitlines() if any(word in line for word in _LAST_WORDS)]
     told = [" ".join(line.removeprefix(ERROR).split())[:LONGEST_LINE_TOLD] for line in lines]
     return "; ".join(told[-MOST_LINES_TOLD:])
