@@ -1,4 +1,4 @@
-// What the recorder is told of: work that the device did, and the ranges and launches that it belongs to.
+// The recorder's input: activities of the device, and the ranges and launches that they belong to.
 #pragma once
 
 #include <algorithm>
@@ -14,11 +14,11 @@ using Nanoseconds = std::uint64_t;  // of CLOCK_MONOTONIC, which all processes o
 using ThreadId = std::uint64_t;
 using NameId = std::uint32_t;
 
-// When a range is entered or left, and for how long its process had waited at the gate by then.
+// The time at which a range is entered or left, and how long its process had waited at the gate until then.
 struct Moment {
     Moment(Nanoseconds time_, Nanoseconds waited_ = 0) : time(time_), waited(std::min(waited_, time_)) {}
 
-    Nanoseconds own() const { return time - waited; }  // runs only while the process does not wait
+    Nanoseconds own() const { return time - waited; }  // a clock that stops while the process waits
 
     Nanoseconds time, waited;
 };
@@ -29,24 +29,25 @@ struct Activity {
     Work work;
     Nanoseconds start;
     Nanoseconds end;
-    std::uint32_t correlation;  // that of the call which launched it
-    std::string_view name;      // a kernel's name as the compiler made it; a copy's direction
+    std::uint32_t correlation;  // correlation id of the launching call
+    std::string_view name;      // a kernel's mangled name, or a copy's direction
     std::uint64_t bytes = 0;
 };
 
-// One time that a range was entered.
+// One instance of a range, from its entry to its exit.
 struct Instance {
     Instance(NameId name_, ThreadId thread_, Nanoseconds start_) : name(name_), thread(thread_), start(start_) {}
 
     const NameId name;
-    const ThreadId thread;  // the one that entered it
+    const ThreadId thread;  // the thread that entered it
     const Nanoseconds start;
     std::atomic<Nanoseconds> end{0};  // 0 while it is open
 };
 
-// The instances that are open in the whole process, in the order in which they were entered.
+// All open instances of the process, in the order of their entry.
 using OpenSet = std::vector<std::shared_ptr<const Instance>>;
 
+// The call that launched an activity. `known` is false if the recorder did not see the call.
 struct Launch {
     bool known = false;
     ThreadId thread = 0;
