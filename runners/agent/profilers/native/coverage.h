@@ -1,4 +1,4 @@
-// How much time a set of intervals covers, in bounded memory.
+// The total time that a set of intervals covers, in bounded memory.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 
 namespace podium {
 
-// Exact as long as an interval comes no later than KEPT gaps after its place; what comes later than that counts only
-// from the end of what was folded, so the sum may then be too small, never too large.
+// The total is exact if each interval arrives at most KEPT gaps late. A later interval counts only from the end of the
+// folded intervals, so the total may be too small, but never too large.
 class Coverage {
 public:
     void add(Nanoseconds start, Nanoseconds end) {
@@ -50,7 +50,7 @@ private:
         recent_.erase(recent_.begin(), recent_.begin() + KEPT);
     }
 
-    std::vector<Interval> recent_;  // sorted, apart from one another
+    std::vector<Interval> recent_;  // sorted and disjoint
     Nanoseconds folded_ = 0;
     Nanoseconds folded_until_ = 0;
 };
