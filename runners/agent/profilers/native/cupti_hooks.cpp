@@ -1,5 +1,5 @@
-// The CUDA side: the driver calls InitializeInjection when a process starts to use CUDA (CUDA_INJECTION64_PATH).
-// Device work comes as activity records; callbacks on the calls that launch it say who launched it, and when.
+// The CUDA side. The driver calls InitializeInjection when a process starts to use CUDA (CUDA_INJECTION64_PATH).
+// CUPTI reports device work as activity records. Callbacks on the launching calls give their threads and times.
 #include <cupti.h>
 
 #include <algorithm>
@@ -68,14 +68,14 @@ bool launches(std::string_view name) {
                                   "cudaMemcpy", "cudaMemset"});
 }
 
-// Those that make one kernel record each, unless they are captured into a graph.
+// Whether a call makes one kernel record, unless it is captured into a graph.
 bool launches_kernel(std::string_view name) {
     return !contains(name, "MultiDevice") &&
            begins_with_any(name, {"cuLaunchKernel", "cuLaunchCooperativeKernel", "cudaLaunchKernel",
                                   "cudaLaunchCooperativeKernel"});
 }
 
-// What takes a context and its unread records away.
+// Whether a call destroys a context and its unread records.
 bool tears_down(std::string_view name) {
     return begins_with_any(name, {"cudaDeviceReset", "cudaThreadExit", "cuCtxDestroy", "cuDevicePrimaryCtxReset",
                                   "cuDevicePrimaryCtxRelease"});
@@ -86,8 +86,8 @@ struct Watched {
 } runtime_calls, driver_calls;
 CUpti_SubscriberHandle subscriber = nullptr;
 
-// Counts launches that went well, the runtime's once though it calls the driver: a recorder that gets fewer records than
-// that was switched off by somebody.
+// Counts successful launches. A runtime call counts once, although it calls the driver. A recorder that gets fewer records
+// than this was switched off by the program.
 void count_kernel(const CUpti_CallbackData* call) {
     thread_local int nested = 0;
     if (call->callbackSite == CUPTI_API_ENTER) {
@@ -127,7 +127,7 @@ void watch(CUpti_CallbackDomain domain, CUpti_CallbackId end, Watched& watched) 
         if (cuptiGetCallbackName(domain, id, &name) != CUPTI_SUCCESS || !name) continue;
         watched.launch[id] = launches(name);
         watched.kernel[id] = launches_kernel(name);
-        watched.graph[id] = begins(name, "cuGraphLaunch");  // the runtime calls it too
+        watched.graph[id] = begins(name, "cuGraphLaunch");  // the runtime calls the driver's function, too
         watched.teardown[id] = tears_down(name);
         const bool takes_turns = domain == CUPTI_CB_DOMAIN_DRIVER_API && gate().in_use() && learn_turns(id, name);
         if (watched.launch[id] || watched.teardown[id] || takes_turns)
@@ -137,7 +137,7 @@ void watch(CUpti_CallbackDomain domain, CUpti_CallbackId end, Watched& watched) 
 
 void flush_all() {
     cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
-    // Refused once somebody has ended our subscription.
+    // CUPTI refuses this call if the program has ended our subscription.
     const bool ended = subscriber && cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
                                                          CUPTI_CBID_RESOURCE_CONTEXT_CREATED) != CUPTI_SUCCESS;
     if (Recorder* its = ended ? recorder() : nullptr) its->dropped(1);
@@ -150,7 +150,7 @@ bool is_set(const char* name) {
 
 std::uint64_t CUPTIAPI timestamp() { return clock_now(); }
 
-// False where another tool in the process has CUPTI's callbacks already.
+// Returns false if another tool in the process already has CUPTI's callbacks.
 bool subscribe() {
     if (is_set("PODIUM_GATE_COPIES")) let_copies_need_turns();
     if (cuptiSubscribe(&subscriber, called, nullptr) != CUPTI_SUCCESS) return false;
@@ -160,7 +160,7 @@ bool subscribe() {
     return true;
 }
 
-// Kernels of several streams never overlap then, and each takes some 1.5 us longer, as under ComputeEval's profiler.
+// Whether kernels are serialised. Each then takes about 1.5 us longer, as under ComputeEval's profiler.
 bool one_at_a_time() { return is_set("PODIUM_CUPTI_SERIAL"); }
 
 void record_device() {
