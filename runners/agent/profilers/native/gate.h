@@ -1,8 +1,8 @@
-// Makes a benchmark wait, before its first work on the device and after every pause, until the node gives it the device.
+// Makes a run wait, before its first work on the device and after every pause, until the node gives it the device.
 //
 // The page is a file that the node shares with all processes of one run. The porter (devices/gate_native) and
-// devices/gate.py are its other side and have the same layout. The gate keeps others' times quiet; it guards no secret,
-// and a program that ignores it gains nothing for itself.
+// devices/gate.py use the same layout. The gate protects the times of other runs. It guards no secret, and a program
+// that ignores it gains nothing.
 #pragma once
 
 #include <fcntl.h>
@@ -19,19 +19,19 @@ namespace podium {
 
 struct GatePage {
     std::atomic<uint32_t> open;         // written by the node: 1 while the run has the device
-    std::atomic<uint32_t> waiting;      // threads that wait now
-    std::atomic<uint32_t> in_progress;  // calls that use the device now, waits for it included
-    std::atomic<uint32_t> unsettled;    // 1 while work may run on the device that nobody has waited for
-    std::atomic<uint64_t> last_use_ns;  // CLOCK_MONOTONIC
-    // Starts of CUDA in the run's processes: how many were asked for, granted by the node, and are done.
+    std::atomic<uint32_t> waiting;      // number of threads that wait at the gate
+    std::atomic<uint32_t> in_progress;  // number of calls that use the device or wait for it now
+    std::atomic<uint32_t> unsettled;    // 1 while earlier work of the run may still be on the device
+    std::atomic<uint64_t> last_use_ns;  // time of the last use, by CLOCK_MONOTONIC
+    // Numbers of CUDA starts in the run's processes: requested, granted by the node, done.
     std::atomic<uint32_t> starts_wanted, starts_granted, starts_done;
-    std::atomic<uint32_t> never_stops;  // 1 once work was seen that does not end by itself: calling such a run back is vain
+    std::atomic<uint32_t> never_stops;  // 1 once some work did not end by itself; the node does not recall such a run
 };
 static_assert(sizeof(GatePage) == 40, "the node reads these 40 bytes");
 
 class Gate {
 public:
-    // Without a file, or with one that cannot be mapped, every call passes.
+    // If the file is missing or cannot be mapped, every call passes the gate.
     explicit Gate(const char* path) {
         const int file = path && *path ? ::open(path, O_RDWR | O_CLOEXEC) : -1;
         if (file < 0) return;
@@ -42,21 +42,21 @@ public:
 
     bool in_use() const { return page_ != nullptr; }
 
-    // Before this process makes its first context: the driver does that for one process at a time, and makes all others
-    // wait meanwhile for much else than that.
+    // Call before this process makes its first context. Waits until the node grants the start. The driver makes contexts
+    // for one process at a time, and many other calls of all processes wait meanwhile.
     void begin_start() {
         if (!page_ || starts_.exchange(true)) return;
         const uint32_t ticket = page_->starts_wanted.fetch_add(1) + 1;
         wait(page_->starts_granted, [&](uint32_t granted) { return static_cast<int32_t>(granted - ticket) >= 0; });
     }
 
-    // After that, however often it is called.
+    // Call after this process has made a context. Only the first call has an effect.
     void end_start() {
         if (page_ && starts_.load() && !started_.exchange(true)) page_->starts_done.fetch_add(1);
     }
 
-    // Before a call that uses the device; returns once the run has it. `settle` waits for work that nobody has waited for
-    // and says whether it is done: the node may call a turn back in the midst of it.
+    // Call before a driver call that uses the device. Returns once the run has the device. If the node recalled the turn
+    // while earlier work was unfinished, `settle` waits for that work and returns whether it is done.
     template <class Settle>
     void enter(Settle settle) {
         if (!page_) return;
@@ -74,12 +74,12 @@ public:
         enter([] { return false; });
     }
 
-    // Before a call that only waits for the device: it needs no turn, and keeps one that the run has.
+    // Call before a driver call that only waits for the device. It needs no turn, but keeps the turn that the run has.
     void attend() {
         if (page_) page_->in_progress.fetch_add(1);
     }
 
-    // Whether work may run on the device that nobody has waited for.
+    // Whether earlier work of the run may still be on the device.
     bool is_unsettled() const { return page_ && page_->unsettled.load(); }
 
     bool never_stops() const { return page_ && page_->never_stops.load(); }
@@ -88,33 +88,33 @@ public:
         if (page_) page_->never_stops.store(1);
     }
 
-    // After a copy that waited for no turn and returned only once the work before it was done.
+    // Call after a copy that needed no turn and returned only once all earlier work was done.
     void note_settled() {
         if (page_) page_->unsettled.store(0);
     }
 
-    // After a call that may have waited for the device, or for some of the work on it.
+    // Call after a driver call that began with `attend` or `enter`. Leaves `unsettled` unchanged.
     void depart() {
         if (!page_) return;
         page_->last_use_ns.store(now_ns());
         page_->in_progress.fetch_sub(1);
     }
 
-    // After such a call. `settles`: it returned only once the work before it was done.
+    // The same, and sets `unsettled`. `settles`: the driver call returned only once all earlier work was done.
     void leave(bool settles) {
         if (!page_) return;
         page_->unsettled.store(settles ? 0 : 1);
         depart();
     }
 
-    // For how long this process has waited here: any of its threads, those that wait together counted once.
+    // The time during which at least one thread of this process waited here.
     uint64_t waited_ns() const {
         const uint64_t before = waited_ns_.load();
         return waiters_.load() ? before + now_ns() - waiting_since_ns_.load() : before;
     }
 
 private:
-    // The node wakes who waits for a word that it writes; should it not, this looks itself now and then.
+    // The node wakes the threads that wait for a word when it writes the word. In case it does not, they look every 2 ms.
     template <class Condition>
     void wait(const std::atomic<uint32_t>& word, Condition is_met) {
         if (is_met(word.load())) return;
