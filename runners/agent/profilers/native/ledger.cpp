@@ -10,7 +10,7 @@ constexpr char OTHER_KERNELS[] = "(other kernels)";
 // How one name's open instances relate to a launch.
 struct Claim {
     bool own = false;       // opened by the launching thread
-    Nanoseconds left = 0;   // when the last of them was left; 0 while one is open
+    Nanoseconds left = 0;   // exit time of the last of them; 0 while one is open
     bool settled = false;
 };
 
