@@ -1,4 +1,4 @@
-// What the device did for one process, in all and by range. Not locked: `Recorder` does that.
+// Sums of one process's device activity, in total and by range. `Recorder` does the locking.
 #pragma once
 
 #include <cstdint>
@@ -28,9 +28,9 @@ struct Tally {
 // The work launched while ranges of one name were open.
 struct RangeWork {
     Tally kernels, copies, fills;
-    std::uint64_t foreign_launches = 0;  // kernels that another thread launched
+    std::uint64_t foreign_launches = 0;  // kernels launched by another thread
     Coverage busy;
-    Coverage late;  // the part of it after the range had been left
+    Coverage late;  // the part of `busy` after the range was left
 };
 
 class Ledger {
@@ -41,15 +41,15 @@ public:
 
     std::unordered_map<std::string, Tally> kernels;  // by mangled name
     std::map<std::string, Tally> copies;             // by direction
-    // By direction and the innermost range that the launching thread had open; NO_RANGE where it had none.
+    // By direction and the innermost range that the launching thread had open; NO_RANGE if it had none.
     std::map<std::pair<std::string, NameId>, Tally> copies_by_range;
     Tally fills;
     Tally outside;  // kernels launched while no range was open
     Coverage busy;
     Timeline timeline;
-    std::vector<RangeWork> ranges;  // by name
+    std::vector<RangeWork> ranges;  // by NameId
     std::uint64_t incomplete = 0;   // records without times: see ProcessNote in profilers/cupti_notes.py
-    std::uint64_t unattributed = 0;  // kernels whose launch was not seen
+    std::uint64_t unattributed = 0;  // kernels whose launch the recorder did not see
 
     static constexpr NameId NO_RANGE = ~NameId{0};
 
