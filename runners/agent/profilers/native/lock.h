@@ -1,4 +1,4 @@
-// Locks without <mutex>, which would take a good part of the compiler's time.
+// Locks without <mutex>, because its headers take a good part of the compiler's time.
 #pragma once
 
 #include <pthread.h>
@@ -18,7 +18,7 @@ private:
     pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
 };
 
-// Holds a lock while it lives.
+// Holds a lock during its lifetime.
 template <class Lock>
 class Guard {
 public:
