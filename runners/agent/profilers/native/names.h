@@ -1,4 +1,4 @@
-// CUDA's functions are told apart by their names, so that variants which later versions add are known too.
+// CUDA's functions are recognised by the beginnings of their names, so that variants of later versions are included.
 #pragma once
 
 #include <cupti.h>
