@@ -1,5 +1,5 @@
-// The NVTX side: every copy of NVTX in a process calls InitializeInjectionNvtx2 once (NVTX_INJECTION64_PATH) and takes
-// our functions for its ranges. Domains share one set of names; each has its own stack per thread.
+// The NVTX side. Every copy of NVTX in a process calls InitializeInjectionNvtx2 once (NVTX_INJECTION64_PATH) and then
+// calls the functions of this file for its ranges. Domains share one set of names; each has its own stack per thread.
 #define NVTX_NO_IMPL
 #include <nvtx3/nvToolsExt.h>
 
@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t MOST_STRINGS = 1 << 16;
 constexpr int NO_LEVEL = -1;
 
-// Handles are numbers, so that a program which passes us a wrong one is not our end.
+// Handles are numbers, so that a wrong handle does no harm.
 struct Strings {
     Mutex lock;
     std::deque<std::string> texts;
@@ -25,7 +25,7 @@ struct Strings {
 };
 
 Strings& strings() {
-    static Strings* const held = new Strings;  // outlives every thread that pushes while the process exits
+    static Strings* const held = new Strings;  // never freed: threads may push during exit
     return *held;
 }
 
@@ -37,7 +37,7 @@ nvtxStringHandle_t registered(std::string text) {
     return reinterpret_cast<nvtxStringHandle_t>(its.texts.size());
 }
 
-// Null for a handle that was never given; a text never moves.
+// Null for an unknown handle. Texts never move, so the pointer stays valid.
 const std::string* text_of(nvtxStringHandle_t handle) {
     Strings& its = strings();
     const Guard guard(its.lock);
@@ -45,7 +45,7 @@ const std::string* text_of(nvtxStringHandle_t handle) {
     return number >= 1 && number <= its.texts.size() ? &its.texts[number - 1] : nullptr;
 }
 
-// A range's name; `given` says whether there is one.
+// A range's name. `get` returns null if the range has none.
 class Name {
 public:
     explicit Name(const char* message) : given_(message) {
