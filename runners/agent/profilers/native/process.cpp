@@ -20,9 +20,9 @@ namespace {
 constexpr char NOTES[] = "PODIUM_CUPTI_NOTES";
 constexpr char GATE[] = "PODIUM_GATE";
 constexpr long TICK_NS = 50'000'000;
-constexpr int MOST_TICKS = 20;  // without a word from a process that never rests
+constexpr int MOST_TICKS = 20;  // between two intermediate notes of a process that never rests
 
-// All that a child of `fork` must not share with its parent.
+// The state that a child of `fork` must not share with its parent.
 struct Recording {
     explicit Recording(std::string folder_) : folder(std::move(folder_)) {}
 
@@ -30,7 +30,7 @@ struct Recording {
     const pid_t pid = getpid();
     const Nanoseconds begun = clock_now();
     Recorder recorder{begun};
-    Mutex telling;  // one thread at a time flushes and writes, and none once the last words are written
+    Mutex telling;  // one thread at a time flushes and writes; none does after the final notes
     std::atomic<bool> uses_device{false};
     std::atomic<bool> finished{false};
 
@@ -40,7 +40,7 @@ struct Recording {
 std::atomic<Recording*> current{nullptr};
 std::atomic<bool> asked{false};
 std::atomic<bool> beginning{false};
-std::atomic<unsigned> generation{1};  // of this process among its forking forebears
+std::atomic<unsigned> generation{1};  // grows at each fork, so that a child asks for its thread ids again
 std::atomic<void (*)()> last_flush{nullptr};
 
 void write_file(const std::string& path, const std::string& text) {
@@ -54,7 +54,7 @@ void write_file(const std::string& path, const std::string& text) {
     close(file);
 }
 
-// Whole or not at all: written beside and renamed.
+// Writes a draft and renames it, so that the notes are never incomplete.
 void write_notes(Recording& recording, bool is_final) {
     const std::string draft = recording.stem() + ".draft";
     write_file(draft, recording.recorder.json(recording.pid, clock_now, is_final));
@@ -72,21 +72,24 @@ void finish() {
     if (recording->recorder.worth_telling()) write_notes(*recording, true);
 }
 
-// What is registered last runs first: once more after CUDA has started, to come before its own end.
+// The handler registered last runs first. This is called again after CUDA has started, so that `finish` runs before
+// CUDA's own handlers.
 void at_either_exit() {
     std::atexit(finish);
     std::at_quick_exit(finish);
 }
 
-// A child has its parent's memory but none of its other threads: what they held is left behind, not freed.
+// A child of `fork` has its parent's memory but none of its other threads. The parent's recording is not freed, because
+// those threads may have been using it.
 void forget_parent() {
     current = nullptr;
     beginning = false;
     ++generation;
 }
 
-// In between, so that a process which ends by _exit or a signal loses little: while it rests, if it ever does, and
-// never while a range is open, for CUPTI makes launches wait while it hands records over.
+// Writes intermediate notes, so that a process that ends by _exit or a signal loses little. Writes when the process
+// rests, or else every MOST_TICKS. Never writes while a range is open, because CUPTI delays launches while it delivers
+// records.
 void* write_in_between(void* flush) {
     Recording& recording = *current.load();
     std::uint64_t told = 0, seen = 0;
@@ -106,7 +109,7 @@ void* write_in_between(void* flush) {
     return nullptr;
 }
 
-// With all signals blocked: they are the program's.
+// Blocks all signals in the thread, because they are meant for the program's own threads.
 void start_thread(void* (*body)(void*), void* argument) {
     sigset_t all, before;
     sigfillset(&all);
@@ -145,7 +148,7 @@ Recorder* recorder() {
 }
 
 Gate& gate() {
-    static Gate* const held = new Gate(std::getenv(GATE));  // outlives every thread that uses it while the process exits
+    static Gate* const held = new Gate(std::getenv(GATE));  // never freed: threads may use it during exit
     return *held;
 }
 
