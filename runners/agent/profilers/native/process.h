@@ -1,4 +1,4 @@
-// The life of one recorded process: its recorder, and the files in which it leaves what it recorded.
+// One recorded process: its recorder and the files that it writes.
 #pragma once
 
 #include "activity.h"
@@ -11,18 +11,19 @@ Nanoseconds clock_now();
 Moment now();
 ThreadId this_thread();
 
-// The recorder of this process; null where nobody asked for one and after the last words were written. A child of `fork`
-// gets one of its own.
+// The recorder of this process. Null if recording was not requested, or after the final notes were written. A child of
+// `fork` gets its own recorder.
 Recorder* recorder();
 
-// Where this process waits for its device; lets everything pass where nobody keeps a gate.
+// The gate at which this process waits for its device. Without a gate file every call passes.
 Gate& gate();
 
-// From both injection entry points, as often as they are called.
+// Called by both injection entry points. Only the first call has an effect.
 void begin_recording();
 
-// Leaves the mark by which a process that dies without its last words is known, and starts to write in between:
-// called once the process has a context on a device. `flush` makes CUPTI hand over what is complete.
+// Called when the process makes a context on a device. The first call writes the file `.begun`, by which the reader
+// recognises a process that dies without final notes, and starts the thread that writes intermediate notes. `flush` makes
+// CUPTI deliver its complete records.
 void note_device_use(void (*flush)());
 
 // Runs `last_flush` and then writes the final notes when the process exits.
