@@ -43,7 +43,7 @@ Ranges::Entered Ranges::enter(Scope& scope, ThreadId thread, const std::string* 
     RangeAccount& account = accounts_[id];
     ++account.unclosed;
     ++open_count_;
-    // Threads read the clock before they wait for their turn here, so a later one may bring an earlier time.
+    // Threads read the clock before they take the lock, so a later call may have an earlier time.
     if (account.depth++ == 0) account.since = account.open.empty() ? now : std::max(now, account.open.back().second);
     Depth& nesting = scope[id];
     if (nesting.depth++ == 0) nesting.since = nesting.last = at.own();
@@ -114,7 +114,7 @@ void Ranges::launched(std::uint32_t correlation, ThreadId thread, Nanoseconds no
     auto& chunk = launches_[correlation / CHUNK % CHUNKS];
     if (!chunk) chunk = std::make_unique<std::array<Slot, CHUNK>>();
     Slot& slot = (*chunk)[correlation % CHUNK];
-    if (slot.launch.known && slot.correlation == correlation) return;  // the driver's call within the runtime's
+    if (slot.launch.known && slot.correlation == correlation) return;  // the driver's call inside the runtime's
     if (!snapshot_) snapshot_ = std::make_shared<const OpenSet>(open_.begin(), open_.end());
     slot.correlation = correlation;
     slot.launch = {true, thread, now, snapshot_};
