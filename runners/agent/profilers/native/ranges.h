@@ -1,5 +1,5 @@
-// NVTX ranges of one process: which are open, for how long they were, and which were open when work was launched.
-// Not locked: `Recorder` does that.
+// NVTX ranges of one process: the open ranges, their wall times, and the ranges that were open at each launch.
+// `Recorder` does the locking.
 #pragma once
 
 #include <array>
@@ -18,26 +18,28 @@ namespace podium {
 
 // All instances of the ranges of one name.
 struct RangeAccount {
-    const std::string* name;      // kept as long as the process lives
+    const std::string* name;      // valid until the process ends
     std::uint64_t instances = 0;  // entered and left
     std::uint64_t unclosed = 0;   // entered and not left yet
-    Nanoseconds wall_ns = 0;      // per thread (push and pop) or process (start and end), what nests counted once, waits left out
-    std::uint64_t depth = 0;      // how many are open in the process
-    Nanoseconds since = 0;        // when the first of these was entered
-    std::vector<std::pair<Nanoseconds, Nanoseconds>> open;  // when any was, neighbours joined where there are too many
+    // Sum over threads (push and pop) and the process (start and end). Nested instances count once, waits do not count.
+    Nanoseconds wall_ns = 0;
+    std::uint64_t depth = 0;      // number of open instances in the process
+    Nanoseconds since = 0;        // entry time of the first of these
+    // The intervals in which an instance was open. If there are too many, neighbours are joined.
+    std::vector<std::pair<Nanoseconds, Nanoseconds>> open;
 };
 
 class Ranges {
 public:
     using Domain = std::uint64_t;
 
-    // Nameless ranges keep their place on the stack and count for nothing, as in ComputeEval. Both return NVTX's level.
+    // A range without a name has a place on the stack and is not counted, as in ComputeEval. Both return NVTX's level.
     int push(ThreadId thread, Domain domain, const std::string* name, Moment at);
     int pop(ThreadId thread, Domain domain, Moment at);
 
-    // Start and end, by any threads of the process. `start` returns an id that is never 0.
+    // A range may start and end on different threads. `start` returns an id that is never 0.
     std::uint64_t start(ThreadId thread, const std::string* name, Moment at);
-    bool end(std::uint64_t id, Moment at);  // false for a range that is not open
+    bool end(std::uint64_t id, Moment at);  // false if the range is not open
 
     void launched(std::uint32_t correlation, ThreadId thread, Nanoseconds now);
     Launch launch_of(std::uint32_t correlation) const;
@@ -46,7 +48,7 @@ public:
     bool any_seen() const { return !accounts_.empty(); }
     std::uint64_t lost() const { return lost_; }
 
-    // The accounts by name as of `now`: open ranges count up to the last time that one of their name was left.
+    // The accounts by NameId at `now`. The wall time of an open range ends at the last exit of an instance of its name.
     std::vector<RangeAccount> accounts(Nanoseconds now) const;
 
 private:
@@ -56,12 +58,12 @@ private:
     static constexpr std::size_t CHUNK = 4096;
     static constexpr std::size_t CHUNKS = 256;
 
-    using Entered = std::shared_ptr<Instance>;  // null for a nameless range
+    using Entered = std::shared_ptr<Instance>;  // null for a range that is not counted
     struct Depth {
         std::uint64_t depth = 0;
-        Nanoseconds since = 0, last = 0;  // of Moment::own
+        Nanoseconds since = 0, last = 0;  // by Moment::own
     };
-    using Scope = std::unordered_map<NameId, Depth>;  // within which ranges of one name nest
+    using Scope = std::unordered_map<NameId, Depth>;  // a thread's or the process's nesting depth by name
     struct Thread {
         std::map<Domain, std::vector<Entered>> stacks;
         Scope scope;
@@ -86,8 +88,8 @@ private:
     std::vector<Entered> open_;
     std::size_t open_count_ = 0;
     std::uint64_t lost_ = 0;
-    mutable std::shared_ptr<const OpenSet> snapshot_;  // of open_; null when it is to be made anew
-    // By correlation id modulo the table: a launch is forgotten when another takes its place a million calls later.
+    mutable std::shared_ptr<const OpenSet> snapshot_;  // copy of open_; null if it is out of date
+    // By correlation id modulo the table's size. A launch about a million calls later takes the same place.
     std::array<std::unique_ptr<std::array<Slot, CHUNK>>, CHUNKS> launches_;
 };
 
