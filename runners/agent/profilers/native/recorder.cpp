@@ -13,7 +13,7 @@
 namespace podium {
 namespace {
 
-// Held for tens of nanoseconds by threads that launch, so waiting beats sleeping.
+// Threads hold it for tens of nanoseconds while they launch, so spinning is faster than sleeping.
 class SpinLock {
 public:
     void lock() {
