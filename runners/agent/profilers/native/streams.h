@@ -1,4 +1,4 @@
-// The streams on which this process may have work that nobody has waited for: as many as fit, else none can be told.
+// The streams on which this process may have unfinished work. If there are more than fit, `all_known` is false.
 #pragma once
 
 #include <cuda.h>
@@ -10,9 +10,9 @@ namespace podium {
 
 class Streams {
 public:
-    // Before work is put on the stream, which is never null: the default streams have handles of their own.
+    // Call before work is put on the stream. It is never null, because the default streams have their own handles.
     void note(CUstream stream) {
-        // Which stream this one is depends on the thread that asks.
+        // This handle means another stream on each thread.
         if (stream == CU_STREAM_PER_THREAD) return lose_count();
         for (auto& place : places_) {
             CUstream held = nullptr;
@@ -21,10 +21,10 @@ public:
         lose_count();
     }
 
-    // Work was put on a stream that is not known.
+    // Call if work is put on an unknown stream.
     void lose_count() { lost_.store(true); }
 
-    // Before the stream is destroyed: its handle means nothing then.
+    // Call before the stream is destroyed, because its handle becomes invalid.
     void forget(CUstream stream) {
         for (auto& place : places_) {
             CUstream held = stream;
@@ -32,7 +32,7 @@ public:
         }
     }
 
-    // Before all are destroyed with their context.
+    // Call before a context is destroyed with its streams.
     void forget_all() {
         for (auto& place : places_) place.store(nullptr);
     }
