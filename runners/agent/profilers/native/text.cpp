@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t LONGEST_NAME = 1024;
 constexpr char REPLACEMENT[] = "\xEF\xBF\xBD";
 
-// How many bytes the character at the front takes, 0 where it is none.
+// The number of bytes of the first character, or 0 if it is not valid UTF-8.
 std::size_t character_length(std::string_view text) {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
     const unsigned lead = byte(0);
@@ -50,7 +50,7 @@ void append_character(std::string& to, std::uint32_t point) {
     }
 }
 
-// Plain C names stay: `f` would be read as the type float.
+// Plain C names stay unchanged, because `f` would be demangled as the type float.
 std::string demangled(const std::string& mangled) {
     if (mangled.compare(0, 2, "_Z") != 0) return mangled;
     int status = 0;
