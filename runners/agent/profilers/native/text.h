@@ -1,4 +1,4 @@
-// Names as they come from programs, made fit for JSON.
+// Makes names that come from programs valid in JSON.
 #pragma once
 
 #include <string>
@@ -6,16 +6,16 @@
 
 namespace podium {
 
-// `raw` cut to a bounded length, with U+FFFD for every byte that is no UTF-8.
+// `raw`, cut to a maximum length, with U+FFFD instead of every byte that is not valid UTF-8.
 std::string clean(std::string_view raw);
 
-// The same of a wide string. `raw` may be null.
+// The same for a wide string. `raw` may be null.
 std::string narrow(const wchar_t* raw);
 
-// `text` (clean) between quotes, escaped as JSON wants it.
+// `text` as a JSON string, quoted and escaped. `text` must be clean.
 std::string quoted(std::string_view text);
 
-// A kernel's name without its parameters: the readable name up to the first `(` that opens no anonymous namespace.
+// A kernel's demangled name without its parameters: cut at the first `(` that does not open `(anonymous namespace)`.
 std::string kernel_name(const std::string& mangled);
 
 }  // namespace podium
