@@ -1,4 +1,4 @@
-// A process's work by the time of its launch, so that a reader can place it into ranges of other processes.
+// A process's work by launch time. The reader uses it to add work to ranges of other processes.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ struct Slice {
     }
 };
 
-// Slices of equal width from the origin on; when there would be more than MOST, each two neighbours become one.
+// Slices of equal width, from the origin on. When there would be more than MOST, pairs of neighbours are merged.
 class Timeline {
 public:
     explicit Timeline(Nanoseconds origin) : origin_(origin) {}
