@@ -15,24 +15,24 @@
 namespace podium {
 namespace {
 
-// A long copy over the bus leaves nearly all of the device's bandwidth to others and takes most of many benchmarks' time,
-// so it needs no turn where copies are not what is timed. A short one may be done by what computes, like a kernel.
+// A long copy over the bus leaves nearly all of the device's bandwidth to others, and takes most of many benchmarks' time.
+// It needs no turn unless copies are timed. A short copy may run on the multiprocessors, like a kernel.
 constexpr std::size_t LONG_COPY_BYTES = 1 << 20;
 bool copies_need_turns = false;
 
-// Some programs launch work that only ends with what they launch or write next, so it is not waited for for ever.
+// The longest wait for a program's work. Some programs launch work that ends only after their next launch or write.
 constexpr std::uint64_t SETTLE_NS = 1'000'000'000;
 constexpr long SETTLE_LOOK_NS = 20'000;
 
 struct Traits {
-    // Where the stream stands among the parameters: NONE is the default stream, UNKNOWN somewhere else.
+    // The stream's position among the parameters. NONE: the call uses the default stream. UNKNOWN: at another position.
     enum Parameters { NONE, LAUNCH, LAUNCH_EX, FIRST, SECOND, FOURTH, UNKNOWN } parameters = NONE;
     bool uses = false;      // needs a turn
-    bool waits = false;     // keeps one, and needs none
-    bool frees = false;     // waits for the kernels that may use what it takes away
+    bool waits = false;     // needs no turn, but keeps the turn that the run has
+    bool frees = false;     // waits for the kernels that may use the freed object
     bool crosses = false;   // copies between host and device
-    bool settles = false;   // returns only once what the program had begun is done
-    bool async = false;     // only begins what it is to do
+    bool settles = false;   // returns only once all earlier work is done
+    bool async = false;     // returns before its work is done
     bool per_thread = false;
     bool begins_capture = false, ends_capture = false;
     bool destroys_stream = false, destroys_all = false;
@@ -43,7 +43,7 @@ struct Traits {
 };
 Traits traits[MOST_CALLBACKS];
 
-std::atomic<int> captures{0};  // of streams into graphs, under way: what waits for the device would break them
+std::atomic<int> captures{0};  // number of stream captures under way; a wait for the device would break them
 
 Traits::Parameters parameters_of(std::string_view name) {
     if (begins(name, "cuLaunchKernelEx")) return Traits::LAUNCH_EX;
@@ -65,7 +65,7 @@ Traits traits_of(std::string_view name) {
     its.async = contains(name, "Async");
     its.frees = !its.async && begins_with_any(name, {"cuMemFree", "cuArrayDestroy", "cuMipmappedArrayDestroy",
                                                      "cuModuleUnload", "cuLibraryUnload"});
-    // Their parameters all begin alike.
+    // The parameters of these functions all begin with the same members.
     its.crosses = begins_with_any(name, {"cuMemcpyHtoD", "cuMemcpyDtoH"}) && contains(name, "_v2");
     its.settles = its.waits || (contains(name, "DtoH") && !its.async);
     its.per_thread = contains(name, "_pt");
@@ -76,7 +76,7 @@ Traits traits_of(std::string_view name) {
     return its;
 }
 
-// Null where the driver does not have it.
+// Null if the driver lacks the function.
 template <class Function>
 Function driver_function(const char* name) {
     void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
@@ -87,7 +87,7 @@ CUstream default_stream(const Traits& its) { return its.per_thread ? CU_STREAM_P
 
 Streams streams;
 
-// Notes on which stream the call puts work. A launch and an asynchronous call name it; null stands for the default one.
+// Notes the stream on which the call puts work. Launches and asynchronous calls name it; null is the default stream.
 void note_stream(const Traits& its, const void* parameters) {
     if (its.parameters == Traits::UNKNOWN || (!parameters && its.parameters != Traits::NONE)) return streams.lose_count();
     const auto at = [&](int place) { return static_cast<const CUstream*>(parameters)[place]; };
@@ -107,7 +107,7 @@ CUfunction function_of(const Traits& its, const void* parameters) {
     return nullptr;
 }
 
-// Waits for the stream in whose order a synchronous copy is done. False where the driver's function is not to be had.
+// Waits for the stream in whose order a synchronous copy runs. Returns false if the driver lacks the function.
 bool wait_for_stream(CUstream stream) {
     static const auto wait_for = driver_function<CUresult (*)(CUstream)>("cuStreamSynchronize");
     if (!wait_for) return false;
@@ -115,15 +115,15 @@ bool wait_for_stream(CUstream stream) {
     return true;
 }
 
-// Whether all work of the process is done within a while; false where that cannot be told, or not without harm. Who
-// once had work that did not end by itself is asked no more: it would cost it that while each time.
+// Waits for all work of the process and returns whether it is done within SETTLE_NS. Returns false at once if a stream is
+// unknown, during a capture, or if an earlier wait took SETTLE_NS: the program would lose that time at each turn.
 bool settle() {
     using Query = CUresult (*)(CUstream);
     static const auto query = driver_function<Query>("cuStreamQuery");
     if (!query || !streams.all_known() || gate().never_stops()) return false;
     const auto is_done = [](CUstream stream) { return captures.load() == 0 && query(stream) != CUDA_ERROR_NOT_READY; };
     for (const Nanoseconds deadline = clock_now() + SETTLE_NS; clock_now() < deadline;) {
-        if (captures.load() != 0) return false;  // another thread may have begun one meanwhile
+        if (captures.load() != 0) return false;  // another thread may have begun a capture
         if (streams.all(is_done)) return captures.load() == 0;
         const timespec pause{0, SETTLE_LOOK_NS};
         nanosleep(&pause, nullptr);
@@ -132,7 +132,7 @@ bool settle() {
     return false;
 }
 
-// Whether this process has not launched it before, as far as the table has room.
+// Whether this process launches the function for the first time. Returns false if the table has no room.
 bool is_new(CUfunction function) {
     constexpr std::size_t PLACES = 1 << 12, PROBES = 16;
     static std::atomic<CUfunction> known[PLACES];
@@ -150,8 +150,8 @@ bool is_long_copy(const CUpti_CallbackData* call) {
     return copy && copy->ByteCount >= LONG_COPY_BYTES;
 }
 
-// Around a call that needs no turn but waits for the kernels before it, which must not run on into another's turn: where
-// there may be some, the run keeps its turn meanwhile. Returns whether it does from now on.
+// Call before and after a driver call that needs no turn but waits for earlier kernels. These kernels must not run on into
+// another run's turn, so the run keeps its turn if there may be any. Returns whether the run keeps it from now on.
 bool keep_turn(bool enters, bool settles) {
     thread_local bool keeps = false;
     if (enters) {
@@ -166,20 +166,23 @@ bool keep_turn(bool enters, bool settles) {
     return keeps;
 }
 
-// The turn is kept until the kernels are done, and not for the copy; for what is only begun, as long as the call takes.
+// The run keeps its turn until the kernels are done, and not during the copy. For an asynchronous copy, the run keeps its
+// turn during the call.
 void copy_without_turn(const Traits& its, bool enters) {
     const bool keeps = keep_turn(enters, its.settles);
     if (keeps && !its.async && wait_for_stream(default_stream(its))) keep_turn(false, true);
 }
 
-// Likewise around what waits for the driver for much longer, while other programs start, than for the kernels before it.
+// The same for a call that may wait long for the driver while other programs start. The run keeps its turn only until the
+// earlier kernels are done.
 void wait_without_turn(bool enters) {
     const bool keeps = keep_turn(enters, false);
     if (keeps && settle()) keep_turn(false, true);
 }
 
-// The driver loads code when it is first launched. That takes up to some tenths of a second, for which others need not
-// wait. Launches take kernels of libraries too, which have their functions in the context.
+// Loads a kernel's code without a turn, so that other runs need not wait. Otherwise the driver loads it at the first
+// launch, which takes up to some tenths of a second. A launch also accepts a CUkernel of a library; its CUfunction belongs
+// to the context.
 void load(CUfunction function) {
     static const auto load_function = driver_function<CUresult (*)(CUfunction)>("cuFuncLoad");
     static const auto get_function = driver_function<CUresult (*)(CUfunction*, CUkernel)>("cuKernelGetFunction");
@@ -199,7 +202,7 @@ void enter(const Traits& its, const void* parameters) {
     note_stream(its, parameters);
 }
 
-// An end that is refused leaves the capture as it was, but for one that says how the capture itself went wrong.
+// Whether a call ended the capture. A refused call does not end it, unless the error says that the capture went wrong.
 bool has_ended(CUresult ended) {
     return ended == CUDA_SUCCESS || ended == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED ||
            ended == CUDA_ERROR_STREAM_CAPTURE_UNMATCHED || ended == CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
@@ -210,7 +213,7 @@ void end_capture() {
     while (before > 0 && !captures.compare_exchange_weak(before, before - 1)) continue;
 }
 
-// One counts from before it begins.
+// A capture counts from before it begins.
 void count_captures(const Traits& its, const CUpti_CallbackData* call) {
     const bool enters = call->callbackSite == CUPTI_API_ENTER;
     const auto* result = static_cast<const CUresult*>(call->functionReturnValue);
