@@ -1,4 +1,4 @@
-// What the driver's calls have to do with the run's turns at the gate: which wait for one, and which keep it.
+// Connects the driver's calls with the run's turns at the gate: some calls wait for a turn, some keep it.
 #pragma once
 
 #include <cupti.h>
@@ -7,13 +7,13 @@
 
 namespace podium {
 
-// Notes what the driver's function with this name does; whether its calls must be told to `take_turn`.
+// Notes the traits of the driver's function with this name. Returns whether its calls must be passed to `take_turn`.
 bool learn_turns(CUpti_CallbackId id, std::string_view name);
 
-// At the beginning and at the end of a call of the driver. May return late.
+// Call at the beginning and at the end of a driver call. It may wait for a turn.
 void take_turn(CUpti_CallbackId id, const CUpti_CallbackData* call);
 
-// Where copies are what is timed.
+// Call this first if the benchmark's time includes copies: long copies then need a turn, too.
 void let_copies_need_turns();
 
 }  // namespace podium
