@@ -67,9 +67,10 @@ def _nothing() -> None:
 
 
 class Keeper:
-    """Create it before the lanes, which call `clean`. Call `begin` before any work, and `start` once there is a node.
+    """Checks the GPUs and drains the node if one is unhealthy.
 
-    `send` sends health reports to the site.
+    Create the keeper before the lanes, which call `clean`. Call `begin` before any work, and `start` when the node can
+    be drained. `send` sends health reports to the site. It may raise SiteUnavailable or SiteRefused.
     """
 
     def __init__(
@@ -169,7 +170,7 @@ class Keeper:
         try:
             work()
         except Exception:
-            logger.exception("a look at the GPUs met a bug of this program's")
+            logger.exception("a check of the GPUs failed because of a bug in Podium")
 
     def _run_golden(self, uuid: str) -> None:
         """Run the golden program once the device is free."""
@@ -209,8 +210,8 @@ class Keeper:
         with self._guard:
             self._golden = [*self._golden, report][-MAX_UNSENT:]
         if drift.has_drifted([*earlier, median_ms]):
-            words = f"its golden {name} took {median_ms:.3f} ms, {report.drift or 0:+.1%} against its last runs, twice"
-            self._complain(uuid, words)
+            change = f"{report.drift or 0:+.1%} from its median, for the second time in a row"
+            self._complain(uuid, f"its golden {name} took {median_ms:.3f} ms, {change}")
 
     def _find_peaks(self, uuid: str) -> None:
         """Measure the peaks once a week. Only another driver should change them. Without them the node still works."""
@@ -262,10 +263,10 @@ class Keeper:
                 NodeHealth(protocol_version=PROTOCOL_VERSION, golden=golden, peaks=measured, drain=drain)
             )
         except SiteUnavailable as error:
-            logger.warning("the site does not hear how the GPUs fare: %s", error)
+            logger.warning("the health of the GPUs cannot be reported to the site: %s", error)
             return
         except SiteRefused as refused:
-            logger.error("the site refuses to hear how the GPUs fare: %s", refused)
+            logger.error("the site refused the report on the health of the GPUs: %s", refused)
             return
         self._was_told(golden, measured, drain, reply)
 
