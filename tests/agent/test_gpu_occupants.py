@@ -17,7 +17,7 @@ def test_a_process_is_named_with_its_state_its_user_and_its_parent() -> None:
 
 def test_one_that_is_dead_and_not_waited_for_is_told_apart() -> None:
     with subprocess.Popen(["true"]) as ended:
-        assert until(lambda: "(true, dead, not yet waited for" in describe([ended.pid]))
+        assert until(lambda: "(true, zombie" in describe([ended.pid]))
 
 
 def test_one_that_cannot_be_seen_is_said_to_be_so() -> None:

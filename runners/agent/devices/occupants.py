@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 PROC = Path("/proc")
-UNSEEN = "not to be seen from here: of another pid namespace, or dead while the driver still closes its files"
-STATES = {"R": "running", "S": "sleeping", "D": "stuck in the kernel", "Z": "dead, not yet waited for", "T": "stopped"}
+UNSEEN = "invisible from here: in another pid namespace, or dead while the driver still closes its files"
+STATES = {"R": "running", "S": "sleeping", "D": "stuck in the kernel", "Z": "zombie", "T": "stopped"}
 
 
 def describe(pids: Iterable[int], proc: Path = PROC) -> str:
