@@ -1,4 +1,4 @@
-"""Measures how long a GPU was at work, from the driver's utilisation samples, of which there are about five a second.
+"""Measures how long a GPU was at work, from the driver's utilisation samples (about five per second).
 
 A sample gives the share of its period in which a kernel ran, in whole percent. Samples are read until one covers the
 end of the run, so a run is measured to about 1 % of each period (2 ms of 200 ms). Hopper's GPM counters were tried on
@@ -26,6 +26,8 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True)
 class Activity:
+    """A device's time at work."""
+
     busy_ms: float
     resolution_ms: float
     """Maximum error of `busy_ms`, if nothing else used the device within one period of the run."""
@@ -75,7 +77,7 @@ class ActivityMeter:
         return not self.supported or bool(self._ends and self._ends[-1] >= at_us)
 
     def add_up(self, spans: Sequence[Span], *, among_others: bool) -> Activity | None:
-        """See the function `add_up`."""
+        """The activity in the spans by the kept samples; see the function `add_up`. None without spans."""
         if not spans:
             return None
         first = bisect_left(self._ends, spans[0][0] - LEAD_US)
@@ -90,11 +92,11 @@ def now_us() -> int:
 
 
 def add_up(samples: dict[int, float], spans: Sequence[Span], *, among_others: bool = False) -> Activity | None:
-    """The time at work in samples that touch the spans. `samples` maps a period's end to its percentage, rounded down.
+    """The time at work in the sampling periods that overlap the spans.
 
-    All work in a period counts as the run's own. With `among_others`, only the part counts that cannot lie outside the
-    spans. Returns None unless the samples reach the end of the last span and show their period. Spans are sorted and do
-    not overlap.
+    `samples` maps a period's end, in microseconds, to its percentage, rounded down. `spans` are sorted and do not
+    overlap. All work in a period counts as the run's own. With `among_others`, only the part counts that cannot lie
+    outside the spans. Returns None unless there are two samples and the last one reaches the end of the last span.
     """
     ends = sorted(samples)
     if len(ends) < 2 or not spans or ends[-1] < spans[-1][1]:
