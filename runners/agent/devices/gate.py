@@ -163,7 +163,7 @@ class Gate:
         self.cancelled.set()
 
     def _end(self) -> None:
-        """Close the turn that the porter left open."""
+        """End the waits and the turn that are still open."""
         now_ns = self.clock_ns()
         with self._guard:
             for reason in list(self._waits_for):
