@@ -22,7 +22,7 @@ POLL_SECONDS = 0.01
 
 @dataclass(frozen=True)
 class Device:
-    """A GPU, or an instance of one that is partitioned (MIG), whose clocks and health are its board's."""
+    """A GPU or a MIG instance. `board` is the physical GPU, which gives an instance's clocks and health."""
 
     uuid: str
     handle: Any
@@ -57,7 +57,7 @@ class Gpus:
         return [describe(self._nvml, device) for device in self._devices.values()]
 
     def watch(self, uuid: str, *, among_others: bool = False) -> DeviceWatch:
-        """Samples while it is entered; its `record` tells what was seen. See `DeviceWatch`. Raises UnknownGpu."""
+        """A context manager that samples the device; see `DeviceWatch`. Raises UnknownGpu."""
         device = self._device(uuid)
         with self._guard:
             sampler = self._samplers.get(uuid)
@@ -72,7 +72,7 @@ class Gpus:
         return self._health.trouble(uuid, device.gpu_instance)
 
     def process_ids(self, uuid: str) -> list[int]:
-        """Ids, by the driver's count, of the processes with a compute context on the device. Raises UnknownGpu."""
+        """Ids of the processes that have a compute context on the device, by the driver's list. Raises UnknownGpu."""
         running = self._nvml.ask("nvmlDeviceGetComputeRunningProcesses", self._device(uuid).handle)
         return [int(process.pid) for process in running or ()]
 
