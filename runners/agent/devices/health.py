@@ -84,10 +84,13 @@ def uncorrectable_errors(nvml: Nvml, board: Any) -> float | None:
 
 
 def retirement_words(nvml: Nvml, board: Any) -> str:
-    """Words about faulty memory that is to be retired or could not be: rows since Ampere, pages before; or ""."""
+    """A message about faulty memory that waits for its retirement or could not be retired, or "".
+
+    The driver retires memory by rows since Ampere, by pages before.
+    """
     rows = nvml.ask("nvmlDeviceGetRemappedRows", board)
     if rows is not None and rows[3]:
-        return "a faulty memory row could not be remapped: the card wants replacing"
+        return "a faulty memory row could not be remapped: replace the card"
     if rows is not None and rows[2]:
         return "a faulty memory row waits to be remapped: reset the GPU"
     if nvml.ask("nvmlDeviceGetRetiredPagesPendingStatus", board):
