@@ -13,7 +13,7 @@ from runners.agent.ground.locks import FairLock, Tenancy
 BESIDE = 20
 """Number of benchmarks that may be under way at a time on a device. All of them occupy its memory."""
 TESTS_WAIT_SECONDS = 0.5
-"""Without a porter, tests gather for this long while a benchmark waits, too."""
+"""Without a porter, benchmarks start before a waiting test for this long. Then all waiting tests start together."""
 ALONE_WAITS_SECONDS = 30.0
 """A command that needs the device alone lets others start before it for this long, because the device must empty."""
 STARTS_WAIT_SECONDS = 10.0
@@ -25,7 +25,7 @@ class Place:
     """The tenant whose commands run, and their device. The tenant may be empty."""
 
     tenant: str = ""
-    """Commands of different tenants never share a device. It is cleaned in between."""
+    """Commands of different tenants never share a device. The device is cleaned between two tenants."""
     device: str = ""
     cancelled: Event | None = field(default=None, compare=False, repr=False)
     """Setting this event ends every wait for a seat with Cancelled."""
@@ -43,7 +43,7 @@ class Seat:
     porter: Porter | None = None
     """Set if the command runs beside others and waits at the device's gate before each use."""
     alone: bool = False
-    """Whether it has its turns alone. Otherwise it shares them with others that do not need to be alone."""
+    """Whether the command has the device alone during its turns. Otherwise other tests may share its turns."""
 
     @property
     def gpu_uuid(self) -> str:
