@@ -50,12 +50,13 @@ class Ledger:
         self._folder = folder
 
     def page(self, uuid: str, setting: str) -> Page:
+        """The GPU's page. It is empty if there is none, if it cannot be read, or if it has another setting."""
         try:
             page = Page.model_validate_json(self._path(uuid).read_bytes())
         except FileNotFoundError:
             return Page(setting=setting)
         except (OSError, ValidationError) as error:
-            logger.warning("what was known of %s cannot be read and is begun anew: %s", uuid, error)
+            logger.warning("the golden times and peaks of %s cannot be read; a new history begins: %s", uuid, error)
             return Page(setting=setting)
         return page if page.setting == setting else Page(setting=setting)
 
