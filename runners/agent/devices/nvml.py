@@ -15,7 +15,7 @@ class Nvml:
     """An open library. `api` offers pynvml's functions and constants. Safe to use from several threads."""
 
     def __init__(self, api: Any) -> None:
-        """Raises `api.NVMLError` where no driver answers."""
+        """Raises `api.NVMLError` if no driver answers."""
         self.api = api
         api.nvmlInit()
 
@@ -59,7 +59,7 @@ class Nvml:
                 yield handle
 
     def instances(self, board: Any) -> Iterator[Any]:
-        """Handles of a board's MIG devices; none where MIG is off or unknown."""
+        """Handles of a board's MIG devices; none if MIG is off or the card does not support it."""
         mode = self.ask("nvmlDeviceGetMigMode", board)
         if mode is None or mode[0] == 0:
             return
