@@ -1,6 +1,6 @@
-"""Decides which run may use a device now. It is a native program, because Python would react too late at every turn.
+"""The porter: a native program that decides which run may use a device now. Python would react too slowly.
 
-One porter serves one device. The program reads the runs' pages ten thousand times a second and reports changes;
+One porter serves one device. The program reads the runs' pages up to ten thousand times a second and reports changes;
 gate_native/porter.cpp lists its messages. If it dies, every run at its gate fails as a fault of this node, and the next
 run starts a new porter.
 """
@@ -23,7 +23,7 @@ FAREWELL_SECONDS = 5.0
 
 
 class PorterFailed(SandboxFault):
-    """The porter cannot be started or has died: a platform error, never the contestant's fault."""
+    """The porter cannot be started or has died. The result is a platform error."""
 
 
 class GateClient(Protocol):
@@ -34,7 +34,7 @@ class GateClient(Protocol):
         ...
 
     def deserted(self) -> None:
-        """The porter has died and will open the gate no more."""
+        """The porter has died. It will not open the gate again."""
         ...
 
 
@@ -81,7 +81,7 @@ class Porter:
                 self._send(process, f"add {name} {page} {how}\n")
             except OSError as error:
                 del self._clients[name], self._gone[name]
-                raise PorterFailed(f"the porter does not listen: {error}") from error
+                raise PorterFailed(f"the porter cannot be reached: {error}") from error
         return name
 
     def dismiss(self, name: str) -> None:
