@@ -14,16 +14,18 @@ class DeviceRecord:
     sm_clock_mhz: float | None = None
     """Median over the samples at which the device was at work; over all samples if it never was."""
     sm_clock_low_mhz: float | None = None
+    """The lowest value of the same samples."""
     memory_clock_mhz: float | None = None
     temperature_c: float | None = None
-    """Highest."""
+    """The highest value of all samples."""
     power_w: float | None = None
-    """Median."""
+    """Median over the samples at which the device was at work; over all samples if it never was."""
     energy_mj: float | None = None
+    """Millijoules that the board used during the run."""
     throttle_reasons: tuple[str, ...] = ()
     """Reasons, at any sample, that slow the device because of power or heat. Idling is not among them."""
     throttled_share: float = 0.0
-    """The share of samples with such a reason."""
+    """The share of samples with such a reason, from 0 to 1."""
     power_capped_share: float = 0.0
     """The share of samples at the card's power limit. This is no fault, since the limit is the same for every run."""
     busy_ms: float | None = None
