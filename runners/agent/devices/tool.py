@@ -42,7 +42,7 @@ class Scrubbed:
 
 @dataclass(frozen=True)
 class Golden:
-    """Six times each of a fixed computation and of a fixed copy of memory."""
+    """Times in milliseconds: six of a fixed computation and six of a fixed memory copy."""
 
     compute_ms: tuple[float, ...]
     copy_ms: tuple[float, ...]
@@ -105,7 +105,7 @@ class GpuTool:
         return MeasuredPeaks(peaks, float(said["read_gbps"]), said["how"], said["missing"])
 
     def _ask(self, uuid: str, arguments: Sequence[str], limit_seconds: float) -> dict[str, Any]:
-        """The program's answer about one device."""
+        """The program's answer about one device. Raises DeviceFailed."""
         doing = f"podium-gpu {arguments[0]} on {uuid}"
         process = subprocess.Popen(
             [self.program, *arguments],
@@ -141,7 +141,7 @@ def _parsed(doing: str, answer: str) -> dict[str, Any]:
     try:
         said: dict[str, Any] = json.loads(answer)
     except ValueError:
-        raise DeviceFailed(f"{doing} answered {answer[:200]!r}, which is no JSON") from None
+        raise DeviceFailed(f"{doing} answered {answer[:200]!r}, which is not JSON") from None
     return said
 
 
@@ -150,7 +150,7 @@ def _times(values: Sequence[float]) -> tuple[float, ...]:
 
 
 def library_folders() -> list[Path]:
-    """Folders outside the system's own that may hold cuBLAS: named toolkit, nvcc's, /usr/local/cuda, PyPI's wheels."""
+    """Folders with cuBLAS: of PODIUM_CUDA_HOME, nvcc's toolkit, /usr/local/cuda* and NVIDIA's Python packages."""
     compiler = shutil.which("nvcc")
     homes = [Path(home) for home in [os.environ.get("PODIUM_CUDA_HOME")] if home]
     homes += [Path(compiler).resolve().parent.parent] if compiler else []
