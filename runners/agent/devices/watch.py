@@ -40,6 +40,8 @@ counts as throttling."""
 
 @dataclass(frozen=True)
 class DeviceSample:
+    """The driver's values at one time. `reasons` holds the bits of nvmlDeviceGetCurrentClocksEventReasons."""
+
     sm_clock_mhz: float | None
     memory_clock_mhz: float | None
     reasons: int
@@ -100,7 +102,7 @@ class Sampler:
         return None if self._partitioned else self._nvml.number("nvmlDeviceGetTotalEnergyConsumption", self._board)
 
     def close(self) -> None:
-        """Make no more calls to the driver."""
+        """Stop the thread. Afterwards nothing calls the driver."""
         with self._changed:
             self._closed = True
             self._changed.wait_for(lambda: not self._runs, CLOSING_SECONDS)
