@@ -66,7 +66,7 @@ def test_nearly_all_memory_is_scrubbed_also_where_only_small_pieces_are_to_be_ha
 
 
 def test_memory_that_forgets_is_a_failure_in_words(gpu: GpuTool) -> None:
-    with pytest.raises(DeviceFailed, match="does not hold what is written to it: 1 of"):
+    with pytest.raises(DeviceFailed, match="does not hold the written values: 1 of"):
         with_setting(gpu, "FAKE_GPU_FAULT", "forgets").scrub(UUID)
 
 

@@ -5,8 +5,8 @@
 //   podium-gpu peaks [--libraries FOLDER]…
 //   podium-gpu ptx
 //
-// It works on the one device that CUDA_VISIBLE_DEVICES leaves visible. Status 1 and words on standard error where it
-// cannot; whoever starts it sets the time limit, since a wedged device answers nothing at all.
+// It works on the one device that CUDA_VISIBLE_DEVICES leaves visible. On an error it writes a message to standard error
+// and returns 1. The caller must set a time limit, because a device that hangs never answers.
 
 #include <algorithm>
 #include <chrono>
@@ -55,7 +55,7 @@ std::string json(const std::vector<double>& values) {
 
 size_t whole_grains(size_t bytes) { return bytes / kGrainBytes * kGrainBytes; }
 
-// Nearly all free memory, in chunks as large as can be had, down to the smallest that the driver gives.
+// Allocates nearly all free memory, in chunks as large as possible, down to the smallest that the driver gives.
 std::vector<Chunk> take_all_memory(const Device& device) {
     std::vector<Chunk> chunks;
     size_t wanted = whole_grains(device.free_bytes());
@@ -93,14 +93,14 @@ void scrub() {
     fill_all(device, chunks, kScrubWord);
     const uint64_t held = count_all(device, chunks, kScrubWord);
     if (held != bytes / 8)
-        throw Failure("memory does not hold what is written to it: " + std::to_string(bytes / 8 - held) + " of " +
+        throw Failure("memory does not hold the written values: " + std::to_string(bytes / 8 - held) + " of " +
                       std::to_string(bytes / 8) + " words were wrong");
     fill_all(device, chunks, 0);
     for (const Chunk& chunk : chunks) device.release(chunk.at);
     std::printf("{\"bytes\": %zu, \"chunks\": %zu, \"ms\": %.3f}\n", bytes, chunks.size(), now_ms() - begun);
 }
 
-// Leaves `word` all over memory, as a careless program would.
+// Fills all free memory with `word` and leaves it there, as a careless program does.
 void fill_with(uint64_t word) {
     const Device device;
     const std::vector<Chunk> chunks = take_all_memory(device);
@@ -108,7 +108,7 @@ void fill_with(uint64_t word) {
     std::printf("{\"bytes\": %zu}\n", total_bytes(chunks));
 }
 
-// How often `word` stands in memory that nobody has written to since it was allocated.
+// Counts `word` in memory that was allocated and not written to.
 void find_word(uint64_t word) {
     const Device device;
     const std::vector<Chunk> chunks = take_all_memory(device);
@@ -122,7 +122,7 @@ uint32_t bits_of(float value) {
     return bits;
 }
 
-// What the kernel `logistic` comes to in each of the 32 lanes, by this machine's processor.
+// The result of the kernel `logistic` in each of the 32 lanes, computed by this machine's processor.
 std::vector<uint32_t> expected_lanes(int turns) {
     float growth;
     std::memcpy(&growth, &kGrowthBits, sizeof growth);
@@ -150,7 +150,7 @@ void check_golden(const Device& device, Address words, size_t n_words) {
                       std::to_string(n_words) + " results differ from the processor's");
 }
 
-// An idle device runs slowly at first.
+// Repeats `work` for a while, because an idle device is slow at first.
 void warm_up(const Device& device, const std::function<void()>& work) {
     const double begun = now_ms();
     while (now_ms() - begun < kWarmUpMs) device.time_ms(work);
@@ -168,7 +168,7 @@ std::vector<double> golden_compute(const Device& device) {
     return taken;
 }
 
-// Times of one copy; eight are timed together, which is long enough to be measured well.
+// Times of one copy, in milliseconds. Eight copies are timed together to make the time long enough.
 std::vector<double> golden_copy(const Device& device) {
     const size_t bytes = std::min(kGoldenBytes, whole_grains(device.free_bytes() / 4));
     const Address from = device.allocate(bytes), to = device.allocate(bytes);
@@ -180,7 +180,7 @@ std::vector<double> golden_copy(const Device& device) {
     std::vector<double> taken = device.times_ms(kGoldenRuns, copies);
     for (double& one : taken) one /= kGoldenCopies;
     if (const uint64_t wrong = device.differing(from, to, bytes))
-        throw Failure("the golden copy went wrong: " + std::to_string(wrong) + " words differ");
+        throw Failure("the golden copy is wrong: " + std::to_string(wrong) + " words differ");
     device.release(from);
     device.release(to);
     return taken;
@@ -222,7 +222,7 @@ void keep(Peaks& peaks, const std::string& name, double gflops, const std::strin
     if (gflops > peaks[name].gflops) peaks[name] = {gflops, how};
 }
 
-// Chains of fused multiply-adds, in which no data moves: what the units themselves can do.
+// Measures the arithmetic units alone: chains of fused multiply-adds, which move no data.
 void chain_peaks(const Device& device, Peaks& peaks) {
     const unsigned blocks = device.blocks();
     const Address words = device.allocate(size_t{blocks} * kThreads * 4);
@@ -237,7 +237,7 @@ void chain_peaks(const Device& device, Peaks& peaks) {
     device.release(words);
 }
 
-// A status other than 0 is cuBLAS's: this type is not to be had here.
+// Returns cuBLAS's status. Other than 0, cuBLAS does not support this type here.
 int product_peak(const Device& device, Blas& blas, const Product& product, Peaks& peaks) {
     int64_t n = kProductSize;
     while (n > 1024 && 3 * n * n * 8 + kWorkspaceBytes > device.free_bytes() / 2) n /= 2;
@@ -285,7 +285,7 @@ void peaks(const std::vector<std::string>& folders) {
                 missing += (missing.empty() ? "" : ", ") + std::string("\"") + product.name + "\": \"" +
                            blas->version() + " status " + std::to_string(status) + "\"";
     } else {
-        missing = "\"products\": \"there is no cuBLAS that works here, so fused multiply-adds alone were measured\"";
+        missing = "\"products\": \"no cuBLAS works here, so only fused multiply-adds were measured\"";
     }
     std::printf("{\"gbps\": %.6g, \"read_gbps\": %.6g, %s, \"missing\": {%s}, \"l2_bytes\": %d}\n", memory.copy_gbps,
                 memory.read_gbps, json(best).c_str(), missing.c_str(), device.attribute(kL2Bytes));
@@ -294,7 +294,7 @@ void peaks(const std::vector<std::string>& folders) {
 uint64_t word_from(const char* text) {
     char* end = nullptr;
     const uint64_t word = std::strtoull(text, &end, 0);
-    if (end == text || *end) throw Failure(std::string(text) + " is no 64-bit word; write it as 0x5C5C5C5C5C5C5C5C");
+    if (end == text || *end) throw Failure(std::string(text) + " is not a 64-bit word; write it as 0x5C5C5C5C5C5C5C5C");
     return word;
 }
 
@@ -302,7 +302,7 @@ std::vector<std::string> folders_from(const std::vector<std::string>& arguments)
     std::vector<std::string> folders;
     for (size_t i = 0; i + 1 < arguments.size() && arguments[i] == "--libraries"; i += 2)
         folders.push_back(arguments[i + 1]);
-    if (2 * folders.size() != arguments.size()) throw Failure("peaks takes nothing but --libraries FOLDER");
+    if (2 * folders.size() != arguments.size()) throw Failure("peaks accepts only --libraries FOLDER");
     return folders;
 }
 
