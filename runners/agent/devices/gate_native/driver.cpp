@@ -9,7 +9,7 @@
 namespace podium {
 namespace {
 
-// The porter's streams would keep the node waiting for it were they left open here.
+// Closes the porter's streams in the child. Otherwise the node would wait for the child, too.
 void let_go_of_streams() {
     const int nowhere = ::open("/dev/null", O_RDWR);
     if (nowhere < 0) _exit(1);
@@ -33,7 +33,7 @@ void open_and_stay(pid_t porter) {
 
 void keep_driver_open() {
     const pid_t porter = ::getpid();
-    ::signal(SIGCHLD, SIG_IGN);  // its end is nobody's business
+    ::signal(SIGCHLD, SIG_IGN);  // nothing waits for the child
     if (::fork() == 0) open_and_stay(porter);
 }
 
