@@ -1,14 +1,14 @@
-// Keeps CUDA's driver open while no program of a contestant does.
+// Keeps CUDA's driver open while no contestant's program has it open.
 #pragma once
 
 namespace podium {
 
-// In a child of this process that ends with it: a driver that hangs must not hang the porter. Without a driver nothing
-// happens.
+// Starts a child that opens the driver, so that a driver that hangs does not hang the porter. The child ends with this
+// process, or at once if there is no driver.
 //
-// What the first process to open a GPU waits for, and the last one to leave it, nobody else does: a start takes 0.1 s
-// less beside one that only ever called cuInit, and an end 0.04 s (docs/benchmarks.md). Such a one makes no context, so
-// it takes no memory on the device and is never scheduled there.
+// The first process that opens a GPU and the last one that leaves it wait longer than others. Beside a process that has
+// called cuInit, a start takes 0.1 s less and an end takes 0.04 s less (docs/benchmarks.md). The child makes no context,
+// so it takes no memory on the device and is never scheduled there.
 void keep_driver_open();
 
 }  // namespace podium
