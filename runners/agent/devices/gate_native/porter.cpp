@@ -1,15 +1,15 @@
-// The node's side of all gates of one device: says who may use it, a hundred times faster than the node itself could.
+// The node's side of all gates of one device. Decides which run may use it, a hundred times faster than the node could.
 //
-// Commands come on standard input, a line each, and events go to standard output with the time in nanoseconds of
-// CLOCK_MONOTONIC; runners/agent/devices/porter.py is the other end.
+// Reads commands from standard input and writes events to standard output, one per line. NS is the event's time in
+// nanoseconds of CLOCK_MONOTONIC. The other end is runners/agent/devices/porter.py.
 //
-//     add ID PATH HOW              a run whose page (gate.h) is the file PATH; HOW it wants the device: `alone` or `shared`
-//     drop ID                      it has ended
-//     ask|open|close ID NS         it wants the device; it gets it; it has given it back
-//     hold|begin ID NS             a process of it wants to start CUDA; all that wanted may
-//     gone ID NS                   it is dropped
+//     add ID PATH HOW              command: a new run. PATH is its page (gate.h); HOW is `alone` or `shared`
+//     drop ID                      command: the run has ended
+//     ask|open|close ID NS         event: the run wants a turn; its turn begins; its turn ends
+//     hold|begin ID NS             event: a process of the run wants to start CUDA; all such processes of the run may
+//     gone ID NS                   event: the run is removed, or its page cannot be opened
 //
-// rules.h decides; here its clock is real.
+// rules.h holds the rules. This file gives them the real clock.
 #include <poll.h>
 #include <sys/prctl.h>
 #include <time.h>
@@ -32,7 +32,7 @@ std::uint64_t now_ns() {
 
 }  // namespace
 
-// Ends when the node's end of standard input is closed, however the node ended. `keep-driver`: see driver.h.
+// Ends when the other end of standard input is closed, and so whenever the node ends. `keep-driver`: see driver.h.
 int main(int n, char** words) {
     ::prctl(PR_SET_TIMERSLACK, 10'000);
     if (n > 1 && std::strcmp(words[1], "keep-driver") == 0) podium::keep_driver_open();
