@@ -1,8 +1,8 @@
-// The rules by which the runs at one device take turns, and which of them may start. porter.cpp applies them in real time.
+// Decides which run at one device has a turn, and which runs may start CUDA. porter.cpp applies these rules in real time.
 //
-// Pages are read and written as files: a program that cuts its file short cannot end the porter. They are mapped only for
-// the kernel to find who sleeps there. A program may write anything there; it then makes noise, and others wait no longer
-// than its time limit.
+// The porter reads and writes pages as files, so that a program that truncates its page cannot end the porter. It maps
+// pages only to wake waiting threads. A program may write anything to its page. That disturbs other runs, and they wait
+// no longer than the program's time limit.
 #pragma once
 
 #include <fcntl.h>
@@ -23,37 +23,42 @@
 
 namespace podium {
 
-constexpr std::uint64_t LOOK_NS = 100'000;       // how often the page is looked at of who has what others want
-constexpr unsigned SELDOM = 4;                   // all others' every so many times
-constexpr std::uint64_t IDLE_NS = 200'000;       // who leaves the device alone for so long lets others have it
-constexpr std::uint64_t UNSETTLED_NS = 500'000;  // the same for whom work may still run that nobody has waited for
-constexpr std::uint64_t GAP_NS = 5'000'000;      // a benchmark may leave it alone for so long in the midst of its work,
-constexpr std::uint64_t GAPS_NS = 40'000'000;  // and for so long in all: caches that others have used lengthen its kernels
-constexpr std::uint64_t TURN_NS = 5'000'000;     // how long a run's first turn is thought to last
-constexpr std::uint64_t SLICE_NS = 20'000'000;   // a turn of so long is called back where others want brief ones
-constexpr std::uint64_t BRIEF_NS = SLICE_NS / 2;
-constexpr std::uint64_t STOP_NS = 50'000'000;  // who waits at a gate closed on it while it goes on elsewhere is let go on
-constexpr std::size_t STARTS = 2;                  // at a time: more are no faster, and keep the driver from all who run
-constexpr std::uint64_t START_NS = 500'000'000;  // who starts CUDA and makes no context keeps others for so long only
-constexpr std::uint64_t PHASE_NS = 150'000'000;    // how long one kind keeps the other waiting
-constexpr std::uint64_t QUIET_NS = 100'000'000;    // for so long of a benchmark's turns nothing starts beside it
-constexpr std::uint64_t LACKED_NS = 1'000'000'000;  // who has waited for quiet for so long does without
+// A look reads the page of each run that keeps others waiting. One look in SELDOM reads the other pages, too.
+constexpr std::uint64_t LOOK_NS = 100'000;  // between two looks
+constexpr unsigned SELDOM = 4;
 
-struct Page {  // as GatePage
+// When a turn ends while others wait.
+constexpr std::uint64_t IDLE_NS = 200'000;       // a run that has not used the device for this long loses its turn
+constexpr std::uint64_t UNSETTLED_NS = 500'000;  // the same, if its earlier work may still be on the device
+constexpr std::uint64_t GAP_NS = 5'000'000;      // a benchmark keeps its turn in a gap between two uses up to this length,
+constexpr std::uint64_t GAPS_NS = 40'000'000;    // and this total: after another run's turn, cold caches lengthen kernels
+constexpr std::uint64_t TURN_NS = 5'000'000;     // assumed length of a run's first turn
+constexpr std::uint64_t SLICE_NS = 20'000'000;   // a turn of this length may be recalled
+constexpr std::uint64_t BRIEF_NS = SLICE_NS / 2;  // maximum length of a brief turn
+constexpr std::uint64_t STOP_NS = 50'000'000;    // a recalled run that does not stop gets its turn back after this time
+
+// Starts of CUDA, and quiet: no start beside a benchmark's first turns.
+constexpr std::size_t STARTS = 2;                   // at a time; more are not faster and delay all runs' driver calls
+constexpr std::uint64_t START_NS = 500'000'000;     // a start that makes no context delays others for at most this long
+constexpr std::uint64_t PHASE_NS = 150'000'000;     // how long one kind of run has priority over the other
+constexpr std::uint64_t QUIET_NS = 100'000'000;     // total length of a benchmark's turns that need quiet
+constexpr std::uint64_t LACKED_NS = 1'000'000'000;  // a benchmark that has waited for quiet for this long goes without
+
+struct Page {  // the layout of GatePage
     std::uint32_t open, waiting, in_progress, unsettled;
     std::uint64_t last_use_ns;
     std::uint32_t starts_wanted, starts_granted, starts_done, never_stops;
 };
 static_assert(sizeof(Page) == 40);
 
-using Clock = std::uint64_t (*)();  // nanoseconds, never going back
+using Clock = std::uint64_t (*)();  // monotonic, in nanoseconds
 
 inline void tell(const char* event, const std::string& id, std::uint64_t at_ns) {
     char line[128];
     const int length = std::snprintf(line, sizeof line, "%s %.40s %llu\n", event, id.c_str(), (unsigned long long)at_ns);
     for (int told = 0; told < length;) {
         const ssize_t written = ::write(STDOUT_FILENO, line + told, static_cast<std::size_t>(length - told));
-        if (written <= 0) _exit(1);  // nobody listens any more
+        if (written <= 0) _exit(1);  // the node has closed its end
         told += static_cast<int>(written);
     }
 }
@@ -61,7 +66,7 @@ inline void tell(const char* event, const std::string& id, std::uint64_t at_ns) 
 class Run {
 public:
     Run(int file, const std::string& how) : alone(how != "shared"), file_(file) {
-        // For the kernel alone: to read or write there could end the porter, were the file cut short.
+        // Only for FUTEX_WAKE. If the file is truncated, a read or write of mapped memory ends the porter.
         void* mapped = ::mmap(nullptr, sizeof(Page), PROT_READ, MAP_SHARED, file, 0);
         if (mapped != MAP_FAILED) mapped_ = static_cast<const char*>(mapped);
     }
@@ -76,23 +81,24 @@ public:
 
     const bool alone;
     bool waits = false, inside = false;
-    bool recalled = false;  // inside, and asked to stop in the midst of its work
-    bool unstoppable = false;  // it was, in vain: some of it waits for what the rest of it is to do
+    bool recalled = false;  // inside, and asked to stop before its work is done
+    bool unstoppable = false;  // a recall failed: a part of the run waits for work of the rest
     std::uint64_t recalled_ns = 0;
     std::uint64_t held_ns = 0, asked_ns = 0, opened_ns = 0;
-    std::uint64_t turn_ns = TURN_NS;  // how long its turns last, the latest counting most
-    std::uint64_t last_use_ns = 0;    // as its page said when it was last looked at
-    std::uint64_t gap_ns = 0;         // how long it leaves the device alone between two uses, the latest counting most
-    std::uint64_t gaps_ns = 0;        // for how long it kept others waiting without a use of the device
-    std::uint64_t lacked_ns = 0;  // how long it has waited while others were not quiet
-    std::uint32_t granted = 0, wanted = 0, done = 0;  // starts
+    std::uint64_t turn_ns = TURN_NS;  // exponential average of the lengths of its turns; the latest has weight 1/4
+    std::uint64_t last_use_ns = 0;    // from its page, at the last look
+    std::uint64_t gap_ns = 0;         // exponential average of the gaps between its uses; the latest has weight 1/2
+    std::uint64_t gaps_ns = 0;        // total time for which its gaps kept others waiting
+    std::uint64_t lacked_ns = 0;      // total time for which it waited without quiet
+    std::uint32_t granted = 0, wanted = 0, done = 0;  // numbers of starts
     std::uint64_t start_asked_ns = 0, start_granted_ns = 0;
 
-    // A start steals some 0.5 ms of the device from one kernel: much of a short time, little of a long one.
+    // Whether nothing should start beside this run. A start takes about 0.5 ms of the device from one kernel, which is a
+    // large part of a short time and a small part of a long one.
     bool wants_quiet(std::uint64_t now) const {
         return alone && lacked_ns < LACKED_NS && held_ns + (inside ? now - opened_ns : 0) < QUIET_NS;
     }
-    // `at_ns`: when it used the device again, or asked for it.
+    // `at_ns`: the time at which the run used the device again, or asked for it.
     void note_use(std::uint64_t at_ns) {
         if (last_use_ns != 0 && at_ns > last_use_ns + IDLE_NS) gap_ns = (gap_ns + (at_ns - last_use_ns)) / 2;
     }
@@ -109,27 +115,28 @@ private:
     const char* mapped_ = nullptr;
 };
 
-// For how long the device has been left alone.
+// How long the run has not used the device, in nanoseconds.
 inline std::uint64_t unused_ns(const Page& page, std::uint64_t now) {
     if (page.waiting || page.in_progress || now <= page.last_use_ns) return 0;
     return now - page.last_use_ns;
 }
 
-// Calls that have returned may have left work on the device: until the program has waited for it, or for a while.
+// Whether the run has left the device. A call that has returned may have left work there, so an unsettled run must have
+// been unused for longer.
 inline bool is_idle(const Page& page, std::uint64_t now) {
     return unused_ns(page, now) > (page.unsettled ? UNSETTLED_NS : IDLE_NS);
 }
 
-// Whether all that it does now is to wait at the gate, which was closed in the midst of its work.
+// Whether a recalled run has stopped: all its calls wait at the gate, and its earlier work is done.
 inline bool has_stopped(const Page& page, std::uint64_t now) {
     const bool may_run_on = page.unsettled && now < page.last_use_ns + UNSETTLED_NS;
     return page.waiting && page.in_progress == page.waiting && !may_run_on;
 }
 
-// Whose time it is where benchmarks and others exclude each other and both want to.
+// Gives priority in phases to benchmarks or to others, while both want something that excludes the other.
 class Shares {
 public:
-    // `blocked`: those whose time it is wait for the others to go; it counts from then.
+    // `blocked`: the kind with priority still waits for the other kind to leave. Its phase begins after that.
     void look(bool benchmarks_want, bool others_want, bool blocked, std::uint64_t now) {
         if (blocked) since_ns_ = now;
         const bool over = now - since_ns_ > PHASE_NS;
@@ -144,11 +151,11 @@ private:
     std::uint64_t since_ns_ = 0;
 };
 
-// Who is there, and who wants to be.
+// Which kinds of run have the device, wait for it, or start.
 struct Scene {
     bool alone_inside = false, quiet_inside = false, shared_inside = false, starting = false;
     bool alone_waits = false, quiet_waits = false, shared_waits = false, start_waits = false;
-    bool brief_waits = false;  // of those that want it alone
+    bool brief_waits = false;  // a benchmark that waits has brief turns
 };
 
 class Porter {
@@ -202,7 +209,7 @@ public:
             } else if (kept_waiting && !page.never_stops && is_to_stop(run, scene, now)) {
                 run.recalled = true;
                 run.recalled_ns = now_ns();
-                run.last_use_ns = 0;  // how long it then takes to stop is no gap
+                run.last_use_ns = 0;  // the time until it stops does not count as a gap
                 run.write_open(0);
             } else if (run.inside && !page.open) {
                 run.write_open(1);
@@ -214,21 +221,22 @@ public:
 private:
     std::uint64_t now_ns() const { return clock_(); }
 
-    // Whether a benchmark is likely to go on soon; what it takes up so is counted.
+    // Whether the run is a benchmark in a gap that is likely to end soon. Counts the time since the last look as a gap.
     bool is_gap(Run& run, const Page& page, std::uint64_t now) const {
         if (!run.alone || run.gap_ns > GAP_NS || run.gaps_ns >= GAPS_NS || unused_ns(page, now) > GAP_NS) return false;
         run.gaps_ns += now - looked_ns_;
         return true;
     }
 
-    // Whether it has had the device for long, and those it keeps waiting want it for a moment, or it is their time.
+    // Whether to recall a run: its turn has lasted SLICE_NS, and runs that wait have brief turns or have priority.
     bool is_to_stop(const Run& run, const Scene& scene, std::uint64_t now) const {
         if (run.unstoppable || now - run.opened_ns < SLICE_NS) return false;
         if (!run.alone) return turns_.benchmarks();
         return scene.brief_waits || (scene.shared_waits && !turns_.benchmarks());
     }
 
-    // Some of it may wait for the rest, which waits at the gate: a thread for another's launch, or for a process that died.
+    // A run that does not stop gets its turn back. One of its threads may wait for a launch by a thread at the gate, or for
+    // a process that died.
     void look_at_recalled(const std::string& id, Run& run, const Page& page) {
         const std::uint64_t now = now_ns();
         if (has_stopped(page, now) || is_idle(page, now)) return leave(id, run);
@@ -238,7 +246,7 @@ private:
         run.write_open(1);
     }
 
-    // A call that began just before the gate closed has the device still.
+    // Closes the gate. If a call began just before, the run keeps its turn and the gate opens again.
     void take_back(const std::string& id, Run& run) {
         run.write_open(0);
         Page again{};
@@ -280,16 +288,16 @@ private:
         return scene;
     }
 
-    // Whether others would have the device, or start, once this run left it alone.
+    // Whether others could have the device, or start, if this run left it.
     bool is_in_the_way(const Run& run, const Scene& scene) const {
         if (!run.alone) return scene.alone_waits;
         const bool keeps_starts = scene.quiet_inside && scene.start_waits && !quiet_.benchmarks();
         return scene.alone_waits || scene.shared_waits || keeps_starts;
     }
 
-    // Either one benchmark has the device, or any number of others share it. What starts keeps the driver from whoever
-    // runs and takes some of the device's time, so benchmarks in their first turns have quiet. Whatever excludes each
-    // other takes turns in phases.
+    // Either one benchmark has the device, or any number of other runs share it. A start delays the driver calls of all
+    // runs and takes some of the device's time, so nothing starts beside a benchmark's first turns. Kinds that exclude
+    // each other have priority in alternate phases.
     void let_in() {
         const std::uint64_t now = now_ns();
         const Scene scene = scene_at(now);
@@ -304,9 +312,9 @@ private:
         if (!quiet_.benchmarks() && !scene_at(now).quiet_inside) let_start(now);
     }
 
-    // False where every benchmark that waits needs quiet while something starts: then others may have the device.
+    // Returns false if every waiting benchmark needs quiet while something starts. Other runs may then have the device.
     bool let_one_in(std::uint64_t now, const Scene& scene, bool is_quiet) {
-        if (scene.shared_inside) return true;  // until it has left
+        if (scene.shared_inside) return true;  // wait until the runs that share it have left
         const auto next = following(now, is_quiet);
         if (next == runs_.end()) return false;
         enter(next->first, next->second);
@@ -324,7 +332,7 @@ private:
             if (run.waits && !run.alone) enter(id, run);
     }
 
-    // First benchmarks, whose work fills the device while tests start; then first come, first served.
+    // Benchmarks start first, because their work fills the device while tests start. Then: first come, first served.
     void let_start(std::uint64_t now) {
         for (;;) {
             auto first = runs_.end();
@@ -336,7 +344,7 @@ private:
             }
             if (first == runs_.end() || starting >= STARTS) return;
             Run& run = first->second;
-            run.granted = run.wanted;  // all at once: a program that lets its children start together has its reasons
+            run.granted = run.wanted;  // all at once: children of a program may need to start together
             run.start_granted_ns = now;
             run.write_granted(run.granted);
             tell("begin", first->first, now);
@@ -347,8 +355,8 @@ private:
         return one.alone != other.alone ? one.alone : one.start_asked_ns < other.start_asked_ns;
     }
 
-    // Of those that want it alone, the run that has waited most for the length of its turns: one that wants a moment a
-    // hundred times must not wait for others' seconds each time, and nobody waits for ever.
+    // The waiting benchmark with the longest wait in relation to the length of its turns. A run with a hundred brief turns
+    // then need not wait for long turns each time, and every run gets a turn at last.
     std::map<std::string, Run>::iterator following(std::uint64_t now, bool is_quiet) {
         auto next = runs_.end();
         double most = -1.0;
@@ -366,7 +374,7 @@ private:
     void enter(const std::string& id, Run& run) {
         run.waits = false;
         run.inside = true;
-        run.last_use_ns = 0;  // its wait was no gap
+        run.last_use_ns = 0;  // its wait does not count as a gap
         run.opened_ns = now_ns();
         run.write_open(1);
         tell("open", id, run.opened_ns);
@@ -374,7 +382,8 @@ private:
 
     const Clock clock_;
     std::map<std::string, Run> runs_;
-    Shares quiet_, turns_;  // of benchmarks that want quiet and of what starts; of benchmarks and of tests
+    Shares quiet_;  // between benchmarks that need quiet and starts
+    Shares turns_;  // between benchmarks and tests
     std::uint64_t looked_ns_ = 0;
     unsigned looks_ = 0;
 };
