@@ -13,7 +13,7 @@
 namespace podium {
 
 constexpr unsigned kThreads = 256;
-constexpr unsigned kBlocksEach = 8;  // blocks for each multiprocessor: 2048 threads, the most that any holds
+constexpr unsigned kBlocksEach = 8;  // blocks per multiprocessor: 2048 threads, the most that any GPU holds
 constexpr size_t kPairBytes = 16;
 
 inline double median(std::vector<double> values) {
@@ -65,7 +65,7 @@ public:
         return at;
     }
 
-    // 0 where there is not so much memory; other troubles are failures.
+    // Returns 0 if there is not enough memory. Throws Failure on other errors.
     Address try_allocate(size_t bytes) const {
         Address at = 0;
         const int status = cuda.allocate(&at, bytes);
@@ -76,7 +76,7 @@ public:
 
     void release(Address at) const { cuda.check(cuda.release(at), "cuMemFree"); }
 
-    // Waits until all is done: an error of a kernel shows here.
+    // Waits until all work is done. Throws Failure if a kernel failed.
     void finish(const char* what) const { cuda.check(cuda.synchronise(), what); }
 
     template <class... Arguments>
@@ -101,7 +101,7 @@ public:
         cuda.check(cuda.copy(to, from, bytes, nullptr), "cuMemcpyDtoD");
     }
 
-    // Words equal to `word`.
+    // The number of words that equal `word`.
     uint64_t count(Address at, size_t bytes, uint64_t word) const {
         return counted([&] { launch("count", blocks(), at, bytes / kPairBytes, word, counter_); });
     }
@@ -110,12 +110,12 @@ public:
         launch("count", blocks(), at, bytes / kPairBytes, word, counter_);
     }
 
-    // Words in which two buffers differ.
+    // The number of words in which two buffers differ.
     uint64_t differing(Address one, Address other, size_t bytes) const {
         return counted([&] { launch("differ", blocks(), one, bytes / kPairBytes, other, counter_); });
     }
 
-    // How long the device takes over `work`, in milliseconds.
+    // The time that the device takes for `work`, in milliseconds.
     double time_ms(const std::function<void()>& work) const {
         cuda.check(cuda.record_event(begun_, nullptr), "cuEventRecord");
         work();
