@@ -1,4 +1,4 @@
-// The CUDA driver's calls that podium-gpu makes, found at run time: neither a toolkit nor its headers are needed.
+// The CUDA driver's functions that podium-gpu calls. They are found at run time, so no toolkit and no headers are needed.
 #pragma once
 
 #include <dlfcn.h>
@@ -9,7 +9,7 @@
 
 namespace podium {
 
-// What went wrong, in words for a person; ends the program with status 1.
+// An error message for an operator. It ends the program with status 1.
 struct Failure : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
