@@ -43,7 +43,7 @@ std::string fill() {
                       for_each_pair("add.u64 %d4, %d40, %d3;\nst.global.v2.u64 [%d4], {%d42, %d42};\n"));
 }
 
-// Counts a word in `have` that compares so with the one in `want`, in d5.
+// Adds 1 to d5 if `compare` holds between the words in `have` and `want`.
 std::string tally(const char* compare, const std::string& have, const std::string& want) {
     return "setp." + std::string(compare) + ".u64 %p1, " + have + ", " + want +
            ";\nselp.u64 %d6, 1, 0, %p1;\nadd.u64 %d5, %d5, %d6;\n";
@@ -94,7 +94,7 @@ std::string random_word(const std::string& index, const std::string& word) {
            "and.b64 " + word + ", " + word + ", %d42;\nor.b64 " + word + ", " + word + ", %d43;\n";
 }
 
-// noise(buffer, pairs, and, or): random bits, some cleared and some set, so that they are good numbers of a data type.
+// noise(buffer, pairs, and, or): random bits, some cleared and some set, so that they are normal numbers of a data type.
 std::string noise() {
     const std::string constants = "mov.u64 %d20, 0x9E3779B97F4A7C15;\nmov.u64 %d21, 0xBF58476D1CE4E5B9;\n"
                                   "mov.u64 %d22, 0x94D049BB133111EB;\n";
@@ -104,18 +104,19 @@ std::string noise() {
     return kernel("noise", 4, "cvta.to.global.u64 %d40, %d40;\n" + constants + for_each_pair(pair));
 }
 
-// `turn`, as often as d41 says.
+// Repeats `turn` d41 times.
 std::string repeated(const std::string& turn) {
     return "cvt.u32.u64 %r4, %d41;\nTURN:\n" + turn +
            "sub.u32 %r4, %r4, 1;\nsetp.ne.u32 %p0, %r4, 0;\n@%p0 bra TURN;\n";
 }
 
-// r6 into the 4-byte word of this thread in the buffer at d40.
+// Stores r6 in this thread's 4-byte word of the buffer at d40.
 std::string store_word() {
     return "cvta.to.global.u64 %d40, %d40;\nshl.b64 %d3, %d0, 2;\nadd.u64 %d4, %d40, %d3;\nst.global.u32 [%d4], %r6;\n";
 }
 
-// logistic(words, turns): x = growth · x · (1 − x), kChains of them, begun at (8 · lane + chain + 1) / 512; their bits xored.
+// logistic(words, turns): kChains chains x = growth · x · (1 − x), begun at (8 · lane + chain + 1) / 512. Stores the
+// exclusive or of their bits.
 std::string logistic() {
     std::string begin = "and.b32 %r5, %r2, 31;\nshl.b32 %r5, %r5, 3;\nmov.f32 %f30, 0f407F5C29;\n", turn, end;
     for (int k = 0; k < kChains; ++k) {
@@ -133,7 +134,8 @@ std::string logistic() {
     return kernel("logistic", 2, begin + repeated(turn) + end + store_word());
 }
 
-// fma32 and fma64(words, turns): x = a · x + b, kChains of kFmaUnroll links a turn; their sum, so that all are needed.
+// fma32 and fma64(words, turns): kChains chains x = a · x + b with kFmaUnroll links a turn. Stores their sum, so that the
+// compiler keeps all chains.
 std::string fma(const char* name, const char* type, const char* bank, const char* a, const char* b) {
     const std::string suffix = type, factor = reg(bank, 30), summand = reg(bank, 31), sum = reg(bank, 29);
     std::string begin = "mov." + suffix + " " + factor + ", " + a + ";\nmov." + suffix + " " + summand + ", " + b + ";\n";
