@@ -1,7 +1,7 @@
 // The kernels of podium-gpu as PTX text. Every parameter is 64 bits wide; buffers are counted in pairs of 8-byte words.
 //
-// The text asks for as old a version and target as will do, so that every driver from CUDA 9 on translates it for every
-// GPU from Maxwell on. Each thread walks through a buffer in steps of the whole grid.
+// The text declares an old PTX version and target, so that every driver since CUDA 9 compiles it for every GPU since
+// Maxwell. Each thread walks through a buffer in steps of the whole grid.
 #pragma once
 
 #include <cstdint>
