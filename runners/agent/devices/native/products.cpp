@@ -42,12 +42,12 @@ int Blas::start(const Product& product, int64_t n, Address a, Address b, Address
 }
 
 std::unique_ptr<Blas> Blas::load(const std::string& folder, const std::string& version) {
-    // the light library first: the other one needs it, and finds it then by its name
+    // cublasLt first: cublas needs it, and then finds it by its name
     Handle light = dlopen((folder + "libcublasLt.so." + version).c_str(), RTLD_NOW | RTLD_GLOBAL);
     Handle whole = light ? dlopen((folder + "libcublas.so." + version).c_str(), RTLD_NOW) : nullptr;
     if (whole == nullptr) return nullptr;
     std::unique_ptr<Blas> made(new Blas(Library(whole), Library(light)));
-    // one that is too new for the driver makes no handle; an older one may
+    // a version that is too new for the driver makes no handle; an older one may work
     return made->create_(&made->handle_) == kSuccess ? std::move(made) : nullptr;
 }
 
