@@ -1,4 +1,4 @@
-// Matrix products by cuBLAS, found at run time, to see how fast a device can be with each data type.
+// Matrix products by cuBLAS, which is found at run time. They measure the device's peak for each data type.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,12 @@ constexpr int kPlain = 0, kTransposed = 1, kDefaultAlgorithm = -1, kSuccess = 0;
 constexpr int kLtTransposeA = 3, kLtTransposeB = 4, kLtFastAccumulation = 25, kLtWorkspaceBytes = 1;
 constexpr size_t kWorkspaceBytes = size_t{64} << 20;
 
-// A data type's product: what goes in, what comes out, and which bits of noise make good numbers of it.
+// The product of one data type: its input and output types, and the masks that turn random bits into normal numbers.
 struct Product {
     const char* name;
     int input, output, compute;
     size_t input_bytes, output_bytes;
-    int transpose_a;     // 8-bit products want their first matrix so
+    int transpose_a;     // cuBLAS needs a transposed first matrix for 8-bit products
     uint64_t keep, set;  // random bits kept and bits set: ± a number from 0.5 to 1
 };
 
@@ -47,12 +47,12 @@ private:
 
 class Blas {
 public:
-    // The newest cuBLAS that works, of the folders first and then of the system; null where there is none.
+    // The newest cuBLAS that works; of each version, the one in `folders` before the system's. Null if there is none.
     static std::unique_ptr<Blas> open(const std::vector<std::string>& folders);
 
     std::string version() const;
 
-    // The status of starting C = A · B with n × n matrices. 8-bit floats go through cuBLASLt.
+    // Starts C = A · B with n × n matrices and returns cuBLAS's status. 8-bit floats go through cuBLASLt.
     int start(const Product& product, int64_t n, Address a, Address b, Address c, Address workspace);
 
 private:
