@@ -70,8 +70,10 @@ class MetricMissing(ValueError):
 
 
 def score_board(board: BoardInput) -> BoardScores:
-    """Score and rank the entrants. Raises UnknownMetric, and MetricMissing if the board lacks inputs of its primary
-    metric."""
+    """Score and rank the entrants.
+
+    Raises UnknownMetric if no metric has the primary metric's name, and MetricMissing if the board lacks its inputs.
+    """
     counted = ~board.voided & ~board.skipped & (board.pending == 0)
     unresolved = incomplete(board)
     metrics = _metrics(board, counted, unresolved)
@@ -177,6 +179,6 @@ def _correct_only(board: BoardInput, timed: BoolArray) -> tuple[FloatArray, Floa
 def _median_of_known(values: FloatArray, known: IntArray) -> FloatArray:
     if not values.size:
         return np.full(len(values), np.nan)
-    ordered = np.sort(values, axis=1)  # NaN goes last; where nothing is known, the first is NaN
+    ordered = np.sort(values, axis=1)  # NaN goes last; without known values, the first is NaN
     middles = np.stack([np.maximum(known - 1, 0) // 2, known // 2], axis=1)
     return np.asarray(np.take_along_axis(ordered, middles, axis=1).mean(axis=1))
