@@ -84,10 +84,11 @@ def _check_shapes(board: BoardInput) -> None:
 def from_samples(
     passed: BoolArray, speedups: FloatArray, release_digest: str, present: BoolArray | None = None
 ) -> BoardInput:
-    """A board from per-sample arrays, all E × P × S; nothing pending, skipped, voided or barred from ranking.
+    """A board from per-sample arrays, all E × P × S.
 
-    `speedups` is NaN for a sample without a time that may be ranked; `present` marks the samples that exist (all, by
-    default). A problem has a rankable baseline if any sample has a speedup. Use `dataclasses.replace` for the rest.
+    `speedups` is NaN for a sample without a time that may be ranked. `present` marks the samples that exist (default:
+    all). A problem has a rankable baseline if any sample has a speedup. No sample is pending, no problem is skipped or
+    voided, and every entrant may be ranked. Use `dataclasses.replace` to change this.
     """
     exists = np.ones_like(passed) if present is None else present
     passes = passed & exists
