@@ -8,9 +8,9 @@ THRESHOLDS = (0.0, 0.5, 0.8, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
 
 
 def fast_counts(passed: BoolArray, speedups: FloatArray, thresholds: tuple[float, ...] = THRESHOLDS) -> IntArray:
-    """How many of each cell's samples pass with a speedup above each threshold: … × S in, … × T out.
+    """The number of each cell's samples that pass with a speedup above each threshold: … × S in, … × T out.
 
-    A pass without a time that may be ranked (NaN) counts at threshold 0 alone, so that fast_0 is the pass rate.
+    A pass without a time that may be ranked (NaN) counts only at threshold 0, so that fast_0 is the pass rate.
     """
     columns = [_fast(passed, speedups, threshold).sum(axis=-1, dtype=np.int64) for threshold in thresholds]
     return np.stack(columns, axis=-1) if columns else np.zeros((*passed.shape[:-1], 0), dtype=np.int64)
@@ -23,8 +23,8 @@ def _fast(passed: BoolArray, speedups: FloatArray, threshold: float) -> BoolArra
 def fast_p(counts: IntArray, n: IntArray, counted: BoolArray) -> FloatArray:
     """The curve of each entrant (E × T): the mean over its counted problems of the share of samples that are fast.
 
-    `counts` is E × P × T; `n` and `counted` are E × P. NaN for an entrant with no counted problem, or one without
-    samples.
+    `counts` is E × P × T; `n` and `counted` are E × P. NaN if the entrant has no counted problem, or a counted problem
+    without samples.
     """
     samples = np.where(counted & (n > 0), n, 1)[:, :, None]
     shares = np.where(counted[:, :, None], counts / samples, 0.0)
