@@ -1,4 +1,4 @@
-"""A median and its interval from order statistics, without numpy: a node needs nothing else to time a run."""
+"""The median of runs and its interval from order statistics. Needs no numpy, so that nodes can use it."""
 
 import math
 import statistics
@@ -12,7 +12,7 @@ EXACT_RUNS = 1000
 
 
 class MedianInterval(NamedTuple):
-    """A median and the interval that covers the true one with at least 95 %; None where there are too few runs."""
+    """A median and an interval that covers the true median with at least 95 %. The ends are None below 6 runs."""
 
     median: float
     low: float | None
@@ -21,9 +21,10 @@ class MedianInterval(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def median_ranks(n: int) -> tuple[int, int, float] | None:
-    """The narrowest symmetrical pair of order statistics (from 1) around the median of n, and what it covers.
+    """The ranks (from 1) of the narrowest symmetrical pair of order statistics of n runs, and the pair's coverage.
 
-    (r, n+1−r) covers with 1 − 2·P(Binomial(n, ½) < r); None where even (1, n) covers less than 95 %, that is n < 6.
+    The coverage of (r, n+1−r) is 1 − 2·P(Binomial(n, ½) < r) (David and Nagaraja 2003, section 7.1). It is exact up to
+    `EXACT_RUNS`, and by the normal approximation above. None if (1, n) covers less than 95 %, which means n < 6.
     """
     rank, coverage = _counted_rank(n) if n <= EXACT_RUNS else _normal_rank(n)
     return (rank, n + 1 - rank, coverage) if rank else None
@@ -45,10 +46,13 @@ def _normal_rank(n: int) -> tuple[int, float]:
 
 
 def median_interval(runs: Iterable[float]) -> MedianInterval:
-    """The median of `runs` (any unit) with its 95 % interval, in the same unit. ValueError without finite runs."""
+    """The median of `runs` (any unit) with its 95 % interval, in the same unit.
+
+    Raises ValueError if there are no runs or if one is not finite.
+    """
     ordered = sorted(map(float, runs))
     if not ordered or not all(map(math.isfinite, ordered)):
-        raise ValueError(f"a median needs at least one run and finite ones only; got {len(ordered)} runs")
+        raise ValueError(f"a median needs at least one run, and only finite runs; got {len(ordered)} runs")
     median = statistics.median(ordered)
     ranks = median_ranks(len(ordered))
     if ranks is None:
