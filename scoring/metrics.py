@@ -49,7 +49,7 @@ class Metric:
 
     @property
     def sorted_needs(self) -> list[Need]:
-        """In the order of `Need`."""
+        """The needs in the order of `Need`."""
         return [need for need in Need if need in self.needs]
 
 
@@ -58,7 +58,7 @@ class UnknownMetric(ValueError):
 
 
 def pass_at(k: int) -> Metric:
-    """pass@k for one k from 1 to `LARGEST_K`; ValueError for another."""
+    """The metric pass@k. Raises ValueError unless k is from 1 to `LARGEST_K`."""
     if not 1 <= k <= LARGEST_K:
         raise ValueError(f"pass@k needs a k from 1 to {LARGEST_K}, not {k}")
     if k == 1:
@@ -108,7 +108,7 @@ _BY_NAME = {metric.name: metric for metric in NAMED}
 
 
 def metric_named(name: str) -> Metric:
-    """The metric of that name, as `speedup` or `pass@3`. Raises UnknownMetric."""
+    """The metric of that name, for example `speedup` or `pass@3`. Raises UnknownMetric."""
     if found := _PASS_AT.fullmatch(name):
         k = int(found[1])
         if k <= LARGEST_K:
