@@ -7,9 +7,9 @@ from scoring.arrays import FloatArray
 
 
 def pass_at_k(n: npt.ArrayLike, c: npt.ArrayLike, k: int) -> FloatArray:
-    """1 − Π (1 − k/i) for i from n−c+1 to n, for n samples of which c passed; NaN where n < k.
+    """1 − Π (1 − k/i) for i from n−c+1 to n, with n samples and c passes; NaN if n < k.
 
-    `n` and `c` broadcast; the result has their common shape. ValueError where k < 1, c < 0 or c > n.
+    `n` and `c` broadcast; the result has their common shape. Raises ValueError if k < 1, c < 0 or c > n.
     """
     if k < 1:
         raise ValueError(f"pass@k needs k of at least 1, not {k}")
