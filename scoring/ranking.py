@@ -1,4 +1,4 @@
-"""Computes ranks, which ties share, and the interval of ranks that paired differences allow."""
+"""Computes ranks and the intervals of ranks that paired differences allow. Ties share a rank."""
 
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ BYTES_AT_ONCE = 8
 
 
 class Ranks(NamedTuple):
-    """Rank and interval of ranks of each entrant (E); 0 for one that is not ranked."""
+    """Rank and interval of ranks of each entrant (E); 0 if the entrant is not ranked."""
 
     rank: IntArray
     low: IntArray
@@ -21,16 +21,19 @@ class Ranks(NamedTuple):
 
 
 def ranks_with_ties(scores: FloatArray, tolerance: float) -> IntArray:
-    """1 + how many scores are higher by more than `tolerance`; higher is better, all finite."""
+    """The rank of each score: 1 + the number of scores that are higher by more than `tolerance`.
+
+    Higher is better. All scores must be finite.
+    """
     ordered = np.sort(scores)
     return scores.size - np.searchsorted(ordered, scores + tolerance, side="right") + 1
 
 
 def rank_entrants(bootstrap: Bootstrap, ranked: BoolArray, tolerance: float) -> Ranks:
-    """Ranks by `bootstrap.mean` those of `ranked` (E) that have one; the rest get 0.
+    """Rank the entrants in `ranked` (E) that have a mean by `bootstrap.mean`. The others get 0.
 
-    The interval runs from 1 + the number of entrants that are surely better to the number that are not surely worse;
-    "surely" is: the paired 95 % interval of the difference, over the draws both share, excludes 0.
+    The interval runs from 1 + the number of entrants that are surely better to the number that are not surely worse.
+    "Surely" means that the paired 95 % interval of the difference, over the draws that both share, excludes 0.
     """
     chosen = ranked & np.isfinite(bootstrap.mean)
     rank = ranks_with_ties(bootstrap.mean[chosen], tolerance)
@@ -40,7 +43,7 @@ def rank_entrants(bootstrap: Bootstrap, ranked: BoolArray, tolerance: float) -> 
 
 
 def _surely(draws: FloatArray, problems: IntArray) -> tuple[IntArray, IntArray]:
-    """The numbers of entrants surely better and surely worse than each; 0 with fewer than two problems."""
+    """The numbers of entrants that are surely better and surely worse than each; 0 with fewer than two problems."""
     entrants, count = draws.shape
     better, worse = np.zeros(entrants, dtype=np.int64), np.zeros(entrants, dtype=np.int64)
     enough, places = problems >= 2, _places(draws)
@@ -53,9 +56,9 @@ def _surely(draws: FloatArray, problems: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def _places(draws: FloatArray) -> PlaceArray:
-    """Each entrant's dense place within each draw, from 0 and equal for equals; padded to whole words with 0.
+    """Each entrant's dense place in each draw, from 0; ties share a place. The draws are padded with 0 to whole words.
 
-    Small integers compare several times as fast as the floats they stand for, and a padded draw is won by nobody.
+    Small integers compare several times as fast as floats. All entrants tie in a padded draw, so no entrant wins it.
     """
     entrants, count = draws.shape
     places = np.zeros((entrants, -(-count // BYTES_AT_ONCE) * BYTES_AT_ONCE), dtype=np.uint32)
@@ -65,7 +68,7 @@ def _places(draws: FloatArray) -> PlaceArray:
 
 
 def _wins(one: PlaceArray, all_places: PlaceArray) -> IntArray:
-    """In how many draws `one` (D) lies above each of `all_places` (E × D)."""
+    """The number of draws in which `one` (D) lies above each of `all_places` (E × D)."""
     above = (one > all_places).view(np.uint64)
     return np.asarray(np.bitwise_count(above).sum(axis=1, dtype=np.int64))
 
