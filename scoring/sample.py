@@ -1,4 +1,4 @@
-"""The speedup of one sample over its cases. No numpy: a node needs nothing else."""
+"""The speedup of one sample over its cases. Needs no numpy, so that nodes can use it."""
 
 import math
 from collections.abc import Collection, Mapping
@@ -7,10 +7,10 @@ from collections.abc import Collection, Mapping
 def sample_speedup(
     baseline_ms: Mapping[str, float], candidate_ms: Mapping[str, float], unranked: Collection[str] = ()
 ) -> float | None:
-    """Geometric mean over a sample's cases of baseline ÷ candidate; both map a case's name to its median.
+    """Geometric mean over a sample's cases of baseline ÷ candidate. Both map a case's name to its median in ms.
 
-    A case in `unranked` counts 1 beside cases that rank. None where a case of the candidate has no baseline, or where
-    the candidate has no case.
+    A case in `unranked` counts as 1 if another case ranks. Returns None if the candidate has no case, or a case without
+    a baseline.
     """
     if not candidate_ms or candidate_ms.keys() - baseline_ms.keys():
         return None
