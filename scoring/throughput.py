@@ -1,7 +1,7 @@
 """GFLOPS, GB/s and the roofline, from declared work, a time and a device's measured peaks.
 
-Times are milliseconds, work is floating-point operations and bytes, peaks are GFLOPS and GB/s (10⁹ bytes). No numpy:
-a node needs nothing else.
+Times are milliseconds, work is floating-point operations and bytes, peaks are GFLOPS and GB/s (10⁹ bytes). Needs no
+numpy, so that nodes can use it.
 """
 
 import math
@@ -11,7 +11,7 @@ PER_MS_TO_GIGA_PER_S = 1e-6
 
 
 def giga_per_second(amount: float, time_ms: float) -> float:
-    """10⁹ operations or bytes a second. ValueError unless the time is positive."""
+    """The rate in 10⁹ operations or bytes per second. Raises ValueError unless the time is positive."""
     if not time_ms > 0:
         raise ValueError(f"a rate needs a positive time, not {time_ms} ms")
     return amount / time_ms * PER_MS_TO_GIGA_PER_S
@@ -20,9 +20,9 @@ def giga_per_second(amount: float, time_ms: float) -> float:
 def least_ms(
     flops: float | None, moved_bytes: float | None, peak_gflops: float | None, peak_gbps: float | None
 ) -> float | None:
-    """The roofline: max(flops ÷ peak, bytes ÷ bandwidth), the least time in which the peaks allow the work.
+    """The roofline: max(flops ÷ peak, bytes ÷ bandwidth), the least time in ms in which the peaks allow the work.
 
-    None where no work is declared or a peak that the work needs is unknown. Williams, Waterman and Patterson 2009.
+    None if no work is declared or a peak that the work needs is unknown. Williams, Waterman and Patterson 2009.
     """
     needs = [(amount, peak) for amount, peak in ((flops, peak_gflops), (moved_bytes, peak_gbps)) if amount]
     times_ms = [amount * PER_MS_TO_GIGA_PER_S / peak for amount, peak in needs if peak]
@@ -30,7 +30,7 @@ def least_ms(
 
 
 def geometric_mean(values: Iterable[float | None]) -> float | None:
-    """The geometric mean of positive values; None where one is missing or there are none."""
+    """The geometric mean of positive values; None if a value is missing or there are no values."""
     known = list(values)
     if not known or any(value is None for value in known):
         return None
