@@ -16,7 +16,7 @@ STEP = 2.0**-32
 
 
 def wilson_interval(share: npt.ArrayLike, n: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """The 95 % score interval of a proportion of n trials (Wilson 1927); NaN where n is 0."""
+    """The 95 % score interval of a proportion of n trials (Wilson 1927); NaN if n is 0. `share` and `n` broadcast."""
     trials = np.asarray(n, dtype=np.float64)
     trials = np.where(trials > 0, trials, np.nan)
     p = np.asarray(share, dtype=np.float64)
@@ -28,7 +28,7 @@ def wilson_interval(share: npt.ArrayLike, n: npt.ArrayLike) -> tuple[FloatArray,
 
 @dataclass(frozen=True)
 class Estimate:
-    """One figure per entrant (E) with its 95 % interval; NaN where there is none."""
+    """One figure per entrant (E) with its 95 % interval. NaN means that there is no value."""
 
     value: FloatArray
     low: FloatArray
@@ -37,7 +37,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Bootstrap:
-    """The weighted mean of each entrant (E), the same under each draw (E × D), and the problems it rests on (E)."""
+    """Each entrant's weighted mean (E), its weighted mean in each draw (E × D), and its number of problems (E)."""
 
     mean: FloatArray
     draws: FloatArray
@@ -45,9 +45,10 @@ class Bootstrap:
 
 
 def problem_draws(release_digest: str, draws: int, problems: int) -> FloatArray:
-    """How often each problem is drawn when as many as there are get drawn with replacement: draws × problems.
+    """The number of times that each problem occurs in each draw: draws × problems.
 
-    Seeded by the digest through PCG64's raw output, whose stream numpy promises never to change.
+    A draw takes as many problems as there are, with replacement. The seed is the digest. The generator is PCG64's raw
+    output, because numpy promises never to change its stream.
     """
     seed = int.from_bytes(hashlib.sha256(release_digest.encode()).digest(), "big")
     raw = np.random.PCG64(seed).random_raw(draws * problems) >> np.uint64(32)
@@ -57,10 +58,10 @@ def problem_draws(release_digest: str, draws: int, problems: int) -> FloatArray:
 
 
 def bootstrap_mean(values: FloatArray, weights: FloatArray, release_digest: str, draws: int) -> Bootstrap:
-    """Weighted means over problems and their bootstrap, every entrant under the same draws.
+    """Weighted means over problems and their bootstrap. All entrants share the same draws.
 
-    `values` and `weights` are E × P; a weight of 0 leaves a problem out for that entrant and its value is ignored.
-    Problems without any weight are not drawn. A draw without any of an entrant's problems takes the entrant's mean.
+    `values` and `weights` are E × P. A weight of 0 leaves the problem out for that entrant, and its value is ignored.
+    Problems without any weight are not drawn. If a draw has none of an entrant's problems, the entrant's mean is used.
     """
     used = (weights > 0).any(axis=0)
     weight = np.compress(used, weights, axis=1)
@@ -81,23 +82,23 @@ def _ratio(numerator: FloatArray, denominator: FloatArray, otherwise: FloatArray
 
 
 def tail_draws(draws: int) -> int:
-    """How many of the draws lie outside the interval on each side."""
+    """The number of draws that lie outside the interval on each side."""
     return int(TAIL * draws)
 
 
 def percentile_interval(bootstrap: Bootstrap) -> Estimate:
-    """The means with the draws' 2.5th and 97.5th percentiles; no interval where fewer than two problems count."""
+    """The means with the draws' 2.5th and 97.5th percentiles. The ends are NaN if fewer than two problems count."""
     count = bootstrap.draws.shape[1]
     ends = [tail_draws(count), count - 1 - tail_draws(count)]
     ordered = np.partition(bootstrap.draws, ends, axis=1)
     enough = bootstrap.problems >= 2
     low, high = (np.where(enough, ordered[:, end], np.nan) for end in ends)
-    # The draws are rounded so that their sums are exact: an end may then pass the mean by less than that rounding.
+    # The draws are rounded so that their sums are exact. An end may therefore pass the mean by less than the rounding.
     return Estimate(bootstrap.mean, np.minimum(low, bootstrap.mean), np.maximum(high, bootstrap.mean))
 
 
 def proportion_interval(bootstrap: Bootstrap) -> Estimate:
-    """As `percentile_interval`, with Wilson's where all passes or none do and every draw is therefore the same."""
+    """The percentile interval, or Wilson's interval if the mean is 0 or 1: every draw is then the same."""
     estimate = percentile_interval(bootstrap)
     uniform = (bootstrap.mean == 0) | (bootstrap.mean == 1)
     low, high = wilson_interval(np.where(uniform, bootstrap.mean, 0.0), bootstrap.problems)
@@ -105,5 +106,5 @@ def proportion_interval(bootstrap: Bootstrap) -> Estimate:
 
 
 def geometric(estimate: Estimate) -> Estimate:
-    """Brings an estimate of a mean of logarithms back to the scale of a ratio."""
+    """The estimate of a geometric mean, from the estimate of a mean of logarithms."""
     return Estimate(np.exp(estimate.value), np.exp(estimate.low), np.exp(estimate.high))
