@@ -1,4 +1,4 @@
-"""Weights of problems by how hard their group is: w = (1 − pass rate) + ε, scaled to a mean of 1 over problems."""
+"""Weights of problems by the difficulty of their group: w = (1 − pass rate) + ε, scaled to mean 1 over problems."""
 
 import numpy as np
 import numpy.typing as npt
@@ -11,8 +11,8 @@ EPSILON = 0.05
 def group_weights(pass_rates: npt.ArrayLike, problems: npt.ArrayLike, epsilon: float = EPSILON) -> FloatArray:
     """The weight of one problem of each group, from the groups' pass rates (0 to 1) and numbers of problems.
 
-    The mean is taken over problems, not over groups, as PMPP-eval does. ValueError where the two differ in length, a
-    rate lies outside 0 to 1, a group has no problem, or every weight would be 0 (ε = 0 and all rates 1).
+    The mean is taken over problems, not over groups, as PMPP-eval does. Raises ValueError if the arguments differ in
+    length, a rate lies outside 0 to 1, a group has no problem, ε is negative, or every weight would be 0.
     """
     rates, sizes = np.asarray(pass_rates, dtype=np.float64), np.asarray(problems, dtype=np.float64)
     if rates.ndim != 1 or rates.shape != sizes.shape:
@@ -22,5 +22,5 @@ def group_weights(pass_rates: npt.ArrayLike, problems: npt.ArrayLike, epsilon: f
     raw = (1.0 - rates) + epsilon
     total = float((raw * sizes).sum())
     if rates.size and total == 0:
-        raise ValueError("every weight is 0: all groups pass always; give an epsilon above 0")
+        raise ValueError("every weight is 0, because all pass rates are 1: give an epsilon above 0")
     return raw * (float(sizes.sum()) / total) if rates.size else raw
