@@ -35,9 +35,9 @@ def add_node(
     """Make a node and its token, which cannot be read again. `user` None is the site's own shell."""
     _check(user)
     if slugify(slug) != slug:
-        raise Refused("bad_slug", f"{slug!r} is no slug; use lower-case letters, digits and hyphens, as in 'gpu-1'.")
+        raise Refused("bad_slug", f"{slug!r} is not a slug; use lower-case letters, digits and hyphens, as in 'gpu-1'.")
     if Node.objects.filter(slug=slug).exists():
-        raise Conflict("node_exists", f"Node {slug!r} is here already. Choose another name, or renew its token.")
+        raise Conflict("node_exists", f"Node {slug!r} exists already. Choose another name, or renew its token.")
     secret = PREFIX + secrets.token_urlsafe(32)
     node = Node.objects.create(slug=slug, title=title, token_digest=digest_of(secret))
     record(user, "add", node)
@@ -68,7 +68,7 @@ def disable(user: Any, node: Node, reason: str) -> None:
     """Give the node no more work. It may finish its present work. The reason is public."""
     _check(user)
     if not reason.strip():
-        raise Refused("reason_needed", "Say why: the reason is shown on the node's page.")
+        raise Refused("reason_needed", "Give a reason. It is shown on the node's page.")
     Node.objects.filter(pk=node.pk).update(disabled_reason=reason.strip()[:500])
     record(user, "disable", node, reason)
 
@@ -85,7 +85,7 @@ def tracks_of(user: Any, node: Node) -> list[Track]:
     _check(user)
     found = Capabilities.model_validate(node.capabilities)
     if not found.gpus and not found.cpu_model:
-        raise Refused("nothing_known", f"{node.slug} has not said what it is yet. Start its agent first.")
+        raise Refused("nothing_known", f"{node.slug} has not reported its hardware yet. Start its agent first.")
     gpus = {gpu.name: gpu for gpu in found.gpus}
     tracks = [_gpu_track(user, gpu, found) for gpu in gpus.values()] or [_cpu_track(user, found)]
     for track in tracks:

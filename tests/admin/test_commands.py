@@ -94,7 +94,7 @@ def test_states_move_forward_only(pack: Path) -> None:
         (["publish_release", "none"], "There is no release 'none'"),
         (["import_release", "/nowhere.tar.gz"], "does not exist"),
         (["add_node", "n1", "--track", "none"], "There is no track 'none'"),
-        (["add_node", "Not a slug"], "is no slug"),
+        (["add_node", "Not a slug"], "is not a slug"),
         (["add_track", "Bad Track"], "is no track name"),
         (["add_track", "gpu-x", "--device", "gpu"], "needs its compute capability"),
         (["add_track", "--from-node", "none"], "There is no node 'none'"),
@@ -148,7 +148,7 @@ def test_a_node_gets_its_token_on_paper_once(db: Any) -> None:
     assert set(NodeGrant.objects.filter(track=track).values_list("stage", flat=True)) == {"build", "run"}
     secret = told("add_node", "n2", "--token-only").strip()
     assert Node.objects.get(slug="n2").token_digest == digest_of(secret)
-    with pytest.raises(CommandError, match="is here already"):
+    with pytest.raises(CommandError, match="exists already"):
         told("add_node", "n1")
 
 
