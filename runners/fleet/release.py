@@ -37,7 +37,7 @@ def expire(attempt: Attempt) -> bool:
     job = hold(attempt)
     if job.lease_expires_at is None or job.lease_expires_at >= timezone.now():
         return False
-    return lose(attempt, AttemptState.EXPIRED, f"node {attempt.node} fell silent")
+    return lose(attempt, AttemptState.EXPIRED, f"node {attempt.node} sent no more heartbeats")
 
 
 @transaction.atomic

@@ -175,7 +175,7 @@ def test_three_lost_leases_are_a_platform_error(site: Site, node: WireNode) -> N
     assert node.claim().status_code == 204
     result = Result.objects.get()
     assert (result.verdict, result.origin) == ("platform_error", "site")
-    assert "fell silent" in result.reason
+    assert "sent no more heartbeats" in result.reason
     assert submission.problem_scores.filter(n_unresolved=1).count() == 1
 
 
