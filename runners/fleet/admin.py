@@ -16,7 +16,7 @@ ONCE = "Copy it now; it is not shown again:"
 
 
 class NodeForm(forms.Form):
-    slug = forms.SlugField(help_text="The node's name, as gpu-1.")
+    slug = forms.SlugField(help_text="The node's name, for example gpu-1.")
     title = forms.CharField(required=False, max_length=200)
     tracks = forms.ModelMultipleChoiceField(Track.objects.all(), required=False, widget=forms.CheckboxSelectMultiple)
     stages = forms.MultipleChoiceField(
@@ -70,7 +70,7 @@ class NodeAdmin(AuditedAdmin):
             _make_tracks,
         ),
         Act(
-            "disable", "Disable", "It gets no more work; what it does now it may finish.", _disable,
+            "disable", "Disable", "It gets no more work. It may finish its present work.", _disable,
             form=lambda _row: ReasonForm, offered=lambda node: not node.disabled_reason,
         ),
         Act("enable", "Enable", "It gets work again.", _enable, offered=lambda node: bool(node.disabled_reason)),
