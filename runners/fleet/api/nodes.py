@@ -1,4 +1,4 @@
-"""Nodes, as anybody may see them."""
+"""The public list of nodes."""
 
 from typing import Any, ClassVar
 
@@ -13,9 +13,9 @@ from runners.fleet.models import AttemptState, Node
 class NodeSerializer(serializers.ModelSerializer[Node]):
     is_online = serializers.BooleanField()
     is_enabled = serializers.SerializerMethodField()
-    grants = serializers.SerializerMethodField(help_text="What it may serve, as `<track> <stage>`.")
-    n_running = serializers.IntegerField(help_text="Attempts it works on now.")
-    hardware = serializers.SerializerMethodField(help_text="What it found out about its own machine.")
+    grants = serializers.SerializerMethodField(help_text="The stages that it may serve, as `<track> <stage>`.")
+    n_running = serializers.IntegerField(help_text="Attempts that it works on now.")
+    hardware = serializers.SerializerMethodField(help_text="The hardware and software that it reported.")
 
     class Meta:
         model = Node
