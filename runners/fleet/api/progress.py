@@ -18,7 +18,7 @@ from runners.fleet.queue_place import queue_places, running_stages
 class QueuePlaceSerializer(serializers.Serializer[Any]):
     track = serializers.CharField()
     stage = serializers.CharField()
-    ahead = serializers.IntegerField(help_text="Jobs that go before this submission's next one.")
+    ahead = serializers.IntegerField(help_text="Jobs ahead of this submission's next one.")
 
 
 class ProgressSerializer(serializers.Serializer[Any]):
@@ -30,7 +30,7 @@ class ProgressSerializer(serializers.Serializer[Any]):
     verdicts = serializers.DictField(
         child=serializers.IntegerField(), help_text="Null while results are hidden.", allow_null=True
     )
-    stages = serializers.DictField(child=serializers.IntegerField(), help_text="What running attempts do now.")
+    stages = serializers.DictField(child=serializers.IntegerField(), help_text="Number of running attempts by stage.")
     queue = QueuePlaceSerializer(many=True)
     created_at = serializers.DateTimeField()
     finished_at = serializers.DateTimeField(allow_null=True)
