@@ -57,11 +57,11 @@ class JobOwner(Protocol):
         ...
 
     def lease(self) -> None:
-        """Mark it as running: a node has leased its job."""
+        """Mark the owner as running, because a node has leased its job."""
         ...
 
     def requeue(self) -> None:
-        """Mark it as queued again."""
+        """Mark the owner as queued again."""
         ...
 
     def runs_after_build(self) -> bool:
@@ -220,5 +220,5 @@ def owner_of(job: Job) -> JobOwner:
     if job.trial_id is not None:
         return TrialOwner(job.trial_id)
     if job.evaluation_id is None:
-        raise ValueError(f"{job} belongs to nothing")  # a constraint of the table forbids it
+        raise ValueError(f"{job} has neither an evaluation nor a trial")  # a constraint of the table forbids it
     return EvaluationOwner(job.evaluation_id)
