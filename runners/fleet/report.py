@@ -37,7 +37,7 @@ def take(attempt: Attempt, body: bytes, report: Report) -> ReportReply:
 
 def _again(attempt: Attempt, digest: str) -> ReportReply:
     if attempt.report_digest != digest:
-        raise NodeRefused(409, "conflicting_report", "This attempt has reported already, and said something else.")
+        raise NodeRefused(409, "conflicting_report", "This attempt has already sent a different report.")
     result = Result.objects.filter(attempt=attempt.pk).first()
     return ReportReply(result=result and result.pk, duplicate=True)
 
@@ -59,13 +59,13 @@ def _check_blobs(attempt: Attempt, report: Report) -> None:
     if missing := sorted(
         {one.sha256 for one in named if one.sha256 not in brought or not blobs.store().has(one.sha256)}
     ):
-        raise NodeRefused(422, "blobs_missing", f"{len(missing)} blobs are not here; PUT them first.", missing)
+        raise NodeRefused(422, "blobs_missing", f"{len(missing)} blobs are missing; PUT them first.", missing)
 
 
 def _check_is_first(attempt: Attempt, job: Job) -> None:
     """Check that no other event has ended the job. Raises NodeRefused with that event."""
     if job.state == JobState.CANCELLED:
-        raise NodeRefused(409, "cancelled", "The submission was cancelled; this result is not wanted any more.")
+        raise NodeRefused(409, "cancelled", "The submission was cancelled; its results are discarded.")
     others = Attempt.objects.filter(job=job).exclude(pk=attempt.pk)
     taken = others.filter(state=AttemptState.LEASED).exists() or job.state == JobState.DONE
     if attempt.state not in OPEN_TO_REPORTS or taken:
