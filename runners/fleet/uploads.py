@@ -36,7 +36,7 @@ def take(attempt: Attempt, sha256: str, n_bytes: int, source: BinaryIO) -> bool:
 def _again(attempt: Attempt, sha256: str) -> bool:
     """Accept a blob of an ended attempt only if it was uploaded before: a node that missed an answer repeats all."""
     if sha256 not in attempt.uploads:
-        raise NodeRefused(409, attempt.state, f"This attempt is {attempt.state}; it takes no more blobs.")
+        raise NodeRefused(409, attempt.state, f"This attempt is {attempt.state} and accepts no more blobs.")
     return False
 
 
@@ -44,7 +44,7 @@ def _check_room(attempt: Attempt, sha256: str, n_bytes: int) -> None:
     others = [size for name, size in attempt.uploads.items() if name != sha256]
     if len(others) >= MAX_UPLOADS or sum(others) + n_bytes > MAX_UPLOADED_BYTES:
         bound = f"{MAX_UPLOADS} blobs and {MAX_UPLOADED_BYTES >> 20} MiB"
-        raise NodeRefused(413, "too_much", f"An attempt may bring {bound}, and this would be more.")
+        raise NodeRefused(413, "too_much", f"An attempt may upload at most {bound}.")
 
 
 def _copy(source: BinaryIO, target: IO[bytes], n_bytes: int) -> str:
