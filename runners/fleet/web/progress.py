@@ -1,4 +1,4 @@
-"""How far a submission is: counts by state and verdict, its places in the queues, and the nodes that work on it."""
+"""A submission's progress: counts by state and verdict, its places in the queues, and the nodes that work on it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Part:
 
 @dataclass(frozen=True)
 class ProgressCounts:
-    """Over all tracks of the submission."""
+    """The submission's counts over all of its tracks. `stages` has the number of running attempts by stage."""
 
     n_total: int
     n_done: int
@@ -43,12 +43,12 @@ class ProgressCounts:
 
 
 def progress_context(submission: Submission) -> dict[str, Any]:
-    """What `fleet/submission_progress.html` shows."""
+    """The context of `fleet/submission_progress.html`."""
     return {"submission": submission, "progress": progress_of(submission), "n_tracks": submission.tracks.count()}
 
 
 def progress_of(submission: Submission) -> ProgressCounts:
-    """A few queries, whatever the submission's size, and two more for each queue it waits in."""
+    """The submission's progress. Makes a constant number of queries, and two more for each queue in which it waits."""
     live = Evaluation.objects.live().filter(submission=submission).order_by()
     rows = list(live.values_list("state", "current_result__verdict").annotate(Count("pk")))
     by_state = {state: sum(n for s, _, n in rows if s == state) for state in EvaluationState.values}
@@ -77,7 +77,7 @@ def progress_of(submission: Submission) -> ProgressCounts:
 
 
 def _counts(rows: Sequence[tuple[str, str | None, int]], total: int) -> list[Part]:
-    """Open work counts as its state, the rest as its verdict; in the order of the verdicts."""
+    """The parts of the progress bar: ended work by verdict, in the order of the verdicts, then the rest by state."""
     found: dict[str, int] = {}
     for state, verdict, n in rows:
         key = verdict if verdict and state == EvaluationState.DONE else state
