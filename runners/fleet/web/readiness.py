@@ -1,4 +1,4 @@
-"""Whether the site is ready for traffic: its database and blob store answer; and how long the oldest job has waited."""
+"""The readiness check: whether database and blob store answer, and how long the oldest queued job has waited."""
 
 import tempfile
 from pathlib import Path
@@ -18,7 +18,10 @@ from runners.fleet.models import Job, JobState
 @require_safe
 @never_cache
 def readyz(_request: HttpRequest) -> HttpResponse:
-    """Database and blob store answer; and how long the oldest queued job has waited. 503 where one does not."""
+    """Answer 200 if database and blob store work, else 503 with their faults.
+
+    `oldest_queued_job_seconds` is the wait of the oldest queued job, or null.
+    """
     checks = {"database": _database_fault(), "blobs": _blob_fault()}
     facts: dict[str, Any] = {name: fault or "ok" for name, fault in checks.items()}
     if not checks["database"]:
