@@ -1,4 +1,4 @@
-"""The work on one evaluation: the attempt that runs now, the last lines of its log, or what it waits for."""
+"""The work on one evaluation: its running attempt with the last lines of its log, or the reason why it waits."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from runners.wire.protocol import Stage
 
 
 def work_context(user: Any, evaluation: Evaluation) -> dict[str, Any]:
-    """What `fleet/evaluation_work.html` shows to this user. At most four queries, none for an ended evaluation."""
+    """The context of `fleet/evaluation_work.html` for this user. Makes at most four queries, none if it has ended."""
     context: dict[str, Any] = {"evaluation": evaluation}
     if not evaluation.is_open:
         return context
