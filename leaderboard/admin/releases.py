@@ -21,7 +21,7 @@ from leaderboard.standings.scores import touch_release
 from leaderboard.verification import missing_lines, verification_report, verified_lines
 from problems.models import RANKING_FIELDS, Problem, Release, ReleaseState
 
-EDITABLE = ("title", "description", "is_public", "invited", "opens_at", "closes_at", "hidden_until")
+EDITABLE = ("title", "description", "is_public", "invited", "opens_at", "closes_at", "hidden_until", "max_samples")
 EDITABLE_DRAFT = ("slug", *EDITABLE, *RANKING_FIELDS)
 
 
