@@ -194,6 +194,7 @@ DATA_UPLOAD_MAX_NUMBER_FIELDS = 2000
 LEASE_SECONDS = env.integer("PODIUM_LEASE_SECONDS", 60)
 HEARTBEAT_SECONDS = env.integer("PODIUM_HEARTBEAT_SECONDS", 10)
 MAX_ATTEMPTS = 3
+MAX_GIVEN_BACK = 20
 RANKING_INTERVAL_SECONDS = env.integer("PODIUM_RANKING_INTERVAL_SECONDS", 2)
 BOOTSTRAP_DRAWS = 1000
 
@@ -203,6 +204,11 @@ REST_FRAMEWORK = {
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticatedOrReadOnly"],
+    "DEFAULT_PARSER_CLASSES": [
+        "leaderboard.api.json_parser.BoundedJSONParser",
+        "rest_framework.parsers.FormParser",
+        "rest_framework.parsers.MultiPartParser",
+    ],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.LimitOffsetPagination",
     "PAGE_SIZE": 100,

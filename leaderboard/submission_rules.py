@@ -1,10 +1,14 @@
-"""Rules for new submissions: the release takes them now, and it is offered on their tracks."""
+"""Rules for new submissions: the release takes them now, is offered on their tracks, and they are not too large."""
 
 from collections.abc import Sequence
 
 from leaderboard.errors import Conflict, Refused
 from leaderboard.models import ReleaseTrack, Track
 from problems.models import Release
+
+MAX_EVALUATIONS = 40_000
+"""Of one submission, over all its tracks. They are stored in one transaction, for which SQLite lets nobody else write:
+some ten seconds, half of the time that others wait for it."""
 
 
 def check_is_open(release: Release) -> None:
@@ -26,3 +30,13 @@ def check_tracks(release: Release, tracks: Sequence[Track]) -> None:
         if track.slug not in offered:
             known = ", ".join(sorted(offered)) or "none yet"
             raise Refused("track_not_offered", f"{release.slug} is not offered on {track.slug}. It is on: {known}.")
+
+
+def check_size(n_samples: int, n_tracks: int) -> None:
+    """Raises Refused where the submission would make more evaluations than one transaction should store."""
+    if n_samples * n_tracks > MAX_EVALUATIONS:
+        words = f"{n_samples} samples on {n_tracks} tracks are {n_samples * n_tracks} evaluations"
+        raise Refused(
+            "too_many_evaluations",
+            f"{words}; a submission may have {MAX_EVALUATIONS}. Submit to fewer tracks at a time, or fewer samples.",
+        )

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from django.core.exceptions import ValidationError
+from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
@@ -44,6 +45,7 @@ def valid_weights(value: Any) -> None:
     _valid(checked_weights, value)
 
 
+DEFAULT_MAX_SAMPLES = 20
 RANKING_FIELDS = ("primary_metric", "timing_policy", "ks", "weights")
 """How a release ranks: fixed by publication, but for a correction with a public reason."""
 
@@ -95,6 +97,12 @@ class Release(models.Model):
         validators=[valid_weights],
         help_text='Weight of each group of problems, for the metric weighted: {"group": 2.5}.',
     )
+    max_samples = models.PositiveIntegerField(
+        default=DEFAULT_MAX_SAMPLES,
+        validators=[MinValueValidator(1)],
+        verbose_name="samples a problem",
+        help_text="The most samples of one problem that a submission may have; at least the largest k of its pass@k.",
+    )
     correction = models.TextField(
         blank=True, help_text="Why its ranking was corrected after publication; shown on its pages."
     )
@@ -133,6 +141,12 @@ class Release(models.Model):
 
     def __str__(self) -> str:
         return self.slug
+
+    def clean(self) -> None:
+        """Raises ValidationError where no submission could have the samples that the release's pass@k needs."""
+        super().clean()
+        if self.max_samples < max(self.offered_ks):
+            raise ValidationError({"max_samples": f"Its pass@{max(self.offered_ks)} needs as many samples a problem."})
 
     @property
     def is_draft(self) -> bool:

@@ -20,8 +20,9 @@ from leaderboard.models.audit import record
 from leaderboard.rows.copied_results import copy_result
 from leaderboard.rows.evaluations import make_evaluations, queue_evaluations
 from leaderboard.rows.measurements import is_provisional
-from leaderboard.rows.submissions import MISSING, SubmissionMetadata, site_identity_of, store_blobs, store_samples, twin
+from leaderboard.rows.submissions import SubmissionMetadata, site_identity_of, store_blobs, store_samples, twin
 from leaderboard.standings import count
+from leaderboard.standings.absent import MISSING
 from problems.formats.submission import SampleDraft, SubmissionDraft
 from problems.models import Problem, Release
 

@@ -6,7 +6,7 @@ from leaderboard.errors import NotAllowed
 from leaderboard.models import Entrant
 from leaderboard.rows.store_once import Receipt, store_once
 from leaderboard.rows.submissions import SubmissionMetadata, identity_of
-from leaderboard.submission_rules import check_is_open, check_tracks
+from leaderboard.submission_rules import check_is_open, check_size, check_tracks
 from problems.formats.submission import SubmissionDraft
 from problems.models import Release
 
@@ -14,10 +14,11 @@ from problems.models import Release
 def submit(user: Any, metadata: SubmissionMetadata, draft: SubmissionDraft) -> Receipt:
     """Store the samples and queue their evaluations. Raises NotAllowed, Refused or Conflict, storing nothing.
 
-    Checks that the user may submit for the entrant and may see the release, that the release is open, and that it is
-    offered on the tracks.
+    Checks that the user may submit for the entrant and may see the release, that the release is open, that it is
+    offered on the tracks, and that the submission is not too large.
     """
     _check(user, metadata)
+    check_size(len(draft.samples), len(metadata.tracks))
     return store_once(user, metadata, draft, identity_of(metadata, draft))
 
 

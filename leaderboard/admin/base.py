@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from django import forms
 from django.contrib import admin
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.db import models
+from django.forms.fields import InvalidJSONInput
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
@@ -15,6 +17,7 @@ from leaderboard.errors import Refused
 from leaderboard.models.audit import record
 from problems.actions.releases import ReleaseRefused
 from problems.formats.errors import PackRefused
+from problems.spec.nesting import nests_too_deeply
 
 if TYPE_CHECKING:
     _ModelAdmin = admin.ModelAdmin[Any]
@@ -35,6 +38,27 @@ class ReasonForm(forms.Form):
     )
 
 
+class BoundedJSONField(forms.JSONField):
+    """Refuses JSON that nests too deeply, of which a few bytes can exhaust the stack."""
+
+    def to_python(self, value: Any) -> Any:
+        try:
+            found = super().to_python(value)
+            is_too_deep = nests_too_deeply(found)
+        except RecursionError:
+            is_too_deep = True
+        if is_too_deep:
+            raise ValidationError(self.error_messages["invalid"], code="invalid", params={"value": str(value)[:100]})
+        return found
+
+    def bound_data(self, data: Any, initial: Any) -> Any:
+        try:
+            found = super().bound_data(data, initial)
+            return InvalidJSONInput(data) if nests_too_deeply(found) else found
+        except RecursionError:
+            return InvalidJSONInput(data)
+
+
 @dataclass(frozen=True)
 class Act:
     """A button on a row (or, among `list_acts`, above the list) that leads to a form and then runs an action."""
@@ -52,6 +76,7 @@ class ActingAdmin(_ModelAdmin):
 
     change_form_template = "admin/podium/change_form.html"
     change_list_template = "admin/podium/change_list.html"
+    formfield_overrides: ClassVar = {models.JSONField: {"form_class": BoundedJSONField}}
     acts: Sequence[Act] = ()
     list_acts: Sequence[Act] = ()
 

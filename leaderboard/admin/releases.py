@@ -12,7 +12,7 @@ from leaderboard.actions.carry import carry
 from leaderboard.actions.decide import void_problem
 from leaderboard.actions.tracks import offer
 from leaderboard.actions.verify import verify
-from leaderboard.admin.base import Act, AuditedAdmin, Outcome, ReadOnlyAdmin, ReasonForm
+from leaderboard.admin.base import Act, AuditedAdmin, BoundedJSONField, Outcome, ReadOnlyAdmin, ReasonForm
 from leaderboard.imports.import_results import ImportTarget, import_results
 from leaderboard.models import Decision, Entrant, Track
 from leaderboard.models.decision import DecisionKind
@@ -21,7 +21,7 @@ from leaderboard.standings.scores import touch_release
 from leaderboard.verification import missing_lines, verification_report, verified_lines
 from problems.models import RANKING_FIELDS, Problem, Release, ReleaseState
 
-EDITABLE = ("title", "description", "is_public", "invited", "opens_at", "closes_at", "hidden_until")
+EDITABLE = ("title", "description", "is_public", "invited", "opens_at", "closes_at", "hidden_until", "max_samples")
 EDITABLE_DRAFT = ("slug", *EDITABLE, *RANKING_FIELDS)
 
 
@@ -50,6 +50,7 @@ class CorrectionForm(forms.ModelForm[Release] if TYPE_CHECKING else forms.ModelF
     class Meta:
         model = Release
         fields = RANKING_FIELDS
+        field_classes = {"ks": BoundedJSONField, "weights": BoundedJSONField}
 
 
 def _offered_track(release: Release) -> type[forms.Form]:

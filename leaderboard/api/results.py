@@ -1,25 +1,73 @@
 """The results of a submission as JSON lines: graded rows without problem content, code or logs."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from heapq import merge
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from leaderboard.api.evaluations import facts_of, with_facts
-from leaderboard.models import Evaluation, Submission
-from leaderboard.visibility import SubmissionView
-from runners.wire.protocol import Verdict
+from leaderboard.models import Evaluation, EvaluationState, Submission, Track
+from leaderboard.models.evaluation import ResultOrigin
+from leaderboard.standings.absent import AbsentSamples, absent_samples
+from leaderboard.visibility import SubmissionView, shown_reason
+from runners.wire.protocol import Verdict, Witness
 
 CHUNK_ROWS = 500
 
 
 def result_lines(submission: Submission, view: SubmissionView, track: str | None) -> Iterator[bytes]:
-    """One line per evaluation in the release's order, read in chunks. `view.results` must hold."""
-    rows = Evaluation.objects.live().filter(submission=submission)
-    if track is not None:
-        rows = rows.filter(track__slug=track)
+    """One line per evaluation or absent sample in the release's order, read in chunks. `view.results` must hold."""
+    tracks = [one for one in submission.tracks.order_by("slug") if track in (None, one.slug)]
+    for _, row in merge(_judged(submission, view, tracks), _absent(submission, view, tracks), key=itemgetter(0)):
+        yield json.dumps(row, ensure_ascii=False).encode() + b"\n"
+
+
+Place = tuple[int, int, str]
+"""The problem's position, the sample's index and the track's slug: the order of the lines."""
+
+
+def _judged(
+    submission: Submission, view: SubmissionView, tracks: Sequence[Track]
+) -> Iterator[tuple[Place, dict[str, Any]]]:
+    rows = Evaluation.objects.live().filter(submission=submission, track__in=tracks)
     rows = rows.order_by("problem__position", "sample__index", "track__slug")
     for one in with_facts(rows).iterator(chunk_size=CHUNK_ROWS):
-        yield json.dumps(_row(one, view), ensure_ascii=False).encode() + b"\n"
+        yield (one.problem.position, one.sample.index, one.track.slug), _row(one, view)
+
+
+def _absent(
+    submission: Submission, view: SubmissionView, tracks: Sequence[Track]
+) -> Iterator[tuple[Place, dict[str, Any]]]:
+    by_problem = groupby(absent_samples(submission, tracks), key=lambda one: one.problem_id)
+    for _, on_tracks in by_problem:
+        rows = [(one, one.first_index + n) for one in on_tracks for n in range(one.n)]
+        for one, index in sorted(rows, key=lambda row: (row[1], row[0].track.slug)):
+            yield (one.position, index, one.track.slug), _absent_row(one, index, submission, view)
+
+
+def _absent_row(one: AbsentSamples, index: int, submission: Submission, view: SubmissionView) -> dict[str, Any]:
+    """The same keys as a row with a result; it has no evaluation."""
+    return {
+        "task_id": one.task_id,
+        "sample": index,
+        "track": one.track.slug,
+        "evaluation": None,
+        "state": EvaluationState.DONE.value,
+        "passed": False,
+        "skipped": one.verdict == Verdict.SKIPPED,
+        "verdict": one.verdict.value,
+        "reason": shown_reason(view, one.verdict, one.reason),
+        "witness": Witness.UNAVAILABLE.value,
+        "speedup": None,
+        "origin": ResultOrigin.SITE.value,
+        "cases": [],
+        "measurements": [],
+        "flags": [],
+        "provenance": {},
+        "created_at": submission.created_at.isoformat(),
+    }
 
 
 def _row(one: Evaluation, view: SubmissionView) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from leaderboard.actions.rerun import rerun
 from leaderboard.actions.submit import submit
 from leaderboard.api import intake
 from leaderboard.api.base import ApiList, ApiView, found
+from leaderboard.api.json_parser import BoundedJSONParser
 from leaderboard.api.results import result_lines
 from leaderboard.models import Counted, Evaluation, Submission
 from leaderboard.visibility import view_of, visible_submissions
@@ -68,7 +69,7 @@ class SubmitThrottle(ScopedRateThrottle):
 
 class SubmissionList(ApiList):
     serializer_class = SubmissionSerializer
-    parser_classes = [parsers.MultiPartParser, parsers.JSONParser]
+    parser_classes = [parsers.MultiPartParser, BoundedJSONParser]
     submit_scope = "submit"
 
     def get_throttles(self) -> list[Any]:

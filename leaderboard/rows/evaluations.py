@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from django.db.models import OuterRef, Subquery
 from django.utils import timezone
 
 from leaderboard.models import Evaluation, EvaluationState, ProblemTrack, Result, Sample, Submission, Track
@@ -74,6 +75,7 @@ def _settle(done: Sequence[tuple[Evaluation, Verdict, str]]) -> None:
         for one, verdict, reason in done
     ]
     Result.objects.bulk_create(results, batch_size=BATCH)
-    for result in results:
-        result.evaluation.current_result = result
-    Evaluation.objects.bulk_update([result.evaluation for result in results], ["current_result"], batch_size=200)
+    own = Result.objects.filter(evaluation=OuterRef("pk")).values("pk")
+    for start in range(0, len(done), BATCH):
+        settled = [one.pk for one, _, _ in done[start : start + BATCH]]
+        Evaluation.objects.filter(pk__in=settled).update(current_result=Subquery(own))

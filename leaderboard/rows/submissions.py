@@ -12,7 +12,6 @@ from problems.formats.submission import SampleDraft, SubmissionDraft
 from problems.models import Problem, Release
 from runners.wire.protocol import JUDGE_VERSIONS
 
-MISSING = "missing"
 TYPED_CODE_PRIORITY = 10
 BATCH = 1000
 
@@ -91,7 +90,7 @@ def _priority(draft: SubmissionDraft) -> int:
 def _samples(
     submission: Submission, draft: SubmissionDraft, problems: Mapping[str, Problem], stored: Mapping[bytes, str]
 ) -> list[Sample]:
-    rows = [
+    return [
         Sample(
             submission=submission,
             problem=problems[one.task_id],
@@ -101,17 +100,4 @@ def _samples(
             invalid_reason=one.invalid_reason[:500],
         )
         for one in draft.samples
-    ]
-    if submission.is_full:
-        rows += _absent(submission, problems.values(), {(row.problem_id, row.index) for row in rows})
-    return rows
-
-
-def _absent(submission: Submission, problems: Iterable[Problem], present: set[tuple[int, int]]) -> list[Sample]:
-    """Make an invalid sample for each missing (problem, index) of a full submission, so that omission gains nothing."""
-    return [
-        Sample(submission=submission, problem=problem, index=index, invalid_reason=MISSING)
-        for problem in problems
-        for index in range(submission.n_samples_per_problem)
-        if (problem.pk, index) not in present
     ]

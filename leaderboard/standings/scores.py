@@ -21,6 +21,7 @@ from leaderboard.models import (
     Track,
 )
 from leaderboard.models.decision import DecisionKind
+from leaderboard.standings.absent import AbsentSamples, absent_samples
 from problems.models import Release
 from runners.wire.protocol import FlagScope, Role, Verdict
 from scoring.fast_p import THRESHOLDS
@@ -88,6 +89,8 @@ def computed(submission: Submission, track: Track, problem_ids: Sequence[int] | 
     times_ms = _times_ms(evaluations)
     for row in _facts(evaluations):
         _add(tallies.setdefault(row["problem_id"], _Tally()), row, times_ms.get(row["current_result"]))
+    for one in absent_samples(submission, [track], problem_ids):
+        _add_absent(tallies.setdefault(one.problem_id, _Tally()), one)
     return [
         ProblemScore(submission=submission, track=track, problem_id=problem_id, **tally.__dict__)
         for problem_id, tally in sorted(tallies.items())
@@ -137,6 +140,11 @@ def _add(tally: _Tally, row: Mapping[str, Any], time_ms: float | None) -> None:
         tally.n_unresolved += 1
     elif verdict == Verdict.PASSED and not row["verdict_upheld"]:
         _add_pass(tally, row, time_ms)
+
+
+def _add_absent(tally: _Tally, absent: AbsentSamples) -> None:
+    tally.n_samples += absent.n
+    tally.n_skipped += absent.n if absent.skip_reason else 0
 
 
 def _add_pass(tally: _Tally, row: Mapping[str, Any], time_ms: float | None) -> None:

@@ -10,7 +10,8 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from leaderboard.models import Decision, Evaluation, EvaluationState, Flag, Submission, Track
-from leaderboard.web.verdicts import STATES, look_of
+from leaderboard.standings.absent import AbsentSamples, absent_samples
+from leaderboard.web.verdicts import STATES, VERDICTS, look_of
 from problems.models import Problem
 
 _PLACE = 987654321
@@ -24,7 +25,7 @@ class MatrixRow:
 
 
 def matrix(submission: Submission, track: Track, problems: Sequence[Problem]) -> list[MatrixRow]:
-    """Problem × sample of verdict chips, each a link to its evaluation. One query."""
+    """Problem × sample of verdict chips, each a link to its evaluation; absent samples have none. Four queries."""
     ruled = Decision.objects.filter(flag=OuterRef("pk"), kind="flag_dismissed")
     flagged = Flag.objects.filter(result=OuterRef("current_result")).exclude(Exists(ruled))
     rows = (
@@ -39,6 +40,8 @@ def matrix(submission: Submission, track: Track, problems: Sequence[Problem]) ->
     for problem_id, index, pk, state, verdict, is_flagged in rows:
         link = address.replace(str(_PLACE), str(pk))
         cells.setdefault(problem_id, []).append(_chip(link, index, state, verdict, is_flagged))
+    for one in absent_samples(submission, [track], [problem.pk for problem in problems]):
+        cells.setdefault(one.problem_id, []).extend(_absent_chip(one, one.first_index + n) for n in range(one.n))
     return [MatrixRow(one, format_html_join("", "{}", ((c,) for c in cells.get(one.pk, [])))) for one in problems]
 
 
@@ -53,3 +56,11 @@ def _chip(link: str, index: int, state: str, verdict: str | None, flagged: bool)
         '<a class="cell {}{}" href="{}" title="{}" aria-label="{}">{}</a>',
         look.tone, " flagged" if flagged else "", link, words, words, look.symbol,
     )  # fmt: skip
+
+
+def _absent_chip(absent: AbsentSamples, index: int) -> SafeString:
+    look = VERDICTS[absent.verdict]
+    words = f"sample {index + 1}: {look.label} (missing)"
+    return format_html(
+        '<span class="cell {}" role="img" title="{}" aria-label="{}">{}</span>', look.tone, words, words, look.symbol
+    )

@@ -12,7 +12,8 @@ def catalogue_from(release: Mapping[str, Any], problems: Iterable[Mapping[str, A
     """A catalogue from the public API. The site applies the rules that depend on held-out files."""
     groups = {str(row["task_id"]): str(row["group"]) for row in problems}
     rules = dict.fromkeys(groups, WorkspaceRules.without_files())
-    return Catalogue(str(release["datapack_release"]), Profile(release["profile"]), groups, rules)
+    profile = Profile(release["profile"])
+    return Catalogue(str(release["datapack_release"]), profile, groups, rules, release.get("max_samples"))
 
 
 def check(file: BinaryIO, filename: str, catalogue: Catalogue, strict: bool) -> SubmissionDraft:

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.text import slugify
 
 from problems.formats.compute_eval.packs import PackRecord, ProblemPack, write_problem_pack
-from problems.models import RANKING_FIELDS, Problem, Release, ReleaseState
+from problems.models import DEFAULT_MAX_SAMPLES, RANKING_FIELDS, Problem, Release, ReleaseState
 from problems.spec.digests import grading_digest, record_md5
 from problems.spec.ranking import TimingPolicy, offered_ks
 
@@ -115,6 +115,7 @@ def _new_release(pack: ProblemPack, slug: str | None, previous: Release | None) 
     name = str(metadata.release)
     revision = previous.revision + 1 if previous else 1
     suffix = f"-r{revision}" if previous else ""
+    ks = offered_ks(metadata.ks, metadata.primary_metric)
     return Release(
         slug=slug or _free_slug(release_slug(name) + suffix),
         datapack_release=name,
@@ -127,7 +128,8 @@ def _new_release(pack: ProblemPack, slug: str | None, previous: Release | None) 
         description=metadata.description or "",
         primary_metric=metadata.primary_metric or "pass@1",
         timing_policy=metadata.timing_policy or TimingPolicy.RANKED.value,
-        ks=offered_ks(metadata.ks, metadata.primary_metric),
+        ks=ks,
+        max_samples=max(DEFAULT_MAX_SAMPLES, *ks),
         weights=metadata.weights,
     )
 

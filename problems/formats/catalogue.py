@@ -20,6 +20,8 @@ class Catalogue:
     profile: Profile
     groups: Mapping[str, str]
     problems: Mapping[str, ProblemRecord | SolutionRules]
+    max_samples: int | None = None
+    """The most samples of one problem that a submission may have; None: as many as the reader takes."""
     _rules: dict[str, SolutionRules] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod

@@ -7,6 +7,7 @@ from typing import Any
 
 from problems.formats.bounded import MEBIBYTE, UploadLimits
 from problems.formats.catalogue import Catalogue
+from problems.formats.errors import PackRefused
 from problems.spec.errors import RecordError
 from problems.spec.solution import (
     SOLUTION_SCHEMA_VERSION,
@@ -70,7 +71,10 @@ class SubmissionDraft:
 
 
 class SampleJudge:
-    """Turns received content into sample drafts, numbering each problem's samples in the order of arrival."""
+    """Turns received content into sample drafts, numbering each problem's samples in the order of arrival.
+
+    Every method raises PackRefused where a problem has more samples than the catalogue allows.
+    """
 
     def __init__(self, catalogue: Catalogue, limits: UploadLimits) -> None:
         self._catalogue = catalogue
@@ -104,9 +108,16 @@ class SampleJudge:
 
     def _draft(self, task_id: str, content: bytes, record: bytes, reason: str, line_number: int) -> SampleDraft:
         index = self._next_index.get(task_id, 0)
+        self._check_room(task_id, index, line_number)
         self._next_index[task_id] = index + 1
         readable = reason.encode("utf-8", "backslashreplace").decode()
         return SampleDraft(task_id, index, line_number, record, hashlib.sha256(content).hexdigest(), readable)
+
+    def _check_room(self, task_id: str, index: int, line_number: int) -> None:
+        most = self._catalogue.max_samples
+        if most is not None and index >= most:
+            words = f"{task_id} has more than {most} samples, the most that this release takes of a problem"
+            raise PackRefused("too_many_samples", words, line_number or None)
 
     def _why_invalid(self, solution: Solution) -> str:
         if solution.schema_version != SOLUTION_SCHEMA_VERSION:

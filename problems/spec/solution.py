@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from problems.spec.errors import RecordError, explain, may_hold_surrogate, to_json_line
+from problems.spec.nesting import nests_too_deeply
 
 SOLUTION_SCHEMA_VERSION = 1
 
@@ -79,4 +80,6 @@ def load_object(line: bytes | str) -> dict[str, Any]:
         raise RecordError(f"is not valid JSON: {error}") from error
     if not isinstance(data, dict):
         raise RecordError("is not a JSON object")
+    if nests_too_deeply(data):
+        raise RecordError("is nested too deeply")
     return data

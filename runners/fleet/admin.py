@@ -87,7 +87,18 @@ class NodeAdmin(AuditedAdmin):
 
 @admin.register(Job)
 class JobAdmin(ReadOnlyAdmin):
-    list_display = ("id", "evaluation", "trial", "track", "stage", "state", "priority", "n_attempts", "queued_at")
+    list_display = (
+        "id",
+        "evaluation",
+        "trial",
+        "track",
+        "stage",
+        "state",
+        "priority",
+        "n_attempts",
+        "n_given_back",
+        "queued_at",
+    )
     list_filter = ("state", "stage", "track")
     list_select_related = ("evaluation", "trial", "track")
     show_full_result_count = False

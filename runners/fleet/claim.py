@@ -12,8 +12,9 @@ from django.utils import timezone
 
 from runners.fleet.errors import NodeRefused
 from runners.fleet.match import why_not
-from runners.fleet.models import Attempt, AttemptState, Job, JobState, Node
+from runners.fleet.models import Attempt, Job, JobState, Node
 from runners.fleet.owner import owner_of
+from runners.fleet.retries import in_turn
 from runners.fleet.work import work_of
 from runners.wire.protocol import Capabilities, Stage, Work
 
@@ -69,15 +70,7 @@ def _candidate(queue: QuerySet[Job], node: Node) -> Job | None:
     first = ordered.first()
     if first is None or first.n_attempts == 0:
         return first
-    # A retry goes to another node if another node can take it.
-    return _not_failed_here(ordered, node) or first
-
-
-def _not_failed_here(ordered: QuerySet[Job], node: Node) -> Job | None:
-    return ordered.exclude(pk__in=Attempt.objects.filter(node=node, state__in=_FAILED).values("job_id")).first()
-
-
-_FAILED = (AttemptState.EXPIRED, AttemptState.FAULTED)
+    return in_turn(ordered, node, first)
 
 
 def _lease(node: Node, job: Job) -> Lease:

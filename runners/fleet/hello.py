@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from runners.fleet.match import why_not
 from runners.fleet.models import Attempt, AttemptState, Node
-from runners.fleet.release import give_back
+from runners.fleet.release import give_back, lose
 from runners.wire.protocol import Grant, Hello, Stage
 
 
@@ -28,7 +28,7 @@ def take(node: Node, said: Hello) -> list[Grant]:
 
 
 def _note_boot(node: Node, boot_id: UUID) -> None:
-    """Return the leases of a node's earlier start to the queue. They do not count as lost attempts."""
+    """End the attempts of a node's earlier life. Those whose work had begun are lost and count; the others go back."""
     if node.boot_id == boot_id:
         return
     # one UPDATE, so that only one of two simultaneous first hellos returns leases, and no newer ones
@@ -36,4 +36,7 @@ def _note_boot(node: Node, boot_id: UUID) -> None:
     if renewed and node.boot_id is not None:
         now = timezone.now()
         for attempt in Attempt.objects.filter(node=node, state=AttemptState.LEASED, leased_at__lt=now):
-            give_back(attempt)
+            if attempt.began_at is None:
+                give_back(attempt)
+            else:
+                lose(attempt, AttemptState.EXPIRED, f"node {node} was started anew while it worked on it")

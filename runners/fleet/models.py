@@ -105,7 +105,10 @@ class Job(models.Model):
     state = models.CharField(max_length=10, choices=JobState.choices, default=JobState.QUEUED)
     priority = models.SmallIntegerField(default=0)
     fair_tag = models.BigIntegerField(default=0)
-    n_attempts = models.PositiveSmallIntegerField(default=0)
+    n_attempts = models.PositiveSmallIntegerField(
+        default=0, help_text="Attempts that were lost, and the one under way; those given back do not count."
+    )
+    n_given_back = models.PositiveSmallIntegerField(default=0, help_text="Attempts that nodes gave back in order.")
     lease_expires_at = models.DateTimeField(null=True, blank=True)
     artefact = models.JSONField(null=True, blank=True, help_text="ArtefactRef of the build, for a run job.")
     cancel_requested = models.BooleanField(default=False)
@@ -142,9 +145,12 @@ class AttemptState(models.TextChoices):
     REPORTED = "reported", "Reported"
     EXPIRED = "expired", "Lease expired"
     FAULTED = "faulted", "Fault"
+    GIVEN_BACK = "given_back", "Given back"
     CANCELLED = "cancelled", "Cancelled"
 
 
+LOST = (AttemptState.EXPIRED, AttemptState.FAULTED)
+"""States of an attempt that ended without a report of its sample, and that counts."""
 OPEN_TO_REPORTS = (AttemptState.LEASED, AttemptState.EXPIRED)
 """States in which a report is accepted. An expired attempt may report while no other attempt has taken the job."""
 
@@ -165,6 +171,7 @@ class Attempt(models.Model):
     report_digest = models.CharField(max_length=64, blank=True)
     fault = models.TextField(blank=True)
     leased_at = models.DateTimeField(default=timezone.now)
+    began_at = models.DateTimeField(null=True, blank=True, help_text="When the node fetched the solution.")
     heartbeat_at = models.DateTimeField(default=timezone.now)
     ended_at = models.DateTimeField(null=True, blank=True)
 

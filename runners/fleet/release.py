@@ -1,4 +1,4 @@
-"""Returns leases: on a node's request, or after they expired. After three lost attempts an organiser must decide."""
+"""Returns leases: on a node's request, or after they were lost. After too many attempts an organiser must decide."""
 
 from django.conf import settings
 from django.db import transaction
@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from runners.fleet.models import Attempt, AttemptState, Job, JobState
 from runners.fleet.owner import owner_of
+from runners.fleet.retries import is_spent, lost_on
 from runners.wire.protocol import Provenance, Report, Verdict
 
 
@@ -23,12 +24,16 @@ def hold(attempt: Attempt) -> Job:
 
 @transaction.atomic
 def give_back(attempt: Attempt) -> None:
-    """Queue the job again at the node's request. The attempt does not count."""
+    """Queue the job again at the node's request. The attempt does not count as lost; these are bounded separately."""
     job = hold(attempt)
-    if not _end(attempt, AttemptState.CANCELLED):
+    if not _end(attempt, AttemptState.GIVEN_BACK):
         return
-    Job.objects.filter(pk=attempt.job_id).update(n_attempts=F("n_attempts") - 1)
-    _requeue(job)
+    given_back = {"n_attempts": F("n_attempts") - 1, "n_given_back": F("n_given_back") + 1}
+    Job.objects.filter(pk=attempt.job_id).update(**given_back)
+    if job.n_given_back + 1 >= settings.MAX_GIVEN_BACK and job.state == JobState.LEASED:
+        _give_up(job, f"{settings.MAX_GIVEN_BACK} attempts were given back, the last by node {attempt.node}")
+    else:
+        _requeue(job)
 
 
 @transaction.atomic
@@ -42,7 +47,7 @@ def expire(attempt: Attempt) -> bool:
 
 @transaction.atomic
 def lose(attempt: Attempt, state: AttemptState, fault: str) -> bool:
-    """End a lost or faulted attempt. Requeues its job, or records a platform error after the last attempt.
+    """End a lost or faulted attempt. Requeues its job, or records a platform error if nodes have tried it enough.
 
     Returns False if the attempt had ended already.
     """
@@ -51,8 +56,9 @@ def lose(attempt: Attempt, state: AttemptState, fault: str) -> bool:
         return False
     if job.state != JobState.LEASED:
         return True
-    if job.n_attempts >= settings.MAX_ATTEMPTS:
-        _give_up(job, fault)
+    if is_spent(job):
+        words = f"{job.n_attempts} attempts were lost on {', '.join(lost_on(job).values())}"
+        _give_up(job, f"{words}; the last: {fault or 'its lease expired'}")
     else:
         _requeue(job)
     return True
@@ -69,8 +75,7 @@ def _requeue(job: Job) -> None:
         owner_of(job).requeue()
 
 
-def _give_up(job: Job, fault: str) -> None:
+def _give_up(job: Job, reason: str) -> None:
     Job.objects.filter(pk=job.pk).update(state=JobState.DONE, lease_expires_at=None)
-    reason = f"{settings.MAX_ATTEMPTS} attempts were lost; the last: {fault or 'its lease expired'}"
     report = Report(verdict=Verdict.PLATFORM_ERROR, reason=reason[:4000], provenance=Provenance())
     owner_of(job).give_up(report)

@@ -207,11 +207,13 @@ def blob(request: HttpRequest, attempt: UUID, sha256: str) -> HttpResponseBase:
 
 
 def _get(attempt: Attempt, sha256: str) -> HttpResponseBase:
-    """Send a blob that was leased with the attempt. Raises NodeRefused for any other."""
+    """Send a blob that was leased with the attempt. Work begins with the solution. Raises NodeRefused for any other."""
     owner = owner_of(attempt.job)
     if sha256 == owner.problem.record_sha256:
         return HttpResponse(bytes(owner.problem.record), content_type="application/octet-stream")
     artefact = (attempt.job.artefact or {}).get("blob", {}).get("sha256")
+    if sha256 == owner.solution.sha256:
+        Attempt.objects.filter(pk=attempt.pk, began_at=None).update(began_at=timezone.now())
     leased = {owner.solution.sha256, artefact}
     if sha256 not in leased and not owner.problem.blobs.filter(sha256=sha256).exists():
         raise NodeRefused(404, "not_leased", "This attempt was not leased that blob.")

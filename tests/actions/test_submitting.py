@@ -16,7 +16,6 @@ from leaderboard.models import (
     Evaluation,
     ProblemTrack,
     Result,
-    Sample,
     Submission,
     SubmissionState,
     Track,
@@ -67,16 +66,6 @@ def test_after_a_cancel_the_same_submission_is_new(site: Site) -> None:
     first = send(site, *both()).submission
     cancel(site.owner, first)
     assert send(site, *both()).created
-
-
-def test_absent_samples_of_a_full_submission_are_invalid_and_missing(site: Site) -> None:
-    rows = [solution("a/1", "exit 0"), solution("a/1", "exit 1"), solution("a/2", "exit 0")]
-    submission = send(site, *rows).submission
-    absent = Sample.objects.get(invalid_reason="missing")
-    assert (absent.problem.task_id, absent.index) == ("a/2", 1)
-    result = absent.evaluations.get().current_result
-    assert (result.verdict, result.reason, result.origin) == ("invalid", "missing", "site")
-    assert submission.problem_scores.get(problem__task_id="a/2").n_samples == 2
 
 
 def test_a_bad_path_makes_that_sample_invalid_and_grades_the_rest(site: Site) -> None:

@@ -76,7 +76,8 @@ def test_what_is_published_can_no_longer_be_edited(cast: Any) -> None:
     assert 'name="primary_metric"' not in page
     assert 'name="digest"' not in page
     browser.post(
-        reverse("admin:problems_release_change", args=[made.pk]), {"title": "Better", "primary_metric": "speedup"}
+        reverse("admin:problems_release_change", args=[made.pk]),
+        {"title": "Better", "primary_metric": "speedup", "max_samples": "20"},
     )
     made.refresh_from_db()
     assert (made.title, made.primary_metric) == ("Better", "pass@1")
@@ -115,3 +116,13 @@ def test_a_member_of_staff_without_leave_does_not_act(cast: Any) -> None:
     assert act(clerk, RELEASE, "publish", made).status_code == 403
     made.refresh_from_db()
     assert made.state == "draft"
+
+
+@pytest.mark.parametrize("depth", [101, 900, 980, 100_000])
+def test_deep_json_in_a_form_is_refused_in_place(cast: Any, depth: int) -> None:
+    draft = factories.release(1, publish=False)
+    deep = "[" * depth + "]" * depth
+    address = reverse("admin:problems_release_change", args=[draft.pk])
+    answer = signed_in(cast.organiser).post(address, {"title": "T", "slug": "s", "ks": deep, "weights": deep})
+    assert answer.status_code == 200
+    assert text(answer).count("Enter a valid JSON.") == 2

@@ -83,6 +83,16 @@ class WireNode:
         said = {"protocol_version": self.version, "capabilities": {"cpu_cores": 2}, "boot_id": str(self.boot_id)}
         return self._post("hello", json.dumps(said))
 
+    def start_anew(self) -> None:
+        """A new life of the node, after one that ended without a word."""
+        self.boot_id = uuid.uuid4()
+        assert self.hello().status_code == 200
+
+    def begin(self, work: dict[str, Any]) -> dict[str, Any]:
+        """Fetch the solution, as the work on every attempt begins."""
+        assert self.blob(work, work["solution"]["sha256"]).status_code == 200
+        return work
+
     def claim(self) -> Any:
         asked = {"protocol_version": self.version, "track": self.track, "stage": self.stage.value}
         return self._post("claim", json.dumps(asked))

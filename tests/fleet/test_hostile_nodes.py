@@ -169,3 +169,18 @@ def test_hello_with_nul_and_too_much_is_bounded(site: Site, node: WireNode) -> N
     }
     assert node._post("hello", json.dumps(hello)).status_code in {200, 400}
     assert node._post("hello", "x" * (5 << 20)).status_code == 413
+
+
+DEEP = ["[" * 100_000, "[" * 900 + "]" * 900, '{"a":' * 900 + "1" + "}" * 900, "[" * 150 + "]" * 150]
+
+
+@pytest.mark.parametrize("value", DEEP, ids=["open", "lists", "objects", "few"])
+@pytest.mark.parametrize("field", ["", "capabilities", "golden", "cases", "provenance", "log_tail", "unknown"])
+def test_deep_json_is_refused_at_every_address(site: Site, node: WireNode, field: str, value: str) -> None:
+    work = node.take()
+    body = json.loads(passed().model_dump_json()) | {"protocol_version": node.version, "stage": "both", "track": "x"}
+    text = value if not field else json.dumps(body | {field: "@"}).replace('"@"', value)
+    for path in ("hello", "health", "claim", *(f"attempts/{work['attempt']}/{end}" for end in ("heartbeat", "report"))):
+        answer = node._post(path, text, work["attempt_token"])
+        assert answer.status_code < 500, (path, answer.content[:300])
+        assert len(value) < 1000 or answer.status_code == 400, path

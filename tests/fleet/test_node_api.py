@@ -239,7 +239,7 @@ def test_a_node_that_starts_anew_gives_back_what_it_held(site: Site, node: WireN
     again = WireNode()
     again.hello()
     assert len(again.take_up_to(5)) == 2
-    assert Attempt.objects.filter(state=AttemptState.CANCELLED).count() == 1
+    assert Attempt.objects.filter(state=AttemptState.GIVEN_BACK).count() == 1
 
 
 def test_no_two_attempts_at_a_job_have_the_same_number(site: Site, node: WireNode) -> None:

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from problems.formats.bounded import UploadLimits
-from problems.formats.compute_eval.packs import read_problem_pack
+from problems.formats.bounded import UploadLimits, write_tar_gz
+from problems.formats.compute_eval.packs import problem_pack_from, read_problem_pack
 from problems.formats.submission import (
     Catalogue,
     PackRefused,
@@ -20,7 +20,9 @@ from problems.formats.submission import (
     read_submission,
     single_solution,
 )
+from problems.spec.digests import record_md5
 from problems.spec.profile import Profile
+from tests import packs
 from tests.formats.sources import PROBLEMS, SOLUTIONS, solution_line, solution_pack
 
 CATALOGUE = Catalogue.of_pack(read_problem_pack(PROBLEMS))
@@ -295,3 +297,31 @@ def test_paths_on_disk_are_read_too(tmp_path: Path) -> None:
     path = tmp_path / "internal-m-solutions.tar.gz"
     path.write_bytes(solution_pack(solution_line()).getvalue())
     assert read_submission(path, path.name, CATALOGUE).name == "internal-m"
+
+
+@pytest.mark.parametrize("depth", [101, 500, 900, 980, 100_000])
+def test_deep_json_refuses_the_file_with_its_line(depth: int) -> None:
+    deep = '{"task_id":"A/0","type":"file","files":[],"extra":' + "[" * depth + "]" * depth + "}\n"
+    refusal = refused(solution_line() + deep.encode())
+    assert (refusal.code, refusal.line) == ("unreadable_line", 2)
+    assert "nested too deeply" in refusal.message
+
+
+def test_deep_metadata_refuses_the_pack() -> None:
+    for depth in (101, 900, 100_000):
+        metadata = '{"release":' + "[" * depth + "]" * depth + "}"
+        pack = io.BytesIO()
+        write_tar_gz(pack, {"metadata.json": metadata.encode(), "solutions.jsonl": solution_line()})
+        pack.seek(0)
+        with pytest.raises(PackRefused, match="nested too deeply"):
+            read_submission(pack, "x-solutions.tar.gz", CATALOGUE)
+
+
+def test_a_deep_problem_record_refuses_its_pack() -> None:
+    for depth in (101, 980, 100_000):
+        deep = packs.line(packs.problem("a/1", podium={"build_only": [], "more": "@"}))
+        line = deep.replace(b'"@"', b"[" * depth + b"]" * depth)
+        metadata = {"release": "t", "total_count": 1, "created_at": "2026-01-01T00:00:00", "profile": "podium/1"}
+        hashes = {"task_id_hashes": {"a/1": record_md5(line)}}
+        with pytest.raises(PackRefused, match="nested too deeply"):
+            problem_pack_from(json.dumps(metadata | hashes).encode(), line)

@@ -1,5 +1,6 @@
 """A submission's progress: counts per state, verdict and stage, and its places in the queues."""
 
+from collections import Counter
 from typing import Any
 
 from django.db.models import Count
@@ -11,6 +12,7 @@ from rest_framework.response import Response
 from leaderboard.api.base import ApiView
 from leaderboard.api.submissions import seen_submission
 from leaderboard.models import Evaluation, EvaluationState, Submission
+from leaderboard.standings.absent import absent_verdicts
 from leaderboard.visibility import view_of
 from runners.fleet.queue_place import queue_places, running_stages
 
@@ -25,7 +27,7 @@ class ProgressSerializer(serializers.Serializer[Any]):
     submission = serializers.IntegerField()
     state = serializers.CharField()
     total = serializers.IntegerField()
-    done = serializers.IntegerField(help_text="Evaluations that are done or cancelled.")
+    done = serializers.IntegerField(help_text="Evaluations that are done or cancelled, and absent samples.")
     states = serializers.DictField(child=serializers.IntegerField())
     verdicts = serializers.DictField(
         child=serializers.IntegerField(), help_text="Null while results are hidden.", allow_null=True
@@ -37,17 +39,20 @@ class ProgressSerializer(serializers.Serializer[Any]):
 
 
 def progress(submission: Submission, *, with_verdicts: bool) -> dict[str, Any]:
-    """Counts over all tracks. Makes four queries, and two more for each queue in which it waits."""
+    """Counts over all tracks, absent samples included. A few queries, and two more for each queue in which it waits."""
     evaluations = Evaluation.objects.live().filter(submission=submission)
-    states = _counts(evaluations.values_list("state").annotate(Count("pk")))
-    verdicts = evaluations.exclude(current_result=None).values_list("current_result__verdict").annotate(Count("pk"))
+    absent = absent_verdicts(submission)
+    states = Counter(dict(evaluations.values_list("state").annotate(Count("pk"))))
+    states += Counter({EvaluationState.DONE.value: absent.total()})
+    judged = evaluations.exclude(current_result=None).values_list("current_result__verdict")
+    verdicts = Counter(dict(judged.annotate(Count("pk")))) + absent
     return {
         "submission": submission.pk,
         "state": submission.state,
-        "total": sum(states.values()),
-        "done": states.get(EvaluationState.DONE, 0) + states.get(EvaluationState.CANCELLED, 0),
-        "states": states,
-        "verdicts": _counts(verdicts) if with_verdicts else None,
+        "total": states.total(),
+        "done": states[EvaluationState.DONE] + states[EvaluationState.CANCELLED],
+        "states": _in_order(states),
+        "verdicts": _in_order(verdicts) if with_verdicts else None,
         "stages": running_stages(submission),
         "queue": queue_places(submission),
         "created_at": submission.created_at,
@@ -55,8 +60,8 @@ def progress(submission: Submission, *, with_verdicts: bool) -> dict[str, Any]:
     }
 
 
-def _counts(rows: Any) -> dict[str, int]:
-    return {str(key): number for key, number in sorted(rows)}
+def _in_order(counts: Counter[str]) -> dict[str, int]:
+    return {str(key): number for key, number in sorted(counts.items())}
 
 
 class SubmissionProgress(ApiView):

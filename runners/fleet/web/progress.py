@@ -8,6 +8,7 @@ from django.db.models import Count
 from django.utils import timezone
 
 from leaderboard.models import Evaluation, EvaluationState, Submission, SubmissionState
+from leaderboard.standings.absent import absent_verdicts
 from leaderboard.web.verdicts import STATES, VERDICTS, Look
 from runners.fleet.models import Attempt, AttemptState
 from runners.fleet.queue_place import QueuePlace, queue_places, running_stages
@@ -26,7 +27,7 @@ class Part:
 
 @dataclass(frozen=True)
 class ProgressCounts:
-    """The submission's counts over all of its tracks. `stages` has the number of running attempts by stage."""
+    """The submission's counts over all of its tracks, absent samples included. `stages` has the running attempts by stage."""
 
     n_total: int
     n_done: int
@@ -51,6 +52,7 @@ def progress_of(submission: Submission) -> ProgressCounts:
     """The submission's progress. Makes a constant number of queries, and two more for each queue in which it waits."""
     live = Evaluation.objects.live().filter(submission=submission).order_by()
     rows = list(live.values_list("state", "current_result__verdict").annotate(Count("pk")))
+    rows += [(EvaluationState.DONE.value, verdict, n) for verdict, n in absent_verdicts(submission).items()]
     by_state = {state: sum(n for s, _, n in rows if s == state) for state in EvaluationState.values}
     total = sum(by_state.values())
     running = list(

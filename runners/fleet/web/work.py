@@ -2,20 +2,25 @@
 
 from typing import Any
 
+from django.db.models import Count
+
 from leaderboard import visibility
 from leaderboard.models import Evaluation
-from runners.fleet.models import Attempt, AttemptState, Job, JobState
+from runners.fleet.models import LOST, Attempt, AttemptState, Job, JobState
 from runners.wire.protocol import Stage
 
 
 def work_context(user: Any, evaluation: Evaluation) -> dict[str, Any]:
-    """The context of `fleet/evaluation_work.html` for this user. Makes at most four queries, none if it has ended."""
+    """The context of `fleet/evaluation_work.html` for this user. Makes at most five queries, none if it has ended."""
     context: dict[str, Any] = {"evaluation": evaluation}
     if not evaluation.is_open:
         return context
     attempt = _running_attempt(evaluation)
     log_tail = _log_tail(user, evaluation, attempt) if attempt else ""
-    return context | {"attempt": attempt, "log_tail": log_tail, "waits_to_run": _waits_to_run(evaluation)}
+    return context | {
+        "attempt": attempt, "log_tail": log_tail, "waits_to_run": _waits_to_run(evaluation),
+        "earlier": _earlier_attempts(evaluation),
+    }  # fmt: skip
 
 
 def _running_attempt(evaluation: Evaluation) -> Attempt | None:
@@ -27,6 +32,15 @@ def _log_tail(user: Any, evaluation: Evaluation, attempt: Attempt) -> str:
     """The last lines of the running command; empty for users who may not read them."""
     may_see = visibility.may_see_live_tail(user, evaluation.submission, attempt.work_stage)
     return attempt.log_tail if may_see else ""
+
+
+def _earlier_attempts(evaluation: Evaluation) -> dict[str, int]:
+    """The numbers of attempts at its open jobs that were lost and that were given back; empty if there are none."""
+    open_jobs = Job.objects.filter(evaluation=evaluation, state__in=[JobState.QUEUED, JobState.LEASED])
+    ended = Attempt.objects.filter(job__in=open_jobs, state__in=[*LOST, AttemptState.GIVEN_BACK])
+    by_state = dict(ended.order_by().values_list("state").annotate(Count("pk")))
+    given_back = by_state.pop(AttemptState.GIVEN_BACK, 0)
+    return {"lost": sum(by_state.values()), "given_back": given_back} if by_state or given_back else {}
 
 
 def _waits_to_run(evaluation: Evaluation) -> bool:

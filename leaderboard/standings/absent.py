@@ -1,0 +1,81 @@
+"""Absent samples: the (problem, index) pairs that a full submission lacks. They count as invalid and have no rows."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from django.db.models import Count
+
+from leaderboard.models import ProblemTrack, Submission, Track
+from problems.models import Problem
+from runners.wire.protocol import Verdict
+
+MISSING = "missing"
+"""The reason of an absent sample."""
+
+
+@dataclass(frozen=True)
+class AbsentSamples:
+    """The last `n` samples of a problem on a track, from `first_index` on."""
+
+    problem_id: int
+    position: int
+    task_id: str
+    track: Track
+    first_index: int
+    n: int
+    skip_reason: str
+    """Why the track skips the problem; empty if it does not."""
+
+    @property
+    def verdict(self) -> Verdict:
+        return Verdict.SKIPPED if self.skip_reason else Verdict.INVALID
+
+    @property
+    def reason(self) -> str:
+        return self.skip_reason or MISSING
+
+
+def absent_samples(
+    submission: Submission, tracks: Sequence[Track], problem_ids: Sequence[int] | None = None
+) -> Iterator[AbsentSamples]:
+    """Those of these problems (None: all) on these tracks, in the release's order. At most three queries."""
+    if not submission.is_full:
+        return
+    most = submission.n_samples_per_problem
+    present = _present(submission, problem_ids)
+    problems = Problem.objects.filter(release_id=submission.release_id).order_by("position")
+    if problem_ids is not None:
+        lacking = [pk for pk in problem_ids if present.get(pk, 0) < most]
+        if not lacking:
+            return
+        problems = problems.filter(pk__in=lacking)
+    skips = _skips(submission, tracks)
+    for pk, position, task_id in problems.values_list("pk", "position", "task_id"):
+        first = present.get(pk, 0)
+        if first < most:
+            for track in tracks:
+                reason = skips.get((pk, track.pk), "")
+                yield AbsentSamples(pk, position, task_id, track, first, most - first, reason)
+
+
+def absent_verdicts(submission: Submission) -> Counter[str]:
+    """The number of absent samples by verdict, over all tracks of the submission."""
+    counts: Counter[str] = Counter()
+    for one in absent_samples(submission, list(submission.tracks.all())):
+        counts[one.verdict.value] += one.n
+    return counts
+
+
+def _present(submission: Submission, problem_ids: Sequence[int] | None) -> dict[int, int]:
+    """The number of samples with rows, by problem id. Their indices count from zero without a gap."""
+    rows = submission.samples.order_by()
+    if problem_ids is not None:
+        rows = rows.filter(problem_id__in=problem_ids)
+    return dict(rows.values_list("problem_id").annotate(n=Count("pk")))
+
+
+def _skips(submission: Submission, tracks: Sequence[Track]) -> dict[tuple[int, int], str]:
+    rows = ProblemTrack.objects.filter(problem__release_id=submission.release_id, track__in=tracks)
+    found = rows.exclude(skip_reason="").values_list("problem_id", "track_id", "skip_reason")
+    return {(problem, track): reason for problem, track, reason in found}
