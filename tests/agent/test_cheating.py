@@ -78,6 +78,41 @@ def test_files_that_the_tests_would_pick_up_are_invalid(machine: Machine, path: 
     assert report.verdict == Verdict.INVALID
 
 
+VALUE = """\
+#pragma once
+struct Value { int number; };
+inline bool operator!=(Value a, Value b) { return a.number != b.number; }
+Value answer();
+"""
+COMPARES = """\
+#include "detail.h"
+int main() { return answer() != Value{42} ? 1 : 0; }
+"""
+
+
+def comparing() -> CommandProblem:
+    context = {"include/value.h": VALUE, "include/detail.h": '#pragma once\n#include "value.h"\n'}
+    honest = '#include "value.h"\nValue answer() { return {42}; }\n'
+    return compiled(
+        context=context, tests={"test/main.cpp": COMPARES}, baseline={"solution.cpp": honest}, benchmark_command=None
+    )
+
+
+def test_a_context_header_that_decides_the_test_is_a_question_for_a_person(machine: Machine) -> None:
+    wrong = '#include "value.h"\nValue answer() { return {41}; }\n'
+    never = VALUE.replace("a.number != b.number", "false")
+    report = machine.judge(comparing(), {"solution.cpp": wrong, "include/value.h": never}).report
+    assert (report.verdict, report.witness) == (Verdict.PASSED, Witness.SEEN)
+    assert [(flag.code, flag.scope) for flag in report.flags] == [("context_changed", FlagScope.VERDICT)]
+    assert "include/value.h" in report.flags[0].detail
+
+
+def test_a_copy_of_a_context_header_is_fine(machine: Machine) -> None:
+    honest = '#include "value.h"\nValue answer() { return {42}; }\n'
+    report = machine.judge(comparing(), {"solution.cpp": honest, "include/value.h": VALUE.rstrip()}).report
+    assert (report.verdict, report.flags) == (Verdict.PASSED, [])
+
+
 def test_a_forged_profile_in_the_solution_times_nothing(machine: Machine) -> None:
     forged = '{"summary": {"application_duration_ms": 0.0001}}'
     report = machine.judge(compiled(), {"solution.cpp": HONEST, "profile.json": forged}).report

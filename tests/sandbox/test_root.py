@@ -108,7 +108,7 @@ def test_a_python_installed_into_a_home_folder_is_refused(
     cache: Path, home: Path, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
     monkeypatch.setenv("PODIUM_PYTHON", str(program(home / place / "bin" / "python3")))
-    with pytest.raises(SandboxUnavailable, match="private files.*PODIUM_PYTHON"):
+    with pytest.raises(SandboxUnavailable, match=r"private files.*PODIUM_PYTHON"):
         open_sandbox("bubblewrap", cache)
 
 

@@ -48,7 +48,7 @@ def find_toolchains() -> Toolchains:
     A tool is shown with its installation, the folder above its `bin`. If that is a person's folder, only the program
     is shown. Python is always shown with its installation.
     """
-    found = [interpreter(), *(Path(program).absolute() for tool in TOOLS if (program := shutil.which(tool)))]
+    found = [interpreter(), *(Path(place).absolute() for tool in TOOLS if (place := shutil.which(tool)))]
     real = [program.resolve() for program in found[1:] if not _in_system(program.resolve())]
     installations = {program: folder for program in real if (folder := _installation(program))}
     folders = [*_python_folders(found[0]), *installations.values()]

@@ -1,11 +1,25 @@
-"""Flags a solution's time if it contradicts the observations made outside its process."""
+"""Flags a solution's time if it contradicts the observations made outside its process, and changes of the test."""
+
+from collections.abc import Sequence
 
 from problems.spec.command.problem import CommandProblem
+from problems.spec.command.relied_on import changed_context
+from problems.spec.solution import SourceFile
 from runners.agent.judges.command import floors, outside_bounds
 from runners.agent.judges.command.outside_bounds import INTERPRETED_START_NOISE_MS, START_NOISE_MS
 from runners.agent.judges.command.timing import Timed
 from runners.agent.judges.judgement import Finding
-from runners.wire.protocol import Peaks
+from runners.wire.protocol import FlagScope, Peaks
+
+
+def context_findings(problem: CommandProblem, files: Sequence[SourceFile]) -> list[Finding]:
+    """A flag of the verdict if the solution changed context files on which the tests rely."""
+    changed = changed_context(problem, files)
+    if not changed:
+        return []
+    words = "; ".join(f"{path}: {why}" for path, why in changed.items())
+    detail = f"The solution changed context files that may decide the test. {words}."
+    return [Finding("context_changed", detail, FlagScope.VERDICT)]
 
 
 def findings_of(problem: CommandProblem, timed: Timed, peaks: Peaks) -> list[Finding]:

@@ -7,7 +7,7 @@ from runners.agent.job.build_cache import Build
 from runners.agent.job.environment import NodeEnvironment
 from runners.agent.judges.command.benchmark import BenchmarkRun, benchmark
 from runners.agent.judges.command.build import build, build_seconds, why_out_of_time
-from runners.agent.judges.command.findings import findings_of
+from runners.agent.judges.command.findings import context_findings, findings_of
 from runners.agent.judges.command.measurements import measurements_of, witness_of
 from runners.agent.judges.command.references import References, missing_names
 from runners.agent.judges.command.subject import Subject
@@ -48,6 +48,7 @@ class CommandJudge:
             return found
         product = found.build.product if found.build else assignment.product or EMPTY
         if self._tests(subject, product, found, progress):
+            found.findings += context_findings(subject.problem, subject.files)
             self._times(assignment, subject, product, timer, found, progress)
         return found
 
