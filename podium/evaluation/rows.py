@@ -58,6 +58,7 @@ def _podium(sample: SampleToGrade, finished: Finished) -> dict[str, Any]:
         "witness": report.witness.value if report.verdict is Verdict.PASSED else Witness.UNAVAILABLE.value,
         "provenance": report.provenance.model_dump(mode="json"),
         "steps": [step.model_dump(mode="json", exclude={"log": {"text", "blob"}}) for step in report.steps],
+        "withheld": report.withheld or [],
         "sample": sample.draft.index,
         "inputs": sample.inputs_digest,
         "record_md5": record_md5(sample.record.line),
