@@ -151,6 +151,55 @@ int answer() {
     assert report.speedup < 0.5
 
 
+SNIFFS = """\
+#include "answer.h"
+#include <chrono>
+#include <fstream>
+#include <string>
+#include <thread>
+int answer() {
+    std::ifstream file("/proc/self/cmdline");
+    std::string words((std::istreambuf_iterator<char>(file)), {});
+    if (words.find("--perf") == std::string::npos) std::this_thread::sleep_for(std::chrono::milliseconds(600));
+    return 42;
+}
+"""
+WORKS = SNIFFS.replace('words.find("--perf") == std::string::npos', "true")
+NO_SLEEP = MAIN.replace("if (argc > 1) std::this_thread::sleep_for(std::chrono::milliseconds(5));", "(void)argv;")
+
+
+def timed(**changes: object) -> CommandProblem:
+    """A problem whose work takes 600 ms, with the time of the whole process."""
+    return compiled(**{"tests": {"test/main.cpp": NO_SLEEP}, "baseline": {"solution.cpp": WORKS}} | changes)
+
+
+def codes(machine: Machine, problem: CommandProblem, code: str) -> list[str]:
+    report = machine.judge(problem, {"solution.cpp": code}).report
+    assert report.verdict is Verdict.PASSED
+    return [flag.code for flag in report.flags]
+
+
+def test_work_skipped_under_the_benchmarks_command_waits_for_a_person(machine: Machine) -> None:
+    assert codes(machine, timed(), SNIFFS) == ["unchecked_speedup"]
+    assert codes(machine, timed(), WORKS + "// twin\n") == []
+
+
+def test_a_benchmark_that_is_the_test_leaves_nothing_to_skip(machine: Machine) -> None:
+    one_command = timed(benchmark_command="./test.out ")
+    report = machine.judge(one_command, {"solution.cpp": SNIFFS}).report
+    assert report.flags == []
+    assert report.speedup is not None
+    assert report.speedup < 2
+    assert all(one.work_checked for one in report.measurements)
+
+
+def test_an_honest_speedup_of_checked_work_waits_for_nobody(machine: Machine) -> None:
+    checked = timed(metadata={"releases": [], "podium": {"work_checked": True}})
+    assert codes(machine, checked, HONEST) == []
+    assert codes(machine, timed(benchmark_command="./test.out"), HONEST) == []
+    assert codes(machine, timed(), HONEST) == ["unchecked_speedup"]
+
+
 def test_leaving_the_benchmark_early_gives_no_speedup(machine: Machine) -> None:
     code = """\
 #include "answer.h"

@@ -115,6 +115,14 @@ class CommandProblem(ProblemRecord):
         return seconds if seconds is not None and math.isfinite(seconds) and seconds > 0 else default_seconds
 
     @property
+    def checks_timed_work(self) -> bool:
+        """Whether a timed run that ends with status 0 did its work: the benchmark says that it checks it, or the
+        process that is timed is a test."""
+        commands = (self.benchmark_command or "").split(), self.test_command.split()
+        is_test = self.timing_mode.type == "process" and commands[0] == commands[1]
+        return self.podium.work_checked or is_test
+
+    @property
     def reference(self) -> Solution | None:
         return self.baseline_solution
 

@@ -119,8 +119,8 @@ class Judgement:
     profile: bytes | None = None
     """The profiler's own report."""
     withheld: list[str] | None = None
-    """Set by `try_withholding`: the files without which the solution still passes. Set by `withhold_unneeded`: the files
-    that were withheld because the reference passes without them."""
+    """With `try_withholding`, the files without which the solution still passes. With `withhold_unneeded`, the files
+    that runs did not see because the reference passes without them."""
     texts: Texts = field(default_factory=Texts)
 
     def ended(self, verdict: Verdict, reason: str) -> "Judgement":

@@ -7,7 +7,7 @@ from runners.agent.job.build_cache import Build
 from runners.agent.job.environment import NodeEnvironment
 from runners.agent.judges.command.benchmark import BenchmarkRun, benchmark
 from runners.agent.judges.command.build import build, build_seconds, why_out_of_time
-from runners.agent.judges.command.findings import context_findings, findings_of
+from runners.agent.judges.command.findings import context_findings, findings_of, unchecked_findings
 from runners.agent.judges.command.measurements import measurements_of, witness_of
 from runners.agent.judges.command.references import References, missing_names
 from runners.agent.judges.command.subject import Subject
@@ -111,6 +111,7 @@ class CommandJudge:
             progress.tell(StageEntered(BENCHMARKING))
             _note(found, subject, timed := self._timed(assignment, subject, product, timer, progress))
             found.findings += findings_of(subject.problem, timed, self._environment.peaks(found.device))
+            found.findings += unchecked_findings(subject.problem, timed)
         if assignment.try_withholding:
             found.withheld = self._withheld(assignment, subject, product, timer, progress)
 
