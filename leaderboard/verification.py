@@ -1,7 +1,8 @@
 """What verifying a release has shown: per track for its organisers, and per problem for its publication.
 
-Verifying is three submissions by hidden system entrants on a track: the references must pass, empty solutions must
-fail, and known-bad ones must get the verdict that the pack states. Their current results are the facts.
+Verifying is up to four submissions by hidden system entrants on a track: the references must pass, empty solutions must
+fail, and known-bad ones must get the verdict that the pack states. A fourth shows whether harnesses that say
+so run in processes of their own. Their current results are the facts.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,15 +12,20 @@ from typing import Any
 
 from django.db.models import Count, Max
 
-from leaderboard.models import Evaluation, EvaluationState, ProblemTrack, Track
+from leaderboard.models import Evaluation, EvaluationState, ProblemTrack, Result, Track
 from leaderboard.models.entrant import EntrantKind
 from problems.models import Problem, Release
 from problems.spec.kinds import NODE_KINDS
 from runners.wire.protocol import Verdict
 
-REFERENCE, EMPTY, KNOWN_BAD = "_reference", "_empty", "_known-bad"
+REFERENCE, EMPTY, KNOWN_BAD, EARLY_END = "_reference", "_empty", "_known-bad", "_early-end"
 """Slugs and names of the system entrants; nobody else's begins with an underscore."""
-TITLES = {REFERENCE: "Reference solutions", EMPTY: "Empty solutions", KNOWN_BAD: "Known-bad solutions"}
+TITLES = {
+    REFERENCE: "Reference solutions",
+    EMPTY: "Empty solutions",
+    KNOWN_BAD: "Known-bad solutions",
+    EARLY_END: "Solutions that end their process at once",
+}
 
 
 @dataclass
@@ -31,6 +37,9 @@ class VerificationReport:
     pending: int = 0
 
 
+TEST_STEP = "test"
+
+
 @dataclass(frozen=True)
 class Check:
     """One thing that must be so of a problem; `expected` None: any verdict of the contestant's but passed."""
@@ -39,6 +48,8 @@ class Check:
     index: int
     expected: str | None
     words: str
+    fails_the_harness: bool = False
+    """Whether the test itself must end with another status than 0."""
 
     def wrong(self, evaluation: Evaluation | None) -> str:
         """Why the evaluation does not show it; empty where it does."""
@@ -49,8 +60,17 @@ class Check:
             return f"{self.words} has not been judged yet"
         right = result.verdict != Verdict.PASSED if self.expected is None else result.verdict == self.expected
         if right and result.verdict not in (Verdict.PLATFORM_ERROR, Verdict.SKIPPED):
-            return ""
+            return self._why_harness_ended(result) if self.fails_the_harness else ""
         return f"{self.words} is {result.verdict}, expected {self.expected or 'anything but passed'}"
+
+    def _why_harness_ended(self, result: Result) -> str:
+        """Why the result does not show a harness that saw the solution's process end; empty if it does."""
+        statuses = [step.get("exit_code") for step in result.steps if step.get("name") == TEST_STEP]
+        if not statuses:
+            return f"{self.words} is {result.verdict} before its test ran"
+        if statuses[-1] != 0:
+            return ""
+        return f"{self.words} ends the test with status 0: the harness is not `separate`, as the problem says"
 
 
 @dataclass(frozen=True)
@@ -66,11 +86,16 @@ class ProblemVerification:
 
 def checks_of(problem: Problem) -> list[Check]:
     """Every check that the problem must stand; known-bad solutions come last."""
-    known_bad = problem.spec.podium.known_bad
+    spec = problem.spec
+    early = Check(EARLY_END, 0, None, "its solution that ends at once", fails_the_harness=True)
     return [
         Check(REFERENCE, 0, Verdict.PASSED, "its reference"),
         Check(EMPTY, 0, None, "its empty solution"),
-        *(Check(KNOWN_BAD, n, bad.expect, f"its known-bad solution {bad.name}") for n, bad in enumerate(known_bad)),
+        *(
+            Check(KNOWN_BAD, n, bad.expect, f"its known-bad solution {bad.name}")
+            for n, bad in enumerate(spec.podium.known_bad)
+        ),
+        *([early] if spec.ending_early else []),
     ]
 
 
@@ -161,7 +186,7 @@ def verification_report(release: Release, track: Track) -> VerificationReport:
         right = len(rows) - len(wrong) - len(pending)
         report.lines += [f"{title}: {right} as expected, {len(wrong)} not, {len(pending)} to come", *wrong]
         report.pending += len(pending)
-        report.passed &= not wrong and not pending and (bool(rows) or slug == KNOWN_BAD)
+        report.passed &= not wrong and not pending and (bool(rows) or slug in (KNOWN_BAD, EARLY_END))
     return report
 
 

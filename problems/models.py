@@ -13,7 +13,7 @@ from problems.spec.case import Case
 from problems.spec.kinds import Kind
 from problems.spec.profile import Profile
 from problems.spec.ranking import TimingPolicy, checked_ks, checked_metric, checked_weights, offered_ks
-from problems.spec.record import ProblemRecord
+from problems.spec.record import ProblemRecord, TimedWork
 from problems.spec.records import parse_record
 from scoring.metrics import NAMED
 
@@ -48,6 +48,8 @@ def valid_weights(value: Any) -> None:
 DEFAULT_MAX_SAMPLES = 20
 RANKING_FIELDS = ("primary_metric", "timing_policy", "ks", "weights")
 """How a release ranks: fixed by publication, but for a correction with a public reason."""
+PROMISES = ("one_command", "separate_harness")
+"""What holds of every problem of a release that says so: fixed by publication."""
 
 
 class ReleaseQuerySet(models.QuerySet["Release"]):
@@ -102,6 +104,18 @@ class Release(models.Model):
         validators=[MinValueValidator(1)],
         verbose_name="samples a problem",
         help_text="The most samples of one problem that a submission may have; at least the largest k of its pass@k.",
+    )
+    one_command = models.BooleanField(
+        default=False,
+        verbose_name="test and benchmark are one command",
+        help_text="Promise: every timed problem is timed by its own test command, so that a solution cannot tell a"
+        " timed run from a test. Publishing checks it.",
+    )
+    separate_harness = models.BooleanField(
+        default=False,
+        verbose_name="harnesses run in processes of their own",
+        help_text="Promise: every problem says `harness: separate`, which verifying tests with a solution that ends its"
+        " process at once. Publishing checks it.",
     )
     correction = models.TextField(
         blank=True, help_text="Why its ranking was corrected after publication; shown on its pages."
@@ -194,6 +208,9 @@ class Problem(models.Model):
     cases = models.JSONField(default=list, help_text="The timed cases: name, size, flops, bytes, data types.")
     has_benchmark = models.BooleanField(default=False)
     has_baseline = models.BooleanField(default=False)
+    timed_work = models.CharField(
+        max_length=20, blank=True, choices=[(one.value, one.value.replace("_", " ")) for one in TimedWork]
+    )
 
     class Meta:
         ordering: ClassVar = ["release", "position"]

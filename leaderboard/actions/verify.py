@@ -1,4 +1,5 @@
-"""Verifies a release on a track: references must pass, empty solutions must fail, known-bad ones must fail as stated.
+"""Verifies a release on a track: references must pass, empty solutions must fail, known-bad ones must fail as stated,
+and solutions that end their process must fail the harnesses that say they are separate.
 
 Each of these is a submission by a hidden system entrant. A node grades it like any other. It is never in standings.
 """
@@ -14,7 +15,7 @@ from leaderboard.models.entrant import EntrantKind
 from leaderboard.rows.store_once import store_once
 from leaderboard.rows.submissions import SubmissionMetadata, site_identity_of
 from leaderboard.submission_rules import check_tracks
-from leaderboard.verification import EMPTY, KNOWN_BAD, REFERENCE, TITLES
+from leaderboard.verification import EARLY_END, EMPTY, KNOWN_BAD, REFERENCE, TITLES
 from problems.formats.submission import SampleDraft, SubmissionDraft
 from problems.models import Release
 from problems.spec.record import ProblemRecord
@@ -26,7 +27,7 @@ Solutions = Iterator[tuple[str, int, FileSolution]]
 
 
 def verify(user: Any, release: Release, track: Track) -> list[Submission]:
-    """Queue the three checks. A repetition for the same release and track returns the same submissions.
+    """Queue the checks. A repetition for the same release and track returns the same submissions.
 
     Checks that the user is an organiser and that the release is offered on the track; the release may be a draft, or
     closed. `user` None is the site's own shell. Raises NotAllowed, or Refused if there is nothing to verify.
@@ -52,7 +53,7 @@ def _submit(user: Any, release: Release, track: Track, slug: str, draft: Submiss
 
 
 def _draft(slug: str, specs: Sequence[ProblemRecord]) -> SubmissionDraft:
-    solutions = {REFERENCE: _references, EMPTY: _empties, KNOWN_BAD: _known_bad}[slug](specs)
+    solutions = {REFERENCE: _references, EMPTY: _empties, KNOWN_BAD: _known_bad, EARLY_END: _early_ends}[slug](specs)
     samples = [_sample(task_id, index, solution.to_line()) for task_id, index, solution in solutions]
     return SubmissionDraft(name=slug, full=False, samples=tuple(samples))
 
@@ -74,6 +75,12 @@ def _empties(specs: Sequence[ProblemRecord]) -> Solutions:
         if isinstance(spec.reference, FileSolution):
             files = [SourceFile(path=file.path, content="") for file in spec.reference.files]
             yield spec.task_id, 0, FileSolution(task_id=spec.task_id, files=files)
+
+
+def _early_ends(specs: Sequence[ProblemRecord]) -> Solutions:
+    for spec in specs:
+        if solution := spec.ending_early:
+            yield spec.task_id, 0, solution
 
 
 def _known_bad(specs: Sequence[ProblemRecord]) -> Solutions:

@@ -19,10 +19,10 @@ from leaderboard.models.decision import DecisionKind
 from leaderboard.standings import rankable
 from leaderboard.standings.scores import touch_release
 from leaderboard.verification import missing_lines, verification_report, verified_lines
-from problems.models import RANKING_FIELDS, Problem, Release, ReleaseState
+from problems.models import PROMISES, RANKING_FIELDS, Problem, Release, ReleaseState
 
 EDITABLE = ("title", "description", "is_public", "invited", "opens_at", "closes_at", "hidden_until", "max_samples")
-EDITABLE_DRAFT = ("slug", *EDITABLE, *RANKING_FIELDS)
+EDITABLE_DRAFT = ("slug", *EDITABLE, *RANKING_FIELDS, *PROMISES)
 
 
 class ImportForm(forms.Form):

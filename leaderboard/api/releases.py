@@ -34,8 +34,9 @@ class ReleaseSerializer(serializers.ModelSerializer[Release]):
         model = Release
         fields: ClassVar = [
             "slug", "datapack_release", "revision", "digest", "profile", "previous", "title", "description", "state",
-            "is_public", "primary_metric", "timing_policy", "ks", "weights", "max_samples",
-            "correction", "unverified_reason", "tracks", "n_problems", "why_closed", "opens_at", "closes_at",
+            "is_public", "primary_metric", "timing_policy", "ks", "weights", "max_samples", "one_command",
+            "separate_harness", "correction",
+            "unverified_reason", "tracks", "n_problems", "why_closed", "opens_at", "closes_at",
             "hidden_until", "published_at", "frozen_at",
         ]  # fmt: skip
 
@@ -70,7 +71,7 @@ class ProblemSerializer(serializers.ModelSerializer[Problem]):
         model = Problem
         fields: ClassVar = [
             "task_id", "slug", "kind", "type", "group", "title", "difficulty", "tags", "record_md5", "grading_digest",
-            "cases", "has_benchmark", "has_baseline",
+            "cases", "has_benchmark", "has_baseline", "timed_work",
         ]  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from problems.formats.compute_eval.summary_row import SummaryRow
 from problems.formats.compute_eval.timing import PerformanceMetrics
 from problems.spec.digests import grading_digest, record_md5
 from runners.agent.judges.report import Finished
-from runners.wire.protocol import Verdict, Witness
+from runners.wire.protocol import Clock, Verdict, Witness
 
 
 @dataclass(frozen=True)
@@ -55,9 +55,11 @@ def _podium(sample: SampleToGrade, finished: Finished) -> dict[str, Any]:
         "reason": report.reason,
         "flags": [flag.model_dump(mode="json") for flag in report.flags],
         "measurements": [one.model_dump(mode="json") for one in report.measurements],
+        "self_reported": any(one.clock is Clock.SELF for one in report.measurements),
         "witness": report.witness.value if report.verdict is Verdict.PASSED else Witness.UNAVAILABLE.value,
         "provenance": report.provenance.model_dump(mode="json"),
         "steps": [step.model_dump(mode="json", exclude={"log": {"text", "blob"}}) for step in report.steps],
+        "withheld": report.withheld or [],
         "sample": sample.draft.index,
         "inputs": sample.inputs_digest,
         "record_md5": record_md5(sample.record.line),

@@ -112,6 +112,7 @@ class SampleGrader:
             solution=sample.solution,
             limits=limits_of(problem),
             build_only=tuple(problem.podium.build_only or ()),
+            withhold_unneeded=True,
             image=self._judges.environment.image_for(self._options.image),
             build_policy=self._options.build_policy,
             skip_reason=sample.skip_reason,

@@ -72,6 +72,7 @@ def _row(release: Release, position: int, slug: str, record: PackRecord) -> Prob
         cases=[case.model_dump(mode="json") for case in spec.cases],
         has_benchmark=bool(spec.cases),
         has_baseline=spec.reference is not None,
+        timed_work=spec.timed_work or "",
     )
 
 
@@ -131,6 +132,8 @@ def _new_release(pack: ProblemPack, slug: str | None, previous: Release | None) 
         ks=ks,
         max_samples=max(DEFAULT_MAX_SAMPLES, *ks),
         weights=metadata.weights,
+        one_command=metadata.one_command,
+        separate_harness=metadata.separate_harness,
     )
 
 
@@ -210,9 +213,25 @@ def publish(release: Release, unverified_reason: str = "") -> None:
     """Draft to published. `unverified_reason` stands on its pages. Raises ReleaseRefused."""
     if not release.problems.exists():
         raise ReleaseRefused(f"{release.slug} has no problems; there is nothing to publish.")
+    if broken := " ".join(_broken_promises(release)):
+        raise ReleaseRefused(f"{broken} Mend the pack, or take the promise back.")
     _move(
         release, ReleaseState.DRAFT, ReleaseState.PUBLISHED, "published_at", unverified_reason=unverified_reason.strip()
     )
+
+
+def _broken_promises(release: Release) -> Iterator[str]:
+    """One sentence for each promise that does not hold of every problem."""
+    specs = [problem.spec for problem in release.problems.select_related("release")]
+    promises = [
+        (release.one_command, "times its test command", lambda spec: spec.times_its_test),
+        (release.separate_harness, "has `harness: separate`", lambda spec: spec.has_separate_harness),
+    ]
+    for is_given, words, holds in promises:
+        broken = [spec.task_id for spec in specs if is_given and not holds(spec)]
+        if broken:
+            more = f" and {len(broken) - LINE_LIMIT} more" if len(broken) > LINE_LIMIT else ""
+            yield f"{release.slug} promises that every problem {words}; not so: {', '.join(broken[:LINE_LIMIT])}{more}."
 
 
 def correct_ranking(release: Release, values: Mapping[str, Any], reason: str) -> None:

@@ -48,6 +48,9 @@ class ProblemPackMetadata(_PackMetadata):
     ks: Ks = Field(default_factory=list)
     weights: Weights = Field(default_factory=dict)
     """Group to weight; needed where the primary metric is `weighted`."""
+    one_command: bool = False
+    separate_harness: bool = False
+    """Promises, as on the release's row."""
 
     @model_serializer(mode="wrap")
     def _leave_out(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -58,7 +61,16 @@ class ProblemPackMetadata(_PackMetadata):
 
 
 _STRICT_PROBLEM_KEYS = ("release", "total_count", "created_at", "description", "task_id_hashes")
-_PODIUM_KEYS = ("profile", "title", "primary_metric", "timing_policy", "ks", "weights")
+_PODIUM_KEYS = (
+    "profile",
+    "title",
+    "primary_metric",
+    "timing_policy",
+    "ks",
+    "weights",
+    "one_command",
+    "separate_harness",
+)
 
 
 class SolutionPackMetadata(_PackMetadata):

@@ -24,7 +24,7 @@ from problems.spec.hardware import Hardware
 from problems.spec.kinds import Kind
 from problems.spec.podium_metadata import PodiumMetadata
 from problems.spec.profile import STRICT_GROUPS, STRICT_RELEASES, Profile, check_name
-from problems.spec.solution import Solution, SourceFile
+from problems.spec.solution import FileSolution, Solution, SourceFile
 
 
 def _profile_of(info: ValidationInfo) -> Profile:
@@ -60,6 +60,15 @@ class FileRole(StrEnum):
 
     CONTEXT = "context"
     TEST = "test"
+
+
+class TimedWork(StrEnum):
+    """Whether something verifies that the timed runs of a problem did their work."""
+
+    CHECKED = "checked"
+    UNCHECKED = "unchecked"
+    SELF_REPORTED = "self_reported"
+    """The program prints its own time, which never ranks."""
 
 
 @dataclass(frozen=True)
@@ -142,6 +151,26 @@ class ProblemRecord(BaseModel):
     @abstractmethod
     def times_rank(self, *, with_gpu: bool) -> bool:
         """Whether its times can rank on a track: something outside the solution takes them there."""
+
+    @property
+    @abstractmethod
+    def timed_work(self) -> TimedWork | None:
+        """Whether the timed work is checked; None if nothing is timed."""
+
+    @property
+    @abstractmethod
+    def times_its_test(self) -> bool:
+        """Whether test and benchmark are one command; true if nothing is timed."""
+
+    @property
+    @abstractmethod
+    def has_separate_harness(self) -> bool:
+        """Whether the problem says that its harness runs in a process of its own."""
+
+    @property
+    @abstractmethod
+    def ending_early(self) -> FileSolution | None:
+        """A solution that must fail if the harness is separate, as the problem says; None if it does not say so."""
 
     @property
     @abstractmethod

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from django.db import IntegrityError, transaction
 
 from leaderboard.actions import curate
 from leaderboard.actions.tracks import offer
@@ -10,9 +11,10 @@ from leaderboard.actions.verify import verify
 from leaderboard.errors import Refused
 from leaderboard.models import AuditEntry, Track
 from leaderboard.verification import missing_lines, verifications
-from problems.actions.releases import import_release
+from problems.actions.releases import ReleaseRefused, import_release
+from problems.formats.errors import PackRefused
 from problems.models import Release
-from runners.wire.protocol import Verdict
+from runners.wire.protocol import Provenance, Report, StepReport, Verdict, Witness
 from tests import factories
 from tests.packs import problem, problem_pack
 
@@ -163,6 +165,79 @@ def test_a_question_needs_no_verification() -> None:
     made.problems.update(kind="choice")
     curate.publish(None, made)
     assert (made.state, made.unverified_reason) == ("published", "")
+
+
+# ---- promises ------------------------------------------------------------------------------------------------------
+
+SAME = {"benchmark_command": "sh  test/t.sh", "timing_mode": {"type": "process"}}
+SEPARATE = {"build_only": [], "harness": "separate"}
+
+
+@pytest.mark.parametrize(
+    ("promise", "good", "bad", "words"),
+    [
+        ("one_command", problem("a/1", **SAME), problem("b/1", **TIMED), "every problem times its test command"),
+        ("separate_harness", problem("a/1", podium=SEPARATE), problem("b/1"), "every problem has `harness: separate`"),
+    ],
+)
+def test_a_promise_that_some_problem_breaks_is_refused_with_its_name(
+    promise: str, good: dict[str, Any], bad: dict[str, Any], words: str
+) -> None:
+    kept = draft(problems=[good], **{promise: True})
+    assert getattr(kept, promise) is True
+    curate.publish(None, kept, UNVERIFIED)
+    broken = draft(problems=[good, bad], release="test-2", **{promise: True})
+    with pytest.raises(ReleaseRefused, match=rf"test-2 promises that {words}; not so: b/1\."):
+        curate.publish(None, broken, UNVERIFIED)
+    setattr(broken, promise, False)
+    broken.save()
+    curate.publish(None, broken, UNVERIFIED)
+
+
+def test_a_promise_is_fixed_by_publication() -> None:
+    made = draft(problems=[problem("a/1", podium=SEPARATE)], separate_harness=True)
+    curate.publish(None, made, UNVERIFIED)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Release.objects.filter(pk=made.pk).update(separate_harness=False)
+
+
+def test_a_promise_of_the_pack_must_be_yes_or_no() -> None:
+    with pytest.raises(PackRefused, match="one_command"):
+        draft(one_command="perhaps")
+
+
+def early(status: int, verdict: Verdict = Verdict.TEST_FAILED) -> Report:
+    step = StepReport(name="test", exit_code=status, wall_ms=3.0)
+    return Report(verdict=verdict, witness=Witness.SEEN, steps=[step], provenance=Provenance())
+
+
+def verified_with_early_end(made: Release, ending: Report) -> None:
+    ends = {"_reference": Verdict.PASSED, "_empty": Verdict.TEST_FAILED}
+    (place,) = made.on_tracks.all()
+    submissions = verify(None, made, place.track)
+    assert [one.entrant.slug for one in submissions] == [*ends, "_early-end"]
+    for one in submissions:
+        slug = one.entrant.slug
+        report = factories.report(ends[slug]) if slug in ends else ending
+        factories.judge(one, lambda _, it=report: it)
+
+
+@pytest.mark.parametrize(
+    ("ending", "words"),
+    [
+        (early(0), "its solution that ends at once ends the test with status 0: the harness is not `separate`"),
+        (early(0, Verdict.PASSED), "its solution that ends at once is passed, expected anything but passed"),
+        (
+            Report(verdict=Verdict.BUILD_FAILED, provenance=Provenance()),
+            "its solution that ends at once is build_failed before its test ran",
+        ),
+        (early(1), ""),
+    ],
+)
+def test_a_separate_harness_is_tried_by_a_solution_that_ends_its_process(ending: Report, words: str) -> None:
+    made = draft(problems=[problem("a/1", podium=SEPARATE)])
+    verified_with_early_end(made, ending)
+    assert (words in refusal(made, reason="")) if words else missing_lines(made) == []
 
 
 def test_a_reason_stands_on_the_releases_pages_and_in_the_log(client: Any) -> None:

@@ -151,3 +151,25 @@ def test_a_printed_number_that_is_no_time_is_not_a_fault_of_the_node(machine: Ma
     assert report.verdict == "passed"
     assert [one.role for one in report.measurements] == [B]
     assert report.speedup is None
+
+
+# ---- printed times -------------------------------------------------------------------------------------------------
+
+
+def flagged(machine: Machine, problem: Any, script: str) -> list[tuple[str, FlagScope]]:
+    report = machine.judge(problem, {"solution.sh": script}).report
+    assert {one.clock for one in report.measurements} == {Clock.SELF}
+    return [(flag.code, flag.scope) for flag in report.flags]
+
+
+def test_a_printed_saving_that_the_whole_run_does_not_show_is_flagged(machine: Machine) -> None:
+    slow = custom(baseline={"solution.sh": f"sleep 1; {PRINT.format(1000)}"})
+    assert flagged(machine, slow, f"sleep 1; {PRINT.format(0.001)}") == [("saving_not_seen", FlagScope.TIME)]
+    assert flagged(machine, slow, PRINT.format(0.001)) == []
+    assert flagged(machine, slow, f"sleep 1.1; {PRINT.format(1100)}") == []
+
+
+def test_a_printed_time_longer_than_the_run_is_flagged(machine: Machine) -> None:
+    honest = custom(baseline={"solution.sh": f"sleep 0.02; {PRINT.format(10)}"})
+    assert flagged(machine, honest, PRINT.format(1e6)) == [("longer_than_the_run", FlagScope.TIME)]
+    assert flagged(machine, custom(), PRINT.format(1e6)) == [], "the reference's own time is as odd"

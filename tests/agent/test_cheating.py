@@ -78,6 +78,41 @@ def test_files_that_the_tests_would_pick_up_are_invalid(machine: Machine, path: 
     assert report.verdict == Verdict.INVALID
 
 
+VALUE = """\
+#pragma once
+struct Value { int number; };
+inline bool operator!=(Value a, Value b) { return a.number != b.number; }
+Value answer();
+"""
+COMPARES = """\
+#include "detail.h"
+int main() { return answer() != Value{42} ? 1 : 0; }
+"""
+
+
+def comparing() -> CommandProblem:
+    context = {"include/value.h": VALUE, "include/detail.h": '#pragma once\n#include "value.h"\n'}
+    honest = '#include "value.h"\nValue answer() { return {42}; }\n'
+    return compiled(
+        context=context, tests={"test/main.cpp": COMPARES}, baseline={"solution.cpp": honest}, benchmark_command=None
+    )
+
+
+def test_a_context_header_that_decides_the_test_is_a_question_for_a_person(machine: Machine) -> None:
+    wrong = '#include "value.h"\nValue answer() { return {41}; }\n'
+    never = VALUE.replace("a.number != b.number", "false")
+    report = machine.judge(comparing(), {"solution.cpp": wrong, "include/value.h": never}).report
+    assert (report.verdict, report.witness) == (Verdict.PASSED, Witness.SEEN)
+    assert [(flag.code, flag.scope) for flag in report.flags] == [("context_changed", FlagScope.VERDICT)]
+    assert "include/value.h" in report.flags[0].detail
+
+
+def test_a_copy_of_a_context_header_is_fine(machine: Machine) -> None:
+    honest = '#include "value.h"\nValue answer() { return {42}; }\n'
+    report = machine.judge(comparing(), {"solution.cpp": honest, "include/value.h": VALUE.rstrip()}).report
+    assert (report.verdict, report.flags) == (Verdict.PASSED, [])
+
+
 def test_a_forged_profile_in_the_solution_times_nothing(machine: Machine) -> None:
     forged = '{"summary": {"application_duration_ms": 0.0001}}'
     report = machine.judge(compiled(), {"solution.cpp": HONEST, "profile.json": forged}).report
@@ -114,6 +149,55 @@ int answer() {
     assert report.verdict == Verdict.PASSED
     assert report.speedup is not None
     assert report.speedup < 0.5
+
+
+SNIFFS = """\
+#include "answer.h"
+#include <chrono>
+#include <fstream>
+#include <string>
+#include <thread>
+int answer() {
+    std::ifstream file("/proc/self/cmdline");
+    std::string words((std::istreambuf_iterator<char>(file)), {});
+    if (words.find("--perf") == std::string::npos) std::this_thread::sleep_for(std::chrono::milliseconds(600));
+    return 42;
+}
+"""
+WORKS = SNIFFS.replace('words.find("--perf") == std::string::npos', "true")
+NO_SLEEP = MAIN.replace("if (argc > 1) std::this_thread::sleep_for(std::chrono::milliseconds(5));", "(void)argv;")
+
+
+def timed(**changes: object) -> CommandProblem:
+    """A problem whose work takes 600 ms, with the time of the whole process."""
+    return compiled(**{"tests": {"test/main.cpp": NO_SLEEP}, "baseline": {"solution.cpp": WORKS}} | changes)
+
+
+def codes(machine: Machine, problem: CommandProblem, code: str) -> list[str]:
+    report = machine.judge(problem, {"solution.cpp": code}).report
+    assert report.verdict is Verdict.PASSED
+    return [flag.code for flag in report.flags]
+
+
+def test_work_skipped_under_the_benchmarks_command_waits_for_a_person(machine: Machine) -> None:
+    assert codes(machine, timed(), SNIFFS) == ["unchecked_speedup"]
+    assert codes(machine, timed(), WORKS + "// twin\n") == []
+
+
+def test_a_benchmark_that_is_the_test_leaves_nothing_to_skip(machine: Machine) -> None:
+    one_command = timed(benchmark_command="./test.out ")
+    report = machine.judge(one_command, {"solution.cpp": SNIFFS}).report
+    assert report.flags == []
+    assert report.speedup is not None
+    assert report.speedup < 2
+    assert all(one.work_checked for one in report.measurements)
+
+
+def test_an_honest_speedup_of_checked_work_waits_for_nobody(machine: Machine) -> None:
+    checked = timed(metadata={"releases": [], "podium": {"work_checked": True}})
+    assert codes(machine, checked, HONEST) == []
+    assert codes(machine, timed(benchmark_command="./test.out"), HONEST) == []
+    assert codes(machine, timed(), HONEST) == ["unchecked_speedup"]
 
 
 def test_leaving_the_benchmark_early_gives_no_speedup(machine: Machine) -> None:

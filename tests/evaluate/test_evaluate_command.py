@@ -247,3 +247,46 @@ def test_samples_that_this_machine_cannot_grade_make_the_result_incomplete(folde
     assert ran.status == 1
     assert ran.summary["total_problem_count"] == 1
     assert "a/1 sample 1 was not graded" in ran.stderr
+
+
+# ---- the tests' sources --------------------------------------------------------------------------------------------
+
+COMPILED: dict[str, Any] = {
+    "test_files": [{"path": "test/secret.txt", "content": "42\n"}],
+    "build_command": "cp test/secret.txt kept; cp solution.sh run",
+    "test_command": "sh run | cmp - kept",
+}
+"""A problem whose test needs its source only to build, like a compiled harness."""
+READS = "cat test/secret.txt 2>/dev/null || echo 41"
+
+
+def one_row(folder: Path, record: dict[str, Any], script: str, *options: str) -> dict[str, Any]:
+    problems, solutions = write_problems(folder, [record]), write_solutions(folder, [solution("a/1", script)])
+    ran = evaluate(folder, problems, "--solutions", solutions, "--out", folder / "g.jsonl", *options)
+    assert ran.status == 0
+    (row,) = rows_of(folder / "g.jsonl")
+    return row
+
+
+def test_a_run_sees_no_test_file_that_the_reference_does_without(folder: Path) -> None:
+    record = problem("a/1", podium={}, baseline_solution=solution("a/1", "echo 42"), **COMPILED)
+    row = one_row(folder, record, READS)
+    assert (row["podium"]["verdict"], row["podium"]["withheld"]) == ("test_failed", ["test/secret.txt"])
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"test_command": "cat test/secret.txt >/dev/null && sh run | cmp - kept"},
+        {"test_command": "cat */secret.txt >/dev/null && sh run | cmp - kept"},
+        {"benchmark_command": "cat */secret.txt >/dev/null"},
+        {"podium": {"build_only": []}},
+        {"baseline_solution": None},
+    ],
+    ids=["named by the test", "read by the test", "read by the benchmark", "the pack withholds none", "no reference"],
+)
+def test_a_run_sees_the_test_files_that_it_may_need(folder: Path, changes: dict[str, Any]) -> None:
+    usual = {"podium": {}, "baseline_solution": solution("a/1", "echo 42"), **COMPILED}
+    row = one_row(folder, problem("a/1", **usual | changes), READS, "--benchmark")
+    assert (row["podium"]["verdict"], row["podium"]["withheld"]) == ("passed", [])
+    assert [flag["code"] for flag in row["podium"]["flags"]] == []

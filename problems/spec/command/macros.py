@@ -14,9 +14,9 @@ _TRUTH = {"true": "1", "false": "0"}
 """What old C may say of them."""
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _BLANK = r"[ \t\f\v]"
-_HASH = rf"^{_BLANK}*(?:#|%:|\?\?=){_BLANK}*"
-_DEFINE = re.compile(rf"{_HASH}define{_BLANK}+(\w+)(.*)$", re.MULTILINE)
-_INCLUDE = re.compile(rf"{_HASH}(?:include|import)\w*{_BLANK}*[\"<]([^\">\n]+)", re.MULTILINE)
+HASH = rf"^{_BLANK}*(?:#|%:|\?\?=){_BLANK}*"
+_DEFINE = re.compile(rf"{HASH}define{_BLANK}+(\w+)(.*)$", re.MULTILINE)
+_INCLUDE = re.compile(rf"{HASH}(?:include|import)\w*{_BLANK}*[\"<]([^\">\n]+)", re.MULTILINE)
 
 
 def why_rewriting(files: Sequence[SourceFile]) -> str:
@@ -24,7 +24,7 @@ def why_rewriting(files: Sequence[SourceFile]) -> str:
 
     Looks at C and C++ files, and at whatever these include.
     """
-    texts = {file.path: _plain(file.content) for file in files if "define" in file.content or "include" in file.content}
+    texts = {file.path: plain(file.content) for file in files if "define" in file.content or "include" in file.content}
     included = {posixpath.basename(name) for text in texts.values() for name in _INCLUDE.findall(text)}
     for path, text in texts.items():
         if path.endswith(C_SUFFIXES) or posixpath.basename(path) in included:
@@ -34,8 +34,8 @@ def why_rewriting(files: Sequence[SourceFile]) -> str:
     return ""
 
 
-def _plain(text: str) -> str:
-    """The text with its lines spliced, and once more without comments: what looks like one may stand in a string."""
+def plain(text: str) -> str:
+    """C code with its lines spliced, and once more without comments: what looks like one may stand in a string."""
     spliced = re.sub(r"(?:\\|\?\?/)[ \t]*\r?\n", "", text)
     return f"{spliced}\n{_COMMENT.sub(' ', spliced)}"
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import BaseModel, BeforeValidator, Field, JsonValue, TypeAdapter, ValidationError, model_validator
 
 from problems.spec.case import Case
+from problems.spec.command.early_end import ending_early
 from problems.spec.command.metadata import CommandMetadata
 from problems.spec.command.skips import track_skip
 from problems.spec.command.timing_mode import ProcessTimingMode, TimingMode
@@ -15,8 +16,8 @@ from problems.spec.hardware import Hardware
 from problems.spec.kinds import Kind
 from problems.spec.podium_metadata import PodiumMetadata
 from problems.spec.profile import Profile
-from problems.spec.record import FileRole, ProblemFile, ProblemRecord
-from problems.spec.solution import Solution, SourceFile, TaggedSolution
+from problems.spec.record import FileRole, ProblemFile, ProblemRecord, TimedWork
+from problems.spec.solution import FileSolution, Solution, SourceFile, TaggedSolution
 
 PROBLEM_SCHEMA_VERSION = 2
 DEFAULT_COMPUTE_CAPABILITY = "8.0"
@@ -113,6 +114,33 @@ class CommandProblem(ProblemRecord):
     def _timeout_or(self, default_seconds: float) -> float:
         seconds = self.timeout_seconds
         return seconds if seconds is not None and math.isfinite(seconds) and seconds > 0 else default_seconds
+
+    @property
+    def times_its_test(self) -> bool:
+        return self.benchmark_command is None or self.benchmark_command.split() == self.test_command.split()
+
+    @property
+    def checks_timed_work(self) -> bool:
+        """Whether a timed run that ends with status 0 did its work: the benchmark says that it checks it, or the
+        process that is timed is a test."""
+        return self.podium.work_checked or (self.timing_mode.type == "process" and self.times_its_test)
+
+    @property
+    def timed_work(self) -> TimedWork | None:
+        if not self.benchmark_command:
+            return None
+        if self.timing_mode.type == "custom":
+            return TimedWork.SELF_REPORTED
+        return TimedWork.CHECKED if self.checks_timed_work else TimedWork.UNCHECKED
+
+    @property
+    def has_separate_harness(self) -> bool:
+        return self.podium.harness == "separate"
+
+    @property
+    def ending_early(self) -> FileSolution | None:
+        baseline = self.baseline_solution
+        return ending_early(baseline) if self.has_separate_harness and isinstance(baseline, FileSolution) else None
 
     @property
     def reference(self) -> Solution | None:

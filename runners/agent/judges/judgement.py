@@ -47,6 +47,8 @@ class Assignment:
     """Files withheld from runs."""
     try_withholding: tuple[str, ...] = ()
     """Used by verification: the judge reports whether the solution also passes without these files."""
+    withhold_unneeded: bool = False
+    """Used without a site: the test files are withheld from runs if the reference passes without all of them."""
     needs_baseline: bool = True
     image: str = ""
     """Image by digest or id for the docker sandbox, as `NodeEnvironment.image_for` gives it."""
@@ -117,7 +119,8 @@ class Judgement:
     profile: bytes | None = None
     """The profiler's own report."""
     withheld: list[str] | None = None
-    """Set by verification: the files without which the solution still passes."""
+    """With `try_withholding`, the files without which the solution still passes. With `withhold_unneeded`, the files
+    that runs did not see because the reference passes without them."""
     texts: Texts = field(default_factory=Texts)
 
     def ended(self, verdict: Verdict, reason: str) -> "Judgement":

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from runners.agent.ground import native
 from runners.agent.ground.errors import ProfilerUnavailable
+from runners.agent.ground.homes import why_private
 from runners.agent.ground.native import Recipe, default_cache_directory
 
 NATIVE = Path(__file__).parent / "native"
@@ -73,6 +74,8 @@ def find_or_build() -> Library:
     path = Path(prebuilt).resolve()
     if not path.is_file():
         raise ProfilerUnavailable(f"PODIUM_CUPTI_LIBRARY names {prebuilt}, which is not a file: mend or unset it")
+    if why := why_private(path.parent):
+        raise ProfilerUnavailable(f"PODIUM_CUPTI_LIBRARY: {why}: move the library to a folder of its own")
     return Library(path, f"cupti ({path.name} {hashlib.sha256(path.read_bytes()).hexdigest()[:8]})")
 
 

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from runners.agent.ground.errors import ProfilerUnavailable
+from runners.agent.ground.homes import why_private
 from runners.agent.profilers.cupti_library import DRIVER_SIGNS
 
 STANDARD_HOME = Path("/opt/nvidia/nsight-compute")
@@ -50,6 +51,8 @@ def ask(program: Path) -> NcuTool:
     if version is None:
         raise ProfilerUnavailable(f"the profiler ncu cannot run here: `{program} --version` prints no version: {MEND}")
     real = _real(program, version[1])
+    if why := why_private(real.parent):
+        raise ProfilerUnavailable(f"the profiler ncu cannot run here: {why}: {MEND}")
     options = re.findall(r"--[a-z][a-z0-9-]+", _answer(program, "--help"))
     return NcuTool(real, real.parent, version[1], frozenset(options))
 

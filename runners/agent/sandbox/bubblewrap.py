@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 from threading import Event
 
 from runners.agent.ground.errors import SandboxFault, SandboxUnavailable
+from runners.agent.ground.homes import why_private
 from runners.agent.ground.native import default_cache_directory
 from runners.agent.sandbox.cages import Cage, MemoryLimit, choose_memory_limit
 from runners.agent.sandbox.gpu import CACHE, find_driver_libraries, gpu_arguments, gpu_environment
@@ -41,6 +42,10 @@ This machine does not let bubblewrap make user namespaces. Mend it with one of:
   sudo sysctl -w user.max_user_namespaces=15000                     (where it is 0)
 or, for code that you trust, name the sandbox that confines little: `unconfined`.
 bubblewrap said: {complaint}"""
+
+HOW_TO_MOVE = (
+    "Install Python and the NVIDIA driver's libraries in folders of their own, or name another Python: PODIUM_PYTHON"
+)
 
 
 def find_bwrap() -> Path | None:
@@ -113,11 +118,14 @@ class BubblewrapSandbox(Sandbox):
         self._supervisor = build(cache_dir)
         self._toolchains = find_toolchains()
         self._driver = find_driver_libraries()
-        self._system = system_arguments()
+        for folder in (*self._toolchains.folders, *self._driver.folders):
+            if why := why_private(folder):
+                raise SandboxUnavailable(f"bubblewrap would have to show {folder} to jobs, but {why}. {HOW_TO_MOVE}")
+        self._system = [*system_arguments(), *link_arguments(self._toolchains.links)]
         self._shown = [
             Shown(stage_etc(cache_dir), "/etc"),
             Shown(self._supervisor.parent, HOME),
-            *(Shown(folder, str(folder)) for folder in self._toolchains.folders),
+            *(Shown(path, str(path)) for path in (*self._toolchains.folders, *self._toolchains.programs)),
         ]
         self._try()
 
@@ -207,6 +215,11 @@ def system_arguments() -> list[str]:
         elif folder.is_dir():
             arguments += ["--ro-bind", str(folder), str(folder)]
     return arguments
+
+
+def link_arguments(links: Sequence[Path]) -> list[str]:
+    """Arguments for symbolic links that stand outside all shown folders."""
+    return [word for link in links for word in ("--symlink", str(link.readlink()), str(link))]
 
 
 def enter(supervisor: Path, identity: Identity, cage: Cage, sources: Sequence[str] = ()) -> list[str]:

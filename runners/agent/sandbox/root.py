@@ -1,5 +1,6 @@
 """The private root of a sandbox, built from a list: system folders, a minimal /etc and the toolchains outside /usr."""
 
+import logging
 import os
 import shutil
 import sys
@@ -8,6 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from runners.agent.ground.atomic import write_atomically
+from runners.agent.ground.homes import why_private
+
+logger = logging.getLogger("podium.sandbox")
 
 SYSTEM_FOLDERS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 TOOLS = ("g++", "gcc", "clang++", "nvcc", "ccache", "cmake", "make", "ninja")
@@ -23,39 +27,67 @@ ETC_FILES = {
 
 @dataclass(frozen=True)
 class Toolchains:
-    """Folders to show read-only, where they stand, and the search path that finds their programs first."""
+    """What of this machine's tools to show read-only, each at its own path."""
 
     folders: tuple[Path, ...]
+    programs: tuple[Path, ...] = ()
+    """Programs that are shown without the folder in which they lie."""
+    links: tuple[Path, ...] = ()
+    """Symbolic links through which a program is found and that lie in no shown folder."""
     search_path: tuple[str, ...] = field(default=BASE_PATH)
 
 
 def interpreter() -> Path:
     """The Python that problems run under: PODIUM_PYTHON, else the agent's own, whose packages they may use."""
-    return Path(os.environ.get("PODIUM_PYTHON") or sys.executable)
+    return Path(os.environ.get("PODIUM_PYTHON") or sys.executable).absolute()
 
 
 def find_toolchains() -> Toolchains:
-    """This machine's tools outside /usr, including Python's folders."""
-    python = interpreter()
-    folders = set(_python_folders(python))
-    programs = [python.parent]
-    for tool in TOOLS:
-        found = shutil.which(tool)
-        if found is None:
-            continue
-        if str(Path(found).parent) not in BASE_PATH:  # NVIDIA's packages put nvcc into /usr/local/cuda/bin
-            programs.append(Path(found).parent)
-        if not _in_system(Path(found).resolve()):
-            folders.add(Path(found).resolve().parent.parent)
-    outside = sorted(folder for folder in folders if not _in_system(folder))
-    return Toolchains(tuple(_outermost(outside)), tuple(dict.fromkeys([*map(str, programs), *BASE_PATH])))
+    """This machine's tools outside /usr, including Python's folders.
+
+    A tool is shown with its installation, the folder above its `bin`. If that is a person's folder, only the program
+    is shown. Python is always shown with its installation.
+    """
+    found = [interpreter(), *(Path(place).absolute() for tool in TOOLS if (place := shutil.which(tool)))]
+    real = [program.resolve() for program in found[1:] if not _in_system(program.resolve())]
+    installations = {program: folder for program in real if (folder := _installation(program))}
+    folders = [*_python_folders(found[0]), *installations.values()]
+    shown = _outermost(sorted({folder for folder in folders if not _in_system(folder)}))
+    programs = sorted({program for program in real if program not in installations and not _beneath(program, shown)})
+    for program in programs:
+        logger.warning(
+            "Jobs see %s and nothing else of its folder, which may hold private files. If it needs other files, install"
+            " it under a folder of its own.", program,
+        )  # fmt: skip
+    links = [link for program in found for link in _links(program) if not (_in_system(link) or _beneath(link, shown))]
+    ahead = [str(program.parent) for program in found]
+    first, others = ahead[0], [folder for folder in ahead[1:] if folder not in BASE_PATH]
+    return Toolchains(
+        tuple(shown), tuple(programs), tuple(dict.fromkeys(links)), tuple(dict.fromkeys([first, *others, *BASE_PATH]))
+    )
+
+
+def _installation(program: Path) -> Path | None:
+    """The folder of a program's installation; None if there is none that jobs may see whole."""
+    folder = program.parent.parent
+    return folder if program.parent.name == "bin" and not why_private(folder) else None
 
 
 def _python_folders(python: Path) -> list[Path]:
     """The environment of an interpreter and the installation behind it."""
     if python == Path(sys.executable):
         return [Path(sys.prefix), Path(sys.base_prefix)]
-    return [python.parent.parent, python.resolve().parent.parent]
+    environment, installation = python.parent.parent, python.resolve().parent.parent
+    return [environment, installation] if (environment / "pyvenv.cfg").is_file() else [installation]
+
+
+def _links(program: Path) -> list[Path]:
+    """The symbolic links from a program's name to the program itself."""
+    links = []
+    while program.is_symlink() and program not in links:
+        links.append(program)
+        program = Path(os.path.normpath(program.parent / program.readlink()))
+    return links
 
 
 def _in_system(path: Path) -> bool:
@@ -64,6 +96,10 @@ def _in_system(path: Path) -> bool:
 
 def _outermost(folders: list[Path]) -> list[Path]:
     return [folder for folder in folders if not any(other in folder.parents for other in folders)]
+
+
+def _beneath(path: Path, folders: list[Path]) -> bool:
+    return any(path.is_relative_to(folder) for folder in folders)
 
 
 def stage_etc(cache_dir: Path) -> Path:

@@ -1,11 +1,28 @@
-"""Flags a solution's time if it contradicts the observations made outside its process."""
+"""Flags what a person should review: times that observations contradict or that nothing checks, and changed tests."""
+
+from collections.abc import Sequence
 
 from problems.spec.command.problem import CommandProblem
+from problems.spec.command.relied_on import changed_context
+from problems.spec.solution import SourceFile
 from runners.agent.judges.command import floors, outside_bounds
 from runners.agent.judges.command.outside_bounds import INTERPRETED_START_NOISE_MS, START_NOISE_MS
 from runners.agent.judges.command.timing import Timed
 from runners.agent.judges.judgement import Finding
-from runners.wire.protocol import Peaks
+from runners.wire.protocol import Clock, FlagScope, Peaks
+
+UNCHECKED_SPEEDUP = 3.0
+"""A larger speedup of a benchmark that does not check its work waits for a person."""
+
+
+def context_findings(problem: CommandProblem, files: Sequence[SourceFile]) -> list[Finding]:
+    """A flag of the verdict if the solution changed context files on which the tests rely."""
+    changed = changed_context(problem, files)
+    if not changed:
+        return []
+    words = "; ".join(f"{path}: {why}" for path, why in changed.items())
+    detail = f"The solution changed context files that may decide the test. {words}."
+    return [Finding("context_changed", detail, FlagScope.VERDICT)]
 
 
 def findings_of(problem: CommandProblem, timed: Timed, peaks: Peaks) -> list[Finding]:
@@ -17,12 +34,28 @@ def findings_of(problem: CommandProblem, timed: Timed, peaks: Peaks) -> list[Fin
         problem.timing_mode,
         candidate,
         timed.baseline.observed if timed.baseline else None,
-        work_checked=problem.podium.work_checked,
+        work_checked=problem.checks_timed_work,
         plain_wall_ms=timed.plain_wall_ms,
         start_noise_ms=INTERPRETED_START_NOISE_MS if problem.language == "python" else START_NOISE_MS,
     )
     floor = floors.below_floor(problem, problem.podium.case, candidate.time_ms, peaks)
     return [*bounds, *([floor] if floor else []), *_throttled(timed)]
+
+
+def unchecked_findings(problem: CommandProblem, timed: Timed) -> list[Finding]:
+    """A flag of a large speedup if nothing checks that the timed runs did their work.
+
+    The command of the benchmark tells the solution that it is timed, so it may do less work than in the test.
+    """
+    own_ms, reference_ms = timed.candidate.median_ms, timed.baseline.median_ms if timed.baseline else None
+    if problem.checks_timed_work or timed.timer.clock is Clock.SELF or timed.candidate.failed:
+        return []
+    if not own_ms or not reference_ms or reference_ms <= UNCHECKED_SPEEDUP * own_ms:
+        return []
+    words = (
+        f"{reference_ms / own_ms:.3g} times as fast as the reference, and nothing checks that the timed runs worked."
+    )
+    return [Finding("unchecked_speedup", words)]
 
 
 def _throttled(timed: Timed) -> list[Finding]:

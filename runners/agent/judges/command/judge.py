@@ -7,7 +7,7 @@ from runners.agent.job.build_cache import Build
 from runners.agent.job.environment import NodeEnvironment
 from runners.agent.judges.command.benchmark import BenchmarkRun, benchmark
 from runners.agent.judges.command.build import build, build_seconds, why_out_of_time
-from runners.agent.judges.command.findings import findings_of
+from runners.agent.judges.command.findings import context_findings, findings_of, unchecked_findings
 from runners.agent.judges.command.measurements import measurements_of, witness_of
 from runners.agent.judges.command.references import References, missing_names
 from runners.agent.judges.command.subject import Subject
@@ -47,7 +47,11 @@ class CommandJudge:
         if assignment.stage is Stage.BUILD or not subject.test_command:
             return found
         product = found.build.product if found.build else assignment.product or EMPTY
+        if assignment.withhold_unneeded:
+            found.withheld = self._unneeded(subject, timer, progress)
+            subject = subject.withholding(found.withheld)
         if self._tests(subject, product, found, progress):
+            found.findings += context_findings(subject.problem, subject.files)
             self._times(assignment, subject, product, timer, found, progress)
         return found
 
@@ -107,6 +111,7 @@ class CommandJudge:
             progress.tell(StageEntered(BENCHMARKING))
             _note(found, subject, timed := self._timed(assignment, subject, product, timer, progress))
             found.findings += findings_of(subject.problem, timed, self._environment.peaks(found.device))
+            found.findings += unchecked_findings(subject.problem, timed)
         if assignment.try_withholding:
             found.withheld = self._withheld(assignment, subject, product, timer, progress)
 
@@ -136,6 +141,14 @@ class CommandJudge:
         peaks = self._environment.peaks(subject.place.device)
         return tuple(one.detail for one in findings_of(subject.problem, timed, peaks))
 
+    def _unneeded(self, subject: Subject, timer: Timer | None, progress: Progress) -> list[str]:
+        """The test files if the reference passes test and benchmark without all of them, else none."""
+        tried = _may_be_unneeded(subject)
+        bare = subject.withholding(tried).reference if tried else None
+        if bare is None or not self._references.prepare(bare, progress).passed:
+            return []
+        return tried if timer is None or self._stopwatch.runs(bare, timer, progress) else []
+
     def _withheld(
         self, assignment: Assignment, subject: Subject, product: bytes, timer: Timer | None, progress: Progress
     ) -> list[str]:
@@ -155,6 +168,14 @@ def _timer(assignment: Assignment, subject: Subject) -> Timer | None:
     if assignment.is_trial:
         return None
     return timer_for(subject.problem, assignment.timed_modes, assignment.profiler)
+
+
+def _may_be_unneeded(subject: Subject) -> list[str]:
+    """The test files, if it is worth a try to run without them: something was built, and no command names one."""
+    problem, paths = subject.problem, subject.problem.may_withhold
+    commands = f"{problem.test_command} {problem.benchmark_command or ''}"
+    worth_a_try = problem.build_command and problem.withheld is None and not any(path in commands for path in paths)
+    return paths if worth_a_try else []
 
 
 def _has_timer(assignment: Assignment, subject: Subject) -> bool:

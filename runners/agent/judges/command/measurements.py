@@ -49,7 +49,7 @@ def _measurement(
         ci_high_ms=high,
         runs_ms=list(times),
         clock=timed.timer.clock,
-        work_checked=problem.podium.work_checked,
+        work_checked=problem.checks_timed_work,
         witness=witness,
         device=series.device.facts if series.device else {},
     )

@@ -1,4 +1,4 @@
-"""Compares a profiled time, which is a claim made in the contestant's process, with observations made outside.
+"""Compares a profiled or printed time, a claim made in the contestant's process, with observations made outside.
 
 A contradiction becomes a flag. The pass counts, but the time does not rank until a person has decided. The rules
 compare with the problem's own reference under the same harness, so that a harness's oddities affect both alike.
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from problems.formats.compute_eval.timing import AnyTimingMode, chosen
-from problems.spec.command.timing_mode import RegionTimingMode, times_by_wall_clock
+from problems.spec.command.timing_mode import CustomTimingMode, RegionTimingMode, times_by_wall_clock
 from runners.agent.devices.record import DeviceRecord
 from runners.agent.judges.judgement import Finding
 from runners.agent.profilers.facts import ProfileFacts, RangeFacts
@@ -72,6 +72,8 @@ def findings(
     start_noise_ms: float = START_NOISE_MS,
 ) -> list[Finding]:
     """Flags of the candidate's time. `plain_wall_ms` is the wall time of a run without the profiler."""
+    if isinstance(mode, CustomTimingMode):
+        return list(_printed(candidate, reference, start_noise_ms))
     if candidate.facts is None:
         return []
     found = list(_alone(mode, candidate.facts))
@@ -83,7 +85,8 @@ def findings(
         if candidate.time_ms < reference.time_ms and _is_crowded(candidate, reference):
             found += _moved_to_the_host(candidate, reference, start_noise_ms)
         elif candidate.time_ms < reference.time_ms:
-            found += _not_seen(candidate, reference, _timed(mode, reference.facts), start_noise_ms)
+            theirs = _timed(mode, reference.facts)
+            found += _not_seen(candidate, reference, max(0.0, theirs.wall_ms - theirs.busy_ms), start_noise_ms)
     return found
 
 
@@ -178,9 +181,18 @@ def _by_the_clock(
         )
 
 
-def _not_seen(candidate: Observed, reference: Observed, theirs: _Timed, start_noise_ms: float) -> Iterator[Finding]:
-    """Flags a saving that the wall time of the whole run does not show."""
-    hidden_ms = max(0.0, theirs.wall_ms - theirs.busy_ms)
+def _printed(candidate: Observed, reference: Observed | None, start_noise_ms: float) -> Iterator[Finding]:
+    """Flags a printed time that the node's clock contradicts, unless the reference's own is as odd."""
+    is_odd = reference is not None and reference.time_ms > reference.wall_ms + CLOCK_MS
+    if candidate.time_ms > candidate.wall_ms + CLOCK_MS and not is_odd:
+        words = f"{candidate.time_ms:.4g} ms were printed, but the whole run took {candidate.wall_ms:.4g} ms."
+        yield Finding("longer_than_the_run", words)
+    if reference is not None and candidate.time_ms < reference.time_ms:
+        yield from _not_seen(candidate, reference, 0.0, start_noise_ms)
+
+
+def _not_seen(candidate: Observed, reference: Observed, hidden_ms: float, start_noise_ms: float) -> Iterator[Finding]:
+    """Flags a saving that the wall time of the whole run does not show. `hidden_ms` of it may stay unseen."""
     saved_ms = reference.time_ms - candidate.time_ms
     seen_ms = reference.wall_ms - candidate.wall_ms
     slack_ms = start_noise_ms + NOISE_SHARE * reference.wall_ms + hidden_ms

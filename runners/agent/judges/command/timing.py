@@ -214,6 +214,11 @@ class Stopwatch:
             plain_wall_ms=plain_wall_ms,
         )
 
+    def runs(self, reference: Subject, timer: Timer, progress: Progress) -> bool:
+        """Whether the benchmark of a reference that passes its test succeeds, too. The next `quick` times share it."""
+        known = self._passing(reference, progress)
+        return known is not None and not self._baseline(known, timer, progress, Seats.BESIDE).series.failed
+
     def _one(
         self, subject: Subject, product: bytes, timer: Timer, progress: Progress, seats: Seats = Seats.BESIDE
     ) -> Series:
