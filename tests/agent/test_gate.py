@@ -204,6 +204,21 @@ def test_a_program_over_its_limit_is_cancelled_and_one_that_only_waits_is_not(po
     assert gate.timed_out
 
 
+def test_time_for_which_the_agent_stood_still_is_not_the_program_s(porter: Porter, tmp_path: Path) -> None:
+    clock = Clock()
+    gate = gate_at(tmp_path, porter, limit_seconds=5.0, clock_ns=clock)
+    with gate.attended():
+        clock.pass_seconds(9.0)
+        assert not gate.cancelled.wait(0.3)
+
+        def has_timed_out() -> bool:
+            clock.pass_seconds(0.5)
+            return gate.cancelled.wait(0.1)
+
+        assert until(has_timed_out)
+    assert gate.timed_out
+
+
 def test_a_program_that_cuts_the_page_short_harms_nobody(porter: Porter, tmp_path: Path) -> None:
     with playing(tmp_path / "own", porter) as player:
         player.ask()

@@ -111,6 +111,7 @@ REPORT = {
     "cancelled": False,
     "wall_ms": 1.5,
     "cpu_ms": 1.0,
+    "stalled_ms": 0.0,
     "max_rss_bytes": 4096,
     "witness": "seen",
     "witness_detail": "",

@@ -20,6 +20,7 @@ from typing import Protocol
 
 from runners.agent.devices.porter import Porter, PorterFailed
 from runners.agent.devices.record import DeviceRecord
+from runners.agent.ground.clock import TickClock
 
 PAGE = struct.Struct("=IIIIQIIII")
 """struct GatePage: open, waiting, in_progress, unsettled, last_use_ns, starts_wanted, _granted, _done, never_stops."""
@@ -173,9 +174,10 @@ class Gate:
             self._opened_ns = None
 
     def _look_at_the_clock(self) -> None:
-        started_ns = self.clock_ns()
+        own_time = TickClock(lambda: self.clock_ns() / 1e9 - self.waited_seconds)
+        started = own_time.now()
         while not self._done.wait(CLOCK_SECONDS):
-            if (self.clock_ns() - started_ns) / 1e9 - self.waited_seconds > self.limit_seconds:
+            if own_time.now() - started > self.limit_seconds:
                 self.timed_out = True
                 self.cancelled.set()
                 return

@@ -89,6 +89,8 @@ class Outcome:
     peak_memory_bytes: int
     witness: Witness
     witness_detail: str = ""
+    stalled_ms: float = 0.0
+    """Time for which the sandbox stood still while the command ran, as in a paused container."""
 
     @property
     def succeeded(self) -> bool:
@@ -123,7 +125,10 @@ class Running:
         self._stopped.set()
 
     def wait(self) -> Outcome:
-        """Wait until no process of the command is left. Raises SandboxFault if the sandbox itself failed."""
+        """Wait until no process of the command is left.
+
+        Raises SandboxFault if the sandbox itself failed, or was killed or stopped from outside.
+        """
         return self._outcome.result()
 
     def __enter__(self) -> Self:

@@ -57,6 +57,8 @@ class Orders:
     """Path in the sandbox of the socket where the supervisor fetches the channel; empty if it inherits it."""
     inherit_environment: bool = False
     owns_everyone: bool = True
+    exposed: bool = False
+    """Whether the command can kill its supervisor, so that a supervisor that vanishes is no fault of this machine."""
     processes: int = 0
     linger: bool = False
     nonce: str = field(default_factory=lambda: secrets.token_hex(16))
@@ -110,6 +112,7 @@ class SupervisorReport:
     cancelled: bool
     wall_ms: float
     cpu_ms: float
+    stalled_ms: float
     max_rss_bytes: int
     witness: Witness
     witness_detail: str

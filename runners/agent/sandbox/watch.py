@@ -3,7 +3,6 @@
 import os
 import selectors
 import signal
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -11,20 +10,23 @@ from pathlib import Path
 from threading import Event
 from typing import Protocol
 
+from runners.agent.ground.clock import TickClock
 from runners.agent.ground.errors import SandboxFault
-from runners.agent.sandbox.cages import Cage
+from runners.agent.sandbox.cages import Cage, UsageReading
 from runners.agent.sandbox.output import Output
 from runners.agent.sandbox.policy import Command, Outcome
 from runners.agent.sandbox.supervisor import Orders, SupervisorReport
 from runners.wire.protocol import Witness
 
 START_SECONDS = 30.0
-GRACE_SECONDS = 3.0
-"""Maximum time for the supervisor to end a command before the agent does."""
+GRACE_SECONDS = 10.0
+"""Maximum time for the supervisor to end a command and report. Its own patience with dying processes is 5 s."""
 TICK_SECONDS = 0.05
 DRAIN_SECONDS = 0.3
 WORKSPACE_SECONDS = 0.25
 MANY_FILES = 200_000
+NEARLY = 0.9
+"""Share of the memory limit above which a supervisor that vanished together with its cage was killed for memory."""
 SETUP_FAILED = 125
 """Exit status of a supervisor that could not start the command."""
 
@@ -65,7 +67,10 @@ class Received:
 
 
 def attend(handle: Handle, orders: Orders, cage: Cage, stopped: Event) -> Outcome:
-    """Run to the end, or until `stopped` is set. Raises SandboxFault if the sandbox never came up."""
+    """Run to the end, or until `stopped` is set.
+
+    Raises SandboxFault if the sandbox never came up, or if it or this machine stopped before the command's own end.
+    """
     watch = CommandWatch(handle, orders, cage, stopped)
     try:
         watch.attend()
@@ -77,8 +82,11 @@ def attend(handle: Handle, orders: Orders, cage: Cage, stopped: Event) -> Outcom
 class CommandWatch:
     """The agent's side of one command: its clock, its bounds and its output."""
 
-    def __init__(self, handle: Handle, orders: Orders, cage: Cage, stopped: Event) -> None:
+    def __init__(
+        self, handle: Handle, orders: Orders, cage: Cage, stopped: Event, clock: TickClock | None = None
+    ) -> None:
         self._handle = handle
+        self._clock = clock or TickClock()
         self._stopped = stopped
         self._orders = orders
         self._command: Command = orders.command
@@ -86,8 +94,8 @@ class CommandWatch:
         self._output = Output(orders.nonce, self._command.limits.output_bytes, self._command.on_output)
         self._reason = ""
         self._status = 0
-        self._cancelled = self._memory_exceeded = self._overdue = False
-        self._began = time.monotonic()
+        self._cancelled = self._memory_exceeded = self._workspace_exceeded = self._overdue = False
+        self._began = self._clock.now()
         self._deadline = self._began + START_SECONDS
         self._next_look = self._began + WORKSPACE_SECONDS
 
@@ -107,9 +115,9 @@ class CommandWatch:
                 self._take(self._handle.receive(key.fd), selector, key.fd)
             self._check()
             if ended_at is None and self._handle.has_ended():
-                ended_at = time.monotonic()
+                ended_at = self._clock.now()
             # Some descendant may hold the pipes open although its supervisor is gone.
-            if ended_at is not None and time.monotonic() > ended_at + DRAIN_SECONDS:
+            if ended_at is not None and self._clock.now() > ended_at + DRAIN_SECONDS:
                 return
 
     def _take(self, received: Received, selector: selectors.BaseSelector, file: int) -> None:
@@ -124,55 +132,57 @@ class CommandWatch:
         waiting = not self._output.started
         self._output.add_stdout(chunk)
         if waiting and self._output.started:
-            self._deadline = time.monotonic() + self._command.limits.longest_seconds + GRACE_SECONDS
+            self._deadline = self._clock.now() + self._command.limits.longest_seconds + GRACE_SECONDS
             self._cage.attach(self._handle.pid)
         if self._orders.linger and chunk.endswith(b"}\n") and self._output.report()[0] is not None:
             self._cage.exceeded()  # a last look before the group goes with its supervisor
             self._handle.hang_up()
 
     def _check(self) -> None:
-        now = time.monotonic()
+        now = self._clock.now()
         if not self._cancelled and (self._stopped.is_set() or self._command.cancelled.is_set()):
             self._cancelled = True
             self._deadline = now + 1.0
             self._handle.hang_up()
         if now > self._deadline:
             self._overdue = True
-            self._kill("the supervisor did not end the command in time")
+            self._kill()
         if not self._memory_exceeded and self._cage.exceeded():
             self._memory_exceeded = True
             if self._cage.kills_by_hand:
-                self._kill("the command's memory passed its limit")
+                self._reason = "the command's memory passed its limit"
+                self._kill()
         if now > self._next_look:
             self._look_at_workspace()
 
     def _look_at_workspace(self) -> None:
-        began = time.monotonic()
+        began = self._clock.now()
         limit = self._command.limits.workspace_bytes
         if not workspace_within(self._command.workspace, limit):
-            self._kill(f"the workspace grew past its limit of {limit} bytes")
+            self._workspace_exceeded = True
+            self._reason = f"the workspace grew past its limit of {limit} bytes"
+            self._kill()
         # A large workspace is looked at less often, so that looking stays a small part of the time.
-        now = time.monotonic()
+        now = self._clock.now()
         self._next_look = now + max(WORKSPACE_SECONDS, 20 * (now - began))
 
-    def _kill(self, reason: str) -> None:
-        self._reason = self._reason or reason
+    def _kill(self) -> None:
         self._handle.kill()
         self._cage.kill()
 
     def end(self) -> None:
         """End all processes of the command."""
-        self._handle.kill()
-        self._cage.kill()
+        self._kill()
         self._status = self._handle.close()
 
     def outcome(self) -> Outcome:
+        """The command's outcome. Raises SandboxFault if its end was not the command's own doing nor a limit's."""
         reading = self._cage.close()
         report, size = self._output.report()
-        if report is None and not (self._output.started or self._cancelled):
-            raise SandboxFault(self._explain("the sandbox did not start"))
-        if report is None and self._status == SETUP_FAILED:
-            raise SandboxFault(self._explain("the supervisor could not start the command"))
+        memory_exceeded = self._memory_exceeded or reading.exceeded or (report is None and self._was_full(reading))
+        fault = self._fault(report, by_limit=memory_exceeded or self._workspace_exceeded)
+        if fault:
+            raise SandboxFault(fault)
         stdout, cut_out = self._output.stdout.text(size)
         stderr, cut_err = self._output.stderr.text()
         note = f"\n[podium] {self._reason}\n" if self._reason else ""
@@ -180,36 +190,64 @@ class CommandWatch:
         return Outcome(
             exit_code=seen.exit_code,
             signal=seen.signal,
-            timed_out=seen.timed_out or (self._overdue and not self._cancelled),
-            memory_exceeded=self._memory_exceeded or reading.exceeded,
+            timed_out=seen.timed_out,
+            memory_exceeded=memory_exceeded,
             cancelled=self._cancelled,
             stdout=stdout,
             stderr=stderr + note,
             truncated=cut_out or cut_err,
             wall_ms=seen.wall_ms,
             cpu_ms=seen.cpu_ms,
+            stalled_ms=seen.stalled_ms,
             peak_memory_bytes=max(reading.peak_bytes, seen.max_rss_bytes),
             witness=seen.witness,
             witness_detail=seen.witness_detail,
         )
+
+    def _was_full(self, reading: UsageReading) -> bool:
+        """Whether the kernel may have killed for memory without a trace, because the cage vanished with its last
+        process."""
+        return self._cage.vanishes and reading.peak_bytes >= NEARLY * self._command.limits.memory_bytes
+
+    def _fault(self, report: SupervisorReport | None, *, by_limit: bool) -> str:
+        """The reason why the end says nothing about the command; empty if it is the command's own or a limit's."""
+        if report is None and not (self._output.started or self._cancelled):
+            return self._explain("the sandbox did not start")
+        if report is None and self._status == SETUP_FAILED:
+            return self._explain("the supervisor could not start the command")
+        if by_limit or self._cancelled:
+            return ""
+        if report is not None:
+            return _stalled(report)
+        if self._orders.exposed:
+            return ""
+        return self._explain("the supervisor stood still" if self._overdue else "the supervisor was killed from outside")
 
     def _explain(self, what: str) -> str:
         said = self._output.stderr.text()[0].strip()[-1000:]
         return f"{what} (status {self._status}): {said or self._reason or 'it said nothing'}"
 
     def _unreported(self) -> SupervisorReport:
-        """The report on a supervisor that died before its report. Only the command or the agent can have killed it."""
+        """The report on a supervisor that ended before its report: by a limit, on request, or killed by its command."""
         return SupervisorReport(
             exit_code=None,
             signal=signal.SIGKILL,
-            timed_out=False,
+            timed_out=self._overdue and not self._cancelled,
             cancelled=False,
-            wall_ms=(time.monotonic() - self._began) * 1000,
+            wall_ms=(self._clock.now() - self._began) * 1000,
             cpu_ms=0.0,
+            stalled_ms=0.0,
             max_rss_bytes=0,
             witness=Witness.CONTRADICTED,
             witness_detail="the supervisor was killed before it could report",
         )
+
+
+def _stalled(report: SupervisorReport) -> str:
+    """A failure while the machine stood still may be due to that; a success is one all the same."""
+    if not report.stalled_ms or (report.exit_code == 0 and not report.timed_out):
+        return ""
+    return f"the machine or its container stood still for {report.stalled_ms / 1e3:.1f} s while the command ran"
 
 
 def workspace_within(folder: Path, limit_bytes: int) -> bool:

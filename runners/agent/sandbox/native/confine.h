@@ -40,6 +40,17 @@ constexpr int kDenied[] = {
     447 /* memfd_secret */, 467 /* open_tree_attr */,
 };
 
+// Calls that slow or bound the process that they name. Linux allows them between processes of one user, so that without
+// a rule the command could have its supervisor killed by a limit or starved, which looks like a fault of this machine.
+struct NamingCall {
+    int number, argument;
+};
+constexpr NamingCall kNamingCalls[] = {
+    {SYS_prlimit64, 0},     {SYS_sched_setparam, 0}, {SYS_sched_setscheduler, 0}, {SYS_sched_setattr, 0},
+    {SYS_sched_setaffinity, 0}, {SYS_setpriority, 1},    {SYS_ioprio_set, 1},
+};
+constexpr unsigned kPriorityOfUser = 2, kIoPriorityOfUser = 3;  // PRIO_USER, IOPRIO_WHO_USER: all processes of a user
+
 // Answered as if the kernel were too old, so that libraries take their older way.
 constexpr int kAbsent[] = {435 /* clone3 */, 425 /* io_uring_setup */, 426 /* io_uring_enter */, 427 /* io_uring_register */};
 
@@ -66,7 +77,7 @@ struct Filter {
     }
 };
 
-inline Filter build_filter() {
+inline Filter build_filter(pid_t supervisor) {
     Filter filter;
     filter.load(offsetof(seccomp_data, arch));
     filter.jump(BPF_JMP | BPF_JEQ | BPF_K, kArchitecture, 1, 0);
@@ -81,12 +92,16 @@ inline Filter build_filter() {
     filter.refuse_argument(SYS_clone, 0, BPF_JSET, kForbiddenCloneFlags, true, EPERM);
     filter.refuse_argument(SYS_prctl, 0, BPF_JEQ, PR_SET_SECCOMP, true, EPERM);
     filter.refuse_argument(SYS_socket, 0, BPF_JEQ, AF_UNIX, false, EACCES);
+    for (const NamingCall& call : kNamingCalls)
+        filter.refuse_argument(call.number, call.argument, BPF_JEQ, static_cast<unsigned>(supervisor), true, EPERM);
+    filter.refuse_argument(SYS_setpriority, 0, BPF_JEQ, kPriorityOfUser, true, EPERM);
+    filter.refuse_argument(SYS_ioprio_set, 0, BPF_JEQ, kIoPriorityOfUser, true, EPERM);
     filter.answer(SECCOMP_RET_ALLOW);
     return filter;
 }
 
-inline bool install_filter() {
-    Filter filter = build_filter();
+inline bool install_filter(pid_t supervisor) {
+    Filter filter = build_filter(supervisor);
     sock_fprog program{static_cast<unsigned short>(filter.code.size()), filter.code.data()};
     return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }

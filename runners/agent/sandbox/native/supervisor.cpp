@@ -143,7 +143,7 @@ static void step_back(long niceness) {
     char* arguments[] = {name, flag, orders.command.data(), nullptr};
     std::vector<char*> variables = pointers(environment);
     Started started{now_ms(), 0};
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !install_filter()) started.error = errno;
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !install_filter(getppid())) started.error = errno;
     if (write(kReport, &started, sizeof started) < 0 || started.error != 0) _exit(125);
     execve(shell, arguments, variables.data());
     perror("podium-supervisor: cannot start the shell");
@@ -156,7 +156,7 @@ struct Ending {
     bool ended = false;
     int status = 0;
     bool timed_out = false, cancelled = false;
-    double started_ms = 0, ended_ms = 0;
+    double started_ms = 0, ended_ms = 0, stalled_ms = 0;
 };
 
 static void ignore_signal(int) {}
@@ -179,6 +179,8 @@ static void kill_everything(const Orders& orders) {
 }
 
 constexpr double kLookMs = 100;  // between two looks at the processor time of a command that is past its wall time
+constexpr double kTickMs = 250;   // the longest wait between two looks at the clock
+constexpr double kStallMs = 2000; // a wait that is longer by this much was no delay by load: this machine stood still
 
 class Supervision {
   public:
@@ -187,10 +189,11 @@ class Supervision {
     Ending watch() {
         began_ms_ = now_ms();
         while (!ending_.ended && !ending_.cancelled && !ending_.timed_out) {
-            if (collect_one()) continue;
-            double left = left_ms();
+            const bool found = collect_one();
+            if (ending_.ended) break;
+            double left = left_ms();  // after every event: a command that makes them without end runs out of time, too
             if (left <= 0) ending_.timed_out = true;
-            else wait_for_news(left);
+            else if (!found) wait_for_news(std::min(left, kTickMs));
         }
         end_the_rest();
         return ending_;
@@ -232,7 +235,14 @@ class Supervision {
         sigemptyset(&none);
         timespec timeout{static_cast<time_t>(left_ms / 1e3), static_cast<long>(static_cast<long>(left_ms * 1e6) % 1000000000)};
         pollfd agent{0, POLLIN, 0};
-        if (ppoll(&agent, 1, &timeout, &none) <= 0) return;
+        const double asked_ms = now_ms();
+        const int ready = ppoll(&agent, 1, &timeout, &none);
+        const double late_ms = now_ms() - asked_ms - left_ms;
+        if (late_ms > kStallMs) {
+            ending_.stalled_ms += late_ms;
+            began_ms_ += late_ms;  // the limit counts only the time for which the command could run
+        }
+        if (ready <= 0) return;
         char block[64];
         if (read(0, block, sizeof block) <= 0) ending_.cancelled = true;  // the agent closed its end, or died
     }
@@ -274,11 +284,11 @@ static void send_report(const Orders& orders, const Witness& witness, const Endi
     char numbers[512];
     snprintf(numbers, sizeof numbers,
              "{\"exit_code\": %s, \"signal\": %s, \"timed_out\": %s, \"cancelled\": %s, \"wall_ms\": %.4f, "
-             "\"cpu_ms\": %.3f, \"max_rss_bytes\": %ld, \"witness\": \"%s\", \"witness_detail\": ",
+             "\"cpu_ms\": %.3f, \"stalled_ms\": %.3f, \"max_rss_bytes\": %ld, \"witness\": \"%s\", \"witness_detail\": ",
              exited ? std::to_string(WEXITSTATUS(ending.status)).c_str() : "null",
              exited ? "null" : std::to_string(killed_by).c_str(), ending.timed_out ? "true" : "false",
-             ending.cancelled ? "true" : "false", ending.ended_ms - ending.started_ms, cpu_ms, usage.ru_maxrss * 1024,
-             witness.verdict());
+             ending.cancelled ? "true" : "false", ending.ended_ms - ending.started_ms, cpu_ms, ending.stalled_ms,
+             usage.ru_maxrss * 1024, witness.verdict());
     std::string line = "\n" + orders.nonce + " " + numbers + json_text(witness.detail()) + "}\n";
     write_all(1, line.data(), line.size());
 }
