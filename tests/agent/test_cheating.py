@@ -3,8 +3,9 @@
 import pytest
 
 from problems.spec.command.problem import CommandProblem
+from problems.spec.solution import FileSolution
 from runners.wire.protocol import FlagScope, Role, Verdict, Witness
-from tests.agent.machine import Machine, shell_problem
+from tests.agent.machine import Machine, shell_problem, sources
 
 MAIN = """\
 #include <cstdio>
@@ -34,7 +35,10 @@ def compiled(**changes: object) -> CommandProblem:
         "baseline": {"solution.cpp": HONEST},
         "timeout_seconds": 20,
     }
-    return shell_problem(**fields | changes)
+    fields |= changes
+    if fields["baseline"] is None:
+        del fields["baseline"]
+    return shell_problem(**fields)
 
 
 def test_the_honest_twin_passes_and_is_witnessed(machine: Machine) -> None:
@@ -262,13 +266,86 @@ def test_python_that_ends_the_interpreter_is_no_pass(machine: Machine, code: str
     assert machine.judge(problem, {"solution.py": code}).report.verdict == verdict
 
 
-def test_a_harness_that_itself_ends_oddly_is_unwitnessed_rather_than_failed(machine: Machine) -> None:
-    odd = MAIN.replace("return got == 42 ? 0 : 1;", "_Exit(got == 42 ? 0 : 1);").replace(
-        "#include <cstdio>", "#include <cstdio>\n#include <cstdlib>"
-    )
-    problem = compiled(tests={"test/main.cpp": odd}, benchmark_command=None)
+ODD = MAIN.replace("#include <cstdio>", "#include <cstdio>\n#include <cstdlib>\n#include <unistd.h>")
+
+
+def ending_by(call: str) -> CommandProblem:
+    """The problem of these tests without a reference. Its harness ends by a call."""
+    main = ODD.replace("return got == 42 ? 0 : 1;", f"if (got != 42) return 1;\n    {call}")
+    return compiled(tests={"test/main.cpp": main}, baseline=None, benchmark_command=None)
+
+
+def test_a_harness_that_ends_in_a_way_that_is_not_followed_is_unwitnessed_where_a_reference_shows_it(
+    machine: Machine,
+) -> None:
+    problem = ending_by("std::thread([] { _exit(0); }).join();")
     twin = {"solution.cpp": HONEST + "// twin\n"}
-    report = machine.judge(problem, twin).report
+    assert machine.judge(problem, twin).report.verdict == Verdict.TEST_FAILED
+    baseline = FileSolution(task_id=problem.task_id, files=sources({"solution.cpp": HONEST}))
+    report = machine.judge(problem.model_copy(update={"baseline_solution": baseline}), twin).report
     assert (report.verdict, report.witness) == (Verdict.PASSED, Witness.UNAVAILABLE)
-    without_reference = problem.model_copy(update={"baseline_solution": None})
-    assert machine.judge(without_reference, twin).report.verdict == Verdict.TEST_FAILED
+
+
+FINISH = "void finish(int status) {\n    std::fflush(stdout);\n    _exit(status);\n}\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "verdict"),
+    [
+        (HONEST, Verdict.PASSED),
+        ('#include "answer.h"\nvoid finish(int);\nint answer() { finish(0); return 0; }\n', Verdict.TEST_FAILED),
+        ('#include "answer.h"\n#include <unistd.h>\nint answer() { _exit(0); }\n', Verdict.TEST_FAILED),
+        (
+            '#include "answer.h"\n#define JOIN(a, b) a##b\nvoid JOIN(fin, ish)(int);\n'
+            "int answer() { JOIN(fin, ish)(0); return 0; }\n",
+            Verdict.TEST_FAILED,
+        ),
+    ],
+    ids=["honest", "the harness's function", "_exit", "the function by another spelling"],
+)
+def test_an_end_in_a_function_of_the_harness_is_the_harness_s(machine: Machine, code: str, verdict: Verdict) -> None:
+    problem = ending_by("finish(0);")
+    main = problem.test_files[0].content.replace("int main(", f"{FINISH}int main(")
+    problem = problem.model_copy(update={"test_files": sources({"test/main.cpp": main})})
+    assert machine.judge(problem, {"solution.cpp": code}).report.verdict == verdict
+
+
+EXPECTED = "42\n"
+OWN_PROGRAM = '#include <cstdio>\n#include <cstdlib>\nstatic void leave() { std::puts("42"); std::exit(0); }\nint main() { leave(); }\n'
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"tests": {"test/expected": EXPECTED}, "test_command": "./test.out | diff - test/expected"},
+        {
+            "tests": {
+                "test/check.cpp": '#include <cstdio>\nint main() { int n = 0; return std::scanf("%d", &n) != 1 || n != 42; }'
+            },
+            "build_command": "g++ -o test.out solution.cpp && g++ -o check test/check.cpp",
+            "test_command": "bash -o pipefail -c './test.out | ./check'",
+        },
+    ],
+    ids=["a file", "a program"],
+)
+def test_a_solution_whose_output_is_compared_may_end_as_it_likes(machine: Machine, changes: dict[str, object]) -> None:
+    problem = compiled(
+        **{"build_command": "g++ -o test.out solution.cpp", "context": {}} | changes,
+        baseline=None,
+        benchmark_command=None,
+    )
+    assert machine.judge(problem, {"solution.cpp": OWN_PROGRAM}).report.verdict == Verdict.PASSED
+    wrong = OWN_PROGRAM.replace("42", "41")
+    assert machine.judge(problem, {"solution.cpp": wrong}).report.verdict == Verdict.TEST_FAILED
+
+
+def test_a_harness_in_a_header_is_not_the_solution_s_program(machine: Machine) -> None:
+    """However often the solution says `main`."""
+    header = "int answer();\nint main() { return answer() == 42 ? 0 : 1; }\n"
+    problem = compiled(
+        context={"answer.h": header}, tests={"test/none": ""}, build_command="g++ -o test.out solution.cpp",
+        baseline=None, benchmark_command=None,
+    )  # fmt: skip
+    assert machine.judge(problem, {"solution.cpp": HONEST}).report.verdict == Verdict.PASSED
+    cheat = '// main(\n#include "answer.h"\n#include <unistd.h>\nint answer() { _exit(0); }\n'
+    assert machine.judge(problem, {"solution.cpp": cheat}).report.verdict == Verdict.TEST_FAILED

@@ -5,6 +5,7 @@ import subprocess
 import pytest
 
 from runners.agent.sandbox import Outcome
+from runners.agent.sandbox.policy import SourceFacts
 from runners.wire.protocol import Witness
 from tests.sandbox.boxes import CONFINING, runner
 
@@ -23,7 +24,11 @@ def trace(opened, workspace):
     """Compiles the sources together and runs the program under the witness."""
 
     def build_and_run(
-        *sources: str, flags: str = "-O2", shell: str = "./program", sandbox: str = "unconfined"
+        *sources: str,
+        flags: str = "-O2",
+        shell: str = "./program",
+        sandbox: str = "unconfined",
+        **options: object,
     ) -> Outcome:
         names = []
         for index, source in enumerate(sources):
@@ -31,7 +36,7 @@ def trace(opened, workspace):
             name.write_text(source)
             names.append(name)
         subprocess.run(["g++", *flags.split(), *names, "-o", workspace / "program", "-pthread"], check=True)
-        return runner(opened(sandbox), workspace)(shell, trace=True)
+        return runner(opened(sandbox), workspace)(shell, trace=True, **options)
 
     return build_and_run
 
@@ -126,6 +131,101 @@ def test_a_cheat_is_contradicted(trace, text):
     assert outcome.witness is Witness.CONTRADICTED, outcome.witness_detail
 
 
+# ---- the harness's own ends ----------------------------------------------------------------------------------------
+
+TRUE = 'char* a[] = {(char*)"true", nullptr}; execv("/bin/true", a);'
+ENDS = {
+    "_exit": "_exit(0);",
+    "_Exit": "_Exit(0);",
+    "quick_exit": "quick_exit(0);",
+    "the system call": "syscall(SYS_exit_group, 0);",
+    "pthread_exit": "pthread_exit(nullptr);",
+    "another program": TRUE,
+    "another program, found on PATH": 'execlp("true", "true", nullptr);',
+}
+FACTS = SourceFacts(harness_files=("part0",), solution_files=("part1",), harness_functions=("finish", "check"))
+
+
+def ending(end: str, helpers: str = "") -> str:
+    return f"{INCLUDES}int solve();\n{helpers}\nint main() {{ if (solve() != 7) return 1; {end} return 2; }}"
+
+
+@pytest.mark.parametrize("flags", ["-O2", "-O0", "-O2 -static"])
+@pytest.mark.parametrize("end", ENDS.values(), ids=ENDS.keys())
+def test_an_end_in_the_harness_s_main_is_seen(trace, end, flags):
+    if "static" in flags and "execlp" in end:
+        pytest.skip("a static program holds the C library's own functions on the way from execlp to the kernel")
+    outcome = trace(ending(end), "int solve() { return 7; }", flags=flags, sources=FACTS)
+    assert (outcome.exit_code, outcome.witness) == (0, Witness.SEEN), outcome.witness_detail
+
+
+HELPERS = {
+    "a function": ("finish(0);", 'void finish(int code) { puts(""); _exit(code); }'),
+    "a static function": ("finish(0);", "__attribute__((noinline)) static void finish(int code) { exit(code); }"),
+    "two functions": (
+        "check(7);",
+        'static void finish(int c) { _exit(c); }\nvoid check(int n) { finish(n - 7); puts(""); }',
+    ),
+    "a lambda": ('[] { puts(""); _exit(0); }();', ""),
+    "a method": (
+        "Test().finish();",
+        'struct Test { __attribute__((noinline)) void finish() { puts(""); _exit(0); } };',
+    ),
+}
+
+
+@pytest.mark.parametrize("flags", ["-O2", "-O0"])
+@pytest.mark.parametrize(("end", "helpers"), HELPERS.values(), ids=HELPERS.keys())
+def test_an_end_in_the_harness_s_functions_is_seen(trace, end, helpers, flags):
+    outcome = trace(
+        "#include <cstdio>\n" + ending(end, helpers), "int solve() { return 7; }", flags=flags, sources=FACTS
+    )
+    assert (outcome.exit_code, outcome.witness) == (0, Witness.SEEN), outcome.witness_detail
+
+
+LEAVING_HARNESS = (
+    f"{INCLUDES}int solve();\nvoid finish(int code) {{ _exit(code); }}\n"
+    "int main() { if (solve() != 7) quick_exit(1); finish(0); }"
+)
+BORROWED_ENDS = {
+    **ENDS,
+    "the harness's own function": "void finish(int); finish(0);",
+    "a jump to _exit": "int (*volatile f)(int) = (int (*)(int))_exit; return f(0);",
+    "a jump to exit": "int (*volatile f)(int) = (int (*)(int))exit; return f(0);",
+    "a jump to the harness's function": "void finish(int); int (*volatile f)(int) = (int (*)(int))finish; return f(0);",
+    "a handler that hides a failure": "at_quick_exit([] { _exit(0); });",
+    "a handler that is _exit": "at_quick_exit((void (*)())(void*)_exit);",
+    "a function of main's name": "using One = struct { static void main() { _exit(0); } }; One::main();",
+}
+
+
+@pytest.mark.parametrize("flags", ["-O2", "-O0"])
+@pytest.mark.parametrize("text", BORROWED_ENDS.values(), ids=BORROWED_ENDS.keys())
+def test_the_harness_s_ends_are_not_the_solution_s(trace, text, flags):
+    outcome = trace(LEAVING_HARNESS, solution(text), flags=flags, sources=FACTS)
+    assert not (outcome.exit_code == 0 and outcome.witness is not Witness.CONTRADICTED), outcome.witness_detail
+
+
+def test_a_failed_exec_of_the_harness_excuses_nothing(trace):
+    harness = ending("", "").replace("if (solve", 'execl("./absent", "absent", nullptr); if (solve')
+    outcome = trace(harness, solution(TRUE), sources=FACTS)
+    assert (outcome.exit_code, outcome.witness) == (0, Witness.CONTRADICTED), outcome.witness_detail
+
+
+@pytest.mark.parametrize("end", ["_exit(0);", TRUE], ids=["_exit", "exec"])
+def test_the_solution_s_own_program_may_end_as_it_likes(trace, end):
+    program = (
+        f"{INCLUDES}__attribute__((noinline)) static void leave() {{ {end} }}\nint main() {{ leave(); return 1; }}"
+    )
+    outcome = trace(program, sources=SourceFacts(harness_files=("checker",), solution_files=("part0",)))
+    assert (outcome.exit_code, outcome.witness) == (0, Witness.UNAVAILABLE), outcome.witness_detail
+
+
+def test_a_program_with_code_of_both_is_the_harness_s(trace):
+    outcome = trace(HARNESS, solution("_exit(0);"), sources=FACTS)
+    assert (outcome.exit_code, outcome.witness) == (0, Witness.CONTRADICTED), outcome.witness_detail
+
+
 def test_a_solution_that_overrides_exit_is_contradicted(trace):
     harness = "#include <cstdlib>\nint solve();\nint main() { if (solve() != 7) exit(1); return 0; }"
     override = 'extern "C" [[noreturn]] void exit(int) noexcept { syscall(SYS_exit_group, 0); for (;;) {} }'
@@ -205,6 +305,17 @@ HONEST_TESTS = {
     ),
     "a forking pool": "import multiprocessing as m, solution\nwith m.Pool(2) as p: assert p.map(abs, [-1]) == [1]",
     "a child process": "import subprocess, sys, solution\nsubprocess.run(['python', '-c', 'print(1)'], check=True)",
+    "_exit": "import os, solution\nos._exit(solution.f() - 7)",
+    "_exit in a function": "from os import _exit\nimport solution\ndef end(): _exit(solution.f() - 7)\nend()",
+    "_exit in a thread": (
+        "import os, threading, solution\ndef end(): os._exit(solution.f() - 7)\n"
+        "t = threading.Thread(target=end); t.start(); t.join()"
+    ),
+    "another program": "import os, solution\nif solution.f() == 7: os.execvp('true', ['true'])",
+    "the solution as a program": (
+        "import subprocess\nsubprocess.run(['python', 'solution.py'], check=True)"
+        "\nsubprocess.run(['python', '-m', 'solution'], check=True)"
+    ),
 }
 
 
@@ -220,6 +331,20 @@ def test_a_script_in_a_process_of_its_own_is_seen(python):
     assert (outcome.exit_code, outcome.witness) == (0, Witness.SEEN)
 
 
+OWN_PROGRAMS = {
+    "os._exit": "import os; print(7, flush=True); os._exit(0)",
+    "sys.exit in a function": "import sys\ndef end(): sys.exit(0)\nprint(7)\nend()",
+    "another program": "import os; os.execvp('echo', ['echo', '7'])",
+}
+
+
+@pytest.mark.parametrize("shell", ["python solution.py", "cd test && python ../solution.py", "python -m solution"])
+@pytest.mark.parametrize("text", OWN_PROGRAMS.values(), ids=OWN_PROGRAMS.keys())
+def test_a_solution_that_is_the_program_may_end_as_it_likes(python, text, shell):
+    outcome = python(text, "", shell=f"({shell}) > out && test $(cat out) = 7")
+    assert (outcome.exit_code, outcome.witness) == (0, Witness.UNAVAILABLE), outcome.witness_detail
+
+
 PYTHON_CHEATS = {
     "os._exit at import": "import os; os._exit(0)",
     "sys.exit at import": "import sys; sys.exit(0)",
@@ -229,12 +354,20 @@ PYTHON_CHEATS = {
     "another program": "import os; os.execv('/bin/true', ['true'])",
     "an exit handler": "import atexit, os; atexit.register(os._exit, 0)\ndef f(): return 0",
     "ctypes": "import ctypes; ctypes.CDLL(None).exit(0)",
+    "the harness's own function": "import __main__\ndef f(): __main__.end(0)",
+    "code of no file": "exec('import os; os._exit(0)')",
+    "code of no file in a thread": (
+        "import threading as t; t.Thread(target=exec, args=('import os; os._exit(0)',)).start()\n"
+        "import time; time.sleep(1)"
+    ),
 }
 
 
 @pytest.mark.parametrize("solution_text", PYTHON_CHEATS.values(), ids=PYTHON_CHEATS.keys())
 def test_a_solution_that_ends_the_script_is_contradicted(python, solution_text):
-    outcome = python(solution_text, "import solution\nassert solution.f() == 7")
+    outcome = python(
+        solution_text, "import os\ndef end(c): os._exit(c)\nimport solution\nassert solution.f() == 7\nend(0)"
+    )
     assert outcome.exit_code == 0, outcome.stderr
     assert outcome.witness is Witness.CONTRADICTED, outcome.witness_detail
 
@@ -250,6 +383,11 @@ def test_a_solution_that_ends_the_script_is_contradicted(python, solution_text):
 )
 def test_options_do_not_hide_a_script_from_the_witness(python, shell):
     outcome = python("import os; os._exit(0)", "import solution", shell=shell)
+    assert (outcome.exit_code, outcome.witness) == (0, Witness.CONTRADICTED), outcome.stderr
+
+
+def test_a_test_that_runs_elsewhere_still_knows_the_solution(python):
+    outcome = python("import sys; sys.exit(0)", "import solution", shell="cd test && PYTHONPATH=.. python run.py")
     assert (outcome.exit_code, outcome.witness) == (0, Witness.CONTRADICTED), outcome.stderr
 
 

@@ -46,6 +46,19 @@ class Mount:
 
 
 @dataclass(frozen=True)
+class SourceFacts:
+    """Facts by which the witness tells the harness's code in a compiled program from the solution's."""
+
+    harness_files: tuple[str, ...] = ()
+    """Names of the harness's sources, without folder and suffix."""
+    solution_files: tuple[str, ...] = ()
+    """Likewise of the solution's. A program of theirs without any of the harness's judges nothing. Empty if such a
+    program may hold the harness all the same."""
+    harness_functions: tuple[str, ...] = ()
+    """Functions that only the harness can have defined."""
+
+
+@dataclass(frozen=True)
 class Command:
     """A shell command to run in `workspace`, which stands at `/workspace` inside docker and bubblewrap.
 
@@ -65,6 +78,7 @@ class Command:
     gpu_uuids: tuple[str, ...] = ()
     trace: bool = False
     harness: str = "in_process"
+    sources: SourceFacts = field(default_factory=SourceFacts)
     niceness: int = 0
     slot: int = 0
     user: User = "contestant"

@@ -12,12 +12,17 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import CodeType, TracebackType
+    from collections.abc import Callable
+    from types import CodeType, FrameType, TracebackType
+    from typing import Any
+
+
+WORKSPACE = os.environ.get("PODIUM_WORKSPACE", "")
 
 
 def solution_files() -> frozenset[str]:
     named = os.environ.get("PODIUM_SOLUTION_FILES", "")
-    return frozenset(os.path.realpath(path) for path in named.split(":") if path)
+    return frozenset(os.path.realpath(os.path.join(WORKSPACE, path)) for path in named.split(":") if path)
 
 
 def announce_end() -> None:
@@ -35,6 +40,35 @@ def passes_through(traceback: "TracebackType | None", files: frozenset[str]) -> 
     return False
 
 
+def is_harness_s(frame: "FrameType | None", main: dict[str, object], untrusted: frozenset[str]) -> bool:
+    """Whether a call was made by the harness's own code, and not on behalf of the solution's."""
+    found = False
+    while frame is not None:
+        path = os.path.realpath(frame.f_code.co_filename)
+        if path in untrusted:
+            return False
+        inside = path.startswith(os.path.realpath(WORKSPACE) + os.sep) and os.path.isfile(path)
+        found = found or frame.f_globals is main or inside
+        frame = frame.f_back
+    return found
+
+
+def announce_before_leaving(main: dict[str, object], untrusted: frozenset[str]) -> None:
+    """Have the harness's own `os._exit(0)` and `os.exec…` announce its end, as the end of its script does."""
+
+    def announcing(leave: "Callable[..., Any]", *, has_status: bool) -> "Callable[..., Any]":
+        def left(*arguments: "Any", **named: "Any") -> "Any":
+            is_end = not has_status or (*arguments, *named.values()) == (0,)
+            if is_end and is_harness_s(sys._getframe().f_back, main, untrusted):
+                announce_end()
+            return leave(*arguments, **named)
+
+        return left
+
+    for name in ("_exit", "execv", "execve"):  # the others of the family call these
+        setattr(os, name, announcing(getattr(os, name), has_status=name == "_exit"))
+
+
 def show(error: BaseException, traceback: "TracebackType | None") -> None:
     """As the interpreter shows an uncaught error: without the launcher's own frames."""
     sys.excepthook(type(error), error.with_traceback(traceback), traceback)
@@ -42,6 +76,7 @@ def show(error: BaseException, traceback: "TracebackType | None") -> None:
 
 def run(code: "CodeType", namespace: dict[str, object], untrusted: frozenset[str]) -> None:
     """Execute as the interpreter would. SystemExit out of an `untrusted` file is not the harness's end."""
+    announce_before_leaving(namespace, untrusted)
     try:
         exec(code, namespace)
     except SystemExit as stop:
@@ -80,9 +115,7 @@ def run_script(script: str) -> None:
         sys.stderr.write(f"{sys.executable}: can't open file {path!r}: [Errno {error.errno}] {error.strerror}\n")
         sys.exit(2)
     set_first_path(os.path.dirname(os.path.realpath(path)))
-    untrusted = solution_files()
-    # A solution that is itself the program may end itself.
-    run(compiled(text, path), fresh_main(path), frozenset() if os.path.realpath(path) in untrusted else untrusted)
+    run(compiled(text, path), fresh_main(path), solution_files())
 
 
 def compiled(text: str | bytes, path: str) -> "CodeType":

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from runners.agent.ground.errors import SandboxFault, SandboxUnavailable
 from runners.agent.ground.native import Recipe, find_or_build
-from runners.agent.sandbox.policy import Command
+from runners.agent.sandbox.policy import Command, SourceFacts
 from runners.wire.protocol import Witness
 
 NATIVE = Path(__file__).parent / "native"
@@ -88,6 +88,10 @@ class Orders:
             ("owns_everyone", str(int(self.owns_everyone))),
             ("linger", str(int(self.linger))),
         ]
+        sources = self.command.sources if self.command.trace else SourceFacts()
+        entries += [("harness_file", name) for name in sources.harness_files]
+        entries += [("solution_file", name) for name in sources.solution_files]
+        entries += [("harness_function", name) for name in sources.harness_functions]
         return entries + [("env", f"{name}={value}") for name, value in self.environment.items()]
 
 

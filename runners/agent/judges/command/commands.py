@@ -10,6 +10,7 @@ from runners.agent.ground.errors import Cancelled
 from runners.agent.ground.events import CommandRan, Progress
 from runners.agent.job import artefact
 from runners.agent.job.environment import NodeEnvironment
+from runners.agent.judges.command.harness_code import source_facts
 from runners.agent.judges.command.subject import Subject
 from runners.agent.sandbox.policy import Command, Limits, Outcome
 from runners.wire.protocol import ResourceLimits
@@ -46,6 +47,7 @@ def run_command(
         gpu_uuids=seat.gpu_uuids,
         trace=True,
         harness=subject.problem.podium.harness,
+        sources=source_facts(subject.problem, subject.files),
         slot=seat.slot,
         cancelled=progress.cancelled,
     )

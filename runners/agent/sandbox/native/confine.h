@@ -77,7 +77,10 @@ struct Filter {
     }
 };
 
-inline Filter build_filter(pid_t supervisor) {
+// Under the witness, calls that exchange a program or end it stop for it first.
+constexpr int kWitnessed[] = {SYS_execve, SYS_execveat, SYS_exit_group};
+
+inline Filter build_filter(pid_t supervisor, bool is_witnessed) {
     Filter filter;
     filter.load(offsetof(seccomp_data, arch));
     filter.jump(BPF_JMP | BPF_JEQ | BPF_K, kArchitecture, 1, 0);
@@ -96,12 +99,17 @@ inline Filter build_filter(pid_t supervisor) {
         filter.refuse_argument(call.number, call.argument, BPF_JEQ, static_cast<unsigned>(supervisor), true, EPERM);
     filter.refuse_argument(SYS_setpriority, 0, BPF_JEQ, kPriorityOfUser, true, EPERM);
     filter.refuse_argument(SYS_ioprio_set, 0, BPF_JEQ, kIoPriorityOfUser, true, EPERM);
+    for (int number : kWitnessed) {
+        if (!is_witnessed) break;
+        filter.jump(BPF_JMP | BPF_JEQ | BPF_K, static_cast<unsigned>(number), 0, 1);
+        filter.answer(SECCOMP_RET_TRACE);
+    }
     filter.answer(SECCOMP_RET_ALLOW);
     return filter;
 }
 
-inline bool install_filter(pid_t supervisor) {
-    Filter filter = build_filter(supervisor);
+inline bool install_filter(pid_t supervisor, bool is_witnessed) {
+    Filter filter = build_filter(supervisor, is_witnessed);
     sock_fprog program{static_cast<unsigned short>(filter.code.size()), filter.code.data()};
     return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <cstring>
 #include <elf.h>
+#include <functional>
+#include <set>
 #include <string>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,13 +16,34 @@ struct Range {
     uint64_t start = 0, end = 0;
 };
 
+// What the agent read in the sources: it tells the harness's code in a program from the solution's.
+struct SourceFacts {
+    std::set<std::string> harness_files;      // names without folder and suffix
+    std::set<std::string> solution_files;     // empty where a program without harness files may still be the harness
+    std::set<std::string> harness_functions;  // functions that only the harness can have defined
+};
+
+enum class Owner { unknown, harness, main, library };
+
+struct Function {
+    Range range;
+    Owner owner = Owner::unknown;
+    size_t name = 0;  // a hash, equal for the parts that a compiler splits off
+};
+
+// A function that ends the calling process or, without a status, its first thread.
+struct End {
+    uint64_t address;
+    bool has_status;
+};
+
 struct ElfFacts {
     bool readable = false;  // a 64-bit ELF file whose headers could be read
     uint64_t entry = 0;
     Range main;             // start 0: the file names no `main`
-    std::vector<Range> main_parts;  // pieces the compiler split off `main`
-    uint64_t exit = 0;      // `exit` as this file defines it; 0 where it does not, or more than once
-    int exits = 0;
+    std::vector<Function> functions;  // not of libraries
+    std::vector<End> ends;
+    bool has_harness_file = false, has_solution_file = false;
 };
 
 constexpr uint64_t kLargestTable = 256u << 20;
@@ -45,23 +68,83 @@ inline const char* name_at(const std::vector<char>& names, uint32_t offset) {
     return memchr(&names[offset], 0, names.size() - offset) ? &names[offset] : "";
 }
 
-inline void note_symbol(ElfFacts& facts, const Elf64_Sym& symbol, const char* name) {
-    if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF) return;
-    Range range{symbol.st_value, symbol.st_value + symbol.st_size};
-    if (strcmp(name, "main") == 0 && ELF64_ST_BIND(symbol.st_info) != STB_LOCAL) facts.main = range;
-    else if (strncmp(name, "main.", 5) == 0 && facts.main_parts.size() < 8) facts.main_parts.push_back(range);
-    else if (strcmp(name, "exit") == 0 && facts.exit != symbol.st_value) facts.exit = ++facts.exits == 1 ? symbol.st_value : 0;
+// The name of a source file without folder and suffix, also where nvcc put it into the name of a file of its own.
+inline std::string source_stem(const std::string& name) {
+    size_t made = name.find(".cudafe1."), dash = name.find('-'), start = name.rfind('/') + 1;
+    if (made != std::string::npos && dash < made) {
+        size_t number_end = name.find('_', dash);
+        return number_end < made ? name.substr(number_end + 1, made - number_end - 1) : "";
+    }
+    return name.substr(start, name.find_last_of('.') - start);
 }
 
-inline void read_symbols(int file, const std::vector<Elf64_Shdr>& sections, const Elf64_Shdr& table, ElfFacts& facts) {
+// The last plain name in a symbol: `finish` of `_ZL6finishi`, of `_ZN3one6finishEv` and of a lambda inside `finish`.
+inline std::string source_name(const std::string& symbol) {
+    std::string name = symbol.substr(0, symbol.find('.', 1)), last;
+    if (name.compare(0, 2, "_Z") != 0) return name;
+    size_t at = 2;
+    while (at < name.size() && strchr("ZLNVKSt", name[at]) != nullptr) ++at;
+    while (at < name.size() && name[at] >= '0' && name[at] <= '9') {
+        size_t length = 0;
+        for (; at < name.size() && name[at] >= '0' && name[at] <= '9' && length < name.size(); ++at)
+            length = 10 * length + static_cast<size_t>(name[at] - '0');
+        if (length > name.size() - at) return "";
+        last = name.substr(at, length);
+        at += length;
+        if (at < name.size() && name[at] == 'L') ++at;
+    }
+    return last;
+}
+
+// What a static program calls to end itself, by all names that the C library gives it.
+inline bool is_library_s(const std::string& name) {
+    static const std::set<std::string> names{
+        "_exit", "_Exit", "exit", "quick_exit", "__new_quick_exit", "pthread_exit", "__pthread_exit", "syscall", "execl",
+        "execle", "execlp", "execv", "execve", "__execve", "execvp", "execvpe", "__execvpe", "fexecve"};
+    return names.count(name) != 0;
+}
+
+inline Owner owner_of(const std::string& symbol, const SourceFacts& sources) {
+    if (symbol == "main" || symbol.compare(0, 5, "main.") == 0) return Owner::main;
+    if (is_library_s(symbol)) return Owner::library;
+    bool inside_main = symbol.compare(0, 8, "_ZZ4main") == 0;
+    return inside_main || sources.harness_functions.count(source_name(symbol)) ? Owner::harness : Owner::unknown;
+}
+
+inline void note_end(ElfFacts& facts, const char* name, uint64_t address) {
+    bool has_status = strcmp(name, "exit") == 0 || strcmp(name, "quick_exit") == 0;
+    if (has_status || strcmp(name, "pthread_exit") == 0) facts.ends.push_back({address, has_status});
+}
+
+inline void note_file(ElfFacts& facts, const std::string& name, const SourceFacts& sources) {
+    std::string stem = source_stem(name);
+    if (sources.harness_files.count(stem)) facts.has_harness_file = true;
+    else if (sources.solution_files.count(stem)) facts.has_solution_file = true;
+}
+
+// `sources` is null for a library, of which only the ends matter.
+inline void note_symbol(ElfFacts& facts, const Elf64_Sym& symbol, const char* name, const SourceFacts* sources) {
+    if (ELF64_ST_TYPE(symbol.st_info) == STT_FILE && sources != nullptr) return note_file(facts, name, *sources);
+    if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF) return;
+    note_end(facts, name, symbol.st_value);
+    if (sources == nullptr) return;
+    Range range{symbol.st_value, symbol.st_value + symbol.st_size};
+    bool is_other_main = strcmp(name, "main") == 0 && ELF64_ST_BIND(symbol.st_info) == STB_LOCAL;
+    size_t whole = std::hash<std::string>()(std::string(name).substr(0, std::string(name).find('.', 1)));
+    facts.functions.push_back({range, is_other_main ? Owner::unknown : owner_of(name, *sources), whole});
+    if (strcmp(name, "main") == 0 && !is_other_main) facts.main = range;
+}
+
+inline void read_symbols(int file, const std::vector<Elf64_Shdr>& sections, const Elf64_Shdr& table, ElfFacts& facts,
+                         const SourceFacts* sources) {
     if (table.sh_link >= sections.size()) return;
     const Elf64_Shdr& strings = sections[table.sh_link];
     std::vector<char> names = read_table<char>(file, strings.sh_offset, strings.sh_size);
     for (const Elf64_Sym& symbol : read_table<Elf64_Sym>(file, table.sh_offset, table.sh_size))
-        note_symbol(facts, symbol, name_at(names, symbol.st_name));
+        note_symbol(facts, symbol, name_at(names, symbol.st_name), sources);
 }
 
-inline ElfFacts read_elf(int file) {
+inline ElfFacts read_elf(int file, const SourceFacts* sources) {
     ElfFacts facts;
     Elf64_Ehdr header{};
     if (!read_at(file, 0, &header, sizeof header) || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return facts;
@@ -72,7 +155,7 @@ inline ElfFacts read_elf(int file) {
     auto sections = read_table<Elf64_Shdr>(file, header.e_shoff, uint64_t{header.e_shnum} * sizeof(Elf64_Shdr));
     for (unsigned type : {SHT_SYMTAB, SHT_DYNSYM}) {  // a file has one of each; reading more could take hours
         auto table = std::find_if(sections.begin(), sections.end(), [&](auto& section) { return section.sh_type == type; });
-        if (table != sections.end()) read_symbols(file, sections, *table, facts);
+        if (table != sections.end()) read_symbols(file, sections, *table, facts, sources);
     }
     return facts;
 }

@@ -1,6 +1,8 @@
 // What the agent asks of the supervisor: entries `key LENGTH\nVALUE\n` on stdin, closed by `end 0\n\n`.
 #pragma once
 
+#include "elf_symbols.h"
+
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -15,6 +17,7 @@ struct Orders {
     std::string launcher;   // path of pylaunch.py as the sandbox sees it
     std::string path_prefix;
     std::vector<std::string> environment;
+    SourceFacts sources;
     long wall_ms = 0;
     long processor_ms = 0;        // past wall_ms the command goes on until it has used so much; 0: it ends at wall_ms
     long longest_ms = 0;          // or until so much wall time
@@ -61,6 +64,9 @@ inline void apply_order(Orders& orders, const std::string& key, const std::strin
     else if (key == "workspace") orders.workspace = value;
     else if (key == "launcher") orders.launcher = value;
     else if (key == "path_prefix") orders.path_prefix = value;
+    else if (key == "harness_file") orders.sources.harness_files.insert(value);
+    else if (key == "solution_file") orders.sources.solution_files.insert(value);
+    else if (key == "harness_function") orders.sources.harness_functions.insert(value);
     else if (key == "env") orders.environment.push_back(value);
     else if (key == "wall_ms") orders.wall_ms = number;
     else if (key == "processor_ms") orders.processor_ms = number;

@@ -79,7 +79,10 @@ static std::vector<std::string> environment_for(const Orders& orders, int channe
     auto path = std::find_if(all.begin(), all.end(), [](auto& entry) { return names(entry, "PATH"); });
     if (path == all.end()) path = all.insert(all.end(), "PATH=/usr/local/bin:/usr/bin:/bin");
     if (!orders.path_prefix.empty()) *path = "PATH=" + orders.path_prefix + ":" + path->substr(5);
-    if (!orders.launcher.empty()) all.push_back("PODIUM_LAUNCHER=" + orders.launcher);
+    if (orders.trace && !orders.launcher.empty()) {
+        all.push_back("PODIUM_LAUNCHER=" + orders.launcher);
+        all.push_back("PODIUM_WORKSPACE=" + orders.workspace);
+    }
     if (channel != kNoChannel) all.push_back("PODIUM_CHANNEL_FD=" + std::to_string(kChannel));
     if (orders.trace) all.push_back("PODIUM_END_SIGNAL=" + std::to_string(end_signal));
     return all;
@@ -135,7 +138,8 @@ static void step_back(long niceness) {
     keep_only_our_streams(gate, report, channel);
     setsid();
     reset_signals();
-    if (!wait_for_the_witness(orders) && orders.trace) environment.pop_back();  // nobody would swallow the end signal
+    const bool is_witnessed = wait_for_the_witness(orders);
+    if (!is_witnessed && orders.trace) environment.pop_back();  // nobody would swallow the end signal
     limit_resources(orders);
     step_back(orders.niceness);
     const char* shell = shell_path();
@@ -143,7 +147,7 @@ static void step_back(long niceness) {
     char* arguments[] = {name, flag, orders.command.data(), nullptr};
     std::vector<char*> variables = pointers(environment);
     Started started{now_ms(), 0};
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !install_filter(getppid())) started.error = errno;
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !install_filter(getppid(), is_witnessed)) started.error = errno;
     if (write(kReport, &started, sizeof started) < 0 || started.error != 0) _exit(125);
     execve(shell, arguments, variables.data());
     perror("podium-supervisor: cannot start the shell");

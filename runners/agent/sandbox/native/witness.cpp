@@ -27,6 +27,7 @@ struct Breakpoint {
     uint64_t address = 0;
     unsigned char original = 0;
     bool armed = false;
+    bool has_status = false;  // of an end: the call there gives the program's status
 };
 
 struct Process {
@@ -37,12 +38,22 @@ struct Process {
     bool shares_memory = false;
     bool readable = true;
     bool replaced = false;    // its program was exchanged for another before it reached its end
+    bool hands_over = false;  // its harness is about to exchange the program for another
     bool ended_well = false;
+    bool is_static = false;   // it maps no C library
+    bool is_over = false;     // `main` has ended: what happens afterwards changes nothing
     uint64_t base = 0;
     uint64_t main_stack = 0;  // the stack pointer as `main` found it, and where `main` was to return to
     uint64_t return_to = 0;
     ElfFacts facts;
-    Breakpoint entry, back, exit;
+    Breakpoint entry, back;
+    std::vector<Breakpoint> ends;
+
+    std::vector<Breakpoint*> breakpoints() {
+        std::vector<Breakpoint*> all{&entry, &back};
+        for (Breakpoint& end : ends) all.push_back(&end);
+        return all;
+    }
 };
 
 static std::string proc_path(pid_t pid, const char* leaf) { return "/proc/" + std::to_string(pid) + "/" + leaf; }
@@ -71,6 +82,8 @@ static uint64_t entry_address_of(pid_t pid) {
     return 0;
 }
 
+constexpr uint64_t kLargestStack = 64 << 20, kLargestChain = 512 << 10;  // of a thread; of the calls that end a program
+
 static bool same_file(const char* one, const char* other) {
     struct stat a{}, b{};
     return stat(one, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
@@ -83,7 +96,8 @@ class Witness::Watch {
 
     // `child` waits for its start; from here on it and all it starts stop for the witness.
     bool seize(pid_t child) {
-        long options = PTRACE_O_EXITKILL | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE;
+        long options = PTRACE_O_EXITKILL | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE |
+                       PTRACE_O_TRACESECCOMP;
         processes_[child] = Process();
         threads_[child] = child;
         active_ = kCanWitness && ptrace(PTRACE_SEIZE, child, 0, options) == 0;
@@ -100,6 +114,7 @@ class Witness::Watch {
         int event = status >> 16, signal = WSTOPSIG(status);
         if (event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK || event == PTRACE_EVENT_CLONE) on_birth(task, event);
         else if (event == PTRACE_EVENT_EXEC) on_exec(threads_[task]);
+        else if (event == PTRACE_EVENT_SECCOMP) on_call(task, process);
         else if (event == PTRACE_EVENT_STOP && signal != SIGTRAP) return resume(PTRACE_LISTEN, task, 0);
         else if (event == 0 && !swallowed(task, process, signal)) return resume(PTRACE_CONT, task, signal);
         resume(PTRACE_CONT, task, 0);
@@ -158,7 +173,7 @@ class Witness::Watch {
         } else if (!processes_.count(child)) {
             Process copy = processes_[parent];
             copy.forked = copy.first_stop = true;
-            copy.replaced = copy.ended_well = false;
+            copy.replaced = copy.hands_over = copy.ended_well = copy.is_over = false;
             copy.shares_memory = event == PTRACE_EVENT_VFORK;
             processes_[child] = copy;
             threads_[child] = child;
@@ -175,7 +190,7 @@ class Witness::Watch {
         if (process.shares_memory) return;
         if (process.back.armed && word_at(task, process.main_stack) == process.back.address)
             write_word(task, process.main_stack, process.return_to);
-        for (Breakpoint* point : {&process.entry, &process.back, &process.exit}) disarm(task, *point);
+        for (Breakpoint* point : process.breakpoints()) disarm(task, *point);
     }
 
     void on_exec(pid_t pid) {
@@ -183,7 +198,9 @@ class Witness::Watch {
             thread = thread->second == pid && thread->first != pid ? threads_.erase(thread) : std::next(thread);
         Process& before = processes_[pid];
         Process now;
-        bool claimed = before.image != Image::system && !before.forked && !before.ended_well;
+        if (before.hands_over && !before.forked) ++seen_;
+        bool claimed = before.image != Image::system && !before.forked && !before.ended_well && !before.hands_over;
+        claimed = claimed && !is_contestants(before);
         now.replaced = before.replaced || claimed;
         now.name = now.replaced ? before.name : std::string();
         classify(pid, now);
@@ -211,7 +228,7 @@ class Witness::Watch {
         int file = open(link.c_str(), O_RDONLY | O_CLOEXEC);
         process.readable = file >= 0;
         if (file < 0) return;
-        process.facts = read_elf(file);
+        process.facts = read_elf(file, &orders_.sources);
         close(file);
         process.base = entry_address_of(pid) - process.facts.entry;
         if (process.facts.main.start != 0) arm(pid, process.entry, process.base + process.facts.main.start);
@@ -232,7 +249,7 @@ class Witness::Watch {
         if (ptrace(PTRACE_GETREGS, task, 0, &registers) != 0) return false;
         uint64_t address = registers.rip - 1;
         Breakpoint* hit = nullptr;
-        for (Breakpoint* point : {&process.entry, &process.back, &process.exit})
+        for (Breakpoint* point : process.breakpoints())
             if (point->address == address && address != 0) hit = point;
         if (hit == nullptr || (!hit->armed && byte_at(task, address) == 0xCC)) return false;
         disarm(task, *hit);
@@ -241,8 +258,8 @@ class Witness::Watch {
         ptrace(PTRACE_SETREGS, task, 0, &registers);
         if (process.forked) return true;
         if (hit == &process.entry) on_main_entry(task, process, registers.rsp);
-        if (returned) note_return(process, registers);
-        if (hit == &process.exit) note_exit(task, process, registers);
+        else if (returned) note_return(process, registers);
+        else if (hit != &process.back) note_end(task, process, registers, hit->has_status);
         return true;
     }
 
@@ -254,24 +271,94 @@ class Witness::Watch {
         process.return_to = word_at(task, stack);
         arm(task, process.back, process.base + process.facts.entry + 1);
         if (process.back.armed) write_word(task, stack, process.back.address);
-        uint64_t in_library = library_exit(task);
-        uint64_t own = process.facts.exit == 0 ? 0 : process.base + process.facts.exit;
-        uint64_t address = in_library != 0 ? in_library : own;
-        if (address != 0) arm(task, process.exit, address);
+        std::vector<End> ends = library_ends(task);
+        process.is_static = ends.empty();
+        if (process.is_static)
+            for (const End& own : process.facts.ends) ends.push_back({process.base + own.address, own.has_status});
+        for (const End& end : ends) {
+            auto same = [&](const Breakpoint& point) { return point.address == end.address; };
+            if (std::any_of(process.ends.begin(), process.ends.end(), same)) continue;
+            process.ends.emplace_back();
+            process.ends.back().has_status = end.has_status;
+            arm(task, process.ends.back(), end.address);
+        }
     }
 
     static void note_return(Process& process, const user_regs_struct& registers) {
+        process.is_over = true;
         process.ended_well = registers.rsp == process.main_stack + 8 && (registers.rax & 0xFF) == 0;
     }
 
-    void note_exit(pid_t task, Process& process, const user_regs_struct& registers) {
-        uint64_t caller = word_at(task, registers.rsp) - process.base;
-        bool from_main = inside(process.facts.main, caller);
-        for (const Range& part : process.facts.main_parts) from_main = from_main || inside(part, caller);
-        if (from_main && (registers.rdi & 0xFF) == 0) process.ended_well = true;
+    void note_end(pid_t task, Process& process, const user_regs_struct& registers, bool has_status) {
+        if (process.is_over) return;
+        bool by_harness = is_harness_s(task, process, registers.rsp);
+        process.ended_well = by_harness && (!has_status || (registers.rdi & 0xFF) == 0);
+        process.is_over = by_harness || has_status;  // a thread may end without the process
+    }
+
+    // A system call that exchanges the program or ends it is about to be made.
+    void on_call(pid_t task, Process& process) {
+        user_regs_struct registers{};
+        if (process.image != Image::own || process.forked || process.is_over) return;
+        if (ptrace(PTRACE_GETREGS, task, 0, &registers) != 0) return;
+        bool is_end = registers.orig_rax == SYS_exit_group;
+        if (is_end && (registers.rdi & 0xFF) != 0) return;
+        bool by_harness = is_harness_s(task, process, registers.rsp);
+        (is_end ? process.ended_well : process.hands_over) = by_harness;
+    }
+
+    // Whether the call whose return address lies at `stack` was made by `main`, itself or through functions that only
+    // the harness can have defined. Such a function's caller is found by its call, which names the function's start.
+    bool is_harness_s(pid_t task, const Process& process, uint64_t stack) const {
+        if (process.main_stack - stack > kLargestStack) return false;  // of another thread
+        const Function* callee = nullptr;
+        uint64_t end = std::min(process.main_stack, stack + kLargestChain);
+        for (uint64_t at = stack; at < end; at += sizeof(uint64_t)) {
+            uint64_t address = word_at(task, at);
+            const Function* caller = function_with(process, address - process.base);
+            if (caller == nullptr) continue;
+            uint64_t target = call_target(task, address) - process.base;
+            const Function* called = function_at(process, target);
+            if (callee != nullptr && (called == nullptr || called->name != callee->name)) continue;
+            if (called != nullptr && may_be_the_solution_s(process, *called)) return false;  // it jumped on
+            if (caller->owner != Owner::harness) return caller->owner == Owner::main;
+            callee = caller;
+        }
+        return false;
+    }
+
+    static bool may_be_the_solution_s(const Process& process, const Function& function) {
+        return function.owner == Owner::unknown || (function.owner == Owner::library && !process.is_static);
+    }
+
+    static const Function* function_with(const Process& process, uint64_t address) {
+        return function_that(process, [&](const Function& one) { return inside(one.range, address); });
+    }
+
+    static const Function* function_at(const Process& process, uint64_t address) {
+        return function_that(process, [&](const Function& one) { return one.range.start == address; });
+    }
+
+    // Of several names of one function, one that is nobody's counts: the solution may add names.
+    template <typename Test>
+    static const Function* function_that(const Process& process, Test test) {
+        const Function* found = nullptr;
+        for (const Function& one : process.facts.functions)
+            if (test(one) && (found == nullptr || one.owner == Owner::unknown)) found = &one;
+        return found;
+    }
+
+    // Where the direct call goes that returns to `address`; 0 for another call.
+    static uint64_t call_target(pid_t task, uint64_t address) {
+        if (byte_at(task, address - 5) != 0xE8) return 0;
+        uint32_t distance = 0;
+        for (uint64_t part = 0; part < 4; ++part)
+            distance |= static_cast<uint32_t>(byte_at(task, address - 4 + part)) << (8 * part);
+        return address + static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(distance)));
     }
 #else
     bool on_trap(pid_t, Process&) { return false; }
+    void on_call(pid_t, Process&) {}
 #endif
 
     // A call of a function that never returns may be the last instruction: its return address is the end itself.
@@ -309,8 +396,8 @@ class Witness::Watch {
         point.armed = false;
     }
 
-    // Where the C library that `task` maps has `exit`; 0 in a static program.
-    uint64_t library_exit(pid_t task) {
+    // The ends in the C library that `task` maps; none in a static program.
+    std::vector<End> library_ends(pid_t task) {
         std::string maps = read_small_file(proc_path(task, "maps"));
         for (size_t at = 0, next; at < maps.size(); at = next + 1) {
             next = std::min(maps.find('\n', at), maps.size());
@@ -319,19 +406,26 @@ class Witness::Watch {
             std::string file = maps.substr(path, next - path);
             bool is_library = file.find("/libc.so.6") != std::string::npos || file.find("/libc-2.") != std::string::npos;
             if (!is_library || belongs_to_contestant(file)) continue;
-            uint64_t offset = exit_in(file);
-            return offset == 0 ? 0 : strtoul(maps.c_str() + at, nullptr, 16) + offset;
+            uint64_t start = strtoul(maps.c_str() + at, nullptr, 16);
+            std::vector<End> ends = ends_in(file);
+            for (End& end : ends) end.address += start;
+            return ends;
         }
-        return 0;
+        return {};
     }
 
-    uint64_t exit_in(const std::string& library) {
-        auto known = library_exits_.find(library);
-        if (known != library_exits_.end()) return known->second;
+    const std::vector<End>& ends_in(const std::string& library) {
+        auto known = library_ends_.find(library);
+        if (known != library_ends_.end()) return known->second;
         int file = open(library.c_str(), O_RDONLY | O_CLOEXEC);
-        uint64_t offset = file < 0 ? 0 : read_elf(file).exit;
+        ElfFacts facts = file < 0 ? ElfFacts() : read_elf(file, nullptr);
         if (file >= 0) close(file);
-        return library_exits_[library] = offset;
+        return library_ends_[library] = facts.ends;
+    }
+
+    // A program with a `main` of the solution's and without any code of the harness's judges nothing.
+    static bool is_contestants(const Process& process) {
+        return process.image == Image::own && process.facts.has_solution_file && !process.facts.has_harness_file;
     }
 
     void judge(const Process& process) {
@@ -341,6 +435,8 @@ class Witness::Watch {
         if (!process.readable) return contradict(process, "hid its program from the witness");
         if (process.image == Image::own && process.facts.main.start == 0) {
             unknown_ = process.name + " names no main function to watch";
+        } else if (!process.ended_well && is_contestants(process)) {
+            unknown_ = process.name + " is the solution's own program";
         } else if (!process.ended_well) {
             contradict(process, process.image == Image::own ? "ended with status 0, but not by the end of its main"
                                                             : "ended with status 0, but its script did not reach its end");
@@ -364,7 +460,7 @@ class Witness::Watch {
     std::map<pid_t, Process> processes_;
     std::map<pid_t, pid_t> threads_;  // every task to its process
     std::set<pid_t> early_;           // met before their parent's event
-    std::map<std::string, uint64_t> library_exits_;
+    std::map<std::string, std::vector<End>> library_ends_;
 };
 
 Witness::Witness(const Orders& orders, std::string workspace, int end_signal)
