@@ -12,9 +12,10 @@ from tests import factories
 from tests.requirements import REST, why_skipped
 
 # A busy machine is slow and still right; the same examples each time make a failure everybody's.
-hypothesis.settings.register_profile(
-    "podium", deadline=None, derandomize=True, suppress_health_check=[hypothesis.HealthCheck.too_slow]
-)
+_patient = hypothesis.settings(deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.register_profile("podium", _patient, derandomize=True)
+# For `pytest --hypothesis-profile=long`: many more examples, other ones each time.
+hypothesis.settings.register_profile("long", _patient, max_examples=5000)
 hypothesis.settings.load_profile("podium")
 
 _flush = TransactionTestCase._fixture_teardown

@@ -2,8 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
-from datetime import datetime
-from typing import Any
+from datetime import UTC, datetime
 
 from django.utils import timezone
 
@@ -116,12 +115,13 @@ def _row(
     )
 
 
-def _when(text: str) -> Any:
+def _when(text: str) -> datetime:
+    """The moment in UTC, which every database can store; now if the text names none."""
     try:
         moment = datetime.fromisoformat(text)
-    except ValueError:
+        return (moment if timezone.is_aware(moment) else timezone.make_aware(moment)).astimezone(UTC)
+    except (ValueError, OverflowError):
         return timezone.now()
-    return moment if timezone.is_aware(moment) else timezone.make_aware(moment)
 
 
 def _note_baseline(evaluation: Evaluation, baselines: Sequence[Measurement]) -> None:

@@ -1,12 +1,24 @@
 """Wire types for the health of a node's GPUs: golden runs, measured peaks, and the reason for a drain."""
 
+from datetime import UTC, datetime
 from typing import Annotated, Literal
 
-from pydantic import AwareDatetime, Field, FiniteFloat
+from pydantic import AfterValidator, AwareDatetime, Field, FiniteFloat
 
 from runners.wire.protocol import Peaks, TimeMs, WireModel
 
 GpuUuid = Annotated[str, Field(pattern=r"^(GPU|MIG)-[0-9A-Za-z/-]{1,100}$")]
+
+
+def _in_utc(moment: datetime) -> datetime:
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("in UTC, this is not between the years 1 and 9999") from None
+
+
+Moment = Annotated[AwareDatetime, AfterValidator(_in_utc)]
+"""A time in UTC: databases do not take every offset from it."""
 
 
 class GoldenReport(WireModel):
@@ -19,7 +31,7 @@ class GoldenReport(WireModel):
     high_ms: TimeMs
     drift: FiniteFloat | None = None
     """Relative distance of the median from that of the last 20, 0.01 for 1 % slower; null while too few are known."""
-    ran_at: AwareDatetime
+    ran_at: Moment
 
 
 class PeaksReport(WireModel):
@@ -29,7 +41,7 @@ class PeaksReport(WireModel):
     peaks: Peaks
     how: dict[str, Annotated[str, Field(max_length=200)]] = Field(default={}, max_length=16)
     """By data type: the method that reached the peak, or the reason why none is known."""
-    measured_at: AwareDatetime
+    measured_at: Moment
 
 
 class NodeHealth(WireModel):

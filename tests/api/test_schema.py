@@ -22,6 +22,13 @@ def test_the_schema_describes_every_endpoint_and_no_node_api() -> None:
     assert not [path for path in paths if "node/" in path]
 
 
+def test_what_is_sent_is_described_as_what_is_taken() -> None:
+    answer = Client().get("/api/schema/", headers={"Accept": "application/vnd.oai.openapi+json"})
+    sent = json.loads(answer.content)["components"]["schemas"]["UploadRequest"]["properties"]
+    assert sent["file"]["format"] == "binary"
+    assert sent["release"]["minLength"] == 1
+
+
 def test_the_page_has_no_inline_script_and_loads_from_this_host_alone() -> None:
     page = Client().get("/api/").content.decode()
     assert not re.search(r"<script(?![^>]*\bsrc=)[^>]*>", page)

@@ -128,6 +128,26 @@ def pair(baseline_ms: float) -> list[MeasurementReport]:
     ]
 
 
+BEYOND = ["0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59-23:59", "2026-01-01T00:00:00+23:59"]
+"""Moments that no database, or not each, can store as they are."""
+
+
+@pytest.mark.parametrize("moment", BEYOND)
+def test_a_measurement_at_a_time_beyond_the_calendar_is_stored(site: Site, node: WireNode, moment: str) -> None:
+    timed = [one.model_copy(update={"measured_at": moment}) for one in pair(baseline_ms=10)]
+    assert node.report(node.take(), passed(measurements=timed)).status_code == 200
+    assert Measurement.objects.count() == 2
+
+
+@pytest.mark.parametrize(("moment", "status"), list(zip(BEYOND, (400, 400, 200), strict=True)))
+def test_a_golden_run_at_a_time_beyond_the_calendar_is_no_fault_of_the_site(
+    site: Site, node: WireNode, moment: str, status: int
+) -> None:
+    run = {"gpu_uuid": "GPU-0", "name": "copy", "median_ms": 1, "low_ms": 1, "high_ms": 1, "ran_at": moment}
+    answer = node._post("health", json.dumps({"protocol_version": PROTOCOL_VERSION, "golden": [run]}))
+    assert answer.status_code == status, answer.content
+
+
 @pytest.mark.parametrize("number", ["1e999", "-1", "0", "1e-300", "1e300", "NaN", '"12"'])
 def test_a_number_that_is_no_time_is_refused(site: Site, node: WireNode, number: str) -> None:
     work = node.take()
