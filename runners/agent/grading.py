@@ -70,6 +70,7 @@ class Grader:
             devices=self._devices(work.track),
             tenant=work.tenant,
             is_trial=work.trial,
+            is_rerun=work.rerun,
         )
 
     def _devices(self, track: TrackSpec) -> tuple[str, ...]:

@@ -268,6 +268,8 @@ class Work(WireModel):
     limits: ResourceLimits = ResourceLimits()
     artefact: ArtefactRef | None = None
     needs_baseline: bool = True
+    rerun: bool = False
+    """Whether the evaluation has a result already. The node then uses no failure that it has kept."""
 
 
 class CaseField(WireModel):
