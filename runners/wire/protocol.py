@@ -174,6 +174,8 @@ class Hello(WireModel):
     boot_id: UUID | None = None
     """Random id of a node's start. A new id returns the leases of the node's earlier start. Null while reports of the
     earlier start are unsent."""
+    obstacle: str = Field(default="", max_length=400)
+    """The node's own reason for taking no work now, shown in public; empty if it takes work."""
 
 
 class HelloReply(WireModel):

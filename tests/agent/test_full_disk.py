@@ -53,18 +53,18 @@ def on(machine: Machine, disk: Disk) -> Machine:
 
 def test_a_node_needs_a_file_of_the_usual_maximum_size() -> None:
     assert Disk(FLOOR_BYTES).space().shortage() == ""
-    assert Disk(FLOOR_BYTES - BLOCK).space().shortage() == "the disk has 1,024.0 MiB free; commands need 1,024.0 MiB"
+    assert Disk(FLOOR_BYTES - BLOCK).space().shortage() == "less than 1,024 MiB are free"
 
 
 def test_a_small_disk_needs_a_quarter() -> None:
     assert Disk(1 << 20, 4 << 20).space().shortage() == ""
-    assert Disk(512 << 10, 4 << 20).space().shortage() == "the disk has 0.5 MiB free; commands need 1.0 MiB"
+    assert Disk(512 << 10, 4 << 20).space().shortage() == "less than 1 MiB are free"
 
 
 def test_a_disk_without_room_for_files_is_full() -> None:
     disk = Disk()
     disk.free_files = 7
-    assert disk.space().shortage() == "the disk has room for 7 more files only"
+    assert disk.space().shortage() == "there is room for less than 10,000 files"
 
 
 def test_a_filesystem_without_a_bound_on_files_is_not_full() -> None:
@@ -74,7 +74,7 @@ def test_a_filesystem_without_a_bound_on_files_is_not_full() -> None:
 
 
 def test_a_disk_that_cannot_be_read_is_a_shortage(tmp_path: Path) -> None:
-    assert Space([tmp_path / "gone"]).shortage() == "the disk cannot be read: No such file or directory"
+    assert Space([tmp_path / "gone"]).shortage() == "it cannot be read: No such file or directory"
 
 
 def test_every_disk_counts() -> None:
@@ -84,7 +84,7 @@ def test_every_disk_counts() -> None:
 
 def test_no_command_starts_on_a_full_disk(fresh_machine: Machine) -> None:
     machine = on(fresh_machine, Disk(free_bytes=0))
-    with pytest.raises(DiskFull, match="0.0 MiB free"):
+    with pytest.raises(DiskFull, match="less than 1,024 MiB are free"):
         machine.judge(shell_problem(test_command="touch /tmp/ran"), {"solution.sh": "x"})
     assert machine.leftovers() == []
 
@@ -95,7 +95,9 @@ def test_a_failure_counts_where_there_was_room(fresh_machine: Machine) -> None:
 
 
 @pytest.mark.parametrize("step", [{"build_command": FAILS_ON_GO}, {"build_command": None, "test_command": FAILS_ON_GO}])
-def test_a_failure_is_a_fault_where_the_disk_was_full_for_a_moment(fresh_machine: Machine, step: dict[str, Any]) -> None:
+def test_a_failure_is_a_fault_where_the_disk_was_full_for_a_moment(
+    fresh_machine: Machine, step: dict[str, Any]
+) -> None:
     """The command fails after the disk was seen full. By then it has room again."""
     disk = Disk()
     machine = on(fresh_machine, disk)

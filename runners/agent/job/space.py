@@ -21,19 +21,17 @@ LOOK_SECONDS = 0.05
 class Space:
     """The free space of the disks that hold `folders`. `facts` is `os.statvfs`, except in tests."""
 
-    def __init__(
-        self, folders: Sequence[Path], facts: Callable[[Path], os.statvfs_result] = os.statvfs
-    ) -> None:
+    def __init__(self, folders: Sequence[Path], facts: Callable[[Path], os.statvfs_result] = os.statvfs) -> None:
         self._folders, self._facts = folders, facts
 
     def shortage(self) -> str:
-        """The reason why commands cannot rely on the disks, or "". It names no folder, because it is shown in public."""
+        """The reason why the disks are too full for commands, or "". It is shown in public, so it names no folder."""
         return next(filter(None, map(self._shortage, self._folders)), "")
 
     def check(self) -> None:
         """Raise DiskFull if there is a shortage."""
         if words := self.shortage():
-            raise DiskFull(words)
+            raise DiskFull(f"the disk of this machine is too full: {words}")
 
     @contextmanager
     def watched(self) -> Iterator["SpaceWatch"]:
@@ -49,13 +47,14 @@ class Space:
         try:
             facts = self._facts(folder)
         except OSError as error:
-            return f"the disk cannot be read: {error.strerror}"
+            return f"it cannot be read: {error.strerror}"
         free, size = facts.f_bavail * facts.f_frsize, facts.f_blocks * facts.f_frsize
         floor = min(FLOOR_BYTES, size * FLOOR_SHARE)
         if free < floor:
-            return f"the disk has {free / 2**20:,.1f} MiB free; commands need {floor / 2**20:,.1f} MiB"
-        if facts.f_favail < min(FLOOR_FILES, facts.f_files * FLOOR_SHARE):  # 0 of 0 where a filesystem has no bound
-            return f"the disk has room for {facts.f_favail} more files only"
+            return f"less than {floor / 2**20:,.0f} MiB are free"
+        files_floor = min(FLOOR_FILES, facts.f_files * FLOOR_SHARE)  # 0 if the filesystem has no bound
+        if facts.f_favail < files_floor:
+            return f"there is room for less than {files_floor:,.0f} files"
         return ""
 
 
@@ -78,7 +77,7 @@ class SpaceWatch:
     def check(self, outcome: Outcome) -> None:
         """Raise DiskFull if the command failed and the disks were short at any time since it began."""
         if self._shortage and not outcome.succeeded:
-            raise DiskFull(self._shortage)
+            raise DiskFull(f"the disk of this machine was too full: {self._shortage}")
 
     def _look_until_ended(self) -> None:
         while not (self._shortage or self._ended.wait(LOOK_SECONDS)):
