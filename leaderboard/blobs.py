@@ -2,9 +2,12 @@
 
 import hashlib
 import io
+import logging
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import IO, BinaryIO, Protocol
@@ -15,14 +18,42 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.files.base import File
 from django.core.files.storage import Storage
 
+from leaderboard.errors import Unavailable
+
 CHUNK_BYTES = 1024 * 1024
+
+logger = logging.getLogger(__name__)
 
 
 class BlobMissing(LookupError):
     """No blob has this sha256."""
 
 
+class BlobsUnavailable(Unavailable):
+    """The blob store does not answer, or stores nothing."""
+
+    def __init__(self) -> None:
+        words = "The site cannot read or store files now. Nothing was changed; please try again in a while."
+        super().__init__("blobs_unavailable", words)
+
+
+@contextmanager
+def _answering(*errors: type[Exception]) -> Iterator[None]:
+    """Raise BlobsUnavailable for these errors of the store, and log them for the site's operator."""
+    try:
+        yield
+    except errors as error:
+        logger.error("the blob store fails: %s: %s", type(error).__name__, error)
+        raise BlobsUnavailable from error
+
+
 class BlobStore(Protocol):
+    """All methods raise BlobsUnavailable."""
+
+    def check(self) -> None:
+        """Return if the store answers."""
+        ...
+
     def put(self, content: bytes) -> str:
         """Store and return the sha256; storing the same again is harmless."""
         ...
@@ -48,13 +79,21 @@ class FolderBlobs:
     def __init__(self, root: Path) -> None:
         self.root = root
 
+    def check(self) -> None:
+        with _answering(OSError):
+            if not os.access(self.root, os.R_OK | os.W_OK | os.X_OK):
+                raise PermissionError(f"{self.root} is missing or cannot be used")
+
     def put(self, content: bytes) -> str:
         sha256 = hashlib.sha256(content).hexdigest()
         self.put_file(sha256, io.BytesIO(content))
         return sha256
 
     def put_file(self, sha256: str, file: IO[bytes]) -> bool:
-        path = self.root / _place(sha256)
+        with _answering(OSError):
+            return self._put_file(self.root / _place(sha256), file)
+
+    def _put_file(self, path: Path, file: IO[bytes]) -> bool:
         if path.exists():
             return False
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -69,20 +108,28 @@ class FolderBlobs:
         return True
 
     def open(self, sha256: str) -> BinaryIO:
-        try:
+        if not self.has(sha256):
+            raise BlobMissing(sha256)
+        with _answering(OSError):
             return (self.root / _place(sha256)).open("rb")
-        except FileNotFoundError as error:
-            raise BlobMissing(sha256) from error
 
     def has(self, sha256: str) -> bool:
-        return (self.root / _place(sha256)).exists()
+        with _answering(OSError):
+            if (self.root / _place(sha256)).exists():
+                return True
+        self.check()  # a folder that is gone holds no blob, but has not lost any
+        return False
 
 
 class StorageBlobs:
-    """Blobs in any django-storages backend."""
+    """Blobs in any django-storages backend, whose failures are `errors`."""
 
-    def __init__(self, storage: Storage) -> None:
+    def __init__(self, storage: Storage, *errors: type[Exception]) -> None:
         self.storage = storage
+        self._errors = errors
+
+    def check(self) -> None:
+        self.has("0" * 64)
 
     def put(self, content: bytes) -> str:
         sha256 = hashlib.sha256(content).hexdigest()
@@ -92,27 +139,33 @@ class StorageBlobs:
     def put_file(self, sha256: str, file: IO[bytes]) -> bool:
         if self.has(sha256):
             return False
-        self.storage.save(_place(sha256), File(file))
+        with _answering(*self._errors):
+            self.storage.save(_place(sha256), File(file))
         return True
 
     def open(self, sha256: str) -> BinaryIO:
         if not self.has(sha256):
             raise BlobMissing(sha256)
-        file: BinaryIO = self.storage.open(_place(sha256), "rb")  # type: ignore[assignment]
+        with _answering(*self._errors):
+            file: BinaryIO = self.storage.open(_place(sha256), "rb")  # type: ignore[assignment]
         return file
 
     def has(self, sha256: str) -> bool:
-        return self.storage.exists(_place(sha256))
+        with _answering(*self._errors):
+            return self.storage.exists(_place(sha256))
 
 
 @cache
 def _store_at(url: str) -> BlobStore:
     parts = urlsplit(url)
     if parts.scheme == "s3":
+        from boto3.exceptions import Boto3Error
+        from botocore.exceptions import BotoCoreError, ClientError
         from storages.backends.s3 import S3Storage
 
         options = {"bucket_name": parts.netloc, "location": parts.path.strip("/"), "file_overwrite": True}
-        return StorageBlobs(S3Storage(**options))  # type: ignore[no-untyped-call]
+        storage = S3Storage(**options)  # type: ignore[no-untyped-call]
+        return StorageBlobs(storage, OSError, Boto3Error, BotoCoreError, ClientError)
     if parts.scheme not in {"", "file"}:
         raise ImproperlyConfigured(f"PODIUM_BLOB_URL has scheme {parts.scheme!r}; use a folder or s3://bucket/prefix.")
     return FolderBlobs(Path(parts.path))
@@ -123,5 +176,5 @@ def store() -> BlobStore:
 
 
 def read(sha256: str) -> bytes:
-    with store().open(sha256) as file:
+    with _answering(OSError), store().open(sha256) as file:
         return file.read()

@@ -1,4 +1,4 @@
-"""Refusals that are the user's to mend: a stable code, words for a person, and the HTTP status they travel under."""
+"""Refusals: a stable code, words for a person, and the HTTP status they travel under."""
 
 from typing import ClassVar
 
@@ -25,3 +25,9 @@ class Conflict(Refused):
     """The row has moved on since; nothing was changed."""
 
     status = 409
+
+
+class Unavailable(Refused):
+    """A part of the site does not answer. The same request may succeed later."""
+
+    status = 503

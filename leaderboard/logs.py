@@ -79,6 +79,8 @@ def log_text(log: Mapping[str, Any], limit: int = MAX_BYTES) -> str:
         content = _first_bytes(log["blob"]["sha256"], limit)
     except blobs.BlobMissing:
         return "The log is no longer kept."
+    except blobs.BlobsUnavailable:
+        return "The log cannot be read now; please try again in a while."
     except (OSError, EOFError, zlib.error):
         return "The log is damaged."
     return content.decode("utf-8", "replace")

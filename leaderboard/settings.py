@@ -78,6 +78,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "axes.middleware.AxesMiddleware",
+    "leaderboard.unavailable.UnavailablePages",
 ]
 
 ROOT_URLCONF = "leaderboard.urls"

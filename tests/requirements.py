@@ -7,6 +7,8 @@ A test says so with `requires(name)`. tests/conftest.py skips it where `name` is
 import os
 import shutil
 import socket
+import subprocess
+import tempfile
 from collections.abc import Callable
 from functools import cache
 from urllib.parse import urlsplit
@@ -44,6 +46,13 @@ def _bubblewrap_works() -> bool:
     return bubblewrap.why_unavailable() == ""
 
 
+def _tmpfs_mounts() -> bool:
+    with tempfile.TemporaryDirectory() as folder:
+        if subprocess.run(["mount", "-t", "tmpfs", "tmpfs", folder], capture_output=True, check=False).returncode:
+            return False
+        return subprocess.run(["umount", folder], check=False).returncode == 0
+
+
 CHECKS: dict[str, Callable[[], bool]] = {
     "postgres": lambda: _port_answers(POSTGRES_URL),
     "redis": lambda: _port_answers(REDIS_URL),
@@ -54,6 +63,7 @@ CHECKS: dict[str, Callable[[], bool]] = {
     "gpu": lambda: shutil.which("nvidia-smi") is not None,
     "nvcc": lambda: shutil.which("nvcc") is not None,
     "ccache": lambda: shutil.which("ccache") is not None,
+    "tmpfs": _tmpfs_mounts,
 }
 
 

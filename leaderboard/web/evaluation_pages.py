@@ -82,7 +82,7 @@ def _solution(found: Evaluation) -> list[SourceFile]:
         return []
     try:
         solution = parse_solution(blobs.read(sha256))
-    except blobs.BlobMissing:
+    except (blobs.BlobMissing, blobs.BlobsUnavailable):
         return []
     return solution.files if isinstance(solution, FileSolution) else []
 

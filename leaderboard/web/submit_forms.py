@@ -18,6 +18,9 @@ MAX_TYPED_FILES = 8
 class MetadataForm(forms.Form):
     """The fields that every submission has besides its samples."""
 
+    refused_status = 422
+    """HTTP status of the page that shows the form with a refusal."""
+
     entrant = forms.ModelChoiceField(Entrant.objects.none(), label="Model", to_field_name="slug", empty_label=None)
     tracks = forms.ModelMultipleChoiceField(
         Track.objects.none(), to_field_name="slug", widget=forms.CheckboxSelectMultiple,

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST
 
 from leaderboard.actions.submit import submit
 from leaderboard.catalogue import catalogue_of
-from leaderboard.errors import Refused
+from leaderboard.errors import Refused, Unavailable
 from leaderboard.rows.store_once import Receipt
 from leaderboard.rows.submissions import SubmissionMetadata
 from leaderboard.web.lookups import problem_or_404, tracks_of
@@ -45,7 +45,7 @@ def new_submission(request: HttpRequest) -> HttpResponse:
         if receipt:
             return _welcome(request, receipt)
     context = {"releases": releases, "release": release, "form": form}
-    status = 422 if form and form.is_bound else 200
+    status = form.refused_status if form and form.is_bound else 200
     return render(request, "podium/submit.html", context, status=status)
 
 
@@ -64,8 +64,14 @@ def _attempt_upload(request: HttpRequest, release: Release, form: UploadForm) ->
         )
         return _submit(request, release, form, draft, counted=form.cleaned_data["counted"])
     except (PackRefused, Refused) as refusal:
-        form.add_error("file" if isinstance(refusal, PackRefused) else None, refusal.message)
+        _refuse(form, "file" if isinstance(refusal, PackRefused) else None, refusal)
         return None
+
+
+def _refuse(form: MetadataForm, field: str | None, refusal: PackRefused | Refused) -> None:
+    form.add_error(field, refusal.message)
+    if isinstance(refusal, Unavailable):
+        form.refused_status = refusal.status
 
 
 def _submit(
@@ -97,7 +103,9 @@ def typed_submission(request: HttpRequest, slug: str, problem_slug: str) -> Http
     form = typed_form(request, problem, request.POST)
     if form.is_valid() and (receipt := _attempt_typed(request, problem, form)):
         return _welcome(request, receipt)
-    return render(request, "podium/problem.html", problem_context(request, problem) | {"form": form}, status=422)
+    return render(
+        request, "podium/problem.html", problem_context(request, problem) | {"form": form}, status=form.refused_status
+    )
 
 
 def _attempt_typed(request: HttpRequest, problem: Problem, form: TypedForm) -> Receipt | None:
@@ -105,5 +113,5 @@ def _attempt_typed(request: HttpRequest, problem: Problem, form: TypedForm) -> R
         draft = single_solution(problem.task_id, form.typed, catalogue_of(problem.release))
         return _submit(request, problem.release, form, draft, counted=False)
     except (PackRefused, Refused) as refusal:
-        form.add_error(None, refusal.message)
+        _refuse(form, None, refusal)
         return None

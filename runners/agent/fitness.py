@@ -13,7 +13,12 @@ class Obstacle(StrEnum):
     DISABLED = "it is disabled on the site"
     IN_DOUBT = "a fault is followed by a self-test"
     UNSENT = "reports are unsent"
+    DISK = "its disk is too full"
     SITE = "the site has to answer first"
+
+
+TOLD = (Obstacle.DISK, Obstacle.IN_DOUBT, Obstacle.UNSENT)
+"""The obstacles that the site learns from the node. It knows the others."""
 
 
 class Fitness:
@@ -29,6 +34,17 @@ class Fitness:
 
     def has(self, obstacle: Obstacle) -> bool:
         return obstacle in self._reasons
+
+    @property
+    def words_for_site(self) -> str:
+        """The obstacles that the site does not know, for a public page; empty if there are none.
+
+        Details may name the machine's folders. Only those of a full disk do not.
+        """
+        with self._guard:
+            reasons = dict(self._reasons)
+        words = {Obstacle.DISK: f"{Obstacle.DISK.value}: {reasons.get(Obstacle.DISK)}"}
+        return "; ".join(words.get(one, one.value) for one in TOLD if one in reasons)
 
     def put(self, obstacle: Obstacle, details: str = "") -> None:
         with self._guard:

@@ -44,6 +44,10 @@ class Grader:
         """The reason why this node cannot grade, or ""."""
         return complaint_of(self._judges.environment)
 
+    def shortage(self) -> str:
+        """The reason why this node's disk is too full for any job, or ""."""
+        return self._judges.environment.space.shortage()
+
     def assignment(self, work: Work) -> Assignment:
         """Fetch the files of the attempt. Raises RecordError, and as the client."""
         record = work.problem.record
@@ -70,6 +74,7 @@ class Grader:
             devices=self._devices(work.track),
             tenant=work.tenant,
             is_trial=work.trial,
+            is_rerun=work.rerun,
         )
 
     def _devices(self, track: TrackSpec) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The node's leases of attempts, and the heartbeats that keep them."""
+"""The node's leases of attempts, and the heartbeats that keep them until their reports have arrived."""
 
 import logging
 import threading
@@ -11,8 +11,8 @@ from runners.agent.ground.errors import SiteRefused, SiteUnavailable
 from runners.agent.ground.events import BuildPrinted, CaseEnded, Event, Progress, StageEntered
 from runners.agent.judges.report import Finished
 from runners.agent.link.client import SiteClient, report_body
-from runners.agent.link.outbox import Letter
-from runners.wire.protocol import BUILDING, MAX_CASES, PREPARING, CaseReport, Heartbeat, Work
+from runners.agent.link.outbox import Letter, Outbox
+from runners.wire.protocol import BUILDING, MAX_CASES, PREPARING, REPORTING, CaseReport, Heartbeat, Work
 
 logger = logging.getLogger(__name__)
 TAIL_BYTES = 8 * 1024
@@ -60,10 +60,13 @@ class LeasedAttempt:
 
 
 class Leases:
-    """All leases of this node. `start` begins the heartbeats, one per lease every `beat_seconds`."""
+    """All leases of this node. `start` begins the heartbeats, one per lease every `beat_seconds`.
 
-    def __init__(self, client: SiteClient, beat_seconds: float) -> None:
-        self._client, self._beat_seconds = client, beat_seconds
+    An attempt whose report waits in the outbox keeps its lease, so that no other node does its work again.
+    """
+
+    def __init__(self, client: SiteClient, outbox: Outbox, beat_seconds: float) -> None:
+        self._client, self._outbox, self._beat_seconds = client, outbox, beat_seconds
         self._held: dict[UUID, LeasedAttempt] = {}
         self._guard = threading.Lock()
         self._stopping = threading.Event()
@@ -109,6 +112,14 @@ class Leases:
         while not self._stopping.wait(self._beat_seconds):
             for lease in self._now():
                 self._beat(lease)
+            for attempt, token in self._outbox.tokens().items():
+                self._beat_for_letter(attempt, token)
+
+    def _beat_for_letter(self, attempt: UUID, token: str) -> None:
+        try:
+            self._client.heartbeat(attempt, token, Heartbeat(stage=REPORTING))
+        except (SiteUnavailable, SiteRefused) as error:
+            logger.warning("no heartbeat for attempt %s, whose report waits: %s", attempt, error)
 
     def _beat(self, lease: LeasedAttempt) -> None:
         work = lease.work

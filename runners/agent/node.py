@@ -51,8 +51,10 @@ class Agent:
         self._slots, self._name = slots, terms.node
         self._stopping = threading.Event()
         self._fitness = Fitness()
-        self._leases = Leases(client, terms.heartbeat_seconds)
-        self._upkeep = Upkeep(client, outbox, hello, terms, self._fitness, grader.self_test, self._give_up)
+        self._leases = Leases(client, outbox, terms.heartbeat_seconds)
+        self._upkeep = Upkeep(
+            client, outbox, hello, terms, self._fitness, grader.self_test, grader.shortage, self._give_up
+        )
         self._app = self._make_app(celery)
         self._workers: dict[Stage, StageWorker] = {}
         self.refused: SiteRefused | None = None
@@ -133,6 +135,7 @@ class Agent:
         return {"evaluation": work.evaluation, "attempt": str(work.attempt), "verdict": verdict}
 
     def _claim(self, track: str, stage: Stage) -> Work | None:
+        self._upkeep.check_disk()
         if not self._fitness.is_fit:
             raise Reject("this node takes no work", requeue=True)
         try:
@@ -160,11 +163,14 @@ class Agent:
             if self._may_work():
                 return "cancelled"
             raise self._given_back(lease, "this node takes no work") from None
-        except (SiteUnavailable, SiteRefused) as error:
-            logger.warning("attempt %s is dropped: %s", lease.work.attempt, error)
+        except SiteUnavailable as error:
+            self._upkeep.failed(error)
+            raise self._given_back(lease, f"its files cannot be fetched: {error}") from error
+        except SiteRefused as refused:
+            logger.warning("attempt %s is dropped: %s", lease.work.attempt, refused)
             return "dropped"
-        if _went_badly(finished.report) and (complaint := self._complaint()):
-            raise self._given_back(lease, f"the hardware may be to blame: {complaint}")
+        if _went_badly(finished.report) and (complaint := self._complaint() or self._upkeep.check_disk()):
+            raise self._given_back(lease, f"this machine may be to blame: {complaint}")
         if finished.report.fault:
             self._upkeep.doubt(finished.report.fault)
         self._upkeep.deliver(lease.letter(finished))

@@ -1,4 +1,4 @@
-"""A node's duties between jobs: hello, unsent reports, a self-test after a fault."""
+"""A node's duties between jobs: hello, unsent reports, free space, a self-test after a fault."""
 
 import logging
 import threading
@@ -51,10 +51,11 @@ class Upkeep:
         terms: HelloReply,
         fitness: Fitness,
         self_test: Callable[[], str],
+        shortage: Callable[[], str],
         give_up: Callable[[SiteRefused], None],
     ) -> None:
         self._client, self._outbox, self._hello, self.terms = client, outbox, hello, terms
-        self._fitness, self._self_test, self._give_up = fitness, self_test, give_up
+        self._fitness, self._self_test, self._shortage, self._give_up = fitness, self_test, shortage, give_up
         self._boot_id = uuid4()
         self._wake, self._stopping = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="upkeep", daemon=True)
@@ -80,6 +81,18 @@ class Upkeep:
         self._fitness.put(Obstacle.IN_DOUBT, words)
         self._wake.set()
 
+    def check_disk(self) -> str:
+        """Take no work while the disk is too full. Returns the reason, or ""."""
+        words = self._shortage()
+        if not words:
+            self._fitness.clear(Obstacle.DISK)
+            return ""
+        is_news = not self._fitness.has(Obstacle.DISK)
+        self._fitness.put(Obstacle.DISK, words)
+        if is_news:
+            self._wake.set()
+        return words
+
     def failed(self, error: SiteUnavailable | SiteRefused) -> None:
         """Take no work until the site has answered a hello. Called if it did not answer a claim, or refused it."""
         if isinstance(error, SiteRefused) and error.status in FINAL:
@@ -92,6 +105,7 @@ class Upkeep:
             self._wake.clear()
             self._send_unsent()
             self._test_if_in_doubt()
+            self.check_disk()
             self._say_hello()
             self._wake.wait(REFRESH_SECONDS if self._fitness.is_fit else RETRY_SECONDS)
             self._stopping.wait(PAUSE_SECONDS)
@@ -112,8 +126,9 @@ class Upkeep:
     def _say_hello(self) -> None:
         """Say hello. The boot id returns the leases of the node's earlier start, so its reports are sent first."""
         boot_id = None if self._fitness.has(Obstacle.UNSENT) else self._boot_id
+        said = {"boot_id": boot_id, "obstacle": self._fitness.words_for_site}
         try:
-            self.terms = self._client.hello(self._hello.model_copy(update={"boot_id": boot_id}))
+            self.terms = self._client.hello(self._hello.model_copy(update=said))
         except SiteUnavailable as error:
             self._fitness.put(Obstacle.SITE, str(error))
         except SiteRefused as refused:

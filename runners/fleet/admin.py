@@ -57,9 +57,11 @@ class GrantInline(admin.TabularInline):  # type: ignore[type-arg]  # not subscri
 
 @admin.register(Node)
 class NodeAdmin(AuditedAdmin):
-    list_display = ("slug", "title", "is_online", "last_seen_at", "disabled_reason")
-    fields = ("slug", "title", "disabled_reason", "capabilities", "protocol_version", "last_seen_at", "created_at")
-    readonly_fields = ("slug", "disabled_reason", "capabilities", "protocol_version", "last_seen_at", "created_at")
+    list_display = ("slug", "title", "is_online", "last_seen_at", "disabled_reason", "obstacle")
+    readonly_fields = (
+        "slug", "disabled_reason", "obstacle", "capabilities", "protocol_version", "last_seen_at", "created_at",
+    )  # fmt: skip
+    fields = ("slug", "title", *readonly_fields[1:])
     inlines = (GrantInline,)
     list_acts = (
         Act("add", "Add a node", "It gets a token of its own, shown once.", _add, form=lambda _row: NodeForm),

@@ -10,6 +10,7 @@ from django.db import connection, transaction
 from django.db.models import F, Max, QuerySet
 from django.utils import timezone
 
+from leaderboard import blobs
 from runners.fleet.errors import NodeRefused
 from runners.fleet.match import why_not
 from runners.fleet.models import Attempt, Job, JobState, Node
@@ -33,7 +34,10 @@ def digest_of(secret: str) -> str:
 
 
 def claim(node: Node, track: str, stage: Stage) -> Work | None:
-    """Lease one job of the queue; None if it is empty. Raises NodeRefused: 403 (node_disabled, not_granted)."""
+    """Lease one job of the queue; None if it is empty.
+
+    Raises NodeRefused: 403 (node_disabled, not_granted), and BlobsUnavailable if no node could fetch the job's files.
+    """
     if node.disabled_reason:
         raise NodeRefused(403, "node_disabled", f"An organiser or the node itself disabled it: {node.disabled_reason}")
     granted = node.grants.select_related("track").filter(track__slug=track, stage=stage).first()
@@ -48,6 +52,7 @@ def claim(node: Node, track: str, stage: Stage) -> Work | None:
 def _take_first(node: Node, queue: QuerySet[Job]) -> Lease | None:
     """Try candidates in queue order until one UPDATE succeeds; None if the queue is empty."""
     while queue.exists():  # checked without a lock first, since most claims find an empty queue
+        blobs.store().check()
         with transaction.atomic():
             job = _candidate(queue, node)
             if job is None:

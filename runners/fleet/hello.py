@@ -11,10 +11,11 @@ from runners.wire.protocol import Grant, Hello, Stage
 
 
 def take(node: Node, said: Hello) -> list[Grant]:
-    """Store the node's capabilities. Returns the grants that they fit."""
+    """Store the node's capabilities and its obstacle. Returns the grants that they fit."""
     Node.objects.filter(pk=node.pk).update(
         capabilities=said.capabilities.model_dump(mode="json"),
         protocol_version=said.protocol_version,
+        obstacle=said.obstacle,
         last_seen_at=timezone.now(),
     )
     if said.boot_id is not None:

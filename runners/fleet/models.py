@@ -24,6 +24,9 @@ class Node(models.Model):
     protocol_version = models.PositiveIntegerField(null=True, blank=True)
     boot_id = models.UUIDField(null=True, blank=True)
     disabled_reason = models.CharField(max_length=500, blank=True)
+    obstacle = models.CharField(
+        max_length=400, blank=True, help_text="The node's own reason for taking no work now, from its last hello."
+    )
     peaks = models.JSONField(
         default=dict, blank=True, help_text="GPU UUID → ceilings that the node measured, how, when."
     )

@@ -33,6 +33,7 @@ class Terms:
     build_only: list[str] | None
     try_withholding: list[str]
     needs_baseline: bool
+    is_rerun: bool
 
 
 class JobOwner(Protocol):
@@ -114,6 +115,7 @@ class EvaluationOwner:
             build_only=row.problem.build_only,
             try_withholding=list(_candidates_to_withhold(row)),
             needs_baseline=row.problem.has_baseline and row.problem.has_benchmark,
+            is_rerun=row.current_result_id is not None,
         )
 
     def hold(self) -> None:
@@ -188,6 +190,7 @@ class TrialOwner:
             build_only=_withheld_from_trials(self.problem),
             try_withholding=[],
             needs_baseline=False,
+            is_rerun=False,
         )
 
     def hold(self) -> None:

@@ -174,6 +174,8 @@ class Hello(WireModel):
     boot_id: UUID | None = None
     """Random id of a node's start. A new id returns the leases of the node's earlier start. Null while reports of the
     earlier start are unsent."""
+    obstacle: str = Field(default="", max_length=400)
+    """The node's own reason for taking no work now, shown in public; empty if it takes work."""
 
 
 class HelloReply(WireModel):
@@ -268,6 +270,8 @@ class Work(WireModel):
     limits: ResourceLimits = ResourceLimits()
     artefact: ArtefactRef | None = None
     needs_baseline: bool = True
+    rerun: bool = False
+    """Whether the evaluation has a result already. The node then uses no failure that it has kept."""
 
 
 class CaseField(WireModel):

@@ -47,7 +47,7 @@ class Machine:
         known = capabilities.find_out(sandbox)
         self.environment = NodeEnvironment.open("node-1", folder, sandbox, Lanes(slots, slots), known)
         self.judges = Judges(self.environment)
-        self.work_folder = folder / "work"
+        self.work_folder, self.builds_folder = folder / "work", folder / "builds"
 
     def judge(self, problem: CommandProblem, files: Files, **assignment: Any) -> Finished:
         """What a sample with these files comes to."""

@@ -41,8 +41,15 @@ class Clock:
         return self.now
 
 
+FAILED = 0
+
+
+def has_failed(timed: int) -> bool:
+    return timed == FAILED
+
+
 def test_a_few_samples_share_a_baseline() -> None:
-    baselines: Baselines[int] = Baselines(Clock())
+    baselines: Baselines[int] = Baselines(has_failed, Clock())
     time_it = Numbers()
     shared = [baselines.near("p", time_it) for _ in range(2 * SAMPLES + 1)]
     assert shared == [1] * SAMPLES + [2] * SAMPLES + [3]
@@ -50,7 +57,7 @@ def test_a_few_samples_share_a_baseline() -> None:
 
 def test_an_old_baseline_is_timed_again() -> None:
     clock, time_it = Clock(), Numbers()
-    baselines: Baselines[int] = Baselines(clock)
+    baselines: Baselines[int] = Baselines(has_failed, clock)
     assert baselines.near("p", time_it) == 1
     clock.now = SECONDS - 1
     assert baselines.near("p", time_it) == 1
@@ -59,13 +66,13 @@ def test_an_old_baseline_is_timed_again() -> None:
 
 
 def test_every_key_has_its_own_baseline() -> None:
-    baselines: Baselines[int] = Baselines(Clock())
+    baselines: Baselines[int] = Baselines(has_failed, Clock())
     time_it = Numbers()
     assert [baselines.near(key, time_it) for key in ("p", "q", "p", "q")] == [1, 2, 1, 2]
 
 
 def test_threads_that_want_a_baseline_at_once_time_it_once() -> None:
-    baselines: Baselines[int] = Baselines()
+    baselines: Baselines[int] = Baselines(has_failed)
     ready, time_it = Barrier(SAMPLES), Numbers()
 
     def near(_: int) -> int:
@@ -77,13 +84,19 @@ def test_threads_that_want_a_baseline_at_once_time_it_once() -> None:
 
 
 def test_a_baseline_that_could_not_be_timed_is_tried_again() -> None:
-    baselines: Baselines[int] = Baselines(Clock())
+    baselines: Baselines[int] = Baselines(has_failed, Clock())
 
     def fails() -> int:
         raise SandboxFault("no room")
 
     with pytest.raises(SandboxFault):
         baselines.near("p", fails)
+    assert baselines.near("p", Numbers()) == 1
+
+
+def test_a_baseline_that_failed_is_not_shared() -> None:
+    baselines: Baselines[int] = Baselines(has_failed, Clock())
+    assert baselines.near("p", lambda: FAILED) == FAILED
     assert baselines.near("p", Numbers()) == 1
 
 

@@ -1,7 +1,9 @@
 """The same key is never built twice, and only what the contestant's code decides is remembered."""
 
 import os
+import shutil
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -132,3 +134,82 @@ def test_a_timeout_is_tried_again(machine: Machine) -> None:
         report = machine.judges.judge(task).report
         assert report.verdict == Verdict.TIMED_OUT
         assert not report.provenance.build_cached
+
+
+def entry(folder: Path) -> Path:
+    """The only entry of a cache."""
+    (path,) = folder.glob("*/*")
+    return path
+
+
+def change_the_exit_status(path: Path) -> None:
+    path.write_bytes(path.read_bytes().replace(b'"exit_code": 0', b'"exit_code": 1'))
+
+
+def change_the_output(path: Path) -> None:
+    path.write_bytes(path.read_bytes().replace(b"printed", b"Printed"))
+
+
+def change_the_product(path: Path) -> None:
+    path.write_bytes(path.read_bytes().replace(b"made", b"mode"))
+
+
+def make_it_a_folder(path: Path) -> None:
+    path.unlink()
+    (path / "inside").mkdir(parents=True)
+
+
+def make_it_a_pipe(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+def empty_it(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [change_the_exit_status, change_the_output, change_the_product, make_it_a_folder, make_it_a_pipe, empty_it],
+)
+def test_a_damaged_entry_is_a_miss_and_is_removed(tmp_path: Path, damage: Callable[[Path], None]) -> None:
+    cache = BuildCache(tmp_path)
+    cache.put(build())
+    path = entry(tmp_path)
+    damage(path)
+    assert cache.get(KEY, limits="60") is None
+    assert not path.exists()
+    cache.put(build())
+    assert cache.get(KEY, limits="60") is not None
+
+
+def test_an_entry_of_another_key_is_a_miss(tmp_path: Path) -> None:
+    cache = BuildCache(tmp_path)
+    cache.put(build(key="o" * 64))
+    (tmp_path / KEY[:2]).mkdir()
+    entry(tmp_path).rename(tmp_path / KEY[:2] / KEY)
+    assert cache.get(KEY, limits="60") is None
+
+
+def test_a_file_in_the_place_of_a_folder_does_not_stop_the_cache(tmp_path: Path) -> None:
+    (tmp_path / KEY[:2]).write_bytes(b"in the way")
+    cache = BuildCache(tmp_path)
+    assert cache.get(KEY, limits="60") is None
+    cache.put(build())
+    assert cache.get(KEY, limits="60") is not None
+
+
+def test_a_build_that_cannot_be_kept_is_still_a_build(fresh_machine: Machine, tmp_path: Path) -> None:
+    problem = shell_problem(build_command="echo made > product", test_command="cat product")
+    shutil.rmtree(fresh_machine.builds_folder)
+    fresh_machine.builds_folder.write_bytes(b"no folder")
+    report = fresh_machine.judge(problem, {"solution.sh": "x"}).report
+    assert (report.verdict, report.fault) == (Verdict.PASSED, "")
+
+
+def test_honest_code_passes_though_its_kept_build_was_damaged(fresh_machine: Machine) -> None:
+    problem = shell_problem(build_command="echo made > product", test_command="cat product")
+    fresh_machine.judge(problem, {"solution.sh": "x"})
+    for damage in (change_the_exit_status, make_it_a_folder):
+        damage(entry(fresh_machine.builds_folder))
+        assert fresh_machine.judge(problem, {"solution.sh": "x"}).report.verdict == Verdict.PASSED

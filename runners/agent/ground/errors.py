@@ -38,3 +38,7 @@ class SandboxUnavailable(Exception):
 
 class SandboxFault(Exception):
     """The sandbox itself failed: a platform error, never the contestant's fault."""
+
+
+class DiskFull(SandboxFault):
+    """This machine's disk is too full for a command, or was so while it failed."""

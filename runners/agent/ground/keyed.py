@@ -79,3 +79,9 @@ class Once(Generic[K, V]):
                 if len(self._values) > self._size:
                     self._values.popitem(last=False)
             return value
+
+    def forget(self, key: K, value: V) -> None:
+        """Forget the key's value, unless another one has taken its place."""
+        with self._guard:
+            if self._values.get(key) is value:
+                del self._values[key]

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import logging
 import os
 import threading
 from collections.abc import Iterator, Mapping
@@ -10,14 +11,16 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from runners.agent.ground.atomic import write_atomically
+from runners.agent.ground.atomic import discard, seal, unseal, write_atomically
 from runners.agent.ground.keyed import KeyedLocks
 from runners.agent.job.artefact import EMPTY
 
 DEFAULT_MAX_BYTES = 4 << 30
 KEEP_SHARE = 0.8
 """The share of the maximum that eviction leaves, so that it runs seldom."""
-FORMAT = 2
+FORMAT = 3
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -90,27 +93,38 @@ class BuildCache:
             yield
 
     def get(self, key: str, limits: str) -> Build | None:
-        """The kept build, marked `cached`; None if there is none. A failure is returned only under the same limits."""
+        """The kept build, marked `cached`; None if there is none. A failure is returned only under the same limits.
+
+        An entry that cannot be read, or is not whole, is removed.
+        """
         path = self._path(key)
-        try:
-            data = path.read_bytes()
-            build = _decode(key, data)
-        except FileNotFoundError:
+        data = unseal(path)
+        if data is None:
             return None
-        except (ValueError, KeyError, TypeError):
-            path.unlink(missing_ok=True)  # truncated by a power failure, or of an older format
+        build = _decode(data)
+        if build is None or build.key != key:
+            discard(path, "it is no build of this key")
             return None
-        with suppress(FileNotFoundError):
+        with suppress(OSError):
             os.utime(path)
         return build if build.succeeded or build.limits == limits else None
 
     def put(self, build: Build) -> None:
         """Keep a build if it is worth keeping and fits into the cache."""
-        data = _encode(build)
+        data = seal(_encode(build))
         if not build.worth_keeping or len(data) > self._max_bytes * KEEP_SHARE:
             return
-        path = self._path(build.key)
-        path.parent.mkdir(exist_ok=True)
+        try:
+            self._write(self._path(build.key), data)
+        except OSError as error:
+            logger.warning("a build is not kept: %s", error)
+
+    def _write(self, path: Path, data: bytes) -> None:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except FileExistsError:
+            discard(path.parent, "it is no folder")
+            path.parent.mkdir()
         write_atomically(path, data)
         with self._counting:
             self._used_bytes += len(data)
@@ -122,7 +136,7 @@ class BuildCache:
 
     def _entries(self) -> Iterator[tuple[float, int, Path]]:
         for path in self._folder.glob("*/*"):
-            with suppress(FileNotFoundError):
+            with suppress(OSError):
                 facts = path.stat()
                 yield facts.st_mtime, facts.st_size, path
 
@@ -132,20 +146,21 @@ class BuildCache:
         for _, size, path in entries:
             if self._used_bytes <= self._max_bytes * KEEP_SHARE:
                 return
-            path.unlink(missing_ok=True)
+            with suppress(OSError):
+                path.unlink()
             self._used_bytes -= size
 
 
 def _encode(build: Build) -> bytes:
     facts: dict[str, Any] = asdict(replace(build, product=EMPTY))
-    del facts["product"], facts["cached"], facts["key"]
-    facts["product_sha256"] = hashlib.sha256(build.product).hexdigest()
+    del facts["product"], facts["cached"]
     return json.dumps(facts).encode() + b"\n" + build.product
 
 
-def _decode(key: str, data: bytes) -> Build:
+def _decode(data: bytes) -> Build | None:
+    """The build; None for data that another version of this program has kept."""
     head, _, product = data.partition(b"\n")
-    facts = json.loads(head)
-    if facts.pop("product_sha256") != hashlib.sha256(product).hexdigest():
-        raise ValueError("the product does not have the digest that was noted with it")
-    return Build(key=key, product=product, cached=True, **facts)
+    try:
+        return Build(product=product, cached=True, **json.loads(head))
+    except (ValueError, TypeError):
+        return None

@@ -1,5 +1,6 @@
 """The resources that a machine gives the judges: sandbox, workspaces, slots, caches and its properties."""
 
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +11,7 @@ from runners.agent.ground.errors import SandboxFault
 from runners.agent.job import toolchain
 from runners.agent.job.build_cache import BuildCache
 from runners.agent.job.object_cache import ObjectCaches
+from runners.agent.job.space import Space
 from runners.agent.job.workspace import Workspaces
 from runners.agent.sandbox.policy import Sandbox
 from runners.wire.protocol import Capabilities, Peaks
@@ -26,6 +28,7 @@ class NodeEnvironment:
     name: str
     sandbox: Sandbox
     workspaces: Workspaces
+    space: Space
     lanes: Lanes
     builds: BuildCache
     capabilities: Capabilities
@@ -53,12 +56,15 @@ class NodeEnvironment:
     ) -> "NodeEnvironment":
         """Open the environment with all its files under `var_dir`. Removes leftovers of dead processes there."""
         workspaces = Workspaces(var_dir / "work")
+        # Only without a sandbox do commands write to the machine's own temporary folder.
+        written = [var_dir, Path(tempfile.gettempdir())] if sandbox.name == "unconfined" else [var_dir]
         # Without a sandbox every build could write to the shared cache, and sources have different paths in each build.
         objects = None if sandbox.name == "unconfined" else ObjectCaches(var_dir / "objects")
         return cls(
             name,
             sandbox,
             workspaces,
+            Space(written),
             lanes,
             BuildCache(var_dir / "builds"),
             capabilities,

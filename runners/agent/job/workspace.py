@@ -17,6 +17,7 @@ from uuid import uuid4
 from runners.agent.ground.errors import UnusableProblem
 
 LOCK_NAME = "lock"
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 class Workspaces:
@@ -60,7 +61,7 @@ def _take_room(root: Path) -> tuple[Path, int]:
 
 
 def lay_out(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Write files, given by relative, normal paths. Raises UnusableProblem for others."""
+    """Write files, given by relative, normal paths. Raises UnusableProblem for others, and OSError on a full disk."""
     for path, content in files.items():
         if path.startswith("/") or path == ".." or path.startswith("../"):
             raise UnusableProblem(f"the file {path!r} would lie outside the workspace; mend the problem's pack")
@@ -69,6 +70,8 @@ def lay_out(folder: Path, files: Mapping[str, bytes]) -> None:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)
         except (OSError, ValueError) as error:
+            if isinstance(error, OSError) and error.errno in FULL:
+                raise
             raise UnusableProblem(f"the file {path!r} cannot be written: {error}") from error
 
 

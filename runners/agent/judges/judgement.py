@@ -61,6 +61,8 @@ class Assignment:
     """UUIDs of the GPUs that may run the job, all of the track's kind; empty allows any GPU."""
     is_trial: bool = False
     """Whether this is a trial: it builds the solution, runs only the visible tests and times nothing."""
+    is_rerun: bool = False
+    """Whether the sample has a result already. No failure that this node has kept is used again."""
     tenant: str = ""
     """The owner of the submission. A GPU's memory is scrubbed between tenants."""
 

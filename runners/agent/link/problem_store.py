@@ -1,6 +1,7 @@
 """Keeps problem records by digest, on disk and parsed in memory. A node fetches each once."""
 
 import hashlib
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,8 +9,10 @@ from pathlib import Path
 from problems.spec.profile import Profile
 from problems.spec.record import ProblemRecord, SolutionRules
 from problems.spec.records import parse_record
-from runners.agent.ground.atomic import write_atomically
+from runners.agent.ground.atomic import discard, read_or_discard, write_atomically
 from runners.agent.ground.keyed import Once
+
+logger = logging.getLogger(__name__)
 
 REMEMBERED = 256
 
@@ -36,9 +39,18 @@ class ProblemStore:
 
     def _read(self, sha256: str, profile: Profile, fetch: Callable[[], bytes]) -> KnownProblem:
         path = self._folder / sha256
-        line = path.read_bytes() if path.exists() else b""
-        if hashlib.sha256(line).hexdigest() != sha256:
+        line = read_or_discard(path)
+        if line is not None and hashlib.sha256(line).hexdigest() != sha256:
+            discard(path, "it does not have its digest")
+            line = None
+        if line is None:
             line = fetch()
-            write_atomically(path, line)
+            self._keep(path, line)
         problem = parse_record(line, profile)
         return KnownProblem(problem, problem.rules())
+
+    def _keep(self, path: Path, line: bytes) -> None:
+        try:
+            write_atomically(path, line)
+        except OSError as error:
+            logger.warning("a problem is not kept: %s", error)

@@ -20,7 +20,7 @@ class NodeSerializer(serializers.ModelSerializer[Node]):
     class Meta:
         model = Node
         fields: ClassVar = [
-            "slug", "title", "is_online", "is_enabled", "disabled_reason", "grants", "n_running", "hardware", "peaks",
+            "slug", "title", "is_online", "is_enabled", "disabled_reason", "obstacle", "grants", "n_running", "hardware", "peaks",
             "last_drift", "last_seen_at",
         ]  # fmt: skip
 

@@ -40,10 +40,12 @@ def _database_fault() -> str:
 
 def _blob_fault() -> str:
     try:
-        blobs.store().has("0" * 64)
         if not settings.BLOB_URL.startswith("s3:"):
             with tempfile.TemporaryFile(dir=_blob_folder()):
                 return ""
+        blobs.store().check()
+    except blobs.BlobsUnavailable:
+        return "does not answer"
     except OSError as error:
         return f"cannot be written: {error.strerror}"
     return ""

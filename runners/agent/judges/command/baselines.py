@@ -24,10 +24,10 @@ class _Kept(Generic[Timed]):
 
 
 class Baselines(Generic[Timed]):
-    """The latest baseline of each key, kept in memory only."""
+    """The latest baseline of each key, kept in memory only. A baseline that `failed` is not shared."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
+    def __init__(self, failed: Callable[[Timed], bool], clock: Callable[[], float] = time.monotonic) -> None:
+        self._failed, self._clock = failed, clock
         self._kept: dict[Hashable, _Kept[Timed]] = {}
         self._guard = Lock()
         self._timing: KeyedLocks[Hashable] = KeyedLocks()
@@ -52,7 +52,8 @@ class Baselines(Generic[Timed]):
         made = _Kept(timed, self._clock())
         with self._guard:
             self._kept = {other: kept for other, kept in self._kept.items() if self._is_recent(kept)}
-            self._kept[key] = made
+            if not self._failed(timed):
+                self._kept[key] = made
         return made
 
     def _is_recent(self, kept: _Kept[Timed]) -> bool:

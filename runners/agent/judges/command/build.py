@@ -36,7 +36,8 @@ def build_seconds(subject: Subject) -> float:
 
 
 def build(environment: NodeEnvironment, subject: Subject, progress: Progress) -> Build:
-    """Build the solution, or return the cached build. The problem must have a build command.
+    """Build the solution, or return the cached build. The problem must have a build command. A rerun builds again what
+    failed before.
 
     Raises Cancelled, SandboxFault, UnusableProblem.
     """
@@ -47,7 +48,7 @@ def build(environment: NodeEnvironment, subject: Subject, progress: Progress) ->
     bounds = f"{build_seconds(subject)} {subject.limits.model_dump_json()}"
     with environment.builds.building(key, progress.cancelled):
         kept = environment.builds.get(key, bounds)
-        if kept is not None:
+        if kept is not None and (kept.succeeded or not subject.is_rerun):
             return kept
         made = _make(environment, subject, progress, key, bounds)
         environment.builds.put(made)
@@ -88,6 +89,7 @@ def _make(environment: NodeEnvironment, subject: Subject, progress: Progress, ke
             product = artefact.collect(workspace, subject.inputs, limit_bytes) if outcome.succeeded else EMPTY
         except ProductTooLarge as error:
             return _build_of(outcome, key, bounds, EMPTY, complaint=str(error))
+        environment.space.check()  # a build may end well although a file could not be written
     return _build_of(outcome, key, bounds, product)
 
 

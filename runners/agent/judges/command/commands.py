@@ -62,12 +62,14 @@ def laid_out(environment: NodeEnvironment, subject: Subject, product: bytes) -> 
 
 
 def run(environment: NodeEnvironment, command: Command) -> Outcome:
-    """Run a command to its end. Raises Cancelled if it is stopped, and SandboxFault."""
+    """Run a command to its end. Raises Cancelled if it is stopped, and SandboxFault, also if it failed on a full disk."""
     if command.cancelled.is_set():
         raise Cancelled
-    outcome = environment.sandbox.run(command)
+    with environment.space.watched() as space:
+        outcome = environment.sandbox.run(command)
     if outcome.cancelled:
         raise Cancelled
+    space.check(outcome)
     return outcome
 
 

@@ -1,6 +1,8 @@
 """The problem's own solution, built and tested once on this node. It is the baseline and calibrates the witness."""
 
-from dataclasses import dataclass
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from problems.spec.command.workspace_rules import strict_failure
 from runners.agent.ground.events import Progress
@@ -16,6 +18,8 @@ from runners.wire.protocol import Witness
 
 REMEMBERED = 64
 """Maximum number of references. Each keeps its product in memory."""
+FAILURE_SECONDS = 300.0
+"""After this time a reference that failed is tried again, because the machine may have been to blame."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +27,8 @@ class Reference:
     """The test result of a reference solution, and the product of its build."""
 
     passed: bool
+    tried_at: float = 0.0
+    """Time of the test, by the clock of `References`."""
     product: bytes = EMPTY
     witness: Witness = Witness.UNAVAILABLE
 
@@ -30,12 +36,25 @@ class Reference:
 class References:
     """The references of recent problems."""
 
-    def __init__(self, environment: NodeEnvironment) -> None:
-        self._environment = environment
+    def __init__(self, environment: NodeEnvironment, clock: Callable[[], float] = time.monotonic) -> None:
+        self._environment, self._clock = environment, clock
         self._known: Once[object, Reference] = Once(REMEMBERED)
 
     def prepare(self, reference: Subject, progress: Progress) -> Reference:
-        """Build and test the reference, or return the kept result. Raises Cancelled, SandboxFault, UnusableProblem."""
+        """Build and test the reference, or return the kept result. A failure is kept for FAILURE_SECONDS, and is not
+        used for a rerun.
+
+        Raises Cancelled, SandboxFault, UnusableProblem.
+        """
+        began = self._clock()
+        known = self._prepare(reference, progress)
+        holds_until = known.tried_at + (0.0 if reference.is_rerun else FAILURE_SECONDS)
+        if known.passed or began <= holds_until:
+            return known
+        self._known.forget(reference.shared_key, known)
+        return self._prepare(reference, progress)
+
+    def _prepare(self, reference: Subject, progress: Progress) -> Reference:
         return self._known.get(reference.shared_key, lambda: self._try(reference, progress), progress.cancelled)
 
     def build(self, reference: Subject, progress: Progress) -> Build | None:
@@ -46,13 +65,16 @@ class References:
 
     def _try(self, reference: Subject, progress: Progress) -> Reference:
         if not _may_be_judged(reference):
-            return Reference(passed=False)
-        built = self.build(reference, progress)
+            return self._failed()
+        built = self.build(replace(reference, is_rerun=True), progress)
         if built is not None and not built.succeeded:
-            return Reference(passed=False)
+            return self._failed()
         product = built.product if built is not None else EMPTY
         tested = test(self._environment, reference, product, progress)
-        return Reference(tested.succeeded, product, tested.witness)
+        return Reference(tested.succeeded, self._clock(), product, tested.witness)
+
+    def _failed(self) -> Reference:
+        return Reference(passed=False, tried_at=self._clock())
 
     def learn(self, subject: Subject, product: bytes, tested: Outcome) -> None:
         """Remember the passed test of a solution whose files are the reference's, so that it is not tested again."""

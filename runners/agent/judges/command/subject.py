@@ -28,6 +28,8 @@ class Subject:
     place: Place = ANYWHERE
     is_trial: bool = False
     """Whether only the visible tests run."""
+    is_rerun: bool = False
+    """Whether no kept failure is used."""
     trusted: bool = False
     """Whether the files are the problem's own reference. Only its builds may write to shared caches."""
 
@@ -44,6 +46,7 @@ class Subject:
             assignment.build_policy,
             place,
             assignment.is_trial,
+            assignment.is_rerun,
         )
 
     @property

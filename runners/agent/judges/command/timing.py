@@ -169,7 +169,7 @@ class Stopwatch:
     def __init__(self, environment: NodeEnvironment, references: References) -> None:
         self._environment = environment
         self._references = references
-        self._baselines: Baselines[_Shared] = Baselines()
+        self._baselines: Baselines[_Shared] = Baselines(lambda shared: shared.series.failed)
 
     def quick(self, subject: Subject, product: bytes, timer: Timer, progress: Progress, *, baseline: bool) -> Timed:
         """One process of the candidate, and one of the baseline that a few samples on the same device may share.

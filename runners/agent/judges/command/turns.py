@@ -89,10 +89,11 @@ def run_at_gate(
     )
     if progress.cancelled.is_set():
         raise Cancelled
-    with gate.attended():
+    with gate.attended(), environment.space.watched() as space:
         outcome = environment.sandbox.run(patient)
     if gate.timed_out and not progress.cancelled.is_set():
         outcome = replace(outcome, cancelled=False, timed_out=True)
     if outcome.cancelled:
         raise Cancelled
+    space.check(outcome)
     return GatedRun(outcome, gate.record, gate.waited_seconds * 1e3, gate.windows_seconds * 1e3)

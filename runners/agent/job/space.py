@@ -1,0 +1,87 @@
+"""Watches the free space of the disks that commands use, so that a full disk is never a contestant's failure."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event, Thread
+
+from runners.agent.ground.errors import DiskFull
+from runners.agent.sandbox.policy import Outcome
+
+FLOOR_BYTES = 1 << 30
+"""A node with less free space than this takes no work: one file of the default maximum size must fit."""
+FLOOR_FILES = 10_000
+FLOOR_SHARE = 1 / 4
+"""The floors are at most this share of a small disk."""
+LOOK_SECONDS = 0.05
+"""No disk writes FLOOR_BYTES in this time."""
+
+
+class Space:
+    """The free space of the disks that hold `folders`. `facts` is `os.statvfs`, except in tests."""
+
+    def __init__(self, folders: Sequence[Path], facts: Callable[[Path], os.statvfs_result] = os.statvfs) -> None:
+        self._folders, self._facts = folders, facts
+
+    def shortage(self) -> str:
+        """The reason why the disks are too full for commands, or "". It is shown in public, so it names no folder."""
+        return next(filter(None, map(self._shortage, self._folders)), "")
+
+    def check(self) -> None:
+        """Raise DiskFull if there is a shortage."""
+        if words := self.shortage():
+            raise DiskFull(f"the disk of this machine is too full: {words}")
+
+    @contextmanager
+    def watched(self) -> Iterator["SpaceWatch"]:
+        """Watch the disks during one command. Raises DiskFull if they are short before it."""
+        self.check()
+        watch = SpaceWatch(self)
+        try:
+            yield watch
+        finally:
+            watch.stop()
+
+    def _shortage(self, folder: Path) -> str:
+        try:
+            facts = self._facts(folder)
+        except OSError as error:
+            return f"it cannot be read: {error.strerror}"
+        free, size = facts.f_bavail * facts.f_frsize, facts.f_blocks * facts.f_frsize
+        floor = min(FLOOR_BYTES, size * FLOOR_SHARE)
+        if free < floor:
+            return f"less than {floor / 2**20:,.0f} MiB are free"
+        files_floor = min(FLOOR_FILES, facts.f_files * FLOOR_SHARE)  # 0 if the filesystem has no bound
+        if facts.f_favail < files_floor:
+            return f"there is room for less than {files_floor:,.0f} files"
+        return ""
+
+
+class SpaceWatch:
+    """Looks at the disks in a thread of its own, because a program may delete its files before it reports a failure."""
+
+    def __init__(self, space: Space) -> None:
+        self._space = space
+        self._shortage = ""
+        self._ended = Event()
+        self._thread = Thread(target=self._look_until_ended, name="space", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Look a last time. Call this before the command's files are removed."""
+        self._ended.set()
+        self._thread.join()
+        self._look()
+
+    def check(self, outcome: Outcome) -> None:
+        """Raise DiskFull if the command failed and the disks were short at any time since it began."""
+        if self._shortage and not outcome.succeeded:
+            raise DiskFull(f"the disk of this machine was too full: {self._shortage}")
+
+    def _look_until_ended(self) -> None:
+        while not (self._shortage or self._ended.wait(LOOK_SECONDS)):
+            self._look()
+
+    def _look(self) -> None:
+        self._shortage = self._shortage or self._space.shortage()
