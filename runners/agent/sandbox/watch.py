@@ -221,7 +221,9 @@ class CommandWatch:
             return _stalled(report)
         if self._orders.exposed:
             return ""
-        return self._explain("the supervisor stood still" if self._overdue else "the supervisor was killed from outside")
+        return self._explain(
+            "the supervisor stood still" if self._overdue else "the supervisor was killed from outside"
+        )
 
     def _explain(self, what: str) -> str:
         said = self._output.stderr.text()[0].strip()[-1000:]

@@ -27,7 +27,10 @@ class Part:
 
 @dataclass(frozen=True)
 class ProgressCounts:
-    """The submission's counts over all of its tracks, absent samples included. `stages` has the running attempts by stage."""
+    """The submission's counts over all of its tracks, absent samples included.
+
+    `stages` has the number of running attempts by stage.
+    """
 
     n_total: int
     n_done: int

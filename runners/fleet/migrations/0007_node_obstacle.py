@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("fleet", "0005_task_locks"),
+        ("fleet", "0006_given_back_and_begun"),
     ]
 
     operations = [
