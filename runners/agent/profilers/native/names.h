@@ -1,4 +1,4 @@
-// CUDA's functions are recognised by the beginnings of their names, so that variants of later versions are included.
+// CUDA's functions are recognised by parts of their names, so that variants of later versions are included.
 #pragma once
 
 #include <cupti.h>

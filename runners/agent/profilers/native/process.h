@@ -18,7 +18,7 @@ Recorder* recorder();
 // The gate at which this process waits for its device. Without a gate file every call passes.
 Gate& gate();
 
-// Called by both injection entry points. Only the first call has an effect.
+// Called by both injection entry points. Only the first call in a process has an effect.
 void begin_recording();
 
 // Called when the process makes a context on a device. The first call writes the file `.begun`, by which the reader

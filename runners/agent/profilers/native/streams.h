@@ -32,7 +32,7 @@ public:
         }
     }
 
-    // Call before a context is destroyed with its streams.
+    // Call before a context and its streams are destroyed. Forgets the streams of all contexts.
     void forget_all() {
         for (auto& place : places_) place.store(nullptr);
     }
