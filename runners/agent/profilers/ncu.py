@@ -206,7 +206,7 @@ def _lost(mode: RegionTimingMode, timed: Sequence[Launch]) -> str:
     nowhere = sum(one.lost_name and not any(chosen(mode, name) for name in one.ranges) for one in timed)
     if not nowhere:
         return ""
-    where = "NVTX ranges whose names are empty, or wide-character names that ncu lost"
+    where = "NVTX ranges whose names are empty or lost, because ncu loses names of wide characters"
     return f"{nowhere} of {len(timed)} kernel launches lie in {where}: {MEND_NAMES}"
 
 
