@@ -1,5 +1,6 @@
 """System checks of the configuration, with stable ids."""
 
+import re
 from typing import Any
 
 from django.conf import settings
@@ -19,6 +20,14 @@ def check_broker(**_: Any) -> list[CheckMessage]:
             id="podium.E001",
         )
     ]
+
+
+@register()
+def check_submit_rate(**_: Any) -> list[CheckMessage]:
+    rate = settings.REST_FRAMEWORK["DEFAULT_THROTTLE_RATES"]["submit"]
+    if re.fullmatch(r"[1-9][0-9]*/(s|sec|second|m|min|minute|h|hour|d|day)", rate):
+        return []
+    return [Error(f"PODIUM_SUBMIT_RATE is {rate!r}.", hint="Use a number and a period, as 120/min.", id="podium.E002")]
 
 
 @register(Tags.security, deploy=True)

@@ -1,5 +1,6 @@
 """Django settings; everything that differs between installations comes from the environment (docs/configuration.md)."""
 
+import logging
 import os
 import secrets
 from contextlib import suppress
@@ -37,6 +38,8 @@ SECRET_KEY = env.text("PODIUM_SECRET_KEY", "") or _generated_secret_key()
 SECRET_KEY_IS_GENERATED = env.text("PODIUM_SECRET_KEY", "") == ""
 ALLOWED_HOSTS = [host for host in env.text("PODIUM_ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]").split(",") if host]
 SITE_URL = env.text("PODIUM_SITE_URL", f"http://127.0.0.1:{env.integer('PORT', 8000)}").rstrip("/")
+if not SITE_URL.startswith(("http://", "https://")):
+    raise ImproperlyConfigured(f"PODIUM_SITE_URL is {SITE_URL!r}; it must start with http:// or https://.")
 BEHIND_PROXY = env.boolean("PODIUM_BEHIND_PROXY", False)
 HTTPS = SITE_URL.startswith("https://")
 CSRF_TRUSTED_ORIGINS = [SITE_URL]
@@ -99,9 +102,15 @@ TEMPLATES = [
 ]
 
 
+DATABASE_URL_SHAPES = "DATABASE_URL must be sqlite:///<path> or postgresql://<user>:<password>@<host>/<database>."
+
+
 def _database() -> dict[str, Any]:
     url = env.text("DATABASE_URL", f"sqlite:///{VAR_DIR / 'podium.sqlite3'}")
-    config: dict[str, Any] = dict(dj_database_url.parse(url, conn_max_age=60, conn_health_checks=True))
+    try:
+        config: dict[str, Any] = dict(dj_database_url.parse(url, conn_max_age=60, conn_health_checks=True))
+    except ValueError:  # whose words may hold the password
+        raise ImproperlyConfigured(DATABASE_URL_SHAPES) from None
     if config["ENGINE"].endswith("sqlite3"):
         # IMMEDIATE takes the write lock at BEGIN: deferred transactions that upgrade later fail under contention.
         config["OPTIONS"] = {
@@ -113,7 +122,7 @@ def _database() -> dict[str, Any]:
         # In a file, so that threads and processes of one test share it.
         config["TEST"] = {"NAME": str(VAR_DIR / "test.sqlite3")}
     elif not config["ENGINE"].endswith("postgresql"):
-        raise ImproperlyConfigured("DATABASE_URL must be sqlite:///… or postgresql://…")
+        raise ImproperlyConfigured(DATABASE_URL_SHAPES)
     return config
 
 
@@ -231,10 +240,13 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {"ProblemKindEnum": "problems.models.KINDS"},
 }
 
+LOG_LEVEL = env.text("PODIUM_LOG_LEVEL", "WARNING")
+if LOG_LEVEL not in logging.getLevelNamesMapping():
+    raise ImproperlyConfigured(f"PODIUM_LOG_LEVEL is {LOG_LEVEL!r}; use DEBUG, INFO, WARNING, ERROR or CRITICAL.")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["console"], "level": env.text("PODIUM_LOG_LEVEL", "WARNING")},
+    "root": {"handlers": ["console"], "level": LOG_LEVEL},
 }

@@ -56,12 +56,14 @@ def _text(environ: Mapping[str, str], name: str) -> str:
         return Path(file).read_text(encoding="utf-8").strip()
     except OSError as error:
         raise MissingSetting(f"{name}_FILE names {file}, which cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise MissingSetting(f"{name}_FILE names {file}, which is not UTF-8 text.") from error
 
 
 def _slots(text: str) -> int:
     if not text:
         return cores()
-    if not text.isdigit() or not 1 <= int(text) <= 256:
+    if not (text.isascii() and text.isdigit()) or not 1 <= int(text) <= 256:
         raise MissingSetting(f"PODIUM_NODE_SLOTS is {text!r}; use a whole number from 1 to 256")
     return int(text)
 
