@@ -21,6 +21,12 @@ class NotAllowed(Refused):
     status = 403
 
 
+class TooMuch(Refused):
+    """A quota of the account's is used up for today."""
+
+    status = 429
+
+
 class Conflict(Refused):
     """The row has moved on since; nothing was changed."""
 

@@ -129,6 +129,24 @@ def _database() -> dict[str, Any]:
 DATABASES = {"default": _database()}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
+CACHE_URL = env.text("PODIUM_CACHE_URL", "")
+
+
+def _cache() -> dict[str, Any]:
+    """One cache for all processes of the site: it holds what the throttles count."""
+    if not CACHE_URL:
+        return {
+            "BACKEND": "django.core.cache.backends.db.DatabaseCache",
+            "LOCATION": "podium_cache",
+            "OPTIONS": {"MAX_ENTRIES": 10_000},
+        }
+    if not CACHE_URL.startswith(("redis://", "rediss://")):
+        raise ImproperlyConfigured("PODIUM_CACHE_URL must be redis://… or rediss://…, or empty for the database.")
+    return {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": CACHE_URL, "KEY_PREFIX": "podium"}
+
+
+CACHES = {"default": _cache()}
+
 BROKER_URL = env.text("PODIUM_BROKER_URL", "filesystem://")
 BROKER_FOLDER = VAR_DIR / "broker"
 CELERY_EVENTS = env.boolean("PODIUM_CELERY_EVENTS", False)
@@ -196,6 +214,8 @@ SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_PROXY else None
 SECURE_REDIRECT_EXEMPT = [r"^livez$", r"^readyz$"]
 
+DAILY_EVALUATIONS = env.integer("PODIUM_DAILY_EVALUATIONS", 50_000)
+DAILY_BYTES = env.integer("PODIUM_DAILY_BYTES", 1024 * 1024 * 1024)
 UPLOAD_MAX_BYTES = env.integer("PODIUM_UPLOAD_MAX_BYTES", 64 * 1024 * 1024)
 DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 1024 * 1024
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024

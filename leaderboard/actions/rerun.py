@@ -10,6 +10,7 @@ from leaderboard.errors import Conflict, NotAllowed, Refused
 from leaderboard.models import Evaluation, EvaluationState, Submission, SubmissionState
 from leaderboard.models.audit import record
 from leaderboard.models.evaluation import ResultOrigin
+from leaderboard.quotas import Use, take
 from leaderboard.signals import evaluations_queued
 from leaderboard.standings import scores
 from leaderboard.visibility import may_change
@@ -19,7 +20,7 @@ RERUN_PRIORITY = 5
 
 @transaction.atomic
 def rerun(user: Any, evaluations: Sequence[Evaluation], reason: str) -> int:
-    """Queue finished evaluations again. Returns their number. Raises NotAllowed, Refused or Conflict."""
+    """Queue finished evaluations again. Returns their number. Raises NotAllowed, Refused, TooMuch or Conflict."""
     if not reason.strip():
         raise Refused("reason_needed", "Say why: the reason is kept with the rerun and shown.")
     for submission in sorted({one.submission for one in evaluations}, key=lambda one: one.pk):
@@ -28,6 +29,7 @@ def rerun(user: Any, evaluations: Sequence[Evaluation], reason: str) -> int:
     again = [one.pk for one in evaluations if _can_run(one)]
     moved = Evaluation.objects.filter(pk__in=again, state=EvaluationState.DONE)
     ids = list(moved.values_list("pk", flat=True))
+    take(user, Use(len(ids)))
     moved.update(state=EvaluationState.QUEUED, queued_at=timezone.now(), done_at=None)
     if not ids:
         raise Conflict("nothing_to_rerun", "Only evaluations that a node has finished can be run again; none here has.")

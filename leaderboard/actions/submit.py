@@ -4,22 +4,28 @@ from typing import Any
 
 from leaderboard.errors import NotAllowed
 from leaderboard.models import Entrant
+from leaderboard.quotas import Use, spending
 from leaderboard.rows.store_once import Receipt, store_once
-from leaderboard.rows.submissions import SubmissionMetadata, identity_of
+from leaderboard.rows.submissions import SubmissionMetadata, identity_of, twin
 from leaderboard.submission_rules import check_is_open, check_size, check_tracks
 from problems.formats.submission import SubmissionDraft
 from problems.models import Release
 
 
 def submit(user: Any, metadata: SubmissionMetadata, draft: SubmissionDraft) -> Receipt:
-    """Store the samples and queue their evaluations. Raises NotAllowed, Refused or Conflict, storing nothing.
+    """Store the samples and queue their evaluations. Raises NotAllowed, Refused, TooMuch or Conflict, storing nothing.
 
     Checks that the user may submit for the entrant and may see the release, that the release is open, that it is
-    offered on the tracks, and that the submission is not too large.
+    offered on the tracks, and that the submission is neither too large nor more than the account's quota of the day.
     """
     _check(user, metadata)
     check_size(len(draft.samples), len(metadata.tracks))
-    return store_once(user, metadata, draft, identity_of(metadata, draft))
+    identity = identity_of(metadata, draft)
+    if found := twin(identity):
+        return Receipt(found, created=False)
+    use = Use(len(draft.samples) * len(metadata.tracks), sum(len(one.record) for one in draft.samples))
+    with spending(user, use):
+        return store_once(user, metadata, draft, identity)
 
 
 def _check(user: Any, metadata: SubmissionMetadata) -> None:

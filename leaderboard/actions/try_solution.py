@@ -11,6 +11,7 @@ from leaderboard import blobs
 from leaderboard.errors import Conflict, NotAllowed, Refused
 from leaderboard.models import Entrant, ProblemTrack, Track, Trial, TrialState
 from leaderboard.models.trial import OPEN_TRIALS
+from leaderboard.quotas import Use, spending
 from leaderboard.signals import trials_queued
 from leaderboard.submission_rules import check_is_open, check_tracks
 from problems.formats.submission import SampleDraft
@@ -25,12 +26,19 @@ KEPT_FOR = timedelta(days=1)
 
 
 def try_solution(user: Any, problem: Problem, track: Track, draft: SampleDraft) -> Trial:
-    """Queue one solution as a trial. Raises NotAllowed, Refused or Conflict, and then stores nothing."""
+    """Queue one solution as a trial. Raises NotAllowed, Refused, TooMuch or Conflict, and then stores nothing."""
     _check(user, problem, track)
     if draft.invalid_reason:
         raise Refused("invalid_solution", f"This would not be graded: {draft.invalid_reason}.")
+    with spending(user, Use(1, len(draft.record))):
+        return _store(user, problem, track, draft)
+
+
+def _store(user: Any, problem: Problem, track: Track, draft: SampleDraft) -> Trial:
+    _check_room(user)  # before its blob is stored, and again below when nobody else can add a trial
     sha256 = blobs.store().put(draft.record)
     with transaction.atomic():
+        _hold(user)
         _check_room(user)
         trial = Trial.objects.create(
             user=user, problem=problem, track=track, solution_sha256=sha256, solution_bytes=len(draft.record)
@@ -52,9 +60,13 @@ def _check(user: Any, problem: Problem, track: Track) -> None:
         raise Refused("skipped", f"{problem.task_id} cannot run on {track.slug}: it {skipped.skip_reason}.")
 
 
-def _check_room(user: Any) -> None:
-    """Lock the user, so that simultaneous requests wait. Raises Conflict if MAX_OPEN_TRIALS of the user are open."""
+def _hold(user: Any) -> None:
+    """Lock the user until the transaction ends, so that simultaneous requests wait."""
     list(User.objects.select_for_update(no_key=True).filter(pk=user.pk).values_list("pk"))
+
+
+def _check_room(user: Any) -> None:
+    """Raises Conflict if MAX_OPEN_TRIALS of the user are open."""
     if Trial.objects.filter(user=user, state__in=OPEN_TRIALS).count() >= MAX_OPEN_TRIALS:
         raise Conflict("too_many_trials", f"{MAX_OPEN_TRIALS} of your trials are under way; wait until one has ended.")
 

@@ -4,6 +4,7 @@ from leaderboard.models.audit import AuditEntry
 from leaderboard.models.decision import Decision
 from leaderboard.models.entrant import Entrant
 from leaderboard.models.evaluation import Evaluation, EvaluationState, Flag, Measurement, Result, ResultCase
+from leaderboard.models.quota import DailyUse
 from leaderboard.models.standing import ProblemScore, Standing
 from leaderboard.models.submission import Counted, Sample, Submission, SubmissionState
 from leaderboard.models.token import ApiToken
@@ -14,6 +15,7 @@ __all__ = [
     "ApiToken",
     "AuditEntry",
     "Counted",
+    "DailyUse",
     "Decision",
     "Entrant",
     "Evaluation",

@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
+from leaderboard import quotas
 from leaderboard.models import ApiToken, Entrant
 from leaderboard.models.audit import record
 from leaderboard.web.account_forms import EntrantForm, TeamForm, TokenForm
@@ -24,6 +25,7 @@ def _account_context(request: HttpRequest) -> dict[str, Any]:
         "tokens": ApiToken.objects.filter(user__username=request.user.get_username()),
         "token_form": TokenForm(label_suffix=""),
         "now": timezone.now(),
+        "today": quotas.of_today(request.user),
     }
 
 

@@ -1,0 +1,93 @@
+"""Quotas: how many evaluations and bytes one account may send on one day (UTC). Organisers have none."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F, QuerySet
+from django.utils import timezone
+
+from leaderboard.errors import TooMuch
+from leaderboard.models import DailyUse
+
+
+@dataclass(frozen=True)
+class Use:
+    """What one request adds to its account's day."""
+
+    n_evaluations: int
+    n_bytes: int = 0
+
+
+@contextmanager
+def spending(user: Any, use: Use) -> Iterator[None]:
+    """Take the use from the account's day, and give it back if the block fails. Raises TooMuch.
+
+    The day's row is changed before the block, in a transaction of its own, so that no lock is held while blobs are
+    stored.
+    """
+    day = take(user, use)
+    try:
+        yield
+    except BaseException:
+        if not _is_free(user):
+            _add(_row(user, day), Use(-use.n_evaluations, -use.n_bytes))
+        raise
+
+
+@transaction.atomic
+def take(user: Any, use: Use) -> date:
+    """Add the use to the account's present day, which is returned. Raises TooMuch if that is more than a quota."""
+    day = timezone.now().date()
+    if _is_free(user):
+        return day
+    DailyUse.objects.get_or_create(user_id=user.pk, day=day)
+    rest = {
+        "n_evaluations__lte": settings.DAILY_EVALUATIONS - use.n_evaluations,
+        "n_bytes__lte": settings.DAILY_BYTES - use.n_bytes,
+    }
+    if not _add(_row(user, day).filter(**rest), use):
+        raise TooMuch("quota_exceeded", _words(_row(user, day).get(), use))
+    return day
+
+
+@dataclass(frozen=True)
+class Today:
+    """What an account has used of its quotas today."""
+
+    used: Use
+    quota: Use
+
+
+def of_today(user: Any) -> Today | None:
+    """None for accounts without a quota. One query."""
+    if _is_free(user):
+        return None
+    row = _row(user, timezone.now().date()).first() or DailyUse()
+    return Today(Use(row.n_evaluations, row.n_bytes), Use(settings.DAILY_EVALUATIONS, settings.DAILY_BYTES))
+
+
+def _is_free(user: Any) -> bool:
+    """Whether there is no quota: for organisers and for the site itself."""
+    return user is None or bool(getattr(user, "is_staff", False))
+
+
+def _row(user: Any, day: date) -> QuerySet[DailyUse]:
+    return DailyUse.objects.filter(user_id=user.pk, day=day)
+
+
+def _add(row: QuerySet[DailyUse], use: Use) -> int:
+    more = {"n_evaluations": F("n_evaluations") + use.n_evaluations, "n_bytes": F("n_bytes") + use.n_bytes}
+    return row.update(**more)
+
+
+def _words(now: DailyUse, use: Use) -> str:
+    used = f"{now.n_evaluations:,} of {settings.DAILY_EVALUATIONS:,}", f"{now.n_bytes:,} of {settings.DAILY_BYTES:,}"
+    evaluations = f"{use.n_evaluations:,} more evaluations (used: {used[0]})"
+    size = f"{use.n_bytes:,} more bytes of solutions (used: {used[1]})"
+    rest = "Send it tomorrow (UTC), send less, or ask the organisers."
+    return f"This is more than your account may send today: {evaluations} and {size}. {rest}"
