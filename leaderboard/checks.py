@@ -24,7 +24,7 @@ def check_broker(**_: Any) -> list[CheckMessage]:
 
 @register()
 def check_submit_rate(**_: Any) -> list[CheckMessage]:
-    rate = settings.REST_FRAMEWORK["DEFAULT_THROTTLE_RATES"]["submit"]
+    rate = settings.SUBMIT_RATE
     if re.fullmatch(r"[1-9][0-9]*/(s|sec|second|m|min|minute|h|hour|d|day)", rate):
         return []
     return [Error(f"PODIUM_SUBMIT_RATE is {rate!r}.", hint="Use a number and a period, as 120/min.", id="podium.E002")]

@@ -6,6 +6,7 @@ import secrets
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import dj_database_url
 from csp.constants import NONE, SELF
@@ -179,7 +180,41 @@ ACCOUNT_LOGOUT_ON_GET = False
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = 0.25
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
-# The site sends no mail: a link that sets a password has no place in its log.
+ACCOUNT_ADAPTER = "leaderboard.web.sign_up.AccountAdapter"
+ACCOUNT_FORMS = {"signup": "leaderboard.web.sign_up.SignUpForm"}
+SIGNUP = env.text("PODIUM_SIGNUP", "open")
+if SIGNUP not in ("open", "domain", "invitation", "closed"):
+    raise ImproperlyConfigured(f"PODIUM_SIGNUP is {SIGNUP!r}; use open, domain, invitation or closed.")
+SIGNUP_DOMAINS = [one.strip().lower() for one in env.text("PODIUM_SIGNUP_DOMAINS", "").split(",") if one.strip()]
+MAIL_FROM = env.text("PODIUM_MAIL_FROM", f"podium@{urlsplit(SITE_URL).hostname}")
+MAIL_URL = env.text("PODIUM_MAIL_URL", "")
+if SIGNUP == "domain" and not (SIGNUP_DOMAINS and MAIL_URL):
+    raise ImproperlyConfigured("PODIUM_SIGNUP=domain needs PODIUM_SIGNUP_DOMAINS, and PODIUM_MAIL_URL to mail to them.")
+
+
+def _mail() -> dict[str, Any]:
+    """Arguments of Django's mail connection. smtp:// begins in clear and turns to TLS, but for this machine's own."""
+    url, shapes = urlsplit(MAIL_URL), "PODIUM_MAIL_URL must be smtp://user:password@host:587 or smtps://…."
+    try:
+        port = url.port
+    except ValueError:
+        raise ImproperlyConfigured(shapes) from None
+    if MAIL_URL and (url.scheme not in ("smtp", "smtps") or not url.hostname):
+        raise ImproperlyConfigured(shapes)
+    is_local = url.hostname in ("localhost", "127.0.0.1")
+    return {
+        "backend": "django.core.mail.backends.smtp.EmailBackend",
+        "host": url.hostname,
+        "port": port or {"smtps": 465}.get(url.scheme, 25 if is_local else 587),
+        "username": unquote(url.username or ""),
+        "password": unquote(url.password or ""),
+        "use_ssl": url.scheme == "smtps",
+        "use_tls": url.scheme == "smtp" and not is_local,
+    }
+
+
+MAIL = _mail()
+# Only invitations are mailed: a link that sets a password has no place in a mailbox or in the site's log.
 EMAIL_BACKEND = "django.core.mail.backends.dummy.EmailBackend"
 AXES_CLIENT_IP_CALLABLE = "leaderboard.client_address.of"
 ALLAUTH_TRUSTED_PROXY_COUNT = 1 if BEHIND_PROXY else 0
@@ -228,6 +263,7 @@ MAX_GIVEN_BACK = 20
 RANKING_INTERVAL_SECONDS = env.integer("PODIUM_RANKING_INTERVAL_SECONDS", 2)
 BOOTSTRAP_DRAWS = 1000
 
+SUBMIT_RATE = env.text("PODIUM_SUBMIT_RATE", "120/min")
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "leaderboard.api.authentication.TokenAuthentication",
@@ -244,7 +280,7 @@ REST_FRAMEWORK = {
     "PAGE_SIZE": 100,
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_THROTTLE_CLASSES": ["rest_framework.throttling.ScopedRateThrottle"],
-    "DEFAULT_THROTTLE_RATES": {"submit": env.text("PODIUM_SUBMIT_RATE", "120/min")},
+    "DEFAULT_THROTTLE_RATES": {"submit": SUBMIT_RATE},
     "NUM_PROXIES": 1 if BEHIND_PROXY else 0,
     "EXCEPTION_HANDLER": "leaderboard.api.errors.handle",
 }

@@ -1,14 +1,16 @@
-"""Entrants and API tokens in the admin; a token's secret is nowhere to be shown."""
+"""Entrants, API tokens and invitations in the admin; a stored secret is nowhere to be shown."""
 
 from typing import Any, ClassVar
 
+from django import forms
 from django.contrib import admin
 from django.db import models
 from django.http import HttpRequest
 from django.utils import timezone
 
+from leaderboard.actions.invite import invite
 from leaderboard.admin.base import Act, AuditedAdmin, Outcome, ReadOnlyAdmin
-from leaderboard.models import ApiToken, Entrant
+from leaderboard.models import ApiToken, Entrant, Invitation
 from leaderboard.models.audit import record
 
 
@@ -29,6 +31,38 @@ def _revoke(request: HttpRequest, token: ApiToken, _said: dict[str, Any]) -> Out
     ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=timezone.now())
     record(request.user, "revoke", token, owner=token.user.get_username())
     return [f"{token} of {token.user} is revoked."]
+
+
+class InvitationForm(forms.Form):
+    note = forms.CharField(required=False, max_length=200, help_text="Whom it is for; organisers alone see it.")
+    email = forms.EmailField(required=False, help_text="Only an account with this address may use it; empty: any.")
+    days = forms.IntegerField(min_value=1, max_value=365, initial=14, help_text="How long it may be used.")
+
+
+def _invite(request: HttpRequest, _row: None, said: dict[str, Any]) -> Outcome:
+    _, secret = invite(request.user, days=said["days"], email=said["email"], note=said["note"])
+    return ["Copy it now; it is not shown again. It is entered on the page that signs up:", secret]
+
+
+def _withdraw(request: HttpRequest, invitation: Invitation, _said: dict[str, Any]) -> Outcome:
+    Invitation.objects.filter(pk=invitation.pk, used_at=None).update(expires_at=timezone.now())
+    record(request.user, "withdraw", invitation)
+    return [f"{invitation} can no longer be used."]
+
+
+@admin.register(Invitation)
+class InvitationAdmin(ReadOnlyAdmin):
+    list_display = ("hint", "note", "email", "invited_by", "created_at", "expires_at", "used_at", "used_by")
+    list_select_related = ("invited_by", "used_by")
+    search_fields = ("note", "email", "used_by__username")
+    exclude = ("digest",)
+    list_acts = (
+        Act("invite", "Invite", "An invitation to sign up, used once; shown once.", _invite,
+            form=lambda _row: InvitationForm),
+    )  # fmt: skip
+    acts = (
+        Act("withdraw", "Withdraw", "It stops working at once.", _withdraw, offered=lambda one: one.used_at is None),
+    )  # fmt: skip
 
 
 @admin.register(ApiToken)

@@ -4,6 +4,7 @@ from leaderboard.models.audit import AuditEntry
 from leaderboard.models.decision import Decision
 from leaderboard.models.entrant import Entrant
 from leaderboard.models.evaluation import Evaluation, EvaluationState, Flag, Measurement, Result, ResultCase
+from leaderboard.models.invitation import Invitation
 from leaderboard.models.quota import DailyUse
 from leaderboard.models.standing import ProblemScore, Standing
 from leaderboard.models.submission import Counted, Sample, Submission, SubmissionState
@@ -21,6 +22,7 @@ __all__ = [
     "Evaluation",
     "EvaluationState",
     "Flag",
+    "Invitation",
     "Measurement",
     "ProblemScore",
     "ProblemTrack",

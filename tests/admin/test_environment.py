@@ -52,6 +52,10 @@ def test_a_number_that_is_none_names_its_variable(load: Any, name: str, value: s
         ("PODIUM_SITE_URL", "podium.example.org"),
         ("PODIUM_LOG_LEVEL", "LOUD"),
         ("PODIUM_DEBUG", "perhaps"),
+        ("PODIUM_SIGNUP", "friends"),
+        ("PODIUM_SIGNUP", "domain"),
+        ("PODIUM_CACHE_URL", "memcached://:secret@host"),
+        ("PODIUM_MAIL_URL", "http://a:secret@host"),
     ],
 )
 def test_a_value_of_another_shape_names_its_variable_and_no_secret(load: Any, name: str, value: str) -> None:
@@ -74,6 +78,6 @@ def test_a_file_that_is_no_text_names_its_variable(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize(("rate", "n_faults"), [("120/min", 0), ("5/s", 0), ("", 1), ("120", 1), ("x/min", 1)])
 def test_a_rate_that_cannot_be_read_is_an_error_of_the_configuration(settings: Any, rate: str, n_faults: int) -> None:
-    settings.REST_FRAMEWORK = {**settings.REST_FRAMEWORK, "DEFAULT_THROTTLE_RATES": {"submit": rate}}
+    settings.SUBMIT_RATE = rate
     found = checks.check_submit_rate()
     assert [one.id for one in found] == ["podium.E002"] * n_faults

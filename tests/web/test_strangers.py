@@ -41,6 +41,7 @@ TABLE: dict[str, tuple[Arguments, str, int, int, int, int]] = {
     "home": (_nothing, "get", OK, OK, OK, OK),
     "livez": (_nothing, "get", OK, OK, OK, OK),
     "about": (_nothing, "get", OK, OK, OK, OK),
+    "request_invitation": (_nothing, "get", NOT_FOUND, NOT_FOUND, NOT_FOUND, NOT_FOUND),
     "releases": (_nothing, "get", OK, OK, OK, OK),
     "board": (_release, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "board_csv": (_release, "get", NOT_FOUND, NOT_FOUND, OK, OK),
