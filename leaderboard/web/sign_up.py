@@ -79,7 +79,7 @@ class InvitationForm(forms.Form):
 
 
 @never_cache
-@rate_limit(action="signup")  # type: ignore[no-untyped-call]  # allauth's has no types
+@rate_limit(action="signup")  # type: ignore[no-untyped-call, untyped-decorator]  # of allauth
 def request_invitation(request: HttpRequest) -> HttpResponse:
     """Mail an invitation to an address of the domains that may sign up."""
     if settings.SIGNUP != "domain":
