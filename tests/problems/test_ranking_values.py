@@ -139,7 +139,7 @@ def test_an_upgrade_says_whose_timed_work_is_checked() -> None:
     assert expected == ["unchecked", "checked", "self_reported", "checked", ""]
     made.problems.update(timed_work="")
     publish(made)
-    migration = importlib.import_module("problems.migrations.0009_promises_and_timed_work")
+    migration = importlib.import_module("problems.migrations.0010_promises_and_timed_work")
     migration.let_change(apps, SimpleNamespace(connection=connection))
     migration.fill(apps, SimpleNamespace(connection=connection))
     triggers.install(connection)
