@@ -95,7 +95,7 @@ def _half_unseen(evaluation: Evaluation) -> Report:
 
 def test_problems_say_whether_their_timed_work_is_checked(client: Any) -> None:
     made, _ = released(problem("a/1", **TIMED), checked("a/2"), problem("a/3", **CUSTOM), problem("a/4"))
-    words = ["its timed work is not checked", "its timed work is checked", "the program prints its own time", ""]
+    words = ["The timed work is not checked.", "The timed work is checked.", "The program prints its own time", ""]
     for one, expected in zip(made.problems.order_by("position"), words, strict=True):
         page = client.get(f"/releases/{made.slug}/problems/{one.slug}/").content.decode()
         assert [said for said in words if said and said in page] == [expected] * bool(expected)
@@ -103,13 +103,13 @@ def test_problems_say_whether_their_timed_work_is_checked(client: Any) -> None:
 
 def test_promises_stand_on_the_releases_pages(client: Any) -> None:
     made, _ = released(problem("a/1", podium={"build_only": [], "harness": "separate"}))
-    assert "Promises" not in client.get(f"/releases/{made.slug}/about/").content.decode()
+    assert "timed by its test command" not in client.get(f"/releases/{made.slug}/about/").content.decode()
     promising = factories.release(
         1, "test-2", problem=lambda _: problem("a/1", podium={"build_only": [], "harness": "separate"}),
         one_command=True, separate_harness=True,
     )  # fmt: skip
     page = client.get(f"/releases/{promising.slug}/about/").content.decode()
-    assert "Every timed problem is timed by its test command." in page
-    assert "Every harness runs in a process of its own." in page
+    assert "Every timed problem is timed by its test command" in page
+    assert "its harness runs in a process of its own" in page
     told = client.get(f"/api/v1/releases/{promising.slug}").json()
     assert (told["one_command"], told["separate_harness"]) == (True, True)
