@@ -12,6 +12,7 @@ from leaderboard.board.columns import Column
 from leaderboard.board.export import records
 from leaderboard.board.query import BoardQuery, parse
 from leaderboard.board.table import imported_words, load_all
+from leaderboard.board.timed_work import counts_of
 from leaderboard.models import Track
 from leaderboard.standings.rankable import ranking_error
 from leaderboard.visibility import visible_standings
@@ -39,6 +40,10 @@ class BoardSerializer(serializers.Serializer[Any]):
     hidden_until = serializers.DateTimeField(allow_null=True, help_text="Until then only your own rows are shown.")
     imported = serializers.CharField(
         help_text="Where and when, if all results on the track were measured elsewhere and imported; else empty."
+    )
+    timed_work = serializers.DictField(
+        child=serializers.IntegerField(),
+        help_text="Number of timed problems by whether the timed work is checked, unchecked or self_reported.",
     )
     columns = ColumnSerializer(many=True)
     count = serializers.IntegerField()
@@ -95,5 +100,6 @@ def _facts(release: Release, tracks: list[Track], query: BoardQuery, columns: li
         "primary_metric": release.primary_metric,
         "ranking_error": ranking_error(release, query.track),
         "hidden_until": release.hidden_until if release.results_are_hidden else None,
+        "timed_work": counts_of(release),
         "columns": [ColumnSerializer(column).data for column in columns],
     }

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from leaderboard.api.base import ApiView, found, not_found
 from leaderboard.models import Evaluation, Flag, Measurement, Result
 from leaderboard.visibility import SubmissionView, shown_cases, shown_reason, view_of, visible_evaluations
-from runners.wire.protocol import BUILD_STEP, Role
+from runners.wire.protocol import BUILD_STEP, Clock, Role
 
 
 class MeasurementSerializer(serializers.ModelSerializer[Measurement]):
@@ -68,6 +68,7 @@ def facts_of(result: Result, view: SubmissionView) -> dict[str, Any]:
         "reason": shown_reason(view, result.verdict, result.reason),
         "witness": result.witness,
         "speedup": result.speedup,
+        "self_reported": any(one.clock == Clock.SELF for one in timed),
         "origin": result.origin,
         "cases": CaseSerializer(shown_cases(view, result.cases.all()), many=True).data,
         "measurements": PairSerializer(timed, many=True).data,
@@ -93,6 +94,9 @@ class ResultSerializer(serializers.Serializer[Any]):
     reason = serializers.CharField(help_text="Empty for strangers unless the problem was skipped.")
     witness = serializers.CharField()
     speedup = serializers.FloatField(allow_null=True)
+    self_reported = serializers.BooleanField(
+        help_text="Whether the program printed its own time. Such a time and its speedup never rank."
+    )
     origin = serializers.CharField()
     cases = CaseSerializer(many=True)
     measurements = PairSerializer(many=True)

@@ -129,6 +129,15 @@ def _weighted_cell(row: Row) -> Cell:
     return Cell(percent(value), spread(value, low, high, 100), percent_interval(low, high))
 
 
+def _unwitnessed(row: Row) -> float | None:
+    return row["n_unwitnessed"] / row["n_passed"] if row["n_passed"] else None
+
+
+def _unwitnessed_cell(row: Row) -> Cell:
+    counts = f"{row['n_unwitnessed']} of {row['n_passed']} passing samples"
+    return Cell(percent(_unwitnessed(row)), note=counts)
+
+
 SOLVED = Column(
     "solved", "Solved", "Problems with at least one passing sample, of the problems that count.",
     lambda row: row["n_solved"], _solved_cell, better="up",
@@ -153,6 +162,11 @@ GFLOPS = _of(metrics.GFLOPS, lambda row: row["gflops"], _gflops_cell)
 ROOFLINE = _of(
     metrics.ROOFLINE, lambda row: row["roofline"], _roofline_cell,
     lambda row: (row["roofline_low"], row["roofline_high"]),
+)  # fmt: skip
+UNWITNESSED = Column(
+    "unwitnessed", "Unwitnessed",
+    "Share of passing samples whose test nothing outside their process saw end. They count; their times never rank.",
+    _unwitnessed, _unwitnessed_cell, unit="%", better="down",
 )  # fmt: skip
 SAMPLES = Column(
     "samples", "Samples", "Samples judged, over all problems.",
@@ -189,7 +203,7 @@ def group_column(group: str) -> Column:
 
 
 def columns_for(query: BoardQuery, groups: Sequence[str], rows: Sequence[Row]) -> list[Column]:
-    """The columns right of the model's name; those of weights and declared work only where some row has the figure."""
+    """The columns right of the model's name; those that few releases need only where some row has the figure."""
     chosen = groups if query.group == ALL_GROUPS else [query.group] if query.group else []
     columns = [pass_at(1)]
     if query.k > 1:
@@ -197,4 +211,5 @@ def columns_for(query: BoardQuery, groups: Sequence[str], rows: Sequence[Row]) -
     columns += [group_column(group) for group in chosen]
     columns += [SOLVED, SPEEDUP, CORRECT, FAST_1]
     columns += [column for column in (WEIGHTED, ROOFLINE, GFLOPS) if any(row[column.key] is not None for row in rows)]
+    columns += [UNWITNESSED] if any(row["n_unwitnessed"] for row in rows) else []
     return [*columns, SAMPLES, DATE]

@@ -14,6 +14,7 @@ class ProblemScore(models.Model):
     problem = models.ForeignKey("problems.Problem", on_delete=models.PROTECT, related_name="problem_scores")
     n_samples = models.PositiveIntegerField(default=0)
     n_passed = models.PositiveIntegerField(default=0)
+    n_unwitnessed = models.PositiveIntegerField(default=0, help_text="Passes that nothing outside saw end.")
     n_skipped = models.PositiveIntegerField(default=0)
     n_pending = models.PositiveIntegerField(default=0, help_text="Queued, running or cancelled.")
     n_unresolved = models.PositiveIntegerField(default=0, help_text="Platform errors and verdicts under a flag.")
@@ -76,6 +77,8 @@ class Standing(models.Model):
     roofline_high = models.FloatField(null=True)
     n_roofline_problems = models.PositiveIntegerField(default=0)
     n_samples = models.PositiveIntegerField(default=0)
+    n_passed = models.PositiveIntegerField(default=0)
+    n_unwitnessed = models.PositiveIntegerField(default=0, help_text="Passes that nothing outside saw end.")
     groups = models.JSONField(default=dict, help_text="group → {solved, problems, pass_at_1}.")
     updated_at = models.DateTimeField(default=timezone.now)
 

@@ -20,14 +20,23 @@ from leaderboard.standings.standing_rows import standing_rows
 from problems.models import Release
 from problems.spec.case import Case
 from problems.spec.ranking import checked_weights, weights_of_problems
-from scoring.arrays import FloatArray
+from scoring.arrays import FloatArray, IntArray
 from scoring.board import BoardScores, score_board
 from scoring.board_input import BoardInput
 from scoring.fast_p import THRESHOLDS
 from scoring.throughput import PER_MS_TO_GIGA_PER_S, geometric_mean
 
 logger = logging.getLogger("podium.ranking")
-_COUNTS = ("n_samples", "n_passed", "n_pending", "n_unresolved", "n_skipped", "n_time_flagged", "n_timed")
+_COUNTS = (
+    "n_samples",
+    "n_passed",
+    "n_unwitnessed",
+    "n_pending",
+    "n_unresolved",
+    "n_skipped",
+    "n_time_flagged",
+    "n_timed",
+)
 _SUMS = ("ln_speedup_sum", "correct_ln_sum", "best_ms")
 
 
@@ -41,6 +50,8 @@ class BoardArrays:
     problem_ids: Sequence[int]
     groups: Sequence[str]
     input: BoardInput
+    unwitnessed: IntArray
+    """Entrants × problems: passes that nothing outside saw end."""
 
 
 def rank_touched() -> int:
@@ -106,7 +117,9 @@ def compute(place: ReleaseTrack) -> list[Standing]:
     board = load(place)
     if not board.counted:
         return []
-    return standing_rows(board.release, board.track_id, board.counted, board.groups, board.input, _scored(board))
+    return standing_rows(
+        board.release, board.track_id, board.counted, board.groups, board.input, _scored(board), board.unwitnessed
+    )
 
 
 def _scored(board: BoardArrays) -> BoardScores:
@@ -127,7 +140,7 @@ def load(place: ReleaseTrack) -> BoardArrays:
     rates = _rates([one.timed_cases for one in problems], place.track.peaks, grids["best_ms"])
     groups = [one.group for one in problems]
     board_input = _board_input(release, track_id, counted, problem_ids, grids, rates | _weights(release, groups))
-    return BoardArrays(release, track_id, counted, problem_ids, groups, board_input)
+    return BoardArrays(release, track_id, counted, problem_ids, groups, board_input, grids["n_unwitnessed"])
 
 
 def _weights(release: Release, groups: Sequence[str]) -> dict[str, FloatArray | None]:

@@ -23,7 +23,8 @@ from leaderboard.models import (
 from leaderboard.models.decision import DecisionKind
 from leaderboard.standings.absent import AbsentSamples, absent_samples
 from problems.models import Release
-from runners.wire.protocol import FlagScope, Role, Verdict
+from problems.spec.kinds import NODE_KINDS
+from runners.wire.protocol import FlagScope, Role, Verdict, Witness
 from scoring.fast_p import THRESHOLDS
 from scoring.throughput import geometric_mean
 
@@ -34,6 +35,7 @@ _PENDING = frozenset({EvaluationState.QUEUED, EvaluationState.LEASED, Evaluation
 class _Tally:
     n_samples: int = 0
     n_passed: int = 0
+    n_unwitnessed: int = 0
     n_skipped: int = 0
     n_pending: int = 0
     n_unresolved: int = 0
@@ -115,8 +117,9 @@ def _facts(evaluations: QuerySet[Evaluation]) -> Iterable[Mapping[str, Any]]:
         time_upheld=Exists(time_flags.filter(ruling=DecisionKind.FLAG_UPHELD)),
     )
     return annotated.order_by("problem_id", "pk").values(
-        "pk", "problem_id", "state", "current_result__verdict", "current_result__speedup",
-        "current_result", "time_ranks", "verdict_open", "verdict_upheld", "time_open", "time_upheld",
+        "pk", "problem_id", "state", "current_result__verdict", "current_result__witness",
+        "current_result__speedup", "current_result", "problem__kind", "time_ranks", "verdict_open", "verdict_upheld",
+        "time_open", "time_upheld",
     )  # fmt: skip
 
 
@@ -149,6 +152,7 @@ def _add_absent(tally: _Tally, absent: AbsentSamples) -> None:
 
 def _add_pass(tally: _Tally, row: Mapping[str, Any], time_ms: float | None) -> None:
     tally.n_passed += 1
+    tally.n_unwitnessed += row["problem__kind"] in NODE_KINDS and row["current_result__witness"] != Witness.SEEN
     tally.n_time_flagged += row["time_open"]
     tally.fast_counts[0] += 1  # the first threshold is 0: every pass counts
     speedup = row["current_result__speedup"]

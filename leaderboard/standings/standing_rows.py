@@ -21,6 +21,7 @@ def standing_rows(
     groups: Sequence[str],
     board: BoardInput,
     found: BoardScores,
+    unwitnessed: Array,
 ) -> list[Standing]:
     """One row per counted submission, in the order of the submissions."""
     by_group = _by_group(groups, board)
@@ -36,11 +37,18 @@ def standing_rows(
             **_pass_figures(n, found),
             **_time_figures(n, found),
             n_samples=int(found.samples[n]),
+            n_passed=_total(board.passed[n], board),
+            n_unwitnessed=_total(unwitnessed[n], board),
             n_skipped=int((board.skipped[n] & ~board.voided).sum()),
             primary_value=_number(found.primary.value[n]),
         )
         for n, one in enumerate(counted)
     ]
+
+
+def _total(counts: Array, board: BoardInput) -> int:
+    """Sum over the problems that are not voided."""
+    return int(np.where(board.voided, 0, counts).sum())
 
 
 def _number(value: Any) -> float | None:

@@ -8,7 +8,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from leaderboard import visibility
-from leaderboard.board import export, table
+from leaderboard.board import export, table, timed_work
 from leaderboard.board.query import ALL_GROUPS, BoardQuery, parse
 from leaderboard.charts import BOARD_CHARTS
 from leaderboard.charts.chart import BoardRow
@@ -40,7 +40,7 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
     found = table.load(visibility.visible_standings(request.user, release), query, groups)
     context = release_context(request, release, "board") | {
         "query": query, "tracks": tracks, "groups": groups, "all_groups": ALL_GROUPS, "table": found,
-        "place": _place(release, query),
+        "place": _place(release, query), "notices": timed_work.notices(timed_work.counts_of(release)),
         "ks": [k for k in release.offered_ks if k > 1],
         "header": board_html.header(found.columns, query), "breadth": board_html.breadth(found.columns),
         "pinned": board_html.body(found.pinned, found.columns),
@@ -75,7 +75,13 @@ def board_csv(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 def board_json(request: HttpRequest, slug: str) -> HttpResponse:
     release, query, columns, rows = _export(request, slug)
-    head = {"release": release.slug, "digest": release.digest, "track": query.track, "metric": release.primary_metric}
+    head: dict[str, Any] = {
+        "release": release.slug,
+        "digest": release.digest,
+        "track": query.track,
+        "metric": release.primary_metric,
+    }
+    head["timed_work"] = timed_work.counts_of(release)
     return JsonResponse({**head, "rows": export.records(columns, rows)})
 
 

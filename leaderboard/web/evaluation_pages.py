@@ -20,6 +20,7 @@ from leaderboard.rates import Declared
 from leaderboard.web.lookups import evaluation_or_404
 from leaderboard.web.timings import are_provisional, device_facts, roof_of, timings_of
 from problems.spec.solution import FileSolution, SourceFile, parse_solution
+from runners.wire.protocol import Clock
 
 PROVENANCE_LABELS = {
     "node": "Node", "cpu_model": "CPU", "cpu_cores": "Cores", "gpu": "GPU", "gpu_uuid": "GPU id", "driver": "Driver",
@@ -63,6 +64,7 @@ def _times(found: Evaluation, result: Result) -> dict[str, Any]:
     return {
         "timings": timings, "work": Declared.by(cases), "roof": roof, "device_facts": device_facts(rows),
         "provisional": are_provisional(result, found.submission.release),
+        "self_reported": any(row.clock == Clock.SELF for row in rows),
     }  # fmt: skip
 
 

@@ -83,7 +83,7 @@ def progress_words(now: Mapping[str, Any]) -> str:
 
 
 def results_table(rows: Sequence[Mapping[str, Any]]) -> Table:
-    """One row per problem and track: each sample's verdict, and the best speedup."""
+    """One row per problem and track: each sample's verdict, and the best speedup that is not self-reported."""
     table = Table("Problem", "Track", "Passed", "Best speedup", "Verdicts")
     groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for row in rows:
@@ -95,7 +95,8 @@ def results_table(rows: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def _best(samples: Sequence[Mapping[str, Any]]) -> str:
-    speedups = [sample["speedup"] for sample in samples if sample.get("speedup") is not None]
+    timed = [sample for sample in samples if not sample.get("self_reported")]
+    speedups = [sample["speedup"] for sample in timed if sample.get("speedup") is not None]
     return f"{max(speedups):.2f}×" if speedups else MISSING
 
 

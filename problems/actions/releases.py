@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
@@ -15,6 +15,7 @@ from problems.formats.compute_eval.packs import PackRecord, ProblemPack, write_p
 from problems.models import DEFAULT_MAX_SAMPLES, RANKING_FIELDS, Problem, Release, ReleaseState
 from problems.spec.digests import grading_digest, record_md5
 from problems.spec.ranking import TimingPolicy, offered_ks
+from problems.spec.record import ProblemRecord
 
 LINE_LIMIT = 50
 """Changed tasks named one by one in a report; beyond this they are counted."""
@@ -223,15 +224,17 @@ def publish(release: Release, unverified_reason: str = "") -> None:
 def _broken_promises(release: Release) -> Iterator[str]:
     """One sentence for each promise that does not hold of every problem."""
     specs = [problem.spec for problem in release.problems.select_related("release")]
-    promises = [
-        (release.one_command, "times its test command", lambda spec: spec.times_its_test),
-        (release.separate_harness, "has `harness: separate`", lambda spec: spec.has_separate_harness),
-    ]
-    for is_given, words, holds in promises:
-        broken = [spec.task_id for spec in specs if is_given and not holds(spec)]
-        if broken:
-            more = f" and {len(broken) - LINE_LIMIT} more" if len(broken) > LINE_LIMIT else ""
-            yield f"{release.slug} promises that every problem {words}; not so: {', '.join(broken[:LINE_LIMIT])}{more}."
+    if release.one_command:
+        yield from _broken(release, "times its test command", [one for one in specs if not one.times_its_test])
+    if release.separate_harness:
+        yield from _broken(release, "has `harness: separate`", [one for one in specs if not one.has_separate_harness])
+
+
+def _broken(release: Release, words: str, specs: Sequence[ProblemRecord]) -> Iterator[str]:
+    names = ", ".join(spec.task_id for spec in specs[:LINE_LIMIT])
+    more = f" and {len(specs) - LINE_LIMIT} more" if len(specs) > LINE_LIMIT else ""
+    if specs:
+        yield f"{release.slug} promises that every problem {words}; not so: {names}{more}."
 
 
 def correct_ranking(release: Release, values: Mapping[str, Any], reason: str) -> None:

@@ -8,12 +8,12 @@ from django.db import migrations, models
 from problems import triggers
 
 
-def _let_change(_apps: Any, schema_editor: Any) -> None:
+def let_change(_apps: Any, schema_editor: Any) -> None:
     """Published problems are guarded; the triggers are made anew after every migrate."""
     triggers.remove(schema_editor.connection)
 
 
-def _fill(apps: Any, _schema_editor: Any) -> None:
+def fill(apps: Any, _schema_editor: Any) -> None:
     problem = apps.get_model("problems", "Problem")
     for one in problem.objects.filter(has_benchmark=True).select_related("release").iterator():
         record = json.loads(bytes(one.record))
@@ -31,7 +31,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        migrations.RunPython(_let_change, migrations.RunPython.noop),
+        migrations.RunPython(let_change, migrations.RunPython.noop),
         migrations.AddField(
             model_name="problem",
             name="timed_work",
@@ -59,5 +59,5 @@ class Migration(migrations.Migration):
                 verbose_name="harnesses run in processes of their own",
             ),
         ),
-        migrations.RunPython(_fill, migrations.RunPython.noop),
+        migrations.RunPython(fill, migrations.RunPython.noop),
     ]

@@ -27,6 +27,8 @@ MAX_INLINE_CALLS = 2000
 MAX_BLOB_BYTES = 256 * 1024 * 1024
 MAX_CASES = 256
 
+UNCHECKED_SPEEDUP = 3.0
+"""A larger speedup waits for a person if nothing checks that the timed runs did their work."""
 MIN_TIME_MS, MAX_TIME_MS = 1e-6, 1e9
 """Bounds of a time. They keep ratios finite. A value outside them is not a measurement."""
 

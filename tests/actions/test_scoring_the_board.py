@@ -53,6 +53,19 @@ def grade(submission: Submission, task_id: str, *reports: Report) -> None:
         record_result(evaluation, one, Origin(ResultOrigin.FLEET, attempt=uuid4()))
 
 
+def test_unwitnessed_passes_are_counted_and_voided_problems_left_out(site: Site) -> None:
+    made = site.submit({"a/1": ["exit 0", "exit 0 # b"], "a/2": ["exit 0", "exit 0 # b"]})
+    unseen = report(witness=Witness.UNAVAILABLE)
+    grade(made, "a/1", report(), unseen)
+    grade(made, "a/2", unseen, report(Verdict.TEST_FAILED, witness=Witness.UNAVAILABLE))
+    found = standing(site)
+    assert (found.n_passed, found.n_unwitnessed) == (3, 2)
+    void_problem(site.organiser, site.release.problems.get(task_id="a/2"), "faulty")
+    found = standing(site)
+    assert (found.n_passed, found.n_unwitnessed) == (2, 1)
+    assert rank.rebuild(check=True) == []
+
+
 def standing(site: Site) -> Standing:
     assert rank.rank_touched() >= 0
     return Standing.objects.get(entrant=site.entrant)

@@ -21,6 +21,13 @@ pytestmark = pytest.mark.django_db(transaction=True)
 RUN = [sys.executable, "-c", "from podium.cli import main; main()"]
 
 
+def test_the_best_speedup_is_never_one_that_the_program_printed() -> None:
+    own = {"task_id": "a/1", "track": "cpu", "passed": True, "verdict": "passed"}
+    rows = [own | {"speedup": 1e6, "self_reported": True}, own | {"speedup": 1.5, "self_reported": False}]
+    assert [list(column.cells) for column in tables.results_table(rows).columns][3] == ["1.50×"]
+    assert [list(column.cells) for column in tables.results_table(rows[:1]).columns][3] == ["–"]
+
+
 @dataclass
 class Shell:
     """A shell whose only knowledge of the site is its environment and its home folder."""

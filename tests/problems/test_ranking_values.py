@@ -123,3 +123,24 @@ def test_an_upgrade_replaces_values_that_are_not_valid_and_says_so(release: Rele
     release.refresh_from_db()
     assert release.ks == [1, 4]
     assert "ks was [0, 'x', 4]" in release.correction
+
+
+def test_an_upgrade_says_whose_timed_work_is_checked() -> None:
+    timed = {"benchmark_command": "sh solution.sh"}
+    records = [
+        problem("a/1", **timed),
+        problem("a/2", **timed, podium={"work_checked": True}),
+        problem("a/3", **timed, timing_mode={"type": "custom"}),
+        problem("a/4", benchmark_command="sh  test/t.sh"),
+        problem("a/5"),
+    ]
+    made = import_release(problem_pack(records)).release
+    expected = list(made.problems.order_by("position").values_list("timed_work", flat=True))
+    assert expected == ["unchecked", "checked", "self_reported", "checked", ""]
+    made.problems.update(timed_work="")
+    publish(made)
+    migration = importlib.import_module("problems.migrations.0010_promises_and_timed_work")
+    migration.let_change(apps, SimpleNamespace(connection=connection))
+    migration.fill(apps, SimpleNamespace(connection=connection))
+    triggers.install(connection)
+    assert list(made.problems.order_by("position").values_list("timed_work", flat=True)) == expected

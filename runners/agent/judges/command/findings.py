@@ -9,10 +9,7 @@ from runners.agent.judges.command import floors, outside_bounds
 from runners.agent.judges.command.outside_bounds import INTERPRETED_START_NOISE_MS, START_NOISE_MS
 from runners.agent.judges.command.timing import Timed
 from runners.agent.judges.judgement import Finding
-from runners.wire.protocol import Clock, FlagScope, Peaks
-
-UNCHECKED_SPEEDUP = 3.0
-"""A larger speedup of a benchmark that does not check its work waits for a person."""
+from runners.wire.protocol import UNCHECKED_SPEEDUP, Clock, FlagScope, Peaks
 
 
 def context_findings(problem: CommandProblem, files: Sequence[SourceFile]) -> list[Finding]:
