@@ -17,7 +17,7 @@ from runners.agent.job.artefact import EMPTY
 DEFAULT_MAX_BYTES = 4 << 30
 KEEP_SHARE = 0.8
 """The share of the maximum that eviction leaves, so that it runs seldom."""
-FORMAT = 2
+FORMAT = 3
 
 
 @dataclass(frozen=True)
