@@ -2,9 +2,11 @@
 
 import io
 import os
+import socket
 import subprocess
 import sys
 import tarfile
+from collections.abc import Collection
 from pathlib import Path
 
 import pytest
@@ -51,23 +53,81 @@ def test_equal_products_are_equal_bytes(built: Path) -> None:
     (built / "b").write_bytes(b"2")
     (built / "a").write_bytes(b"1")
     first = collect(built, INPUTS, PLENTY)
-    os.utime(built / "a", (1, 1))
+    for name, seconds in (("b", 1), ("a", 5)):  # the same order, at another time
+        os.utime(built / name, (seconds, seconds))
     assert collect(built, INPUTS, PLENTY) == first
 
 
-def test_links_inside_stay_and_links_that_leave_are_dropped(built: Path, fresh: Path) -> None:
-    (built / "lib.so.1").write_bytes(b"lib")
-    (built / "lib.so").symlink_to("lib.so.1")
-    (built / "secret").symlink_to("/etc/passwd")
-    (built / "up").symlink_to("../../elsewhere")
-    restore(collect(built, INPUTS, PLENTY), fresh, protected=())
-    assert (fresh / "lib.so").read_bytes() == b"lib"
-    assert sorted(path.name for path in fresh.iterdir()) == ["lib.so", "lib.so.1"]
+def carried(built: Path, fresh: Path, protected: Collection[str] = ()) -> None:
+    lay_out(fresh, INPUTS)
+    restore(collect(built, INPUTS, PLENTY), fresh, protected)
 
 
-def test_pipes_and_sockets_are_dropped(built: Path) -> None:
+def test_files_keep_the_order_in_which_they_were_written(built: Path, fresh: Path) -> None:
+    names = ["z", "b", "a", "link"]
+    for index, name in enumerate(names):
+        (built / name).symlink_to("a") if name == "link" else (built / name).touch()
+        os.utime(built / name, (index, index), follow_symlinks=False)
+    carried(built, fresh)
+    times = [(fresh / name).lstat().st_mtime_ns for name in ("solution.cpp", *names)]
+    assert times == sorted(set(times))
+
+
+def test_inputs_that_the_build_removed_or_renamed_stay_away(built: Path, fresh: Path) -> None:
+    (built / "solution.cpp").rename(built / "renamed.cpp")
+    (built / "test/main.cpp").unlink()
+    (built / "test").rmdir()
+    carried(built, fresh)
+    assert [path.name for path in fresh.iterdir()] == ["renamed.cpp"]
+
+
+def test_an_input_may_become_a_folder_and_a_folder_a_file(built: Path, fresh: Path) -> None:
+    (built / "solution.cpp").unlink()
+    (built / "solution.cpp").mkdir()
+    (built / "solution.cpp/part").write_bytes(b"1")
+    (built / "test/main.cpp").unlink()
+    (built / "test").rmdir()
+    (built / "test").write_bytes(b"2")
+    carried(built, fresh)
+    assert (fresh / "solution.cpp/part").read_bytes() == b"1"
+    assert (fresh / "test").read_bytes() == b"2"
+
+
+def test_a_removed_or_replaced_test_comes_back(built: Path, fresh: Path) -> None:
+    (built / "test/main.cpp").unlink()
+    (built / "test/main.cpp").mkdir()
+    (built / "test/main.cpp/x").touch()
+    carried(built, fresh, protected={"test/main.cpp"})
+    assert (fresh / "test/main.cpp").read_bytes() == INPUTS["test/main.cpp"]
+
+
+def test_modes_travel_also_to_tests(built: Path, fresh: Path) -> None:
+    modes = {"solution.cpp": 0o600, "test/main.cpp": 0o755, "closed": 0o555, "test": 0o711}
+    (built / "closed").mkdir()
+    (built / "closed/file").touch()
+    for name, mode in modes.items():
+        (built / name).chmod(mode)
+    carried(built, fresh, protected={"test/main.cpp"})
+    assert {name: (fresh / name).stat().st_mode & 0o777 for name in modes} == modes
+    assert (fresh / "closed/file").exists()
+
+
+def test_links_and_pipes_travel_as_they_are(built: Path, fresh: Path) -> None:
+    """Only commands follow them, inside their sandbox."""
+    targets = {"lib.so": "lib.so.1", "tool": "/usr/bin/env", "up": "../../elsewhere"}
+    for name, target in targets.items():
+        (built / name).symlink_to(target)
     os.mkfifo(built / "pipe")
-    assert collect(built, INPUTS, PLENTY) == EMPTY
+    carried(built, fresh)
+    assert {name: str((fresh / name).readlink()) for name in targets} == targets
+    assert (fresh / "pipe").is_fifo()
+
+
+def test_sockets_are_dropped(built: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(built)  # a socket's path is short
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind("socket")
+        assert collect(built, INPUTS, PLENTY) == EMPTY
 
 
 def test_a_product_cannot_replace_a_test(built: Path, fresh: Path) -> None:
@@ -98,6 +158,32 @@ def test_a_product_beyond_the_bound_is_refused(built: Path) -> None:
     (built / "big").write_bytes(bytes(1 << 16))
     with pytest.raises(ProductTooLarge):
         collect(built, INPUTS, 1 << 12)
+
+
+def test_a_product_of_another_node_changes_nothing_outside(fresh: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir(mode=0o700)
+    (outside / "file").write_bytes(b"kept")
+    product = io.BytesIO()
+    with tarfile.open(fileobj=product, mode="w", format=tarfile.PAX_FORMAT) as tar:
+        record = tarfile.TarInfo(".")
+        record.type, record.pax_headers = tarfile.DIRTYPE, {"PODIUM.gone": "../outside/file\n/etc\n..\n\nlink/file"}
+        tar.addfile(record)
+        link = tarfile.TarInfo("link")
+        link.type, link.linkname = tarfile.SYMTYPE, str(outside)
+        tar.addfile(link)
+        folder = tarfile.TarInfo("link")
+        folder.type, folder.mode = tarfile.DIRTYPE, 0o777
+        tar.addfile(folder)
+        later = tarfile.TarInfo("late")
+        later.pax_headers = {"mtime": "1e400"}
+        tar.addfile(later)
+        tar.addfile(record)
+        tar.addfile(tarfile.TarInfo("link/file"))
+    restore(product.getvalue(), fresh, protected=())
+    assert (outside / "file").read_bytes() == b"kept"
+    assert outside.stat().st_mode & 0o777 == 0o700
+    assert (fresh / "late").exists()
 
 
 def test_a_damaged_product_is_an_error(fresh: Path) -> None:

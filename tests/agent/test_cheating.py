@@ -311,7 +311,13 @@ def test_an_end_in_a_function_of_the_harness_is_the_harness_s(machine: Machine, 
 
 
 EXPECTED = "42\n"
-OWN_PROGRAM = '#include <cstdio>\n#include <cstdlib>\nstatic void leave() { std::puts("42"); std::exit(0); }\nint main() { leave(); }\n'
+OWN_PROGRAM = """\
+#include <cstdio>
+#include <cstdlib>
+static void leave() { std::puts("42"); std::exit(0); }
+int main() { leave(); }
+"""
+CHECKER = '#include <cstdio>\nint main() { int n = 0; return std::scanf("%d", &n) != 1 || n != 42; }\n'
 
 
 @pytest.mark.parametrize(
@@ -319,9 +325,7 @@ OWN_PROGRAM = '#include <cstdio>\n#include <cstdlib>\nstatic void leave() { std:
     [
         {"tests": {"test/expected": EXPECTED}, "test_command": "./test.out | diff - test/expected"},
         {
-            "tests": {
-                "test/check.cpp": '#include <cstdio>\nint main() { int n = 0; return std::scanf("%d", &n) != 1 || n != 42; }'
-            },
+            "tests": {"test/check.cpp": CHECKER},
             "build_command": "g++ -o test.out solution.cpp && g++ -o check test/check.cpp",
             "test_command": "bash -o pipefail -c './test.out | ./check'",
         },

@@ -2,14 +2,16 @@
 
 import os
 import socket
+import threading
 from pathlib import Path
 
 import pytest
 
-from runners.agent.sandbox import Mount
+from runners.agent.sandbox import Command, Mount
 from runners.wire.protocol import Witness
+from tests.patience import SOON
 from tests.requirements import requires
-from tests.sandbox.boxes import NAP_SECONDS, Run, processes_named, runner
+from tests.sandbox.boxes import LIMITS, NAP_SECONDS, Run, processes_named, runner
 
 SYSTEM_CALL = "import ctypes, os; libc = ctypes.CDLL(None, use_errno=True); "
 
@@ -20,17 +22,67 @@ def python(code: str) -> str:
 
 def test_the_network_is_out_of_reach(run: Run) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(0.1)
         port = server.getsockname()[1]
         outcome = run(python(f"import socket; socket.create_connection(('127.0.0.1', {port}), 2)"))
+        with pytest.raises(TimeoutError):
+            server.accept()
     assert outcome.exit_code == 1
-    assert "PermissionError" in outcome.stderr
+    assert "PermissionError" in outcome.stderr or "ConnectionRefusedError" in outcome.stderr
 
 
-@pytest.mark.parametrize("family", ["AF_INET", "AF_INET6", "AF_PACKET", "AF_NETLINK", "AF_VSOCK", "AF_ALG"])
-def test_no_socket_but_a_local_one_can_be_made(run: Run, family: str) -> None:
+REACHES = """
+import socket
+v4, v6 = socket.AF_INET, socket.AF_INET6
+for family, address in ((v4, '192.0.2.1'), (v4, '169.254.169.254'), (v6, '2001:db8::1')):
+    with socket.socket(family, socket.SOCK_DGRAM) as line:
+        try:
+            line.connect((address, 53))
+            print('reached', address)
+        except OSError as error:
+            print(error.errno)
+print([line.split(':')[0].strip() for line in open('/proc/net/dev') if ':' in line])
+"""
+
+
+def test_a_command_has_the_loopback_device_and_no_other(confined: Run) -> None:
+    outcome = confined(python(REACHES))
+    assert "reached" not in outcome.stdout
+    assert outcome.stdout.splitlines()[-1] == "['lo']", outcome
+    server = "socket.create_server(('localhost', 0))"
+    speaks = f"import socket\ns = {server}\nsocket.create_connection(s.getsockname()).close()"
+    assert confined(python(speaks)).succeeded
+
+
+@requires("bubblewrap")
+def test_commands_do_not_share_their_loopback_device(opened, workspace: Path) -> None:
+    sandbox = opened("bubblewrap")
+    serves = "import socket, time\ns = socket.create_server(('127.0.0.1', 7654))\nprint('up', flush=True)"
+    serves += "\ntime.sleep(600)"
+    up = threading.Event()
+    command = Command(python(serves), workspace, LIMITS, on_output=lambda _: up.set())
+    with sandbox.start(command):
+        assert up.wait(SOON)
+        calls = "import socket; socket.create_connection(('127.0.0.1', 7654), 2)"
+        assert "ConnectionRefusedError" in runner(sandbox, workspace)(python(calls)).stderr
+
+
+@pytest.mark.parametrize("family", ["AF_PACKET", "AF_NETLINK", "AF_VSOCK", "AF_ALG"])
+def test_no_socket_beyond_the_loopback_device_can_be_made(run: Run, family: str) -> None:
     kind = "SOCK_STREAM" if family != "AF_PACKET" else "SOCK_RAW"
     code = f"import socket; socket.socketpair(); socket.socket(socket.{family}, socket.{kind})"
     assert "PermissionError" in run(python(code)).stderr
+
+
+@pytest.mark.parametrize("family", ["AF_INET", "AF_INET6"])
+def test_without_a_network_namespace_only_a_local_socket_can_be_made(opened, workspace: Path, family: str) -> None:
+    run = runner(opened("unconfined"), workspace)
+    assert "PermissionError" in run(python(f"import socket; socket.socket(socket.{family})")).stderr
+
+
+def test_programs_find_a_shell_and_a_terminal_s_name(run: Run) -> None:
+    assert run("env").stdout.splitlines().count("TERM=dumb") == 1
+    assert run("env -i $SHELL -c 'echo up'").stdout == "up\n"
 
 
 def test_the_machine_s_own_files_are_not_there(confined: Run) -> None:

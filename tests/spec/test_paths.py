@@ -153,6 +153,39 @@ def test_tests_in_the_root_leave_the_root_open() -> None:
     assert "by itself" in why_bad_files(problem(), files("solution.cu", "sitecustomize.py"))
 
 
+MODULES = ("numpy.py", "string.py", "typing.py", "json.py", "collections/extra.py")
+
+
+def python_problem(test: str, command: str = "python test/run.py", **podium: object) -> CommandProblem:
+    tests = [{"path": "test/run.py", "content": test}]
+    metadata = {"podium": podium}
+    return problem(
+        Profile.PODIUM, type="python", test_files=tests, test_command=command, metadata=metadata, baseline_solution=None
+    )
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_module_s_name_is_free_where_no_test_loads_that_module(module: str) -> None:
+    given = files("solution.py", module)
+    assert why_bad_files(python_problem("import sys, time\nfrom solution import f\n"), given) == ""
+    assert "Python module" in why_bad_files(python_problem("import solution\n", harness="separate"), given)
+
+
+@pytest.mark.parametrize(
+    ("test", "command", "module"),
+    [
+        ("import subprocess", "python test/run.py", "selectors.py"),
+        ("import json", "python test/run.py", "re.py"),
+        ("import numpy", "python test/run.py", "string.py"),
+        ("import solution", "python -m pytest test", "typing.py"),
+        ("import solution", "python test/run.py", "encodings/__init__.py"),
+        ("import importlib", "python test/run.py", "json.py"),
+    ],
+)
+def test_a_module_that_the_tests_load_indirectly_is_not_replaced(test: str, command: str, module: str) -> None:
+    assert "Python module" in why_bad_files(python_problem(f"{test}\n", command), files("solution.py", module))
+
+
 def test_a_glob_that_gathers_tests_gathers_nothing_else() -> None:
     tests = [{"path": "test/unit/a.cu", "content": ""}]
     subject = problem(test_files=tests, build_command="nvcc solution.cu test/*/*.cu")

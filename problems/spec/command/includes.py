@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from problems.spec.command.macros import C_SUFFIXES
+from problems.spec.command.python_imports import loaded_modules, words_of
 from problems.spec.command.system_headers import SYSTEM_MODULES, is_system_header
 
 if TYPE_CHECKING:
@@ -76,10 +77,34 @@ def shadows_system(path: str, folders: Sequence[str]) -> bool:
     return any(is_system_header(name) for folder in folders if (name := _below(path, folder)))
 
 
-def shadows_module(path: str, folders: Sequence[str]) -> bool:
-    """Whether a file at `path` would stand before a module of Python or of a well-known package."""
-    tops = (_below(path, folder).partition("/")[0] for folder in folders)
-    return path.endswith((".py", ".so", ".pyc")) and any(top.partition(".")[0] in SYSTEM_MODULES for top in tops)
+def shadows_module(path: str, folders: Sequence[str], imported: frozenset[str] | None) -> bool:
+    """Whether a file at `path` would stand before a module of Python or of a well-known package that the tests load.
+
+    `imported` has the modules that the tests import; None if all modules count.
+    """
+    tops = {_below(path, folder).partition("/")[0].partition(".")[0] for folder in folders}
+    if not path.endswith((".py", ".so", ".pyc")) or not tops & SYSTEM_MODULES:
+        return False
+    return imported is None or bool(tops & loaded_modules(imported))
+
+
+def imported_modules(problem: "CommandProblem") -> frozenset[str] | None:
+    """The modules that the tests import, directly or through the problem's other files, and those that the commands
+    name. None if the harness's own process must load nothing of the solution's: then every module counts.
+    """
+    if problem.podium.harness == "separate":
+        return None
+    own = {file.path: file.content for file in (*problem.context_files, *problem.test_files)}
+    starts = [file.path for file in problem.test_files]
+    names = {
+        name.removeprefix("import ")
+        for path in _reachable(starts, own, [])
+        if path.endswith(".py")
+        for name, _ in _references(path, own[path], [])
+    }
+    if "importlib" in names:  # names are made up when it runs
+        return None
+    return frozenset(names) | words_of([problem.test_command, problem.benchmark_command])
 
 
 def python_folders(problem: "CommandProblem") -> list[str]:

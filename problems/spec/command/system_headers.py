@@ -42,7 +42,7 @@ _FOLDERS = """
 arpa asm asm-generic backward bits boost c++ catch2 cg cooperative_groups crt cub cuda cudnn_frontend cute cutlass
 debug decimal experimental ext fmt gnu gtest linux machine net netinet nv nvtx3 parallel pstl rpc sys tbb thrust
 """
-_PYTHON_PACKAGES = """
+_PACKAGES = """
 cuda cupy cupyx jax jaxlib llvmlite mpmath numba numpy nvtx packaging pandas pip pkg_resources pluggy pytest scipy
 setuptools sitecustomize sklearn sympy torch torchvision triton typing_extensions usercustomize _pytest
 """
@@ -51,7 +51,8 @@ SYSTEM_HEADERS = frozenset((_CPP + _C + _CUDA).split())
 SYSTEM_FOLDERS = frozenset(_FOLDERS.split())
 # Names that an honest solution may well use and that no harness depends on.
 _HARMLESS_MODULES = frozenset({"test", "code", "cmd", "this", "turtle", "antigravity"})
-SYSTEM_MODULES = frozenset(_PYTHON_PACKAGES.split()) | (sys.stdlib_module_names - _HARMLESS_MODULES)
+PYTHON_PACKAGES = frozenset(_PACKAGES.split())
+SYSTEM_MODULES = PYTHON_PACKAGES | (sys.stdlib_module_names - _HARMLESS_MODULES)
 
 
 def is_system_header(name: str) -> bool:

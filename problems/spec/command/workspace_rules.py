@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from problems.spec.command.includes import (
     baseline_paths,
+    imported_modules,
     intruders,
     python_folders,
     search_folders,
@@ -42,6 +43,8 @@ class WorkspaceRules:
     """Globs of the commands that gather test files and nothing that a solution is expected to bring."""
     search_folders: tuple[str, ...]
     module_folders: tuple[str, ...]
+    imported_modules: frozenset[str] | None
+    """Python modules that the tests import. None: all."""
 
     @classmethod
     def of(cls, problem: "CommandProblem") -> "WorkspaceRules":
@@ -59,13 +62,14 @@ class WorkspaceRules:
             sweeps=tuple(_sweeping_globs(problem, tests, reference)),
             search_folders=tuple(search_folders(problem)),
             module_folders=tuple(python_folders(problem)),
+            imported_modules=imported_modules(problem),
         )
 
     @classmethod
     def without_files(cls) -> "WorkspaceRules":
         """The rules that hold for every problem, whatever its files are."""
         nothing: frozenset[str] = frozenset()
-        return cls(nothing, nothing, nothing, nothing, {}, (), (), ())
+        return cls(nothing, nothing, nothing, nothing, {}, (), (), (), nothing)
 
     def why_bad(self, files: Sequence[SourceFile]) -> str:
         """Say why these files may not be a solution, or return "" if they may.
@@ -96,8 +100,8 @@ class WorkspaceRules:
             return f"{path!r} may not be given: {reason}"
         if shadows_system(path, self.search_folders):
             return f"{path!r} may not be given: it would stand before a system header of that name"
-        if shadows_module(path, self.module_folders):
-            return f"{path!r} may not be given: it would stand before a Python module of that name"
+        if shadows_module(path, self.module_folders, self.imported_modules):
+            return f"{path!r} may not be given: it would stand before the Python module that the tests load"
         if posixpath.basename(path) in _AUTOMATIC_MODULES:
             return f"{path!r} may not be given: Python or pytest would load it by itself"
         if any(fnmatch.fnmatchcase(path, glob) for glob in self.sweeps):

@@ -50,6 +50,8 @@ ENVIRONMENT = {
     "HOME": "/tmp",  # noqa: S108 - the container's
     "TMPDIR": "/tmp",  # noqa: S108
     "LANG": "C.UTF-8",
+    "SHELL": "/bin/sh",
+    "TERM": "dumb",
     "PYTHONNOUSERSITE": "1",
     "LSAN_OPTIONS": "detect_leaks=0",
 }

@@ -147,6 +147,8 @@ def base_environment(toolchains: Toolchains) -> dict[str, str]:
         "TMPDIR": "/tmp",  # noqa: S108
         "LANG": "C.UTF-8",
         "USER": "podium",
+        "SHELL": "/bin/sh",
+        "TERM": "dumb",
         "PYTHONNOUSERSITE": "1",
         # Its leak check traces the program, which no sandbox allows: without this every sanitized test would fail.
         "LSAN_OPTIONS": "detect_leaks=0",

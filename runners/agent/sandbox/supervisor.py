@@ -56,6 +56,8 @@ class Orders:
     door: str = ""
     """Path in the sandbox of the socket where the supervisor fetches the channel; empty if it inherits it."""
     inherit_environment: bool = False
+    own_network: bool = True
+    """Whether the sandbox has a network namespace of its own, so that the command may use the loopback device."""
     owns_everyone: bool = True
     exposed: bool = False
     """Whether the command can kill its supervisor, so that a supervisor that vanishes is no fault of this machine."""
@@ -83,6 +85,7 @@ class Orders:
             ("channel", str(-1 if self.channel is None else self.channel)),
             ("door", self.door),
             ("inherit_environment", str(int(self.inherit_environment))),
+            ("own_network", str(int(self.own_network))),
             ("trace", str(int(self.command.trace))),
             ("harness_separate", str(int(self.command.harness == "separate"))),
             ("owns_everyone", str(int(self.owns_everyone))),

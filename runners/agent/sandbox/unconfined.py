@@ -66,6 +66,7 @@ class UnconfinedSandbox(Sandbox):
                 **base_environment(self._toolchains),
                 **gpu_environment(command.gpu_uuids, command.environment, NO_CACHE, self._driver.search_path),
             },
+            own_network=False,
             # Another root agent's slots have the same users: only without a group to kill by is the user all there is.
             exposed=True,
             owns_everyone=identity.dropped and not cage.join,

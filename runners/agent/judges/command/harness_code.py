@@ -14,7 +14,8 @@ _COMPILED = (".c", ".cc", ".cpp", ".cxx", ".cu")
 _MAIN = re.compile(r"\bmain\b")
 _WORD = re.compile(r"\w+")
 _FUNCTION = re.compile(
-    r"(?<=[\w>&*])[ \t\n]+[&*]*(?:\w{1,99}::){0,5}(\w{1,199})[ \t\n]*\([^(){};]*\)[ \t\n]*(?:const|noexcept)?[ \t\n]*([{;])"
+    r"(?<=[\w>&*])[ \t\n]+[&*]*(?:\w{1,99}::){0,5}(\w{1,199})[ \t\n]*"
+    r"\([^(){};]*\)[ \t\n]*(?:const|noexcept)?[ \t\n]*([{;])"
 )
 """A function's name and what follows its parameters: a body or, for a declaration, a semicolon."""
 _NO_TYPE = frozenset({"return", "else", "do", "goto", "new", "throw", "case", "co_return"})

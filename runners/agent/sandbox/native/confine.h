@@ -67,6 +67,16 @@ struct Filter {
         jump(BPF_JMP | BPF_JEQ | BPF_K, static_cast<unsigned>(number), 0, 1);
         answer(SECCOMP_RET_ERRNO | static_cast<unsigned>(error));
     }
+    // Refuse `number` unless its first argument is one of `values`; in either case the number is loaded afterwards.
+    void refuse_others(int number, const std::vector<unsigned>& values, int error) {
+        const auto count = static_cast<unsigned char>(values.size());
+        jump(BPF_JMP | BPF_JEQ | BPF_K, static_cast<unsigned>(number), 0, static_cast<unsigned char>(count + 3));
+        load(offsetof(seccomp_data, args));
+        for (unsigned char index = 0; index < count; ++index)
+            jump(BPF_JMP | BPF_JEQ | BPF_K, values[index], static_cast<unsigned char>(count - index), 0);
+        answer(SECCOMP_RET_ERRNO | static_cast<unsigned>(error));
+        load(offsetof(seccomp_data, nr));
+    }
     // Refuse `number` where its argument's low half `test`s against `value` as wanted; afterwards the number is reloaded.
     void refuse_argument(int number, int argument, unsigned short test, unsigned value, bool when, int error) {
         jump(BPF_JMP | BPF_JEQ | BPF_K, static_cast<unsigned>(number), 0, 4);
@@ -80,7 +90,8 @@ struct Filter {
 // Under the witness, calls that exchange a program or end it stop for it first.
 constexpr int kWitnessed[] = {SYS_execve, SYS_execveat, SYS_exit_group};
 
-inline Filter build_filter(pid_t supervisor, bool is_witnessed) {
+// With `has_own_network` the loopback device is the command's own and leads nowhere.
+inline Filter build_filter(pid_t supervisor, bool is_witnessed, bool has_own_network) {
     Filter filter;
     filter.load(offsetof(seccomp_data, arch));
     filter.jump(BPF_JMP | BPF_JEQ | BPF_K, kArchitecture, 1, 0);
@@ -94,7 +105,9 @@ inline Filter build_filter(pid_t supervisor, bool is_witnessed) {
     for (int number : kAbsent) filter.refuse(number, ENOSYS);
     filter.refuse_argument(SYS_clone, 0, BPF_JSET, kForbiddenCloneFlags, true, EPERM);
     filter.refuse_argument(SYS_prctl, 0, BPF_JEQ, PR_SET_SECCOMP, true, EPERM);
-    filter.refuse_argument(SYS_socket, 0, BPF_JEQ, AF_UNIX, false, EACCES);
+    std::vector<unsigned> families{AF_UNIX};
+    if (has_own_network) families.insert(families.end(), {AF_INET, AF_INET6});
+    filter.refuse_others(SYS_socket, families, EACCES);
     for (const NamingCall& call : kNamingCalls)
         filter.refuse_argument(call.number, call.argument, BPF_JEQ, static_cast<unsigned>(supervisor), true, EPERM);
     filter.refuse_argument(SYS_setpriority, 0, BPF_JEQ, kPriorityOfUser, true, EPERM);
@@ -108,8 +121,8 @@ inline Filter build_filter(pid_t supervisor, bool is_witnessed) {
     return filter;
 }
 
-inline bool install_filter(pid_t supervisor, bool is_witnessed) {
-    Filter filter = build_filter(supervisor, is_witnessed);
+inline bool install_filter(pid_t supervisor, bool is_witnessed, bool has_own_network) {
+    Filter filter = build_filter(supervisor, is_witnessed, has_own_network);
     sock_fprog program{static_cast<unsigned short>(filter.code.size()), filter.code.data()};
     return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }

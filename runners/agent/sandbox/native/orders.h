@@ -28,6 +28,7 @@ struct Orders {
     long channel = -1;            // descriptor of the command's channel, inherited from the agent
     std::string door;             // or the socket where the agent hands it over
     bool inherit_environment = false;
+    bool own_network = false;     // no other process shares its loopback device
     bool trace = false;
     bool harness_separate = false;
     bool linger = false;          // after the report, stay until the agent hangs up: it reads a scope that ends with us
@@ -78,6 +79,7 @@ inline void apply_order(Orders& orders, const std::string& key, const std::strin
     else if (key == "channel") orders.channel = number;
     else if (key == "door") orders.door = value;
     else if (key == "inherit_environment") orders.inherit_environment = number;
+    else if (key == "own_network") orders.own_network = number;
     else if (key == "trace") orders.trace = number;
     else if (key == "harness_separate") orders.harness_separate = number;
     else if (key == "linger") orders.linger = number;

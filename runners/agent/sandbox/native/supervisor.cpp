@@ -147,7 +147,8 @@ static void step_back(long niceness) {
     char* arguments[] = {name, flag, orders.command.data(), nullptr};
     std::vector<char*> variables = pointers(environment);
     Started started{now_ms(), 0};
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !install_filter(getppid(), is_witnessed)) started.error = errno;
+    bool is_confined = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && install_filter(getppid(), is_witnessed, orders.own_network);
+    if (!is_confined) started.error = errno;
     if (write(kReport, &started, sizeof started) < 0 || started.error != 0) _exit(125);
     execve(shell, arguments, variables.data());
     perror("podium-supervisor: cannot start the shell");
