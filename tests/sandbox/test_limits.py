@@ -9,8 +9,10 @@ from dataclasses import replace
 import pytest
 
 from runners.agent.sandbox import Limits, Outcome
+from runners.agent.sandbox.bubblewrap import BubblewrapSandbox
 from runners.agent.sandbox.cages import MemoryLimit, TreeCage
 from runners.agent.sandbox.unconfined import UnconfinedSandbox
+from tests.requirements import requires
 from tests.sandbox.boxes import LIMITS, MIB, NAP_SECONDS, Run, processes_named, runner
 
 SUPERVISOR_LINGERS_SECONDS = 2.0
@@ -74,6 +76,58 @@ def test_memory_is_bounded_by_watching_where_there_are_no_groups(cache, workspac
     assert sandbox.memory_limit_by == "watcher"
     assert outcome.memory_exceeded
     assert not outcome.succeeded
+
+
+@pytest.fixture
+def watched(cache, workspace) -> Run:
+    """Runs a command in bubblewrap on a machine without control groups."""
+    limit = MemoryLimit("watcher", lambda limits: TreeCage(limits.memory_bytes))
+    return runner(BubblewrapSandbox(cache, limit), workspace)
+
+
+HOARDING = f"""
+import os, sys, time
+for path in sys.argv[1:]:
+    with open(path, "wb") as file:
+        if "gone" in path:
+            os.unlink(path)
+        for _ in range(60):
+            file.write(b"x" * {MIB})
+        if "gone" in path:
+            time.sleep(60)
+time.sleep(60)
+"""
+ROOMY = replace(LIMITS, memory_bytes=100 * MIB, workspace_bytes=256 * MIB)
+
+
+@requires("bubblewrap")
+@pytest.mark.parametrize("paths", ["/tmp/one /dev/shm/two", "/tmp/gone & python3 hoard.py /dev/shm/gone"])
+def test_the_watcher_counts_files_that_lie_in_memory(watched: Run, workspace, paths: str) -> None:
+    (workspace / "hoard.py").write_text(HOARDING)
+    outcome = watched(f"python3 hoard.py {paths}", ROOMY)
+    assert outcome.memory_exceeded
+    assert not outcome.timed_out
+    assert outcome.peak_memory_bytes > ROOMY.memory_bytes
+
+
+MAPPING = f"""
+import mmap, os, sys, time
+file = os.open("/dev/shm/shared", os.O_RDWR | os.O_CREAT)
+os.ftruncate(file, 60 * {MIB})
+shown = mmap.mmap(file, 60 * {MIB})
+shown[::4096] = b"x" * 15 * 1024
+open(f"ready{{sys.argv[1]}}", "w").close()
+while not os.path.exists("ready1") or not os.path.exists("ready2"):
+    time.sleep(0.01)
+time.sleep(0.6)
+"""
+
+
+@requires("bubblewrap")
+def test_the_watcher_counts_a_file_once_that_several_processes_map(watched: Run, workspace) -> None:
+    (workspace / "map.py").write_text(MAPPING)
+    outcome = watched("python3 map.py 1 & python3 map.py 2; wait", ROOMY)
+    assert outcome.succeeded, outcome
 
 
 def test_a_cage_that_goes_with_its_command_is_read_before(cache, workspace, recwarn) -> None:

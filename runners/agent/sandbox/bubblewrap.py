@@ -20,13 +20,13 @@ from runners.agent.sandbox.gpu import CACHE, find_driver_libraries, gpu_argument
 from runners.agent.sandbox.policy import Command, Limits, Outcome, Running, Sandbox
 from runners.agent.sandbox.privilege import Identity, identity_for, reachable_by_others
 from runners.agent.sandbox.process import run_supervised
+from runners.agent.sandbox.processes import SCRATCH
 from runners.agent.sandbox.root import SANDBOX_USER, SYSTEM_FOLDERS, base_environment, find_toolchains, stage_etc
 from runners.agent.sandbox.supervisor import PROGRAM, Orders, build
 
 HOME = "/podium"
 TRIAL_LIMITS = Limits(10.0, 64 << 20, 16, 1 << 20, 1 << 20, 1 << 12)
 WORKSPACE = "/workspace"
-SCRATCH = ("/dev/shm", "/tmp")  # noqa: S108 - private to the sandbox
 STAGE = "/mnt"
 """kStage of the supervisor: hidden, in a mount namespace that lives as long as the command, by a tmpfs."""
 SYSTEM_ROOTS = ("/usr", *(f"/{name}" for name in SYSTEM_FOLDERS))

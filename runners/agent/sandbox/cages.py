@@ -14,12 +14,22 @@ from typing import Protocol
 
 from runners.agent.sandbox.groups import find_home
 from runners.agent.sandbox.policy import Limits
-from runners.agent.sandbox.processes import driver_bytes, file_bytes, read, resident_bytes, started_at, tree_of
+from runners.agent.sandbox.processes import (
+    driver_bytes,
+    file_bytes,
+    mapped_bytes,
+    private_bytes,
+    read,
+    scratch_of,
+    shared_bytes,
+    started_at,
+    tree_of,
+)
 
 logger = logging.getLogger(__name__)
 CGROUP_ROOT = Path("/sys/fs/cgroup")
 WATCH_SECONDS = 0.02
-DRIVER_LOOK_SECONDS = 0.25
+SLOW_LOOK_SECONDS = 0.25
 GROUP_PREFIX = "podium-"
 
 
@@ -153,10 +163,11 @@ def _remove_group(folder: Path) -> None:
 
 @dataclass
 class TreeCage:
-    """No control group: the agent adds up the resident memory of the tree every few milliseconds.
+    """No control group: the agent adds up the memory of the tree and its scratch folders every few milliseconds.
 
-    CUDA's managed memory is resident as file pages of the driver. It is counted only if it could exceed the limit,
-    because counting is slow. Memory that no process maps is not counted.
+    CUDA's managed memory is resident as file pages of the driver, and a mapped file of a scratch folder is resident in
+    each process that maps it. Both are looked at only if the sum could exceed the limit, because looking is slow.
+    Other memory that no process maps is not counted.
     """
 
     limit_bytes: int
@@ -180,16 +191,22 @@ class TreeCage:
         if self._root:
             tree = tree_of(self._root)
             self._met.update((pid, started_at(pid)) for pid in tree if pid not in self._met)
-            resident = sum(map(resident_bytes, tree))
-            self._peak = max(self._peak, resident, resident + self._driver_bytes(tree, resident))
+            self._peak = max(self._peak, self._held_bytes(tree))
         return self._peak > self.limit_bytes
 
-    def _driver_bytes(self, tree: list[int], resident: int) -> int:
+    def _held_bytes(self, tree: list[int]) -> int:
+        """What the tree holds, its files in scratch folders included. The exact sum is slow: see the class."""
+        private, shared = sum(map(private_bytes, tree)), sum(map(shared_bytes, tree))
+        scratch = scratch_of(tree)
+        in_files = scratch.used_bytes
+        if private + shared + in_files + sum(map(file_bytes, tree)) <= self.limit_bytes:
+            return private + max(shared, in_files)
         now = time.monotonic()
-        if now < self._next_look or resident + sum(map(file_bytes, tree)) <= self.limit_bytes:
-            return 0
-        self._next_look = now + DRIVER_LOOK_SECONDS
-        return sum(map(driver_bytes, tree))
+        if now < self._next_look:
+            return private + (in_files or shared)
+        self._next_look = now + SLOW_LOOK_SECONDS
+        mapped = sum(mapped_bytes(pid, scratch.devices) for pid in tree) if in_files else 0
+        return private + in_files + max(0, shared - mapped) + sum(map(driver_bytes, tree))
 
     def kill(self) -> None:
         alive = [pid for pid, start in self._met.items() if start and started_at(pid) == start]

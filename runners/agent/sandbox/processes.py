@@ -1,11 +1,14 @@
 """Finds a process's descendants and what memory they hold, from /proc."""
 
 import os
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 DRIVER_FILES = "/dev/nvidia"
+SCRATCH = ("/dev/shm", "/tmp")  # noqa: S108 - private to each sandbox, in memory
 
 
 def read(path: Path) -> str:
@@ -53,16 +56,43 @@ def ancestors_of(pid: int) -> list[int]:
     return found
 
 
-def resident_bytes(pid: int) -> int:
-    """Private and shared resident memory but file pages: text mapped by many processes is nobody's bomb.
-
-    Memory that the CUDA driver pins (cudaMallocHost) is shared memory to the kernel and counts.
-    """
+def private_bytes(pid: int) -> int:
+    """Resident memory without file pages, since text mapped by many processes is nobody's bomb, and without shared."""
     fields = read(Path(f"/proc/{pid}/statm")).split()
-    if len(fields) < 3:
-        return 0
-    shared_memory = _kib(read(Path(f"/proc/{pid}/status")), "RssShmem:") * 1024
-    return (int(fields[1]) - int(fields[2])) * PAGE_BYTES + shared_memory
+    return (int(fields[1]) - int(fields[2])) * PAGE_BYTES if len(fields) > 2 else 0
+
+
+def shared_bytes(pid: int) -> int:
+    """Resident shared memory: also files in memory that are mapped, and what the CUDA driver pins (cudaMallocHost)."""
+    return _kib(read(Path(f"/proc/{pid}/status")), "RssShmem:") * 1024
+
+
+@dataclass(frozen=True)
+class Scratch:
+    """The folders of one sandbox that lie in memory."""
+
+    used_bytes: int = 0
+    devices: frozenset[str] = frozenset()
+    """Their file systems, as smaps names them."""
+
+
+def scratch_of(tree: Sequence[int]) -> Scratch:
+    """The scratch folders that a tree of processes has for itself. Their files belong to no process's memory.
+
+    It is empty for a tree that sees this machine's own folders, and if this process may not look into another's root:
+    root needs CAP_SYS_PTRACE for that, the user who made the sandbox needs nothing.
+    """
+    for pid in tree:
+        used: dict[int, int] = {}
+        for folder in SCRATCH:
+            with suppress(OSError):
+                inside = f"/proc/{pid}/root{folder}"
+                device, space = os.stat(inside).st_dev, os.statvfs(inside)
+                if device != os.stat(folder).st_dev:
+                    used[device] = (space.f_blocks - space.f_bfree) * space.f_frsize
+        if used:
+            return Scratch(sum(used.values()), frozenset(f"{os.major(n):02x}:{os.minor(n):02x}" for n in used))
+    return Scratch()
 
 
 def file_bytes(pid: int) -> int:
@@ -72,14 +102,24 @@ def file_bytes(pid: int) -> int:
 
 def driver_bytes(pid: int) -> int:
     """Resident pages behind NVIDIA's device files, as managed memory on the host is. Slow: all pages are walked."""
-    if DRIVER_FILES not in read(Path(f"/proc/{pid}/maps")):
+    return _mapped_bytes(pid, lambda mapping: mapping[-1].startswith(DRIVER_FILES))
+
+
+def mapped_bytes(pid: int, devices: Collection[str]) -> int:
+    """Resident pages of files on these file systems. Slow, as `driver_bytes`."""
+    return _mapped_bytes(pid, lambda mapping: mapping[3] in devices)
+
+
+def _mapped_bytes(pid: int, is_wanted: Callable[[list[str]], bool]) -> int:
+    """Resident pages of the mappings that are wanted by the fields of their lines in /proc/PID/maps."""
+    if not any(is_wanted(line.split(None, 5)) for line in read(Path(f"/proc/{pid}/maps")).splitlines()):
         return 0
-    total, ours = 0, False
+    total, wanted = 0, False
     for line in read(Path(f"/proc/{pid}/smaps")).splitlines():
         if line[:1].isupper():
-            total += _kib(line, "Rss:") * 1024 if ours and line.startswith("Rss:") else 0
+            total += _kib(line, "Rss:") * 1024 if wanted and line.startswith("Rss:") else 0
         else:
-            ours = line.split(None, 5)[-1].startswith(DRIVER_FILES)
+            wanted = is_wanted(line.split(None, 5))
     return total
 
 
