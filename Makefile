@@ -1,7 +1,7 @@
 # Podium's commands; `make help` lists them. Every path here is relative, so a checkout whose path has a space works.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev demo test test-rest test-all lint bench bench-gpu clean
+.PHONY: help setup setup-dev demo test test-rest test-faults test-all lint bench bench-gpu clean
 .DELETE_ON_ERROR:
 
 PY := .venv/bin/python
@@ -15,7 +15,7 @@ OUT ?=
 OPTIONS ?=
 
 help: ## List the commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' Makefile
 
 setup: .venv/.installed ## Make the environment in .venv (with `podium` in .venv/bin)
 
@@ -25,10 +25,13 @@ demo: .venv/.installed ## Run the whole product on this machine: PORT=8000, SAND
 	@exec env PORT="$(PORT)" PODIUM_SANDBOX="$(SANDBOX)" DEMO_EXIT="$(DEMO_EXIT)" $(PY) -m demo
 
 test: .venv/.installed-dev ## Run the tests that need nothing but this checkout: minutes, on SQLite
-	@exec $(PY) -m pytest -n 2 --dist loadfile -m "not rest"
+	@exec $(PY) -m pytest -n 2 --dist loadfile -m "not rest and not faults"
 
 test-rest: .venv/.installed-dev ## Run the others: toolkits, brokers, PostgreSQL, Docker, further looks at pages
 	@exec sh scripts/test_rest.sh
+
+test-faults: .venv/.installed-dev ## Run 1,000 evaluations while site, nodes, broker, database and disk fail: as root
+	@exec $(PY) -m pytest -m faults tests/faults
 
 test-all: test test-rest ## Run both
 

@@ -13,18 +13,20 @@ from runners.fleet.task_locks import held
 from runners.fleet.top_up import top_up_all
 
 logger = logging.getLogger(__name__)
-LOCK_SECONDS = 300.0
-"""Maximum pause of ranking or sweeping after a worker died during it."""
+RANK_LOCK_SECONDS = 300.0
+"""Maximum pause of ranking after a worker died during it."""
+SWEEP_LOCK_SECONDS = 5.0
+"""The same for sweeping. A dead node's work waits this much longer. Two sweeps at the same time do no harm."""
 
 
 @shared_task(name="podium.rank")
 def rank() -> None:
-    _alone("rank", rank_touched)
+    _alone("rank", rank_touched, RANK_LOCK_SECONDS)
 
 
 @shared_task(name="podium.sweep")
 def sweep() -> None:
-    _alone("sweep", sweep_leases)
+    _alone("sweep", sweep_leases, SWEEP_LOCK_SECONDS)
 
 
 @shared_task(name="podium.top_up", bind=True)
@@ -32,10 +34,10 @@ def top_up(self: "Task[Any, Any]") -> None:
     top_up_all(self.app)
 
 
-def _alone(name: str, step: Callable[[], int]) -> None:
+def _alone(name: str, step: Callable[[], int], lock_seconds: float) -> None:
     """Run a step under its lock. An unavailable database ends this turn only."""
     try:
-        with held(name, LOCK_SECONDS) as is_ours:
+        with held(name, lock_seconds) as is_ours:
             if is_ours:
                 step()
     except DatabaseError:

@@ -53,3 +53,10 @@ def test_the_sweep_returns_expired_leases() -> None:
     Job.objects.filter(state="leased").update(lease_expires_at=timezone.now() - timedelta(seconds=1))
     tasks.sweep()
     assert Attempt.objects.get().state == AttemptState.EXPIRED
+
+
+def test_a_worker_killed_in_a_sweep_delays_the_next_one_by_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    held_until = []
+    monkeypatch.setattr(tasks, "sweep_leases", lambda: held_until.append(TaskLock.objects.get(name="sweep").held_until))
+    tasks.sweep()
+    assert held_until[0] - timezone.now() < timedelta(seconds=10), "a killed node's work waits this much longer"
