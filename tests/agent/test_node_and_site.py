@@ -367,6 +367,20 @@ def test_an_attempt_keeps_its_lease_while_its_report_waits(
     assert (site.reports[work.attempt].verdict, site.released) == (Verdict.PASSED, [])
 
 
+def test_a_node_whose_claims_fail_waits_between_them(
+    site: WireSite, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upkeep, "PAUSE_SECONDS", 0.0)
+    site.refuse["claim"] = (503, WireError(code="blobs_unavailable", message="no store"))
+    work = site.add(shell_problem(), GOOD)
+    began = time.monotonic()
+    start(slots=1)
+    site.wait_until(lambda: len(site.refused) == 4)
+    assert time.monotonic() - began >= 3 * upkeep.RETRY_SECONDS
+    site.refuse.clear()
+    site.wait_until(lambda: work.attempt in site.reports)
+
+
 def test_a_job_whose_files_cannot_be_fetched_goes_back(
     site: WireSite, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
