@@ -159,8 +159,8 @@ class StorageBlobs:
 def _store_at(url: str) -> BlobStore:
     parts = urlsplit(url)
     if parts.scheme == "s3":
-        from boto3.exceptions import Boto3Error
-        from botocore.exceptions import BotoCoreError, ClientError
+        from boto3.exceptions import Boto3Error  # type: ignore[import-untyped]
+        from botocore.exceptions import BotoCoreError, ClientError  # type: ignore[import-untyped]
         from storages.backends.s3 import S3Storage
 
         options = {"bucket_name": parts.netloc, "location": parts.path.strip("/"), "file_overwrite": True}

@@ -94,7 +94,7 @@ class Upkeep:
         return words
 
     def failed(self, error: SiteUnavailable | SiteRefused) -> None:
-        """Take no work until the site has answered a hello. Called if it did not answer a claim, or refused it."""
+        """Take no work until the site has answered a hello, after RETRY_SECONDS. Called if a request of a job failed."""
         if isinstance(error, SiteRefused) and error.status in FINAL:
             self._give_up(error)
         self._fitness.put(Obstacle.SITE, str(error))
@@ -107,8 +107,10 @@ class Upkeep:
             self._test_if_in_doubt()
             self.check_disk()
             self._say_hello()
-            self._wake.wait(REFRESH_SECONDS if self._fitness.is_fit else RETRY_SECONDS)
-            self._stopping.wait(PAUSE_SECONDS)
+            was_woken = self._wake.wait(REFRESH_SECONDS if self._fitness.is_fit else RETRY_SECONDS)
+            # A site may answer hellos and no claims. Its answer to a hello is then no reason to claim again at once.
+            is_failing = was_woken and self._fitness.has(Obstacle.SITE)
+            self._stopping.wait(RETRY_SECONDS if is_failing else PAUSE_SECONDS)
 
     def _send_unsent(self) -> None:
         if self._outbox.flush(self._client) == 0:

@@ -1,6 +1,7 @@
 """The keeper: what drains a node, what the site hears, how a node comes back. Its GPUs are scripted, as CI has none."""
 
 import os
+import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -189,6 +190,14 @@ def test_a_history_that_cannot_be_read_is_begun_anew(begin: Callable[..., Node],
     (page,) = (tmp_path / "gpus").glob("*.json")
     page.write_text("{half")
     assert begin().keeper.complaint() == ""
+
+
+def test_a_history_that_cannot_be_stored_stops_nothing(begin: Callable[..., Node], tmp_path: Path) -> None:
+    node = begin()
+    shutil.rmtree(tmp_path / "gpus")
+    (tmp_path / "gpus").write_bytes(b"no folder: as on a full disk, no file can be made")
+    node.golden()
+    assert node.keeper.complaint() == ""
 
 
 def test_peaks_are_measured_once_a_week(begin: Callable[..., Node]) -> None:

@@ -29,6 +29,7 @@ from runners.wire.protocol import (
     BUILDING,
     INLINE_LOG_BYTES,
     PROTOCOL_VERSION,
+    REPORTING,
     Capabilities,
     GpuCapability,
     Grant,
@@ -41,6 +42,7 @@ from runners.wire.protocol import (
     WireError,
 )
 from tests.agent.machine import Machine, shell_problem
+from tests.agent.test_full_disk import Disk, on
 from tests.agent.wire_site import WireSite
 from tests.requirements import RABBITMQ_URL, REDIS_URL, requires
 
@@ -82,9 +84,11 @@ def start(
     monkeypatch.setattr(upkeep, "REFRESH_SECONDS", 0.1)
     nodes: list[Agent] = []
 
-    def begin(slots: int = 2, complaint: Callable[[], str] = str, events: bool = False) -> Agent:
+    def begin(
+        slots: int = 2, complaint: Callable[[], str] = str, events: bool = False, judges: Judges = machine.judges
+    ) -> Agent:
         client = site.client()
-        grader = Grader(client, machine.judges, ProblemStore(tmp_path / "problems"))
+        grader = Grader(client, judges, ProblemStore(tmp_path / "problems"))
         outbox = Outbox(tmp_path / "outbox")
         celery = celery_settings(broker_url, tmp_path / "broker", events)
         node = Agent(client, grader, outbox, HELLO, introduce(client, HELLO), slots, celery, complaint)
@@ -309,7 +313,7 @@ def test_a_report_waits_on_disk_while_the_site_is_away(
     node = start()
     site.wait_until(lambda: any(beat.stage == TESTING for beat in site.heartbeats))
     site.away = True
-    kept = tmp_path / "outbox" / f"{work.attempt}.json"
+    kept = tmp_path / "outbox" / f"{work.attempt}.letter"
     wait_for_file(kept)
     assert kept.stat().st_mode & 0o077 == 0
     node.stop()
@@ -328,12 +332,105 @@ def test_a_node_with_an_unsent_report_eats_no_message_until_it_is_sent(
     first = site.add(shell_problem(), {"solution.sh": "sleep 0.2"})
     site.refuse["report"] = (503, WireError(code="away", message="no disk"))
     start()
-    wait_for_file(tmp_path / "outbox" / f"{first.attempt}.json")
+    wait_for_file(tmp_path / "outbox" / f"{first.attempt}.letter")
     second = site.add(shell_problem(), GOOD)
     threading.Event().wait(0.5)
     assert (len(site.claims), site.n_ready) == (1, 1)
     site.refuse.clear()
     site.wait_until(lambda: site.reports.keys() == {first.attempt, second.attempt})
+
+
+LOGS_MUCH = {"solution.sh": f"head -c {2 * INLINE_LOG_BYTES} /dev/zero | tr '\\0' x"}
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+def test_an_attempt_keeps_its_lease_while_its_report_waits(
+    site: WireSite, start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, restarted: bool
+) -> None:
+    """The blob store is down: the site takes no log, though it answers hellos and heartbeats."""
+    monkeypatch.setattr("runners.agent.link.client.BACKOFF_SECONDS", 0.01)
+    work = site.add(shell_problem(), LOGS_MUCH)
+    node = start(slots=1)
+    site.wait_until(lambda: len(site.claims) == 1)
+    site.blobs_are_down = True
+    wait_for_file(tmp_path / "outbox" / f"{work.attempt}.letter")
+    if restarted:
+        node.stop()
+        start(slots=1)
+    n_beats, n_claims = len(site.beaten), len(site.claims)
+    site.wait_until(lambda: site.beaten[n_beats:].count((work.attempt, REPORTING)) > 3)
+    site.wait_until(lambda: site.hellos[-1].obstacle == "reports are unsent")
+    assert len(site.claims) == n_claims
+    site.blobs_are_down = False
+    site.wait_until(lambda: work.attempt in site.reports)
+    site.wait_until(lambda: site.hellos[-1].obstacle == "")
+    assert (site.reports[work.attempt].verdict, site.released) == (Verdict.PASSED, [])
+
+
+def test_a_node_whose_claims_fail_waits_between_them(
+    site: WireSite, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upkeep, "PAUSE_SECONDS", 0.0)
+    site.refuse["claim"] = (503, WireError(code="blobs_unavailable", message="no store"))
+    work = site.add(shell_problem(), GOOD)
+    began = time.monotonic()
+    start(slots=1)
+    site.wait_until(lambda: len(site.refused) == 4)
+    assert time.monotonic() - began >= 3 * upkeep.RETRY_SECONDS
+    site.refuse.clear()
+    site.wait_until(lambda: work.attempt in site.reports)
+
+
+def test_a_job_whose_files_cannot_be_fetched_goes_back(
+    site: WireSite, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("runners.agent.link.client.BACKOFF_SECONDS", 0.01)
+    work = site.add(shell_problem(), {"solution.sh": "exit 0 # nobody else's file"})
+    site.refuse[work.solution.sha256] = (503, WireError(code="blobs_unavailable", message="no store"))
+    start(slots=1)
+    site.wait_until(lambda: site.released == [work.attempt])
+    site.refuse.clear()
+    site.queue.append(work)
+    site.wait_until(lambda: work.attempt in site.reports)
+
+
+def test_a_node_short_of_space_eats_no_message_and_says_why_until_it_has_space_again(
+    site: WireSite, start: Start, fresh_machine: Machine
+) -> None:
+    disk = Disk()
+    start(judges=on(fresh_machine, disk).judges)
+    site.wait_until(lambda: any(hello.boot_id for hello in site.hellos))
+    disk.free_bytes = 0
+    work = site.add(shell_problem(), GOOD)
+    site.wait_until(lambda: site.hellos[-1].obstacle == "its disk is too full: less than 1,024 MiB are free")
+    site.wait_until(lambda: site.n_ready == 1)
+    assert (site.claims, site.reports) == ([], {})
+    disk.free_bytes = 100 << 30
+    site.wait_until(lambda: work.attempt in site.reports)
+    site.wait_until(lambda: site.hellos[-1].obstacle == "")
+
+
+def test_a_job_that_failed_on_a_full_disk_goes_back_and_keeps_no_failure(
+    site: WireSite, start: Start, fresh_machine: Machine
+) -> None:
+    disk = Disk()
+    machine = on(fresh_machine, disk)
+
+    def fill_when_a_command_runs() -> None:
+        if machine.leftovers():
+            disk.free_bytes = 0
+
+    disk.looked = fill_when_a_command_runs
+    work = site.add(shell_problem(build_command="exit 1"), GOOD)
+    start(slots=1, judges=machine.judges)
+    site.wait_until(lambda: site.released == [work.attempt])
+    assert site.reports == {}
+    disk.looked = lambda: None
+    disk.free_bytes = 100 << 30
+    site.queue.append(work)
+    site.wait_until(lambda: work.attempt in site.reports)
+    report = site.reports[work.attempt]
+    assert (report.verdict, report.provenance.build_cached) == (Verdict.BUILD_FAILED, False)
 
 
 def test_a_site_that_is_away_costs_no_message(site: WireSite, start: Start) -> None:
@@ -413,14 +510,47 @@ def test_a_final_refusal_drops_the_letter(site: WireSite, tmp_path: Path) -> Non
     assert list((tmp_path / "outbox").iterdir()) == []
 
 
-def test_a_damaged_letter_does_not_hold_up_the_others(site: WireSite, tmp_path: Path) -> None:
+def change_the_verdict(path: Path) -> None:
+    path.write_bytes(path.read_bytes().replace(b"passed", b"failed"))
+
+
+def cut_it_short(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-9])
+
+
+def make_it_a_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+@pytest.mark.parametrize("restarted", [True, False])
+@pytest.mark.parametrize("damage", [change_the_verdict, cut_it_short, make_it_a_folder])
+def test_a_damaged_letter_is_dropped_and_does_not_hold_up_the_others(
+    site: WireSite, tmp_path: Path, damage: Callable[[Path], None], restarted: bool
+) -> None:
     box = Outbox(tmp_path / "outbox")
-    (tmp_path / "outbox" / "broken.json").write_text("{")
+    box._keep(letter(1))
+    (path,) = (tmp_path / "outbox").iterdir()
     box._keep(letter(2))
+    damage(path)
+    if restarted:
+        box = Outbox(tmp_path / "outbox")
     assert box.flush(site.client()) == 0
-    assert len(site.reports) == 1
+    assert list(site.reports) == [letter(2).attempt]
     assert site.put == {"a" * 64: b"log"}
-    assert list((tmp_path / "outbox").iterdir()) == []
+    assert (box.n_waiting(), list((tmp_path / "outbox").iterdir())) == (0, [])
+
+
+def test_a_letter_that_the_disk_does_not_take_is_kept_in_memory(site: WireSite, tmp_path: Path) -> None:
+    box = Outbox(tmp_path / "outbox")
+    (tmp_path / "outbox").rmdir()
+    (tmp_path / "outbox").write_bytes(b"no folder: as on a full disk, no file can be made")
+    site.away = True
+    assert not box.deliver(site.client(), letter(1))
+    assert (box.n_waiting(), box.flush(site.client())) == (1, 1)
+    site.away = False
+    assert (box.flush(site.client()), box.n_waiting()) == (0, 0)
+    assert list(site.reports) == [letter(1).attempt]
 
 
 def test_the_outbox_module_keeps_bytes_as_they_are(tmp_path: Path) -> None:

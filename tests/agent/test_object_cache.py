@@ -198,3 +198,15 @@ def test_the_least_recently_used_folders_go_at_start(tmp_path: Path) -> None:
     assert [place.exists() for place in places] == [True, False, True]
     ObjectCaches(tmp_path / "objects", max_bytes=0)
     assert [place.exists() for place in places] == [True, False, False]
+
+
+def test_a_file_in_the_place_of_a_folder_is_removed(tmp_path: Path) -> None:
+    caches = ObjectCaches(tmp_path / "objects")
+    mount = caches.mount("a", "sm_90", "tools", trusted=True)
+    assert mount is not None
+    for trusted in (False, True):
+        if mount.source.is_dir():
+            mount.source.rmdir()
+        mount.source.write_bytes(b"no folder")
+        found = caches.mount("a", "sm_90", "tools", trusted=trusted)
+        assert (found is not None, mount.source.is_dir()) == (trusted, trusted)

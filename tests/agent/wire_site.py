@@ -65,9 +65,13 @@ class WireSite:
         self.reports: dict[UUID, Report] = {}
         self.released: list[UUID] = []
         self.heartbeats: list[Heartbeat] = []
+        self.beaten: list[tuple[UUID, str]] = []
+        """Attempt and stage of each heartbeat."""
         self.claims: list[ClaimRequest] = []
         self.cancelled = False
         self.away = False
+        self.blobs_are_down = False
+        """Whether claims and uploads are answered 503."""
         self.refuse: dict[str, tuple[int, WireError]] = {}
         self.refused: list[str] = []
         self.changed = threading.Condition()
@@ -141,7 +145,7 @@ class WireSite:
     def answer(self, method: str, path: str, body: bytes) -> tuple[int, bytes]:
         """Status and body for one call."""
         parts = path.removeprefix("/api/node/v1/").split("/")
-        if self.away:
+        if self.away or (self.blobs_are_down and (method == "PUT" or parts[0] == "claim")):
             return 503, b""
         if parts[-1] in self.refuse:
             status, error = self.refuse[parts[-1]]
@@ -175,6 +179,7 @@ class WireSite:
             return 201, b""
         if what[0] == "heartbeat":
             self.heartbeats.append(Heartbeat.model_validate_json(body))
+            self.beaten.append((attempt, self.heartbeats[-1].stage))
             return 200, HeartbeatReply(cancel=self.cancelled, lease_seconds=5).model_dump_json().encode()
         if what[0] == "release":
             self.released.append(attempt)

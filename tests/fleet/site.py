@@ -79,9 +79,9 @@ class WireNode:
         headers = {"Authorization": f"Bearer {self.token}", "X-Podium-Attempt": attempt_token}
         return self.http.post(f"/api/node/v1/{path}", body, content_type="application/json", headers=headers)
 
-    def hello(self) -> Any:
+    def hello(self, **more: Any) -> Any:
         said = {"protocol_version": self.version, "capabilities": {"cpu_cores": 2}, "boot_id": str(self.boot_id)}
-        return self._post("hello", json.dumps(said))
+        return self._post("hello", json.dumps(said | more))
 
     def start_anew(self) -> None:
         """A new life of the node, after one that ended without a word."""

@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.urls import reverse
 from django.utils import timezone
 
 from leaderboard.actions.cancel import cancel
@@ -37,6 +38,27 @@ def test_hello_tells_the_node_its_grants_and_its_rhythm(site: Site, node: WireNo
     assert reply["grants"] == [{"track": "cpu-test", "stage": "both"}]
     assert reply["lease_seconds"] > reply["heartbeat_seconds"] > 0
     assert Node.objects.get().capabilities["cpu_cores"] == 2
+
+
+def test_a_node_tells_why_it_takes_no_work(site: Site, node: WireNode, client: Any) -> None:
+    page = reverse("node", args=[site.node.slug])
+    node.hello(obstacle="its disk is too full: less than 1,024 MiB are free")
+    assert "Takes no work: its disk is too full: less than 1,024 MiB are free." in client.get(page).content.decode()
+    assert "paused" in client.get(reverse("nodes")).content.decode()
+    (told,) = client.get("/api/v1/nodes").json()["results"]
+    assert told["obstacle"] == "its disk is too full: less than 1,024 MiB are free"
+    node.hello()
+    assert "Takes no work" not in client.get(page).content.decode()
+
+
+def test_only_work_of_a_rerun_is_marked_as_such(site: Site, node: WireNode) -> None:
+    submission = site.submit({"a/1": ["exit 0"], "a/2": ["exit 0"]})
+    first = node.take_up_to(2)
+    assert [work["rerun"] for work in first] == [False, False]
+    for work in first:
+        node.report(work)
+    rerun(site.organiser, list(submission.evaluations.all()), "the node's disk was full")
+    assert [work["rerun"] for work in node.take_up_to(2)] == [True, True]
 
 
 def test_a_stranger_gets_nothing(site: Site) -> None:

@@ -61,7 +61,11 @@ class Ledger:
         return page if page.setting == setting else Page(setting=setting)
 
     def keep(self, uuid: str, page: Page) -> None:
-        write_atomically(self._path(uuid), page.model_dump_json().encode())
+        """Store the page. If the disk does not take it, the old one stays."""
+        try:
+            write_atomically(self._path(uuid), page.model_dump_json().encode())
+        except OSError as error:
+            logger.warning("the history of %s cannot be stored: %s", uuid, error)
 
     def _path(self, uuid: str) -> Path:
         return self._folder / f"{hashlib.sha256(uuid.encode()).hexdigest()[:24]}.json"

@@ -14,6 +14,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from runners.agent.ground.atomic import discard
 from runners.agent.sandbox.policy import Mount
 
 TARGET = "/object-cache"
@@ -37,6 +38,8 @@ class ObjectCaches:
         Other builds get None until a reference has filled the folder.
         """
         place = self._folder / _name(problem_sha256, arch, toolchain)
+        if place.exists() and not place.is_dir():
+            discard(place, "it is no folder")
         if trusted:
             place.mkdir(exist_ok=True)
             place.chmod(0o777)

@@ -4,6 +4,7 @@ import base64
 import json
 import logging
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -101,7 +102,8 @@ class Outbox:
         with self._guard:
             del self._tokens[attempt]
         self._in_memory.pop(attempt, None)
-        self._path(attempt).unlink(missing_ok=True)
+        with suppress(OSError):  # the site takes a report that it has again
+            self._path(attempt).unlink()
 
 
 def _encode(letter: Letter) -> bytes:

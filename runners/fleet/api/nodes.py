@@ -20,8 +20,8 @@ class NodeSerializer(serializers.ModelSerializer[Node]):
     class Meta:
         model = Node
         fields: ClassVar = [
-            "slug", "title", "is_online", "is_enabled", "disabled_reason", "obstacle", "grants", "n_running", "hardware", "peaks",
-            "last_drift", "last_seen_at",
+            "slug", "title", "is_online", "is_enabled", "disabled_reason", "obstacle", "grants", "n_running",
+            "hardware", "peaks", "last_drift", "last_seen_at",
         ]  # fmt: skip
 
     def get_is_enabled(self, node: Node) -> bool:

@@ -62,7 +62,8 @@ def laid_out(environment: NodeEnvironment, subject: Subject, product: bytes) -> 
 
 
 def run(environment: NodeEnvironment, command: Command) -> Outcome:
-    """Run a command to its end. Raises Cancelled if it is stopped, and SandboxFault, also if it failed on a full disk."""
+    """Run a command to its end. Raises Cancelled if it is stopped, SandboxFault, and DiskFull for a failure on a full
+    disk."""
     if command.cancelled.is_set():
         raise Cancelled
     with environment.space.watched() as space:
