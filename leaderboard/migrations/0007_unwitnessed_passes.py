@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("leaderboard", "0005_ranking_errors_and_weighted"),
+        ("leaderboard", "0006_daily_use_and_invitations"),
     ]
 
     operations = [
