@@ -19,13 +19,14 @@ ROW_FIELDS = (
     "n_solved", "n_problems", "n_skipped", "n_timed_problems", "speedup", "speedup_low", "speedup_high",
     "correct_speedup", "fast_p", "weighted", "weighted_low", "weighted_high",
     "gflops", "n_gflops_problems", "roofline", "roofline_low", "roofline_high",
-    "n_roofline_problems", "n_samples", "n_passed", "n_unwitnessed",
+    "n_roofline_problems", "n_samples", "n_passed", "n_unwitnessed", "n_provisional",
     "groups", "submission_id", "submission__created_at", "submission__state",
     "submission__measured_where", "entrant_id", "entrant__slug", "entrant__name", "entrant__kind",
     "entrant__organisation", "entrant__is_verified", "entrant__open_weights",
 )  # fmt: skip
 _SLIM_FIELDS = (
-    "pk", "rank", "primary_value", "weighted", "gflops", "roofline", "n_unwitnessed", "submission__measured_where",
+    "pk", "rank", "primary_value", "weighted", "gflops", "roofline", "n_unwitnessed", "n_provisional",
+    "submission__measured_where",
     "entrant__name", "entrant__kind", "entrant__organisation", "entrant__is_verified", "entrant__open_weights",
 )  # fmt: skip
 """Enough to filter, count and sort by rank or name."""
@@ -59,6 +60,8 @@ class BoardTable:
     n_pages: int
     imported: str
     """Where and when, if every row's results were imported; else empty."""
+    n_provisional: int
+    """Passes of all rows whose times were measured under a weaker timing policy than the release promises."""
 
 
 def load(standings: QuerySet[Standing], query: BoardQuery, groups: Sequence[str]) -> BoardTable:
@@ -86,6 +89,7 @@ def load(standings: QuerySet[Standing], query: BoardQuery, groups: Sequence[str]
         page=page,
         n_pages=n_pages,
         imported=imported_words(slim),
+        n_provisional=sum(row["n_provisional"] for row in slim),
     )
 
 

@@ -15,6 +15,9 @@ class ProblemScore(models.Model):
     n_samples = models.PositiveIntegerField(default=0)
     n_passed = models.PositiveIntegerField(default=0)
     n_unwitnessed = models.PositiveIntegerField(default=0, help_text="Passes that nothing outside saw end.")
+    n_provisional = models.PositiveIntegerField(
+        default=0, help_text="Passes whose times were measured under a weaker timing policy than the release promises."
+    )
     n_skipped = models.PositiveIntegerField(default=0)
     n_pending = models.PositiveIntegerField(default=0, help_text="Queued, running or cancelled.")
     n_unresolved = models.PositiveIntegerField(default=0, help_text="Platform errors and verdicts under a flag.")
@@ -79,6 +82,9 @@ class Standing(models.Model):
     n_samples = models.PositiveIntegerField(default=0)
     n_passed = models.PositiveIntegerField(default=0)
     n_unwitnessed = models.PositiveIntegerField(default=0, help_text="Passes that nothing outside saw end.")
+    n_provisional = models.PositiveIntegerField(
+        default=0, help_text="Passes whose times were measured under a weaker timing policy than the release promises."
+    )
     groups = models.JSONField(default=dict, help_text="group → {solved, problems, pass_at_1}.")
     updated_at = models.DateTimeField(default=timezone.now)
 

@@ -27,10 +27,12 @@ from scoring.fast_p import THRESHOLDS
 from scoring.throughput import PER_MS_TO_GIGA_PER_S, geometric_mean
 
 logger = logging.getLogger("podium.ranking")
+_SHOWN = ("n_unwitnessed", "n_provisional")
+"""Counts that boards show and that no score uses."""
 _COUNTS = (
     "n_samples",
     "n_passed",
-    "n_unwitnessed",
+    *_SHOWN,
     "n_pending",
     "n_unresolved",
     "n_skipped",
@@ -50,8 +52,8 @@ class BoardArrays:
     problem_ids: Sequence[int]
     groups: Sequence[str]
     input: BoardInput
-    unwitnessed: IntArray
-    """Entrants × problems: passes that nothing outside saw end."""
+    shown: Mapping[str, IntArray]
+    """Entrants × problems arrays of the counts that boards show and that no score uses, by field of Standing."""
 
 
 def rank_touched() -> int:
@@ -118,7 +120,7 @@ def compute(place: ReleaseTrack) -> list[Standing]:
     if not board.counted:
         return []
     return standing_rows(
-        board.release, board.track_id, board.counted, board.groups, board.input, _scored(board), board.unwitnessed
+        board.release, board.track_id, board.counted, board.groups, board.input, _scored(board), board.shown
     )
 
 
@@ -140,7 +142,9 @@ def load(place: ReleaseTrack) -> BoardArrays:
     rates = _rates([one.timed_cases for one in problems], place.track.peaks, grids["best_ms"])
     groups = [one.group for one in problems]
     board_input = _board_input(release, track_id, counted, problem_ids, grids, rates | _weights(release, groups))
-    return BoardArrays(release, track_id, counted, problem_ids, groups, board_input, grids["n_unwitnessed"])
+    return BoardArrays(
+        release, track_id, counted, problem_ids, groups, board_input, {name: grids[name] for name in _SHOWN}
+    )
 
 
 def _weights(release: Release, groups: Sequence[str]) -> dict[str, FloatArray | None]:

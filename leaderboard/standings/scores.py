@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django.db.models import Exists, OuterRef, QuerySet, Subquery
+from django.db.models.fields.json import KeyTextTransform
 from django.utils import timezone
 
 from leaderboard.models import (
@@ -21,6 +22,7 @@ from leaderboard.models import (
     Track,
 )
 from leaderboard.models.decision import DecisionKind
+from leaderboard.rows.measurements import is_provisional
 from leaderboard.standings.absent import AbsentSamples, absent_samples
 from problems.models import Release
 from problems.spec.kinds import NODE_KINDS
@@ -36,6 +38,7 @@ class _Tally:
     n_samples: int = 0
     n_passed: int = 0
     n_unwitnessed: int = 0
+    n_provisional: int = 0
     n_skipped: int = 0
     n_pending: int = 0
     n_unresolved: int = 0
@@ -88,9 +91,11 @@ def computed(submission: Submission, track: Track, problem_ids: Sequence[int] | 
     if problem_ids is not None:
         evaluations = evaluations.filter(problem_id__in=problem_ids)
     tallies: dict[int, _Tally] = {}
-    times_ms = _times_ms(evaluations)
+    times_ms, promised = _times_ms(evaluations), submission.release.timing_policy
     for row in _facts(evaluations):
-        _add(tallies.setdefault(row["problem_id"], _Tally()), row, times_ms.get(row["current_result"]))
+        provisional = row["current_result"] in times_ms and is_provisional(row["timing_policy"] or "", promised)
+        tally = tallies.setdefault(row["problem_id"], _Tally())
+        _add(tally, row, times_ms.get(row["current_result"]), provisional=provisional)
     for one in absent_samples(submission, [track], problem_ids):
         _add_absent(tallies.setdefault(one.problem_id, _Tally()), one)
     return [
@@ -110,6 +115,7 @@ def _facts(evaluations: QuerySet[Evaluation]) -> Iterable[Mapping[str, Any]]:
     timed = Measurement.objects.filter(result=OuterRef("current_result"), role=Role.CANDIDATE)
     verdict_flags, time_flags = _ruling(FlagScope.VERDICT), _ruling(FlagScope.TIME)
     annotated = evaluations.annotate(
+        timing_policy=KeyTextTransform("timing_policy", "current_result__provenance"),
         time_ranks=Exists(timed.filter(ranks=True)),
         verdict_open=Exists(verdict_flags.filter(ruling=None)),
         verdict_upheld=Exists(verdict_flags.filter(ruling=DecisionKind.FLAG_UPHELD)),
@@ -119,7 +125,7 @@ def _facts(evaluations: QuerySet[Evaluation]) -> Iterable[Mapping[str, Any]]:
     return annotated.order_by("problem_id", "pk").values(
         "pk", "problem_id", "state", "current_result__verdict", "current_result__witness",
         "current_result__speedup", "current_result", "problem__kind", "time_ranks", "verdict_open", "verdict_upheld",
-        "time_open", "time_upheld",
+        "time_open", "time_upheld", "timing_policy",
     )  # fmt: skip
 
 
@@ -132,7 +138,7 @@ def _times_ms(evaluations: QuerySet[Evaluation]) -> dict[int, float | None]:
     return {result_id: geometric_mean(cases) for result_id, cases in medians.items()}
 
 
-def _add(tally: _Tally, row: Mapping[str, Any], time_ms: float | None) -> None:
+def _add(tally: _Tally, row: Mapping[str, Any], time_ms: float | None, *, provisional: bool) -> None:
     tally.n_samples += 1
     verdict = row["current_result__verdict"]
     if verdict is None:
@@ -143,6 +149,7 @@ def _add(tally: _Tally, row: Mapping[str, Any], time_ms: float | None) -> None:
         tally.n_unresolved += 1
     elif verdict == Verdict.PASSED and not row["verdict_upheld"]:
         _add_pass(tally, row, time_ms)
+        tally.n_provisional += provisional
 
 
 def _add_absent(tally: _Tally, absent: AbsentSamples) -> None:

@@ -1,7 +1,7 @@
 """Makes the stored rows of standings from a board's scores."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ def standing_rows(
     groups: Sequence[str],
     board: BoardInput,
     found: BoardScores,
-    unwitnessed: Array,
+    shown: Mapping[str, Array],
 ) -> list[Standing]:
     """One row per counted submission, in the order of the submissions."""
     by_group = _by_group(groups, board)
@@ -38,7 +38,7 @@ def standing_rows(
             **_time_figures(n, found),
             n_samples=int(found.samples[n]),
             n_passed=_total(board.passed[n], board),
-            n_unwitnessed=_total(unwitnessed[n], board),
+            **{name: _total(counts[n], board) for name, counts in shown.items()},
             n_skipped=int((board.skipped[n] & ~board.voided).sum()),
             primary_value=_number(found.primary.value[n]),
         )

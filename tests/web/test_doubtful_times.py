@@ -88,6 +88,24 @@ def test_the_column_of_unwitnessed_passes_stands_where_there_are_some(client: An
     assert "2 of 4 passing samples" in page
 
 
+def _measured_under(policy: str) -> Callable[[Evaluation], Report]:
+    def of(_evaluation: Evaluation) -> Report:
+        report = factories.report()
+        return report.model_copy(update={"provenance": report.provenance.model_copy(update={"timing_policy": policy})})
+
+    return of
+
+
+def test_a_board_says_how_many_times_are_not_of_its_releases_policy(client: Any, cast: factories.Cast) -> None:
+    made, track = released(checked("a/1"), checked("a/2"))
+    assert made.timing_policy == "ranked"
+    judged(made, track, cast.strangers_entrant, _measured_under("ranked"))
+    assert "provisional" not in client.get(f"/releases/{made.slug}/").content.decode()
+    judged(made, track, cast.entrant, _measured_under("quick"))
+    page = client.get(f"/releases/{made.slug}/").content.decode()
+    assert "Times of 2 passing samples are provisional" in page
+
+
 def _half_unseen(evaluation: Evaluation) -> Report:
     first = evaluation.problem.task_id == "a/1"
     return factories.report(witness=Witness.SEEN if first else Witness.UNAVAILABLE)
