@@ -41,9 +41,9 @@ def in_turn(queue: QuerySet[Job], node: Node, first: Job) -> Job | None:
 
 
 def _others_serve(job: Job, nodes: Collection[int]) -> bool:
-    """Whether another node than these is online, enabled and fit for the job's track and stage."""
+    """Whether another node than these is online, takes work and is fit for the job's track and stage."""
     stage = Stage(job.stage)
-    grants = NodeGrant.objects.filter(track_id=job.track_id, stage=stage, node__disabled_reason="")
+    grants = NodeGrant.objects.filter(track_id=job.track_id, stage=stage, node__disabled_reason="", node__obstacle="")
     grants = grants.filter(node__last_seen_at__gt=timezone.now() - ONLINE_FOR).exclude(node__in=nodes)
     return any(
         not why_not(Capabilities.model_validate(one.node.capabilities), one.track, stage)

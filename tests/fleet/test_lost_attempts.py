@@ -90,7 +90,8 @@ def test_a_sample_that_breaks_one_node_alone_is_graded_by_the_other(
 
 
 @pytest.mark.parametrize(
-    "change", [{"disabled_reason": "broken"}, {"last_seen_at": timezone.now() - timedelta(hours=1)}]
+    "change",
+    [{"disabled_reason": "broken"}, {"obstacle": "disk full"}, {"last_seen_at": timezone.now() - timedelta(hours=1)}],
 )
 def test_a_node_that_serves_nothing_is_not_waited_for(
     site: Site, node: WireNode, second: WireNode, change: dict[str, Any]
