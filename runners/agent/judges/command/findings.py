@@ -6,10 +6,11 @@ from problems.spec.command.problem import CommandProblem
 from problems.spec.command.relied_on import changed_context
 from problems.spec.solution import SourceFile
 from runners.agent.judges.command import floors, outside_bounds
+from runners.agent.judges.command.measurements import witness_of
 from runners.agent.judges.command.outside_bounds import INTERPRETED_START_NOISE_MS, START_NOISE_MS
 from runners.agent.judges.command.timing import Timed
 from runners.agent.judges.judgement import Finding
-from runners.wire.protocol import UNCHECKED_SPEEDUP, Clock, FlagScope, Peaks
+from runners.wire.protocol import UNCHECKED_SPEEDUP, Clock, FlagScope, Peaks, Witness
 
 
 def context_findings(problem: CommandProblem, files: Sequence[SourceFile]) -> list[Finding]:
@@ -46,6 +47,8 @@ def unchecked_findings(problem: CommandProblem, timed: Timed) -> list[Finding]:
     """
     own_ms, reference_ms = timed.candidate.median_ms, timed.baseline.median_ms if timed.baseline else None
     if problem.checks_timed_work or timed.timer.clock is Clock.SELF or timed.candidate.failed:
+        return []
+    if witness_of(timed) is Witness.CONTRADICTED:  # it left early, which is a flag of its own
         return []
     if not own_ms or not reference_ms or reference_ms <= UNCHECKED_SPEEDUP * own_ms:
         return []
