@@ -24,6 +24,10 @@ DEVICE_LABELS: Mapping[str, tuple[str, str]] = {
     "busy_ms": ("Device at work, by the driver", "ms"),
     "busy_resolution_ms": ("… give or take", "ms"),
     "held_ms": ("Watched for", "ms"),
+    "host_lost_share": ("Wall time lost to other programs", "%"),
+    "host_others_cores": ("Cores that other programs kept busy", ""),
+    "host_steal_share": ("Processor time given to other virtual machines", "%"),
+    "host_load_1m": ("Load average of the last minute", ""),
 }
 """Fact → label and unit, in the order shown; a fact that is not here is shown under its own name."""
 

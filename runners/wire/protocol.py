@@ -353,7 +353,7 @@ class MeasurementReport(WireModel):
     key: str = Field(default="", max_length=200)
     measured_at: str = ""
     device: dict[str, FiniteFloat | str] = Field(default={}, max_length=32)
-    """Observations of the GPU during the timing, such as `sm_clock_mhz: 1980.0`."""
+    """Observations during the timing: of the GPU, such as `sm_clock_mhz: 1980.0`, or of the host (`host_load_1m`)."""
 
 
 class FlagReport(WireModel):

@@ -4,7 +4,9 @@ import hashlib
 import tempfile
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from socket import socket
 from typing import Any
 
 from problems.spec.command.problem import CommandProblem, problem_from
@@ -18,7 +20,7 @@ from runners.agent.judges.judgement import Assignment
 from runners.agent.judges.registry import Judges
 from runners.agent.judges.report import Finished
 from runners.agent.judges.solutions import why_invalid
-from runners.agent.sandbox import Sandbox, choose
+from runners.agent.sandbox import Command, Outcome, Running, Sandbox, choose
 from runners.wire.protocol import ResourceLimits
 from tests.packs import problem as record
 from tests.requirements import present
@@ -39,11 +41,31 @@ def open_sandbox() -> Sandbox:
         return choose(sandbox_name())
 
 
+class QuietSandbox(Sandbox):
+    """The real sandbox as on a machine that runs nothing else, since other work is no part of what most tests test."""
+
+    def __init__(self, inner: Sandbox) -> None:
+        self._inner = inner
+        self.name, self.memory_limit_by, self.memory_limit_why = inner.name, inner.memory_limit_by, ""
+
+    def run(self, command: Command) -> Outcome:
+        return replace(self._inner.run(command), lost_ms=0.0, steal_ms=0.0)
+
+    def start(self, command: Command, channel: socket | None = None) -> Running:
+        return self._inner.start(command, channel)
+
+    def why_no_gpus(self, uuids: tuple[str, ...]) -> str:
+        return self._inner.why_no_gpus(uuids)
+
+    def close(self) -> None:
+        self._inner.close()
+
+
 class Machine:
     """One node's environment and judges in a folder of its own."""
 
     def __init__(self, folder: Path, slots: int = 2) -> None:
-        sandbox = open_sandbox()
+        sandbox = QuietSandbox(open_sandbox())
         known = capabilities.find_out(sandbox)
         self.environment = NodeEnvironment.open("node-1", folder, sandbox, Lanes(slots, slots), known)
         self.judges = Judges(self.environment)

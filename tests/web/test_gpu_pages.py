@@ -86,7 +86,7 @@ def test_a_problem_of_bytes_alone_shows_no_gflops_and_one_without_work_nothing(c
 
 def test_what_was_seen_of_the_gpu_stands_beside_the_time(client: Any, gpu: GpuSite) -> None:
     text = page(client, gpu.timed.get_absolute_url())
-    assert "The GPU meanwhile" in text
+    assert "The machine meanwhile" in text
     assert '<th scope="row">SM clock, median (MHz)</th><td class="num">1,980</td>' in text
 
 

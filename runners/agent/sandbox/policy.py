@@ -105,6 +105,12 @@ class Outcome:
     witness_detail: str = ""
     stalled_ms: float = 0.0
     """Time for which the sandbox stood still while the command ran, as in a paused container."""
+    lost_ms: float = 0.0
+    """Wall time that a traced command lost because its threads were ready to run and had no core."""
+    others_ms: float = 0.0
+    """Processor time of everything else on this machine while the command ran."""
+    steal_ms: float = 0.0
+    """Time for which the hypervisor gave this machine's cores to others while the command ran."""
 
     @property
     def succeeded(self) -> bool:

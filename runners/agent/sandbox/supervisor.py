@@ -120,6 +120,9 @@ class SupervisorReport:
     wall_ms: float
     cpu_ms: float
     stalled_ms: float
+    lost_ms: float
+    others_ms: float
+    steal_ms: float
     max_rss_bytes: int
     witness: Witness
     witness_detail: str

@@ -24,10 +24,10 @@ class _Kept(Generic[Timed]):
 
 
 class Baselines(Generic[Timed]):
-    """The latest baseline of each key, kept in memory only. A baseline that `failed` is not shared."""
+    """The latest baseline of each key, kept in memory only. A baseline that is `unfit` is not shared."""
 
-    def __init__(self, failed: Callable[[Timed], bool], clock: Callable[[], float] = time.monotonic) -> None:
-        self._failed, self._clock = failed, clock
+    def __init__(self, unfit: Callable[[Timed], bool], clock: Callable[[], float] = time.monotonic) -> None:
+        self._unfit, self._clock = unfit, clock
         self._kept: dict[Hashable, _Kept[Timed]] = {}
         self._guard = Lock()
         self._timing: KeyedLocks[Hashable] = KeyedLocks()
@@ -52,7 +52,7 @@ class Baselines(Generic[Timed]):
         made = _Kept(timed, self._clock())
         with self._guard:
             self._kept = {other: kept for other, kept in self._kept.items() if self._is_recent(kept)}
-            if not self._failed(timed):
+            if not self._unfit(timed):
                 self._kept[key] = made
         return made
 

@@ -9,11 +9,13 @@ from runners.agent.devices.record import DeviceRecord
 from runners.agent.ground.events import Progress
 from runners.agent.job.environment import NodeEnvironment
 from runners.agent.judges.command.commands import laid_out, run, run_command, told
+from runners.agent.judges.command.host import HostRecord, host_during
 from runners.agent.judges.command.subject import Subject
 from runners.agent.judges.command.turns import GatedRun, Unobserved, attached, notes_of_a_run, run_at_gate
 from runners.agent.judges.texts import benchmark_failure
 from runners.agent.profilers import Reading, Timer
 from runners.agent.sandbox.policy import Command, Outcome
+from runners.wire.protocol import Clock
 
 OTHERS_BUSY_MS = 100.0
 """Milliseconds that other programs may add to the driver's count of activity, if their work runs into this turn."""
@@ -29,6 +31,8 @@ class BenchmarkRun:
     """Its `wall_ms` excludes the waits for the device."""
     reading: Reading
     device: DeviceRecord | None = None
+    host: HostRecord | None = None
+    """Set if the run used no GPU and was timed by the sandbox's clock, so that a busy host lengthens its time."""
     among_others: bool = False
     """Whether it took turns with other commands at the device's gate."""
     hung: bool = False
@@ -41,8 +45,10 @@ class BenchmarkRun:
 
     @property
     def is_void(self) -> bool:
-        """Whether the device was throttled during the run."""
-        return self.outcome.succeeded and self.device is not None and self.device.throttled
+        """Whether the device was throttled during the run, or the host was busy with other work or stood still."""
+        throttled = self.device is not None and self.device.throttled
+        busy = self.host is not None and self.host.is_busy
+        return self.outcome.succeeded and (throttled or busy or self.outcome.stalled_ms > 0)
 
 
 def benchmark(
@@ -64,7 +70,8 @@ def benchmark(
         reading = _reading(timer, subject, notes, ran.outcome, limit_seconds)
     held_long = ran.held_ms >= HUNG_SHARE * limit_seconds * 1e3
     hung = ran.outcome.timed_out and (held_long or not gated)
-    return BenchmarkRun(ran.without_waits, reading, ran.device, gated, hung)
+    host = host_during(ran.outcome) if timer.clock is Clock.OUTSIDE and not seat.gpu_uuids else None
+    return BenchmarkRun(ran.without_waits, reading, ran.device, host, gated, hung)
 
 
 def _alone(

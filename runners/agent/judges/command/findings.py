@@ -37,7 +37,7 @@ def findings_of(problem: CommandProblem, timed: Timed, peaks: Peaks) -> list[Fin
         start_noise_ms=INTERPRETED_START_NOISE_MS if problem.language == "python" else START_NOISE_MS,
     )
     floor = floors.below_floor(problem, problem.podium.case, candidate.time_ms, peaks)
-    return [*bounds, *([floor] if floor else []), *_throttled(timed)]
+    return [*bounds, *([floor] if floor else []), *_throttled(timed), *_busy_host(timed)]
 
 
 def unchecked_findings(problem: CommandProblem, timed: Timed) -> list[Finding]:
@@ -61,3 +61,13 @@ def unchecked_findings(problem: CommandProblem, timed: Timed) -> list[Finding]:
 def _throttled(timed: Timed) -> list[Finding]:
     reasons = timed.candidate.device.throttle_reasons if timed.candidate.device else ()
     return [Finding("throttled", f"The device was slowed down: {', '.join(reasons)}.")] if reasons else []
+
+
+def _busy_host(timed: Timed) -> list[Finding]:
+    """The flag of a comparison of which the machine's other work lengthened one side, in all attempts."""
+    for role, series in (("benchmark", timed.candidate), ("baseline", timed.baseline)):
+        host = series.host if series else None
+        if host is not None and host.is_busy:
+            words = f"The {role} lost {host.lost_share:.0%} of its wall time to other programs on the machine, which kept"
+            return [Finding("busy_host", f"{words} {host.others_cores:.1f} cores busy.")]
+    return []

@@ -51,5 +51,5 @@ def _measurement(
         clock=timed.timer.clock,
         work_checked=problem.checks_timed_work,
         witness=witness,
-        device=series.device.facts if series.device else {},
+        device=(series.device.facts if series.device else {}) | (series.host.facts if series.host else {}),
     )

@@ -18,6 +18,7 @@ from runners.agent.ground.events import Progress
 from runners.agent.job.environment import NodeEnvironment
 from runners.agent.judges.command.baselines import Baselines
 from runners.agent.judges.command.benchmark import BenchmarkRun, benchmark
+from runners.agent.judges.command.host import HostRecord, over
 from runners.agent.judges.command.outside_bounds import Observed
 from runners.agent.judges.command.references import References
 from runners.agent.judges.command.subject import Subject
@@ -29,7 +30,7 @@ from scoring.median import median_interval
 RANKED_PROCESSES = 6
 """The smallest number of processes whose order statistics give a 95 % interval of the median."""
 SPARE_BLOCKS = 3
-"""The number of blocks that may be measured again because the device was throttled."""
+"""The number of blocks that may be measured again because the device was throttled or the host was busy."""
 SETTLE_SECONDS = 0.4
 """The driver counts activity in windows of up to a third of a second. Earlier work must have left the window."""
 
@@ -91,6 +92,15 @@ class Series:
     def device(self) -> DeviceRecord | None:
         """The merged device records of all runs."""
         return merged([run.device for run in self.runs if run.device is not None])
+
+    @property
+    def host(self) -> HostRecord | None:
+        """The medians of the host's records of all runs."""
+        return over([run.host for run in self.runs if run.host is not None])
+
+    @property
+    def is_void(self) -> bool:
+        return bool(self.runs) and self.runs[-1].is_void
 
     @property
     def observed(self) -> Observed | None:
@@ -169,7 +179,7 @@ class Stopwatch:
     def __init__(self, environment: NodeEnvironment, references: References) -> None:
         self._environment = environment
         self._references = references
-        self._baselines: Baselines[_Shared] = Baselines(lambda shared: shared.series.failed)
+        self._baselines: Baselines[_Shared] = Baselines(lambda shared: shared.series.failed or shared.series.is_void)
 
     def quick(self, subject: Subject, product: bytes, timer: Timer, progress: Progress, *, baseline: bool) -> Timed:
         """One process of the candidate, and one of the baseline that a few samples on the same device may share.
@@ -222,7 +232,7 @@ class Stopwatch:
     def _one(
         self, subject: Subject, product: bytes, timer: Timer, progress: Progress, seats: Seats = Seats.BESIDE
     ) -> Series:
-        """One process, repeated while the device is throttled."""
+        """One process, repeated while the device is throttled or the host is busy."""
         for left in reversed(range(1 + SPARE_BLOCKS)):
             with self._seat(subject, timer, seats) as seat:
                 if seat.gpu_uuid and seats is Seats.ALONE:

@@ -8,6 +8,7 @@
 #include "channel.h"
 #include "confine.h"
 #include "files.h"
+#include "host_load.h"
 #include "nvcc_shim.h"
 #include "orders.h"
 #include "processor_time.h"
@@ -162,6 +163,8 @@ struct Ending {
     int status = 0;
     bool timed_out = false, cancelled = false;
     double started_ms = 0, ended_ms = 0, stalled_ms = 0;
+    HostTimes host;  // from just before the start to the end
+    CoreWaits waits;  // of traced commands
 };
 
 static void ignore_signal(int) {}
@@ -191,7 +194,8 @@ class Supervision {
   public:
     Supervision(const Orders& orders, Witness& witness, pid_t child) : orders_(orders), witness_(witness), child_(child) {}
 
-    Ending watch() {
+    // `host` is what the machine had done before the command started.
+    Ending watch(const HostTimes& host) {
         began_ms_ = now_ms();
         while (!ending_.ended && !ending_.cancelled && !ending_.timed_out) {
             const bool found = collect_one();
@@ -200,6 +204,8 @@ class Supervision {
             if (left <= 0) ending_.timed_out = true;
             else if (!found) wait_for_news(std::min(left, kTickMs));
         }
+        const HostTimes now = HostTimes::now();
+        ending_.host = {now.busy_ms - host.busy_ms, now.steal_ms - host.steal_ms};
         end_the_rest();
         return ending_;
     }
@@ -218,12 +224,21 @@ class Supervision {
     }
 
     bool collect_one() {
+        if (orders_.trace) note_waits();
         int status = 0;
         pid_t task = waitpid(-1, &status, WNOHANG | __WALL);
         if (task <= 0) return false;
         if (WIFSTOPPED(status)) witness_.on_stop(task, status);
         else on_end(task, status);
         return true;
+    }
+
+    // Only of a traced command do all threads' ends come here.
+    void note_waits() {
+        siginfo_t next{};
+        if (waitid(P_ALL, 0, &next, WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL) != 0 || next.si_pid == 0) return;
+        if (next.si_code == CLD_EXITED || next.si_code == CLD_KILLED || next.si_code == CLD_DUMPED)
+            ending_.waits.note(next.si_pid);
     }
 
     void on_end(pid_t task, int status) {
@@ -283,16 +298,18 @@ static std::string json_text(const std::string& text) {
 static void send_report(const Orders& orders, const Witness& witness, const Ending& ending) {
     rusage usage{};
     getrusage(RUSAGE_CHILDREN, &usage);
-    double cpu_ms = waited_for_cpu_ms();
+    const double cpu_ms = waited_for_cpu_ms(), wall_ms = ending.ended_ms - ending.started_ms;
     bool exited = ending.ended && WIFEXITED(ending.status);
     int killed_by = ending.ended ? WTERMSIG(ending.status) : SIGKILL;
     char numbers[512];
     snprintf(numbers, sizeof numbers,
              "{\"exit_code\": %s, \"signal\": %s, \"timed_out\": %s, \"cancelled\": %s, \"wall_ms\": %.4f, "
-             "\"cpu_ms\": %.3f, \"stalled_ms\": %.3f, \"max_rss_bytes\": %ld, \"witness\": \"%s\", \"witness_detail\": ",
+             "\"cpu_ms\": %.3f, \"stalled_ms\": %.3f, \"lost_ms\": %.3f, \"others_ms\": %.3f, \"steal_ms\": %.3f, "
+             "\"max_rss_bytes\": %ld, \"witness\": \"%s\", \"witness_detail\": ",
              exited ? std::to_string(WEXITSTATUS(ending.status)).c_str() : "null",
              exited ? "null" : std::to_string(killed_by).c_str(), ending.timed_out ? "true" : "false",
-             ending.cancelled ? "true" : "false", ending.ended_ms - ending.started_ms, cpu_ms, ending.stalled_ms,
+             ending.cancelled ? "true" : "false", wall_ms, cpu_ms, ending.stalled_ms,
+             ending.waits.lost_ms(wall_ms, cpu_ms), std::max(0.0, ending.host.busy_ms - cpu_ms), ending.host.steal_ms,
              usage.ru_maxrss * 1024, witness.verdict());
     std::string line = "\n" + orders.nonce + " " + numbers + json_text(witness.detail()) + "}\n";
     write_all(1, line.data(), line.size());
@@ -348,8 +365,9 @@ static int supervise() {
     close(gate[0]);
     close(report[1]);
     Witness witness(orders, folder, end_signal);
+    const HostTimes host = HostTimes::now();
     double started_ms = release(orders, witness, child, gate[1], report[0]);
-    Ending ending = Supervision(orders, witness, child).watch();
+    Ending ending = Supervision(orders, witness, child).watch(host);
     ending.started_ms = started_ms;
     send_report(orders, witness, ending);
     pollfd agent{0, POLLIN, 0};
