@@ -25,21 +25,14 @@ NODES = ("node", SMALL_DISK)
 
 
 @dataclass
-class Death:
-    """A node that was killed at `at`, in seconds since 1970."""
-
-    node: str
-    at: float
-
-
-@dataclass
 class Site(Stack):
     postgres: Postgres | None = None
     rabbitmq: RabbitMQ | None = None
     submission: int = 0
     agents: list[int] = field(default_factory=list)
     """Process ids of all agents that ever ran."""
-    deaths: list[Death] = field(default_factory=list)
+    deaths: list[tuple[str, float]] = field(default_factory=list)
+    """Nodes that were killed, and when, in seconds since 1970."""
     _n_done: int = 0
 
     def start_node(self, name: str) -> None:
@@ -62,7 +55,7 @@ class Site(Stack):
     def kill_agent(self, name: str) -> None:
         """kill −9 of the agent alone."""
         process = self.processes.pop(name)
-        self.deaths.append(Death(name, time.time()))
+        self.deaths.append((name, time.time()))
         process.kill()
         process.wait(timeout=END_SECONDS)
 

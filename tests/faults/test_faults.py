@@ -98,9 +98,9 @@ def wait_for_results(site: Site, n: int) -> None:
 
 
 def slow_takeovers(site: Site, ledger: dict[str, object], say: Say) -> Iterator[str]:
-    for death in site.deaths:
-        waits = takeovers(ledger, death)
+    for node, at in site.deaths:
+        waits = takeovers(ledger, node, at)
         longest = max(waits, default=0.0)
-        say(f"{death.node} was killed with {len(waits)} leases; the last was taken over after {longest:.1f} s")
+        say(f"{node} was killed with {len(waits)} leases; the last was taken over after {longest:.1f} s")
         if longest > RECOVERY_SECONDS:
-            yield f"slow: work of {death.node} waited {longest:.1f} s, more than {RECOVERY_SECONDS:.0f} s"
+            yield f"slow: work of {node} waited {longest:.1f} s, more than {RECOVERY_SECONDS:.0f} s"

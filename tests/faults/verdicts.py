@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from runners.wire.protocol import Verdict
-from tests.faults.site import Death
 from tests.packs import problem, solution
 
 N_PROBLEMS, N_SAMPLES = 50, 20
@@ -63,14 +62,12 @@ def complaints(ledger: dict[str, Any]) -> Iterator[str]:
         yield f"left open: {ledger['open_jobs']} jobs"
 
 
-def takeovers(ledger: dict[str, Any], death: Death) -> list[float]:
-    """Seconds from a node's death until each of the jobs that it held was leased again; infinite if one never was."""
+def takeovers(ledger: dict[str, Any], node: str, at: float) -> list[float]:
+    """Seconds from the node's death until each job that died with it was leased again; infinite if one never was."""
     attempts = ledger["attempts"]
-    held = [
+    cut_off = [
         one["job"] for one in attempts
-        if one["node"] == death.node and one["leased_at"] < death.at and (one["ended_at"] or death.at) >= death.at
+        if one["node"] == node and one["state"] != "reported" and one["leased_at"] < at <= (one["ended_at"] or at)
     ]  # fmt: skip
-    return [
-        min((one["leased_at"] - death.at for one in attempts if one["job"] == job and one["leased_at"] > death.at),
-            default=float("inf")) for job in held
-    ]  # fmt: skip
+    later = [one for one in attempts if one["leased_at"] > at]
+    return [min((one["leased_at"] - at for one in later if one["job"] == job), default=float("inf")) for job in cut_off]
