@@ -46,7 +46,7 @@ class Grader:
 
     def shortage(self) -> str:
         """The reason why this node's disk is too full for any job, or ""."""
-        return self._judges.environment.space.shortage()
+        return self._judges.environment.space.lasting_shortage()
 
     def assignment(self, work: Work) -> Assignment:
         """Fetch the files of the attempt. Raises RecordError, and as the client."""

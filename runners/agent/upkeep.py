@@ -94,7 +94,7 @@ class Upkeep:
         return words
 
     def failed(self, error: SiteUnavailable | SiteRefused) -> None:
-        """Take no work until the site has answered a hello, after RETRY_SECONDS. Called if a request of a job failed."""
+        """Take no work until the site has answered a hello after RETRY_SECONDS. Called if a job's request failed."""
         if isinstance(error, SiteRefused) and error.status in FINAL:
             self._give_up(error)
         self._fitness.put(Obstacle.SITE, str(error))

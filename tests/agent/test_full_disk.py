@@ -40,13 +40,14 @@ class Disk:
             (BLOCK, BLOCK, self.size_bytes // BLOCK, free, free, self.n_files, self.free_files, self.free_files, 0, 255)
         )
 
-    def space(self) -> Space:
-        return Space([Path()], self)
+    def space(self, make_room: Callable[[], None] = lambda: None) -> Space:
+        return Space([Path()], make_room, self)
 
 
 def on(machine: Machine, disk: Disk) -> Machine:
     """The same machine with this disk."""
-    machine.environment = replace(machine.environment, space=disk.space())
+    space = disk.space(machine.environment.builds.give_way)
+    machine.environment = replace(machine.environment, space=space)
     machine.judges = Judges(machine.environment)
     return machine
 
@@ -74,12 +75,12 @@ def test_a_filesystem_without_a_bound_on_files_is_not_full() -> None:
 
 
 def test_a_disk_that_cannot_be_read_is_a_shortage(tmp_path: Path) -> None:
-    assert Space([tmp_path / "gone"]).shortage() == "it cannot be read: No such file or directory"
+    assert Space([tmp_path / "gone"], list).shortage() == "it cannot be read: No such file or directory"
 
 
 def test_every_disk_counts() -> None:
     disks = {Path("a"): Disk(), Path("b"): Disk(free_bytes=0)}
-    assert Space(list(disks), lambda folder: disks[folder](folder)).shortage()
+    assert Space(list(disks), list, lambda folder: disks[folder](folder)).shortage()
 
 
 def test_no_command_starts_on_a_full_disk(fresh_machine: Machine) -> None:
@@ -139,6 +140,23 @@ def test_a_test_that_passes_on_a_full_disk_has_passed(fresh_machine: Machine) ->
 
     disk.looked = fill
     assert machine.judge(shell_problem(build_command=None), {"solution.sh": "true"}).report.verdict == Verdict.PASSED
+
+
+def test_kept_builds_give_way_when_the_disk_is_full(fresh_machine: Machine) -> None:
+    """Otherwise a node with a small disk would take itself out by its own cache, for good."""
+    disk = Disk()
+    machine = on(fresh_machine, disk)
+    plenty = disk.free_bytes
+
+    def fill_by_builds() -> None:
+        disk.free_bytes = 0 if len(list(machine.builds_folder.glob("*/*"))) > 2 else plenty
+
+    disk.looked = fill_by_builds
+    problem = shell_problem(build_command="cp solution.sh product")
+    for n in range(6):
+        assert machine.judge(problem, {"solution.sh": f"exit 0 # {n}"}).report.verdict == Verdict.PASSED
+    assert machine.judge(problem, {"solution.sh": "exit 0 # 5"}).report.provenance.build_cached
+    assert not machine.judge(problem, {"solution.sh": "exit 0 # 0"}).report.provenance.build_cached
 
 
 @pytest.fixture

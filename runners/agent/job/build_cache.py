@@ -119,6 +119,11 @@ class BuildCache:
         except OSError as error:
             logger.warning("a build is not kept: %s", error)
 
+    def give_way(self) -> None:
+        """Remove the least recently used half of the builds, because the disk is too full."""
+        with self._counting:
+            self._evict(self._used_bytes / 2)
+
     def _write(self, path: Path, data: bytes) -> None:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -129,7 +134,7 @@ class BuildCache:
         with self._counting:
             self._used_bytes += len(data)
             if self._used_bytes > self._max_bytes:
-                self._evict()
+                self._evict(self._max_bytes * KEEP_SHARE)
 
     def _path(self, key: str) -> Path:
         return self._folder / key[:2] / key
@@ -140,11 +145,11 @@ class BuildCache:
                 facts = path.stat()
                 yield facts.st_mtime, facts.st_size, path
 
-    def _evict(self) -> None:
+    def _evict(self, left_bytes: float) -> None:
         entries = sorted(self._entries())
         self._used_bytes = sum(size for _, size, _ in entries)
         for _, size, path in entries:
-            if self._used_bytes <= self._max_bytes * KEEP_SHARE:
+            if self._used_bytes <= left_bytes:
                 return
             with suppress(OSError):
                 path.unlink()

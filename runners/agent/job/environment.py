@@ -60,13 +60,14 @@ class NodeEnvironment:
         written = [var_dir, Path(tempfile.gettempdir())] if sandbox.name == "unconfined" else [var_dir]
         # Without a sandbox every build could write to the shared cache, and sources have different paths in each build.
         objects = None if sandbox.name == "unconfined" else ObjectCaches(var_dir / "objects")
+        builds = BuildCache(var_dir / "builds")
         return cls(
             name,
             sandbox,
             workspaces,
-            Space(written),
+            Space(written, builds.give_way),
             lanes,
-            BuildCache(var_dir / "builds"),
+            builds,
             capabilities,
             objects=objects,
             gpus=gpus,

@@ -19,24 +19,38 @@ LOOK_SECONDS = 0.05
 
 
 class Space:
-    """The free space of the disks that hold `folders`. `facts` is `os.statvfs`, except in tests."""
+    """The free space of the disks that hold `folders`. `facts` is `os.statvfs`, except in tests.
 
-    def __init__(self, folders: Sequence[Path], facts: Callable[[Path], os.statvfs_result] = os.statvfs) -> None:
-        self._folders, self._facts = folders, facts
+    `make_room` is called if there is too little, and removes files that can be made again.
+    """
+
+    def __init__(
+        self,
+        folders: Sequence[Path],
+        make_room: Callable[[], None],
+        facts: Callable[[Path], os.statvfs_result] = os.statvfs,
+    ) -> None:
+        self._folders, self._make_room, self._facts = folders, make_room, facts
 
     def shortage(self) -> str:
         """The reason why the disks are too full for commands, or "". It is shown in public, so it names no folder."""
         return next(filter(None, map(self._shortage, self._folders)), "")
 
+    def lasting_shortage(self) -> str:
+        """The shortage that is left after `make_room`, or ""."""
+        if not self.shortage():
+            return ""
+        self._make_room()
+        return self.shortage()
+
     def check(self) -> None:
         """Raise DiskFull if there is a shortage."""
-        if words := self.shortage():
-            raise DiskFull(f"the disk of this machine is too full: {words}")
+        _fail_if(self.shortage())
 
     @contextmanager
     def watched(self) -> Iterator["SpaceWatch"]:
         """Watch the disks during one command. Raises DiskFull if they are short before it."""
-        self.check()
+        _fail_if(self.lasting_shortage())
         watch = SpaceWatch(self)
         try:
             yield watch
@@ -76,8 +90,8 @@ class SpaceWatch:
 
     def check(self, outcome: Outcome) -> None:
         """Raise DiskFull if the command failed and the disks were short at any time since it began."""
-        if self._shortage and not outcome.succeeded:
-            raise DiskFull(f"the disk of this machine was too full: {self._shortage}")
+        if not outcome.succeeded:
+            _fail_if(self._shortage)
 
     def _look_until_ended(self) -> None:
         while not (self._shortage or self._ended.wait(LOOK_SECONDS)):
@@ -85,3 +99,8 @@ class SpaceWatch:
 
     def _look(self) -> None:
         self._shortage = self._shortage or self._space.shortage()
+
+
+def _fail_if(shortage: str) -> None:
+    if shortage:
+        raise DiskFull(f"the disk of this machine is too full: {shortage}")
