@@ -6,6 +6,8 @@
 
 PY := .venv/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+# By a plain path, not by an import hook that every Python of every test would load.
+EDITABLE := --config-settings editable_mode=compat --editable
 
 PORT ?= 8000
 SANDBOX ?= bubblewrap
@@ -53,10 +55,10 @@ clean: ## Remove .venv, var and build products
 .venv/.installed: pyproject.toml constraints.txt | .venv/bin/python
 	@sh scripts/prerequisites.sh >/dev/null
 	@echo "Installing Podium (site and node) …"
-	@$(PIP) --editable '.[site,node]'
+	@$(PIP) $(EDITABLE) '.[site,node]'
 	@touch .venv/.installed
 
 .venv/.installed-dev: .venv/.installed
 	@echo "Installing the tools for tests and checks …"
-	@$(PIP) --editable '.[site,node,dev]'
+	@$(PIP) $(EDITABLE) '.[site,node,dev]'
 	@touch .venv/.installed-dev

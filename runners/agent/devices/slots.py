@@ -4,13 +4,15 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from threading import Condition, Event
+from threading import Condition, Event, Lock
 
 from runners.agent.ground.locks import wait_until
 
 
 @dataclass(eq=False)
 class _Turn:
+    given: Condition
+    """Wakes this thread alone: dozens wait while samples are short."""
     slot: int | None = None
 
 
@@ -20,17 +22,17 @@ class Slots:
     def __init__(self, numbers: Sequence[int]) -> None:
         self._free = list(reversed(numbers))
         self._waiting: deque[_Turn] = deque()
-        self._changed = Condition()
+        self._lock = Lock()
 
     @contextmanager
     def taken(self, cancelled: Event | None = None) -> Iterator[int]:
         """Wait for a slot and hold it. Raises Cancelled if `cancelled` is set during the wait."""
-        turn = _Turn()
-        with self._changed:
+        turn = _Turn(Condition(self._lock))
+        with self._lock:
             self._waiting.append(turn)
             self._hand_out()
             try:
-                wait_until(self._changed, lambda: turn.slot is not None, cancelled)
+                wait_until(turn.given, lambda: turn.slot is not None, cancelled)
             except BaseException:
                 self._leave(turn)
                 raise
@@ -38,7 +40,7 @@ class Slots:
         try:
             yield turn.slot
         finally:
-            with self._changed:
+            with self._lock:
                 self._leave(turn)
 
     def _leave(self, turn: _Turn) -> None:
@@ -50,5 +52,6 @@ class Slots:
 
     def _hand_out(self) -> None:
         while self._free and self._waiting:
-            self._waiting.popleft().slot = self._free.pop()
-        self._changed.notify_all()
+            turn = self._waiting.popleft()
+            turn.slot = self._free.pop()
+            turn.given.notify()

@@ -21,8 +21,15 @@ from runners.agent.sandbox.policy import Command, Limits, Outcome, Running, Sand
 from runners.agent.sandbox.privilege import Identity, identity_for, reachable_by_others
 from runners.agent.sandbox.process import run_supervised
 from runners.agent.sandbox.processes import SCRATCH
-from runners.agent.sandbox.root import SANDBOX_USER, SYSTEM_FOLDERS, base_environment, find_toolchains, stage_etc
-from runners.agent.sandbox.supervisor import PROGRAM, Orders, build
+from runners.agent.sandbox.root import (
+    SANDBOX_USER,
+    SYSTEM_FOLDERS,
+    base_environment,
+    find_toolchains,
+    interpreter,
+    stage_etc,
+)
+from runners.agent.sandbox.supervisor import PROGRAM, Orders, build, launcher_for
 
 HOME = "/podium"
 TRIAL_LIMITS = Limits(10.0, 64 << 20, 16, 1 << 20, 1 << 20, 1 << 12)
@@ -188,6 +195,7 @@ class BubblewrapSandbox(Sandbox):
             command=command,
             workspace=WORKSPACE,
             home=HOME,
+            launcher=launcher_for(interpreter()),
             environment={**base_environment(self._toolchains), **given},
             processes=0 if cage.bounds_processes else command.limits.processes,
             linger=cage.vanishes,

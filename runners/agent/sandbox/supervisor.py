@@ -2,8 +2,10 @@
 
 import json
 import os
+import py_compile
 import secrets
 import sys
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,9 +27,28 @@ def build(cache_dir: Path) -> Path:
 
     Raises SandboxUnavailable where it can neither be found nor compiled.
     """
+    with tempfile.TemporaryDirectory(prefix="podium-launcher-") as folder:
+        return find_or_build(_recipe(_compiled_launcher(Path(folder))), cache_dir).path
+
+
+def _compiled_launcher(folder: Path) -> Path:
+    """The launcher's bytecode for this process's own Python: every Python test would compile the launcher anew."""
+    target = folder / LAUNCHER.with_suffix(f".{sys.implementation.cache_tag}.pyc").name
+    unchecked = py_compile.PycInvalidationMode.UNCHECKED_HASH
+    py_compile.compile(str(LAUNCHER), str(target), LAUNCHER.name, doraise=True, invalidation_mode=unchecked)
+    return target
+
+
+def launcher_for(python: Path) -> str:
+    """Name of the launcher that this Python runs, in the folder that `build` makes."""
+    is_own = python == Path(sys.executable)
+    return LAUNCHER.with_suffix(f".{sys.implementation.cache_tag}.pyc").name if is_own else LAUNCHER.name
+
+
+def _recipe(compiled_launcher: Path) -> Recipe:
     prebuilt = os.environ.get("PODIUM_SUPERVISOR")
     shadows = ("python", "python3", f"python3.{sys.version_info.minor}", "nvcc")
-    recipe = Recipe(
+    return Recipe(
         name=PROGRAM,
         prefix="supervisor",
         variable="PODIUM_SUPERVISOR",
@@ -35,11 +56,10 @@ def build(cache_dir: Path) -> Path:
         inputs=("supervisor.cpp", "witness.cpp", "nvcc_shim.cpp", "object_cache.cpp"),
         flags=((*FLAGS, "-static"), (*FLAGS, "-static-libstdc++", "-static-libgcc")),
         unavailable=SandboxUnavailable,
-        beside=(LAUNCHER,),
+        beside=(LAUNCHER, compiled_launcher),
         links={f"bin/{name}": f"../{PROGRAM}" for name in shadows},
         prebuilt=Path(prebuilt) if prebuilt else None,
     )
-    return find_or_build(recipe, cache_dir).path
 
 
 @dataclass(frozen=True)
@@ -51,6 +71,8 @@ class Orders:
     home: str
     """Folder of the supervisor, its launcher and its shims as the sandbox sees it."""
     environment: Mapping[str, str]
+    launcher: str = LAUNCHER.name
+    """Its name in that folder."""
     channel: int | None = None
     """Descriptor of the command's channel, if the supervisor inherits it."""
     door: str = ""
@@ -74,7 +96,7 @@ class Orders:
             ("nonce", self.nonce),
             ("command", self.command.shell),
             ("workspace", self.workspace),
-            ("launcher", f"{self.home}/{LAUNCHER.name}"),
+            ("launcher", f"{self.home}/{self.launcher}"),
             ("path_prefix", f"{self.home}/bin"),
             ("wall_ms", _milliseconds(limits.wall_seconds)),
             ("processor_ms", _milliseconds(limits.processor_seconds) if limits.processor_seconds else "0"),

@@ -16,7 +16,7 @@ from runners.agent.sandbox.policy import Command, Outcome, Running, Sandbox
 from runners.agent.sandbox.privilege import Identity, identity_for, reachable_by_others
 from runners.agent.sandbox.process import run_supervised
 from runners.agent.sandbox.root import base_environment, find_toolchains, interpreter
-from runners.agent.sandbox.supervisor import Orders, build
+from runners.agent.sandbox.supervisor import Orders, build, launcher_for
 
 WARNING = (
     "SANDBOX=unconfined: commands see this machine's files and processes. Run only code that you trust yourself; "
@@ -62,6 +62,7 @@ class UnconfinedSandbox(Sandbox):
             command=command,
             workspace=str(command.workspace),
             home=str(self._supervisor.parent),
+            launcher=launcher_for(interpreter()),
             environment={
                 **base_environment(self._toolchains),
                 **gpu_environment(command.gpu_uuids, command.environment, NO_CACHE, self._driver.search_path),

@@ -68,6 +68,8 @@ def _busy_host(timed: Timed) -> list[Finding]:
     for role, series in (("benchmark", timed.candidate), ("baseline", timed.baseline)):
         host = series.host if series else None
         if host is not None and host.is_busy:
-            words = f"The {role} lost {host.lost_share:.0%} of its wall time to other programs on the machine, which kept"
+            words = (
+                f"The {role} lost {host.lost_share:.0%} of its wall time to other programs on the machine, which kept"
+            )
             return [Finding("busy_host", f"{words} {host.others_cores:.1f} cores busy.")]
     return []
