@@ -61,6 +61,7 @@ def _absent_row(one: AbsentSamples, index: int, submission: Submission, view: Su
         "reason": shown_reason(view, one.verdict, one.reason),
         "witness": Witness.UNAVAILABLE.value,
         "speedup": None,
+        "self_reported": False,
         "origin": ResultOrigin.SITE.value,
         "cases": [],
         "measurements": [],
