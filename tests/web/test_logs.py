@@ -26,6 +26,7 @@ def test_a_long_log_is_read_whole_or_from_its_beginning(pack: Any) -> None:
 
 
 def test_a_log_that_is_gone_says_so() -> None:
+    blobs.store().put(b"another log")
     assert logs.log_text({"blob": {"sha256": "0" * 64}}) == "The log is no longer kept."
 
 
