@@ -9,9 +9,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from leaderboard.api.base import ApiView, found, not_found
-from leaderboard.models import Evaluation, Flag, Measurement, Result
+from leaderboard.models import Evaluation, Flag, Measurement, Result, Submission
+from leaderboard.models.evaluation import ResultOrigin
+from leaderboard.standings.absent import AbsentSamples
 from leaderboard.visibility import SubmissionView, shown_cases, shown_reason, view_of, visible_evaluations
-from runners.wire.protocol import BUILD_STEP, Clock, Role
+from runners.wire.protocol import BUILD_STEP, Clock, Role, Witness
 
 
 class MeasurementSerializer(serializers.ModelSerializer[Measurement]):
@@ -75,6 +77,23 @@ def facts_of(result: Result, view: SubmissionView) -> dict[str, Any]:
         "flags": FlagSerializer(result.flags.all(), many=True).data,
         "provenance": result.provenance,
         "created_at": result.created_at.isoformat(),
+    }
+
+
+def facts_of_absent(one: AbsentSamples, submission: Submission, view: SubmissionView) -> dict[str, Any]:
+    """The same of a sample that the submission lacks."""
+    return {
+        "verdict": one.verdict.value,
+        "reason": shown_reason(view, one.verdict, one.reason),
+        "witness": Witness.UNAVAILABLE.value,
+        "speedup": None,
+        "self_reported": False,
+        "origin": ResultOrigin.SITE.value,
+        "cases": [],
+        "measurements": [],
+        "flags": [],
+        "provenance": {},
+        "created_at": submission.created_at.isoformat(),
     }
 
 

@@ -7,12 +7,11 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from leaderboard.api.evaluations import facts_of, with_facts
+from leaderboard.api.evaluations import facts_of, facts_of_absent, with_facts
 from leaderboard.models import Evaluation, EvaluationState, Submission, Track
-from leaderboard.models.evaluation import ResultOrigin
 from leaderboard.standings.absent import AbsentSamples, absent_samples
-from leaderboard.visibility import SubmissionView, shown_reason
-from runners.wire.protocol import Verdict, Witness
+from leaderboard.visibility import SubmissionView
+from runners.wire.protocol import Verdict
 
 CHUNK_ROWS = 500
 
@@ -57,17 +56,7 @@ def _absent_row(one: AbsentSamples, index: int, submission: Submission, view: Su
         "state": EvaluationState.DONE.value,
         "passed": False,
         "skipped": one.verdict == Verdict.SKIPPED,
-        "verdict": one.verdict.value,
-        "reason": shown_reason(view, one.verdict, one.reason),
-        "witness": Witness.UNAVAILABLE.value,
-        "speedup": None,
-        "self_reported": False,
-        "origin": ResultOrigin.SITE.value,
-        "cases": [],
-        "measurements": [],
-        "flags": [],
-        "provenance": {},
-        "created_at": submission.created_at.isoformat(),
+        **facts_of_absent(one, submission, view),
     }
 
 

@@ -166,4 +166,4 @@ def test_the_evaluations_page_tells_of_earlier_attempts(site: Site, node: WireNo
     node.release(node.take())
     client.force_login(site.owner)
     page = client.get(f"/evaluations/{work['evaluation']}/").content.decode()
-    assert "1 lost with their nodes, 1 given back" in page
+    assert "1 lost, 1 given back" in page
