@@ -96,7 +96,7 @@ def computed(submission: Submission, track: Track, problem_ids: Sequence[int] | 
         provisional = row["current_result"] in times_ms and is_provisional(row["timing_policy"] or "", promised)
         tally = tallies.setdefault(row["problem_id"], _Tally())
         _add(tally, row, times_ms.get(row["current_result"]), provisional=provisional)
-    for one in absent_samples(submission, [track], problem_ids):
+    for one in _absent(submission, track, problem_ids, tallies):
         _add_absent(tallies.setdefault(one.problem_id, _Tally()), one)
     return [
         ProblemScore(submission=submission, track=track, problem_id=problem_id, **tally.__dict__)
@@ -150,6 +150,16 @@ def _add(tally: _Tally, row: Mapping[str, Any], time_ms: float | None, *, provis
     elif verdict == Verdict.PASSED and not row["verdict_upheld"]:
         _add_pass(tally, row, time_ms)
         tally.n_provisional += provisional
+
+
+def _absent(
+    submission: Submission, track: Track, problem_ids: Sequence[int] | None, tallies: Mapping[int, _Tally]
+) -> Iterable[AbsentSamples]:
+    """Nothing, without a query, where all samples of the problems are tallied: the usual result is of such a one."""
+    most = submission.n_samples_per_problem
+    if problem_ids is not None and all(pk in tallies and tallies[pk].n_samples >= most for pk in problem_ids):
+        return ()
+    return absent_samples(submission, [track], problem_ids)
 
 
 def _add_absent(tally: _Tally, absent: AbsentSamples) -> None:
