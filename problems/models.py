@@ -156,12 +156,6 @@ class Release(models.Model):
     def __str__(self) -> str:
         return self.slug
 
-    def clean(self) -> None:
-        """Raises ValidationError where no submission could have the samples that the release's pass@k needs."""
-        super().clean()
-        if self.max_samples < max(self.offered_ks):
-            raise ValidationError({"max_samples": f"Its pass@{max(self.offered_ks)} needs as many samples a problem."})
-
     @property
     def is_draft(self) -> bool:
         return self.state == ReleaseState.DRAFT

@@ -20,6 +20,7 @@ from leaderboard.standings import rankable
 from leaderboard.standings.scores import touch_release
 from leaderboard.verification import missing_lines, verification_report, verified_lines
 from problems.models import PROMISES, RANKING_FIELDS, Problem, Release, ReleaseState
+from problems.spec.ranking import offered_ks
 
 EDITABLE = ("title", "description", "is_public", "invited", "opens_at", "closes_at", "hidden_until", "max_samples")
 EDITABLE_DRAFT = ("slug", *EDITABLE, *RANKING_FIELDS, *PROMISES)
@@ -40,6 +41,18 @@ class PublishForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text="Only where a problem is not verified: why it is published all the same. Its pages show it.",
     )
+
+
+class ReleaseForm(forms.ModelForm[Release] if TYPE_CHECKING else forms.ModelForm):  # type: ignore[misc]
+    """Its pass@k can be computed: a submission may have as many samples of a problem as the largest k."""
+
+    def clean(self) -> dict[str, Any] | None:
+        said: dict[str, Any] = super().clean() or self.cleaned_data
+        release = self.instance
+        ks = offered_ks(said.get("ks", release.ks), said.get("primary_metric", release.primary_metric))
+        if said.get("max_samples", max(ks)) < max(ks):
+            self.add_error("max_samples", f"Its pass@{max(ks)} needs as many samples a problem.")
+        return said
 
 
 class CorrectionForm(forms.ModelForm[Release] if TYPE_CHECKING else forms.ModelForm):  # type: ignore[misc]
@@ -148,6 +161,7 @@ def _is_offered(release: Release) -> bool:
 
 @admin.register(Release)
 class ReleaseAdmin(AuditedAdmin):
+    form = ReleaseForm
     list_display = ("slug", "title", "state", "is_public", "revision", "created_at")
     list_filter = ("state", "is_public")
     search_fields = ("slug", "title", "datapack_release")

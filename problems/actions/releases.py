@@ -238,14 +238,18 @@ def _broken(release: Release, words: str, specs: Sequence[ProblemRecord]) -> Ite
 
 
 def correct_ranking(release: Release, values: Mapping[str, Any], reason: str) -> None:
-    """Set ranking fields of a published release; `reason` stands on its pages. Raises ReleaseRefused."""
+    """Set ranking fields of a published release; `reason` stands on its pages. Raises ReleaseRefused.
+
+    The release then takes at least as many samples of a problem as its largest k.
+    """
     if not reason.strip():
         raise ReleaseRefused("A correction needs a reason; it is shown on the release's pages.")
     for name in RANKING_FIELDS:
         setattr(release, name, values[name])
     release.correction = f"{release.correction}\n{timezone.now():%Y-%m-%d}: {reason.strip()}".strip()
     check_fields(release, RANKING_FIELDS, release.slug)
-    release.save(update_fields=[*RANKING_FIELDS, "correction"])
+    release.max_samples = max(release.max_samples, *release.offered_ks)
+    release.save(update_fields=[*RANKING_FIELDS, "correction", "max_samples"])
 
 
 def freeze(release: Release) -> None:

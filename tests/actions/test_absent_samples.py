@@ -207,3 +207,15 @@ def test_more_evaluations_than_one_transaction_should_store_are_refused(shop: Sh
         shop.send(shop.cast.entrant, GIVEN)
     assert refusal.value.code == "too_many_evaluations"
     assert not Submission.objects.exists()
+
+
+def test_a_draft_cannot_promise_more_samples_than_it_takes(client: Any, cast: factories.Cast) -> None:
+    draft = factories.release(1, "draft-1", publish=False)
+    client.force_login(cast.organiser)
+    address = reverse("admin:problems_release_change", args=[draft.pk])
+    form = {"title": "T", "slug": "draft-1", "primary_metric": "pass@50", "timing_policy": "ranked", "ks": "[1, 2]",
+            "weights": "{}", "max_samples": "20"}  # fmt: skip
+    assert "pass@50 needs as many" in client.post(address, form).content.decode()
+    client.post(address, form | {"max_samples": "50"})
+    draft.refresh_from_db()
+    assert (draft.primary_metric, draft.max_samples) == ("pass@50", 50)

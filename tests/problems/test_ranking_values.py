@@ -100,6 +100,13 @@ def test_a_correction_changes_a_published_ranking_and_says_why(release: Release)
     assert release.correction.endswith("The metric needed weights.")
 
 
+def test_a_corrected_release_takes_as_many_samples_as_its_largest_k(release: Release) -> None:
+    publish(release)
+    correct_ranking(release, VALID | {"ks": [1, 50]}, "More samples.")
+    release.refresh_from_db()
+    assert release.max_samples == 50
+
+
 def test_without_a_reason_nothing_is_corrected(release: Release) -> None:
     publish(release)
     with pytest.raises(ReleaseRefused, match="needs a reason"):
