@@ -11,8 +11,9 @@ from runners.fleet.models import Job, JobState, NodeGrant
 from runners.fleet.task_locks import held
 from runners.wire.queues import declared_by_site, queue_name
 
-LOCK_SECONDS = 60.0
-"""Maximum pause of a queue after a worker died while it published."""
+LOCK_SECONDS = 10.0
+"""Maximum pause of a queue after a worker died while it published. If publishing takes longer, another worker may
+publish some messages again; the next comparison removes them."""
 
 
 def top_up_all(app: Celery) -> int:

@@ -1,5 +1,6 @@
 """The faults: each breaks one thing, leaves it broken for a while, and mends what does not mend itself."""
 
+import os
 import signal
 import time
 from collections.abc import Callable, Sequence
@@ -7,6 +8,7 @@ from contextlib import suppress
 from itertools import cycle
 from pathlib import Path
 
+from runners.agent.sandbox.supervisor import PROGRAM
 from tests.faults.site import LEASE_SECONDS, NODES, SMALL_DISK, Site
 
 OUTAGE_SECONDS = LEASE_SECONDS + 2.0
@@ -37,7 +39,7 @@ def kill_worker(site: Site) -> None:
 
 def kill_node(site: Site) -> None:
     """kill −9 of an agent that stays away until the other node must have taken its work over."""
-    site.wait_for_command("node", "sleep")
+    site.wait_for_command("node")
     site.kill_agent("node")
     time.sleep(RECOVERY_SECONDS)
     site.start_node("node")
@@ -45,17 +47,25 @@ def kill_node(site: Site) -> None:
 
 def kill_and_restart_node(site: Site) -> None:
     """kill −9 of an agent that is started again at once."""
-    site.wait_for_command(SMALL_DISK, "sleep")
+    site.wait_for_command(SMALL_DISK)
     site.kill_agent(SMALL_DISK)
     site.start_node(SMALL_DISK)
 
 
 def stop_agent(site: Site) -> None:
     """SIGSTOP and SIGCONT of an agent while a command of its goes on."""
-    site.wait_for_command("node", "sleep")
+    site.wait_for_command("node")
     site.signal_agent("node", signal.SIGSTOP)
     time.sleep(STOP_SECONDS)
     site.signal_agent("node", signal.SIGCONT)
+
+
+def kill_supervisors(site: Site) -> None:
+    """kill −9 of what watches the commands that run."""
+    site.wait_for_command("node")
+    for supervisor in site.commands("node", PROGRAM):
+        with suppress(ProcessLookupError):
+            os.kill(supervisor, signal.SIGKILL)
 
 
 def lose_messages(site: Site) -> None:
@@ -115,6 +125,7 @@ def _a_folder(entry: Path) -> None:
 
 
 EVERYWHERE: Sequence[Fault] = (
-    kill_site, kill_worker, kill_node, kill_and_restart_node, stop_agent, fill_disk, corrupt_caches, lose_messages,
+    kill_site, kill_worker, kill_node, kill_and_restart_node, stop_agent, kill_supervisors, fill_disk, corrupt_caches,
+    lose_messages,
 )  # fmt: skip
 OF_SERVERS: Sequence[Fault] = (crash_broker, crash_database)

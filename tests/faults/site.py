@@ -22,6 +22,8 @@ LEASE_SECONDS = 6.0
 """As in Stack.environment."""
 SMALL_DISK, DISK_BYTES = "node-2", 256 << 20
 NODES = ("node", SMALL_DISK)
+COMM_LENGTH = 15
+"""The kernel keeps no more of a program's name."""
 
 
 @dataclass
@@ -33,20 +35,19 @@ class Site(Stack):
     """Process ids of all agents that ever ran."""
     deaths: list[tuple[str, float]] = field(default_factory=list)
     """Nodes that were killed, and when, in seconds since 1970."""
-    _n_done: int = 0
 
     def start_node(self, name: str) -> None:
         super().start_node(name)
         self.agents.append(self.processes[name].pid)
 
-    def wait_for_command(self, name: str, program: str) -> None:
-        """Return while the node's sandboxes run the program."""
-        agent = self.processes[name].pid
-        self.wait_until(
-            lambda: any(_program_of(pid) == program for pid in tree_of(agent)),
-            f"{name} runs {program}",
-            every_seconds=0.01,
-        )
+    def commands(self, name: str, program: str) -> list[int]:
+        """Processes of the node's sandboxes that run the program."""
+        tree = tree_of(self.processes[name].pid)
+        return [pid for pid in tree if read(Path(f"/proc/{pid}/comm")).strip() == program[:COMM_LENGTH]]
+
+    def wait_for_command(self, name: str) -> None:
+        """Return while a sample of the node sleeps."""
+        self.wait_until(lambda: bool(self.commands(name, "sleep")), f"{name} runs a sample", every_seconds=0.02)
 
     def signal_agent(self, name: str, number: int) -> None:
         """Signal the agent alone; its sandboxes are left to themselves."""
@@ -63,14 +64,12 @@ class Site(Stack):
         self.wait_until(lambda: requests.get(f"{self.url}/readyz", timeout=20).ok, "the site answers")
 
     def n_done(self) -> int:
-        """Evaluations that have a result; the number last heard while the site does not answer."""
+        """Evaluations that have a result; 0 while the site does not answer."""
         try:
             answer = requests.get(f"{self.url}/api/v1/submissions/{self.submission}/progress", timeout=10)
         except requests.RequestException:
-            return self._n_done
-        if answer.ok:
-            self._n_done = answer.json()["done"]
-        return self._n_done
+            return 0
+        return int(answer.json()["done"]) if answer.ok else 0
 
     def ledger(self) -> dict[str, Any]:
         """See ledger.py."""
@@ -86,10 +85,6 @@ class Site(Stack):
         except subprocess.CalledProcessError as error:
             return [f"standings: {error.stdout}{error.stderr}"]
         return []
-
-
-def _program_of(pid: int) -> str:
-    return read(Path(f"/proc/{pid}/comm")).strip()
 
 
 @contextmanager

@@ -65,12 +65,13 @@ def outlast(opened: AbstractContextManager[Site], faults: Sequence[Fault], say: 
         began = time.monotonic()
         run(site, faults, say)
         until(lambda: not site.wrong_standings() and site.n_ready == 0)
-        wrong = [*site.wrong_standings(), *(f"left over: {site.n_ready} messages" for _ in range(bool(site.n_ready)))]
+        wrong = [*site.wrong_standings(), *(["left over: messages"] if site.n_ready else [])]
         ledger = site.ledger()
-    say(f"{N} evaluations in {time.monotonic() - began:.0f} s, {len(ledger['attempts'])} attempts")
+        say(f"{N} evaluations in {time.monotonic() - began:.0f} s, {len(ledger['attempts'])} attempts")
+        site.stop()
+        until(lambda: not leftovers(site.folder, site.agents), LEAVE_SECONDS)
+        wrong += [f"left over: {one}" for one in leftovers(site.folder, site.agents)]
     wrong += [*complaints(ledger), *slow_takeovers(site, ledger, say)]
-    until(lambda: not leftovers(site.folder, site.agents), LEAVE_SECONDS)
-    wrong += [f"left over: {one}" for one in leftovers(site.folder, site.agents)]
     assert not wrong, "\n".join([*wrong, site.logs()])
 
 

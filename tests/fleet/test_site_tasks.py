@@ -55,8 +55,11 @@ def test_the_sweep_returns_expired_leases() -> None:
     assert Attempt.objects.get().state == AttemptState.EXPIRED
 
 
-def test_a_worker_killed_in_a_sweep_delays_the_next_one_by_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("task", "step", "seconds"), [("rank", "rank_touched", 30), ("sweep", "sweep_leases", 5)])
+def test_a_worker_killed_in_a_task_delays_the_next_turn_by_seconds(
+    monkeypatch: pytest.MonkeyPatch, task: str, step: str, seconds: int
+) -> None:
     held_until = []
-    monkeypatch.setattr(tasks, "sweep_leases", lambda: held_until.append(TaskLock.objects.get(name="sweep").held_until))
-    tasks.sweep()
-    assert held_until[0] - timezone.now() < timedelta(seconds=10), "a killed node's work waits this much longer"
+    monkeypatch.setattr(tasks, step, lambda: held_until.append(TaskLock.objects.get(name=task).held_until))
+    getattr(tasks, task)()
+    assert held_until[0] - timezone.now() <= timedelta(seconds=seconds)

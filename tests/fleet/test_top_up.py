@@ -2,15 +2,18 @@
 
 import uuid
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from celery import Celery
+from django.utils import timezone
 from kombu import Connection, Queue
 
 from leaderboard.actions.cancel import cancel
 from leaderboard.models import Track
+from runners.fleet import top_up
 from runners.fleet.messages import ready
 from runners.fleet.models import Job, TaskLock
 from runners.fleet.task_locks import FREE
@@ -89,6 +92,16 @@ def test_messages_that_were_deleted_come_back(site: Site, app: Celery, connectio
     queue(connection.channel()).purge()
     assert top_up_all(app) == 6
     assert arrived(connection, queue, 6)
+
+
+def test_a_worker_killed_while_it_publishes_stops_the_queue_for_seconds(
+    site: Site, app: Celery, connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submit(site, 1)
+    held_until = []
+    monkeypatch.setattr(top_up, "publish", lambda *_: held_until.append(TaskLock.objects.get().held_until))
+    top_up_all(app)
+    assert held_until[0] - timezone.now() <= timedelta(seconds=10)
 
 
 def test_a_surplus_is_removed(site: Site, app: Celery, connection: Connection, queue: Queue) -> None:
