@@ -75,7 +75,7 @@ def shared(machine: Machine) -> SharedSandbox:
 
 
 @pytest.fixture
-def judge(machine: Machine, shared: SharedSandbox) -> Callable[..., Report]:  # noqa: ARG001
+def judge(machine: Machine, shared: SharedSandbox) -> Callable[..., Report]:
     problem = shell_problem(
         build_command=None,
         test_command="true",

@@ -72,6 +72,8 @@ void walk(const std::uint32_t* in, std::uint32_t* out, std::size_t n, std::uint3
 }
 """
 CPU = Platform("cpp", "g++ -O1", DEVICE_H, WALK_CPP, {"timeout_seconds": 60.0})
+OF_LOAD = {"busy_host", "unchecked_speedup"}
+"""Flags that a time may also get if the machine of these tests has other work to do."""
 MARK = f"left-behind-{os.getpid()}"
 CASES = cases(CPU, MARK)
 LIFE_PROGRAM = HERE / "cupti_life_program.cpp"
@@ -91,10 +93,15 @@ def rows() -> Iterator[dict[str, Record]]:
         yield {case.name: row for case, row in zip(CASES, rows_of(out), strict=True)}
 
 
+def flags_of(row: Record, case: Case) -> list[dict[str, str]]:
+    """The row's flags without those of load that the case does not expect."""
+    return [flag for flag in row["podium"]["flags"] if flag["code"] in case.flags or flag["code"] not in OF_LOAD]
+
+
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_what_becomes_of_a_sample(rows: dict[str, Record], case: Case) -> None:
     row = rows[case.name]
-    flags = [(flag["code"], flag["scope"]) for flag in row["podium"]["flags"]]
+    flags = [(flag["code"], flag["scope"]) for flag in flags_of(row, case)]
     assert (row["podium"]["verdict"], flags) == (case.verdict, [(code, "time") for code in case.flags])
     assert row["passed"] == (case.verdict == "passed")
     if not case.timed:

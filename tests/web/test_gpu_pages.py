@@ -22,6 +22,7 @@ from problems.spec.case import Case
 from problems.spec.command.problem import problem_from
 from problems.spec.profile import Profile
 from runners.agent.devices.record import DeviceRecord
+from runners.agent.judges.command.host import HostRecord
 from runners.wire.protocol import BlobRef
 from tests import factories, packs
 from tests.web.gpu_site import GpuSite, make_gpu_site
@@ -45,7 +46,8 @@ def problem_page(gpu: GpuSite, n: int) -> str:
 def test_every_fact_that_a_node_tells_of_its_device_has_a_label() -> None:
     values: dict[str, Any] = {one.name: 1.0 for one in fields(DeviceRecord)}
     told = DeviceRecord(**values | {"throttle_reasons": ("heat",)}).facts
-    assert told.keys() == DEVICE_LABELS.keys()
+    host = HostRecord(*(1.0 for _ in fields(HostRecord))).facts
+    assert {*told, *host} == DEVICE_LABELS.keys()
 
 
 def test_a_rate_needs_declared_work_and_a_share_the_peak_of_the_declared_data_type() -> None:

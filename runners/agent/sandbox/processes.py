@@ -86,9 +86,9 @@ def scratch_of(tree: Sequence[int]) -> Scratch:
         used: dict[int, int] = {}
         for folder in SCRATCH:
             with suppress(OSError):
-                inside = f"/proc/{pid}/root{folder}"
-                device, space = os.stat(inside).st_dev, os.statvfs(inside)
-                if device != os.stat(folder).st_dev:
+                inside = Path(f"/proc/{pid}/root{folder}")
+                device, space = inside.stat().st_dev, os.statvfs(inside)
+                if device != Path(folder).stat().st_dev:
                     used[device] = (space.f_blocks - space.f_bfree) * space.f_frsize
         if used:
             return Scratch(sum(used.values()), frozenset(f"{os.major(n):02x}:{os.minor(n):02x}" for n in used))

@@ -8,7 +8,7 @@ from statistics import median
 from runners.agent.sandbox.policy import Outcome
 
 TOLERATED_SHARE, TOLERATED_MS = 0.05, 2.0
-"""A run that lost more of its wall time than the larger of the two is disturbed. An idle machine takes less than 1 %."""
+"""A run that lost more of its wall time than the larger of the two is disturbed."""
 OTHERS_SHARE = 0.05
 """Beside others that use a smaller share of the processor time, threads wait for each other rather than for others."""
 
