@@ -215,6 +215,8 @@ def test_honest_code_passes_though_its_kept_build_was_damaged(fresh_machine: Mac
     for damage in (change_the_exit_status, make_it_a_folder):
         damage(entry(fresh_machine.builds_folder))
         assert fresh_machine.judge(problem, {"solution.sh": "x"}).report.verdict == Verdict.PASSED
+
+
 @pytest.mark.parametrize(
     ("command", "printed"),
     [
