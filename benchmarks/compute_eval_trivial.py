@@ -38,7 +38,7 @@ def measure(rival: Rival, folder: Path, rounds: int) -> list[Figure]:
     (folder / f"{RELEASE}-problems.tar.gz").write_bytes(python_problem_pack(PROBLEMS))
     (folder / SOLUTIONS).write_bytes(python_solution_pack(PROBLEMS, SAMPLES))
     pretend_a_gpu(folder / "bin")
-    _ours(folder, "warm")  # compiles what a node has compiled long since
+    _theirs(rival, folder), _ours(folder, "warm")  # both compile what a machine has compiled long since
     theirs, ours = zip(*((_theirs(rival, folder), _ours(folder, str(n))) for n in range(rounds)), strict=True)
     expected = verdicts(folder / GRADED)
     differing = sum(len(expected.items() ^ verdicts(folder / f"{n}.jsonl").items()) for n in range(rounds))
@@ -77,6 +77,9 @@ def _ours(folder: Path, name: str) -> Cost:
 
 
 def _cost(command: list[str], folder: Path, environment: dict[str, str]) -> Cost:
+    """Python keeps bytecode as it does by default, but not in the checkout."""
+    environment = environment | {"PYTHONPYCACHEPREFIX": str(folder / "bytecode")}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     quiet = subprocess.DEVNULL
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     subprocess.run(command, cwd=folder, env=environment, check=True, stdout=quiet, stderr=quiet)
