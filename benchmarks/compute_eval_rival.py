@@ -34,12 +34,12 @@ def run(python: str) -> list[Figure]:
         folder = Path(name)
         (folder / f"{RELEASE}-problems.tar.gz").write_bytes(compiled_problem_pack(PROBLEMS))
         (folder / "bench-solutions.tar.gz").write_bytes(compiled_solution_pack(PROBLEMS, SAMPLES))
-        _pretend_a_gpu(folder / "bin")
+        pretend_a_gpu(folder / "bin")
         rounds = [(_theirs(python, folder), _ours(folder, f"var-{n}", f"first-{n}")) for n in range(ROUNDS)]
         second_s = _ours(folder, "var-0", "second")
-        expected = _verdicts(folder / GRADED)
+        expected = verdicts(folder / GRADED)
         graded = [*(f"first-{n}" for n in range(ROUNDS)), "second"]
-        differing = sum(len(expected.items() ^ _verdicts(folder / f"{one}.jsonl").items()) for one in graded)
+        differing = sum(len(expected.items() ^ verdicts(folder / f"{one}.jsonl").items()) for one in graded)
     theirs_s, ours_s = (min(seconds) for seconds in zip(*rounds, strict=True))
     size = f"{PROBLEMS * SAMPLES} samples, {WORKERS} workers"
     return [
@@ -76,7 +76,7 @@ def _seconds(command: list[str], folder: Path, environment: dict[str, str]) -> f
     return time.perf_counter() - started
 
 
-def _pretend_a_gpu(folder: Path) -> None:
+def pretend_a_gpu(folder: Path) -> None:
     """ComputeEval does not start without one; the pack's problems need none."""
     folder.mkdir()
     program = folder / "nvidia-smi"
@@ -84,7 +84,7 @@ def _pretend_a_gpu(folder: Path) -> None:
     program.chmod(0o755)
 
 
-def _verdicts(graded: Path) -> dict[tuple[str, str], bool]:
+def verdicts(graded: Path) -> dict[tuple[str, str], bool]:
     """(task, solution's text) → passed."""
     rows = [json.loads(line) for line in graded.read_text(encoding="utf-8").splitlines()]
     return {(row["task_id"], row["solution"]["files"][0]["content"]): row["passed"] for row in rows}

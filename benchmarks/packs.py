@@ -52,6 +52,21 @@ def trivial_solution_pack(n_problems: int, n_samples: int, salt: str) -> bytes:
     return _solution_pack(lines, n_problems * n_samples)
 
 
+def python_problem_pack(n_problems: int) -> bytes:
+    """Strict problems whose build only prints a text and whose test is a Python script, as in group cutile."""
+    return _problem_pack([_python_problem(n) for n in range(n_problems)])
+
+
+def python_solution_pack(n_problems: int, n_samples: int) -> bytes:
+    """Each problem's samples differ; every fourth is wrong."""
+    lines = (
+        _solution(f"PYTHON/{n}", "solution.py", _python_solution(n, sample))
+        for n in range(n_problems)
+        for sample in range(n_samples)
+    )
+    return _solution_pack(lines, n_problems * n_samples)
+
+
 def compiled_problem_pack(n_problems: int) -> bytes:
     """Strict problems for a CPU, each built by g++ in over half a second and tested by a harness of its own."""
     return _problem_pack([_compiled_problem(n) for n in range(n_problems)])
@@ -130,6 +145,27 @@ def _compiled_problem(number: int) -> dict[str, Any]:
         ],
         test_files=[{"path": "test/test_main.cpp", "content": _HARNESS}],
     )
+
+
+def _python_problem(number: int) -> dict[str, Any]:
+    return _problem(
+        f"PYTHON/{number}",
+        type="cuda_python",
+        group="cutile",
+        build_command='echo "There is nothing to build."',
+        test_command="PYTHONPATH=. python test/test_solution.py",
+        test_files=[
+            {
+                "path": "test/test_solution.py",
+                "content": f"from solution import solve\n\nassert solve(1, 2) == {number + 3}\nprint('it agrees')\n",
+            }
+        ],
+    )
+
+
+def _python_solution(number: int, sample: int) -> str:
+    wrong = " + 1" if sample % 4 == 3 else ""
+    return f"# sample {sample}\n\n\ndef solve(a, b):\n    return a + b + {number}{wrong}\n"
 
 
 def _compiled_solution(number: int, sample: int) -> str:

@@ -81,7 +81,7 @@ class Rival:
         graded.unlink(missing_ok=True)
         arguments = [packs.release, str(packs.folder), str(packs.solutions), str(self.workers)]
         command = [self.python, "-u", "-c", THEIR_RUN, *arguments]
-        environment = self._environment() | {"CUPTI_PROFILER_LIB": str(self.library)}
+        environment = self.environment() | {"CUPTI_PROFILER_LIB": str(self.library)}
         ended = run_until(limit_seconds, command, self.folder, environment, log, end)
         if ended.status is not None:
             if ended.status or not graded.is_file():
@@ -89,13 +89,14 @@ class Rival:
             graded.replace(rows)
         return ended
 
-    def _environment(self) -> dict[str, str]:
+    def environment(self) -> dict[str, str]:
+        """Of a process that imports it."""
         inherited = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
         paths = [self.checkout, *(Path(path).resolve() for path in inherited), self.folder / "stub"]
         return os.environ | {"PYTHONPATH": os.pathsep.join(map(str, paths))}
 
     def _try(self, statement: str) -> subprocess.CompletedProcess[str]:
-        command, environment = [self.python, "-c", statement], self._environment()
+        command, environment = [self.python, "-c", statement], self.environment()
         try:
             return subprocess.run(
                 command, cwd=self.folder, env=environment, capture_output=True, text=True, errors="replace", check=False

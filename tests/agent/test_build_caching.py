@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from runners.agent.job.build_cache import Build, BuildCache, build_key
+from runners.agent.judges.command.build import printed_by
 from runners.wire.protocol import Verdict
 from tests.agent.machine import Machine, assignment_of, shell_problem
 
@@ -213,3 +215,42 @@ def test_honest_code_passes_though_its_kept_build_was_damaged(fresh_machine: Mac
     for damage in (change_the_exit_status, make_it_a_folder):
         damage(entry(fresh_machine.builds_folder))
         assert fresh_machine.judge(problem, {"solution.sh": "x"}).report.verdict == Verdict.PASSED
+
+
+@pytest.mark.parametrize(
+    ("command", "printed"),
+    [
+        ('echo "No build is needed."', "No build is needed.\n"),
+        (" echo  'a $HOME `date` \\\\ b' ", "a $HOME `date` \\\\ b\n"),
+    ],
+)
+def test_a_build_that_only_prints_a_text_needs_no_sandbox(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, command: str, printed: str
+) -> None:
+    shown = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True).stdout
+    sandbox = machine.environment.sandbox
+    ran: list[str] = []
+    run_in = type(sandbox).run
+    monkeypatch.setattr(type(sandbox), "run", lambda box, given: (ran.append(given.shell), run_in(box, given))[1])
+    problem = shell_problem(build_command=command, test_command="test -e solution.sh")
+    finished = machine.judge(problem, {"solution.sh": ""})
+    assert (finished.report.verdict, finished.texts.build) == (Verdict.PASSED, f"{printed}\n")
+    assert (shown, ran) == (printed, ["test -e solution.sh"])
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *(
+            'echo "$(cat solution.sh)"',
+            'echo "a" > made',
+            'echo "a"; touch made',
+            'echo "`id`"',
+            "echo '-n'",
+            "echo a*",
+        ),
+        *('echo "-e" "a"', 'echo "a\\\\b"', "echo 'a''b'", "true"),
+    ],
+)
+def test_another_command_is_run(command: str) -> None:
+    assert printed_by(command) is None

@@ -138,8 +138,8 @@ def test_too_much_memory_is_its_own_verdict(machine: Machine) -> None:
 
 def test_the_test_finds_the_build_s_product_and_no_leftover_of_the_build(machine: Machine) -> None:
     problem = shell_problem(
-        build_command="echo made > product; rm solution.sh; (sleep 30 &) ",
-        test_command="cat product solution.sh",
+        build_command="echo made > product; mv solution.sh moved.sh; (sleep 30 &) ",
+        test_command="cat product moved.sh; test ! -e solution.sh",
     )
     assert machine.judge(problem, {"solution.sh": "mine"}).texts.test == "made\nmine\n"
 

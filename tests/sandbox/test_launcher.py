@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from runners.agent.sandbox.supervisor import LAUNCHER
+from runners.agent.ground.native import default_cache_directory
+from runners.agent.sandbox.supervisor import LAUNCHER, build, launcher_for
 
 SCRIPTS = {
     "names": "import sys\nprint(__name__, __file__, sys.argv, sys.path[:2], __builtins__)",
@@ -73,3 +74,14 @@ def test_modules_and_code_run_alike(tmp_path: Path, arguments: list[str]) -> Non
 
 def test_a_missing_script_is_reported_as_by_the_interpreter(tmp_path: Path) -> None:
     assert run_python(tmp_path, [str(LAUNCHER), "none.py"]) == run_python(tmp_path, ["none.py"])
+
+
+def test_the_launcher_is_compiled_for_the_agent_s_own_python_only(tmp_path: Path) -> None:
+    assert launcher_for(Path(sys.executable), tmp_path) == LAUNCHER.name, "where there is no bytecode"
+    folder = build(default_cache_directory()).parent
+    compiled = launcher_for(Path(sys.executable), folder)
+    assert launcher_for(Path("/usr/bin/another-python"), folder) == LAUNCHER.name
+    (tmp_path / "script.py").write_text("import sys\nprint(sys.argv, __file__, sys.path[0])\n")
+    arguments = ["script.py", "one"]
+    assert compiled != LAUNCHER.name
+    assert run_python(tmp_path, [str(folder / compiled), *arguments]) == run_python(tmp_path, arguments)

@@ -195,7 +195,7 @@ class BubblewrapSandbox(Sandbox):
             command=command,
             workspace=WORKSPACE,
             home=HOME,
-            launcher=launcher_for(interpreter()),
+            launcher=launcher_for(interpreter(), self._supervisor.parent),
             environment={**base_environment(self._toolchains), **given},
             processes=0 if cage.bounds_processes else command.limits.processes,
             linger=cage.vanishes,

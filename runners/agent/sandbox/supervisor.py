@@ -7,9 +7,11 @@ import secrets
 import sys
 import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from runners.agent.ground.atomic import write_atomically
 from runners.agent.ground.errors import SandboxFault, SandboxUnavailable
 from runners.agent.ground.native import Recipe, find_or_build
 from runners.agent.sandbox.policy import Command, SourceFacts
@@ -17,6 +19,7 @@ from runners.wire.protocol import Witness
 
 NATIVE = Path(__file__).parent / "native"
 LAUNCHER = Path(__file__).parent / "pylaunch.py"
+BYTECODE = LAUNCHER.with_suffix(f".{sys.implementation.cache_tag}.pyc").name
 PROGRAM = "podium-supervisor"
 FLAGS = ("-std=c++17", "-O1")
 
@@ -27,25 +30,31 @@ def build(cache_dir: Path) -> Path:
 
     Raises SandboxUnavailable where it can neither be found nor compiled.
     """
-    with tempfile.TemporaryDirectory(prefix="podium-launcher-") as folder:
-        return find_or_build(_recipe(_compiled_launcher(Path(folder))), cache_dir).path
+    path = find_or_build(_recipe(), cache_dir).path
+    with suppress(OSError):  # another user's folder, which may lack it
+        _add_bytecode(path.parent)
+    return path
 
 
-def _compiled_launcher(folder: Path) -> Path:
-    """The launcher's bytecode for this process's own Python: every Python test would compile the launcher anew."""
-    target = folder / LAUNCHER.with_suffix(f".{sys.implementation.cache_tag}.pyc").name
-    unchecked = py_compile.PycInvalidationMode.UNCHECKED_HASH
-    py_compile.compile(str(LAUNCHER), str(target), LAUNCHER.name, doraise=True, invalidation_mode=unchecked)
-    return target
+def _add_bytecode(folder: Path) -> None:
+    """Compile the launcher for this process's own Python: every test would compile it anew."""
+    target = folder / BYTECODE
+    if target.exists():
+        return
+    with tempfile.TemporaryDirectory(prefix="podium-launcher-") as draft:
+        made = Path(draft, BYTECODE)
+        unchecked = py_compile.PycInvalidationMode.UNCHECKED_HASH
+        py_compile.compile(str(LAUNCHER), str(made), LAUNCHER.name, doraise=True, invalidation_mode=unchecked)
+        write_atomically(target, made.read_bytes(), mode=0o644)
 
 
-def launcher_for(python: Path) -> str:
-    """Name of the launcher that this Python runs, in the folder that `build` makes."""
-    is_own = python == Path(sys.executable)
-    return LAUNCHER.with_suffix(f".{sys.implementation.cache_tag}.pyc").name if is_own else LAUNCHER.name
+def launcher_for(python: Path, folder: Path) -> str:
+    """Name of the launcher that this Python runs, in the folder that `build` made."""
+    has_bytecode = python == Path(sys.executable) and (folder / BYTECODE).exists()
+    return BYTECODE if has_bytecode else LAUNCHER.name
 
 
-def _recipe(compiled_launcher: Path) -> Recipe:
+def _recipe() -> Recipe:
     prebuilt = os.environ.get("PODIUM_SUPERVISOR")
     shadows = ("python", "python3", f"python3.{sys.version_info.minor}", "nvcc")
     return Recipe(
@@ -56,7 +65,7 @@ def _recipe(compiled_launcher: Path) -> Recipe:
         inputs=("supervisor.cpp", "witness.cpp", "nvcc_shim.cpp", "object_cache.cpp"),
         flags=((*FLAGS, "-static"), (*FLAGS, "-static-libstdc++", "-static-libgcc")),
         unavailable=SandboxUnavailable,
-        beside=(LAUNCHER, compiled_launcher),
+        beside=(LAUNCHER,),
         links={f"bin/{name}": f"../{PROGRAM}" for name in shadows},
         prebuilt=Path(prebuilt) if prebuilt else None,
     )

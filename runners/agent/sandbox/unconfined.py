@@ -62,7 +62,7 @@ class UnconfinedSandbox(Sandbox):
             command=command,
             workspace=str(command.workspace),
             home=str(self._supervisor.parent),
-            launcher=launcher_for(interpreter()),
+            launcher=launcher_for(interpreter(), self._supervisor.parent),
             environment={
                 **base_environment(self._toolchains),
                 **gpu_environment(command.gpu_uuids, command.environment, NO_CACHE, self._driver.search_path),
