@@ -143,7 +143,7 @@ ENDS = {
     "another program": TRUE,
     "another program, found on PATH": 'execlp("true", "true", nullptr);',
 }
-FACTS = SourceFacts(harness_files=("part0",), solution_files=("part1",), harness_functions=("finish", "check"))
+FACTS = SourceFacts(harness_files=("part0",), solution_files=("part1",), harness_functions=("main", "finish", "check"))
 
 
 def ending(end: str, helpers: str = "") -> str:

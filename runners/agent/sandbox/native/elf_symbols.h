@@ -20,7 +20,8 @@ struct Range {
 struct SourceFacts {
     std::set<std::string> harness_files;      // names without folder and suffix
     std::set<std::string> solution_files;     // empty where a program without harness files may still be the harness
-    std::set<std::string> harness_functions;  // functions that only the harness can have defined
+    std::set<std::string> harness_functions;  // functions that only the harness can have defined; `main`: it has parts
+    bool is_mixed = false;                    // the harness's functions may hold the solution's calls of ends
 };
 
 enum class Owner { unknown, harness, main, library };
@@ -105,9 +106,10 @@ inline bool is_library_s(const std::string& name) {
 }
 
 inline Owner owner_of(const std::string& symbol, const SourceFacts& sources) {
-    if (symbol == "main" || symbol.compare(0, 5, "main.") == 0) return Owner::main;
+    bool may_have_parts = sources.harness_functions.count("main") != 0;
+    if (symbol == "main" || (may_have_parts && symbol.compare(0, 5, "main.") == 0)) return Owner::main;
     if (is_library_s(symbol)) return Owner::library;
-    bool inside_main = symbol.compare(0, 8, "_ZZ4main") == 0;
+    bool inside_main = may_have_parts && symbol.compare(0, 8, "_ZZ4main") == 0;
     return inside_main || sources.harness_functions.count(source_name(symbol)) ? Owner::harness : Owner::unknown;
 }
 

@@ -83,6 +83,8 @@ static uint64_t entry_address_of(pid_t pid) {
 }
 
 constexpr uint64_t kLargestStack = 64 << 20, kLargestChain = 512 << 10;  // of a thread; of the calls that end a program
+constexpr uint64_t kLongestWrapper = 256;  // bytes of the library's functions that only make a system call
+constexpr uint64_t kLandingPad = 0xFFFFFFFFFA1E0FF3;  // endbr64, read as a signed distance
 
 static bool same_file(const char* one, const char* other) {
     struct stat a{}, b{};
@@ -291,7 +293,7 @@ class Witness::Watch {
 
     void note_end(pid_t task, Process& process, const user_regs_struct& registers, bool has_status) {
         if (process.is_over) return;
-        bool by_harness = is_harness_s(task, process, registers.rsp);
+        bool by_harness = is_harness_s(task, process, registers.rsp, {registers.rip, registers.rip + 1});
         process.ended_well = by_harness && (!has_status || (registers.rdi & 0xFF) == 0);
         process.is_over = by_harness || has_status;  // a thread may end without the process
     }
@@ -303,32 +305,73 @@ class Witness::Watch {
         if (ptrace(PTRACE_GETREGS, task, 0, &registers) != 0) return;
         bool is_end = registers.orig_rax == SYS_exit_group;
         if (is_end && (registers.rdi & 0xFF) != 0) return;
-        bool by_harness = is_harness_s(task, process, registers.rsp);
+        Range callee = is_end ? Range{registers.rip - kLongestWrapper, registers.rip} : Range{};
+        bool by_harness = is_harness_s(task, process, registers.rsp, callee);
         (is_end ? process.ended_well : process.hands_over) = by_harness;
     }
 
     // Whether the call whose return address lies at `stack` was made by `main`, itself or through functions that only
     // the harness can have defined. Such a function's caller is found by its call, which names the function's start.
-    bool is_harness_s(pid_t task, const Process& process, uint64_t stack) const {
-        if (process.main_stack - stack > kLargestStack) return false;  // of another thread
-        const Function* callee = nullptr;
+    // `callee` holds the start of the library's function that was called; it is empty where that calls on.
+    bool is_harness_s(pid_t task, const Process& process, uint64_t stack, const Range& callee) {
+        if (orders_.sources.is_mixed || process.main_stack - stack > kLargestStack) return false;  // of another thread
+        const std::vector<Mapping> code = code_of(task);
+        const Function* function = nullptr;
         uint64_t end = std::min(process.main_stack, stack + kLargestChain);
         for (uint64_t at = stack; at < end; at += sizeof(uint64_t)) {
             uint64_t address = word_at(task, at);
             const Function* caller = function_with(process, address - process.base);
+            if (caller == nullptr && function == nullptr && is_contestant_code(code, address)) return false;
             if (caller == nullptr) continue;
-            uint64_t target = call_target(task, address) - process.base;
-            const Function* called = function_at(process, target);
-            if (callee != nullptr && (called == nullptr || called->name != callee->name)) continue;
+            uint64_t target = call_target(task, address);
+            const Function* called = function_at(process, target - process.base);
+            if (function != nullptr && (called == nullptr || called->name != function->name)) continue;
             if (called != nullptr && may_be_the_solution_s(process, *called)) return false;  // it jumped on
+            if (called == nullptr && !is_the_library_s(code, through_stub(task, address, target), callee)) return false;
             if (caller->owner != Owner::harness) return caller->owner == Owner::main;
-            callee = caller;
+            function = caller;
         }
         return false;
     }
 
     static bool may_be_the_solution_s(const Process& process, const Function& function) {
         return function.owner == Owner::unknown || (function.owner == Owner::library && !process.is_static);
+    }
+
+    struct Mapping {
+        Range range;
+        bool belongs_to_contestant;
+    };
+
+    std::vector<Mapping> code_of(pid_t task) const {
+        std::vector<Mapping> code;
+        std::string maps = read_small_file(proc_path(task, "maps"));
+        for (size_t at = 0, next; at < maps.size(); at = next + 1) {
+            next = std::min(maps.find('\n', at), maps.size());
+            std::string line = maps.substr(at, next - at);
+            size_t dash = line.find('-'), space = line.find(' '), path = line.find('/');
+            if (dash > space || space == std::string::npos || line.compare(space, 5, " r-xp") != 0) continue;
+            Range range{strtoul(line.c_str(), nullptr, 16), strtoul(line.c_str() + dash + 1, nullptr, 16)};
+            code.push_back({range, path == std::string::npos || belongs_to_contestant(line.substr(path))});
+        }
+        return code;
+    }
+
+    static const Mapping* mapping_with(const std::vector<Mapping>& code, uint64_t address) {
+        auto holds = [&](const Mapping& one) { return address >= one.range.start && address < one.range.end; };
+        auto found = std::find_if(code.begin(), code.end(), holds);
+        return found == code.end() ? nullptr : &*found;
+    }
+
+    static bool is_contestant_code(const std::vector<Mapping>& code, uint64_t address) {
+        const Mapping* mapping = mapping_with(code, address);
+        return mapping != nullptr && mapping->belongs_to_contestant;
+    }
+
+    static bool is_the_library_s(const std::vector<Mapping>& code, uint64_t address, const Range& callee) {
+        const Mapping* mapping = mapping_with(code, address);
+        if (mapping == nullptr || mapping->belongs_to_contestant) return false;
+        return callee.end == 0 || (address >= callee.start && address < callee.end);
     }
 
     static const Function* function_with(const Process& process, uint64_t address) {
@@ -350,11 +393,24 @@ class Witness::Watch {
 
     // Where the direct call goes that returns to `address`; 0 for another call.
     static uint64_t call_target(pid_t task, uint64_t address) {
-        if (byte_at(task, address - 5) != 0xE8) return 0;
+        return byte_at(task, address - 5) == 0xE8 ? address + distance_at(task, address - 4) : 0;
+    }
+
+    // Where the call that returns to `address` arrives: by way of the linker's stub at `target`, or of its table.
+    static uint64_t through_stub(pid_t task, uint64_t address, uint64_t target) {
+        uint64_t jump = target;
+        if (target == 0) jump = address - 6;
+        else if (distance_at(task, target) == kLandingPad) jump += 4;
+        if (target != 0 && byte_at(task, jump) == 0xF2) ++jump;
+        if (byte_at(task, jump) != 0xFF || byte_at(task, jump + 1) != (target == 0 ? 0x15 : 0x25)) return 0;
+        return word_at(task, jump + 6 + distance_at(task, jump + 2));
+    }
+
+    static uint64_t distance_at(pid_t task, uint64_t address) {
         uint32_t distance = 0;
         for (uint64_t part = 0; part < 4; ++part)
-            distance |= static_cast<uint32_t>(byte_at(task, address - 4 + part)) << (8 * part);
-        return address + static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(distance)));
+            distance |= static_cast<uint32_t>(byte_at(task, address + part)) << (8 * part);
+        return static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(distance)));
     }
 #else
     bool on_trap(pid_t, Process&) { return false; }
