@@ -61,9 +61,7 @@ def _may_end(text: str) -> bool:
     return not _ENDS.isdisjoint(words) or (_joins_tokens(joined) and any(_is_made_of(end, words) for end in _ENDS))
 
 
-def _is_compiled_together(
-    problem: CommandProblem, sources: Sequence[SourceFile], files: Sequence[SourceFile]
-) -> bool:
+def _is_compiled_together(problem: CommandProblem, sources: Sequence[SourceFile], files: Sequence[SourceFile]) -> bool:
     """Whether the compiler may put code of the solution into functions of the harness: by includes, or as it links."""
     recipes = [file.content for file in problem.context_files if not file.path.endswith(C_SUFFIXES)]
     if any(_WHOLE_PROGRAM.search(text) for text in (problem.build_command or "", problem.test_command, *recipes)):

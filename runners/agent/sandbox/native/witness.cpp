@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <set>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -45,7 +46,7 @@ struct Process {
     uint64_t base = 0;
     uint64_t main_stack = 0;  // the stack pointer as `main` found it, and where `main` was to return to
     uint64_t return_to = 0;
-    ElfFacts facts;
+    std::shared_ptr<const ElfFacts> facts = std::make_shared<ElfFacts>();
     Breakpoint entry, back;
     std::vector<Breakpoint> ends;
 
@@ -83,6 +84,7 @@ static uint64_t entry_address_of(pid_t pid) {
 }
 
 constexpr uint64_t kLargestStack = 64 << 20, kLargestChain = 512 << 10;  // of a thread; of the calls that end a program
+constexpr int kMostNames = 64;  // that are looked at for one address
 constexpr uint64_t kLongestWrapper = 256;  // bytes of the library's functions that only make a system call
 constexpr uint64_t kLandingPad = 0xFFFFFFFFFA1E0FF3;  // endbr64, read as a signed distance
 
@@ -230,10 +232,11 @@ class Witness::Watch {
         int file = open(link.c_str(), O_RDONLY | O_CLOEXEC);
         process.readable = file >= 0;
         if (file < 0) return;
-        process.facts = read_elf(file, &orders_.sources);
+        process.facts = std::make_shared<ElfFacts>(read_elf(file, &orders_.sources));
         close(file);
-        process.base = entry_address_of(pid) - process.facts.entry;
-        if (process.facts.main.start != 0) arm(pid, process.entry, process.base + process.facts.main.start);
+        process.readable = !process.facts->is_excessive;
+        process.base = entry_address_of(pid) - process.facts->entry;
+        if (process.facts->main.start != 0) arm(pid, process.entry, process.base + process.facts->main.start);
     }
 
     // True where the signal was the witness's own business and the contestant must not get it.
@@ -271,12 +274,12 @@ class Witness::Watch {
     void on_main_entry(pid_t task, Process& process, uint64_t stack) {
         process.main_stack = stack;
         process.return_to = word_at(task, stack);
-        arm(task, process.back, process.base + process.facts.entry + 1);
+        arm(task, process.back, process.base + process.facts->entry + 1);
         if (process.back.armed) write_word(task, stack, process.back.address);
         std::vector<End> ends = library_ends(task);
         process.is_static = ends.empty();
         if (process.is_static)
-            for (const End& own : process.facts.ends) ends.push_back({process.base + own.address, own.has_status});
+            for (const End& own : process.facts->ends) ends.push_back({process.base + own.address, own.has_status});
         for (const End& end : ends) {
             auto same = [&](const Breakpoint& point) { return point.address == end.address; };
             if (std::any_of(process.ends.begin(), process.ends.end(), same)) continue;
@@ -358,9 +361,9 @@ class Witness::Watch {
     }
 
     static const Mapping* mapping_with(const std::vector<Mapping>& code, uint64_t address) {
-        auto holds = [&](const Mapping& one) { return address >= one.range.start && address < one.range.end; };
-        auto found = std::find_if(code.begin(), code.end(), holds);
-        return found == code.end() ? nullptr : &*found;
+        auto is_before = [](uint64_t place, const Mapping& one) { return place < one.range.start; };  // the kernel sorts
+        auto after = std::upper_bound(code.begin(), code.end(), address, is_before);
+        return after == code.begin() || address >= (after - 1)->range.end ? nullptr : &*(after - 1);
     }
 
     static bool is_contestant_code(const std::vector<Mapping>& code, uint64_t address) {
@@ -375,19 +378,23 @@ class Witness::Watch {
     }
 
     static const Function* function_with(const Process& process, uint64_t address) {
-        return function_that(process, [&](const Function& one) { return inside(one.range, address); });
+        return function_that(process, address, [&](const Function& one) { return inside(one.range, address); });
     }
 
     static const Function* function_at(const Process& process, uint64_t address) {
-        return function_that(process, [&](const Function& one) { return one.range.start == address; });
+        return function_that(process, address, [&](const Function& one) { return one.range.start == address; });
     }
 
-    // Of several names of one function, one that is nobody's counts: the solution may add names.
+    // Of several names of one function, one that is nobody's counts: the solution may add names. It harms only itself
+    // by so many that the function is not found.
     template <typename Test>
-    static const Function* function_that(const Process& process, Test test) {
+    static const Function* function_that(const Process& process, uint64_t address, Test test) {
+        const std::vector<Function>& all = process.facts->functions;
+        auto is_before = [](uint64_t place, const Function& one) { return place < one.range.start; };
+        auto one = std::upper_bound(all.begin(), all.end(), address, is_before);
         const Function* found = nullptr;
-        for (const Function& one : process.facts.functions)
-            if (test(one) && (found == nullptr || one.owner == Owner::unknown)) found = &one;
+        for (int count = 0; count < kMostNames && one != all.begin(); ++count)
+            if (test(*--one) && (found == nullptr || one->owner == Owner::unknown)) found = &*one;
         return found;
     }
 
@@ -481,7 +488,7 @@ class Witness::Watch {
 
     // A program with a `main` of the solution's and without any code of the harness's judges nothing.
     static bool is_contestants(const Process& process) {
-        return process.image == Image::own && process.facts.has_solution_file && !process.facts.has_harness_file;
+        return process.image == Image::own && process.facts->has_solution_file && !process.facts->has_harness_file;
     }
 
     void judge(const Process& process) {
@@ -489,7 +496,7 @@ class Witness::Watch {
         if (process.replaced) return contradict(process, "was replaced by another program before its end");
         if (process.image == Image::system) return;
         if (!process.readable) return contradict(process, "hid its program from the witness");
-        if (process.image == Image::own && process.facts.main.start == 0) {
+        if (process.image == Image::own && process.facts->main.start == 0) {
             unknown_ = process.name + " names no main function to watch";
         } else if (!process.ended_well && is_contestants(process)) {
             unknown_ = process.name + " is the solution's own program";
