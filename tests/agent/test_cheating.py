@@ -390,6 +390,32 @@ def test_honest_code_does_not_hide_the_end_of_the_harness(machine: Machine, call
 
 
 EXPECTED = "42\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "verdict"),
+    [
+        ("print(42)", Verdict.PASSED),
+        ("print(41)", Verdict.TEST_FAILED),
+        ("print(41, file=open('test/expected', 'w'))\nprint(41)", Verdict.TEST_FAILED),
+        (
+            "import os\nos.rename('test', 'x'); os.mkdir('test'); print(41, file=open('test/expected', 'w'))\nprint(41)",
+            Verdict.TEST_FAILED,
+        ),
+    ],
+    ids=["honest", "wrong", "the file", "the folder"],
+)
+def test_a_test_file_that_changes_during_the_test_is_no_pass(machine: Machine, code: str, verdict: Verdict) -> None:
+    problem = shell_problem(
+        type="python",
+        tests={"test/expected": EXPECTED},
+        build_command=None,
+        test_command="python solution.py | diff - test/expected",
+        baseline={"solution.py": "print(42)"},
+    )
+    assert machine.judge(problem, {"solution.py": code + "\n"}).report.verdict == verdict
+
+
 OWN_PROGRAM = """\
 #include <cstdio>
 #include <cstdlib>
