@@ -311,7 +311,7 @@ def test_an_end_in_a_function_of_the_harness_is_the_harness_s(machine: Machine, 
     assert machine.judge(problem, {"solution.cpp": code}).report.verdict == verdict
 
 
-ENDS_BY = '#include <cstdlib>\n#include <unistd.h>\n'
+ENDS_BY = "#include <cstdlib>\n#include <unistd.h>\n"
 SHARED = "g++ -O2 -shared -fPIC -I include -o libsolution.so solution.cpp && g++ -I include -o test.out test/main.cpp"
 CALLS_A_POINTER = MAIN.replace("int main(", "int (*volatile pointer)() = answer;\nint main(").replace(
     "= answer();", "= pointer();"
@@ -329,7 +329,9 @@ ASSEMBLED = 'static int leave() asm("{label}");\n__attribute__((noinline, used))
             "std::exit(0)",
             f"{SHARED} -ldl",
             "#include <dlfcn.h>\n"
-            + MAIN.replace("= answer();", '= ((int (*)())dlsym(dlopen("./libsolution.so", RTLD_NOW), "_Z6answerv"))();'),
+            + MAIN.replace(
+                "= answer();", '= ((int (*)())dlsym(dlopen("./libsolution.so", RTLD_NOW), "_Z6answerv"))();'
+            ),
         ),
         ("_exit(0)", "g++ -O2 -flto -I include -o test.out solution.cpp test/main.cpp", MAIN),
         ("std::exit(0)", "g++ -O2 -I include -I . -o test.out test/main.cpp", f'#include "solution.cpp"\n{MAIN}'),
@@ -374,7 +376,7 @@ def test_disguised_ends_are_no_pass(machine: Machine, main: str, code: str) -> N
 @pytest.mark.parametrize(
     "code",
     [
-        "int answer() { if (!std::getenv(\"PATH\")) std::exit(1); return 42; }\n",
+        'int answer() { if (!std::getenv("PATH")) std::exit(1); return 42; }\n',
         "#define JOIN(a, b) a##b\nint answer() { return JOIN(4, 2); }\n",
         'int answer() { int n; asm("mov $42, %0\\n\\t" "nop" : "=r"(n)); return n; }\n',
     ],
@@ -399,7 +401,7 @@ EXPECTED = "42\n"
         ("print(41)", Verdict.TEST_FAILED),
         ("print(41, file=open('test/expected', 'w'))\nprint(41)", Verdict.TEST_FAILED),
         (
-            "import os\nos.rename('test', 'x'); os.mkdir('test'); print(41, file=open('test/expected', 'w'))\nprint(41)",
+            "import os\nos.rename('test', 'x'); os.mkdir('test')\nprint(41, file=open('test/expected', 'w'))\nprint(41)",
             Verdict.TEST_FAILED,
         ),
     ],

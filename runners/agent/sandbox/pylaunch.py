@@ -4,7 +4,7 @@ Started as `python [options] pylaunch.py SCRIPT ARGUMENT…`, `… -m MODULE …
 PATH. Only modules that the interpreter has already loaded are used: it must cost nothing and import nothing foreign.
 """
 # Running code is what this is for, and pathlib would have to be imported:
-# ruff: noqa: PTH100, PTH109, PTH112, PTH113, PTH118, PTH120, PTH123, S102, S606
+# ruff: noqa: PTH100, PTH109, PTH112, PTH116, PTH113, PTH118, PTH120, PTH123, S102, S606
 
 import _signal  # type: ignore[import-not-found]
 import os
