@@ -49,6 +49,17 @@ def test_new_and_changed_files_travel_with_their_permission_to_run(built: Path, 
     assert not (fresh / "test").exists()
 
 
+def test_folders_in_the_place_of_input_files_are_restored_unless_these_are_protected(built: Path, fresh: Path) -> None:
+    for path in ("solution.cpp", "test/main.cpp"):
+        (built / path).unlink()
+        (built / path / "deeper").mkdir(parents=True)
+        (built / path / "deeper/file").write_bytes(b"new")
+    lay_out(fresh, INPUTS)
+    restore(collect(built, INPUTS, PLENTY), fresh, protected={"test/main.cpp"})
+    assert (fresh / "solution.cpp/deeper/file").read_bytes() == b"new"
+    assert (fresh / "test/main.cpp").read_bytes() == INPUTS["test/main.cpp"]
+
+
 def test_equal_products_are_equal_bytes(built: Path) -> None:
     (built / "b").write_bytes(b"2")
     (built / "a").write_bytes(b"1")

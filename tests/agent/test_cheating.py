@@ -311,7 +311,113 @@ def test_an_end_in_a_function_of_the_harness_is_the_harness_s(machine: Machine, 
     assert machine.judge(problem, {"solution.cpp": code}).report.verdict == verdict
 
 
+ENDS_BY = "#include <cstdlib>\n#include <unistd.h>\n"
+SHARED = "g++ -O2 -shared -fPIC -I include -o libsolution.so solution.cpp && g++ -I include -o test.out test/main.cpp"
+CALLS_A_POINTER = MAIN.replace("int main(", "int (*volatile pointer)() = answer;\nint main(").replace(
+    "= answer();", "= pointer();"
+)
+JUMPS = "int answer() { int (*volatile leave)(int) = (int (*)(int))exit; return leave(0); }\n"
+ASSEMBLED = 'static int leave() asm("{label}");\n__attribute__((noinline, used)) static int leave() {{ _exit(0); }}\n'
+
+
+@pytest.mark.parametrize(
+    ("end", "build", "main"),
+    [
+        ("_exit(0)", f"{SHARED} -L. -lsolution -Wl,-rpath,.", MAIN),
+        ('execl("/bin/true", "true", nullptr)', f"{SHARED} -L. -lsolution -Wl,-rpath,.", MAIN),
+        (
+            "std::exit(0)",
+            f"{SHARED} -ldl",
+            "#include <dlfcn.h>\n"
+            + MAIN.replace(
+                "= answer();", '= ((int (*)())dlsym(dlopen("./libsolution.so", RTLD_NOW), "_Z6answerv"))();'
+            ),
+        ),
+        ("_exit(0)", "g++ -O2 -flto -I include -o test.out solution.cpp test/main.cpp", MAIN),
+        ("std::exit(0)", "g++ -O2 -I include -I . -o test.out test/main.cpp", f'#include "solution.cpp"\n{MAIN}'),
+    ],
+    ids=["a library", "exec in a library", "a loaded library", "at link time", "included"],
+)
+def test_an_end_in_code_of_the_solution_is_no_pass_however_it_is_joined_to_the_harness(
+    machine: Machine, end: str, build: str, main: str
+) -> None:
+    problem = compiled(build_command=build, tests={"test/main.cpp": main}, baseline=None, benchmark_command=None)
+    assert machine.judge(problem, {"solution.cpp": HONEST}).report.verdict == Verdict.PASSED
+    cheat = f"{ENDS_BY}int answer() {{ {end}; return 0; }}\n"
+    report = machine.judge(problem, {"solution.cpp": cheat}).report
+    assert (report.verdict, report.steps[-1].exit_code) == (Verdict.TEST_FAILED, 0)
+
+
+@pytest.mark.parametrize(
+    ("main", "code"),
+    [
+        (CALLS_A_POINTER, JUMPS),
+        (MAIN, ASSEMBLED.format(label="main.cold") + "int answer() { return leave(); }\n"),
+        (MAIN, 'asm(".globl _Z6answerv\\n_Z6answerv: xor %edi, %edi; mov $231, %eax; syscall");\n'),
+        (
+            MAIN.replace("int main(", "int finish() { return answer(); }\nint main(").replace("= answer", "= finish"),
+            ASSEMBLED.format(label='_Z6fin" "ishv')
+            + "int answer() { int (*volatile jump)() = leave; return jump(); }\n",
+        ),
+    ],
+    ids=["a jump to exit", "a part of main", "a function without a type", "a symbol of the harness's name"],
+)
+def test_disguised_ends_are_no_pass(machine: Machine, main: str, code: str) -> None:
+    problem = compiled(
+        build_command="g++ -O2 -I include -o test.out solution.cpp test/*.cpp",
+        tests={"test/main.cpp": main},
+        baseline=None,
+        benchmark_command=None,
+    )
+    report = machine.judge(problem, {"solution.cpp": ENDS_BY + code}).report
+    assert (report.verdict, report.steps[-1].exit_code) == (Verdict.TEST_FAILED, 0)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        'int answer() { if (!std::getenv("PATH")) std::exit(1); return 42; }\n',
+        "#define JOIN(a, b) a##b\nint answer() { return JOIN(4, 2); }\n",
+        'int answer() { int n; asm("mov $42, %0\\n\\t" "nop" : "=r"(n)); return n; }\n',
+    ],
+    ids=["a failure", "joined tokens", "assembly"],
+)
+@pytest.mark.parametrize("call", ["std::exit(0);", "finish(0);"])
+def test_honest_code_does_not_hide_the_end_of_the_harness(machine: Machine, call: str, code: str) -> None:
+    problem = ending_by(call)
+    main = problem.test_files[0].content.replace("int main(", f"{FINISH}int main(")
+    problem = problem.model_copy(update={"test_files": sources({"test/main.cpp": main})})
+    report = machine.judge(problem, {"solution.cpp": "#include <cstdlib>\n" + code}).report
+    assert (report.verdict, report.witness) == (Verdict.PASSED, Witness.SEEN)
+
+
 EXPECTED = "42\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "verdict"),
+    [
+        ("print(42)", Verdict.PASSED),
+        ("print(41)", Verdict.TEST_FAILED),
+        ("print(41, file=open('test/expected', 'w'))\nprint(41)", Verdict.TEST_FAILED),
+        (
+            "import os\nos.rename('test', 'x'); os.mkdir('test')\nprint(41, file=open('test/expected', 'w'))\nprint(41)",
+            Verdict.TEST_FAILED,
+        ),
+    ],
+    ids=["honest", "wrong", "the file", "the folder"],
+)
+def test_a_test_file_that_changes_during_the_test_is_no_pass(machine: Machine, code: str, verdict: Verdict) -> None:
+    problem = shell_problem(
+        type="python",
+        tests={"test/expected": EXPECTED},
+        build_command=None,
+        test_command="python solution.py | diff - test/expected",
+        baseline={"solution.py": "print(42)"},
+    )
+    assert machine.judge(problem, {"solution.py": code + "\n"}).report.verdict == verdict
+
+
 OWN_PROGRAM = """\
 #include <cstdio>
 #include <cstdlib>

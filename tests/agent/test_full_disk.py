@@ -117,6 +117,20 @@ def test_a_failure_is_a_fault_where_the_disk_was_full_for_a_moment(
     assert list(machine.builds_folder.glob("*/*")) == []
 
 
+def test_a_command_that_fills_its_workspace_past_the_limit_fails_by_itself(fresh_machine: Machine) -> None:
+    disk = Disk()
+    machine = on(fresh_machine, disk)
+
+    def fill_with_the_workspace() -> None:
+        full = any((workspace / "big").exists() for workspace in machine.leftovers())
+        disk.free_bytes = 0 if full else 100 << 30
+
+    disk.looked = fill_with_the_workspace
+    fill = "for n in big 2 3; do head -c 40M /dev/zero > $n; done; sleep 0.2; exit 1"
+    report = machine.judge(shell_problem(build_command=None, test_command=fill), {"solution.sh": "x"}).report
+    assert report.verdict == Verdict.TEST_FAILED
+
+
 def test_a_build_that_ends_well_on_a_full_disk_is_a_fault(fresh_machine: Machine) -> None:
     """It may have ignored that a file could not be written."""
     disk = Disk()

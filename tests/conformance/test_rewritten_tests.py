@@ -1,5 +1,7 @@
 """A header that the tests include may be replaced, but not so that it changes what the tests' own words mean."""
 
+import time
+
 import pytest
 
 from problems.spec.command.workspace_rules import WorkspaceRules
@@ -46,6 +48,12 @@ def test_a_main_of_the_solutions_own_is_no_pass(machine: Machine) -> None:
 )
 def test_macros_over_the_words_of_the_language_are_invalid(line: str) -> None:
     assert "may not define a macro" in why(f"{ANSWER}{line}\n")
+
+
+def test_beginnings_of_comments_are_read_in_time() -> None:
+    began = time.monotonic()
+    assert why("#define A\n" + 200_000 * "/* ") == ""
+    assert time.monotonic() - began < 10  # it would take minutes
 
 
 def test_a_macro_in_a_file_that_a_header_includes_is_invalid_whatever_its_name() -> None:

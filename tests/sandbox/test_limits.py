@@ -189,6 +189,14 @@ def test_the_workspace_grows_to_about_its_limit_only(run: Run) -> None:
     assert "workspace" in outcome.stderr
 
 
+@pytest.mark.parametrize("name", [pytest.param("bubblewrap", marks=requires("bubblewrap")), "unconfined"])
+def test_files_without_a_name_count(opened, workspace, name: str) -> None:
+    grow = 'for i in $(seq 10 30); do eval "exec $i>f"; rm f; head -c 30000000 /dev/zero >&$i; sleep 0.1; done'
+    outcome = runner(opened(name), workspace)(f"{grow}; echo end")
+    assert not outcome.succeeded
+    assert "workspace" in outcome.stderr
+
+
 def test_scratch_space_is_bounded(confined: Run) -> None:
     outcome = confined("for i in 1 2 3 4; do head -c 60000000 /dev/zero > /tmp/f$i || echo full; done")
     assert "full" in outcome.stdout or outcome.memory_exceeded

@@ -1,6 +1,7 @@
 """The witness tells the harness's own end from every other way to end with status 0."""
 
 import subprocess
+import time
 
 import pytest
 
@@ -143,7 +144,7 @@ ENDS = {
     "another program": TRUE,
     "another program, found on PATH": 'execlp("true", "true", nullptr);',
 }
-FACTS = SourceFacts(harness_files=("part0",), solution_files=("part1",), harness_functions=("finish", "check"))
+FACTS = SourceFacts(harness_files=("part0",), solution_files=("part1",), harness_functions=("main", "finish", "check"))
 
 
 def ending(end: str, helpers: str = "") -> str:
@@ -281,6 +282,39 @@ def test_a_broken_elf_file_does_not_break_the_witness(trace, workspace):
         assert outcome.witness is not Witness.SEEN
 
 
+CRAFTED = """
+#include <elf.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <vector>
+#include <string>
+int main(int, char** a) {
+    if (a[0][0] == 'c') return 3;
+    int in = open(a[0], O_RDONLY), out = open("crafted", O_CREAT | O_WRONLY, 0755);
+    struct stat facts; fstat(in, &facts);
+    uint64_t size = (facts.st_size + 7) / 8 * 8, symbols = 1200000, names = 24 << 20;
+    std::vector<char> whole(size); if (read(in, whole.data(), size) < 0) return 1;
+    Elf64_Shdr s[3] = {};
+    s[1].sh_type = SHT_SYMTAB, s[1].sh_link = 2, s[1].sh_offset = size + sizeof s, s[1].sh_size = symbols * 24;
+    s[2].sh_type = SHT_STRTAB, s[2].sh_offset = s[1].sh_offset + s[1].sh_size, s[2].sh_size = names;
+    auto* header = (Elf64_Ehdr*)whole.data(); header->e_shoff = size, header->e_shnum = 3;
+    Elf64_Sym one = {}; one.st_name = 1, one.st_info = TYPE, one.st_shndx = 1, one.st_value = 4096, one.st_size = 9;
+    std::vector<Elf64_Sym> table(symbols, one); std::string text(names, 'a'); text.back() = 0;
+    if (write(out, whole.data(), size) < 0 || write(out, s, sizeof s) < 0) return 1;
+    if (write(out, table.data(), symbols * 24) < 0 || write(out, text.data(), names) < 0) return 1;
+    close(out); execl("./crafted", "crafted", nullptr); return 1;
+}
+"""
+
+
+@pytest.mark.parametrize("kind", ["0", "(STB_GLOBAL << 4) | STT_FUNC"], ids=["untyped", "functions"])
+def test_a_program_with_very_long_names_does_not_hold_the_supervisor(trace, kind):
+    started = time.monotonic()
+    outcome = trace(INCLUDES + CRAFTED.replace("TYPE", kind))
+    assert outcome.exit_code == 3
+    assert time.monotonic() - started < 30  # it would take 20 minutes
+
+
 # ---- Python --------------------------------------------------------------------------------------------------------
 
 
@@ -354,6 +388,13 @@ PYTHON_CHEATS = {
     "another program": "import os; os.execv('/bin/true', ['true'])",
     "an exit handler": "import atexit, os; atexit.register(os._exit, 0)\ndef f(): return 0",
     "ctypes": "import ctypes; ctypes.CDLL(None).exit(0)",
+    "a module that it writes": (
+        "open('helper.py', 'w').write('import os\\ndef go(): os._exit(0)\\n')\n"
+        "import helper, threading, time\nthreading.Thread(target=helper.go).start()\ntime.sleep(1)"
+    ),
+    "SystemExit of a module that it writes": (
+        "open('helper.py', 'w').write('def f(): raise SystemExit(0)\\n')\nfrom helper import f"
+    ),
     "the harness's own function": "import __main__\ndef f(): __main__.end(0)",
     "code of no file": "exec('import os; os._exit(0)')",
     "code of no file in a thread": (

@@ -12,7 +12,8 @@ _LANGUAGE = frozenset(
 )
 _TRUTH = {"true": "1", "false": "0"}
 """What old C may say of them."""
-_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
+"""Also one without an end: a text of many such beginnings would otherwise be read to its end for each."""
 _BLANK = r"[ \t\f\v]"
 HASH = rf"^{_BLANK}*(?:#|%:|\?\?=){_BLANK}*"
 _DEFINE = re.compile(rf"{HASH}define{_BLANK}+(\w+)(.*)$", re.MULTILINE)

@@ -93,6 +93,12 @@ def _pulled(path: str, text: str, *, is_c: bool) -> Iterator[str]:
         yield from _imported(text)
 
 
+def includes_any(texts: Sequence[str], paths: Sequence[str]) -> bool:
+    """Whether C or C++ texts may include one of these files."""
+    own = dict.fromkeys(map(posixpath.normpath, paths), "")
+    return any(_meant(_included(text), own) for text in texts)
+
+
 def _included(text: str) -> Iterator[str]:
     """The included names. A name that macros compute may be that of any header."""
     for rest in _INCLUDE.findall(plain(text)):

@@ -54,8 +54,11 @@ class SourceFacts:
     solution_files: tuple[str, ...] = ()
     """Likewise of the solution's. A program of theirs without any of the harness's judges nothing. Empty if such a
     program may hold the harness all the same."""
-    harness_functions: tuple[str, ...] = ()
-    """Functions that only the harness can have defined."""
+    harness_functions: tuple[str, ...] = ("main",)
+    """Functions that only the harness can have defined. `main` stands for the parts into which a compiler splits it."""
+    is_mixed: bool = False
+    """Whether the harness's functions may hold calls of the solution's that end the program. No call then ends the
+    harness: its `main` must return."""
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,11 @@
 """Finds a process's descendants and what memory they hold, from /proc."""
 
 import os
-from collections.abc import Callable, Collection, Sequence
+import stat
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
@@ -46,6 +48,28 @@ def tree_of(pid: int) -> list[int]:
             for task in Path(f"/proc/{parent}/task").iterdir():
                 pending += [int(child) for child in read(task / "children").split()]
     return found
+
+
+def unlinked_bytes(pid: int, folder: Path, most: int) -> int:
+    """The room that files without a name take on the disk of `folder` because `pid` or a descendant holds them open.
+
+    Looks at `most` open files at most. Files that are only mapped, or on their way through a socket, are not found.
+    """
+    found: dict[int, int] = {}
+    with suppress(OSError):
+        disk = folder.stat().st_dev
+        for facts in islice(_open_files(pid), most):
+            if facts.st_nlink == 0 and facts.st_dev == disk and stat.S_ISREG(facts.st_mode):
+                found[facts.st_ino] = facts.st_blocks * 512
+    return sum(found.values())
+
+
+def _open_files(pid: int) -> Iterator[os.stat_result]:
+    for member in tree_of(pid):
+        with suppress(OSError), os.scandir(f"/proc/{member}/fd") as links:
+            for link in links:
+                with suppress(OSError):
+                    yield link.stat()
 
 
 def ancestors_of(pid: int) -> list[int]:

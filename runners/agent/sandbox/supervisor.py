@@ -126,6 +126,7 @@ class Orders:
         entries += [("harness_file", name) for name in sources.harness_files]
         entries += [("solution_file", name) for name in sources.solution_files]
         entries += [("harness_function", name) for name in sources.harness_functions]
+        entries.append(("is_mixed", str(int(sources.is_mixed))))
         return entries + [("env", f"{name}={value}") for name, value in self.environment.items()]
 
 

@@ -15,6 +15,7 @@ from runners.agent.ground.errors import SandboxFault
 from runners.agent.sandbox.cages import Cage, UsageReading
 from runners.agent.sandbox.output import Output
 from runners.agent.sandbox.policy import Command, Outcome
+from runners.agent.sandbox.processes import unlinked_bytes
 from runners.agent.sandbox.supervisor import Orders, SupervisorReport
 from runners.wire.protocol import Witness
 
@@ -24,6 +25,8 @@ GRACE_SECONDS = 10.0
 TICK_SECONDS = 0.05
 DRAIN_SECONDS = 0.3
 WORKSPACE_SECONDS = 0.25
+LONGEST_LOOK_SECONDS = 2.0
+"""Maximum time between two looks at a workspace. In that time a program may pass the limit unseen."""
 MANY_FILES = 200_000
 NEARLY = 0.9
 """Share of the memory limit above which a supervisor that vanished together with its cage was killed for memory."""
@@ -158,13 +161,14 @@ class CommandWatch:
     def _look_at_workspace(self) -> None:
         began = self._clock.now()
         limit = self._command.limits.workspace_bytes
-        if not workspace_within(self._command.workspace, limit):
+        hidden = unlinked_bytes(self._handle.pid, self._command.workspace, MANY_FILES)
+        if not workspace_within(self._command.workspace, limit - hidden):
             self._workspace_exceeded = True
             self._reason = f"the workspace grew past its limit of {limit} bytes"
             self._kill()
         # A large workspace is looked at less often, so that looking stays a small part of the time.
         now = self._clock.now()
-        self._next_look = now + max(WORKSPACE_SECONDS, 20 * (now - began))
+        self._next_look = now + max(WORKSPACE_SECONDS, min(20 * (now - began), LONGEST_LOOK_SECONDS))
 
     def _kill(self) -> None:
         self._handle.kill()

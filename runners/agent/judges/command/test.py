@@ -1,8 +1,11 @@
 """Runs the test of a built solution. Other runs may use the device at the same time."""
 
 import re
-from collections.abc import Mapping
-from contextlib import AbstractContextManager
+import stat
+from collections.abc import Collection, Mapping
+from contextlib import AbstractContextManager, suppress
+from dataclasses import replace
+from pathlib import Path
 
 from runners.agent.devices.lanes import Seat
 from runners.agent.ground.events import Progress
@@ -12,7 +15,10 @@ from runners.agent.judges.command.subject import Subject
 from runners.agent.judges.command.turns import attached, notes_of_a_run, run_at_gate
 from runners.agent.profilers.cupti import ONE_CONNECTION, gate_attachment
 from runners.agent.sandbox.policy import Outcome
+from runners.wire.protocol import Witness
 
+LARGE_BYTES = 16 << 20
+"""The content of larger test files is not compared."""
 _WANTS_MEMORY = re.compile(r"out of memory|MemoryAllocation|OutOfMemory|bad_alloc|ALLOC_FAILED", re.IGNORECASE)
 
 
@@ -53,9 +59,35 @@ def _test(
     seconds = subject.problem.effective_test_timeout_seconds
     with told(progress, "test", subject), lane as seat, laid_out(environment, subject, product) as workspace:
         command = run_command(subject, subject.test_command, seconds, workspace, seat, progress)
+        marks = _marks(workspace, subject.test_paths)
         if seat.porter is None or environment.gate_library is None:
-            return run(environment, command)
+            return _unless_changed(run(environment, command), marks, _marks(workspace, subject.test_paths))
         with notes_of_a_run(environment) as notes:
             attachment = gate_attachment(command.shell, environment.gate_library, notes)
             command = attached(command, attachment, more_environment)
-            return run_at_gate(environment, command, seat, subject, progress, notes).without_waits
+            outcome = run_at_gate(environment, command, seat, subject, progress, notes).without_waits
+            return _unless_changed(outcome, marks, _marks(workspace, subject.test_paths))
+
+
+Marks = Mapping[str, tuple[int, int, bytes]]
+"""The inode of each test file, the time of its last write, and its content."""
+
+
+def _marks(workspace: Path, paths: Collection[str]) -> Marks:
+    found = {}
+    for path in paths:
+        with suppress(OSError):
+            place = workspace / path
+            facts = place.lstat()
+            content = place.read_bytes() if stat.S_ISREG(facts.st_mode) and facts.st_size < LARGE_BYTES else b""
+            found[path] = (facts.st_ino, facts.st_mtime_ns, content)
+    return found
+
+
+def _unless_changed(outcome: Outcome, before: Marks, after: Marks) -> Outcome:
+    """The outcome. If a test file was changed while the test ran, nothing says that the harness judged."""
+    changed = sorted(path for path in before if after.get(path) != before[path])
+    if not changed:
+        return outcome
+    words = f"{changed[0]} was changed while the test ran"
+    return replace(outcome, witness=Witness.CONTRADICTED, witness_detail=words)

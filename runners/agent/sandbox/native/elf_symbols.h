@@ -20,7 +20,8 @@ struct Range {
 struct SourceFacts {
     std::set<std::string> harness_files;      // names without folder and suffix
     std::set<std::string> solution_files;     // empty where a program without harness files may still be the harness
-    std::set<std::string> harness_functions;  // functions that only the harness can have defined
+    std::set<std::string> harness_functions;  // functions that only the harness can have defined; `main`: it has parts
+    bool is_mixed = false;                    // the harness's functions may hold the solution's calls of ends
 };
 
 enum class Owner { unknown, harness, main, library };
@@ -39,14 +40,16 @@ struct End {
 
 struct ElfFacts {
     bool readable = false;  // a 64-bit ELF file whose headers could be read
+    bool is_excessive = false;  // more names than any honest program's: reading all would keep the supervisor busy
     uint64_t entry = 0;
     Range main;             // start 0: the file names no `main`
-    std::vector<Function> functions;  // not of libraries
+    std::vector<Function> functions;  // not of libraries; by their starts
+    uint64_t name_bytes = 0;
     std::vector<End> ends;
     bool has_harness_file = false, has_solution_file = false;
 };
 
-constexpr uint64_t kLargestTable = 256u << 20;
+constexpr uint64_t kLargestTable = 256u << 20, kMostNameBytes = 128u << 20, kMostFunctions = 1u << 20, kLongestName = 4096;
 
 inline bool read_at(int file, uint64_t offset, void* into, uint64_t size) {
     return pread(file, into, size, static_cast<off_t>(offset)) == static_cast<ssize_t>(size);
@@ -65,7 +68,7 @@ inline std::vector<Item> read_table(int file, uint64_t offset, uint64_t bytes) {
 
 inline const char* name_at(const std::vector<char>& names, uint32_t offset) {
     if (offset >= names.size()) return "";
-    return memchr(&names[offset], 0, names.size() - offset) ? &names[offset] : "";
+    return memchr(&names[offset], 0, std::min<uint64_t>(names.size() - offset, kLongestName)) ? &names[offset] : "";
 }
 
 // The name of a source file without folder and suffix, also where nvcc put it into the name of a file of its own.
@@ -105,9 +108,10 @@ inline bool is_library_s(const std::string& name) {
 }
 
 inline Owner owner_of(const std::string& symbol, const SourceFacts& sources) {
-    if (symbol == "main" || symbol.compare(0, 5, "main.") == 0) return Owner::main;
+    bool may_have_parts = sources.harness_functions.count("main") != 0;
+    if (symbol == "main" || (may_have_parts && symbol.compare(0, 5, "main.") == 0)) return Owner::main;
     if (is_library_s(symbol)) return Owner::library;
-    bool inside_main = symbol.compare(0, 8, "_ZZ4main") == 0;
+    bool inside_main = may_have_parts && symbol.compare(0, 8, "_ZZ4main") == 0;
     return inside_main || sources.harness_functions.count(source_name(symbol)) ? Owner::harness : Owner::unknown;
 }
 
@@ -123,9 +127,15 @@ inline void note_file(ElfFacts& facts, const std::string& name, const SourceFact
 }
 
 // `sources` is null for a library, of which only the ends matter.
-inline void note_symbol(ElfFacts& facts, const Elf64_Sym& symbol, const char* name, const SourceFacts* sources) {
-    if (ELF64_ST_TYPE(symbol.st_info) == STT_FILE && sources != nullptr) return note_file(facts, name, *sources);
-    if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF) return;
+inline void note_symbol(ElfFacts& facts, const Elf64_Sym& symbol, const std::vector<char>& names,
+                        const SourceFacts* sources) {
+    bool is_file = ELF64_ST_TYPE(symbol.st_info) == STT_FILE && sources != nullptr;
+    if (!is_file && (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF)) return;
+    const char* name = name_at(names, symbol.st_name);
+    facts.name_bytes += strlen(name) + 1;
+    facts.is_excessive = facts.name_bytes > kMostNameBytes || facts.functions.size() >= kMostFunctions;
+    if (facts.is_excessive) return;
+    if (is_file) return note_file(facts, name, *sources);
     note_end(facts, name, symbol.st_value);
     if (sources == nullptr) return;
     Range range{symbol.st_value, symbol.st_value + symbol.st_size};
@@ -140,8 +150,10 @@ inline void read_symbols(int file, const std::vector<Elf64_Shdr>& sections, cons
     if (table.sh_link >= sections.size()) return;
     const Elf64_Shdr& strings = sections[table.sh_link];
     std::vector<char> names = read_table<char>(file, strings.sh_offset, strings.sh_size);
-    for (const Elf64_Sym& symbol : read_table<Elf64_Sym>(file, table.sh_offset, table.sh_size))
-        note_symbol(facts, symbol, name_at(names, symbol.st_name), sources);
+    for (const Elf64_Sym& symbol : read_table<Elf64_Sym>(file, table.sh_offset, table.sh_size)) {
+        if (facts.is_excessive) return;
+        note_symbol(facts, symbol, names, sources);
+    }
 }
 
 inline ElfFacts read_elf(int file, const SourceFacts* sources) {
@@ -157,5 +169,7 @@ inline ElfFacts read_elf(int file, const SourceFacts* sources) {
         auto table = std::find_if(sections.begin(), sections.end(), [&](auto& section) { return section.sh_type == type; });
         if (table != sections.end()) read_symbols(file, sections, *table, facts, sources);
     }
+    std::sort(facts.functions.begin(), facts.functions.end(),
+              [](const Function& one, const Function& other) { return one.range.start < other.range.start; });
     return facts;
 }

@@ -68,6 +68,7 @@ inline void apply_order(Orders& orders, const std::string& key, const std::strin
     else if (key == "harness_file") orders.sources.harness_files.insert(value);
     else if (key == "solution_file") orders.sources.solution_files.insert(value);
     else if (key == "harness_function") orders.sources.harness_functions.insert(value);
+    else if (key == "is_mixed") orders.sources.is_mixed = number;
     else if (key == "env") orders.environment.push_back(value);
     else if (key == "wall_ms") orders.wall_ms = number;
     else if (key == "processor_ms") orders.processor_ms = number;

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <set>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -45,7 +46,7 @@ struct Process {
     uint64_t base = 0;
     uint64_t main_stack = 0;  // the stack pointer as `main` found it, and where `main` was to return to
     uint64_t return_to = 0;
-    ElfFacts facts;
+    std::shared_ptr<const ElfFacts> facts = std::make_shared<ElfFacts>();
     Breakpoint entry, back;
     std::vector<Breakpoint> ends;
 
@@ -83,6 +84,9 @@ static uint64_t entry_address_of(pid_t pid) {
 }
 
 constexpr uint64_t kLargestStack = 64 << 20, kLargestChain = 512 << 10;  // of a thread; of the calls that end a program
+constexpr int kMostNames = 64;  // that are looked at for one address
+constexpr uint64_t kLongestWrapper = 256;  // bytes of the library's functions that only make a system call
+constexpr uint64_t kLandingPad = 0xFFFFFFFFFA1E0FF3;  // endbr64, read as a signed distance
 
 static bool same_file(const char* one, const char* other) {
     struct stat a{}, b{};
@@ -228,10 +232,11 @@ class Witness::Watch {
         int file = open(link.c_str(), O_RDONLY | O_CLOEXEC);
         process.readable = file >= 0;
         if (file < 0) return;
-        process.facts = read_elf(file, &orders_.sources);
+        process.facts = std::make_shared<ElfFacts>(read_elf(file, &orders_.sources));
         close(file);
-        process.base = entry_address_of(pid) - process.facts.entry;
-        if (process.facts.main.start != 0) arm(pid, process.entry, process.base + process.facts.main.start);
+        process.readable = !process.facts->is_excessive;
+        process.base = entry_address_of(pid) - process.facts->entry;
+        if (process.facts->main.start != 0) arm(pid, process.entry, process.base + process.facts->main.start);
     }
 
     // True where the signal was the witness's own business and the contestant must not get it.
@@ -269,12 +274,12 @@ class Witness::Watch {
     void on_main_entry(pid_t task, Process& process, uint64_t stack) {
         process.main_stack = stack;
         process.return_to = word_at(task, stack);
-        arm(task, process.back, process.base + process.facts.entry + 1);
+        arm(task, process.back, process.base + process.facts->entry + 1);
         if (process.back.armed) write_word(task, stack, process.back.address);
         std::vector<End> ends = library_ends(task);
         process.is_static = ends.empty();
         if (process.is_static)
-            for (const End& own : process.facts.ends) ends.push_back({process.base + own.address, own.has_status});
+            for (const End& own : process.facts->ends) ends.push_back({process.base + own.address, own.has_status});
         for (const End& end : ends) {
             auto same = [&](const Breakpoint& point) { return point.address == end.address; };
             if (std::any_of(process.ends.begin(), process.ends.end(), same)) continue;
@@ -291,7 +296,7 @@ class Witness::Watch {
 
     void note_end(pid_t task, Process& process, const user_regs_struct& registers, bool has_status) {
         if (process.is_over) return;
-        bool by_harness = is_harness_s(task, process, registers.rsp);
+        bool by_harness = is_harness_s(task, process, registers.rsp, {registers.rip, registers.rip + 1});
         process.ended_well = by_harness && (!has_status || (registers.rdi & 0xFF) == 0);
         process.is_over = by_harness || has_status;  // a thread may end without the process
     }
@@ -303,26 +308,31 @@ class Witness::Watch {
         if (ptrace(PTRACE_GETREGS, task, 0, &registers) != 0) return;
         bool is_end = registers.orig_rax == SYS_exit_group;
         if (is_end && (registers.rdi & 0xFF) != 0) return;
-        bool by_harness = is_harness_s(task, process, registers.rsp);
+        Range callee = is_end ? Range{registers.rip - kLongestWrapper, registers.rip} : Range{};
+        bool by_harness = is_harness_s(task, process, registers.rsp, callee);
         (is_end ? process.ended_well : process.hands_over) = by_harness;
     }
 
     // Whether the call whose return address lies at `stack` was made by `main`, itself or through functions that only
     // the harness can have defined. Such a function's caller is found by its call, which names the function's start.
-    bool is_harness_s(pid_t task, const Process& process, uint64_t stack) const {
-        if (process.main_stack - stack > kLargestStack) return false;  // of another thread
-        const Function* callee = nullptr;
+    // `callee` holds the start of the library's function that was called; it is empty where that calls on.
+    bool is_harness_s(pid_t task, const Process& process, uint64_t stack, const Range& callee) {
+        if (orders_.sources.is_mixed || process.main_stack - stack > kLargestStack) return false;  // of another thread
+        const std::vector<Mapping> code = code_of(task);
+        const Function* function = nullptr;
         uint64_t end = std::min(process.main_stack, stack + kLargestChain);
         for (uint64_t at = stack; at < end; at += sizeof(uint64_t)) {
             uint64_t address = word_at(task, at);
             const Function* caller = function_with(process, address - process.base);
+            if (caller == nullptr && function == nullptr && is_contestant_code(code, address)) return false;
             if (caller == nullptr) continue;
-            uint64_t target = call_target(task, address) - process.base;
-            const Function* called = function_at(process, target);
-            if (callee != nullptr && (called == nullptr || called->name != callee->name)) continue;
+            uint64_t target = call_target(task, address);
+            const Function* called = function_at(process, target - process.base);
+            if (function != nullptr && (called == nullptr || called->name != function->name)) continue;
             if (called != nullptr && may_be_the_solution_s(process, *called)) return false;  // it jumped on
+            if (called == nullptr && !is_the_library_s(code, through_stub(task, address, target), callee)) return false;
             if (caller->owner != Owner::harness) return caller->owner == Owner::main;
-            callee = caller;
+            function = caller;
         }
         return false;
     }
@@ -331,30 +341,83 @@ class Witness::Watch {
         return function.owner == Owner::unknown || (function.owner == Owner::library && !process.is_static);
     }
 
+    struct Mapping {
+        Range range;
+        bool belongs_to_contestant;
+    };
+
+    std::vector<Mapping> code_of(pid_t task) const {
+        std::vector<Mapping> code;
+        std::string maps = read_small_file(proc_path(task, "maps"));
+        for (size_t at = 0, next; at < maps.size(); at = next + 1) {
+            next = std::min(maps.find('\n', at), maps.size());
+            std::string line = maps.substr(at, next - at);
+            size_t dash = line.find('-'), space = line.find(' '), path = line.find('/');
+            if (dash > space || space == std::string::npos || line.compare(space, 5, " r-xp") != 0) continue;
+            Range range{strtoul(line.c_str(), nullptr, 16), strtoul(line.c_str() + dash + 1, nullptr, 16)};
+            code.push_back({range, path == std::string::npos || belongs_to_contestant(line.substr(path))});
+        }
+        return code;
+    }
+
+    static const Mapping* mapping_with(const std::vector<Mapping>& code, uint64_t address) {
+        auto is_before = [](uint64_t place, const Mapping& one) { return place < one.range.start; };  // the kernel sorts
+        auto after = std::upper_bound(code.begin(), code.end(), address, is_before);
+        return after == code.begin() || address >= (after - 1)->range.end ? nullptr : &*(after - 1);
+    }
+
+    static bool is_contestant_code(const std::vector<Mapping>& code, uint64_t address) {
+        const Mapping* mapping = mapping_with(code, address);
+        return mapping != nullptr && mapping->belongs_to_contestant;
+    }
+
+    static bool is_the_library_s(const std::vector<Mapping>& code, uint64_t address, const Range& callee) {
+        const Mapping* mapping = mapping_with(code, address);
+        if (mapping == nullptr || mapping->belongs_to_contestant) return false;
+        return callee.end == 0 || (address >= callee.start && address < callee.end);
+    }
+
     static const Function* function_with(const Process& process, uint64_t address) {
-        return function_that(process, [&](const Function& one) { return inside(one.range, address); });
+        return function_that(process, address, [&](const Function& one) { return inside(one.range, address); });
     }
 
     static const Function* function_at(const Process& process, uint64_t address) {
-        return function_that(process, [&](const Function& one) { return one.range.start == address; });
+        return function_that(process, address, [&](const Function& one) { return one.range.start == address; });
     }
 
-    // Of several names of one function, one that is nobody's counts: the solution may add names.
+    // Of several names of one function, one that is nobody's counts: the solution may add names. It harms only itself
+    // by so many that the function is not found.
     template <typename Test>
-    static const Function* function_that(const Process& process, Test test) {
+    static const Function* function_that(const Process& process, uint64_t address, Test test) {
+        const std::vector<Function>& all = process.facts->functions;
+        auto is_before = [](uint64_t place, const Function& one) { return place < one.range.start; };
+        auto one = std::upper_bound(all.begin(), all.end(), address, is_before);
         const Function* found = nullptr;
-        for (const Function& one : process.facts.functions)
-            if (test(one) && (found == nullptr || one.owner == Owner::unknown)) found = &one;
+        for (int count = 0; count < kMostNames && one != all.begin(); ++count)
+            if (test(*--one) && (found == nullptr || one->owner == Owner::unknown)) found = &*one;
         return found;
     }
 
     // Where the direct call goes that returns to `address`; 0 for another call.
     static uint64_t call_target(pid_t task, uint64_t address) {
-        if (byte_at(task, address - 5) != 0xE8) return 0;
+        return byte_at(task, address - 5) == 0xE8 ? address + distance_at(task, address - 4) : 0;
+    }
+
+    // Where the call that returns to `address` arrives: by way of the linker's stub at `target`, or of its table.
+    static uint64_t through_stub(pid_t task, uint64_t address, uint64_t target) {
+        uint64_t jump = target;
+        if (target == 0) jump = address - 6;
+        else if (distance_at(task, target) == kLandingPad) jump += 4;
+        if (target != 0 && byte_at(task, jump) == 0xF2) ++jump;
+        if (byte_at(task, jump) != 0xFF || byte_at(task, jump + 1) != (target == 0 ? 0x15 : 0x25)) return 0;
+        return word_at(task, jump + 6 + distance_at(task, jump + 2));
+    }
+
+    static uint64_t distance_at(pid_t task, uint64_t address) {
         uint32_t distance = 0;
         for (uint64_t part = 0; part < 4; ++part)
-            distance |= static_cast<uint32_t>(byte_at(task, address - 4 + part)) << (8 * part);
-        return address + static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(distance)));
+            distance |= static_cast<uint32_t>(byte_at(task, address + part)) << (8 * part);
+        return static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(distance)));
     }
 #else
     bool on_trap(pid_t, Process&) { return false; }
@@ -425,7 +488,7 @@ class Witness::Watch {
 
     // A program with a `main` of the solution's and without any code of the harness's judges nothing.
     static bool is_contestants(const Process& process) {
-        return process.image == Image::own && process.facts.has_solution_file && !process.facts.has_harness_file;
+        return process.image == Image::own && process.facts->has_solution_file && !process.facts->has_harness_file;
     }
 
     void judge(const Process& process) {
@@ -433,7 +496,7 @@ class Witness::Watch {
         if (process.replaced) return contradict(process, "was replaced by another program before its end");
         if (process.image == Image::system) return;
         if (!process.readable) return contradict(process, "hid its program from the witness");
-        if (process.image == Image::own && process.facts.main.start == 0) {
+        if (process.image == Image::own && process.facts->main.start == 0) {
             unknown_ = process.name + " names no main function to watch";
         } else if (!process.ended_well && is_contestants(process)) {
             unknown_ = process.name + " is the solution's own program";
