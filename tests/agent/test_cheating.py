@@ -401,7 +401,8 @@ EXPECTED = "42\n"
         ("print(41)", Verdict.TEST_FAILED),
         ("print(41, file=open('test/expected', 'w'))\nprint(41)", Verdict.TEST_FAILED),
         (
-            "import os\nos.rename('test', 'x'); os.mkdir('test')\nprint(41, file=open('test/expected', 'w'))\nprint(41)",
+            "import os\nos.rename('test', 'x'); os.mkdir('test')\n"
+            "print(41, file=open('test/expected', 'w'))\nprint(41)",
             Verdict.TEST_FAILED,
         ),
     ],
