@@ -391,6 +391,27 @@ def test_honest_code_does_not_hide_the_end_of_the_harness(machine: Machine, call
     assert (report.verdict, report.witness) == (Verdict.PASSED, Witness.SEEN)
 
 
+@pytest.mark.parametrize("has_reference", [True, False])
+def test_an_end_that_may_be_anybody_s_is_a_question_for_a_person(machine: Machine, has_reference: bool) -> None:
+    main = MAIN.replace('#include "answer.h"', '#include <cstdlib>\n#include "solution.h"')
+    main = main.replace("return got == 42 ? 0 : 1;", "std::exit(got == 42 ? 0 : 1);")
+    problem = compiled(
+        build_command="g++ -I . -o test.out test/main.cpp",
+        tests={"test/main.cpp": main},
+        baseline={"solution.h": "inline int answer() { return 42; }\n"} if has_reference else None,
+        benchmark_command=None,
+    )
+    checks = "#include <cstdlib>\ninline void check(int code) { if (code) std::exit(code); }\n"
+    honest = machine.judge(problem, {"solution.h": checks + "inline int answer() { check(0); return 42; }\n"}).report
+    cheat = machine.judge(problem, {"solution.h": checks + "inline int answer() { std::exit(0); }\n"}).report
+    for report in (honest, cheat):
+        flags = [(flag.code, flag.scope) for flag in report.flags]
+        if has_reference:
+            assert (report.verdict, flags) == (Verdict.PASSED, [("unclear_end", FlagScope.VERDICT)])
+        else:
+            assert (report.verdict, flags) == (Verdict.TEST_FAILED, [])
+
+
 EXPECTED = "42\n"
 
 

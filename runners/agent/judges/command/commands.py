@@ -10,7 +10,6 @@ from runners.agent.ground.errors import Cancelled
 from runners.agent.ground.events import CommandRan, Progress
 from runners.agent.job import artefact
 from runners.agent.job.environment import NodeEnvironment
-from runners.agent.judges.command.harness_code import source_facts
 from runners.agent.judges.command.subject import Subject
 from runners.agent.sandbox.policy import Command, Limits, Outcome
 from runners.agent.sandbox.watch import workspace_within
@@ -48,7 +47,7 @@ def run_command(
         gpu_uuids=seat.gpu_uuids,
         trace=True,
         harness=subject.problem.podium.harness,
-        sources=source_facts(subject.problem, subject.files),
+        sources=subject.sources,
         slot=seat.slot,
         cancelled=progress.cancelled,
     )

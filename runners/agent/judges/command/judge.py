@@ -17,11 +17,16 @@ from runners.agent.judges.judgement import Assignment, Finding, Judgement, Step
 from runners.agent.judges.texts import MISSING_TEXT, STRICT_FAILURE, graded_text, how_it_ended
 from runners.agent.profilers import Timer, timer_for
 from runners.agent.sandbox.policy import Outcome
-from runners.wire.protocol import BUILDING, Stage, TimingPolicy, Verdict, Witness
+from runners.wire.protocol import BUILDING, FlagScope, Stage, TimingPolicy, Verdict, Witness
 
 TESTING, BENCHMARKING = "testing", "benchmarking"
 """This judge's stages after `building`, as heartbeats name them."""
 NEVER_ENDED = "The program ended with status 0, but the test harness was never seen to reach its end."
+UNCLEAR_END = Finding(
+    "unclear_end",
+    "The program ended by a call that may be the harness's or the solution's: both are compiled together.",
+    FlagScope.VERDICT,
+)
 LEFT_EARLY = Finding("left_early", "The benchmark's harness was never seen to reach its end.")
 
 
@@ -93,6 +98,9 @@ class CommandJudge:
         if not subject.is_trial:
             self._references.learn(subject, product, outcome)
         found.witness = self._references.judge(subject, outcome.witness, progress)
+        if found.witness is Witness.CONTRADICTED and self._references.may_accuse_wrongly(subject, progress):
+            found.witness = Witness.UNAVAILABLE
+            found.findings.append(UNCLEAR_END)
         if found.witness is Witness.CONTRADICTED:
             found.ended(Verdict.TEST_FAILED, f"{NEVER_ENDED} {outcome.witness_detail}".strip())
         return found.verdict is Verdict.PASSED

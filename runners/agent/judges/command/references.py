@@ -97,6 +97,17 @@ class References:
             return Witness.UNAVAILABLE
         return witness
 
+    def may_accuse_wrongly(self, subject: Subject, progress: Progress) -> bool:
+        """Whether a contradiction may come from the harness itself, which ends by a call that could be the solution's.
+
+        Then the reference is contradicted as well if only the return of `main` counts as the end. Raises as `prepare`.
+        """
+        reference = subject.reference
+        if reference is None or not subject.sources.is_mixed:
+            return False
+        strictly = self.prepare(replace(reference, only_main_ends=True), progress)
+        return strictly.passed and strictly.witness is Witness.CONTRADICTED
+
 
 def missing_names(subject: Subject) -> list[str]:
     """The source references that the subject's files lack."""

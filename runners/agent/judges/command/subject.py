@@ -9,8 +9,10 @@ from problems.spec.solution import FileSolution, SourceFile
 from runners.agent.devices.lanes import ANYWHERE, Place
 from runners.agent.job.nvcc import AS_WRITTEN, BuildPolicy
 from runners.agent.job.workspace import normal_path
+from runners.agent.judges.command.harness_code import source_facts
 from runners.agent.judges.judgement import Assignment
 from runners.agent.judges.solutions import files_of
+from runners.agent.sandbox.policy import SourceFacts
 from runners.wire.protocol import ResourceLimits
 
 
@@ -30,6 +32,8 @@ class Subject:
     """Whether only the visible tests run."""
     is_rerun: bool = False
     """Whether no kept failure is used."""
+    only_main_ends: bool = False
+    """Whether no call ends the harness for the witness: its `main` must return."""
     trusted: bool = False
     """Whether the files are the problem's own reference. Only its builds may write to shared caches."""
 
@@ -72,6 +76,12 @@ class Subject:
         return frozenset(normal_path(file.path) for file in self.problem.test_files)
 
     @property
+    def sources(self) -> SourceFacts:
+        """The facts by which the witness tells the harness's code from the solution's."""
+        facts = source_facts(self.problem, self.files)
+        return replace(facts, is_mixed=True) if self.only_main_ends else facts
+
+    @property
     def reference(self) -> "Subject | None":
         """The same subject with the problem's own reference solution."""
         baseline = self.problem.baseline_solution
@@ -84,7 +94,8 @@ class Subject:
     @property
     def shared_key(self) -> tuple[object, ...]:
         """Two subjects with equal keys share one built and tested reference."""
-        return self.problem_sha256, self.build_only, self.image, self.build_policy, self.limits.model_dump_json()
+        settings = self.build_policy, self.limits.model_dump_json(), self.only_main_ends
+        return self.problem_sha256, self.build_only, self.image, *settings
 
     def withholding(self, paths: Sequence[str]) -> "Subject":
         """The same subject with more files withheld from runs."""
