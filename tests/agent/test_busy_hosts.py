@@ -112,6 +112,7 @@ def test_a_disturbed_baseline_is_not_shared(judge: Any, shared: SharedSandbox) -
     assert codes(judge()) == []
 
 
+@pytest.mark.rest
 def test_ranked_blocks_are_repeated_and_one_disturbed_run_of_six_decides_nothing(
     judge: Any, shared: SharedSandbox
 ) -> None:

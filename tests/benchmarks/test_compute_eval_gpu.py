@@ -162,6 +162,7 @@ def test_other_settings_need_another_folder(bench: Bench, capsys: pytest.Capture
     assert "holds runs with other settings" in capsys.readouterr().err
 
 
+@pytest.mark.rest
 def test_a_run_that_the_limit_cuts_off_goes_on_with_what_it_has(
     bench: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -258,6 +259,7 @@ def test_it_can_be_interrupted(checkout: Path, tmp_path: Path) -> None:
     assert json.loads((tmp_path / "out" / "runs.json").read_text())["runs"] == []
 
 
+@pytest.mark.rest
 @requires("bubblewrap")
 @pytest.mark.skipif("events" not in inspect.signature(evaluate).parameters, reason="needs podium evaluate --events")
 def test_without_a_gpu_podium_is_run_and_nothing_is_judged(checkout: Path, tmp_path: Path) -> None:

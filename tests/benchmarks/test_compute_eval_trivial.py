@@ -21,6 +21,7 @@ GRADES_RIGHT = """
 """
 
 
+@pytest.mark.rest
 @requires("bubblewrap")
 def test_it_prints_both_ratios_and_the_verdicts_agree(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -10,6 +10,7 @@ from tests.evaluate.packs_on_disk import evaluate, rows_of, write_problems, writ
 from tests.packs import problem, solution
 
 
+@pytest.mark.rest
 def test_all_is_built_while_the_first_sample_runs(folder: Path) -> None:
     timed = {"build_command": "date +%s.%N > built", "test_command": "cat built; sleep 1; date +%s.%N"}
     problems = write_problems(folder, [problem(f"a/{n}", **timed) for n in range(6)])
