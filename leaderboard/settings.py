@@ -193,7 +193,7 @@ if SIGNUP == "domain" and not (SIGNUP_DOMAINS and MAIL_URL):
 
 
 def _mail() -> dict[str, Any]:
-    """Arguments of Django's mail connection. smtp:// begins in clear and turns to TLS, but for this machine's own."""
+    """Arguments of Django's mail connection. `smtp://` uses STARTTLS, except to a server on this machine."""
     url, shapes = urlsplit(MAIL_URL), "PODIUM_MAIL_URL must be smtp://user:password@host:587 or smtps://…."
     try:
         port = url.port

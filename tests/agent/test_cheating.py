@@ -178,7 +178,7 @@ def timed(**changes: object) -> CommandProblem:
 
 
 def codes(machine: Machine, problem: CommandProblem, code: str) -> list[str]:
-    """The flags of a pass, but for the one that says that this machine was busy."""
+    """The flags of a pass, without `busy_host`, which depends on this machine's other work."""
     report = machine.judge(problem, {"solution.cpp": code}).report
     assert report.verdict is Verdict.PASSED
     return [flag.code for flag in report.flags if flag.code != "busy_host"]

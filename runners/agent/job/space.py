@@ -7,7 +7,8 @@ from pathlib import Path
 from threading import Event, Thread
 
 from runners.agent.ground.errors import DiskFull
-from runners.agent.sandbox.policy import Outcome
+from runners.agent.sandbox.policy import Command, Outcome
+from runners.agent.sandbox.watch import workspace_within
 
 FLOOR_BYTES = 1 << 30
 """A node with less free space than this takes no work: one file of the default maximum size must fit."""
@@ -88,9 +89,12 @@ class SpaceWatch:
         self._thread.join()
         self._look()
 
-    def check(self, outcome: Outcome) -> None:
-        """Raise DiskFull if the command failed and the disks were short at any time since it began."""
-        if not outcome.succeeded:
+    def check(self, command: Command, outcome: Outcome) -> None:
+        """Raise DiskFull if the command failed and the disks were short at any time since it began.
+
+        A command that left more in its workspace than it may is itself the reason why it failed.
+        """
+        if not outcome.succeeded and workspace_within(command.workspace, command.limits.workspace_bytes):
             _fail_if(self._shortage)
 
     def _look_until_ended(self) -> None:

@@ -104,7 +104,8 @@ def _make(environment: NodeEnvironment, subject: Subject, progress: Progress, ke
             product = artefact.collect(workspace, subject.inputs, limit_bytes) if outcome.succeeded else EMPTY
         except ProductTooLarge as error:
             return _build_of(outcome, key, bounds, EMPTY, complaint=str(error))
-        environment.space.check()  # a build may end well although a file could not be written
+        if outcome.succeeded:
+            environment.space.check()  # a build may end well although a file could not be written
     return _build_of(outcome, key, bounds, product)
 
 

@@ -12,7 +12,6 @@ from runners.agent.job import artefact
 from runners.agent.job.environment import NodeEnvironment
 from runners.agent.judges.command.subject import Subject
 from runners.agent.sandbox.policy import Command, Limits, Outcome
-from runners.agent.sandbox.watch import workspace_within
 from runners.wire.protocol import ResourceLimits
 
 SOLUTION_FILES = "PODIUM_SOLUTION_FILES"
@@ -62,16 +61,14 @@ def laid_out(environment: NodeEnvironment, subject: Subject, product: bytes) -> 
 
 
 def run(environment: NodeEnvironment, command: Command) -> Outcome:
-    """Run a command to its end. Raises Cancelled if it is stopped, SandboxFault, and DiskFull for a failure on a full
-    disk. A command that left more in its workspace than it may is itself the reason why it failed."""
+    """Run a command to its end. Raises Cancelled if it is stopped, SandboxFault, and DiskFull as `SpaceWatch.check`."""
     if command.cancelled.is_set():
         raise Cancelled
     with environment.space.watched() as space:
         outcome = environment.sandbox.run(command)
     if outcome.cancelled:
         raise Cancelled
-    if outcome.succeeded or workspace_within(command.workspace, command.limits.workspace_bytes):
-        space.check(outcome)
+    space.check(command, outcome)
     return outcome
 
 

@@ -95,5 +95,5 @@ def run_at_gate(
         outcome = replace(outcome, cancelled=False, timed_out=True)
     if outcome.cancelled:
         raise Cancelled
-    space.check(outcome)
+    space.check(command, outcome)
     return GatedRun(outcome, gate.record, gate.waited_seconds * 1e3, gate.windows_seconds * 1e3)
