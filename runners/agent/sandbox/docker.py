@@ -100,15 +100,19 @@ class DockerSandbox(Sandbox):
         self._usable_gpus: set[tuple[str, ...]] = set()
         sweep(self._client)
 
-    def start(self, command: Command, channel: socket.socket | None = None) -> Running:
+    def start(
+        self, command: Command, channel: socket.socket | None = None, brake: socket.socket | None = None
+    ) -> Running:
         """See `policy.Sandbox`. A channel needs an engine on this machine; with another `wait` raises SandboxFault."""
-        return Running(partial(self._run, command, channel), channel)
+        return Running(partial(self._run, command, channel, brake), channel, brake)
 
-    def _run(self, command: Command, channel: socket.socket | None, stopped: Event) -> Outcome:
+    def _run(
+        self, command: Command, channel: socket.socket | None, brake: socket.socket | None, stopped: Event
+    ) -> Outcome:
         identity = identity_for(command)
         client = connect(self._client.api_version)
         try:
-            with door_to(channel, identity) as door:
+            with door_to(channel, brake, identity) as door:
                 container = self._create(client, command, identity, door)
                 return self._attend(client, container, command, door, stopped)
         except (DockerException, OSError) as error:

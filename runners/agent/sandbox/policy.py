@@ -127,9 +127,9 @@ class Running:
     that started it. If this process dies, the command is killed.
     """
 
-    def __init__(self, attend: Callable[[Event], Outcome], channel: socket | None) -> None:
+    def __init__(self, attend: Callable[[Event], Outcome], *sockets: socket | None) -> None:
         """`attend` starts the command. It returns when the command has ended; it ends it if the event is set."""
-        self._channel = channel
+        self._sockets = [one for one in sockets if one is not None]
         self._stopped = Event()
         self._outcome: Future[Outcome] = Future()
         Thread(target=self._attend, args=(attend,), name="sandbox", daemon=True).start()
@@ -140,8 +140,8 @@ class Running:
         except BaseException as error:  # noqa: BLE001 - `wait` raises it
             self._outcome.set_exception(error)
         finally:
-            if self._channel is not None:  # still open if the sandbox did not come up
-                self._channel.close()
+            for one in self._sockets:  # still open if the sandbox did not come up
+                one.close()
 
     def stop(self) -> None:
         """Have all processes of the command killed. Returns at once; the outcome will be `cancelled`."""
@@ -170,12 +170,14 @@ class Sandbox(Protocol):
     memory_limit_why: str
     """The reason why this machine has no better bound; empty if it has the best one."""
 
-    def start(self, command: Command, channel: socket | None = None) -> Running:
+    def start(self, command: Command, channel: socket | None = None, brake: socket | None = None) -> Running:
         """Start the command and return at once. `Running.wait` raises SandboxFault if the sandbox does not come up.
 
         The command inherits `channel`, one end of a connected unix socket, as the descriptor that its environment
         names in PODIUM_CHANNEL_FD. A timeout set on the socket here would make it non-blocking for the command too.
-        The sandbox closes it on this side, so that the other end sees when the command has ended.
+        Over `brake` the holder of the other end stops and continues the command (sandbox/native/brake.h); the
+        supervisor alone has it, and it needs a channel beside it. The sandbox closes both on this side, so that the
+        other ends see when the command has ended.
         """
         ...
 

@@ -84,8 +84,10 @@ class Orders:
     """Its name in that folder."""
     channel: int | None = None
     """Descriptor of the command's channel, if the supervisor inherits it."""
+    brake: int | None = None
+    """Likewise of the supervisor's end of the brake."""
     door: str = ""
-    """Path in the sandbox of the socket where the supervisor fetches the channel; empty if it inherits it."""
+    """Path in the sandbox of the socket where the supervisor fetches both; empty if it inherits them."""
     inherit_environment: bool = False
     own_network: bool = True
     """Whether the sandbox has a network namespace of its own, so that the command may use the loopback device."""
@@ -114,6 +116,7 @@ class Orders:
             ("processes", str(self.processes)),
             ("niceness", str(self.command.niceness)),
             ("channel", str(-1 if self.channel is None else self.channel)),
+            ("brake", str(-1 if self.brake is None else self.brake)),
             ("door", self.door),
             ("inherit_environment", str(int(self.inherit_environment))),
             ("own_network", str(int(self.own_network))),

@@ -7,8 +7,9 @@ from runners.agent.devices.gate import Watched
 from runners.agent.devices.lanes import Seat
 from runners.agent.devices.record import DeviceRecord
 from runners.agent.ground.events import Progress
+from runners.agent.job.commands import run, told
 from runners.agent.job.environment import NodeEnvironment
-from runners.agent.judges.command.commands import laid_out, run, run_command, told
+from runners.agent.judges.command.commands import laid_out, run_command
 from runners.agent.judges.command.host import HostRecord, host_during
 from runners.agent.judges.command.subject import Subject
 from runners.agent.judges.command.turns import GatedRun, Unobserved, attached, notes_of_a_run, run_at_gate
@@ -58,7 +59,7 @@ def benchmark(
     UnusableProblem."""
     problem, limit_seconds = subject.problem, subject.problem.effective_benchmark_timeout_seconds * timer.patience
     with (
-        told(progress, "benchmark", subject),
+        told(progress, "benchmark", subject.problem.task_id, is_reference=subject.trusted),
         laid_out(environment, subject, product) as workspace,
         notes_of_a_run(environment) as notes,
     ):
