@@ -147,6 +147,11 @@ class Running:
         """Have all processes of the command killed. Returns at once; the outcome will be `cancelled`."""
         self._stopped.set()
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether no process of the command is left."""
+        return self._outcome.done()
+
     def wait(self) -> Outcome:
         """Wait until no process of the command is left.
 

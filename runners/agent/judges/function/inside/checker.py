@@ -13,11 +13,12 @@ import time
 import traceback
 from typing import Any
 
-from inside.loaded import DefinitionError, load
+from inside.errors import DefinitionError
+from inside.loaded import load
 
 from .arrays import arrays_of
 from .clock import Clock
-from .match import Ended, Match, Plan
+from .match import DeviceFault, Ended, Match, Plan
 
 MOST_BYTES = 1 << 16
 
@@ -70,6 +71,9 @@ class Checker:
         except Ended as end:
             loaded = time.monotonic()
             ended = {"how": end.how, "words": end.words}
+        except DeviceFault as fault:
+            self.say({"op": "fault", "words": str(fault)})
+            raise SystemExit(5) from fault
         self.say({"op": "end", **ended, "load_ms": (loaded - began) * 1e3, "ms": (time.monotonic() - began) * 1e3})
 
     def _sample(self, order: dict[str, Any], match: Match) -> None:

@@ -1,7 +1,7 @@
 """The contestant's process for solutions in Python: maps the arrays, calls `solution` at each "go" and answers.
 
-Started as `python3 -m judge.contestant SOLUTION DTYPE…` with the data types of the parameters in call order. The process
-knows neither seeds nor expected values, and nothing that it returns or prints is believed.
+Started as `python3 -m judge.contestant SOLUTION DTYPE…` with the data types of the parameters in call order. The
+process knows neither seeds nor expected values, and nothing that it returns or prints is believed.
 """
 
 import importlib.util

@@ -6,7 +6,7 @@ arrays' memory travels beside it as descriptors, in the same order.
 
 import struct
 from collections.abc import Sequence
-from typing import NamedTuple, Union
+from typing import NamedTuple
 
 HEAD = struct.Struct("<4sBBBxQ")
 """Magic, type, number of arguments, device, index of the call."""
