@@ -99,7 +99,10 @@ class Manifest(_Strict):
         return self
 
     def _check_names(self) -> None:
-        for names, what in (([one.name for one in self.parameters], "parameter"), ([c.name for c in self.cases], "case")):
+        for names, what in (
+            ([one.name for one in self.parameters], "parameter"),
+            ([c.name for c in self.cases], "case"),
+        ):
             twice = next((name for name in names if names.count(name) > 1), None)
             if twice is not None:
                 raise ValueError(f"names the {what} `{twice}` twice")
@@ -124,5 +127,11 @@ class Manifest(_Strict):
         return tuple(self._timed(case) for case in self.cases if case.ranks is not False)
 
     def _timed(self, case: ManifestCase) -> Case:
-        work = {"name": case.name, "size": case.size, "flops": case.flops, "bytes": case.bytes}
-        return Case(**work, dtype=self.dtype, fastest_dtype=self.fastest_dtype)  # type: ignore[arg-type]
+        return Case(
+            name=case.name,
+            size=case.size,
+            flops=case.flops,
+            bytes=case.bytes,
+            dtype=self.dtype,
+            fastest_dtype=self.fastest_dtype,
+        )

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from problems.spec.function.manifest import Manifest, Parameter
-from problems.spec.function.signature import FILE_NAMES, Device, Language, c_parameter, c_signature, python_signature
+from problems.spec.function.signature import FILE_NAMES, Language, c_parameter, c_signature, python_signature
 from problems.spec.solution import SourceFile
 
 _CUDA_HEADERS = {
@@ -15,12 +15,12 @@ _CUDA_HEADERS = {
 _BLOCK = 256
 
 
-def starter(manifest: Manifest, language: Language, device: Device) -> SourceFile:
+def starter(manifest: Manifest, language: Language) -> SourceFile:
     """The file that a contestant begins with."""
-    return SourceFile(path=FILE_NAMES[language], content=_WRITERS[language](manifest, device))
+    return SourceFile(path=FILE_NAMES[language], content=_WRITERS[language](manifest))
 
 
-def _cuda(manifest: Manifest, device: Device) -> str:
+def _cuda(manifest: Manifest) -> str:
     includes = sorted({_CUDA_HEADERS[one.dtype] for one in manifest.parameters if one.dtype in _CUDA_HEADERS})
     inner = ", ".join(c_parameter(one, for_cuda=True) for one in manifest.parameters)
     names = ", ".join(one.name for one in manifest.parameters)
@@ -41,7 +41,7 @@ def _cuda(manifest: Manifest, device: Device) -> str:
     )
 
 
-def _cpp(manifest: Manifest, device: Device) -> str:
+def _cpp(manifest: Manifest) -> str:
     return (
         "#include <cstddef>\n#include <cstdint>\n\n"
         + _shapes(manifest, "//")
@@ -54,7 +54,7 @@ def _cpp(manifest: Manifest, device: Device) -> str:
     )
 
 
-def _triton(manifest: Manifest, device: Device) -> str:
+def _triton(manifest: Manifest) -> str:
     output = manifest.outputs[0].name
     arrays = [one.name for one in manifest.parameters if one.kind == "array"]
     pointers = ", ".join(f"{name}_pointer" for name in arrays)
@@ -64,28 +64,27 @@ def _triton(manifest: Manifest, device: Device) -> str:
         + "    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)\n"
         + f"    # Load what {output}[at] needs, then tl.store({output}_pointer + at, value, mask=at < n).\n\n\n"
         + _shapes(manifest, "#")
-        + "# Arguments are torch tensors on the GPU, and numbers. Write into the outputs; a returned value is ignored.\n"
+        + "# Arguments are torch tensors on the GPU, and numbers. Write into the outputs; return values are ignored.\n"
         + f"{python_signature(manifest.parameters)}:\n"
         + f"    n = {output}.numel()\n"
         + f"    kernel[(triton.cdiv(n, {_BLOCK}),)]({', '.join(arrays)}, n, BLOCK={_BLOCK})\n"
     )
 
 
-def _python(manifest: Manifest, device: Device) -> str:
+def _python(manifest: Manifest) -> str:
     library = "torch" if manifest.arrays == "torch" else "numpy"
     imported = "import torch" if library == "torch" else "import numpy as np"
     zeros = "torch.zeros_like" if library == "torch" else "np.zeros_like"
-    place = " on the GPU" if device == "gpu" else ""
     filled = "".join(f"    {one.name}[...] = {zeros}({one.name})\n" for one in manifest.outputs)
     return (
         f"{imported}\n\n\n"
         + _shapes(manifest, "#")
-        + f"# Arrays are {library} arrays{place}. Write into the outputs in place; a returned value is ignored.\n"
+        + f"# Arrays are {library} arrays. Write into the outputs in place; a returned value is ignored.\n"
         + f"{python_signature(manifest.parameters)}:\n{filled}"
     )
 
 
-_WRITERS: Mapping[Language, Callable[[Manifest, Device], str]] = {
+_WRITERS: Mapping[Language, Callable[[Manifest], str]] = {
     "cuda": _cuda,
     "cpp": _cpp,
     "triton": _triton,
@@ -98,7 +97,7 @@ def _shapes(manifest: Manifest, comment: str) -> str:
     if not manifest.cases:
         return ""
     first = manifest.cases[0]
-    lines = [f"{comment} In case \"{' '.join(first.name.split())}\":"]
+    lines = [f'{comment} In case "{" ".join(first.name.split())}":']
     for one in manifest.parameters:
         lines.append(f"{comment}   {one.name}: {_described(one, manifest)}")
     return "\n".join(lines) + "\n"
