@@ -23,6 +23,8 @@ class Library(Protocol):
     """What the forms need of an array library."""
 
     name: str
+    block: int
+    """Number of elements to compare at a time."""
 
     def dtype(self, name: str) -> Any:
         """The library's data type; None if it has none of that name."""
@@ -70,6 +72,7 @@ class NumpyArrays:
     """numpy."""
 
     name = "numpy"
+    block = 1 << 15  # what a comparison of these makes stays in a core's cache
 
     def __init__(self) -> None:
         self._np: Any = importlib.import_module("numpy")

@@ -15,6 +15,7 @@ class TorchArrays:
     """torch on a CPU or a GPU."""
 
     name = "torch"
+    block = 1 << 24
 
     def __init__(self, device: str) -> None:
         self._torch: Any = importlib.import_module("torch")

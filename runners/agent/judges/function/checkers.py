@@ -47,7 +47,7 @@ class Checker:
     facts: dict[str, Any]
     """The manifest's facts as the class gives them here."""
     calibrated: set[str] = field(default_factory=set)
-    """Kinds of stubs whose empty calls it has timed."""
+    """Kinds of stubs whose calls it has calibrated."""
     n_samples: int = 0
 
     def order(self, order: Mapping[str, Any], channel: socket.socket, brake: socket.socket) -> None:

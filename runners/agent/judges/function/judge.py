@@ -112,8 +112,8 @@ class FunctionJudge:
         reference = entry.subject.reference if is_compared else None
         beside = self._own_entry(reference, progress) if reference else None
         subjects = [one.subject for one in (entry, beside) if one is not None]
-        empty = {one.stub: self._own_entry(one.empty, progress) for one in subjects}
-        return _Entrants(entry, beside, empty)
+        filling = {one.stub: self._own_entry(one.filling, progress) for one in subjects}
+        return _Entrants(entry, beside, filling)
 
     def _own_entry(self, subject: Subject, progress: Progress) -> Entry:
         """A contestant of the problem's own or the judge's own. Raises UnusableProblem if it cannot be built."""
@@ -122,21 +122,21 @@ class FunctionJudge:
             return Entry(subject)
         built = build(self._environment, order, progress.without_output)
         if not built.succeeded:
-            which = "empty" if subject.is_empty else "reference"
+            which = "filling" if subject.is_filling else "reference"
             raise UnusableProblem(f"the {which} solution cannot be built here: {built.stderr[-1000:]}")
         return Entry(subject, built.product)
 
     @contextmanager
     def _match(self, entrants: "_Entrants", progress: Progress) -> Iterator["_Match"]:
-        """The device alone, with this problem's checker. It has timed empty calls of all kinds of processes."""
+        """The device alone, with this problem's checker. It has calibrated calls of all kinds of processes."""
         subject = entrants.candidate.subject
         with (
             self._environment.lanes.benchmark(subject.place) as seat,
             self._checkers.at(seat, subject, progress) as checker,
         ):
             match = _Match(self._environment, checker, seat)
-            for stub, empty in entrants.empty.items():
-                match.calibrate(stub, empty, progress)
+            for stub, filling in entrants.filling.items():
+                match.calibrate(stub, filling, progress)
             yield match
 
     def _baseline(self, match: "_Match", reference: Entry, progress: Progress) -> _Shared:
@@ -161,8 +161,8 @@ class _Entrants:
 
     candidate: Entry
     reference: Entry | None
-    empty: dict[str, Entry]
-    """The solution that does nothing, by kind of process."""
+    filling: dict[str, Entry]
+    """The solution that only fills its outputs, by kind of process."""
 
 
 @dataclass(frozen=True)
@@ -173,14 +173,16 @@ class _Match:
     checker: Checker
     seat: Seat
 
-    def calibrate(self, stub: str, empty: Entry, progress: Progress) -> None:
-        """Have the checker time empty calls, once for each kind of process. Raises SandboxFault if they fail."""
+    def calibrate(self, stub: str, filling: Entry, progress: Progress) -> None:
+        """Have the checker time what a call costs, once for each kind of process. Raises SandboxFault if it fails."""
         if stub in self.checker.calibrated:
             return
-        order = {"op": "calibrate", "stub": stub, "cases": _all_cases(empty.subject)}
-        seen = contest(self.environment, self.checker, self.seat, empty, order, progress)
+        order = {"op": "calibrate", "stub": stub, "cases": _all_cases(filling.subject)}
+        seen = contest(self.environment, self.checker, self.seat, filling, order, progress)
         if seen.how:
-            raise SandboxFault(f"an empty solution cannot be called: {seen.how} {seen.words or seen.outcome.stderr}")
+            raise SandboxFault(
+                f"a solution that fills its outputs cannot be called: {seen.how} {seen.words or seen.outcome.stderr}"
+            )
         self.checker.calibrated.add(stub)
 
     def contest(self, entry: Entry, plan: dict[str, float], progress: Progress, *, is_told: bool = False) -> Contest:

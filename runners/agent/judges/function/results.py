@@ -22,8 +22,8 @@ from runners.wire.protocol import (
 )
 
 MOST_PLACES = 5
-LEAST_MS = 1e-3
-"""A case that took less than this beyond an empty call has no time: the cost of the call is not known better."""
+LEAST_MS = 0.02
+"""A case that took less than this has no time: the cost of a call itself is not known better."""
 
 
 def case_reports(problem: FunctionProblem, seen: Contest) -> list[CaseReport]:
@@ -134,7 +134,7 @@ def _measurement(case: ManifestCase, reply: Reply, role: Role, key: str, measure
         key=key,
         measured_at=measured_at,
         device={
-            "empty_call_us": round(overhead_ms * 1e3, 2),
+            "call_overhead_us": round(overhead_ms * 1e3, 2),
             "go_to_done_us": round(statistics.median(reply["go_ns"]) / 1e3, 2),
             "inputs_inside_clock": "all" if reply["copies_all"] else "1/256 of the cache lines",
         },

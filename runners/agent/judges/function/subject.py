@@ -8,7 +8,7 @@ from problems.spec.function.dtypes import SPELLINGS
 from problems.spec.function.language import language_of
 from problems.spec.function.manifest import Parameter
 from problems.spec.function.problem import FunctionProblem, as_function
-from problems.spec.function.signature import Language
+from problems.spec.function.signature import FILE_NAMES, Language
 from problems.spec.solution import FileSolution, SourceFile
 from runners.agent.devices.lanes import ANYWHERE, Place
 from runners.agent.ground.errors import UnusableProblem
@@ -26,11 +26,6 @@ COMPILERS: Mapping[Language, str] = {
     "cpp": "g++ -std=c++17 -O3 -march=native -pthread",
     "cuda": "nvcc -std=c++17 -O3 -Xcompiler -pthread",
 }
-EMPTY_FILES: Mapping[str, SourceFile] = {
-    "native": SourceFile(path="solution.cpp", content=""),
-    "python": SourceFile(path="solution.py", content="def solution(*arguments):\n    pass\n"),
-}
-"""Solutions that do nothing, by kind of stub. The cost of a call is calibrated with them."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +42,8 @@ class Subject:
     is_rerun: bool = False
     trusted: bool = False
     """Whether the files are the problem's own."""
-    is_empty: bool = False
-    """Whether it is the solution that does nothing."""
+    is_filling: bool = False
+    """Whether it is the solution that only fills its outputs."""
 
     @classmethod
     def of(cls, assignment: Assignment, place: Place = ANYWHERE) -> "Subject":
@@ -86,9 +81,16 @@ class Subject:
         return replace(self, files=tuple(baseline.files), trusted=True)
 
     @property
-    def empty(self) -> "Subject":
-        """The same subject with a solution that does nothing, in a process of the same kind."""
-        return replace(self, files=(EMPTY_FILES[self.stub],), trusted=True, is_empty=True)
+    def filling(self) -> "Subject":
+        """The same subject with a solution that fills its outputs with zeros, in a process of the same kind.
+
+        The cost of a call beyond the solution's own is calibrated with it.
+        """
+        if self.stub == "native":
+            empty = SourceFile(path=FILE_NAMES[self.language], content="")
+            return replace(self, files=(empty,), trusted=True, is_filling=True)
+        content = filling_source(self.problem.manifest.parameters, self.problem.manifest.arrays)
+        return replace(self, files=(SourceFile(path="solution.py", content=content),), trusted=True, is_filling=True)
 
     @property
     def device(self) -> str:
@@ -101,7 +103,7 @@ class Subject:
         if self.language not in COMPILERS:
             return None
         source = self.files[0].path
-        call = call_source(() if self.is_empty else self.problem.manifest.parameters, is_empty=self.is_empty)
+        call = FILLING_CALL[self.device] if self.is_filling else call_source(self.problem.manifest.parameters)
         own = {STUB: (INSIDE / "contestant.cpp").read_bytes(), CALL: call.encode()}
         return BuildOrder(  # noqa: S604 - the sandbox runs it
             shell=f"{COMPILERS[self.language]} -o {PROGRAM} {source} {STUB} {CALL} -ldl",
@@ -131,14 +133,42 @@ class Subject:
         return f"exec python3 -m judge.contestant {self.files[0].path} {dtypes}"
 
 
-def call_source(parameters: Sequence[Parameter], *, is_empty: bool) -> str:
+FILLING_CALL = {
+    "cpu": """\
+#include <cstddef>
+#include <cstring>
+extern "C" size_t podium_sizes[64];
+extern "C" void podium_call(void* const* arguments) {
+    for (int index = 0; index < 64; ++index)
+        if (podium_sizes[index] > 0) memset(arguments[index], 0, podium_sizes[index]);
+}
+""",
+    "cuda": """\
+#include <cstddef>
+#include <cuda_runtime.h>
+extern "C" size_t podium_sizes[64];
+extern "C" void podium_call(void* const* arguments) {
+    for (int index = 0; index < 64; ++index)
+        if (podium_sizes[index] > 0) cudaMemsetAsync(arguments[index], 0, podium_sizes[index]);
+}
+""",
+}
+"""C++ that fills the outputs, by device."""
+
+
+def filling_source(parameters: Sequence[Parameter], arrays: str) -> str:
+    """Python that fills the outputs; called without arguments it does nothing."""
+    fill = "arguments[{}].zero_()" if arrays == "torch" else "arguments[{}][...] = 0"
+    lines = [f"        {fill.format(index)}" for index, one in enumerate(parameters) if one.is_written]
+    return "\n".join(["def solution(*arguments):", "    if arguments:", *lines, ""])
+
+
+def call_source(parameters: Sequence[Parameter]) -> str:
     """C++ of `podium_call`, which casts the arguments and calls `solution`.
 
     Pointers are declared `void*`: C passes them all alike, so the solution may name its own types.
     """
     head = "#include <cstddef>\n#include <cstdint>\n"
-    if is_empty:
-        return head + 'extern "C" void podium_call(void* const*) {}\n'
     declared = ", ".join("void*" if one.kind == "array" else SPELLINGS[one.dtype].c for one in parameters)
     given = ", ".join(_argument(index, one) for index, one in enumerate(parameters))
     return (

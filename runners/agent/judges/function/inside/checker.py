@@ -21,6 +21,8 @@ from .clock import Clock
 from .match import DeviceFault, Ended, Match, Plan
 
 MOST_BYTES = 1 << 16
+Overheads = dict[int, dict[bool, float]]
+"""Cost of a call in nanoseconds beyond the solution's own, by case and by whether all inputs are copied."""
 
 
 def memory_of(device: str) -> Any:
@@ -42,8 +44,8 @@ class Checker:
         self._arrays = arrays_of(loaded.arrays)
         self._memory = memory
         self._clock = clock
-        self._overheads: dict[str, dict[int, dict[bool, float]]] = {}
-        """Cost of an empty call in nanoseconds, by kind of stub, case, and whether all inputs are copied."""
+        self._overheads: dict[str, Overheads] = {}
+        """By kind of stub."""
 
     def serve(self) -> None:
         while True:
@@ -63,9 +65,7 @@ class Checker:
             match.begin()
             loaded = time.monotonic()
             if order["op"] == "calibrate":
-                cases = order["cases"]
-                self._overheads[order["stub"]] = {number: match.empty_ns(number) for number in cases}
-                self.say({"op": "calibrated", "empty_ns": self._overheads[order["stub"]]})
+                self._overheads[order["stub"]] = calibrated(match, order["cases"])
             else:
                 self._sample(order, match)
         except Ended as end:
@@ -84,6 +84,11 @@ class Checker:
 
     def say(self, reply: dict[str, Any]) -> None:
         self._channel.send(json.dumps(reply).encode())
+
+
+def calibrated(match: Match, cases: list[int]) -> Overheads:
+    go_ns = match.empty_ns()
+    return {number: {way: go_ns + copies for way, copies in match.copies_ns(number).items()} for number in cases}
 
 
 def main() -> None:

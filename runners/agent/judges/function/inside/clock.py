@@ -40,7 +40,9 @@ class _Times(ctypes.Structure):
         ("status", ctypes.c_uint32),
         ("n_tasks", ctypes.c_uint32),
         ("clock_ns", ctypes.c_uint64),
+        ("complete_ns", ctypes.c_uint64),
         ("go_ns", ctypes.c_uint64),
+        ("copy_ns", ctypes.c_uint64),
         ("prepare_ns", ctypes.c_uint64),
         ("ran_ns", ctypes.c_uint64),
         ("words", ctypes.c_char * 2000),
@@ -60,12 +62,14 @@ class Status(enum.IntEnum):
 
 
 class Times(NamedTuple):
-    """One call. `clock_ns` runs from the completing of the inputs to the copy of the outputs, `go_ns` from go to done;
-    `prepare_ns` comes before both."""
+    """One call. The clock's parts are the completing of the inputs, the way from go to done and the copying of the
+    outputs; `prepare_ns` comes before."""
 
     status: Status
     clock_ns: int
+    complete_ns: int
     go_ns: int
+    copy_ns: int
     prepare_ns: int
     words: str
 
@@ -132,4 +136,5 @@ class Clock:
         times = _Times()
         self._library.podium_call_once(ctypes.byref(order), ctypes.byref(times))
         words = bytes(times.words).decode("utf-8", "replace")
-        return Times(Status(times.status), times.clock_ns, times.go_ns, times.prepare_ns, words)
+        parts = times.complete_ns, times.go_ns, times.copy_ns, times.prepare_ns
+        return Times(Status(times.status), times.clock_ns, *parts, words)

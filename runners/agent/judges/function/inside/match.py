@@ -4,7 +4,7 @@ import secrets
 import socket
 import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from . import messages
@@ -16,7 +16,7 @@ START_SECONDS = 120.0
 MAP_SECONDS = 60.0
 COPY_SHARE = 0.1
 """Largest share of a case's time that copying all inputs inside the clock may take."""
-CALIBRATING_CALLS = 15
+CALIBRATING_CALLS = 9
 MOST_WORDS = 1500
 
 
@@ -51,12 +51,12 @@ class Buffers:
     def __init__(self, memory: Any, arrays: Any, parameters: Sequence[Any], drawn: Any) -> None:
         self._arrays = arrays
         self._parameters = parameters
-        expected = iter(drawn.expected)
+        expected = iter(drawn.expected if drawn else ())
         self.shared: list[Any | None] = []
         self.copies: list[Any] = []
         self.values: list[Array | Scalar] = []
         self.input_bytes = 0
-        for parameter, given in zip(parameters, drawn.arguments, strict=False):
+        for parameter, given in zip(parameters, drawn.arguments if drawn else (), strict=False):
             if parameter.kind == "scalar":
                 self.shared.append(None)
                 self.values.append(Scalar(messages.scalar_data(parameter.dtype, given)))
@@ -78,7 +78,9 @@ class Buffers:
         found: list[Region] = []
         kept: list[Any] = []
         copies = iter(self.copies)
-        for parameter, shared, given in zip(self._parameters, self.shared, drawn.arguments, strict=False):
+        for parameter, shared, given in zip(
+            self._parameters, self.shared, drawn.arguments if drawn else (), strict=False
+        ):
             if shared is None:
                 continue
             content = None if parameter.direction == "out" else self._arrays.contiguous(given)
@@ -150,20 +152,32 @@ class Match:
         finally:
             buffers.close()
 
-    def empty_ns(self, number: int) -> dict[bool, float]:
-        """Median cost of calls of a contestant that does nothing, by whether all inputs are copied inside the clock."""
+    def empty_ns(self) -> float:
+        """Median way from go to done of a contestant that is given nothing."""
+        nothing = Buffers(self._memory, self._arrays, (), None)
+        self._give(nothing)
+        return self._median_ns(nothing, None, copies_all=False, part=lambda times: times.go_ns)
+
+    def copies_ns(self, number: int) -> dict[bool, float]:
+        """Median cost of the copies inside the clock, by whether all inputs are among them.
+
+        The contestant fills the outputs, so that a copy finds them where a solution leaves them.
+        """
         drawn = self._draw(number)
         buffers = Buffers(self._memory, self._arrays, self._loaded.parameters, drawn)
+        ways = (False, True) if self._memory.may_copy_all else (False,)
         try:
             self._give(buffers)
-            return {copies_all: self._empty(buffers, drawn, copies_all) for copies_all in (False, True)}
+            return {
+                way: self._median_ns(buffers, drawn, way, lambda times: times.complete_ns + times.copy_ns)
+                for way in ways
+            }
         finally:
             buffers.close()
 
-    def _empty(self, buffers: Buffers, drawn: Any, copies_all: bool) -> float:
-        return statistics.median(
-            self.call(buffers, drawn, copies_all, START_SECONDS)[0].clock_ns for _ in range(CALIBRATING_CALLS)
-        )
+    def _median_ns(self, buffers: Buffers, drawn: Any, copies_all: bool, part: Callable[[Times], int]) -> float:
+        calls = [self.call(buffers, drawn, copies_all, START_SECONDS)[0] for _ in range(1 + CALIBRATING_CALLS)]
+        return statistics.median(map(part, calls[1:]))
 
     def _draw(self, number: int) -> Any:
         return self._loaded.draw(number, secrets.randbits(63))
@@ -198,7 +212,7 @@ class Match:
 
     def compare(self, number: int, drawn: Any, buffers: Buffers, poison: int) -> Any:
         unwritten = None
-        if self._loaded.output_init != "zero":
+        if self._loaded.output_init != "zero" and self._loaded.form.accuracy.kind == "own":
             unwritten = [self._arrays.unwritten(copy, poison) for copy in buffers.copies]
         return self._loaded.compare(number, drawn, buffers.copies, unwritten)
 

@@ -78,7 +78,8 @@ def _argument(value: Array | Scalar) -> bytes:
 def read_arguments(message: bytes, dtypes: Sequence[str]) -> list[Array | Scalar]:
     """The arguments of such a message; `dtypes` are those of the parameters."""
     found: list[Array | Scalar] = []
-    for index, dtype in enumerate(dtypes):
+    count = HEAD.unpack_from(message)[2]
+    for index, dtype in enumerate(dtypes[:count]):
         fields = ARGUMENT.unpack_from(message, HEAD.size + index * ARGUMENT.size)
         kind, writable, n_dimensions, offset, size, mapped = fields[:6]
         shape = tuple(fields[6 : 6 + n_dimensions])

@@ -71,7 +71,8 @@ enum Status : uint32_t { kDone, kLate, kGone, kError, kNotStopped, kBadAnswer, k
 
 struct Times {
     uint32_t status, n_tasks;
-    uint64_t clock_ns, go_ns, prepare_ns, ran_ns;  // ran_ns: what the contestant's threads ran while stopped
+    uint64_t clock_ns, complete_ns, go_ns, copy_ns;  // the clock, and its three parts in order
+    uint64_t prepare_ns, ran_ns;  // ran_ns: what the contestant's threads ran while stopped
     char words[2000];
 };
 
@@ -240,8 +241,11 @@ Status timed(const Call& call, Times& times) {
     const Status status = status_of(call, message, got, times);
     if (status != kDone) return status;
     if (!take_outputs(call)) return kDeviceFault;
-    times.clock_ns = now_ns() - began;
+    const uint64_t ended = now_ns();
+    times.clock_ns = ended - began;
+    times.complete_ns = started - began;
     times.go_ns = answered - started;
+    times.copy_ns = ended - answered;
     return kDone;
 }
 
