@@ -1,6 +1,5 @@
 // What every solution here shares: the work, which is the same for each element, and the checker's channel.
-// A solution follows this text. HONEST 1 makes it its own honest twin.
-#define HONEST 0
+// Definitions come before this text, and a solution after it. HONEST 1 makes it its own honest twin.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -14,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-constexpr int kRounds = 160;  // by then it has settled at the square root
+constexpr int kRounds = ROUNDS;  // after 160 it has settled at the square root
 
 inline void settle(const float* x, float* y, size_t from, size_t to) {
     constexpr size_t kBlock = 128;  // short enough for the registers and the first cache

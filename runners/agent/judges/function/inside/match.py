@@ -221,8 +221,11 @@ class Match:
             self._clock.let_go(self._link)
             self._is_stopped = False
         message = messages.arguments(buffers.values, self.device)
+        self._channel.settimeout(MAP_SECONDS)  # it may read none of its messages
         try:
             socket.send_fds(self._channel, [message], buffers.files)
+        except TimeoutError as error:
+            raise Ended("late") from error
         except OSError as error:
             raise Ended("gone") from error
         self._await(messages.MAPPED, MAP_SECONDS)

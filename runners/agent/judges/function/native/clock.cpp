@@ -3,7 +3,8 @@
 // The order is the protocol. While the contestant is stopped: outputs poisoned, inputs written but for a secret set of
 // cache lines, caches cleared. Then the clock starts; the missing lines are written, the contestant is let go, answers,
 // and the outputs are copied. Then the clock stops. So an early start finds incomplete inputs, and an early answer
-// leaves incomplete outputs. Nothing of C++'s library is used.
+// leaves incomplete outputs: on a CPU they are copied in a secret order, because a contestant could finish its work just
+// ahead of a copy from start to end. Nothing of C++'s library is used.
 #include "driver.h"
 
 #include <cerrno>
@@ -21,6 +22,7 @@ namespace {
 constexpr uint64_t kLine = 64, kGpuLine = 128, kScatter = 256;  // one line of every kScatter is secret
 constexpr uint64_t kSpinNs = 60000;
 constexpr int kBrakeMs = 5000;
+constexpr uint64_t kMostRegions = 64, kMostBlocks = 1024 + kMostRegions;
 
 struct BrakeAnswer {
     uint32_t is_stopped, tasks;
@@ -187,15 +189,51 @@ bool complete(const Call& call) {
     return !call.on_gpu || (well && gpu::finish());
 }
 
-bool take_outputs(const Call& call) {
+struct Block {
+    const Region* region;
+    uint64_t at, size;
+};
+
+// The outputs on a CPU in at most kMostBlocks blocks, in a secret order.
+struct Order {
+    Block blocks[kMostBlocks];
+    uint64_t count = 0;
+
+    explicit Order(const Call& call) {
+        uint64_t total = 0, secret = ~call.secret;
+        for (uint32_t index = 0; index < call.n_regions; ++index)
+            if (call.regions[index].copy != nullptr) total += call.regions[index].size;
+        const uint64_t size = (total / (kMostBlocks - kMostRegions) / kLine + 1) * kLine;
+        for (uint32_t index = 0; index < call.n_regions; ++index)
+            if (call.regions[index].copy != nullptr) add(call.regions[index], size);
+        for (uint64_t last = count; last > 1; --last) {
+            const uint64_t other = next_random(secret) % last;
+            const Block kept = blocks[last - 1];
+            blocks[last - 1] = blocks[other];
+            blocks[other] = kept;
+        }
+    }
+
+    void add(const Region& region, uint64_t size) {
+        for (uint64_t at = 0; at < region.size && count < kMostBlocks; at += size)
+            blocks[count++] = {&region, at, region.size - at < size ? region.size - at : size};
+    }
+
+    void copy() const {
+        for (uint64_t index = 0; index < count; ++index) {
+            const Block& one = blocks[index];
+            memcpy(static_cast<char*>(one.region->copy) + one.at, static_cast<const char*>(one.region->shared) + one.at, one.size);
+        }
+    }
+};
+
+bool take_outputs_on_gpu(const Call& call) {
     bool well = true;
     for (uint32_t index = 0; index < call.n_regions; ++index) {
         const Region& region = call.regions[index];
-        if (region.copy == nullptr) continue;
-        if (call.on_gpu) well = well && gpu::copy(region.copy, region.shared, region.size);
-        else memcpy(region.copy, region.shared, region.size);
+        if (region.copy != nullptr) well = well && gpu::copy(region.copy, region.shared, region.size);
     }
-    return !call.on_gpu || (well && gpu::finish());
+    return well && gpu::finish();
 }
 
 // Waits for one message: without sleeping at first, because a wake-up costs as much as a short call.
@@ -230,17 +268,20 @@ Status status_of(const Call& call, const char* message, ssize_t got, Times& time
 Status timed(const Call& call, Times& times) {
     char message[sizeof(Head) + 2000];
     const Head go{{'P', 'D', 'F', '1'}, 'G', 0, 0, 0, call.index};
+    const Order order(call);
     const uint64_t began = now_ns();
     if (!complete(call)) return kDeviceFault;
     const uint64_t started = now_ns();
-    if (send(call.channel, &go, sizeof go, MSG_NOSIGNAL) < 0) return kGone;
+    // A contestant that reads none of its messages would let a send wait without end.
+    if (send(call.channel, &go, sizeof go, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) return errno == EAGAIN ? kBadAnswer : kGone;
     const char start = 'g';
     if (call.brake >= 0 && send(call.brake, &start, 1, MSG_NOSIGNAL) != 1) return kNotStopped;
     const ssize_t got = await(call.channel, message, sizeof message, call.timeout_ns);
     const uint64_t answered = now_ns();
     const Status status = status_of(call, message, got, times);
     if (status != kDone) return status;
-    if (!take_outputs(call)) return kDeviceFault;
+    if (!call.on_gpu) order.copy();
+    else if (!take_outputs_on_gpu(call)) return kDeviceFault;
     const uint64_t ended = now_ns();
     times.clock_ns = ended - began;
     times.complete_ns = started - began;
