@@ -72,7 +72,8 @@ enum Status : uint32_t { kDone, kLate, kGone, kError, kNotStopped, kBadAnswer, k
 struct Times {
     uint32_t status, n_tasks;
     uint64_t clock_ns, complete_ns, go_ns, copy_ns;  // the clock, and its three parts in order
-    uint64_t prepare_ns, ran_ns;  // ran_ns: what the contestant's threads ran while stopped
+    uint64_t prepare_ns, write_ns;  // from the stop to the clock, and in it the writing on the device
+    uint64_t ran_ns;                // what the contestant's threads ran while stopped
     char words[2000];
 };
 
@@ -276,10 +277,12 @@ void podium_call_once(const Call* call, Times* times) {
         times->status = recv(call->channel, &byte, 1, MSG_DONTWAIT | MSG_PEEK) == 0 ? kGone : kNotStopped;
         return;
     }
+    const uint64_t written = now_ns();
     if (!prepare(*call)) {
         times->status = kDeviceFault;
         return;
     }
+    times->write_ns = now_ns() - written;
     if (call->brake >= 0) {
         if (!ask(call->brake, 'v', still)) {
             times->status = kGone;
