@@ -15,7 +15,7 @@ from runners.agent.job.environment import NodeEnvironment
 from runners.agent.judges.baselines import Baselines
 from runners.agent.judges.function.checkers import Checker, Checkers
 from runners.agent.judges.function.contest import Contest, Entry, contest
-from runners.agent.judges.function.results import case_report, case_reports, measurements, verdict_of
+from runners.agent.judges.function.results import case_report, case_reports, findings, measurements, verdict_of
 from runners.agent.judges.function.subject import Subject
 from runners.agent.judges.judgement import Assignment, Judgement, Step
 from runners.agent.judges.texts import how_it_ended
@@ -100,6 +100,7 @@ class FunctionJudge:
         found.ended(*verdict_of(problem, seen))
         if not assignment.is_trial:
             found.measurements = measurements(problem, seen, Role.CANDIDATE)
+            found.findings += findings(seen)
         if shared is not None and shared.seen is not None:
             found.measurements += measurements(
                 problem, shared.seen, Role.BASELINE, key=shared.key, measured_at=shared.measured_at

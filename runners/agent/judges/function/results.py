@@ -7,6 +7,7 @@ from typing import Any
 from problems.spec.function.manifest import ManifestCase
 from problems.spec.function.problem import FunctionProblem
 from runners.agent.judges.function.contest import Contest, Reply
+from runners.agent.judges.judgement import Finding
 from runners.agent.judges.texts import how_it_ended
 from runners.wire.protocol import (
     MAX_TIME_MS,
@@ -67,6 +68,18 @@ def _places(first_wrong: Iterable[tuple[str, list[int], str, str]]) -> str:
         f"{output}[{', '.join(map(str, index))}] is {actual}, expected {expected}"
         for output, index, expected, actual in list(first_wrong)[:MOST_PLACES]
     )
+
+
+BUSY_DEVICE = Finding(
+    "busy_device",
+    "The device was busy while the checker prepared calls: work of the solution may have run outside of them.",
+)
+
+
+def findings(seen: Contest) -> list[Finding]:
+    """What a person should look at before a time counts."""
+    slow = any(one["n_slow_writes"] * 2 > len(one["clock_ns"]) > 0 for one in seen.cases)
+    return [BUSY_DEVICE] if slow and seen.is_on_gpu else []
 
 
 def verdict_of(problem: FunctionProblem, seen: Contest) -> tuple[Verdict, str]:
