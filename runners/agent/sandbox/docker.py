@@ -342,6 +342,10 @@ class ContainerHandle:
         self._ended = False
         client.start(container)
 
+    def first_process(self) -> int:
+        """See `watch.Handle`."""
+        return int(self._client.inspect_container(self._container)["State"]["Pid"])
+
     def files(self) -> Sequence[int]:
         self._socket.setblocking(False)
         doors = () if self._door is None else (self._door.fileno(),)

@@ -87,6 +87,8 @@ class Command:
     user: User = "contestant"
     cancelled: Event = field(default_factory=Event)
     on_output: Callable[[bytes], None] | None = None
+    on_started: Callable[[int], None] | None = None
+    """Called with the id of the sandbox's first process on this machine, from which all of the command descend."""
 
 
 @dataclass(frozen=True)

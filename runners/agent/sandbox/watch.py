@@ -39,6 +39,10 @@ class Handle(Protocol):
 
     pid: int
 
+    def first_process(self) -> int:
+        """Id on this machine of the process from which the command's descend."""
+        ...
+
     def files(self) -> Sequence[int]:
         """Non-blocking descriptors that carry output."""
         ...
@@ -137,6 +141,8 @@ class CommandWatch:
         if waiting and self._output.started:
             self._deadline = self._clock.now() + self._command.limits.longest_seconds + GRACE_SECONDS
             self._cage.attach(self._handle.pid)
+            if self._command.on_started is not None:
+                self._command.on_started(self._handle.first_process())
         if self._orders.linger and chunk.endswith(b"}\n") and self._output.report()[0] is not None:
             self._cage.exceeded()  # a last look before the group goes with its supervisor
             self._handle.hang_up()

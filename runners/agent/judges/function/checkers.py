@@ -8,9 +8,10 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, Self
 
 import problems.formats.functions.inside as functions_inside
+from runners.agent.devices.gpus import Gpus
 from runners.agent.devices.lanes import Seat
 from runners.agent.ground.errors import Cancelled, SandboxFault, UnusableProblem
 from runners.agent.ground.events import Progress
@@ -148,6 +149,8 @@ class Checkers:
             definition = {"def.py": subject.problem.definition.content.encode()}
             workspace = stack.enter_context(self._environment.workspaces.open(definition))
             command = self._command(seat, subject, workspace)
+            residence = stack.enter_context(_Residence(self._environment.gpus))
+            command = replace(command, on_started=residence.begin)
             running = stack.enter_context(self._environment.sandbox.start(command, theirs))
             checker = Checker(running, mine, {})
             checker.facts = _facts(checker, progress)
@@ -168,6 +171,26 @@ class Checkers:
             slot=self._slot(seat.gpu_uuid),
             user="checker",
         )
+
+
+class _Residence:
+    """The time for which a checker may stay on its GPU between jobs."""
+
+    def __init__(self, gpus: Gpus | None) -> None:
+        self._gpus = gpus
+        self._root: int | None = None
+
+    def begin(self, root: int) -> None:
+        if self._gpus is not None:
+            self._root = root
+            self._gpus.residents.admit(root)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._gpus is not None and self._root is not None:
+            self._gpus.residents.dismiss(self._root)
 
 
 def _facts(checker: Checker, progress: Progress) -> dict[str, Any]:

@@ -51,7 +51,7 @@ class Plan(NamedTuple):
 
 
 class Overhead(NamedTuple):
-    """Nanoseconds of a case's call that are not the solution's, as calibrated with a solution that fills its outputs."""
+    """Nanoseconds of a call that are not the solution's, as calibrated with a solution that fills its outputs."""
 
     call_ns: float = 0.0
     """With a secret scatter of the inputs inside the clock."""
