@@ -1,4 +1,4 @@
-"""Processes of the judge's own that stay on a GPU between jobs, such as an idle checker: they are no strangers there."""
+"""Processes of the judge itself that stay on a GPU between jobs, as an idle checker: they are no strangers there."""
 
 from pathlib import Path
 from threading import Lock
