@@ -23,7 +23,7 @@ from runners.agent.judges.command.host import HostRecord, over
 from runners.agent.judges.command.outside_bounds import Observed
 from runners.agent.judges.command.references import References
 from runners.agent.judges.command.subject import Subject
-from runners.agent.profilers import Timer
+from runners.agent.profilers.base import Timer
 from runners.agent.profilers.process import ProcessTime
 from runners.wire.protocol import Clock, Role, Witness
 from scoring.median import median_interval
