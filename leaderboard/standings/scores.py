@@ -118,8 +118,8 @@ def _facts(evaluations: QuerySet[Evaluation]) -> Iterable[Mapping[str, Any]]:
 
 
 def _flags(evaluations: QuerySet[Evaluation]) -> dict[int, set[_Ruling]]:
-    """The flags of each flagged result id. Makes one query: as conditions of `_facts`, they would cost it most of its
-    time on the many results without a flag."""
+    """The flags of each flagged result id. Makes one query. As conditions of `_facts` they would be the larger part of
+    the time of a rescore."""
     latest = Decision.objects.filter(flag=OuterRef("pk")).order_by("-id").values("kind")[:1]
     rows = Flag.objects.filter(result__current_of__in=evaluations).annotate(ruling=Subquery(latest)).order_by()
     flags: dict[int, set[_Ruling]] = {}
