@@ -16,7 +16,8 @@ from runners.agent.judges.command.test import test
 from runners.agent.judges.command.timing import Measure, Stopwatch, Timed
 from runners.agent.judges.judgement import Assignment, Finding, Judgement, Step
 from runners.agent.judges.texts import MISSING_TEXT, STRICT_FAILURE, graded_text, how_it_ended
-from runners.agent.profilers import Timer, timer_for
+from runners.agent.profilers import timer_for
+from runners.agent.profilers.base import Timer
 from runners.agent.sandbox.policy import Outcome
 from runners.wire.protocol import BUILDING, FlagScope, Stage, TimingPolicy, Verdict, Witness
 
