@@ -24,12 +24,13 @@ class TopKScores(FunctionProblem):
 
     def inputs(self, case, rng):
         scores = rng.integers(-(1 << 31), 1 << 31, (case.rows, case.cols), dtype=np.int32)
-        kind = rng.integers(0, 6, case.rows)
+        kind = rng.integers(0, 7, case.rows)
         scores[kind == 1] %= 7
         scores[kind == 2] = scores[kind == 2, :1]  # all equal
         scores[kind == 3] = np.sort(scores[kind == 3], axis=1)
         scores[kind == 4] = np.sort(scores[kind == 4], axis=1)[:, ::-1]
         scores[kind == 5, 2:] = -(1 << 31)  # the smallest number there is
+        scores[kind == 6] = (1 << 30) + scores[kind == 6] % 97  # neighbours that a float32 does not tell apart
         return {"scores": scores}
 
     def reference(self, case, scores):
