@@ -5,12 +5,16 @@ from typing import Any
 
 from problems.spec.command.problem import problem_from
 from problems.spec.errors import RecordError, may_hold_surrogate
+from problems.spec.function.problem import function_from
 from problems.spec.kinds import Kind
 from problems.spec.profile import Profile
 from problems.spec.record import ProblemRecord
 from problems.spec.solution import load_object
 
-_READERS: Mapping[Kind, Callable[[dict[str, Any], Profile], ProblemRecord]] = {Kind.COMMAND: problem_from}
+_READERS: Mapping[Kind, Callable[[dict[str, Any], Profile], ProblemRecord]] = {
+    Kind.COMMAND: problem_from,
+    Kind.FUNCTION: function_from,
+}
 
 
 def parse_record(line: bytes | str, profile: Profile) -> ProblemRecord:

@@ -1,0 +1,160 @@
+"""A function problem: a Python class that makes inputs and checks outputs, and the manifest made from it."""
+
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import (
+    ConfigDict,
+    Field,
+    JsonValue,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    model_serializer,
+    model_validator,
+)
+
+from problems.spec.case import Case, Positive
+from problems.spec.command.early_end import ending_early
+from problems.spec.errors import RecordError, explain
+from problems.spec.function.manifest import Manifest
+from problems.spec.function.rules import FunctionRules
+from problems.spec.function.signature import Device, Language, c_signature, python_signature
+from problems.spec.function.starter import starter
+from problems.spec.hardware import Hardware
+from problems.spec.kinds import Kind
+from problems.spec.podium_metadata import PodiumMetadata
+from problems.spec.profile import Profile
+from problems.spec.record import FileRole, ProblemFile, ProblemRecord, TimedWork
+from problems.spec.solution import FileSolution, SourceFile
+
+FUNCTION_SCHEMA_VERSION = 1
+DEFINITION_PATH = "def.py"
+DEFAULT_TIME_LIMIT_SECONDS = 60.0
+LANGUAGES_ON: dict[Device, tuple[Language, ...]] = {"cpu": ("cpp", "python"), "gpu": ("cuda", "triton", "python")}
+
+
+class FunctionProblem(ProblemRecord):
+    """A problem judged by calling one function. Contestants never read the definition or the baseline."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    kind: ClassVar[Kind] = Kind.FUNCTION
+    podium_model: ClassVar[type[PodiumMetadata]] = PodiumMetadata
+
+    type: Literal["function"] = "function"
+    schema_version: int = FUNCTION_SCHEMA_VERSION
+    definition: SourceFile
+    manifest: Manifest
+    languages: Annotated[list[Language], Field(min_length=1)]
+    device: Device
+    time_limit_seconds: Positive = DEFAULT_TIME_LIMIT_SECONDS
+    """Bound on the whole run of one sample, after its build."""
+    baseline_solution: FileSolution | None = None
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        if self.definition.path != DEFINITION_PATH:
+            raise ValueError(f"has its definition at {self.definition.path!r}; it must be {DEFINITION_PATH!r}")
+        possible = LANGUAGES_ON[self.device]
+        other = next((one for one in self.languages if one not in possible), None)
+        if other is not None:
+            raise ValueError(f"allows {other} on device {self.device}; there only {', '.join(possible)} can run")
+        if len(set(self.languages)) < len(self.languages):
+            raise ValueError("lists one of its languages twice")
+        return self
+
+    @model_serializer(mode="wrap")
+    def _with_kind(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {"kind": self.kind.value, **handler(self)}
+
+    @property
+    def reference(self) -> FileSolution | None:
+        return self.baseline_solution
+
+    @property
+    def files(self) -> list[ProblemFile]:
+        return [ProblemFile(self.definition, FileRole.TEST, is_held_out=True)]
+
+    @property
+    def starter_files(self) -> list[SourceFile]:
+        return list(self.podium.starter) or [self.starter_of(self.languages[0])]
+
+    def starter_of(self, language: Language) -> SourceFile:
+        """A scaffold that compiles and lacks only the computation. Raises KeyError for a language not allowed."""
+        if language not in self.languages:
+            raise KeyError(language)
+        return starter(self.manifest, language)
+
+    @property
+    def cases(self) -> tuple[Case, ...]:
+        return self.manifest.timed_cases
+
+    def times_rank(self, *, with_gpu: bool) -> bool:
+        return with_gpu == (self.device == "gpu")
+
+    @property
+    def timed_work(self) -> TimedWork | None:
+        return TimedWork.CHECKED
+
+    @property
+    def times_its_test(self) -> bool:
+        return True
+
+    @property
+    def has_separate_harness(self) -> bool:
+        return True
+
+    @property
+    def ending_early(self) -> FileSolution | None:
+        return ending_early(self.baseline_solution) if self.baseline_solution else None
+
+    @property
+    def withheld(self) -> list[str] | None:
+        return []
+
+    @property
+    def may_withhold(self) -> list[str]:
+        return []
+
+    @property
+    def trial_runs_tests(self) -> bool:
+        return False
+
+    def public_facts(self) -> dict[str, JsonValue]:
+        manifest = self.manifest
+        return {
+            "languages": list(self.languages),
+            "device": self.device,
+            "time_limit_seconds": self.time_limit_seconds,
+            "signatures": {one: self.signature(one) for one in self.languages},
+            **manifest.model_dump(mode="json", exclude={"class_name", "form", "is_run"}),
+        }
+
+    def signature(self, language: Language) -> str:
+        """The declaration of `solution` in a language, on one line."""
+        if language in ("cuda", "cpp"):
+            return c_signature(self.manifest.parameters, for_cuda=language == "cuda")
+        return python_signature(self.manifest.parameters)
+
+    def rules(self) -> FunctionRules:
+        return FunctionRules(tuple(self.languages), tuple(self.manifest.parameters))
+
+    def why_skipped(self, hardware: Hardware) -> str:
+        if hardware.device == self.device:
+            return ""
+        return f"is a {self.device.upper()} problem and this is a {hardware.device.upper()} track"
+
+
+def as_function(record: ProblemRecord) -> FunctionProblem:
+    """The record if it is a function problem's; raises RecordError otherwise."""
+    if isinstance(record, FunctionProblem):
+        return record
+    raise RecordError(f"task `{record.task_id}` is of kind `{record.kind}`; only function problems can be used here")
+
+
+def function_from(data: dict[str, Any], profile: Profile) -> FunctionProblem:
+    """Read a problem from decoded JSON; raises RecordError."""
+    fields = {key: value for key, value in data.items() if key != "kind"}
+    try:
+        return FunctionProblem.model_validate(fields, context={"profile": profile})
+    except ValidationError as error:
+        raise RecordError(explain(error)) from error

@@ -1,0 +1,37 @@
+"""The signature of `solution` in each language, written from a manifest's parameters."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from problems.spec.function.dtypes import SPELLINGS
+from problems.spec.function.manifest import Parameter
+
+Language = Literal["cuda", "cpp", "triton", "python"]
+Device = Literal["cpu", "gpu"]
+FUNCTION_NAME = "solution"
+FILE_NAMES: Mapping[Language, str] = {
+    "cuda": "solution.cu",
+    "cpp": "solution.cpp",
+    "triton": "solution.py",
+    "python": "solution.py",
+}
+
+
+def c_parameter(parameter: Parameter, *, for_cuda: bool) -> str:
+    """One parameter as C++ declares it, as `const float* x`."""
+    spelling = SPELLINGS[parameter.dtype]
+    base = spelling.cuda if for_cuda else spelling.c
+    if parameter.kind == "scalar":
+        return f"{base} {parameter.name}"
+    return f"{'' if parameter.is_written else 'const '}{base}* {parameter.name}"
+
+
+def c_signature(parameters: Sequence[Parameter], *, for_cuda: bool) -> str:
+    """`extern "C" void solution(...)`, without a semicolon."""
+    inner = ", ".join(c_parameter(one, for_cuda=for_cuda) for one in parameters)
+    return f'extern "C" void {FUNCTION_NAME}({inner})'
+
+
+def python_signature(parameters: Sequence[Parameter]) -> str:
+    """`def solution(...)`, without a colon."""
+    return f"def {FUNCTION_NAME}({', '.join(one.name for one in parameters)})"

@@ -1,0 +1,137 @@
+"""Starter code of function problems: a scaffold for each language, written from the manifest."""
+
+from collections.abc import Callable, Mapping
+
+from problems.spec.function.manifest import Manifest, Parameter
+from problems.spec.function.signature import FILE_NAMES, Language, c_parameter, c_signature, python_signature
+from problems.spec.solution import SourceFile
+
+_CUDA_HEADERS = {
+    "float16": "cuda_fp16.h",
+    "bfloat16": "cuda_bf16.h",
+    "float8_e4m3fn": "cuda_fp8.h",
+    "float8_e5m2": "cuda_fp8.h",
+}
+_BLOCK = 256
+
+
+def starter(manifest: Manifest, language: Language) -> SourceFile:
+    """The file that a contestant begins with."""
+    return SourceFile(path=FILE_NAMES[language], content=_WRITERS[language](manifest))
+
+
+def _cuda(manifest: Manifest) -> str:
+    includes = sorted({_CUDA_HEADERS[one.dtype] for one in manifest.parameters if one.dtype in _CUDA_HEADERS})
+    inner = ", ".join(c_parameter(one, for_cuda=True) for one in manifest.parameters)
+    names = ", ".join(one.name for one in manifest.parameters)
+    output = manifest.outputs[0].name
+    return (
+        "".join(f"#include <{name}>\n" for name in ("cstddef", "cstdint", *includes))
+        + f"\n{_shapes(manifest, '//')}"
+        + f"__global__ void kernel(size_t n, {inner}) {{\n"
+        + "    size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x;\n"
+        + "    if (i >= n) return;\n"
+        + f"    // Write {output}[i] here.\n"
+        + "}\n\n"
+        + "// All pointers are device memory. Outputs are given, and nothing is returned.\n"
+        + f"{c_signature(manifest.parameters, for_cuda=True)} {{\n"
+        + f"    size_t n = {_c_count(manifest)};  // number of elements of {output}\n"
+        + f"    if (n == 0) return;\n    kernel<<<(n + {_BLOCK - 1}) / {_BLOCK}, {_BLOCK}>>>(n, {names});\n"
+        + "}\n"
+    )
+
+
+def _cpp(manifest: Manifest) -> str:
+    return (
+        "#include <cstddef>\n#include <cstdint>\n\n"
+        + _shapes(manifest, "//")
+        + "// Outputs are given, and nothing is returned.\n"
+        + f"{c_signature(manifest.parameters, for_cuda=False)} {{\n"
+        + f"    size_t n = {_c_count(manifest)};  // number of elements of {manifest.outputs[0].name}\n"
+        + "    for (size_t i = 0; i < n; ++i) {\n"
+        + f"        // Write {manifest.outputs[0].name}[i] here.\n"
+        + "    }\n}\n"
+    )
+
+
+def _triton(manifest: Manifest) -> str:
+    output = manifest.outputs[0].name
+    arrays = [one.name for one in manifest.parameters if one.kind == "array"]
+    pointers = ", ".join(f"{name}_pointer" for name in arrays)
+    return (
+        "import triton\nimport triton.language as tl\n\n\n"
+        + f"@triton.jit\ndef kernel({pointers}, n, BLOCK: tl.constexpr):\n"
+        + "    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)\n"
+        + f"    # Load what {output}[at] needs, then tl.store({output}_pointer + at, value, mask=at < n).\n\n\n"
+        + _shapes(manifest, "#")
+        + "# Arguments are torch tensors on the GPU, and numbers. Write into the outputs; return values are ignored.\n"
+        + f"{python_signature(manifest.parameters)}:\n"
+        + f"    n = {output}.numel()\n"
+        + f"    kernel[(triton.cdiv(n, {_BLOCK}),)]({', '.join(arrays)}, n, BLOCK={_BLOCK})\n"
+    )
+
+
+def _python(manifest: Manifest) -> str:
+    library = "torch" if manifest.arrays == "torch" else "numpy"
+    imported = "import torch" if library == "torch" else "import numpy as np"
+    zeros = "torch.zeros_like" if library == "torch" else "np.zeros_like"
+    filled = "".join(f"    {one.name}[...] = {zeros}({one.name})\n" for one in manifest.outputs)
+    return (
+        f"{imported}\n\n\n"
+        + _shapes(manifest, "#")
+        + f"# Arrays are {library} arrays. Write into the outputs in place; a returned value is ignored.\n"
+        + f"{python_signature(manifest.parameters)}:\n{filled}"
+    )
+
+
+_WRITERS: Mapping[Language, Callable[[Manifest], str]] = {
+    "cuda": _cuda,
+    "cpp": _cpp,
+    "triton": _triton,
+    "python": _python,
+}
+
+
+def _shapes(manifest: Manifest, comment: str) -> str:
+    """A comment on each parameter, with the axes of arrays and the shapes of the first case."""
+    if not manifest.cases:
+        return ""
+    first = manifest.cases[0]
+    lines = [f'{comment} In case "{" ".join(first.name.split())}":']
+    for one in manifest.parameters:
+        lines.append(f"{comment}   {one.name}: {_described(one, manifest)}")
+    return "\n".join(lines) + "\n"
+
+
+def _described(parameter: Parameter, manifest: Manifest) -> str:
+    first = manifest.cases[0]
+    if parameter.kind == "scalar":
+        return f"{first.scalars.get(parameter.name, parameter.dtype)}"
+    shape = " x ".join(map(str, first.shapes.get(parameter.name, []))) or "one element"
+    return f"{shape} of {parameter.dtype}, {_DIRECTIONS[parameter.direction]}"
+
+
+_DIRECTIONS = {"in": "only read", "out": "to be written", "inout": "read and written"}
+
+
+def _c_count(manifest: Manifest) -> str:
+    """The number of elements of the first output as a C expression of the scalars, or 0 with a hint.
+
+    A scalar stands for an axis if it has the axis's length in every case.
+    """
+    if not manifest.cases:
+        return "0"
+    name = manifest.outputs[0].name
+    axes = len(manifest.cases[0].shapes[name])
+    if any(len(case.shapes[name]) != axes for case in manifest.cases):
+        return "0"
+    factors = [_factor(manifest, name, axis) for axis in range(axes)]
+    return "0" if None in factors else " * ".join(str(factor) for factor in factors) or "1"
+
+
+def _factor(manifest: Manifest, name: str, axis: int) -> str | None:
+    lengths = [case.shapes[name][axis] for case in manifest.cases]
+    for one in manifest.parameters:
+        if one.kind == "scalar" and [case.scalars[one.name] for case in manifest.cases] == lengths:
+            return one.name
+    return str(lengths[0]) if len(set(lengths)) == 1 else None
