@@ -26,8 +26,7 @@ class BinnedCounts(FunctionProblem):
     )
 
     def inputs(self, case, rng):
-        lower = int(rng.integers(-100_000, 100_000))
-        width = int(rng.integers(3, 1000))
+        lower, width = 1000 - 3 * case.bins, 3 + case.bins % 97
         span = case.bins * width
         values = rng.integers(lower - span // 4, lower + span + span // 4, case.n, dtype=np.int32)
         edges = values[0::4]

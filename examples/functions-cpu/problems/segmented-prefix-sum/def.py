@@ -7,7 +7,7 @@ from podium_functions import Array, Case, Exact, FunctionProblem, Scalar
 class SegmentedPrefixSum(FunctionProblem):
     parameters = (
         Array("values", "int64", "in", ("n",)),
-        Array("restart", "bool", "in", ("n",)),
+        Array("restart", "bool", "in", ("n",), role="structure"),
         Array("sums", "int64", "out", ("n",)),
         Scalar("n", "size_t"),
     )
