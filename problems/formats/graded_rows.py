@@ -80,7 +80,7 @@ class GradedRow(BaseModel):
         stated = (self.podium or {}).get("grading_digest")
         if stated:
             return str(stated)
-        if "test_command" not in self.problem:
+        if "metadata" not in self.problem:
             raise RecordError("holds neither its problem nor that problem's fingerprints")
         problem = record_from(self.problem, profile)
         return grading_digest(problem, problem.withheld)
