@@ -4,11 +4,12 @@ from typing import Any
 
 from leaderboard.actions.submit import submit
 from leaderboard.catalogue import catalogue_of
-from leaderboard.models import Evaluation, Track
+from leaderboard.models import Evaluation, Submission, Track
 from leaderboard.rows.submissions import SubmissionMetadata
 from problems.actions import releases as release_actions
-from problems.formats.submission import single_solution
+from problems.formats.submission import read_submission
 from problems.models import Release
+from problems.spec.kinds import Kind
 from runners.wire.protocol import (
     Audience,
     CaseField,
@@ -126,12 +127,29 @@ def wrong_report(**changes: Any) -> Report:
     return report(**(fields | changes))
 
 
-def judged(
-    entrant: Any, made: Release, track: Track, answer: Report, task_id: str = "row-softmax"
-) -> Evaluation:
-    """The evaluation of one sample that was typed into a page and judged so."""
-    draft = single_solution(task_id, {"solution.cpp": CPP}, catalogue_of(made))
-    metadata = SubmissionMetadata(entrant=entrant, release=made, tracks=[track])
-    stored = submit(entrant.owner, metadata, draft).submission
-    factories.judge(stored, lambda _: answer)
-    return stored.evaluations.get()
+def submission(entrant: Any, made: Release, track: Track, n_samples: int = 1) -> Submission:
+    """A full submission of C++ functions and shell scripts; everything of it is queued."""
+    kinds = made.problems.values_list("task_id", "kind")
+    lines = [
+        solution(task_id, CPP.replace("words", f"words {n}"))
+        if kind == Kind.FUNCTION
+        else packs.solution(task_id, f"exit 0 # {n}")
+        for task_id, kind in kinds
+        for n in range(n_samples)
+    ]
+    file = packs.solution_pack(lines, made.datapack_release)
+    draft = read_submission(file, "pack-solutions.tar.gz", catalogue_of(made))
+    metadata = SubmissionMetadata(entrant=entrant, release=made, tracks=[track], asks_to_count=True)
+    return submit(entrant.owner, metadata, draft).submission
+
+
+def judged(entrant: Any, made: Release, track: Track, *answers: Report) -> Submission:
+    """Judged and ranked: the n-th sample of each function problem gets the n-th answer, every script passes."""
+    stored = submission(entrant, made, track, len(answers))
+
+    def verdict_of(evaluation: Evaluation) -> Report:
+        return answers[evaluation.sample.index] if evaluation.problem.kind == Kind.FUNCTION else factories.report()
+
+    factories.judge(stored, verdict_of)
+    factories.rank(made, track)
+    return stored
