@@ -1,4 +1,4 @@
-"""Function problems in the fleet: a release that mixes kinds is imported, queued, verified and scored like any other."""
+"""Function problems in the fleet: a release that mixes kinds is imported, queued, verified and scored."""
 
 import json
 from typing import Any

@@ -49,7 +49,9 @@ def test_public_facts_hold_neither_definition_nor_baseline() -> None:
 def test_cases_carry_their_work_and_those_that_cannot_rank_are_not_timed() -> None:
     fixed = softmax_case(7, 7, ranks=False, why_not="`y` stays the same")
     problem = function_problem(manifest=manifest_fields(cases=[softmax_case(), fixed], dtype="fp16"))
-    assert [(case.name, case.flops, case.bytes, case.dtype) for case in problem.cases] == [("3 x 5", 75.0, 120.0, "fp16")]
+    assert [(case.name, case.flops, case.bytes, case.dtype) for case in problem.cases] == [
+        ("3 x 5", 75.0, 120.0, "fp16")
+    ]
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,9 @@ def on_gpu(parameters: list[dict[str, Any]] = SOFTMAX_PARAMETERS) -> dict[str, A
 
 @pytest.mark.parametrize("language", ["cpp", "python", "cuda", "triton"])
 def test_the_starter_code_of_every_language_fits(language: Any) -> None:
-    problem = function_problem() if language in ("cpp", "python") and language == "cpp" else function_problem(**on_gpu())
+    problem = (
+        function_problem() if language in ("cpp", "python") and language == "cpp" else function_problem(**on_gpu())
+    )
     file = problem.starter_of(language)
     assert problem.rules().why_bad([file]) == ""
     assert problem.rules().language(file) == language

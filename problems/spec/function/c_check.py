@@ -50,7 +50,11 @@ def why_bad_c(file: SourceFile, parameters: Sequence[Parameter], *, for_cuda: bo
     found = list(_definitions(root, is_extern_c=False))
     wanted = c_signature(parameters, for_cuda=for_cuda)
     if not found:
-        return "" if _is_hidden(file.content) else f"{file.path} defines no `{FUNCTION_NAME}`; this problem needs `{wanted}`"
+        return (
+            ""
+            if _is_hidden(file.content)
+            else f"{file.path} defines no `{FUNCTION_NAME}`; this problem needs `{wanted}`"
+        )
     plain = next((one for one in found if one.is_extern_c), None)
     if plain is None:
         return f'{file.path} line {found[0].line}: `{FUNCTION_NAME}` is not extern "C"; this problem needs `{wanted}`'

@@ -99,7 +99,10 @@ class Manifest(_Strict):
         return self
 
     def _check_names(self) -> None:
-        for names, what in (([one.name for one in self.parameters], "parameter"), ([c.name for c in self.cases], "case")):
+        for names, what in (
+            ([one.name for one in self.parameters], "parameter"),
+            ([c.name for c in self.cases], "case"),
+        ):
             twice = next((name for name in names if names.count(name) > 1), None)
             if twice is not None:
                 raise ValueError(f"names the {what} `{twice}` twice")

@@ -131,14 +131,18 @@ class FunctionProblem(ProblemRecord):
         return False
 
     def public_facts(self) -> dict[str, JsonValue]:
-        manifest = self.manifest
         return {
             "languages": list(self.languages),
             "device": self.device,
             "time_limit_seconds": self.time_limit_seconds,
-            "signatures": {one: self.signature(one) for one in self.languages},
-            **manifest.model_dump(mode="json", exclude={"class_name", "form", "is_run"}),
+            "signatures": self.signatures,
+            "manifest": self.manifest.model_dump(mode="json", exclude={"class_name", "form", "is_run"}),
         }
+
+    @property
+    def signatures(self) -> dict[str, JsonValue]:
+        """The declaration of `solution` in each language."""
+        return {one: self.signature(one) for one in self.languages}
 
     def signature(self, language: Language) -> str:
         """The declaration of `solution` in a language, on one line."""

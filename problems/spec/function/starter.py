@@ -112,7 +112,7 @@ def _shapes(manifest: Manifest, comment: str) -> str:
     if not manifest.cases:
         return ""
     first = manifest.cases[0]
-    lines = [f"{comment} In case \"{' '.join(first.name.split())}\":"]
+    lines = [f'{comment} In case "{" ".join(first.name.split())}":']
     for one in manifest.parameters:
         lines.append(f"{comment}   {one.name}: {_described(one, manifest)}")
     return "\n".join(lines) + "\n"
