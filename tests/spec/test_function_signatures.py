@@ -67,7 +67,8 @@ def test_spellings_of_sixteen_bits_are_equal(half: str) -> None:
     ("text", "message"),
     [
         ('\n\nextern "C" void solution(const float* x, float* y, size_t rows) {}',
-         "solution.cpp line 3: `solution` takes 3 parameters; this problem's takes 4: const float* x, float* y, size_t rows, size_t cols"),
+         "solution.cpp line 3: `solution` takes 3 parameters; "
+         "this problem's takes 4: const float* x, float* y, size_t rows, size_t cols"),
         ('extern "C" void solution(const double* x, float* y, size_t r, size_t c) {}',
          "solution.cpp line 1: parameter 1 of `solution` is `const double* x`; it must be `const float* x`"),
         ('extern "C" void solution(const float** x, float* y, size_t r, size_t c) {}', "it must be `const float* x`"),
@@ -114,7 +115,7 @@ def test_python_that_can_be_called_passes(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("\ndef solution(x, y): pass", "solution.py line 2: `solution` takes 2 parameters; this problem's takes 4: x, y, rows, cols"),
+        ("\ndef solution(x, y): pass", "`solution` takes 2 parameters; this problem's takes 4: x, y, rows, cols"),
         ("def solution(x, y, rows, cols, more): pass", "takes 5 parameters"),
         ("def solution(x, y, rows, cols, *, flag): pass", "takes 4 parameters"),
         ("async def solution(x, y, rows, cols): pass", "is async"),

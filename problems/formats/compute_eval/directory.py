@@ -19,6 +19,7 @@ from problems.spec.errors import RecordError
 from problems.spec.pack import ProblemPackMetadata, parse_problem_metadata
 from problems.spec.paths import why_bad_path
 from problems.spec.profile import STRICT_GROUPS, Profile
+from problems.spec.record import ProblemRecord
 from problems.spec.records import kind_of
 from problems.spec.solution import FileSolution, SourceFile
 
@@ -28,26 +29,39 @@ _FILE_FOLDERS = {"context_files": "context", "test_files": "test"}
 _SPEC_KEYS = (frozenset(CommandProblem.model_fields) - set(_FILE_FOLDERS)) | {"problem_type", "kind"}
 
 
-def read_problem_directory(root: Path, release: str = "internal") -> ProblemPack:
+def read_problem_directory(
+    root: Path, release: str = "internal", others: Mapping[Path, ProblemRecord] | None = None
+) -> ProblemPack:
     """Read one problem's folder or a tree of them; `release` names the pack where no release.yaml does.
 
+    `others` are problems of other kinds by their folders below `root`; they make the pack one of profile podium/1.
     Problems and files come in the order of their names, problems in that of release.yaml where it lists them.
     Raises PackRefused.
     """
-    specs = {folder: _load_yaml(folder / SPEC_NAME) for folder in _problem_folders(root)}
-    head = _release_fields(root, release, list(specs.values()))
+    others = others or {}
+    specs = {folder: _load_yaml(folder / SPEC_NAME) for folder in _problem_folders(root, others)}
+    head = _release_fields(root, release, list(specs.values()), mixes_kinds=bool(others))
     metadata = _metadata(head)
-    problems = [_read_problem(folder, specs[folder], metadata.profile) for folder in _ordered(root, list(specs), head)]
+    _check_profile(metadata.profile, others)
+    folders = _ordered(root, sorted([*specs, *others]), head)
+    problems = [others.get(one) or _read_problem(one, specs[one], metadata.profile) for one in folders]
     lines = [(problem.task_id, problem.to_line()) for problem in problems]
     metadata = problem_metadata_for(metadata, lines)
     return problem_pack_from(metadata.to_bytes(), b"".join(line for _, line in lines))
 
 
-def _problem_folders(root: Path) -> list[Path]:
+def _problem_folders(root: Path, others: Mapping[Path, ProblemRecord]) -> list[Path]:
     folders = sorted(path.parent for path in root.rglob(SPEC_NAME) if not path.is_symlink())
-    if not folders:
+    if not folders and not others:
         raise PackRefused("no_problems", f"no {SPEC_NAME} below {root}")
+    if both := [folder for folder in folders if folder in others]:
+        raise PackRefused("two_kinds", f"{both[0]} holds problems of two kinds; give each a folder of its own")
     return folders
+
+
+def _check_profile(profile: Profile, others: Mapping[Path, ProblemRecord]) -> None:
+    if others and profile is not Profile.PODIUM:
+        raise PackRefused("wrong_profile", f"{RELEASE_NAME}: function problems need `profile: {Profile.PODIUM}`")
 
 
 def _ordered(root: Path, folders: Sequence[Path], head: Mapping[str, Any]) -> list[Path]:
@@ -60,11 +74,15 @@ def _ordered(root: Path, folders: Sequence[Path], head: Mapping[str, Any]) -> li
     return [by_name[name] for name in listed]
 
 
-def _release_fields(root: Path, release: str, specs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _release_fields(
+    root: Path, release: str, specs: Sequence[Mapping[str, Any]], *, mixes_kinds: bool
+) -> dict[str, Any]:
     path = root / RELEASE_NAME
     if path.exists():
         return _load_yaml(path)
-    ours = any(spec.get("group") not in STRICT_GROUPS or _type_of(spec) in ("cpp", "python") for spec in specs)
+    ours = mixes_kinds or any(
+        spec.get("group") not in STRICT_GROUPS or _type_of(spec) in ("cpp", "python") for spec in specs
+    )
     return {"release": release, "profile": (Profile.PODIUM if ours else Profile.COMPUTE_EVAL).value}
 
 

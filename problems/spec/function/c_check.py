@@ -128,7 +128,7 @@ def _fits(node: Node, parameter: Parameter) -> bool:
 
 
 def _base_type(node: Node) -> str:
-    """The named type without qualifiers and namespaces, its words in one order: `unsigned long`, not `long unsigned`."""
+    """The named type without qualifiers and namespaces, its words in one order, as `unsigned long`."""
     named = next((child for child in node.named_children if child.type in _NAMED_TYPES), None)
     words = _text(named).rpartition("::")[2].split() if named is not None else []
     return " ".join(sorted(words, key=lambda word: (word not in ("unsigned", "signed"), word == "int")))

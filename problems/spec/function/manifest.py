@@ -127,5 +127,11 @@ class Manifest(_Strict):
         return tuple(self._timed(case) for case in self.cases if case.ranks is not False)
 
     def _timed(self, case: ManifestCase) -> Case:
-        work = {"name": case.name, "size": case.size, "flops": case.flops, "bytes": case.bytes}
-        return Case(**work, dtype=self.dtype, fastest_dtype=self.fastest_dtype)  # type: ignore[arg-type]
+        return Case(
+            name=case.name,
+            size=case.size,
+            flops=case.flops,
+            bytes=case.bytes,
+            dtype=self.dtype,
+            fastest_dtype=self.fastest_dtype,
+        )

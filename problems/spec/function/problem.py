@@ -41,7 +41,7 @@ class FunctionProblem(ProblemRecord):
     podium_model: ClassVar[type[PodiumMetadata]] = PodiumMetadata
 
     type: Literal["function"] = "function"
-    schema_version: Literal[1] = FUNCTION_SCHEMA_VERSION
+    schema_version: int = FUNCTION_SCHEMA_VERSION
     definition: SourceFile
     manifest: Manifest
     languages: Annotated[list[Language], Field(min_length=1)]
@@ -93,7 +93,7 @@ class FunctionProblem(ProblemRecord):
         """A scaffold that compiles and lacks only the computation. Raises KeyError for a language not allowed."""
         if language not in self.languages:
             raise KeyError(language)
-        return starter(self.manifest, language, self.device)
+        return starter(self.manifest, language)
 
     @property
     def cases(self) -> tuple[Case, ...]:

@@ -1,4 +1,4 @@
-"""What a function problem demands of a solution: one file of an allowed language that defines `solution` as declared."""
+"""What a function problem demands of a solution: one file of an allowed language with the declared function."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

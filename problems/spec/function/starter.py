@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from problems.spec.function.manifest import Manifest, Parameter
-from problems.spec.function.signature import FILE_NAMES, Device, Language, c_parameter, c_signature, python_signature
+from problems.spec.function.signature import FILE_NAMES, Language, c_parameter, c_signature, python_signature
 from problems.spec.solution import SourceFile
 
 _CUDA_HEADERS = {
@@ -15,17 +15,17 @@ _CUDA_HEADERS = {
 _BLOCK = 256
 
 
-def starter(manifest: Manifest, language: Language, device: Device) -> SourceFile:
+def starter(manifest: Manifest, language: Language) -> SourceFile:
     """The file that a contestant begins with."""
-    return SourceFile(path=FILE_NAMES[language], content=_WRITERS[language](manifest, device))
+    return SourceFile(path=FILE_NAMES[language], content=_WRITERS[language](manifest))
 
 
 def doing_nothing(manifest: Manifest, language: Language) -> SourceFile:
     """A file that defines the function without any statement."""
     if language in ("cuda", "cpp"):
-        for_cuda = language == "cuda"
-        headers = _cuda_headers(manifest) if for_cuda else ""
-        text = f"#include <cstddef>\n#include <cstdint>\n{headers}\n{c_signature(manifest.parameters, for_cuda=for_cuda)} {{}}\n"
+        signature = c_signature(manifest.parameters, for_cuda=language == "cuda")
+        headers = _cuda_headers(manifest) if language == "cuda" else ""
+        text = f"#include <cstddef>\n#include <cstdint>\n{headers}\n{signature} {{}}\n"
     else:
         text = f"{python_signature(manifest.parameters)}:\n    pass\n"
     return SourceFile(path=FILE_NAMES[language], content=text)
@@ -36,7 +36,7 @@ def _cuda_headers(manifest: Manifest) -> str:
     return "".join(f"#include <{name}>\n" for name in names)
 
 
-def _cuda(manifest: Manifest, device: Device) -> str:
+def _cuda(manifest: Manifest) -> str:
     inner = ", ".join(c_parameter(one, for_cuda=True) for one in manifest.parameters)
     names = ", ".join(one.name for one in manifest.parameters)
     output = manifest.outputs[0].name
@@ -55,7 +55,7 @@ def _cuda(manifest: Manifest, device: Device) -> str:
     )
 
 
-def _cpp(manifest: Manifest, device: Device) -> str:
+def _cpp(manifest: Manifest) -> str:
     return (
         "#include <cstddef>\n#include <cstdint>\n\n"
         + _shapes(manifest, "//")
@@ -68,7 +68,7 @@ def _cpp(manifest: Manifest, device: Device) -> str:
     )
 
 
-def _triton(manifest: Manifest, device: Device) -> str:
+def _triton(manifest: Manifest) -> str:
     output = manifest.outputs[0].name
     arrays = [one.name for one in manifest.parameters if one.kind == "array"]
     pointers = ", ".join(f"{name}_pointer" for name in arrays)
@@ -78,28 +78,27 @@ def _triton(manifest: Manifest, device: Device) -> str:
         + "    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)\n"
         + f"    # Load what {output}[at] needs, then tl.store({output}_pointer + at, value, mask=at < n).\n\n\n"
         + _shapes(manifest, "#")
-        + "# Arguments are torch tensors on the GPU, and numbers. Write into the outputs; a returned value is ignored.\n"
+        + "# Arguments are torch tensors on the GPU, and numbers. Write into the outputs; return values are ignored.\n"
         + f"{python_signature(manifest.parameters)}:\n"
         + f"    n = {output}.numel()\n"
         + f"    kernel[(triton.cdiv(n, {_BLOCK}),)]({', '.join(arrays)}, n, BLOCK={_BLOCK})\n"
     )
 
 
-def _python(manifest: Manifest, device: Device) -> str:
+def _python(manifest: Manifest) -> str:
     library = "torch" if manifest.arrays == "torch" else "numpy"
     imported = "import torch" if library == "torch" else "import numpy as np"
     zeros = "torch.zeros_like" if library == "torch" else "np.zeros_like"
-    place = " on the GPU" if device == "gpu" else ""
     filled = "".join(f"    {one.name}[...] = {zeros}({one.name})\n" for one in manifest.outputs)
     return (
         f"{imported}\n\n\n"
         + _shapes(manifest, "#")
-        + f"# Arrays are {library} arrays{place}. Write into the outputs in place; a returned value is ignored.\n"
+        + f"# Arrays are {library} arrays. Write into the outputs in place; a returned value is ignored.\n"
         + f"{python_signature(manifest.parameters)}:\n{filled}"
     )
 
 
-_WRITERS: Mapping[Language, Callable[[Manifest, Device], str]] = {
+_WRITERS: Mapping[Language, Callable[[Manifest], str]] = {
     "cuda": _cuda,
     "cpp": _cpp,
     "triton": _triton,

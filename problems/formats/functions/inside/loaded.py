@@ -1,0 +1,133 @@
+"""A loaded definition: what the judge's checker calls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from . import seeding
+from .arrays import Library, library_of
+from .comparing import Bounds, Comparison, Output, compare, unwritten_wrong
+from .declared import FunctionProblem
+from .forms import CaseFacts, Form, Parameter
+from .importing import execute
+from .podium_form import PodiumForm
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """The data of one call."""
+
+    arguments: list[Any]
+    """Call order: arrays for in and inout, Python numbers for scalars, None for out."""
+    expected: list[Any]
+    """Arrays for out and inout, in the parameters' order."""
+
+
+class Loaded:
+    """One definition, ready to draw and compare. The methods raise DefinitionError for the definition's faults."""
+
+    def __init__(self, form: Form, library: Library) -> None:
+        self.form = form
+        self.library = library
+        self.arrays: str = form.arrays
+        self.parameters: list[Parameter] = form.parameters
+        self.output_init: str = form.output_init
+        self.cases: list[CaseFacts] = form.cases
+
+    @property
+    def outputs(self) -> list[Parameter]:
+        """The arrays that a solution writes, in call order."""
+        return [one for one in self.parameters if one.is_written]
+
+    def draw(self, case: int, seed: int) -> Drawn:
+        """Fresh data: equal seeds give equal data, whatever was drawn before."""
+        with seeding.call(self.library, seed, case):
+            arguments, expected = self.form.draw(case)
+        return Drawn(arguments, expected)
+
+    def compare(self, case: int, drawn: Drawn, actual: list[Any], unwritten: list[Any] | None = None) -> Comparison:
+        """Rule on the outputs of one call. `unwritten` has a mask for each output: elements that hold the poison."""
+        masks = unwritten or [None] * len(actual)
+        outputs = [
+            Output(one.name, one.dtype, expected, got, mask)
+            for one, expected, got, mask in zip(self.outputs, drawn.expected, actual, masks)
+        ]
+        if self.form.accuracy.kind != "own":
+            return compare(self.library, outputs, self.form.accuracy.bounds)
+        return self._by_its_own_verify(case, drawn, actual, outputs)
+
+    def _by_its_own_verify(self, case: int, drawn: Drawn, actual: list[Any], outputs: list[Output]) -> Comparison:
+        """The class rules, but elements that were never written are wrong unless they happen to be right."""
+        right, words = self.form.verify(case, drawn.expected, actual)
+        left_out = unwritten_wrong(self.library, outputs) if right else 0
+        result = compare(self.library, outputs, Bounds())
+        if right and not left_out:
+            return Comparison(True, "", result.largest, result.mean, 0, result.n_total, [])
+        result.right = False
+        result.message = f"{left_out} elements were never written" if left_out else words or result.message or _REJECTED
+        return result
+
+    def facts(self) -> dict[str, Any]:
+        """The manifest's plain data, without `ranks` and `is_run`. Draws each case once."""
+        form, accuracy = self.form, self.form.accuracy
+        return {
+            "form": form.name,
+            "arrays": form.arrays,
+            "class_name": form.definition.problem_class.__name__,
+            "parameters": [_parameter_fields(one) for one in self.parameters],
+            "output_init": form.output_init,
+            "dtype": form.computes_in,
+            "fastest_dtype": form.fastest_dtype,
+            "accuracy": {
+                "kind": accuracy.kind, "rtol": accuracy.rtol, "atol": accuracy.atol, "reason": accuracy.reason
+            },
+            "cases": [self._case_fields(number) for number in range(len(self.cases))],
+        }  # fmt: skip
+
+    def _case_fields(self, number: int) -> dict[str, Any]:
+        return case_fields(self, number, self.draw(number, 0))
+
+
+_REJECTED = "the problem's own check rejects it"
+
+
+def case_fields(loaded: Loaded, number: int, drawn: Drawn) -> dict[str, Any]:
+    """One case of the manifest from one draw of it."""
+    facts = loaded.cases[number]
+    outputs = iter(drawn.expected)
+    shapes, scalars = {}, {}
+    for one, value in zip(loaded.parameters, drawn.arguments):
+        if one.is_array:
+            array = next(outputs) if one.is_written else value
+            shapes[one.name] = [int(length) for length in array.shape]
+        else:
+            scalars[one.name] = value
+    return {
+        "name": facts.name, "size": _positive(facts.size), "flops": _amount(facts.flops), "bytes": _amount(facts.bytes),
+        "shapes": shapes, "scalars": scalars,
+    }  # fmt: skip
+
+
+def _amount(value: float | None) -> float | None:
+    """Fewer than one operation or byte is not declared."""
+    return value if value is not None and value >= 1 else None
+
+
+def _positive(value: float | None) -> float | None:
+    return value if value is not None and value > 0 else None
+
+
+def _parameter_fields(one: Parameter) -> dict[str, Any]:
+    return {
+        "name": one.name, "kind": one.kind, "direction": one.direction, "role": one.role, "dtype": one.dtype,
+        "const": one.is_array and not one.is_written,
+    }  # fmt: skip
+
+
+def load(path: str, device: str = "cpu") -> Loaded:
+    """Execute a definition. torch tensors are made on `device`: `cpu` or `cuda`. Raises DefinitionError."""
+    with seeding.mixing(library_of("numpy", device)):
+        definition = execute(path, {"podium_functions": FunctionProblem})
+    form: Form = PodiumForm(definition, device)
+    return Loaded(form, library_of(form.arrays, device))
