@@ -26,6 +26,7 @@ from podium.evaluation.rows import Graded
 from podium.evaluation.run import Fault, Options, SampleGrader
 from problems.formats.compute_eval.packs import graded_filename
 from problems.formats.errors import PackRefused
+from problems.spec.command.problem import CommandProblem
 from problems.spec.hardware import Hardware
 from runners.agent.devices.tool import ToolUnavailable
 from runners.agent.ground import events as job_events
@@ -92,7 +93,9 @@ def evaluate(
     ] = "auto",
     strict: Annotated[bool, typer.Option("--strict", help="Apply ComputeEval's own rules to whole packs.")] = False,
     events: Annotated[Path | None, typer.Option(help="Write a timeline here, one JSON object a line.")] = None,
-    benchmark: Annotated[bool, typer.Option("--benchmark", help="Also time benchmarks of mode `process`.")] = False,
+    benchmark: Annotated[
+        bool, typer.Option("--benchmark", help="Also time benchmarks of mode `process`, and references of functions.")
+    ] = False,
 ) -> None:
     """Grade solutions on this machine. Summary on standard output; run it again to go on where it stopped.
 
@@ -262,6 +265,8 @@ def _events(path: Path | None, cancelled: Event) -> Iterator[job_events.Progress
 
 def _needs_profiler(sample: SampleToGrade) -> bool:
     problem = sample.problem
+    if not isinstance(problem, CommandProblem):
+        return False
     return bool(problem.benchmark_command) and problem.timing_mode.type not in PLAIN_MODES
 
 
