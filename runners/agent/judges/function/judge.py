@@ -24,8 +24,8 @@ from runners.wire.protocol import BUILDING, Role, Stage, Verdict, Witness
 RUNNING = "running"
 """This judge's stage after `building`."""
 PROFILER = "podium clock"
-QUICK = {"least_calls": 5, "most_calls": 20, "enough_seconds": 0.2, "longest_seconds": 4.0}
-TRIAL = {"least_calls": 1, "most_calls": 1, "enough_seconds": 0.0, "longest_seconds": 4.0}
+QUICK = {"least_calls": 5, "most_calls": 10, "enough_seconds": 0.1, "longest_seconds": 2.0}
+TRIAL = {"least_calls": 1, "most_calls": 1, "enough_seconds": 0.0, "longest_seconds": 2.0}
 
 
 @dataclass(frozen=True)
