@@ -12,7 +12,6 @@ import shutil
 import statistics
 from collections.abc import Iterator
 from hashlib import sha256
-from pathlib import Path
 
 import pytest
 
@@ -151,7 +150,8 @@ MUTATES = (
 #include <cuda.h>
 #include <dlfcn.h>
 extern "C" void solution(const float* x, float* y, size_t n) {
-    auto allow = (CUresult (*)(CUdeviceptr, size_t, const CUmemAccessDesc*, size_t))dlsym(dlopen("libcuda.so.1", 2), "cuMemSetAccess");
+    using Allow = CUresult (*)(CUdeviceptr, size_t, const CUmemAccessDesc*, size_t);
+    auto allow = (Allow)dlsym(dlopen("libcuda.so.1", 2), "cuMemSetAccess");
     CUmemAccessDesc all{};
     all.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
     all.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
@@ -287,7 +287,3 @@ def test_the_fiftieth_sample_agrees_with_the_first(judges: Judges, problem: Func
     times = [times_of(judged(judges, problem, "solution.cu", HONEST + LAUNCH))[LARGE] for _ in range(count)]
     print([round(one, 4) for one in times], honest_ms)
     assert abs(times[-1] / honest_ms - 1) < 0.05
-
-
-def test_the_definition_stays_with_the_checker(problem: FunctionProblem) -> None:
-    assert Path(problem.definition.path).name == "def.py"
