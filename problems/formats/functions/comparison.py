@@ -30,8 +30,9 @@ def _of_parameters(stored: Manifest, made: Manifest) -> Iterator[str]:
         yield f"had {len(stored.parameters)} parameters and has {len(made.parameters)}"
         return
     both_run = stored.is_run and made.is_run
+    compared = [one for one in ("name", "kind", "direction", "dtype") if both_run or one in ("kind", "direction")]
     for left, right in zip(stored.parameters, made.parameters, strict=True):
-        for name in ("name", "kind", "direction", "dtype") if both_run else ("kind", "direction"):
+        for name in compared:
             if getattr(left, name) != getattr(right, name):
                 yield f"parameter `{left.name}`: `{name}` was {getattr(left, name)} and is {getattr(right, name)}"
 
