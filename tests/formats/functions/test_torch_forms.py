@@ -121,6 +121,23 @@ def test_a_tensara_definition_verifies_by_itself(tmp_path: Path, text: str) -> N
 
 
 @needs_torch
+@pytest.mark.parametrize(
+    "drawn",
+    [
+        "(torch.manual_seed(3), torch.rand((rows, cols), dtype=dtype))[1]",
+        "(torch.cuda.manual_seed_all(3), torch.rand((rows, cols), dtype=dtype))[1]",
+        "torch.rand((rows, cols), generator=torch.Generator().manual_seed(3), dtype=dtype).cuda()",
+        "torch.rand((rows, cols), generator=torch.Generator(device='cuda').manual_seed(3), dtype=dtype, device='cuda')",
+    ],
+)
+def test_a_fixed_seed_of_torch_gives_fresh_data_in_every_call(tmp_path: Path, drawn: str) -> None:
+    text = MARCH_2025.replace('torch.rand((rows, cols), device="cuda", dtype=dtype)', drawn)
+    assert drawn in text
+    found = manifest(tmp_path, text)
+    assert [case.ranks for case in found.cases] == [True, True]
+
+
+@needs_torch
 def test_narrow_data_types_are_drawn_and_compared(tmp_path: Path) -> None:
     import torch
 
@@ -146,6 +163,22 @@ def test_a_reference_may_not_change_its_inputs(tmp_path: Path, text: str) -> Non
     with pytest.raises(DefinitionError, match="`reference_solution` changed its input 1"):
         loaded(tmp_path, changing).draw(0, 1)
     assert name in changing
+
+
+@needs_torch
+@pytest.mark.parametrize("text", [TODAY, MARCH_2025, TORCH_FORM])
+def test_on_a_gpu_everything_is_drawn_and_compared_there(tmp_path: Path, text: str) -> None:
+    import torch
+
+    if not torch.cuda.is_available():
+        pytest.skip("needs a GPU")
+    problem = loaded(tmp_path, text, "cuda")
+    drawn, again = problem.draw(1, 1), problem.draw(1, 1)
+    assert {one.device.type for one in drawn.expected} == {"cuda"}
+    assert torch.equal(drawn.arguments[0], again.arguments[0])
+    assert problem.compare(1, drawn, [one.clone() for one in drawn.expected], None).right
+    assert not problem.compare(1, drawn, [torch.zeros_like(one) for one in drawn.expected], None).right
+    assert [case.ranks for case in manifest(tmp_path, text, "cuda").cases] == [True, True]
 
 
 @needs_torch

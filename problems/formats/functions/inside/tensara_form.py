@@ -72,9 +72,10 @@ class TensaraForm:
         return [self._owned(one) for one in call.arguments], [self._owned(one) for one in call.expected]
 
     def answer(self, arguments: list[Any]) -> list[Any]:
-        """The reference's outputs for the inputs among the arguments."""
+        """The reference's outputs for the inputs among the arguments, unchecked: this is timed."""
         n_inputs = next(place for place, one in enumerate(self.parameters) if one.is_written)
-        return self._reference(arguments[:n_inputs])
+        returned = self._problem.reference_solution(*arguments[:n_inputs])  # type: ignore[attr-defined]
+        return list(returned) if isinstance(returned, (tuple, list)) else [returned]
 
     def verify(self, case: int, expected: list[Any], actual: list[Any]) -> tuple[bool, str]:  # noqa: ARG002
         """Rule where the tensors are; if that raises, on a CPU, as the contract has it."""
