@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from problems.formats.functions.naming import renamed
 from problems.spec.function.manifest import Manifest, ManifestCase
 
 
@@ -10,7 +11,7 @@ def differences(stored: Manifest, made: Manifest) -> list[str]:
 
     A manifest that was only read is compared in its signature. `ranks` is compared where both know it.
     """
-    return list(_differences(stored, made))
+    return list(_differences(stored, renamed(made, [one.name for one in stored.parameters])))
 
 
 def _differences(stored: Manifest, made: Manifest) -> Iterator[str]:
