@@ -10,9 +10,10 @@ NAMELESS_FORM = "tensara-2025-03"
 
 def named_by_statement(manifest: Manifest, listed: Any) -> Manifest:
     """The manifest with the names of the front matter's `parameters`; unchanged if it gives no whole set of names."""
-    names = [one.get("name") for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
-    is_whole = len(set(map(str, names))) == len(manifest.parameters)
-    return renamed(manifest, names) if is_whole and all(map(_is_name, names)) else manifest
+    listed = listed if isinstance(listed, list) else []
+    names = [str(one.get("name")) for one in listed if isinstance(one, dict)]
+    is_whole = len(set(names)) == len(manifest.parameters) and all(map(_is_name, names))
+    return renamed(manifest, names) if is_whole else manifest
 
 
 def renamed(manifest: Manifest, names: Sequence[str]) -> Manifest:
@@ -29,5 +30,5 @@ def renamed(manifest: Manifest, names: Sequence[str]) -> Manifest:
     return Manifest.model_validate(fields)
 
 
-def _is_name(value: Any) -> bool:
-    return isinstance(value, str) and value.isascii() and value.isidentifier()
+def _is_name(text: str) -> bool:
+    return text.isascii() and text.isidentifier()
