@@ -56,9 +56,9 @@ def test_the_page_shows_signature_parameters_accuracy_cases_and_limits(client: A
     text = text_of(client, site.page)
     assert "extern &quot;C&quot; void solution(const float* x, float* y, size_t rows, size_t cols)" in text
     assert "def solution(x, y, rows, cols)" in text
-    assert "array, written" in text
+    assert "written by the solution" in text
     assert "1e-06 + 1e-05 × |expected|. Reason: one rounding per operation." in text
-    assert f'<th scope="row">{LARGE}</th><td class="num">512 × 4096</td>' in text
+    assert f'<th scope="row" class="one-line">{LARGE}</th><td class="num">512 × 4096</td>' in text
     assert "1.05 × 10⁷" in text, "5 operations for each of 512 × 4096 elements"
     assert "60 s for all calls of a solution, 2.0 GiB of memory, on a CPU" in text
 
