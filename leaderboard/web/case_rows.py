@@ -7,7 +7,6 @@ from typing import Any
 from leaderboard.rates import Rates
 from leaderboard.visibility import ShownCase
 from leaderboard.web.timings import Timing
-from problems.spec.function.problem import FunctionProblem
 from problems.spec.record import ProblemRecord
 from runners.wire.protocol import Role
 
@@ -64,7 +63,7 @@ class CaseTable:
 
 def case_table(spec: ProblemRecord, cases: Sequence[ShownCase], timings: Sequence[Timing]) -> CaseTable:
     times = {(one.measurement.case, one.measurement.role): one for one in timings}
-    shapes = _shapes(spec)
+    shapes = spec.shapes
     return CaseTable([_row(case, times, shapes.get(case.name, {})) for case in cases])
 
 
@@ -84,10 +83,3 @@ def _row(case: ShownCase, times: Mapping[tuple[str, str], Timing], shapes: Mappi
         shapes=shapes,
         facts=facts,
     )
-
-
-def _shapes(spec: ProblemRecord) -> dict[str, dict[str, list[int]]]:
-    """The shapes of each case by its name."""
-    if not isinstance(spec, FunctionProblem):
-        return {}
-    return {case.name: case.shapes for case in spec.manifest.cases}
