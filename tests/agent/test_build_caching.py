@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from runners.agent.job.build_cache import Build, BuildCache, build_key
-from runners.agent.judges.command.build import printed_by
+from runners.agent.job.building import printed_by
 from runners.wire.protocol import Verdict
 from tests.agent.machine import Machine, assignment_of, shell_problem
 

@@ -2,6 +2,7 @@
 
 import tempfile
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -41,6 +42,8 @@ class NodeEnvironment:
     """Library that lets tests wait at the gate. Without it a test holds its device from its start."""
     peaks: Callable[[str], Peaks] = unmeasured
     """A device's peaks by its UUID; empty if they were not measured."""
+    closing: ExitStack = field(default_factory=ExitStack)
+    """What judges want closed before the sandbox."""
 
     @classmethod
     def open(
@@ -86,5 +89,6 @@ class NodeEnvironment:
         return wanted or own or ""
 
     def close(self) -> None:
+        self.closing.close()
         self.sandbox.close()
         self.workspaces.close()

@@ -7,10 +7,11 @@ from runners.agent.ground.errors import UnusableProblem
 from runners.agent.ground.events import Progress
 from runners.agent.job.environment import NodeEnvironment
 from runners.agent.judges.command.judge import CommandJudge
+from runners.agent.judges.function.judge import FunctionJudge
 from runners.agent.judges.judgement import Assignment, Judge
 from runners.agent.judges.report import Finished, finished
 
-KINDS: Mapping[str, Callable[[NodeEnvironment], Judge]] = {"command": CommandJudge}
+KINDS: Mapping[str, Callable[[NodeEnvironment], Judge]] = {"command": CommandJudge, "function": FunctionJudge}
 
 
 class Judges:

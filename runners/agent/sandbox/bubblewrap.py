@@ -35,7 +35,7 @@ HOME = "/podium"
 TRIAL_LIMITS = Limits(10.0, 64 << 20, 16, 1 << 20, 1 << 20, 1 << 12)
 WORKSPACE = "/workspace"
 STAGE = "/mnt"
-"""kStage of the supervisor: hidden, in a mount namespace that lives as long as the command, by a tmpfs."""
+"""The supervisor's kStage. A tmpfs covers it in a mount namespace that ends with the command."""
 SYSTEM_ROOTS = ("/usr", *(f"/{name}" for name in SYSTEM_FOLDERS))
 NAMESPACES = ("user", "ipc", "pid", "net", "uts")
 HOW_TO_ALLOW = """\
@@ -146,18 +146,18 @@ class BubblewrapSandbox(Sandbox):
         if not outcome.succeeded:
             raise SandboxUnavailable(f"bubblewrap starts but does not work here: {outcome}")
 
-    def start(self, command: Command, channel: socket | None = None) -> Running:
+    def start(self, command: Command, channel: socket | None = None, brake: socket | None = None) -> Running:
         """See `policy.Sandbox`."""
-        return Running(partial(self._attend, command, channel), channel)
+        return Running(partial(self._attend, command, channel, brake), channel, brake)
 
-    def _attend(self, command: Command, channel: socket | None, stopped: Event) -> Outcome:
+    def _attend(self, command: Command, channel: socket | None, brake: socket | None, stopped: Event) -> Outcome:
         identity = identity_for(command)
         cage = self._memory_limit.cage(command.limits)
         stage = StagedSources(identity)
         program = self._program_at(stage)
         arguments = self._arguments(command, stage)
         start = [*enter(self._supervisor, identity, cage, stage.sources), program]
-        return run_supervised([*start, *arguments], self._orders(command, cage), cage, channel, stopped)
+        return run_supervised([*start, *arguments], self._orders(command, cage), cage, channel, stopped, brake)
 
     def _program_at(self, stage: StagedSources) -> str:
         """Path of the program. It is staged with its wheel's libraries if other users could not reach it."""

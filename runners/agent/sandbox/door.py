@@ -1,8 +1,9 @@
-"""Passes a channel into a container: Docker passes no descriptors, so the supervisor fetches it from a socket."""
+"""Passes a channel and a brake into a container: Docker passes no descriptors, so the supervisor fetches them from a
+socket."""
 
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,13 +12,13 @@ from runners.agent.sandbox.privilege import Identity
 
 
 @contextmanager
-def door_to(channel: socket.socket | None, identity: Identity) -> Iterator["Door | None"]:
+def door_to(channel: socket.socket | None, brake: socket.socket | None, identity: Identity) -> Iterator["Door | None"]:
     """A door for one start, in a folder that other users of this machine cannot enter; None without a channel."""
     if channel is None:
         yield None
         return
     with TemporaryDirectory(prefix="podium-door-") as folder:
-        door = Door(Path(folder) / "door", channel, identity)
+        door = Door(Path(folder) / "door", [channel, *([brake] if brake else [])], identity)
         try:
             yield door
         finally:
@@ -25,11 +26,12 @@ def door_to(channel: socket.socket | None, identity: Identity) -> Iterator["Door
 
 
 class Door:
-    """A listening socket whose first caller is sent the channel. Only `identity` may call."""
+    """A listening socket whose first caller is sent the channel, and the brake if there is one. Only `identity` may
+    call."""
 
-    def __init__(self, path: Path, channel: socket.socket, identity: Identity) -> None:
+    def __init__(self, path: Path, sockets: Sequence[socket.socket], identity: Identity) -> None:
         self.path = path
-        self._channel = channel
+        self._sockets = sockets
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._listener.bind(str(path))
         path.chmod(0o600)
@@ -41,11 +43,13 @@ class Door:
         return self._listener.fileno()
 
     def hand_over(self) -> None:
-        """Send the channel, then close it and the door, so that the command cannot call again."""
-        with self._channel, self._listener:
+        """Send the sockets, then close them and the door, so that the command cannot call again."""
+        with self._listener:
             caller, _ = self._listener.accept()
             with caller:
-                socket.send_fds(caller, [b"c"], [self._channel.fileno()])
+                socket.send_fds(caller, [b"c"], [one.fileno() for one in self._sockets])
+        for one in self._sockets:
+            one.close()
 
     def close(self) -> None:
         self._listener.close()

@@ -38,7 +38,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Mount:
-    """A host path shown inside the sandbox, read-only unless said otherwise. Its modes must let a stranger in."""
+    """A host path shown inside the sandbox, read-only by default. Its modes must give every user access."""
 
     source: Path
     target: str
@@ -52,8 +52,8 @@ class SourceFacts:
     harness_files: tuple[str, ...] = ()
     """Names of the harness's sources, without folder and suffix."""
     solution_files: tuple[str, ...] = ()
-    """Likewise of the solution's. A program of theirs without any of the harness's judges nothing. Empty if such a
-    program may hold the harness all the same."""
+    """Likewise of the solution's sources. A program that is built from these and from no source of the harness is not
+    the harness. Empty if such a program may still hold the harness."""
     harness_functions: tuple[str, ...] = ("main",)
     """Functions that only the harness can have defined. `main` stands for the parts into which a compiler splits it."""
     is_mixed: bool = False
@@ -87,6 +87,8 @@ class Command:
     user: User = "contestant"
     cancelled: Event = field(default_factory=Event)
     on_output: Callable[[bytes], None] | None = None
+    on_started: Callable[[int], None] | None = None
+    """Called with the id of the sandbox's first process on this machine, from which all of the command descend."""
 
 
 @dataclass(frozen=True)
@@ -127,9 +129,9 @@ class Running:
     that started it. If this process dies, the command is killed.
     """
 
-    def __init__(self, attend: Callable[[Event], Outcome], channel: socket | None) -> None:
+    def __init__(self, attend: Callable[[Event], Outcome], *sockets: socket | None) -> None:
         """`attend` starts the command. It returns when the command has ended; it ends it if the event is set."""
-        self._channel = channel
+        self._sockets = [one for one in sockets if one is not None]
         self._stopped = Event()
         self._outcome: Future[Outcome] = Future()
         Thread(target=self._attend, args=(attend,), name="sandbox", daemon=True).start()
@@ -140,12 +142,17 @@ class Running:
         except BaseException as error:  # noqa: BLE001 - `wait` raises it
             self._outcome.set_exception(error)
         finally:
-            if self._channel is not None:  # still open if the sandbox did not come up
-                self._channel.close()
+            for one in self._sockets:  # still open if the sandbox did not come up
+                one.close()
 
     def stop(self) -> None:
         """Have all processes of the command killed. Returns at once; the outcome will be `cancelled`."""
         self._stopped.set()
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether no process of the command is left."""
+        return self._outcome.done()
 
     def wait(self) -> Outcome:
         """Wait until no process of the command is left.
@@ -170,12 +177,14 @@ class Sandbox(Protocol):
     memory_limit_why: str
     """The reason why this machine has no better bound; empty if it has the best one."""
 
-    def start(self, command: Command, channel: socket | None = None) -> Running:
+    def start(self, command: Command, channel: socket | None = None, brake: socket | None = None) -> Running:
         """Start the command and return at once. `Running.wait` raises SandboxFault if the sandbox does not come up.
 
         The command inherits `channel`, one end of a connected unix socket, as the descriptor that its environment
         names in PODIUM_CHANNEL_FD. A timeout set on the socket here would make it non-blocking for the command too.
-        The sandbox closes it on this side, so that the other end sees when the command has ended.
+        Over `brake` the holder of the other end stops and continues the command (sandbox/native/brake.h); the
+        supervisor alone has it, and it needs a channel beside it. The sandbox closes both on this side, so that the
+        other ends see when the command has ended.
         """
         ...
 

@@ -17,14 +17,23 @@ CHUNK_BYTES = 1 << 16
 
 
 def run_supervised(
-    arguments: Sequence[str], orders: Orders, cage: Cage, channel: socket | None, stopped: Event
+    arguments: Sequence[str],
+    orders: Orders,
+    cage: Cage,
+    channel: socket | None,
+    stopped: Event,
+    brake: socket | None = None,
 ) -> Outcome:
     """Run a program whose descendant is the supervisor. Raises SandboxFault if the sandbox never came up."""
-    if channel is None:
-        return attend(ProcessHandle(arguments, cage), orders, cage, stopped)
-    handle = ProcessHandle(arguments, cage, (channel.fileno(),))
-    orders = replace(orders, channel=channel.fileno())
-    channel.close()
+    passed = [one for one in (channel, brake) if one is not None]
+    handle = ProcessHandle(arguments, cage, [one.fileno() for one in passed])
+    orders = replace(
+        orders,
+        channel=None if channel is None else channel.fileno(),
+        brake=None if brake is None else brake.fileno(),
+    )
+    for one in passed:
+        one.close()
     return attend(handle, orders, cage, stopped)
 
 
@@ -47,6 +56,10 @@ class ProcessHandle:
         self.pid = self._process.pid
         for file in self.files():
             os.set_blocking(file, False)
+
+    def first_process(self) -> int:
+        """See `watch.Handle`."""
+        return self.pid
 
     def files(self) -> Sequence[int]:
         return self._stdout.fileno(), self._stderr.fileno()

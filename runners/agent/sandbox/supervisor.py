@@ -25,10 +25,10 @@ FLAGS = ("-std=c++17", "-O1")
 
 
 def build(cache_dir: Path) -> Path:
-    """The program's path, in a folder that is mounted whole: beside it the launcher, and the `bin` that shadows python
-    and nvcc.
+    """Returns the program's path. Its folder is mounted as a whole and also holds the launcher, and the `bin` that
+    shadows python and nvcc.
 
-    Raises SandboxUnavailable where it can neither be found nor compiled.
+    Raises SandboxUnavailable if the program can neither be found nor compiled.
     """
     path = find_or_build(_recipe(), cache_dir).path
     with suppress(OSError):  # another user's folder, which may lack it
@@ -84,8 +84,10 @@ class Orders:
     """Its name in that folder."""
     channel: int | None = None
     """Descriptor of the command's channel, if the supervisor inherits it."""
+    brake: int | None = None
+    """Likewise of the supervisor's end of the brake."""
     door: str = ""
-    """Path in the sandbox of the socket where the supervisor fetches the channel; empty if it inherits it."""
+    """Path in the sandbox of the socket where the supervisor fetches both; empty if it inherits them."""
     inherit_environment: bool = False
     own_network: bool = True
     """Whether the sandbox has a network namespace of its own, so that the command may use the loopback device."""
@@ -114,6 +116,7 @@ class Orders:
             ("processes", str(self.processes)),
             ("niceness", str(self.command.niceness)),
             ("channel", str(-1 if self.channel is None else self.channel)),
+            ("brake", str(-1 if self.brake is None else self.brake)),
             ("door", self.door),
             ("inherit_environment", str(int(self.inherit_environment))),
             ("own_network", str(int(self.own_network))),

@@ -37,11 +37,13 @@ class UnconfinedSandbox(Sandbox):
         self._toolchains = find_toolchains()
         self._driver = find_driver_libraries()
 
-    def start(self, command: Command, channel: socket | None = None) -> Running:
-        """See `policy.Sandbox`. A mount that stands elsewhere inside than outside is a fault."""
-        return Running(partial(self._attend, command, channel), channel)
+    def start(self, command: Command, channel: socket | None = None, brake: socket | None = None) -> Running:
+        """See `policy.Sandbox`. A mount that stands elsewhere inside than outside is a fault, and so is a brake."""
+        return Running(partial(self._attend, command, channel, brake), channel, brake)
 
-    def _attend(self, command: Command, channel: socket | None, stopped: Event) -> Outcome:
+    def _attend(self, command: Command, channel: socket | None, brake: socket | None, stopped: Event) -> Outcome:
+        if brake is not None:
+            raise SandboxFault("unconfined cannot stop exactly one command's processes: use bubblewrap or docker")
         moved = [mount.target for mount in command.mounts if str(mount.source) != mount.target]
         if moved:
             raise SandboxFault(f"unconfined cannot show files elsewhere ({', '.join(moved)}): use bubblewrap")

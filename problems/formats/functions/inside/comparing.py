@@ -9,8 +9,6 @@ from typing import Any
 
 from .arrays import FLOATS, Library
 
-BLOCK = 1 << 22
-"""Elements compared at a time."""
 MAX_SHOWN = 5
 
 
@@ -74,7 +72,7 @@ def unwritten_wrong(library: Library, outputs: list[Output]) -> int:
             continue
         mask = library.ravelled(output.unwritten)
         for start, block in _blocks(library, output, Bounds()):
-            count += int((block.wrong & mask[start : start + BLOCK]).sum())
+            count += int((block.wrong & mask[start : start + library.block]).sum())
     return count
 
 
@@ -110,8 +108,8 @@ def _measure(difference: Any, result: Comparison, tally: _Tally) -> None:
 def _blocks(library: Library, output: Output, bounds: Bounds) -> Iterator[tuple[int, _Block]]:
     expected, actual = library.ravelled(output.expected), library.ravelled(output.actual)
     is_float = output.dtype in FLOATS
-    for start in range(0, math.prod(expected.shape), BLOCK):
-        left, right = expected[start : start + BLOCK], actual[start : start + BLOCK]
+    for start in range(0, math.prod(expected.shape), library.block):
+        left, right = expected[start : start + library.block], actual[start : start + library.block]
         yield start, _block(library, left, right, bounds, is_float=is_float)
 
 

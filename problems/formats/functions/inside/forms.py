@@ -36,7 +36,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class CaseFacts:
-    """One case and the work of one call."""
+    """One case and the declared work of one call."""
 
     name: str
     size: float | None

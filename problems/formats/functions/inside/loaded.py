@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 from . import seeding
-from .arrays import Library, library_of
+from .arrays import ITEM_BYTES, Library, is_installed, library_of
 from .comparing import Bounds, Comparison, Output, compare, unwritten_wrong
 from .declared import FunctionProblem
 from .forms import CaseFacts, Form, Parameter
-from .importing import execute
+from .importing import Definition, execute
 from .podium_form import PodiumForm
+from .tensara_form import TensaraForm
+from .tensara_problem import Problem
 
 
 @dataclass(frozen=True)
@@ -103,10 +106,19 @@ def case_fields(loaded: Loaded, number: int, drawn: Drawn) -> dict[str, Any]:
             shapes[one.name] = [int(length) for length in array.shape]
         else:
             scalars[one.name] = value
+    moved = _moved_bytes(loaded.parameters, shapes) if facts.bytes is None else facts.bytes
     return {
-        "name": facts.name, "size": _positive(facts.size), "flops": _amount(facts.flops), "bytes": _amount(facts.bytes),
+        "name": facts.name, "size": _positive(facts.size), "flops": _amount(facts.flops), "bytes": _amount(moved),
         "shapes": shapes, "scalars": scalars,
     }  # fmt: skip
+
+
+def _moved_bytes(parameters: list[Parameter], shapes: dict[str, list[int]]) -> float:
+    """Every input read once and every output written once."""
+    arrays = [one for one in parameters if one.is_array]
+    return float(
+        sum((one.is_given + one.is_written) * math.prod(shapes[one.name]) * ITEM_BYTES[one.dtype] for one in arrays)
+    )
 
 
 def _amount(value: float | None) -> float | None:
@@ -127,7 +139,14 @@ def _parameter_fields(one: Parameter) -> dict[str, Any]:
 
 def load(path: str, device: str = "cpu") -> Loaded:
     """Execute a definition. torch tensors are made on `device`: `cpu` or `cuda`. Raises DefinitionError."""
-    with seeding.mixing(library_of("numpy", device)):
-        definition = execute(path, {"podium_functions": FunctionProblem})
-    form: Form = PodiumForm(definition, device)
+    library = library_of("torch" if is_installed("torch") else "numpy", device)
+    with seeding.mixing(library):
+        definition = execute(path, {"podium_functions": FunctionProblem, "problem": Problem})
+        form = _form(definition, device)
     return Loaded(form, library_of(form.arrays, device))
+
+
+def _form(definition: Definition, device: str) -> Form:
+    if issubclass(definition.problem_class, FunctionProblem):
+        return PodiumForm(definition, device)
+    return TensaraForm(definition, library_of("torch", device))

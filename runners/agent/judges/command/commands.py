@@ -1,36 +1,40 @@
-"""Makes commands from subjects and runs them in the sandbox, for builds, tests and benchmarks."""
+"""Makes the commands of tests and benchmarks, and lays out their workspaces."""
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from runners.agent.devices.lanes import Seat
-from runners.agent.ground.errors import Cancelled
-from runners.agent.ground.events import CommandRan, Progress
+from runners.agent.ground.events import Progress
 from runners.agent.job import artefact
+from runners.agent.job.building import BuildOrder
+from runners.agent.job.commands import SOLUTION_FILES, limits_for
 from runners.agent.job.environment import NodeEnvironment
 from runners.agent.judges.command.subject import Subject
-from runners.agent.sandbox.policy import Command, Limits, Outcome
-from runners.wire.protocol import ResourceLimits
-
-SOLUTION_FILES = "PODIUM_SOLUTION_FILES"
-"""Variable that lists the contestant's files for the Python launcher and the nvcc shim, separated by colons."""
+from runners.agent.sandbox.policy import Command
 
 
-def limits_for(limits: ResourceLimits, wall_seconds: float) -> Limits:
-    return Limits(
-        wall_seconds=wall_seconds,
-        memory_bytes=limits.memory_bytes,
-        processes=limits.processes,
-        file_bytes=limits.file_bytes,
-        workspace_bytes=limits.workspace_bytes,
-        output_bytes=limits.output_bytes,
+def build_order(subject: Subject) -> BuildOrder:
+    """The build of a subject. Its problem must have a build command."""
+    shell = subject.problem.build_command
+    assert shell
+    return BuildOrder(
+        shell=shell,
+        inputs=subject.inputs,
+        solution_paths=solution_paths(subject),
+        seconds=subject.limits.build_seconds or subject.problem.effective_build_timeout_seconds,
+        task_id=subject.problem.task_id,
+        problem_sha256=subject.problem_sha256,
+        limits=subject.limits,
+        policy=subject.build_policy,
+        image=subject.image,
+        trusted=subject.trusted,
+        is_rerun=subject.is_rerun,
     )
 
 
-def solution_paths(subject: Subject) -> str:
-    return ":".join(file.path for file in subject.files)
+def solution_paths(subject: Subject) -> tuple[str, ...]:
+    return tuple(file.path for file in subject.files)
 
 
 def run_command(
@@ -41,7 +45,7 @@ def run_command(
         shell=shell,
         workspace=workspace,
         limits=limits_for(subject.limits, wall_seconds),
-        environment={SOLUTION_FILES: solution_paths(subject)},
+        environment={SOLUTION_FILES: ":".join(solution_paths(subject))},
         image=subject.image,
         gpu_uuids=seat.gpu_uuids,
         trace=True,
@@ -58,26 +62,3 @@ def laid_out(environment: NodeEnvironment, subject: Subject, product: bytes) -> 
     with environment.workspaces.open(subject.run_inputs) as workspace:
         artefact.restore(product, workspace, subject.test_paths)
         yield workspace
-
-
-def run(environment: NodeEnvironment, command: Command) -> Outcome:
-    """Run a command to its end. Raises Cancelled if it is stopped, SandboxFault, and DiskFull as `SpaceWatch.check`."""
-    if command.cancelled.is_set():
-        raise Cancelled
-    with environment.space.watched() as space:
-        outcome = environment.sandbox.run(command)
-    if outcome.cancelled:
-        raise Cancelled
-    space.check(command, outcome)
-    return outcome
-
-
-@contextmanager
-def told(progress: Progress, step: str, subject: Subject) -> Iterator[None]:
-    """Send `CommandRan` after the block, also if the block raises."""
-    began_ns = time.monotonic_ns()
-    try:
-        yield
-    finally:
-        task_id, ended_ns = subject.problem.task_id, time.monotonic_ns()
-        progress.tell(CommandRan(step, task_id, subject.trusted, began_ns, ended_ns))

@@ -4,9 +4,10 @@ from runners.agent.devices.lanes import Place
 from runners.agent.ground.events import MeasuredAgain, Progress, StageEntered
 from runners.agent.job.artefact import EMPTY
 from runners.agent.job.build_cache import Build
+from runners.agent.job.building import build, why_out_of_time
 from runners.agent.job.environment import NodeEnvironment
 from runners.agent.judges.command.benchmark import BenchmarkRun, benchmark
-from runners.agent.judges.command.build import build, build_seconds, why_out_of_time
+from runners.agent.judges.command.commands import build_order
 from runners.agent.judges.command.findings import context_findings, findings_of, unchecked_findings
 from runners.agent.judges.command.measurements import measurements_of, witness_of
 from runners.agent.judges.command.references import References, missing_names
@@ -15,7 +16,8 @@ from runners.agent.judges.command.test import test
 from runners.agent.judges.command.timing import Measure, Stopwatch, Timed
 from runners.agent.judges.judgement import Assignment, Finding, Judgement, Step
 from runners.agent.judges.texts import MISSING_TEXT, STRICT_FAILURE, graded_text, how_it_ended
-from runners.agent.profilers import Timer, timer_for
+from runners.agent.profilers import timer_for
+from runners.agent.profilers.base import Timer
 from runners.agent.sandbox.policy import Outcome
 from runners.wire.protocol import BUILDING, FlagScope, Stage, TimingPolicy, Verdict, Witness
 
@@ -66,13 +68,13 @@ class CommandJudge:
             return True
         progress.tell(StageEntered(BUILDING))
         self._build_reference(assignment, subject, progress)
-        built = found.build = build(self._environment, subject, progress)
-        seconds = build_seconds(subject)
-        found.steps.append(Step("build", built, seconds))
-        found.texts.build = graded_text(built, seconds)
+        order = build_order(subject)
+        built = found.build = build(self._environment, order, progress)
+        found.steps.append(Step("build", built, order.seconds))
+        found.texts.build = graded_text(built, order.seconds)
         if built.succeeded:
             return True
-        late = why_out_of_time(self._environment, subject, built) if built.timed_out else ""
+        late = why_out_of_time(self._environment, order, built) if built.timed_out else ""
         _failed(found, "build", built, late, subject.limits.memory_bytes, Verdict.BUILD_FAILED)
         return False
 

@@ -9,8 +9,9 @@ from runners.agent.ground.events import Progress
 from runners.agent.ground.keyed import Once
 from runners.agent.job.artefact import EMPTY
 from runners.agent.job.build_cache import Build
+from runners.agent.job.building import build
 from runners.agent.job.environment import NodeEnvironment
-from runners.agent.judges.command.build import build
+from runners.agent.judges.command.commands import build_order
 from runners.agent.judges.command.subject import Subject
 from runners.agent.judges.command.test import test
 from runners.agent.sandbox.policy import Outcome
@@ -61,7 +62,7 @@ class References:
         """Build the reference, or return the cached build; None if there is nothing to build. Raises as `prepare`."""
         if not reference.problem.build_command or not _may_be_judged(reference):
             return None
-        return build(self._environment, reference, progress)
+        return build(self._environment, build_order(reference), progress)
 
     def _try(self, reference: Subject, progress: Progress) -> Reference:
         if not _may_be_judged(reference):

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from runners.agent.devices.lanes import Seat
 from runners.agent.ground.events import Progress
+from runners.agent.job.commands import run, told
 from runners.agent.job.environment import NodeEnvironment
-from runners.agent.judges.command.commands import laid_out, run, run_command, told
+from runners.agent.judges.command.commands import laid_out, run_command
 from runners.agent.judges.command.subject import Subject
 from runners.agent.judges.command.turns import attached, notes_of_a_run, run_at_gate
 from runners.agent.profilers.cupti import ONE_CONNECTION, gate_attachment
@@ -57,7 +58,8 @@ def _test(
     more_environment: Mapping[str, str] | None = None,
 ) -> Outcome:
     seconds = subject.problem.effective_test_timeout_seconds
-    with told(progress, "test", subject), lane as seat, laid_out(environment, subject, product) as workspace:
+    telling = told(progress, "test", subject.problem.task_id, is_reference=subject.trusted)
+    with telling, lane as seat, laid_out(environment, subject, product) as workspace:
         command = run_command(subject, subject.test_command, seconds, workspace, seat, progress)
         marks = _marks(workspace, subject.test_paths)
         if seat.porter is None or environment.gate_library is None:

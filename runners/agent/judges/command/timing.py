@@ -17,13 +17,13 @@ from runners.agent.devices.lanes import Seat
 from runners.agent.devices.record import DeviceRecord, merged
 from runners.agent.ground.events import Progress
 from runners.agent.job.environment import NodeEnvironment
-from runners.agent.judges.command.baselines import Baselines
+from runners.agent.judges.baselines import Baselines
 from runners.agent.judges.command.benchmark import BenchmarkRun, benchmark
 from runners.agent.judges.command.host import HostRecord, over
 from runners.agent.judges.command.outside_bounds import Observed
 from runners.agent.judges.command.references import References
 from runners.agent.judges.command.subject import Subject
-from runners.agent.profilers import Timer
+from runners.agent.profilers.base import Timer
 from runners.agent.profilers.process import ProcessTime
 from runners.wire.protocol import Clock, Role, Witness
 from scoring.median import median_interval

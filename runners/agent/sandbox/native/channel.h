@@ -1,13 +1,15 @@
-// The command's end of its channel: a socket that the agent passes on. A process inherits it; a container fetches it.
+// The command's end of its channel and the supervisor's end of its brake: sockets that the agent passes on. A process
+// inherits them; a container fetches them.
 #pragma once
 
 #include "orders.h"
 
+#include <algorithm>
 #include <cstring>
 #include <sys/socket.h>
 #include <sys/un.h>
 
-constexpr int kNoChannel = -1;
+constexpr int kNoSocket = -1;
 
 inline int knock_at(const std::string& door) {
     sockaddr_un address{};
@@ -20,10 +22,16 @@ inline int knock_at(const std::string& door) {
     return line;
 }
 
-inline int receive_descriptor(int line) {
+struct Sockets {
+    int channel = kNoSocket;
+    int brake = kNoSocket;
+};
+
+inline Sockets receive_sockets(int line) {
     char byte;
     iovec part{&byte, 1};
-    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))];
+    int received[2] = {kNoSocket, kNoSocket};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof received)];
     msghdr message{};
     message.msg_iov = &part;
     message.msg_iovlen = 1;
@@ -32,16 +40,15 @@ inline int receive_descriptor(int line) {
     if (recvmsg(line, &message, MSG_CMSG_CLOEXEC) <= 0) die("the agent has not handed over the channel");
     const cmsghdr* head = CMSG_FIRSTHDR(&message);
     if (head == nullptr || head->cmsg_type != SCM_RIGHTS) die("the agent's message holds no channel");
-    int channel = kNoChannel;
-    memcpy(&channel, CMSG_DATA(head), sizeof channel);
-    return channel;
+    memcpy(received, CMSG_DATA(head), std::min(head->cmsg_len - CMSG_LEN(0), sizeof received));
+    return {received[0], received[1]};
 }
 
-// The channel's descriptor in this process; kNoChannel where the command has none.
-inline int open_channel(const Orders& orders) {
-    if (orders.door.empty()) return static_cast<int>(orders.channel);
+// The descriptors in this process; kNoSocket where the command has none.
+inline Sockets open_sockets(const Orders& orders) {
+    if (orders.door.empty()) return {static_cast<int>(orders.channel), static_cast<int>(orders.brake)};
     int line = knock_at(orders.door);
-    int channel = receive_descriptor(line);
+    Sockets sockets = receive_sockets(line);
     close(line);
-    return channel;
+    return sockets;
 }

@@ -26,7 +26,8 @@ struct Orders {
     long processes = 0;           // RLIMIT_NPROC; 0 leaves the bound to a control group
     long niceness = 0;            // added to the agent's own
     long channel = -1;            // descriptor of the command's channel, inherited from the agent
-    std::string door;             // or the socket where the agent hands it over
+    long brake = -1;              // descriptor of a socket over which a judge stops and continues the command
+    std::string door;             // or the socket where the agent hands both over
     bool inherit_environment = false;
     bool own_network = false;     // no other process shares its loopback device
     bool trace = false;
@@ -78,6 +79,7 @@ inline void apply_order(Orders& orders, const std::string& key, const std::strin
     else if (key == "processes") orders.processes = number;
     else if (key == "niceness") orders.niceness = number;
     else if (key == "channel") orders.channel = number;
+    else if (key == "brake") orders.brake = number;
     else if (key == "door") orders.door = value;
     else if (key == "inherit_environment") orders.inherit_environment = number;
     else if (key == "own_network") orders.own_network = number;

@@ -5,6 +5,7 @@
 //                                            join N control groups, stage M folders, drop to UID, exec the program
 //   python… (by name)                        find the real interpreter on PATH and hand it the launcher
 //   nvcc (by name)                           find the real nvcc on PATH; see nvcc_shim.h
+#include "brake.h"
 #include "channel.h"
 #include "confine.h"
 #include "files.h"
@@ -84,7 +85,7 @@ static std::vector<std::string> environment_for(const Orders& orders, int channe
         all.push_back("PODIUM_LAUNCHER=" + orders.launcher);
         all.push_back("PODIUM_WORKSPACE=" + orders.workspace);
     }
-    if (channel != kNoChannel) all.push_back("PODIUM_CHANNEL_FD=" + std::to_string(kChannel));
+    if (channel != kNoSocket) all.push_back("PODIUM_CHANNEL_FD=" + std::to_string(kChannel));
     if (orders.trace) all.push_back("PODIUM_END_SIGNAL=" + std::to_string(end_signal));
     return all;
 }
@@ -192,7 +193,8 @@ constexpr double kStallMs = 2000; // a wait that is longer by this much was no d
 
 class Supervision {
   public:
-    Supervision(const Orders& orders, Witness& witness, pid_t child) : orders_(orders), witness_(witness), child_(child) {}
+    Supervision(const Orders& orders, Witness& witness, pid_t child, int brake)
+        : orders_(orders), witness_(witness), child_(child), brake_(brake) {}
 
     // `host` is what the machine had done before the command started.
     Ending watch(const HostTimes& host) {
@@ -254,15 +256,17 @@ class Supervision {
         sigset_t none;
         sigemptyset(&none);
         timespec timeout{static_cast<time_t>(left_ms / 1e3), static_cast<long>(static_cast<long>(left_ms * 1e6) % 1000000000)};
-        pollfd agent{0, POLLIN, 0};
+        pollfd lines[] = {{0, POLLIN, 0}, {is_braked_ ? brake_.socket() : -1, POLLIN, 0}};
         const double asked_ms = now_ms();
-        const int ready = ppoll(&agent, 1, &timeout, &none);
+        const int ready = ppoll(lines, 2, &timeout, &none);
         const double late_ms = now_ms() - asked_ms - left_ms;
         if (late_ms > kStallMs) {
             ending_.stalled_ms += late_ms;
             began_ms_ += late_ms;  // the limit counts only the time for which the command could run
         }
         if (ready <= 0) return;
+        if (lines[1].revents != 0) is_braked_ = brake_.serve();
+        if (lines[0].revents == 0) return;
         char block[64];
         if (read(0, block, sizeof block) <= 0) ending_.cancelled = true;  // the agent closed its end, or died
     }
@@ -284,6 +288,8 @@ class Supervision {
     const Orders& orders_;
     Witness& witness_;
     pid_t child_;
+    Brake brake_;
+    bool is_braked_ = brake_.socket() != kNoSocket;
     Ending ending_;
     double began_ms_ = 0, next_look_ms_ = 0;
 };
@@ -352,7 +358,8 @@ static int supervise() {
     Orders orders = read_orders();
     std::string folder = enter_workspace(orders);
     int end_signal = SIGRTMIN + 4 + static_cast<int>(strtoul(orders.nonce.substr(0, 6).c_str(), nullptr, 16) % 20);
-    int channel = open_channel(orders);
+    const Sockets sockets = open_sockets(orders);
+    const int channel = sockets.channel;
     std::vector<std::string> environment = environment_for(orders, channel, end_signal);
     int gate[2], report[2];
     if (pipe2(gate, O_CLOEXEC) != 0 || pipe2(report, O_CLOEXEC) != 0) die("cannot make pipes");
@@ -367,7 +374,7 @@ static int supervise() {
     Witness witness(orders, folder, end_signal);
     const HostTimes host = HostTimes::now();
     double started_ms = release(orders, witness, child, gate[1], report[0]);
-    Ending ending = Supervision(orders, witness, child).watch(host);
+    Ending ending = Supervision(orders, witness, child, sockets.brake).watch(host);
     ending.started_ms = started_ms;
     send_report(orders, witness, ending);
     pollfd agent{0, POLLIN, 0};

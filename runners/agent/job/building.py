@@ -1,7 +1,8 @@
 """Builds a solution in its own sandbox and a fresh workspace, or takes the build from the cache."""
 
 import re
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from runners.agent.devices.lanes import Seat
@@ -9,12 +10,12 @@ from runners.agent.ground.events import BuildPrinted, Progress
 from runners.agent.job import artefact
 from runners.agent.job.artefact import EMPTY, ProductTooLarge
 from runners.agent.job.build_cache import Build, build_key
+from runners.agent.job.commands import SOLUTION_FILES, limits_for, run, told
 from runners.agent.job.environment import NodeEnvironment
+from runners.agent.job.nvcc import AS_WRITTEN, BuildPolicy
 from runners.agent.job.toolchain import cores
-from runners.agent.judges.command.commands import SOLUTION_FILES, limits_for, run, solution_paths, told
-from runners.agent.judges.command.subject import Subject
 from runners.agent.sandbox.policy import PATIENCE, Command, Limits, Mount, Outcome
-from runners.wire.protocol import MAX_BLOB_BYTES
+from runners.wire.protocol import MAX_BLOB_BYTES, ResourceLimits
 
 OBJECT_CACHE = "PODIUM_OBJECT_CACHE"
 """Variable that gives the nvcc shim the path of ccache's folder; see sandbox/native/object_cache.h."""
@@ -34,29 +35,44 @@ BUILD_NICENESS = 12
 """Builds fill all cores. A higher niceness lets commands that hold a GPU have a core first."""
 
 
-def build_seconds(subject: Subject) -> float:
-    return subject.limits.build_seconds or subject.problem.effective_build_timeout_seconds
+@dataclass(frozen=True)
+class BuildOrder:
+    """A build: its command, its files and its settings."""
+
+    shell: str
+    inputs: Mapping[str, bytes]
+    """All files by path."""
+    solution_paths: tuple[str, ...]
+    """Paths of the contestant's own files among them."""
+    seconds: float
+    """Limit on its wall time, and with the cores of a build on its processor time."""
+    task_id: str
+    problem_sha256: str
+    limits: ResourceLimits = field(default_factory=ResourceLimits)
+    policy: BuildPolicy = AS_WRITTEN
+    image: str = ""
+    trusted: bool = False
+    """Whether the files are the problem's own reference. Only its builds may write to shared caches."""
+    is_rerun: bool = False
+    """Whether no kept failure is used."""
 
 
-def build(environment: NodeEnvironment, subject: Subject, progress: Progress) -> Build:
-    """Build the solution, or return the cached build. The problem must have a build command. A rerun builds again what
-    failed before.
+def build(environment: NodeEnvironment, order: BuildOrder, progress: Progress) -> Build:
+    """Build the solution, or return the cached build. A rerun builds again what failed before.
 
     Raises Cancelled, SandboxFault, UnusableProblem.
     """
-    shell = subject.problem.build_command
-    assert shell
-    given = subject.build_policy.environment
-    key = build_key(_toolchain(environment, subject), shell, given, subject.inputs, environment.architecture)
+    shell, given = order.shell, order.policy.environment
+    key = build_key(_toolchain(environment, order), shell, given, order.inputs, environment.architecture)
     if (words := printed_by(shell)) is not None:
         progress.tell(BuildPrinted(words.encode()))
         return Build(key=key, exit_code=0, stdout=words)
-    bounds = f"{build_seconds(subject)} {subject.limits.model_dump_json()}"
+    bounds = f"{order.seconds} {order.limits.model_dump_json()}"
     with environment.builds.building(key, progress.cancelled):
         kept = environment.builds.get(key, bounds)
-        if kept is not None and (kept.succeeded or not subject.is_rerun):
+        if kept is not None and (kept.succeeded or not order.is_rerun):
             return kept
-        made = _make(environment, subject, progress, key, bounds)
+        made = _make(environment, order, progress, key, bounds)
         environment.builds.put(made)
         return made
 
@@ -75,33 +91,32 @@ def cores_of_a_build(environment: NodeEnvironment) -> int:
     return max(FEWEST_CORES, cores() // environment.lanes.build_slots)
 
 
-def build_limits(environment: NodeEnvironment, subject: Subject) -> Limits:
+def build_limits(environment: NodeEnvironment, order: BuildOrder) -> Limits:
     """A build times out if both its wall time and its processor time pass their limits, or at PATIENCE times the wall
     limit. Load by other jobs therefore does not fail an honest build."""
-    seconds = build_seconds(subject)
-    limits = limits_for(subject.limits, seconds)
-    return replace(limits, processor_seconds=cores_of_a_build(environment) * seconds)
+    limits = limits_for(order.limits, order.seconds)
+    return replace(limits, processor_seconds=cores_of_a_build(environment) * order.seconds)
 
 
-def why_out_of_time(environment: NodeEnvironment, subject: Subject, built: Build) -> str:
+def why_out_of_time(environment: NodeEnvironment, order: BuildOrder, built: Build) -> str:
     """The limit that the build reached, in words for the contestant."""
-    limits = build_limits(environment, subject)
+    limits = build_limits(environment, order)
     if built.wall_ms >= limits.longest_seconds * 1e3:
         return f"within {limits.longest_seconds:g} seconds, {PATIENCE} times its limit"
     return f"within {limits.wall_seconds:g} seconds and {limits.processor_seconds:g} seconds of processor time"
 
 
-def _toolchain(environment: NodeEnvironment, subject: Subject) -> str:
-    return f"image {subject.image}" if subject.image else environment.tools
+def _toolchain(environment: NodeEnvironment, order: BuildOrder) -> str:
+    return f"image {order.image}" if order.image else environment.tools
 
 
-def _make(environment: NodeEnvironment, subject: Subject, progress: Progress, key: str, bounds: str) -> Build:
-    with environment.lanes.build(progress.cancelled) as seat, environment.workspaces.open(subject.inputs) as workspace:
-        with told(progress, "build", subject):
-            outcome = run(environment, _build_command(environment, subject, progress, seat, workspace))
+def _make(environment: NodeEnvironment, order: BuildOrder, progress: Progress, key: str, bounds: str) -> Build:
+    with environment.lanes.build(progress.cancelled) as seat, environment.workspaces.open(order.inputs) as workspace:
+        with told(progress, "build", order.task_id, is_reference=order.trusted):
+            outcome = run(environment, _build_command(environment, order, progress, seat, workspace))
         try:
-            limit_bytes = min(MAX_BLOB_BYTES, subject.limits.workspace_bytes)
-            product = artefact.collect(workspace, subject.inputs, limit_bytes) if outcome.succeeded else EMPTY
+            limit_bytes = min(MAX_BLOB_BYTES, order.limits.workspace_bytes)
+            product = artefact.collect(workspace, order.inputs, limit_bytes) if outcome.succeeded else EMPTY
         except ProductTooLarge as error:
             return _build_of(outcome, key, bounds, EMPTY, complaint=str(error))
         if outcome.succeeded:
@@ -110,22 +125,22 @@ def _make(environment: NodeEnvironment, subject: Subject, progress: Progress, ke
 
 
 def _build_command(
-    environment: NodeEnvironment, subject: Subject, progress: Progress, seat: Seat, workspace: Path
+    environment: NodeEnvironment, order: BuildOrder, progress: Progress, seat: Seat, workspace: Path
 ) -> Command:
-    objects = _objects(environment, subject)
+    objects = _objects(environment, order)
     return Command(
-        shell=subject.problem.build_command or "",
+        shell=order.shell,
         workspace=workspace,
-        limits=build_limits(environment, subject),
+        limits=build_limits(environment, order),
         environment={
-            **subject.build_policy.environment,
-            SOLUTION_FILES: solution_paths(subject),
+            **order.policy.environment,
+            SOLUTION_FILES: ":".join(order.solution_paths),
             BUILD_JOBS: str(cores_of_a_build(environment)),
-            **_host_heap(subject),
+            **_host_heap(order),
             **({OBJECT_CACHE: objects.target} if objects else {}),
         },
         mounts=(objects,) if objects else (),
-        image=subject.image,
+        image=order.image,
         niceness=BUILD_NICENESS if environment.gpus else 0,
         slot=seat.slot,
         cancelled=progress.cancelled,
@@ -133,19 +148,19 @@ def _build_command(
     )
 
 
-def _objects(environment: NodeEnvironment, subject: Subject) -> Mount | None:
+def _objects(environment: NodeEnvironment, order: BuildOrder) -> Mount | None:
     """The mount of the problem's object cache; None if this node or this problem has none."""
     if environment.objects is None:
         return None
-    toolchain, arch = _toolchain(environment, subject), subject.build_policy.arch
-    return environment.objects.mount(subject.problem_sha256, arch, toolchain, trusted=subject.trusted)
+    toolchain, arch = _toolchain(environment, order), order.policy.arch
+    return environment.objects.mount(order.problem_sha256, arch, toolchain, trusted=order.trusted)
 
 
-def _host_heap(subject: Subject) -> dict[str, str]:
+def _host_heap(order: BuildOrder) -> dict[str, str]:
     """The heap variable for gcc; empty if the build must run as its author wrote it. It does not change the product."""
-    if not subject.build_policy.arch:
+    if not order.policy.arch:
         return {}
-    n_bytes = min(MOST_HOST_HEAP_BYTES, round(HOST_HEAP_SHARE * subject.limits.memory_bytes))
+    n_bytes = min(MOST_HOST_HEAP_BYTES, round(HOST_HEAP_SHARE * order.limits.memory_bytes))
     return {HOST_HEAP: str(n_bytes >> 10)}
 
 

@@ -1,0 +1,219 @@
+"""Checkers as the agent holds them: one idle checker per device, which serves the samples of one problem."""
+
+import json
+import socket
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from threading import Lock
+from typing import Any, Self
+
+import problems.formats.functions.inside as functions_inside
+from runners.agent.devices.gpus import Gpus
+from runners.agent.devices.lanes import Seat
+from runners.agent.ground.errors import Cancelled, SandboxFault, UnusableProblem
+from runners.agent.ground.events import Progress
+from runners.agent.ground.native import default_cache_directory
+from runners.agent.job.commands import limits_for
+from runners.agent.job.environment import NodeEnvironment
+from runners.agent.judges.function.library import LIBRARY, build
+from runners.agent.judges.function.subject import INSIDE, Subject
+from runners.agent.sandbox.policy import Command, Mount, Running
+
+FUNCTIONS = Path(functions_inside.__file__).parent
+JUDGE_HOME, FUNCTIONS_HOME, NATIVE_HOME = "/podium-judge", "/podium-functions", "/podium-clock"
+MOUNTS = (Mount(INSIDE, f"{JUDGE_HOME}/judge"), Mount(FUNCTIONS, f"{FUNCTIONS_HOME}/inside"))
+"""Shown to checker and contestant alike: a reference solution calls the problem's class."""
+ENVIRONMENT = {"PYTHONPATH": f"{JUDGE_HOME}:{FUNCTIONS_HOME}", "PYTHONDONTWRITEBYTECODE": "1"}
+FIRST_SLOT = 1000
+"""Checkers have slots of their own, because one outlives the samples that it serves."""
+LIFE_SECONDS = 6 * 3600.0
+READY_SECONDS = 180.0
+SILENCE_SECONDS = 300.0
+"""Longest time between two replies beyond a contestant's own time."""
+LOOK_SECONDS = 0.1
+MOST_BYTES = 1 << 16
+LONGEST_SERVICE = 1000
+"""Number of samples after which a checker is renewed, so that what a problem's class keeps stays bounded."""
+
+
+@dataclass
+class Checker:
+    """A checker's process and the agent's end of its channel."""
+
+    running: Running
+    channel: socket.socket
+    facts: dict[str, Any]
+    """The manifest's facts as the class gives them here."""
+    calibrated: set[str] = field(default_factory=set)
+    """Kinds of stubs whose calls it has calibrated."""
+    n_samples: int = 0
+
+    def order(self, order: Mapping[str, Any], channel: socket.socket, brake: socket.socket) -> None:
+        """Give an order and its ends of a contestant's channel and brake."""
+        try:
+            socket.send_fds(self.channel, [json.dumps(order).encode()], [channel.fileno(), brake.fileno()])
+        except OSError as error:
+            raise SandboxFault(f"the checker takes no orders: {self._last_words()}") from error
+
+    def replies(self, progress: Progress, seconds: float) -> Iterator[dict[str, Any]]:
+        """The replies to an order, the last one of `"op": "end"`. Raises Cancelled, and SandboxFault if it fails."""
+        while True:
+            reply = self.reply(progress, seconds)
+            yield reply
+            if reply["op"] == "end":
+                return
+
+    def reply(self, progress: Progress, seconds: float) -> dict[str, Any]:
+        """The next reply. Raises Cancelled, and SandboxFault if the checker ends or stays silent for so long."""
+        deadline = time.monotonic() + seconds
+        self.channel.settimeout(LOOK_SECONDS)
+        while time.monotonic() < deadline:
+            if progress.cancelled.is_set():
+                raise Cancelled
+            try:
+                message = self.channel.recv(MOST_BYTES)
+            except TimeoutError:
+                continue
+            if not message:
+                raise SandboxFault(f"the checker ended: {self._last_words()}")
+            reply: dict[str, Any] = json.loads(message)
+            return reply
+        raise SandboxFault(f"the checker said nothing for {seconds:.0f} s")
+
+    def close(self) -> None:
+        self.channel.close()
+        self.running.stop()
+
+    def _last_words(self) -> str:
+        self.running.stop()
+        outcome = self.running.wait()
+        said = outcome.stderr.strip()[-1500:] or f"status {outcome.exit_code}"
+        return f"it ran out of memory; {said}" if outcome.memory_exceeded else said
+
+
+@dataclass
+class _Kept:
+    key: tuple[object, ...]
+    checker: Checker
+    closing: ExitStack
+
+
+class Checkers:
+    """At most one checker per device. The caller holds the device, so nobody else uses its checker meanwhile."""
+
+    def __init__(self, environment: NodeEnvironment) -> None:
+        self._environment = environment
+        self._kept: dict[str, _Kept] = {}
+        self._slots: dict[str, int] = {}
+        self._guard = Lock()
+
+    @contextmanager
+    def at(self, seat: Seat, subject: Subject, progress: Progress) -> Iterator[Checker]:
+        """The checker of this problem on the seat's device, started if there is none. A failure inside ends it.
+
+        Raises UnusableProblem if the problem's class fails or differs from its manifest, and SandboxFault.
+        """
+        key = (subject.problem_sha256, subject.image, subject.limits.memory_bytes)
+        kept = self._kept.get(seat.gpu_uuid)
+        if kept is None or kept.key != key or kept.checker.n_samples >= LONGEST_SERVICE:
+            self.drop(seat.gpu_uuid)
+            kept = self._kept[seat.gpu_uuid] = self._start(key, seat, subject, progress)
+        try:
+            kept.checker.n_samples += 1
+            yield kept.checker
+        except BaseException:
+            self.drop(seat.gpu_uuid)
+            raise
+
+    def drop(self, device: str) -> None:
+        """End the device's checker, if there is one."""
+        kept = self._kept.pop(device, None)
+        if kept is not None:
+            kept.closing.close()
+
+    def close(self) -> None:
+        for device in list(self._kept):
+            self.drop(device)
+
+    def _slot(self, device: str) -> int:
+        with self._guard:
+            return self._slots.setdefault(device, FIRST_SLOT + len(self._slots))
+
+    def _start(self, key: tuple[object, ...], seat: Seat, subject: Subject, progress: Progress) -> _Kept:
+        with ExitStack() as stack:
+            mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            stack.enter_context(mine)
+            definition = {"def.py": subject.problem.definition.content.encode()}
+            workspace = stack.enter_context(self._environment.workspaces.open(definition))
+            command = self._command(seat, subject, workspace)
+            residence = stack.enter_context(_Residence(self._environment.gpus))
+            command = replace(command, on_started=residence.begin)
+            running = stack.enter_context(self._environment.sandbox.start(command, theirs))
+            checker = Checker(running, mine, {})
+            checker.facts = _facts(checker, progress)
+            _compare(subject, checker.facts)
+            return _Kept(key, checker, stack.pop_all())
+
+    def _command(self, seat: Seat, subject: Subject, workspace: Path) -> Command:
+        library = build(default_cache_directory())
+        limits = limits_for(subject.limits, LIFE_SECONDS)
+        return Command(  # noqa: S604 - the sandbox runs it
+            shell=f"exec python3 -m judge.checker def.py {subject.device} {NATIVE_HOME}/{LIBRARY}",
+            workspace=workspace,
+            limits=replace(limits, file_bytes=subject.limits.memory_bytes),
+            environment=ENVIRONMENT,
+            mounts=(*MOUNTS, Mount(library.parent, NATIVE_HOME)),
+            image=subject.image,
+            gpu_uuids=seat.gpu_uuids,
+            slot=self._slot(seat.gpu_uuid),
+            user="checker",
+        )
+
+
+class _Residence:
+    """The time for which a checker may stay on its GPU between jobs."""
+
+    def __init__(self, gpus: Gpus | None) -> None:
+        self._gpus = gpus
+        self._root: int | None = None
+
+    def begin(self, root: int) -> None:
+        if self._gpus is not None:
+            self._root = root
+            self._gpus.residents.admit(root)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._gpus is not None and self._root is not None:
+            self._gpus.residents.dismiss(self._root)
+
+
+def _facts(checker: Checker, progress: Progress) -> dict[str, Any]:
+    text = ""
+    while True:
+        reply = checker.reply(progress, READY_SECONDS)
+        if reply["op"] == "broken":
+            raise UnusableProblem(f"the problem's class cannot be used: {reply['words']}")
+        text += reply["part"]
+        if reply["last"]:
+            facts: dict[str, Any] = json.loads(text)
+            return facts
+
+
+def _compare(subject: Subject, facts: Mapping[str, Any]) -> None:
+    """Raises UnusableProblem if the class gives other facts here than when its manifest was made."""
+    manifest = subject.problem.manifest
+    if not manifest.is_run:
+        return
+    stored = manifest.model_dump(mode="json")
+    for name in ("parameters", "output_init", "accuracy"):
+        if name in facts and facts[name] != stored[name]:
+            raise UnusableProblem(f"the class gives other {name} here than in its manifest: pack the problem again")
+    here = [(case["name"], case["shapes"], case["scalars"]) for case in facts["cases"]]
+    if here != [(case["name"], case["shapes"], case["scalars"]) for case in stored["cases"]]:
+        raise UnusableProblem("the class gives other cases here than in its manifest: pack the problem again")

@@ -1,0 +1,121 @@
+"""The checker's process: holds one problem, and checks and times one contestant after another.
+
+Started as `python3 -m judge.checker DEFINITION DEVICE LIBRARY`. Orders and replies are JSON, one datagram each, on the
+agent's channel. An order brings the checker's ends of a contestant's channel and brake. A reply of `"op": "case"`
+follows each case, and one of `"op": "end"` the last.
+"""
+
+import json
+import os
+import socket
+import sys
+import time
+import traceback
+from typing import Any
+
+from inside.errors import DefinitionError
+from inside.loaded import load
+
+from .arrays import arrays_of
+from .clock import Clock
+from .match import DeviceFault, Ended, Match, Overhead, Plan
+
+MOST_BYTES = 1 << 16
+
+
+def memory_of(device: str) -> Any:
+    if device == "cuda":
+        from .cuda_memory import CudaMemory
+
+        return CudaMemory()
+    from .host_memory import HostMemory
+
+    return HostMemory()
+
+
+class Checker:
+    """Serves the agent's orders until it hangs up."""
+
+    def __init__(self, channel: socket.socket, loaded: Any, memory: Any, clock: Clock) -> None:
+        self._channel = channel
+        self._loaded = loaded
+        self._arrays = arrays_of(loaded.arrays)
+        self._memory = memory
+        self._clock = clock
+        self._overheads: dict[str, dict[int, Overhead]] = {}
+        """By kind of stub and case."""
+
+    def serve(self) -> None:
+        while True:
+            message, files, *_ = socket.recv_fds(self._channel, MOST_BYTES, 2)
+            if not message:
+                return
+            order = json.loads(message)
+            channel, brake = (socket.socket(fileno=file) for file in files)
+            with channel, brake:
+                match = Match(self._loaded, self._arrays, self._memory, self._clock, channel, brake)
+                self._obey(order, match)
+
+    def _obey(self, order: dict[str, Any], match: Match) -> None:
+        began = time.monotonic()
+        ended = {"how": "", "words": ""}
+        try:
+            match.begin()
+            loaded = time.monotonic()
+            if order["op"] == "calibrate":
+                self._overheads[order["stub"]] = calibrated(match, order["cases"])
+            else:
+                self._sample(order, match)
+        except Ended as end:
+            loaded = time.monotonic()
+            ended = {"how": end.how, "words": end.words}
+        except DeviceFault as fault:
+            self.say({"op": "fault", "words": str(fault)})
+            raise SystemExit(5) from fault
+        self.say({"op": "end", **ended, "load_ms": (loaded - began) * 1e3, "ms": (time.monotonic() - began) * 1e3})
+
+    def _sample(self, order: dict[str, Any], match: Match) -> None:
+        plan = Plan(**order["plan"])
+        known = self._overheads.get(order["stub"], {})
+        for number in order["cases"]:
+            self.say({"op": "case", "case": number, **match.case(number, plan, known.get(number, Overhead()))})
+
+    def say(self, reply: dict[str, Any]) -> None:
+        self._channel.send(json.dumps(reply).encode())
+
+
+def calibrated(match: Match, cases: list[int]) -> dict[int, Overhead]:
+    """What calls of these cases cost beside the solution."""
+    go_ns = match.empty_ns()
+    return {number: match.overhead(number, go_ns) for number in cases}
+
+
+def main() -> None:
+    channel = socket.socket(fileno=int(os.environ["PODIUM_CHANNEL_FD"]))
+    definition, device, library = sys.argv[1:]
+    try:
+        loaded = load(definition, device)
+        memory = memory_of(device)
+        clock = Clock(library, memory.flush)
+    except DefinitionError as error:
+        channel.send(json.dumps({"op": "broken", "words": str(error)}).encode())
+        raise SystemExit(3) from None
+    except Exception:  # noqa: BLE001 - its words go to the organiser
+        channel.send(json.dumps({"op": "broken", "words": traceback.format_exc()[-1500:]}).encode())
+        raise SystemExit(3) from None
+    facts: dict[str, Any] = loaded.facts()
+    for part in facts_in_parts(facts):
+        channel.send(part)
+    Checker(channel, loaded, memory, clock).serve()
+
+
+def facts_in_parts(facts: dict[str, Any]) -> list[bytes]:
+    """The problem's facts as datagrams; the last one is marked. They may be longer than one datagram."""
+    text = json.dumps(facts)
+    size = MOST_BYTES // 4
+    parts = [text[start : start + size] for start in range(0, len(text), size)]
+    return [json.dumps({"op": "ready", "part": p, "last": i == len(parts) - 1}).encode() for i, p in enumerate(parts)]
+
+
+if __name__ == "__main__":
+    main()

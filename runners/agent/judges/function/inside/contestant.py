@@ -1,0 +1,147 @@
+"""The contestant's process for solutions in Python: maps the arrays, calls `solution` at each "go" and answers.
+
+Started as `python3 -m judge.contestant SOLUTION DTYPE…` with the data types of the parameters in call order. The
+process knows neither seeds nor expected values, and nothing that it returns or prints is believed.
+"""
+
+import importlib.util
+import mmap
+import os
+import socket
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from . import messages
+from .messages import Array
+
+LAST_LINES = 12
+
+
+def load_solution(path: str) -> Callable[..., Any]:
+    """The function `solution` of this file. Raises as its code does, and AttributeError if there is none."""
+    spec = importlib.util.spec_from_file_location("solution", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["solution"] = module
+    spec.loader.exec_module(module)
+    found: Callable[..., Any] = module.solution
+    return found
+
+
+class HostArrays:
+    """Maps arrays of a CPU, as `numpy` or `torch` has them."""
+
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
+        self._maps: list[mmap.mmap] = []
+
+    def take(self, file: int, wanted: Array) -> Any:
+        rights = mmap.PROT_READ | mmap.PROT_WRITE if wanted.writable else mmap.PROT_READ
+        mapped = mmap.mmap(file, wanted.mapped, flags=mmap.MAP_SHARED | MAP_POPULATE, prot=rights)
+        os.close(file)
+        self._maps.append(mapped)
+        n_items = 1
+        for length in wanted.shape:
+            n_items *= length
+        if self._kind == "torch":
+            return _tensor(mapped, wanted, n_items)
+        return _numpy_array(mapped, wanted, n_items)
+
+    def synchronize(self) -> None:
+        """Do nothing: a CPU's work is done when the function returns."""
+
+    def drop(self) -> None:
+        self._maps.clear()  # the memory goes with the last array
+
+
+def _numpy_array(mapped: mmap.mmap, wanted: Array, n_items: int) -> Any:
+    import numpy as np
+
+    dtype = np.dtype(wanted.dtype)
+    flat = np.frombuffer(mapped, dtype, n_items, wanted.offset) if n_items else np.empty(0, dtype)
+    return flat.reshape(wanted.shape)
+
+
+def _tensor(mapped: mmap.mmap, wanted: Array, n_items: int) -> Any:
+    import torch
+
+    dtype = getattr(torch, wanted.dtype)
+    if not n_items:
+        return torch.empty(wanted.shape, dtype=dtype)
+    return torch.frombuffer(mapped, dtype=dtype, count=n_items, offset=wanted.offset).reshape(wanted.shape)
+
+
+MAP_POPULATE = getattr(mmap, "MAP_POPULATE", 0x8000)
+
+
+def arrays_of(kind: str, device: str) -> Any:
+    """numpy arrays or torch tensors on `cpu`, or torch tensors on `cuda`."""
+    if device == "cuda":
+        from .cuda_arrays import CudaArrays
+
+        return CudaArrays()
+    return HostArrays(kind)
+
+
+class Contestant:
+    """Serves the checker's messages until it hangs up."""
+
+    def __init__(
+        self, channel: socket.socket, function: Callable[..., Any], dtypes: Sequence[str], arrays: Any
+    ) -> None:
+        self._channel = channel
+        self._function = function
+        self._dtypes = dtypes
+        self._arrays = arrays
+        self._values: list[Any] = []
+
+    def serve(self) -> None:
+        self._channel.send(messages.head(messages.LOADED))
+        while True:
+            message, files, *_ = socket.recv_fds(self._channel, messages.MOST_BYTES, messages.MOST_ARGUMENTS)
+            if not message:
+                return
+            _, kind, _, _, index = messages.HEAD.unpack_from(message)
+            if kind == messages.GO:
+                self._function(*self._values)
+                self._arrays.synchronize()
+                self._channel.send(messages.head(messages.DONE, index))
+            elif kind == messages.DROP:
+                self._values = []
+                self._arrays.drop()
+            elif kind == messages.ARGUMENTS:
+                self._take(message, list(files))
+
+    def _take(self, message: bytes, files: list[int]) -> None:
+        self._values = []
+        self._arrays.drop()
+        for given, dtype in zip(messages.read_arguments(message, self._dtypes), self._dtypes, strict=False):
+            if isinstance(given, Array):
+                self._values.append(self._arrays.take(files.pop(0), given._replace(dtype=dtype)))
+            else:
+                self._values.append(messages.scalar_value(dtype, given.data))
+        self._channel.send(messages.head(messages.MAPPED))
+
+
+def words_of(error: BaseException) -> str:
+    """The error and the last lines of its way through the solution."""
+    lines = "".join(traceback.format_exception(type(error), error, error.__traceback__)).splitlines()
+    return "\n".join(lines[-LAST_LINES:])[-messages.MOST_WORDS :]
+
+
+def main() -> None:
+    channel = socket.socket(fileno=int(os.environ["PODIUM_CHANNEL_FD"]))
+    try:
+        function = load_solution(sys.argv[1])
+        arrays = arrays_of(*os.environ.get("PODIUM_FUNCTION_ARRAYS", "numpy cpu").split())
+        Contestant(channel, function, sys.argv[2:], arrays).serve()
+    except Exception as error:  # noqa: BLE001 - whatever the solution raises is told to the checker
+        traceback.print_exc()
+        channel.send(messages.head(messages.ERROR) + words_of(error).encode("utf-8", "replace"))
+        raise SystemExit(4) from None
+
+
+if __name__ == "__main__":
+    main()

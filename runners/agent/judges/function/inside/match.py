@@ -1,0 +1,348 @@
+"""One contestant before the checker: the calls of a case, each with fresh data, timed, and checked afterwards."""
+
+import math
+import secrets
+import socket
+import statistics
+import time
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from . import messages
+from .clock import Clock, Link, Region, Status, Times
+from .messages import Array, Scalar
+
+START_SECONDS = 120.0
+"""Longest time for a contestant to load its solution."""
+MAP_SECONDS = 60.0
+COPY_SHARE = 0.1
+"""Largest share of a case's time that copying all inputs inside the clock may take."""
+CALIBRATING_CALLS = 9
+WARM_UPS = 2
+"""Calls that are checked but not timed. The first may compile; the second decides how the inputs are completed."""
+BUSY_FACTOR, BUSY_MARGIN_NS = 1.5, 200_000
+"""Writing the arrays of a GPU that takes longer than this shows that something else runs there."""
+MOST_WORDS = 1500
+
+
+class Ended(Exception):
+    """The contestant will answer no more. `how`: late, gone, error, bad_answer, not_stopped."""
+
+    def __init__(self, how: str, words: str = "") -> None:
+        super().__init__(how)
+        self.how, self.words = how, words
+
+
+class DeviceFault(Exception):
+    """The device failed under the checker itself."""
+
+
+class Plan(NamedTuple):
+    """How often a case is called, beyond the calls that are not timed."""
+
+    least_calls: int = 5
+    most_calls: int = 20
+    enough_seconds: float = 0.2
+    """Stop once the timed calls took so long together, and there are enough of them."""
+    longest_seconds: float = 4.0
+    """Stop once the case has taken so long, checking included; at least three calls are timed."""
+    budget_seconds: float = 60.0
+    """For all calls of all cases."""
+
+
+class Overhead(NamedTuple):
+    """Nanoseconds of a call that are not the solution's, as calibrated with a solution that fills its outputs."""
+
+    call_ns: float = 0.0
+    """With a secret scatter of the inputs inside the clock."""
+    call_all_ns: float = math.inf
+    """With all inputs copied inside the clock."""
+    write_ns: float = math.inf
+    """Writing the arrays before the clock, on a device that nothing else uses."""
+
+
+class Buffers:
+    """The shared memory of one case, its arrays in call order, and the checker's copies of the answers."""
+
+    def __init__(self, memory: Any, arrays: Any, parameters: Sequence[Any], drawn: Any) -> None:
+        self._arrays = arrays
+        self._parameters = parameters
+        expected = iter(drawn.expected if drawn else ())
+        self.shared: list[Any | None] = []
+        self.copies: list[Any] = []
+        self.values: list[Array | Scalar] = []
+        self.input_bytes = 0
+        for parameter, given in zip(parameters, drawn.arguments if drawn else (), strict=False):
+            if parameter.kind == "scalar":
+                self.shared.append(None)
+                self.values.append(Scalar(messages.scalar_data(parameter.dtype, given)))
+                continue
+            example = next(expected) if parameter.direction != "in" else given
+            one = memory.array(arrays.size(example), parameter.direction != "in")
+            self.shared.append(one)
+            self.values.append(one.described(parameter.dtype, arrays.shape(example)))
+            self.input_bytes += 0 if parameter.direction == "out" else arrays.size(example)
+            if parameter.direction != "in":
+                self.copies.append(arrays.empty_like(example))
+
+    @property
+    def files(self) -> list[int]:
+        return [one.file for one in self.shared if one is not None]
+
+    def regions(self, drawn: Any) -> tuple[list[Region], list[Any]]:
+        """The arrays as the clock takes them, and the contents that must live until the call has ended."""
+        found: list[Region] = []
+        kept: list[Any] = []
+        copies = iter(self.copies)
+        for parameter, shared, given in zip(
+            self._parameters, self.shared, drawn.arguments if drawn else (), strict=False
+        ):
+            if shared is None:
+                continue
+            content = None if parameter.direction == "out" else self._arrays.contiguous(given)
+            copy = None if parameter.direction == "in" else next(copies)
+            kept.append(content)
+            found.append(
+                Region(
+                    shared=shared.address,
+                    content=None if content is None else self._arrays.address(content),
+                    copy=None if copy is None else self._arrays.address(copy),
+                    size=shared.size,
+                )
+            )
+        return found, kept
+
+    def changed_input(self, memory: Any, regions: Sequence[Region]) -> str:
+        """Name of an input that no longer holds what it was given; empty if all do."""
+        arrays = [(p, s) for p, s in zip(self._parameters, self.shared, strict=False) if s is not None]
+        for (parameter, shared), region in zip(arrays, regions, strict=False):
+            if parameter.direction == "in" and memory.is_changed(shared, region.content):
+                return str(parameter.name)
+        return ""
+
+    def overrun(self) -> str:
+        """Name of an array outside of whose bounds something was written; empty if there is none."""
+        for parameter, shared in zip(self._parameters, self.shared, strict=False):
+            if shared is not None and shared.is_overrun():
+                return str(parameter.name)
+        return ""
+
+    def close(self) -> None:
+        for one in self.shared:
+            if one is not None:
+                one.close()
+
+
+class Match:
+    """A contestant at its channel."""
+
+    def __init__(
+        self, loaded: Any, arrays: Any, memory: Any, clock: Clock, channel: socket.socket, brake: socket.socket
+    ) -> None:
+        self._loaded = loaded
+        self._arrays = arrays
+        self._memory = memory
+        self._clock = clock
+        self._channel = channel
+        self._brake = brake
+        self._link = Link(channel.fileno(), brake.fileno())
+        self._is_stopped = False
+        self._index = 0
+        self.device = messages.CUDA if memory.flush is not None else messages.CPU
+        self.spent_seconds = 0.0
+
+    def begin(self) -> None:
+        """Wait until the solution is loaded. Raises Ended."""
+        self._await(messages.LOADED, START_SECONDS)
+
+    def case(self, number: int, plan: Plan, overhead: Overhead) -> dict[str, Any]:
+        """Call, time and check one case. Raises Ended and DeviceFault."""
+        drawn = self._draw(number)
+        buffers = Buffers(self._memory, self._arrays, self._loaded.parameters, drawn)
+        try:
+            self._give(buffers)
+            return _Case(self, buffers, number, plan, overhead).run(drawn)
+        finally:
+            buffers.close()
+
+    def empty_ns(self) -> float:
+        """Median way from go to done of a contestant that is given nothing."""
+        nothing = Buffers(self._memory, self._arrays, (), None)
+        self._give(nothing)
+        return statistics.median(one.go_ns for one in self._calibrating(nothing, None, copies_all=False))
+
+    def overhead(self, number: int, go_ns: float) -> Overhead:
+        """What a call of this case costs beside the solution, for a contestant that fills its outputs.
+
+        So the copies find the outputs where a solution leaves them.
+        """
+        drawn = self._draw(number)
+        buffers = Buffers(self._memory, self._arrays, self._loaded.parameters, drawn)
+        try:
+            self._give(buffers)
+            some = self._calibrating(buffers, drawn, copies_all=False)
+            every = self._calibrating(buffers, drawn, copies_all=True) if self._memory.may_copy_all else []
+        finally:
+            buffers.close()
+        return Overhead(
+            go_ns + statistics.median(one.complete_ns + one.copy_ns for one in some),
+            go_ns + statistics.median(one.complete_ns + one.copy_ns for one in every) if every else math.inf,
+            statistics.median(one.write_ns for one in some),
+        )
+
+    def _calibrating(self, buffers: Buffers, drawn: Any, *, copies_all: bool) -> list[Times]:
+        calls = [self.call(buffers, drawn, copies_all, START_SECONDS)[0] for _ in range(1 + CALIBRATING_CALLS)]
+        return calls[1:]
+
+    def _draw(self, number: int) -> Any:
+        return self._loaded.draw(number, secrets.randbits(63))
+
+    def draw_again(self, number: int) -> Any:
+        return self._draw(number)
+
+    def call(self, buffers: Buffers, drawn: Any, copies_all: bool, timeout_s: float) -> tuple[Times, int, str]:
+        """One call: its times, the poison of its outputs, and what it did to its surroundings ("" if nothing)."""
+        regions, kept = buffers.regions(drawn)
+        self._index += 1
+        poison = 0 if self._loaded.output_init == "zero" else 0x80 | secrets.randbits(7)
+        times = self._clock.call(
+            self._link,
+            regions,
+            index=self._index,
+            secret=secrets.randbits(64),
+            poison=poison,
+            timeout_s=timeout_s,
+            copies_all=copies_all,
+        )
+        self._is_stopped = True
+        if times.status is Status.DEVICE_FAULT:
+            raise DeviceFault("a copy on the device failed")
+        if times.status is not Status.DONE:
+            raise Ended(times.status.name.lower(), times.words[:MOST_WORDS])
+        changed = buffers.changed_input(self._memory, regions)
+        overrun = buffers.overrun()
+        del kept
+        trespass = f"changed its input `{changed}`" if changed else ""
+        return times, poison, f"wrote outside of `{overrun}`" if overrun else trespass
+
+    def compare(self, number: int, drawn: Any, buffers: Buffers, poison: int) -> Any:
+        unwritten = None
+        if self._loaded.output_init != "zero" and self._loaded.form.accuracy.kind == "own":
+            unwritten = [self._arrays.unwritten(copy, poison) for copy in buffers.copies]
+        return self._loaded.compare(number, drawn, buffers.copies, unwritten)
+
+    def _give(self, buffers: Buffers) -> None:
+        if self._is_stopped:
+            self._clock.let_go(self._link)
+            self._is_stopped = False
+        message = messages.arguments(buffers.values, self.device)
+        try:
+            socket.send_fds(self._channel, [message], buffers.files)
+        except OSError as error:
+            raise Ended("gone") from error
+        self._await(messages.MAPPED, MAP_SECONDS)
+
+    def _await(self, wanted: int, seconds: float) -> None:
+        self._channel.settimeout(seconds)
+        try:
+            message = self._channel.recv(messages.HEAD.size + messages.MOST_WORDS)
+        except TimeoutError as error:
+            raise Ended("late") from error
+        except OSError as error:
+            raise Ended("gone") from error
+        finally:
+            self._channel.settimeout(None)
+        if not message:
+            raise Ended("gone")
+        if len(message) < messages.HEAD.size:
+            raise Ended("bad_answer")
+        kind = messages.HEAD.unpack_from(message)[1]
+        if kind == messages.ERROR:
+            raise Ended("error", message[messages.HEAD.size :].decode("utf-8", "replace")[:MOST_WORDS])
+        if kind != wanted:
+            raise Ended("bad_answer")
+
+
+class _Case:
+    """The calls of one case."""
+
+    def __init__(self, match: Match, buffers: Buffers, number: int, plan: Plan, overhead: Overhead) -> None:
+        self._match = match
+        self._buffers = buffers
+        self._number = number
+        self._plan = plan
+        self._overhead = overhead
+        self._copies_all = False
+        self._times: list[Times] = []
+        self._prepare_s = self._check_s = 0.0
+
+    def run(self, drawn: Any) -> dict[str, Any]:
+        began = time.monotonic()
+        while True:
+            complaint = self._once(drawn)
+            if complaint is not None:
+                return {**self._facts(), **complaint, "verdict": "wrong_answer"}
+            if self._is_enough(time.monotonic() - began):
+                return {**self._facts(), "verdict": "passed"}
+            since = time.monotonic()
+            drawn = self._match.draw_again(self._number)
+            self._prepare_s += time.monotonic() - since
+
+    def _once(self, drawn: Any) -> dict[str, Any] | None:
+        left = self._plan.budget_seconds - self._match.spent_seconds
+        if left <= 0:
+            raise Ended("late")
+        times, poison, trespass = self._match.call(self._buffers, drawn, self._copies_all, left)
+        self._match.spent_seconds += times.go_ns / 1e9
+        self._prepare_s += times.prepare_ns / 1e9
+        self._times.append(times)
+        if len(self._times) == WARM_UPS:
+            self._choose_copying(times)
+        if trespass:
+            return {"message": trespass}
+        since = time.monotonic()
+        comparison = self._match.compare(self._number, drawn, self._buffers, poison)
+        self._check_s += time.monotonic() - since
+        return None if comparison.right else told(comparison)
+
+    def _choose_copying(self, times: Times) -> None:
+        some_ns, all_ns = self._overhead.call_ns, self._overhead.call_all_ns
+        self._copies_all = all_ns - some_ns < COPY_SHARE * (times.clock_ns - some_ns)
+
+    def _is_enough(self, spent_seconds: float) -> bool:
+        timed = self._times[WARM_UPS:]
+        if len(timed) >= self._plan.most_calls:
+            return True
+        if spent_seconds > self._plan.longest_seconds and len(timed) >= min(3, self._plan.least_calls):
+            return True
+        clocked = sum(one.clock_ns for one in timed) / 1e9
+        return len(timed) >= self._plan.least_calls and clocked >= self._plan.enough_seconds
+
+    def _facts(self) -> dict[str, Any]:
+        timed = self._times[WARM_UPS:]
+        slow_ns = BUSY_FACTOR * self._overhead.write_ns + BUSY_MARGIN_NS
+        return {
+            "clock_ns": [one.clock_ns for one in timed],
+            "go_ns": [one.go_ns for one in timed],
+            "overhead_ns": self._overhead.call_all_ns if self._copies_all else self._overhead.call_ns,
+            "n_slow_writes": sum(one.write_ns > slow_ns for one in timed),
+            "copies_all": self._copies_all,
+            "n_calls": len(self._times),
+            "prepare_ms": self._prepare_s * 1e3,
+            "check_ms": self._check_s * 1e3,
+        }
+
+
+def told(comparison: Any) -> dict[str, Any]:
+    """A comparison that failed, as plain values; numbers that JSON cannot hold become words."""
+    first = [
+        [str(output), list(map(int, index)), str(want), str(got)] for output, index, want, got in comparison.first_wrong
+    ]
+    return {
+        "message": str(comparison.message)[:MOST_WORDS],
+        "largest": str(comparison.largest),
+        "mean": str(comparison.mean),
+        "n_wrong": int(comparison.n_wrong),
+        "n_total": int(comparison.n_total),
+        "first_wrong": first[:5],
+    }

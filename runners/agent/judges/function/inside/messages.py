@@ -1,0 +1,89 @@
+"""The messages between checker and contestant, one datagram each, little-endian; `contestant.cpp` reads the same.
+
+A message is a head (type, number of arguments, device), and for ARGUMENTS one record per parameter in call order. The
+arrays' memory travels beside it as descriptors, in the same order.
+"""
+
+import struct
+from collections.abc import Sequence
+from typing import NamedTuple
+
+HEAD = struct.Struct("<4sBBBxQ")
+"""Magic, type, number of arguments, device, index of the call."""
+ARGUMENT = struct.Struct("<BBBx4xQQQ8Q8s")
+"""Kind, writable, number of dimensions; offset, size and mapped size in bytes; shape; a scalar's value."""
+MAGIC = b"PDF1"
+MOST_ARGUMENTS, MOST_DIMENSIONS = 64, 8
+ARGUMENTS, GO, DROP = ord("A"), ord("G"), ord("D")
+LOADED, MAPPED, DONE, ERROR = ord("L"), ord("M"), ord("d"), ord("X")
+ARRAY, SCALAR = 0, 1
+CPU, CUDA = 0, 1
+MOST_BYTES = HEAD.size + MOST_ARGUMENTS * ARGUMENT.size
+MOST_WORDS = 2000
+
+SCALARS = {
+    "float32": "f", "float64": "d", "int8": "b", "int16": "h", "int32": "i", "int64": "q", "uint8": "B", "uint16": "H",
+    "uint32": "I", "uint64": "Q", "size_t": "Q", "bool": "?",
+}  # fmt: skip
+"""Letter of `struct` by data type, for those that may be passed by value."""
+
+Value = int | float | bool
+
+
+class Array(NamedTuple):
+    """An array in shared memory. Sizes are bytes."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    writable: bool
+    offset: int
+    size: int
+    mapped: int
+
+
+class Scalar(NamedTuple):
+    """A value; `data` is its eight bytes, padded with zeros."""
+
+    data: bytes
+
+
+def scalar_data(dtype: str, value: Value) -> bytes:
+    """The value as its C type, padded to eight bytes. Raises struct.error if the type cannot hold it."""
+    return struct.pack("<" + SCALARS[dtype], value).ljust(8, b"\0")
+
+
+def scalar_value(dtype: str, data: bytes) -> Value:
+    letter = "<" + SCALARS[dtype]
+    value: Value = struct.unpack_from(letter, data)[0]
+    return value
+
+
+def head(kind: int, index: int = 0, count: int = 0, device: int = CPU) -> bytes:
+    return HEAD.pack(MAGIC, kind, count, device, index)
+
+
+def arguments(values: Sequence[Array | Scalar], device: int) -> bytes:
+    """The message that gives the contestant the arguments of a case."""
+    return head(ARGUMENTS, count=len(values), device=device) + b"".join(map(_argument, values))
+
+
+def _argument(value: Array | Scalar) -> bytes:
+    if isinstance(value, Scalar):
+        return ARGUMENT.pack(SCALAR, 0, 0, 0, 0, 0, *[0] * MOST_DIMENSIONS, value.data)
+    shape = list(value.shape) + [0] * (MOST_DIMENSIONS - len(value.shape))
+    sizes = (value.offset, value.size, value.mapped)
+    return ARGUMENT.pack(ARRAY, value.writable, len(value.shape), *sizes, *shape, bytes(8))
+
+
+def read_arguments(message: bytes, dtypes: Sequence[str]) -> list[Array | Scalar]:
+    """The arguments of such a message; `dtypes` are those of the parameters."""
+    found: list[Array | Scalar] = []
+    count = HEAD.unpack_from(message)[2]
+    for index, dtype in enumerate(dtypes[:count]):
+        fields = ARGUMENT.unpack_from(message, HEAD.size + index * ARGUMENT.size)
+        kind, writable, n_dimensions, offset, size, mapped = fields[:6]
+        shape = tuple(fields[6 : 6 + n_dimensions])
+        found.append(
+            Scalar(fields[-1]) if kind == SCALAR else Array(dtype, shape, bool(writable), offset, size, mapped)
+        )
+    return found

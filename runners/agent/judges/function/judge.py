@@ -1,0 +1,216 @@
+"""The judge of function problems: build, then put the contestant before a checker, and its reference beside it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from runners.agent.devices.lanes import Place, Seat
+from runners.agent.ground.errors import SandboxFault, UnusableProblem
+from runners.agent.ground.events import CaseEnded, Progress, StageEntered
+from runners.agent.job.artefact import EMPTY
+from runners.agent.job.building import build, why_out_of_time
+from runners.agent.job.commands import told
+from runners.agent.job.environment import NodeEnvironment
+from runners.agent.judges.baselines import Baselines
+from runners.agent.judges.function.checkers import Checker, Checkers
+from runners.agent.judges.function.contest import Contest, Entry, contest
+from runners.agent.judges.function.results import case_report, case_reports, findings, measurements, verdict_of
+from runners.agent.judges.function.subject import Subject
+from runners.agent.judges.judgement import Assignment, Judgement, Step
+from runners.agent.judges.texts import how_it_ended
+from runners.wire.protocol import BUILDING, Role, Stage, Verdict, Witness
+
+RUNNING = "running"
+"""This judge's stage after `building`."""
+PROFILER = "podium clock"
+QUICK = {"least_calls": 5, "most_calls": 10, "enough_seconds": 0.1, "longest_seconds": 2.0}
+TRIAL = {"least_calls": 1, "most_calls": 1, "enough_seconds": 0.0, "longest_seconds": 2.0}
+
+
+@dataclass(frozen=True)
+class _Shared:
+    """A baseline that several samples share; `seen` is None if the reference does not pass here."""
+
+    seen: Contest | None
+    key: str
+    measured_at: str
+
+
+class FunctionJudge:
+    """See `Judge`. Keeps one checker per device, and the baselines of recent problems."""
+
+    def __init__(self, environment: NodeEnvironment) -> None:
+        self._environment = environment
+        self._checkers = Checkers(environment)
+        environment.closing.callback(self._checkers.close)
+        self._baselines: Baselines[_Shared] = Baselines(lambda shared: shared.seen is None)
+
+    def judge(self, assignment: Assignment, progress: Progress) -> Judgement:
+        """See `Judge.judge`."""
+        device = self._environment.lanes.pick(assignment.devices)
+        subject = Subject.of(assignment, Place(assignment.tenant, device, progress.cancelled))
+        found = Judgement(device=device, profiler=PROFILER)
+        if _is_refused(assignment, found):
+            return found
+        entry = self._entry(assignment, subject, found, progress)
+        if entry is None or assignment.stage is Stage.BUILD:
+            return found
+        progress.tell(StageEntered(RUNNING))
+        for is_last in (False, True):
+            try:
+                return self._judged(assignment, entry, found, progress)
+            except SandboxFault:  # the checker or the device failed, not this contestant: once more with a new checker
+                if is_last:
+                    raise
+        raise AssertionError
+
+    def _entry(self, assignment: Assignment, subject: Subject, found: Judgement, progress: Progress) -> Entry | None:
+        """The contestant with its product; None if its build failed."""
+        order = subject.build_order
+        if order is None:
+            return Entry(subject)
+        if assignment.stage is Stage.RUN:
+            return Entry(subject, assignment.product or EMPTY)
+        progress.tell(StageEntered(BUILDING))
+        built = found.build = build(self._environment, order, progress)
+        found.steps.append(Step("build", built, order.seconds))
+        if built.succeeded:
+            return Entry(subject, built.product)
+        if built.timed_out:
+            late = why_out_of_time(self._environment, order, built)
+            found.ended(Verdict.TIMED_OUT, f"The build did not end {late}.")
+        elif built.memory_exceeded:
+            limit_mib = subject.limits.memory_bytes >> 20
+            found.ended(Verdict.MEMORY_EXCEEDED, f"The build used more than {limit_mib} MiB of memory.")
+        else:
+            found.ended(Verdict.BUILD_FAILED, f"The build {how_it_ended(built)}.")
+        return None
+
+    def _judged(self, assignment: Assignment, entry: Entry, found: Judgement, progress: Progress) -> Judgement:
+        problem = entry.subject.problem
+        entrants = self._entrants(assignment, entry, progress)
+        with self._match(entrants, progress) as match:
+            shared = self._baseline(match, entrants.reference, progress) if entrants.reference else None
+            with told(progress, "run", problem.task_id, is_reference=False):
+                seen = match.contest(entry, TRIAL if assignment.is_trial else QUICK, progress, is_told=True)
+        found.steps.append(Step("run", seen.outcome, problem.time_limit_seconds))
+        found.cases = case_reports(problem, seen)
+        found.witness = Witness.SEEN
+        found.ended(*verdict_of(problem, seen))
+        if not assignment.is_trial:
+            found.measurements = measurements(problem, seen, Role.CANDIDATE)
+            found.findings += findings(seen)
+        if shared is not None and shared.seen is not None:
+            found.measurements += measurements(
+                problem, shared.seen, Role.BASELINE, key=shared.key, measured_at=shared.measured_at
+            )
+        return found
+
+    def _entrants(self, assignment: Assignment, entry: Entry, progress: Progress) -> "_Entrants":
+        """Build all that will run before the device is taken: on a CPU a build needs the same cores."""
+        is_compared = assignment.needs_baseline and not assignment.is_trial
+        reference = entry.subject.reference if is_compared else None
+        beside = self._own_entry(reference, progress) if reference else None
+        subjects = [one.subject for one in (entry, beside) if one is not None]
+        filling = {one.stub: self._own_entry(one.filling, progress) for one in subjects}
+        return _Entrants(entry, beside, filling)
+
+    def _own_entry(self, subject: Subject, progress: Progress) -> Entry:
+        """A contestant of the problem's own or the judge's own. Raises UnusableProblem if it cannot be built."""
+        order = subject.build_order
+        if order is None:
+            return Entry(subject)
+        built = build(self._environment, order, progress.without_output)
+        if not built.succeeded:
+            which = "filling" if subject.is_filling else "reference"
+            raise UnusableProblem(f"the {which} solution cannot be built here: {built.stderr[-1000:]}")
+        return Entry(subject, built.product)
+
+    @contextmanager
+    def _match(self, entrants: "_Entrants", progress: Progress) -> Iterator["_Match"]:
+        """The device alone, with this problem's checker. It has calibrated calls of all kinds of processes."""
+        subject = entrants.candidate.subject
+        with (
+            self._environment.lanes.benchmark(subject.place) as seat,
+            self._checkers.at(seat, subject, progress) as checker,
+        ):
+            match = _Match(self._environment, checker, seat)
+            for stub, filling in entrants.filling.items():
+                match.calibrate(stub, filling, progress)
+            yield match
+
+    def _baseline(self, match: "_Match", reference: Entry, progress: Progress) -> _Shared:
+        subject = reference.subject
+        key = (subject.problem_sha256, match.seat.gpu_uuid, subject.image, subject.limits.model_dump_json())
+        return self._baselines.near(key, lambda: self._time_baseline(match, reference, progress), progress.cancelled)
+
+    def _time_baseline(self, match: "_Match", reference: Entry, progress: Progress) -> _Shared:
+        problem = reference.subject.problem
+        with told(progress, "run", problem.task_id, is_reference=True):
+            seen = match.contest(reference, QUICK, progress)
+        when = datetime.now(UTC).isoformat()
+        passes = verdict_of(problem, seen)[0] is Verdict.PASSED
+        device = f"{match.seat.gpu_uuid}@" if match.seat.gpu_uuid else ""
+        name = f"{reference.subject.problem_sha256[:16]}@{when}@{device}{self._environment.name or 'here'}"
+        return _Shared(seen if passes else None, name, when)
+
+
+@dataclass(frozen=True)
+class _Entrants:
+    """All that runs for one sample."""
+
+    candidate: Entry
+    reference: Entry | None
+    filling: dict[str, Entry]
+    """The solution that only fills its outputs, by kind of process."""
+
+
+@dataclass(frozen=True)
+class _Match:
+    """A checker on a device that nothing else uses."""
+
+    environment: NodeEnvironment
+    checker: Checker
+    seat: Seat
+
+    def calibrate(self, stub: str, filling: Entry, progress: Progress) -> None:
+        """Have the checker time what a call costs, once for each kind of process. Raises SandboxFault if it fails."""
+        if stub in self.checker.calibrated:
+            return
+        order = {"op": "calibrate", "stub": stub, "cases": _all_cases(filling.subject)}
+        seen = contest(self.environment, self.checker, self.seat, filling, order, progress)
+        if seen.how:
+            raise SandboxFault(
+                f"a solution that fills its outputs cannot be called: {seen.how} {seen.words or seen.outcome.stderr}"
+            )
+        self.checker.calibrated.add(stub)
+
+    def contest(self, entry: Entry, plan: dict[str, float], progress: Progress, *, is_told: bool = False) -> Contest:
+        """Run one contestant through all cases. Raises Cancelled and SandboxFault."""
+        problem = entry.subject.problem
+        order = {
+            "op": "sample",
+            "stub": entry.subject.stub,
+            "cases": _all_cases(entry.subject),
+            "plan": {**plan, "budget_seconds": problem.time_limit_seconds},
+        }
+        tell = (lambda reply: progress.tell(CaseEnded(case_report(problem, reply)))) if is_told else _ignore
+        return contest(self.environment, self.checker, self.seat, entry, order, progress, tell)
+
+
+def _all_cases(subject: Subject) -> list[int]:
+    return list(range(len(subject.problem.manifest.cases)))
+
+
+def _ignore(_: object) -> None:
+    """Tell nobody."""
+
+
+def _is_refused(assignment: Assignment, found: Judgement) -> bool:
+    """Set the verdict and return True if nothing needs to run for it."""
+    if assignment.skip_reason:
+        found.ended(Verdict.SKIPPED, f"The problem {assignment.skip_reason}.")
+    elif assignment.invalid_reason:
+        found.ended(Verdict.INVALID, assignment.invalid_reason)
+    return found.verdict is not Verdict.PASSED

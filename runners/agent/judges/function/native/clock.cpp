@@ -1,0 +1,303 @@
+// libpodium_clock: one timed call of a contestant, as the checker makes it (clock.py loads this library).
+//
+// The order is the protocol. While the contestant is stopped: outputs poisoned, inputs written but for a secret set of
+// cache lines, caches cleared. Then the clock starts; the missing lines are written, the contestant is let go, answers,
+// and the outputs are copied. Then the clock stops. So an early start finds incomplete inputs, and an early answer
+// leaves incomplete outputs. Nothing of C++'s library is used.
+#include "driver.h"
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <ctime>
+#include <poll.h>
+#include <sys/socket.h>
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#endif
+
+namespace {
+
+constexpr uint64_t kLine = 64, kGpuLine = 128, kScatter = 256;  // one line of every kScatter is secret
+constexpr uint64_t kSpinNs = 60000;
+constexpr int kBrakeMs = 5000;
+
+struct BrakeAnswer {
+    uint32_t is_stopped, tasks;
+    uint64_t ran_ns;
+};
+struct Head {
+    char magic[4];
+    uint8_t kind, count, device, unused;
+    uint64_t index;
+};
+
+uint64_t now_ns() {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<uint64_t>(now.tv_sec) * 1000000000u + static_cast<uint64_t>(now.tv_nsec);
+}
+
+uint64_t next_random(uint64_t& state) {  // splitmix64 over the checker's secret
+    uint64_t z = (state += 0x9E3779B97F4A7C15u);
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+}
+
+}  // namespace
+
+extern "C" {
+
+// One array: what the contestant sees, what it shall hold, and where the checker keeps its copy of the answer.
+struct Region {
+    void* shared;
+    const void* content;  // null for an output
+    void* copy;           // null for an input
+    uint64_t size;
+};
+
+struct Call {
+    int32_t channel, brake;  // brake -1: the contestant is not stopped (calibration alone)
+    uint32_t on_gpu, copies_all;  // copies_all: all inputs are written inside the clock
+    uint32_t n_regions, poison;   // byte
+    uint64_t index, secret, timeout_ns;
+    Region* regions;
+    void* flush;
+    uint64_t flush_size;
+};
+
+enum Status : uint32_t { kDone, kLate, kGone, kError, kNotStopped, kBadAnswer, kDeviceFault };
+
+struct Times {
+    uint32_t status, n_tasks;
+    uint64_t clock_ns, complete_ns, go_ns, copy_ns;  // the clock, and its three parts in order
+    uint64_t prepare_ns, write_ns;  // from the stop to the clock, and in it the writing on the device
+    uint64_t ran_ns;                // what the contestant's threads ran while stopped
+    char words[2000];
+};
+
+}  // extern "C"
+
+namespace {
+
+bool ask(int brake, char order, BrakeAnswer& seen) {
+    if (send(brake, &order, 1, MSG_NOSIGNAL) != 1) return false;
+    pollfd line{brake, POLLIN, 0};
+    if (poll(&line, 1, kBrakeMs) <= 0) return false;
+    return recv(brake, &seen, sizeof seen, 0) == sizeof seen;
+}
+
+// The secret lines of a region: one in every block of kScatter lines.
+template <typename Visit>
+void each_secret_line(const Region& region, uint64_t secret, uint64_t line, Visit visit) {
+    const uint64_t block = kScatter * line;
+    for (uint64_t start = 0; start < region.size; start += block) {
+        const uint64_t lines = (region.size - start < block ? region.size - start + line - 1 : block) / line;
+        const uint64_t at = start + next_random(secret) % lines * line;
+        visit(at, region.size - at < line ? region.size - at : line);
+    }
+}
+
+void write_on_cpu(const Region& region, const Call& call) {
+    if (region.content == nullptr) {
+        memset(region.shared, static_cast<int>(call.poison), region.size);
+        return;
+    }
+    memcpy(region.shared, region.content, region.size);
+    if (call.copies_all) memset(region.shared, static_cast<int>(call.poison), region.size);
+    else
+        each_secret_line(region, call.secret, kLine, [&](uint64_t at, uint64_t size) {
+            const auto* from = static_cast<const unsigned char*>(region.content) + at;
+            auto* to = static_cast<unsigned char*>(region.shared) + at;
+            for (uint64_t byte = 0; byte < size; ++byte) to[byte] = static_cast<unsigned char>(~from[byte]);
+        });
+}
+
+void complete_on_cpu(const Region& region, const Call& call) {
+    if (region.content == nullptr) return;
+    if (call.copies_all) memcpy(region.shared, region.content, region.size);
+    else
+        each_secret_line(region, call.secret, kLine, [&](uint64_t at, uint64_t size) {
+            memcpy(static_cast<char*>(region.shared) + at, static_cast<const char*>(region.content) + at, size);
+        });
+}
+
+void clear_from_caches(const Region& region) {
+#if defined(__x86_64__)
+    const auto* start = static_cast<const char*>(region.shared);
+    for (uint64_t at = 0; at < region.size; at += kLine) _mm_clflush(start + at);
+    _mm_mfence();
+#elif defined(__aarch64__)
+    const auto* start = static_cast<const char*>(region.shared);
+    for (uint64_t at = 0; at < region.size; at += kLine) asm volatile("dc civac, %0" ::"r"(start + at) : "memory");
+    asm volatile("dsb sy" ::: "memory");
+#endif
+}
+
+// On a GPU the secret lines are one column of a table of kScatter lines a row: one strided copy.
+struct Column {
+    uint64_t at, rows;
+};
+Column secret_column(const Region& region, uint64_t secret) {
+    const uint64_t pitch = kScatter * kGpuLine, rows = region.size / pitch;
+    return {next_random(secret) % kScatter * kGpuLine, rows};
+}
+
+bool copy_column(const Region& region, const Column& column) {
+    const uint64_t pitch = kScatter * kGpuLine;
+    if (column.rows == 0) return gpu::copy(region.shared, region.content, region.size);
+    return gpu::copy_rows(static_cast<char*>(region.shared) + column.at,
+                          static_cast<const char*>(region.content) + column.at, pitch, kGpuLine, column.rows);
+}
+
+bool write_on_gpu(const Region& region, const Call& call) {
+    if (region.content == nullptr || call.copies_all) return gpu::fill(region.shared, call.poison, region.size);
+    const Column column = secret_column(region, call.secret);
+    if (!gpu::copy(region.shared, region.content, region.size)) return false;
+    if (column.rows == 0) return gpu::fill(region.shared, call.poison, region.size);
+    return gpu::fill_rows(static_cast<char*>(region.shared) + column.at, kScatter * kGpuLine, call.poison, kGpuLine, column.rows);
+}
+
+bool complete_on_gpu(const Region& region, const Call& call) {
+    if (region.content == nullptr) return true;
+    if (call.copies_all) return gpu::copy(region.shared, region.content, region.size);
+    return copy_column(region, secret_column(region, call.secret));
+}
+
+bool prepare(const Call& call) {
+    bool well = true;
+    for (uint32_t index = 0; index < call.n_regions; ++index) {
+        if (call.on_gpu) well = well && write_on_gpu(call.regions[index], call);
+        else {
+            write_on_cpu(call.regions[index], call);
+            clear_from_caches(call.regions[index]);
+        }
+    }
+    if (!call.on_gpu) return true;
+    if (call.flush_size > 0) well = well && gpu::fill(call.flush, static_cast<uint32_t>(call.index & 0xFF), call.flush_size);
+    return well && gpu::finish();
+}
+
+bool complete(const Call& call) {
+    bool well = true;
+    for (uint32_t index = 0; index < call.n_regions; ++index) {
+        if (call.on_gpu) well = well && complete_on_gpu(call.regions[index], call);
+        else complete_on_cpu(call.regions[index], call);
+    }
+    return !call.on_gpu || (well && gpu::finish());
+}
+
+bool take_outputs(const Call& call) {
+    bool well = true;
+    for (uint32_t index = 0; index < call.n_regions; ++index) {
+        const Region& region = call.regions[index];
+        if (region.copy == nullptr) continue;
+        if (call.on_gpu) well = well && gpu::copy(region.copy, region.shared, region.size);
+        else memcpy(region.copy, region.shared, region.size);
+    }
+    return !call.on_gpu || (well && gpu::finish());
+}
+
+// Waits for one message: without sleeping at first, because a wake-up costs as much as a short call.
+ssize_t await(int channel, char* message, size_t size, uint64_t timeout_ns) {
+    const uint64_t began = now_ns();
+    for (;;) {
+        const ssize_t got = recv(channel, message, size, MSG_DONTWAIT);
+        if (got >= 0 || (errno != EAGAIN && errno != EINTR)) return got < 0 && errno == ECONNRESET ? 0 : got;
+        const uint64_t spent = now_ns() - began;
+        if (spent > timeout_ns) return -2;
+        if (spent < kSpinNs) continue;
+        pollfd line{channel, POLLIN, 0};
+        const uint64_t left_ms = (timeout_ns - spent) / 1000000 + 1;
+        poll(&line, 1, static_cast<int>(left_ms < 1000 ? left_ms : 1000));
+    }
+}
+
+Status status_of(const Call& call, const char* message, ssize_t got, Times& times) {
+    if (got == -2) return kLate;
+    if (got <= 0) return kGone;
+    Head head{};
+    if (got < static_cast<ssize_t>(sizeof head)) return kBadAnswer;
+    memcpy(&head, message, sizeof head);
+    if (head.kind == 'X') {
+        const size_t length = static_cast<size_t>(got) - sizeof head;
+        memcpy(times.words, message + sizeof head, length < sizeof times.words - 1 ? length : sizeof times.words - 1);
+        return kError;
+    }
+    return head.kind == 'd' && head.index == call.index ? kDone : kBadAnswer;
+}
+
+Status timed(const Call& call, Times& times) {
+    char message[sizeof(Head) + 2000];
+    const Head go{{'P', 'D', 'F', '1'}, 'G', 0, 0, 0, call.index};
+    const uint64_t began = now_ns();
+    if (!complete(call)) return kDeviceFault;
+    const uint64_t started = now_ns();
+    if (send(call.channel, &go, sizeof go, MSG_NOSIGNAL) < 0) return kGone;
+    const char start = 'g';
+    if (call.brake >= 0 && send(call.brake, &start, 1, MSG_NOSIGNAL) != 1) return kNotStopped;
+    const ssize_t got = await(call.channel, message, sizeof message, call.timeout_ns);
+    const uint64_t answered = now_ns();
+    const Status status = status_of(call, message, got, times);
+    if (status != kDone) return status;
+    if (!take_outputs(call)) return kDeviceFault;
+    const uint64_t ended = now_ns();
+    times.clock_ns = ended - began;
+    times.complete_ns = started - began;
+    times.go_ns = answered - started;
+    times.copy_ns = ended - answered;
+    return kDone;
+}
+
+}  // namespace
+
+extern "C" {
+
+// Stops the contestant. Returns 1 once it is seen stopped.
+int podium_stop(int brake) {
+    BrakeAnswer seen{};
+    return ask(brake, 's', seen) && seen.is_stopped;
+}
+
+void podium_let_go(int brake) {
+    const char start = 'g';
+    send(brake, &start, 1, MSG_NOSIGNAL);
+}
+
+int podium_open_driver(char* words, uint64_t size) { return gpu::open(words, size); }
+
+// One call; afterwards the contestant is stopped again, so that nothing of it runs while the answer is checked.
+void podium_call_once(const Call* call, Times* times) {
+    memset(times, 0, sizeof *times);
+    BrakeAnswer stopped{}, still{};
+    const uint64_t began = now_ns();
+    if (call->brake >= 0 && !(ask(call->brake, 's', stopped) && stopped.is_stopped)) {
+        char byte;
+        times->status = recv(call->channel, &byte, 1, MSG_DONTWAIT | MSG_PEEK) == 0 ? kGone : kNotStopped;
+        return;
+    }
+    const uint64_t written = now_ns();
+    if (!prepare(*call)) {
+        times->status = kDeviceFault;
+        return;
+    }
+    times->write_ns = now_ns() - written;
+    if (call->brake >= 0) {
+        if (!ask(call->brake, 'v', still)) {
+            times->status = kGone;
+            return;
+        }
+        times->n_tasks = still.tasks;
+        times->ran_ns = still.ran_ns - stopped.ran_ns;
+        if (!still.is_stopped || times->ran_ns != 0) {
+            times->status = kNotStopped;
+            return;
+        }
+    }
+    times->prepare_ns = now_ns() - began;
+    times->status = timed(*call, *times);
+    if (call->brake >= 0 && times->status == kDone) ask(call->brake, 's', still);
+}
+
+}  // extern "C"

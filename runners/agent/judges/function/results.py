@@ -1,0 +1,154 @@
+"""Turns what a checker saw into a verdict, reports per case and measurements."""
+
+import statistics
+from collections.abc import Iterable
+from typing import Any
+
+from problems.spec.function.manifest import ManifestCase
+from problems.spec.function.problem import FunctionProblem
+from runners.agent.judges.function.contest import Contest, Reply
+from runners.agent.judges.judgement import Finding
+from runners.agent.judges.texts import how_it_ended
+from runners.wire.protocol import (
+    MAX_TIME_MS,
+    MIN_TIME_MS,
+    Audience,
+    CaseField,
+    CaseReport,
+    Clock,
+    MeasurementReport,
+    Role,
+    Verdict,
+    Witness,
+)
+
+MOST_PLACES = 5
+LEAST_MS = 0.02
+"""A case that took less than this has no time: the cost of a call itself is not known better."""
+
+
+def case_reports(problem: FunctionProblem, seen: Contest) -> list[CaseReport]:
+    """One report for each case that was called; the case at which the contestant ended has its verdict."""
+    reports = [case_report(problem, one) for one in seen.cases]
+    if seen.how and len(reports) < len(problem.manifest.cases):
+        ended = problem.manifest.cases[len(reports)]
+        verdict, _ = ended_verdict(problem, seen)
+        reports.append(CaseReport(name=ended.name, verdict=verdict))
+    return reports
+
+
+def case_report(problem: FunctionProblem, reply: Reply) -> CaseReport:
+    """The report on one case. Never holds inputs."""
+    case = problem.manifest.cases[reply["case"]]
+    public: dict[str, Any] = {"n_calls": reply["n_calls"]}
+    organiser = {name: round(float(reply[name]), 3) for name in ("prepare_ms", "check_ms")}
+    team: dict[str, Any] = {}
+    if reply["verdict"] != "passed":
+        team = {
+            "message": reply["message"],
+            "shapes": ", ".join(f"{name} {'×'.join(map(str, axes))}" for name, axes in case.shapes.items()),
+        }
+        for name, key in (("largest_difference", "largest"), ("mean_difference", "mean")):
+            if reply.get(key) not in (None, ""):
+                team[name] = reply[key]
+        team |= {name: reply[name] for name in ("n_wrong", "n_total") if name in reply}
+        if reply.get("first_wrong"):
+            team["first_wrong"] = _places(reply["first_wrong"])
+    groups = ((public, Audience.PUBLIC), (team, Audience.TEAM), (organiser, Audience.ORGANISER))
+    fields = [_field(name, value, audience) for values, audience in groups for name, value in values.items()]
+    return CaseReport(name=case.name, verdict=Verdict(reply["verdict"]), fields=fields)
+
+
+def _field(name: str, value: Any, audience: Audience) -> CaseField:
+    return CaseField(name=name, value=value[:1000] if isinstance(value, str) else value, audience=audience)
+
+
+def _places(first_wrong: Iterable[tuple[str, list[int], str, str]]) -> str:
+    return "; ".join(
+        f"{output}[{', '.join(map(str, index))}] is {actual}, expected {expected}"
+        for output, index, expected, actual in list(first_wrong)[:MOST_PLACES]
+    )
+
+
+BUSY_DEVICE = Finding(
+    "busy_device",
+    "The device was busy while the checker prepared calls: work of the solution may have run outside of them.",
+)
+
+
+def findings(seen: Contest) -> list[Finding]:
+    """What a person should look at before a time counts."""
+    slow = any(one["n_slow_writes"] * 2 > len(one["clock_ns"]) > 0 for one in seen.cases)
+    return [BUSY_DEVICE] if slow and seen.is_on_gpu else []
+
+
+def verdict_of(problem: FunctionProblem, seen: Contest) -> tuple[Verdict, str]:
+    """The verdict and its reason. A wrong answer counts before an early end in a later case."""
+    for reply in seen.cases:
+        if reply["verdict"] != "passed":
+            case = problem.manifest.cases[reply["case"]]
+            return Verdict.WRONG_ANSWER, f"Case {case.name}: {reply['message']}"
+    if seen.how:
+        return ended_verdict(problem, seen)
+    return Verdict.PASSED, ""
+
+
+def ended_verdict(problem: FunctionProblem, seen: Contest) -> tuple[Verdict, str]:
+    """The verdict on a contestant that ended before its time."""
+    where = _where(problem, seen)
+    if seen.outcome.memory_exceeded:
+        return Verdict.MEMORY_EXCEEDED, f"The solution used more memory than it may {where}."
+    if seen.how == "late" or seen.outcome.timed_out:
+        limit = problem.time_limit_seconds
+        return Verdict.TIMED_OUT, f"The solution did not answer {where}; all calls together may take {limit:g} s."
+    if seen.how == "error":
+        return Verdict.TEST_FAILED, f"The solution failed {where}: {seen.words}"
+    if seen.how == "not_stopped":
+        return Verdict.TEST_FAILED, f"The solution ran {where} while it was stopped between two calls."
+    if seen.how == "bad_answer":
+        return Verdict.TEST_FAILED, f"The solution sent an answer of its own {where}."
+    return Verdict.TEST_FAILED, f"The solution {how_it_ended(seen.outcome)} {where} before it had answered."
+
+
+def _where(problem: FunctionProblem, seen: Contest) -> str:
+    cases = problem.manifest.cases
+    done = len(seen.cases)
+    if not seen.load_ms:
+        return "while it was loaded"
+    return f"in case {cases[done].name}" if done < len(cases) else "after its last case"
+
+
+def measurements(
+    problem: FunctionProblem, seen: Contest, role: Role, *, key: str = "", measured_at: str = ""
+) -> list[MeasurementReport]:
+    """One measurement for each case that was answered rightly and ranks."""
+    found = (_measurement(problem.manifest.cases[one["case"]], one, role, key, measured_at) for one in seen.cases)
+    return [one for one in found if one is not None]
+
+
+def _measurement(case: ManifestCase, reply: Reply, role: Role, key: str, measured_at: str) -> MeasurementReport | None:
+    if reply["verdict"] != "passed" or case.ranks is False or not reply["clock_ns"]:
+        return None
+    overhead_ms = float(reply["overhead_ns"]) / 1e6
+    calls_ms = [one / 1e6 - overhead_ms for one in reply["clock_ns"]]
+    median_ms = statistics.median(calls_ms)
+    if not LEAST_MS <= median_ms <= MAX_TIME_MS:
+        return None
+    return MeasurementReport(
+        role=role,
+        case=case.name,
+        median_ms=median_ms,
+        runs_ms=[median_ms],
+        calls_ms=[[max(MIN_TIME_MS, one) for one in calls_ms]],
+        clock=Clock.OUTSIDE,
+        work_checked=True,
+        witness=Witness.SEEN,
+        shared=bool(key),
+        key=key,
+        measured_at=measured_at,
+        device={
+            "call_overhead_us": round(overhead_ms * 1e3, 2),
+            "go_to_done_us": round(statistics.median(reply["go_ns"]) / 1e3, 2),
+            "inputs_inside_clock": "all" if reply["copies_all"] else "1/256 of the cache lines",
+        },
+    )

@@ -1,0 +1,183 @@
+"""One solution to a function problem: its language, the build of its program and the command that starts it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from problems.spec.function.dtypes import SPELLINGS
+from problems.spec.function.language import language_of
+from problems.spec.function.manifest import Parameter
+from problems.spec.function.problem import FunctionProblem, as_function
+from problems.spec.function.signature import FILE_NAMES, Language
+from problems.spec.solution import FileSolution, SourceFile
+from runners.agent.devices.lanes import ANYWHERE, Place
+from runners.agent.ground.errors import UnusableProblem
+from runners.agent.job.building import BuildOrder
+from runners.agent.job.nvcc import AS_WRITTEN, BuildPolicy
+from runners.agent.judges.judgement import Assignment
+from runners.agent.judges.solutions import files_of
+from runners.wire.protocol import ResourceLimits
+
+INSIDE = Path(__file__).parent / "inside"
+PROGRAM = "contestant"
+STUB, CALL = "podium_contestant.cpp", "podium_call.cpp"
+BUILD_SECONDS = 120.0
+COMPILERS: Mapping[Language, str] = {
+    "cpp": "g++ -std=c++17 -O3 -march=native -pthread",
+    "cuda": "nvcc -std=c++17 -O3 -Xcompiler -pthread",
+}
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One solution with the settings of its commands."""
+
+    problem: FunctionProblem
+    problem_sha256: str
+    files: tuple[SourceFile, ...]
+    limits: ResourceLimits = field(default_factory=ResourceLimits)
+    image: str = ""
+    build_policy: BuildPolicy = AS_WRITTEN
+    place: Place = ANYWHERE
+    is_rerun: bool = False
+    trusted: bool = False
+    """Whether the files are the problem's own."""
+    is_filling: bool = False
+    """Whether it is the solution that only fills its outputs."""
+
+    @classmethod
+    def of(cls, assignment: Assignment, place: Place = ANYWHERE) -> "Subject":
+        """Raises RecordError for a problem of another kind."""
+        return cls(
+            as_function(assignment.problem),
+            assignment.problem_sha256,
+            files_of(assignment.solution),
+            assignment.limits,
+            assignment.image,
+            assignment.build_policy,
+            place,
+            assignment.is_rerun,
+        )
+
+    @property
+    def language(self) -> Language:
+        """Raises UnusableProblem for files that the rules for solutions should have refused."""
+        found = language_of(self.files[0]) if self.files else None
+        if found is None:
+            raise UnusableProblem("the solution is in no language that this judge knows")
+        return found
+
+    @property
+    def stub(self) -> str:
+        """The kind of the contestant's process: `native` or `python`."""
+        return "native" if self.language in COMPILERS else "python"
+
+    @property
+    def reference(self) -> "Subject | None":
+        """The same subject with the problem's own reference solution."""
+        baseline = self.problem.reference
+        if not isinstance(baseline, FileSolution):
+            return None
+        return replace(self, files=tuple(baseline.files), trusted=True)
+
+    @property
+    def filling(self) -> "Subject":
+        """The same subject with a solution that fills its outputs with zeros, in a process of the same kind.
+
+        The cost of a call beyond the solution's own is calibrated with it.
+        """
+        if self.stub == "native":
+            empty = SourceFile(path=FILE_NAMES[self.language], content="")
+            return replace(self, files=(empty,), trusted=True, is_filling=True)
+        content = filling_source(self.problem.manifest.parameters, self.problem.manifest.arrays)
+        return replace(self, files=(SourceFile(path="solution.py", content=content),), trusted=True, is_filling=True)
+
+    @property
+    def device(self) -> str:
+        """`cuda` or `cpu`, as torch names it."""
+        return "cuda" if self.problem.device == "gpu" else "cpu"
+
+    @property
+    def build_order(self) -> BuildOrder | None:
+        """The build of the contestant's program; None for Python."""
+        if self.language not in COMPILERS:
+            return None
+        source = self.files[0].path
+        call = FILLING_CALL[self.device] if self.is_filling else call_source(self.problem.manifest.parameters)
+        own = {STUB: (INSIDE / "contestant.cpp").read_bytes(), CALL: call.encode()}
+        return BuildOrder(  # noqa: S604 - the sandbox runs it
+            shell=f"{COMPILERS[self.language]} -o {PROGRAM} {source} {STUB} {CALL} -ldl",
+            inputs=self.inputs | own,
+            solution_paths=tuple(self.inputs),
+            seconds=self.limits.build_seconds or BUILD_SECONDS,
+            task_id=self.problem.task_id,
+            problem_sha256=self.problem_sha256,
+            limits=self.limits,
+            policy=self.build_policy,
+            image=self.image,
+            trusted=self.trusted,
+            is_rerun=self.is_rerun,
+        )
+
+    @property
+    def inputs(self) -> dict[str, bytes]:
+        """The solution's files by path."""
+        return {file.path: file.content.encode() for file in self.files}
+
+    @property
+    def command(self) -> str:
+        """The shell command of the contestant's process."""
+        if self.stub == "native":
+            return f"exec ./{PROGRAM}"
+        dtypes = " ".join(one.dtype for one in self.problem.manifest.parameters)
+        return f"exec python3 -m judge.contestant {self.files[0].path} {dtypes}"
+
+
+FILLING_CALL = {
+    "cpu": """\
+#include <cstddef>
+#include <cstring>
+extern "C" size_t podium_sizes[64];
+extern "C" void podium_call(void* const* arguments) {
+    for (int index = 0; index < 64; ++index)
+        if (podium_sizes[index] > 0) memset(arguments[index], 0, podium_sizes[index]);
+}
+""",
+    "cuda": """\
+#include <cstddef>
+#include <cuda_runtime.h>
+extern "C" size_t podium_sizes[64];
+extern "C" void podium_call(void* const* arguments) {
+    for (int index = 0; index < 64; ++index)
+        if (podium_sizes[index] > 0) cudaMemsetAsync(arguments[index], 0, podium_sizes[index]);
+}
+""",
+}
+"""C++ that fills the outputs, by device."""
+
+
+def filling_source(parameters: Sequence[Parameter], arrays: str) -> str:
+    """Python that fills the outputs; called without arguments it does nothing."""
+    fill = "arguments[{}].zero_()" if arrays == "torch" else "arguments[{}][...] = 0"
+    lines = [f"        {fill.format(index)}" for index, one in enumerate(parameters) if one.is_written]
+    return "\n".join(["def solution(*arguments):", "    if arguments:", *lines, ""])
+
+
+def call_source(parameters: Sequence[Parameter]) -> str:
+    """C++ of `podium_call`, which casts the arguments and calls `solution`.
+
+    Pointers are declared `void*`: C passes them all alike, so the solution may name its own types.
+    """
+    head = "#include <cstddef>\n#include <cstdint>\n"
+    declared = ", ".join("void*" if one.kind == "array" else SPELLINGS[one.dtype].c for one in parameters)
+    given = ", ".join(_argument(index, one) for index, one in enumerate(parameters))
+    return (
+        f'{head}extern "C" void solution({declared});\n'
+        f'extern "C" void podium_call(void* const* arguments) {{ solution({given}); }}\n'
+    )
+
+
+def _argument(index: int, parameter: Parameter) -> str:
+    if parameter.kind == "array":
+        return f"arguments[{index}]"
+    return f"*static_cast<const {SPELLINGS[parameter.dtype].c}*>(arguments[{index}])"
