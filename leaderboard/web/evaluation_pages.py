@@ -64,7 +64,7 @@ def _times(found: Evaluation, result: Result, view: SubmissionView) -> dict[str,
     timings = timings_of(rows, cases, roof)
     return {
         "timings": timings,
-        "cases": case_table(found.problem.spec, visibility.shown_cases(view, result.cases.all()), timings),
+        "cases": case_table(visibility.shown_cases(view, result.cases.all()), timings),
         "work": Declared.by(cases), "roof": roof, "device_facts": device_facts(rows),
         "provisional": are_provisional(result, found.submission.release),
         "self_reported": any(row.clock == Clock.SELF for row in rows),

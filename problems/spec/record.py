@@ -158,11 +158,6 @@ class ProblemRecord(BaseModel):
     def cases(self) -> tuple[Case, ...]:
         """The cases that are timed, with their declared work; empty where nothing is timed."""
 
-    @property
-    @abstractmethod
-    def shapes(self) -> Mapping[str, Mapping[str, Sequence[int]]]:
-        """By case and array, the lengths of its axes; without cases whose arrays are not declared."""
-
     @abstractmethod
     def times_rank(self, *, with_gpu: bool) -> bool:
         """Whether its times can rank on a track: something outside the solution takes them there."""

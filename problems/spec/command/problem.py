@@ -92,10 +92,6 @@ class CommandProblem(ProblemRecord):
         return (self.podium.case,) if self.benchmark_command else ()
 
     @property
-    def shapes(self) -> dict[str, dict[str, list[int]]]:
-        return {}
-
-    @property
     def language(self) -> Literal["cpp", "python"]:
         """What a contestant writes."""
         return "python" if self.type.endswith("python") else "cpp"

@@ -99,10 +99,6 @@ class FunctionProblem(ProblemRecord):
     def cases(self) -> tuple[Case, ...]:
         return self.manifest.timed_cases
 
-    @property
-    def shapes(self) -> dict[str, dict[str, list[int]]]:
-        return {case.name: case.shapes for case in self.manifest.cases}
-
     def times_rank(self, *, with_gpu: bool) -> bool:
         return with_gpu == (self.device == "gpu")
 
