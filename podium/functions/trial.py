@@ -14,9 +14,7 @@ from runners.agent.judges.judgement import Assignment
 from runners.wire.protocol import CaseReport, MeasurementReport, Report, Role, TimingPolicy, Verdict
 
 
-def judged(
-    problem: FunctionProblem, path: Path, sandbox: str | None, timing: TimingPolicy
-) -> tuple[list[str], bool]:
+def judged(problem: FunctionProblem, path: Path, sandbox: str | None, timing: TimingPolicy) -> tuple[list[str], bool]:
     """The result in lines of text, and whether the solution passed. Raises PackRefused, SandboxUnavailable."""
     file = SourceFile(path=f"solution{path.suffix}", content=_text(path))
     assignment = Assignment(
