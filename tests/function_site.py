@@ -83,6 +83,7 @@ def wrong_case(name: str) -> CaseReport:
     """As a judge reports it: what the difference is, for the team."""
     fields = [
         _field("message", "2 of 15 elements are outside the tolerance"),
+        _field("shapes", "x 512×4096, y 512×4096"),
         _field("largest_difference", 0.25),
         _field("mean_difference", 0.0125),
         _field("n_wrong", 2),

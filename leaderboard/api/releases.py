@@ -18,7 +18,7 @@ from problems.spec.solution import SourceFile
 
 class FileSerializer(serializers.Serializer[Any]):
     path = serializers.CharField()
-    content = serializers.CharField()
+    content = serializers.CharField(trim_whitespace=False)
 
 
 class ReleaseSerializer(serializers.ModelSerializer[Release]):

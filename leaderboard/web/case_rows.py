@@ -7,11 +7,9 @@ from typing import Any
 from leaderboard.rates import Rates
 from leaderboard.visibility import ShownCase
 from leaderboard.web.timings import Timing
-from problems.spec.function.problem import FunctionProblem
-from problems.spec.record import ProblemRecord
 from runners.wire.protocol import Role
 
-_DIFFERENCE = ("message", "largest_difference", "mean_difference", "n_wrong", "n_total", "first_wrong")
+_DIFFERENCE = ("message", "shapes", "largest_difference", "mean_difference", "n_wrong", "n_total", "first_wrong")
 _CALLS = "n_calls"
 
 
@@ -28,8 +26,6 @@ class CaseRow:
     n_calls: int | None
     difference: Mapping[str, Any]
     """How the answer differs from the expected one, by the names of the judge's fields; empty if it does not."""
-    shapes: Mapping[str, Sequence[int]]
-    """Axis lengths by array, where the problem declares them."""
     facts: Mapping[str, Any]
     """All other fields that the reader may see."""
 
@@ -62,13 +58,12 @@ class CaseTable:
         return [row for row in self.rows if row.difference]
 
 
-def case_table(spec: ProblemRecord, cases: Sequence[ShownCase], timings: Sequence[Timing]) -> CaseTable:
+def case_table(cases: Sequence[ShownCase], timings: Sequence[Timing]) -> CaseTable:
     times = {(one.measurement.case, one.measurement.role): one for one in timings}
-    shapes = _shapes(spec)
-    return CaseTable([_row(case, times, shapes.get(case.name, {})) for case in cases])
+    return CaseTable([_row(case, times) for case in cases])
 
 
-def _row(case: ShownCase, times: Mapping[tuple[str, str], Timing], shapes: Mapping[str, Sequence[int]]) -> CaseRow:
+def _row(case: ShownCase, times: Mapping[tuple[str, str], Timing]) -> CaseRow:
     facts = dict(case.facts)
     n_calls = facts.pop(_CALLS, None)
     difference = {name: facts.pop(name) for name in _DIFFERENCE if name in facts}
@@ -81,13 +76,5 @@ def _row(case: ShownCase, times: Mapping[tuple[str, str], Timing], shapes: Mappi
         rates=own.rates if own else Rates(),
         n_calls=n_calls,
         difference=difference,
-        shapes=shapes,
         facts=facts,
     )
-
-
-def _shapes(spec: ProblemRecord) -> dict[str, dict[str, list[int]]]:
-    """The shapes of each case by its name."""
-    if not isinstance(spec, FunctionProblem):
-        return {}
-    return {case.name: case.shapes for case in spec.manifest.cases}

@@ -64,7 +64,7 @@ def _times(found: Evaluation, result: Result, view: SubmissionView) -> dict[str,
     timings = timings_of(rows, cases, roof)
     return {
         "timings": timings,
-        "cases": case_table(found.problem.spec, visibility.shown_cases(view, result.cases.all()), timings),
+        "cases": case_table(visibility.shown_cases(view, result.cases.all()), timings),
         "work": Declared.by(cases), "roof": roof, "device_facts": device_facts(rows),
         "provisional": are_provisional(result, found.submission.release),
         "self_reported": any(row.clock == Clock.SELF for row in rows),
@@ -102,8 +102,15 @@ def evaluation_runs(request: HttpRequest, pk: int) -> HttpResponse:
     """Every timed run, as plotly.js draws it."""
     found, _ = evaluation_or_404(request, pk)
     rows = measurements_of(found.current_result) if found.current_result else []
-    chosen = [runs.Runs(m.role, m.case, m.runs_ms, m.median_ms, m.ci_low_ms, m.ci_high_ms) for m in rows]
+    chosen = [
+        runs.Runs(m.role, m.case, _calls_ms(m) or m.runs_ms, m.median_ms, m.ci_low_ms, m.ci_high_ms) for m in rows
+    ]
     return JsonResponse(runs.spec(chosen))
+
+
+def _calls_ms(one: Measurement) -> list[float]:
+    """The calls of all processes, where they are kept with the measurement."""
+    return [time_ms for calls in one.calls_ms for time_ms in calls]
 
 
 @require_safe

@@ -33,7 +33,6 @@ from runners.agent.ground import events as job_events
 from runners.agent.ground.errors import Cancelled, ProfilerUnavailable
 from runners.agent.job.nvcc import AS_WRITTEN, DEFAULT, BuildPolicy, architecture_of
 from runners.agent.judges.judgement import PLAIN_MODES
-from runners.agent.judges.registry import Judges
 from runners.agent.native_programs import make_needed
 from runners.agent.profilers import require_profiler
 from runners.agent.sandbox import SandboxUnavailable

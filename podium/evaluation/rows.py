@@ -52,17 +52,23 @@ def graded(sample: SampleToGrade, finished: Finished) -> Graded:
 
 
 def _with_times(sample: SampleToGrade, finished: Finished) -> Texts:
-    """The row's texts. ComputeEval has one time a sample: of several cases it is the geometric mean, whose ratio is the
-    speedup."""
+    """The row's texts. ComputeEval has one time a sample: of several cases it is the geometric mean.
+
+    Both means are over the cases that the candidate was timed on, so that their ratio is the speedup.
+    """
     if sample.problem.kind is Kind.COMMAND:
         return finished.texts
-    times_ms = {role: _mean_ms(finished.report.measurements, role) for role in Role}
-    return replace(finished.texts, solution_ms=times_ms[Role.CANDIDATE], baseline_ms=times_ms[Role.BASELINE])
+    own_ms, baseline_ms = (_medians_ms(finished.report.measurements, role) for role in (Role.CANDIDATE, Role.BASELINE))
+    compared_ms = [baseline_ms[case] for case in own_ms if case in baseline_ms]
+    return replace(
+        finished.texts,
+        solution_ms=geometric_mean(own_ms.values()) if own_ms else None,
+        baseline_ms=geometric_mean(compared_ms) if own_ms and len(compared_ms) == len(own_ms) else None,
+    )
 
 
-def _mean_ms(measurements: Sequence[MeasurementReport], role: Role) -> float | None:
-    medians = [one.median_ms for one in measurements if one.role is role and one.is_primary]
-    return geometric_mean(medians) if medians else None
+def _medians_ms(measurements: Sequence[MeasurementReport], role: Role) -> dict[str, float]:
+    return {one.case: one.median_ms for one in measurements if one.role is role and one.is_primary}
 
 
 def _podium(sample: SampleToGrade, finished: Finished) -> dict[str, Any]:
