@@ -47,8 +47,9 @@ def _lines(report: Report) -> list[str]:
 
 
 def _case(case: CaseReport) -> str:
-    values = ", ".join(f"{one.name} {one.value}" for one in case.fields if one.value is not None)
-    return f"{case.name}: {case.verdict.value}" + (f" ({values})" if values else "")
+    """The verdict with the case's figures. Words are left out: they stand in the first line."""
+    figures = [f"{one.name} {one.value:.4g}" for one in case.fields if isinstance(one.value, int | float)]
+    return f"{case.name}: {case.verdict.value}" + (f" ({', '.join(figures)})" if figures else "")
 
 
 def _time(one: MeasurementReport) -> str:

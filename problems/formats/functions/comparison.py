@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from problems.formats.functions.naming import renamed
 from problems.spec.function.manifest import Manifest, ManifestCase
 
 
@@ -10,7 +11,7 @@ def differences(stored: Manifest, made: Manifest) -> list[str]:
 
     A manifest that was only read is compared in its signature. `ranks` is compared where both know it.
     """
-    return list(_differences(stored, made))
+    return list(_differences(stored, renamed(made, [one.name for one in stored.parameters])))
 
 
 def _differences(stored: Manifest, made: Manifest) -> Iterator[str]:
@@ -30,8 +31,9 @@ def _of_parameters(stored: Manifest, made: Manifest) -> Iterator[str]:
         yield f"had {len(stored.parameters)} parameters and has {len(made.parameters)}"
         return
     both_run = stored.is_run and made.is_run
+    compared = [one for one in ("name", "kind", "direction", "dtype") if both_run or one in ("kind", "direction")]
     for left, right in zip(stored.parameters, made.parameters, strict=True):
-        for name in ("name", "kind", "direction", "dtype") if both_run else ("kind", "direction"):
+        for name in compared:
             if getattr(left, name) != getattr(right, name):
                 yield f"parameter `{left.name}`: `{name}` was {getattr(left, name)} and is {getattr(right, name)}"
 

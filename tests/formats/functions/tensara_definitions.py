@@ -26,10 +26,14 @@ class shifted_sum(Problem):
     def _case(self, n, device="cuda"):
         seed = Problem.get_seed(f"{self.name}_{n}")
         dtype = self.param_dtype("a")
+
+        def fresh():
+            return torch.Generator(device="cuda").manual_seed(seed)
+
         return {
             "name": f"n = {n}", "size": n,
             "create_inputs": lambda: (
-                torch.rand(n, device=device, dtype=dtype, generator=torch.Generator(device="cuda").manual_seed(seed)) - 0.5,
+                torch.rand(n, device=device, dtype=dtype, generator=fresh()) - 0.5,
                 torch.arange(n, device="cuda", dtype=torch.int32),
                 0.25,
             ),

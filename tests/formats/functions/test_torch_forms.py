@@ -36,7 +36,8 @@ class Cast(FunctionProblem):
 
     def inputs(self, case, rng):
         x = torch.randn(case.n, generator=rng, device="cuda").to(torch.bfloat16)
-        return {"x": x, "bytes_in": torch.randint(-128, 128, (4, case.n), dtype=torch.int8, generator=rng, device=self.device)}
+        made = {"dtype": torch.int8, "generator": rng, "device": self.device}
+        return {"x": x, "bytes_in": torch.randint(-128, 128, (4, case.n), **made)}
 
     def reference(self, case, x, bytes_in):
         return x.to(torch.float8_e4m3fn), x > 0, bytes_in.bitwise_not_()
@@ -120,6 +121,23 @@ def test_a_tensara_definition_verifies_by_itself(tmp_path: Path, text: str) -> N
 
 
 @needs_torch
+@pytest.mark.parametrize(
+    "drawn",
+    [
+        "(torch.manual_seed(3), torch.rand((rows, cols), dtype=dtype))[1]",
+        "(torch.cuda.manual_seed_all(3), torch.rand((rows, cols), dtype=dtype))[1]",
+        "torch.rand((rows, cols), generator=torch.Generator().manual_seed(3), dtype=dtype).cuda()",
+        "torch.rand((rows, cols), generator=torch.Generator(device='cuda').manual_seed(3), dtype=dtype, device='cuda')",
+    ],
+)
+def test_a_fixed_seed_of_torch_gives_fresh_data_in_every_call(tmp_path: Path, drawn: str) -> None:
+    text = MARCH_2025.replace('torch.rand((rows, cols), device="cuda", dtype=dtype)', drawn)
+    assert drawn in text
+    found = manifest(tmp_path, text)
+    assert [case.ranks for case in found.cases] == [True, True]
+
+
+@needs_torch
 def test_narrow_data_types_are_drawn_and_compared(tmp_path: Path) -> None:
     import torch
 
@@ -148,6 +166,22 @@ def test_a_reference_may_not_change_its_inputs(tmp_path: Path, text: str) -> Non
 
 
 @needs_torch
+@pytest.mark.parametrize("text", [TODAY, MARCH_2025, TORCH_FORM])
+def test_on_a_gpu_everything_is_drawn_and_compared_there(tmp_path: Path, text: str) -> None:
+    import torch
+
+    if not torch.cuda.is_available():
+        pytest.skip("needs a GPU")
+    problem = loaded(tmp_path, text, "cuda")
+    drawn, again = problem.draw(1, 1), problem.draw(1, 1)
+    assert {one.device.type for one in drawn.expected} == {"cuda"}
+    assert torch.equal(drawn.arguments[0], again.arguments[0])
+    assert problem.compare(1, drawn, [one.clone() for one in drawn.expected], None).right
+    assert not problem.compare(1, drawn, [torch.zeros_like(one) for one in drawn.expected], None).right
+    assert [case.ranks for case in manifest(tmp_path, text, "cuda").cases] == [True, True]
+
+
+@needs_torch
 def test_the_reference_of_a_tensara_definition_solves_it() -> None:
     import torch
 
@@ -162,8 +196,8 @@ def test_the_reference_of_a_tensara_definition_solves_it() -> None:
     ("text", "words"),
     [
         (TODAY.replace('"type": "float"', '"type": "quad"', 1), r"line 7: `a` has the type 'quad'"),
-        (TODAY.replace('"type": "uint8_t"', '"type": "int"'), "`signs` is declared as int32, but a call gives a tensor of uint8"),
-        (TODAY.replace("return [test_case", "return [1, test_case"), "signature has 6 parameters, but a call has 3 inputs, 2 outputs and 2"),
+        (TODAY.replace('"type": "uint8_t"', '"type": "int"'), "`signs` is declared as int32"),
+        (TODAY.replace("return [test_case", "return [1, test_case"), "has 6 parameters, but a call has 3 inputs"),
         (TODAY.replace('{"name": "kinds"', '{"name": "a"'), "names `a` twice"),
         (TODAY.replace('"create_inputs"', '"made"'), "a callable `create_inputs`"),
         (TODAY.replace("return a + shift", "return 5, a + shift"), "must return a tensor or a tuple of tensors"),
@@ -205,7 +239,7 @@ def test_a_definition_for_numpy_is_always_run(tmp_path: Path) -> None:
         (TORCH_FORM.replace("    parameters = (", "    parameters = make(") , 8, "cannot be told without torch"),
         (TORCH_FORM.replace('"bfloat16"', "NARROW"), 9, "cannot be told without torch"),
         (TORCH_FORM.replace('"bfloat16"', '"b16"'), 5, "the dtype of `x` is 'b16'"),
-        (MARCH_2025.replace('return {\n            "argtypes"', 'return dict() or {\n            "argtypes"'), 28, "cannot be told"),
+        (MARCH_2025.replace('return {\n            "arg', 'return dict() or {\n            "arg'), 28, "cannot be"),
         (MARCH_2025.replace("matrix, factors", "*inputs"), 10, "cannot be told"),
     ],
 )  # fmt: skip

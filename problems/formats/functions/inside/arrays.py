@@ -6,7 +6,7 @@ import importlib
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from functools import lru_cache
+from functools import cache
 from importlib.util import find_spec
 from typing import Any, Protocol
 
@@ -180,7 +180,7 @@ FAKE = "fake"
 """The device whose tensors have shapes and no values."""
 
 
-@lru_cache(maxsize=None)
+@cache
 def library_of(name: str, device: str) -> Library:
     """The library by name; torch tensors are made on `device`: cpu, cuda or `FAKE`. Raises ImportError."""
     if name == "numpy":

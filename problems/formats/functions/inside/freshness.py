@@ -7,7 +7,7 @@ from typing import Any
 
 from .arrays import FLOATS, Library
 from .forms import Parameter
-from .loaded import Drawn, Loaded
+from .loaded import Drawn, Loaded, case_fields
 
 TRIES = 4
 """Draws by which an output must have changed. An output of few values may agree in two of them."""
@@ -21,17 +21,36 @@ class Changes:
     outputs: set[str] = field(default_factory=set)
 
 
-def changes_of(loaded: Loaded, case: int, first: Drawn) -> Changes:
-    """Compare a draw of a case with further ones, until everything has changed or `TRIES` are made."""
-    changes = Changes()
-    given = [one.name for one in loaded.parameters if one.is_array and one.is_given]
+@dataclass(frozen=True)
+class Look:
+    """One case as several draws show it: its part of the manifest, and what changed."""
+
+    fields: dict[str, Any]
+    changes: Changes
+
+
+def look_at(loaded: Loaded, case: int) -> Look:
+    """Draw a case until everything has changed, at most `TRIES` times. Raises DefinitionError if its shapes change."""
+    first = loaded.draw(case, 0)
+    fields, changes = case_fields(loaded, case, first), Changes()
+    given = {one.name for one in loaded.parameters if one.is_array and one.is_given}
     for seed in range(1, TRIES):
         other = loaded.draw(case, seed)
+        _check_stable(loaded, fields, case_fields(loaded, case, other))
         changes.inputs |= _changed_inputs(loaded, first, other)
         changes.outputs |= _changed_outputs(loaded, first, other)
-        if changes.inputs.issuperset(given) and len(changes.outputs) == len(loaded.outputs):
+        if given <= changes.inputs and len(changes.outputs) == len(loaded.outputs):
             break
-    return changes
+    return Look(fields, changes)
+
+
+def _check_stable(loaded: Loaded, fields: dict[str, Any], again: dict[str, Any]) -> None:
+    """Shapes and scalars are part of the manifest, so they may not depend on the seed."""
+    for what in ("shapes", "scalars"):
+        name = next((one for one in fields[what] if fields[what][one] != again[what][one]), None)
+        if name is not None:
+            values = f"{fields[what][name]} in one call of case `{fields['name']}` and {again[what][name]} in another"
+            raise loaded.form.definition.fault("inputs", f"`{name}` is {values}", "give it one value in each case")
 
 
 def structures(loaded: Loaded, all_changes: list[Changes]) -> set[str]:

@@ -73,6 +73,11 @@ class Loaded:
 
     def facts(self) -> dict[str, Any]:
         """The manifest's plain data, without `ranks` and `is_run`. Draws each case once."""
+        cases = [case_fields(self, number, self.draw(number, 0)) for number in range(len(self.cases))]
+        return {**self.head(), "cases": cases}
+
+    def head(self) -> dict[str, Any]:
+        """The manifest's data that need no draw: everything but the cases."""
         form, accuracy = self.form, self.form.accuracy
         return {
             "form": form.name,
@@ -85,11 +90,7 @@ class Loaded:
             "accuracy": {
                 "kind": accuracy.kind, "rtol": accuracy.rtol, "atol": accuracy.atol, "reason": accuracy.reason
             },
-            "cases": [self._case_fields(number) for number in range(len(self.cases))],
         }  # fmt: skip
-
-    def _case_fields(self, number: int) -> dict[str, Any]:
-        return case_fields(self, number, self.draw(number, 0))
 
 
 _REJECTED = "the problem's own check rejects it"

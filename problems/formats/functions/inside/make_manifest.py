@@ -14,37 +14,26 @@ from typing import Any
 
 from .arrays import FAKE, is_installed
 from .errors import DefinitionError
-from .freshness import Changes, changes_of, ranking_of, structures
-from .loaded import Loaded, case_fields, load
+from .freshness import Look, look_at, ranking_of, structures
+from .loaded import Loaded, load
 from .static import manifest_as_read
 
 
 def manifest_of(loaded: Loaded) -> dict[str, Any]:
     """The manifest with `ranks`, from several draws of every case. Raises DefinitionError."""
-    facts = loaded.facts()
-    if loaded.library.has_values:
-        all_changes = [_changes(loaded, number, fields) for number, fields in enumerate(facts["cases"])]
-        structure = structures(loaded, all_changes)
-        for one in facts["parameters"]:
-            one["role"] = "structure" if one["name"] in structure else one["role"]
-        for fields, changes in zip(facts["cases"], all_changes):
-            fields["ranks"], fields["why_not"] = ranking_of(loaded, structure, changes)
-    return {**facts, "is_run": True}
+    if not loaded.library.has_values:
+        return {**loaded.facts(), "is_run": True}
+    looks = [look_at(loaded, number) for number in range(len(loaded.cases))]
+    structure = structures(loaded, [look.changes for look in looks])
+    head = loaded.head()
+    for one in head["parameters"]:
+        one["role"] = "structure" if one["name"] in structure else one["role"]
+    return {**head, "cases": [_ranked(loaded, structure, look) for look in looks], "is_run": True}
 
 
-def _changes(loaded: Loaded, number: int, fields: dict[str, Any]) -> Changes:
-    _check_stable(loaded, number, fields)
-    return changes_of(loaded, number, loaded.draw(number, 0))
-
-
-def _check_stable(loaded: Loaded, number: int, fields: dict[str, Any]) -> None:
-    """Shapes and scalars are part of the manifest, so they may not depend on the seed."""
-    again = case_fields(loaded, number, loaded.draw(number, 1))
-    for what in ("shapes", "scalars"):
-        name = next((one for one in fields[what] if fields[what][one] != again[what][one]), None)
-        if name is not None:
-            values = f"{fields[what][name]} in one call of case `{fields['name']}` and {again[what][name]} in another"
-            raise loaded.form.definition.fault("inputs", f"`{name}` is {values}", "give it one value in each case")
+def _ranked(loaded: Loaded, structure: set[str], look: Look) -> dict[str, Any]:
+    ranks, why_not = ranking_of(loaded, structure, look.changes)
+    return {**look.fields, "ranks": ranks, "why_not": why_not}
 
 
 def manifest_without_values(path: str) -> dict[str, Any]:

@@ -45,11 +45,13 @@ class PodiumForm:
         return arguments, self._expected(chosen, given)
 
     def answer(self, arguments: list[Any]) -> list[Any]:
-        """The reference's outputs. The case is the first one whose axes fit the arguments."""
+        """The reference's outputs, unchecked: this is timed. The case is the first one whose axes fit."""
         axes = self._axes_of(arguments)
-        chosen = next((case for case in self._cases if axes.items() <= case.axes.items()), Case("call", **axes))
+        chosen = next((case for case in self._cases if axes.items() <= case.axes.items()), None) or Case("call", **axes)
         pairs = zip(self._declared, arguments)
-        return self._expected(chosen, {one.name: value for one, value in pairs if self._is_drawn(one, chosen)})
+        given = {one.name: value for one, value in pairs if self._is_drawn(one, chosen)}
+        returned = self._problem.reference(chosen, **given)
+        return list(returned) if isinstance(returned, (tuple, list)) else [returned]
 
     def _axes_of(self, arguments: list[Any]) -> dict[str, int]:
         axes = {}

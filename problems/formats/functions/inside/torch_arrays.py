@@ -47,7 +47,7 @@ class TorchArrays:
 
     def guarded(self, array: Any) -> Any:
         """A tensor cannot be made read-only, but it counts its changes."""
-        return array.detach().clone() if array.numel() < 2 else _remembered(array.detach())
+        return _remembered(array.detach())
 
     def is_changed(self, guarded: Any) -> bool:
         return bool(guarded._version != getattr(guarded, "podium_version", guarded._version))
@@ -132,20 +132,25 @@ def _cpu_for_gpu(torch: Any, device: Any) -> Any:
     return torch.device("cpu") if isinstance(device, torch.device) and device.type == "cuda" else device
 
 
-def _torch_replacements(torch: Any, default: str, seeded: Callable[[object], Any]) -> Replacements:
+def _torch_replacements(torch: Any, own_device: str, seeded: Callable[[object], Any]) -> Replacements:
     """Stand-ins for torch's functions that take a seed, and for generators of a named device."""
-    plain_seed = torch.manual_seed
     plain_class: Any = torch.Generator
 
     class Generator(plain_class):  # type: ignore[misc]
-        def __new__(cls, device: Any = default) -> Any:
-            return super().__new__(cls, device=_cpu_for_gpu(torch, device) if default == "cpu" else device)
+        def __new__(cls, device: Any = "cpu") -> Any:
+            return super().__new__(cls, device=_cpu_for_gpu(torch, device) if own_device == "cpu" else device)
 
         def manual_seed(self, seed: int) -> Any:
             super().manual_seed(seeded(seed))
             return self
 
-    def manual_seed(seed: int) -> Any:
-        return plain_seed(seeded(seed))
+    seeders = [(torch, "manual_seed"), (torch.cuda, "manual_seed"), (torch.cuda, "manual_seed_all")]
+    replaced = [(place, name, _mixing_seed(getattr(place, name), seeded)) for place, name in seeders]
+    return [*replaced, (torch, "Generator", Generator)]
 
-    return [(torch, "manual_seed", manual_seed), (torch, "Generator", Generator)]
+
+def _mixing_seed(plain: Any, seeded: Callable[[object], Any]) -> Any:
+    def seed_all(seed: int) -> Any:
+        return plain(seeded(seed))
+
+    return seed_all
