@@ -1,4 +1,4 @@
-"""Function problems from draft to board: the site, a node's judges and the sandbox are real; only the broker is missing."""
+"""Function problems from draft to board: the site, the judges and the sandbox are real; there is no broker."""
 
 import json
 from collections.abc import Iterator
