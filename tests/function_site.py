@@ -84,8 +84,8 @@ def wrong_case(name: str) -> CaseReport:
     fields = [
         _field("message", "2 of 15 elements are outside the tolerance"),
         _field("shapes", "x 512×4096, y 512×4096"),
-        _field("largest_difference", 0.25),
-        _field("mean_difference", 0.0125),
+        _field("largest_difference", "0.25"),
+        _field("mean_difference", "0.012500001"),
         _field("n_wrong", 2),
         _field("n_total", 15),
         _field("first_wrong", "y[0, 3]: expected 0.125, got 0.375\ny[2, 4]: expected 0.5, got nan"),

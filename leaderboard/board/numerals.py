@@ -57,9 +57,12 @@ def significant(value: float | None, digits: int = 3) -> str:
     return f"{value:.{decimals}f}"
 
 
-def general(value: float | None) -> str:
-    """A figure of any size: 0.0000123 → `1.23e-05`."""
-    return MISSING if value is None else f"{value:.3g}"
+def general(value: float | str | None) -> str:
+    """A figure of any size, also one that came as text: 0.0000123 → `1.23e-05`, "inf" → `inf`."""
+    try:
+        return MISSING if value is None else f"{float(value):.3g}"
+    except ValueError:
+        return str(value)
 
 
 def amount(value: float | None) -> str:

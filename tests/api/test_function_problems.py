@@ -72,5 +72,5 @@ def test_a_results_cases_come_with_what_their_reader_may_see(shop: dict[str, Any
     assert facts == [{"n_calls": 32}, {"n_calls": 1}]
     client.force_login(cast.teammate)
     told = client.get(path).json()["result"]["cases"][1]["facts"]
-    assert (told["n_wrong"], told["largest_difference"]) == (2, 0.25)
+    assert (told["n_wrong"], told["largest_difference"]) == (2, "0.25")
     assert "prepare_ms" not in told

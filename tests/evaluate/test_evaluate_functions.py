@@ -82,7 +82,7 @@ def test_a_wrong_answer_has_no_times_and_says_what_differs(folder: Path) -> None
     assert (row.passed, row.solution_time, row.baseline_time) == (False, None, None)
     assert row.podium is not None
     wrong = {field["name"]: field["value"] for field in row.podium["cases"][1]["fields"]}
-    assert (wrong["n_wrong"], wrong["largest_difference"]) == (2, 0.25)
+    assert (wrong["n_wrong"], wrong["largest_difference"]) == (2, "0.25")
 
 
 def test_a_row_to_publish_keeps_only_what_everybody_may_read(folder: Path) -> None:
