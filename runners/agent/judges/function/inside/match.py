@@ -179,7 +179,7 @@ class Match:
             every = self._calibrating(buffers, number, copies_all=True) if self._memory.may_copy_all else []
         finally:
             buffers.close()
-        go_ns = statistics.median(one.go_ns for one in some[0::2])
+        go_ns = statistics.median(one.go_ns + one.stop_ns for one in some[0::2])
         return Overhead(
             go_ns + statistics.median(one.complete_ns + one.copy_ns for one in some[1::2]),
             go_ns + statistics.median(one.complete_ns + one.copy_ns for one in every[1::2]) if every else math.inf,

@@ -1,9 +1,10 @@
 // libpodium_clock: one timed call of a contestant, as the checker makes it (clock.py loads this library).
 //
 // The order is the protocol. While the contestant is stopped: outputs poisoned, inputs written but for a secret set of
-// cache lines, caches cleared. Then the clock starts; the missing lines are written, the contestant is let go, answers,
-// and the outputs are copied. Then the clock stops. So an early start finds incomplete inputs, and an early answer
-// leaves incomplete outputs. Nothing of C++'s library is used.
+// cache lines, caches cleared. Then the clock starts; the missing lines are written, the contestant is let go and
+// answers. On a CPU it is stopped then, which ends the clock, and the outputs are copied. On a GPU its work cannot be
+// stopped, so the clock ends when the outputs are copied: work of two processes does not overlap there. So an early
+// start finds incomplete inputs, and an early answer leaves incomplete outputs. Nothing of C++'s library is used.
 #include "driver.h"
 
 #include <cerrno>
@@ -24,7 +25,7 @@ constexpr int kBrakeMs = 5000;
 
 struct BrakeAnswer {
     uint32_t is_stopped, tasks;
-    uint64_t ran_ns;
+    uint64_t ran_ns, at_ns;
 };
 struct Head {
     char magic[4];
@@ -71,7 +72,7 @@ enum Status : uint32_t { kDone, kLate, kGone, kError, kNotStopped, kBadAnswer, k
 
 struct Times {
     uint32_t status, n_tasks;
-    uint64_t clock_ns, complete_ns, go_ns, copy_ns;  // the clock, and its three parts in order
+    uint64_t clock_ns, complete_ns, go_ns, stop_ns, copy_ns;  // the clock, and its parts in order
     uint64_t prepare_ns, write_ns;  // from the stop to the clock, and in it the writing on the device
     uint64_t ran_ns;                // what the contestant's threads ran while stopped
     char words[2000];
@@ -228,6 +229,11 @@ Status status_of(const Call& call, const char* message, ssize_t got, Times& time
     return head.kind == 'd' && head.index == call.index ? kDone : kBadAnswer;
 }
 
+Status why_not_stopped(const Call& call) {
+    char byte;
+    return recv(call.channel, &byte, 1, MSG_DONTWAIT | MSG_PEEK) == 0 ? kGone : kNotStopped;
+}
+
 Status timed(const Call& call, Times& times) {
     char message[sizeof(Head) + 2000];
     const Head go{{'P', 'D', 'F', '1'}, 'G', 0, 0, 0, call.index};
@@ -241,12 +247,21 @@ Status timed(const Call& call, Times& times) {
     const uint64_t answered = now_ns();
     const Status status = status_of(call, message, got, times);
     if (status != kDone) return status;
-    if (!take_outputs(call)) return kDeviceFault;
-    const uint64_t ended = now_ns();
+    uint64_t ended = answered;
+    if (call.on_gpu) {
+        if (!take_outputs(call)) return kDeviceFault;
+        ended = now_ns();
+        times.copy_ns = ended - answered;
+    } else if (call.brake >= 0) {
+        BrakeAnswer seen{};
+        if (!ask(call.brake, 's', seen) || !seen.is_stopped) return why_not_stopped(call);
+        ended = seen.at_ns > answered ? seen.at_ns : answered;
+        times.stop_ns = ended - answered;
+    }
     times.clock_ns = ended - began;
     times.complete_ns = started - began;
     times.go_ns = answered - started;
-    times.copy_ns = ended - answered;
+    if (!call.on_gpu) take_outputs(call);
     return kDone;
 }
 
@@ -273,8 +288,7 @@ void podium_call_once(const Call* call, Times* times) {
     BrakeAnswer stopped{}, still{};
     const uint64_t began = now_ns();
     if (call->brake >= 0 && !(ask(call->brake, 's', stopped) && stopped.is_stopped)) {
-        char byte;
-        times->status = recv(call->channel, &byte, 1, MSG_DONTWAIT | MSG_PEEK) == 0 ? kGone : kNotStopped;
+        times->status = why_not_stopped(*call);
         return;
     }
     const uint64_t written = now_ns();
@@ -297,7 +311,7 @@ void podium_call_once(const Call* call, Times* times) {
     }
     times->prepare_ns = now_ns() - began;
     times->status = timed(*call, *times);
-    if (call->brake >= 0 && times->status == kDone) ask(call->brake, 's', still);
+    if (call->on_gpu && call->brake >= 0 && times->status == kDone) ask(call->brake, 's', still);
 }
 
 }  // extern "C"
