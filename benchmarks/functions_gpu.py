@@ -10,7 +10,7 @@ import argparse
 import json
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -29,8 +29,6 @@ from runners.agent.judges.judgement import Assignment
 from runners.agent.judges.registry import Judges
 from runners.wire.protocol import Report, Role
 from scoring.sample import sample_speedup
-
-READERS = 6
 
 
 @dataclass(frozen=True)
@@ -54,7 +52,7 @@ def candidates(
         yield Candidate(f"known bad: {bad.name}", bad.files[0], bad.expect)
 
 
-def judged(judges: Judges, problem: FunctionProblem, one: Candidate) -> dict[str, Any]:
+def judged(judges: Judges, problem: FunctionProblem, one: Candidate, *, is_trial: bool) -> dict[str, Any]:
     """The row of one solution."""
     began = time.monotonic()
     assignment = Assignment(
@@ -65,6 +63,7 @@ def judged(judges: Judges, problem: FunctionProblem, one: Candidate) -> dict[str
         image=judges.environment.image_for(""),
         invalid_reason=problem.rules().why_bad([one.file]),
         needs_baseline=one.entrant != "reference" and not one.entrant.startswith("known bad"),
+        is_trial=is_trial,
     )
     row: dict[str, Any] = {"problem": problem.task_id, "entrant": one.entrant, "file": one.file.path}
     try:
@@ -105,14 +104,17 @@ def main() -> None:
             except PackRefused as refused:
                 return refused.message
 
-        folders = function_folders(options.problems)[: options.most]
-        with ThreadPoolExecutor(READERS) as pool:
-            for folder, problem in zip(folders, pool.map(read, folders), strict=True):
+        folders = function_folders(options.problems)[options.shard :: options.shards]
+        with ThreadPoolExecutor(options.readers) as pool:
+            reading = {pool.submit(read, folder): folder for folder in folders}
+            for done in as_completed(reading):
+                folder, problem = reading[done], done.result()
                 for row in _rows(judges, problem, folder, options, what):
                     print(json.dumps({**row, "at": round(time.monotonic() - began, 1)}), file=out, flush=True)
                     print(f"{row['problem']} {row['entrant']}: {row['verdict']} {row.get('seconds', '')}", flush=True)
                 if time.monotonic() - began > options.limit_seconds:
                     print("out of time", flush=True)
+                    pool.shutdown(wait=False, cancel_futures=True)
                     break
 
 
@@ -123,7 +125,7 @@ def _rows(
         yield {"problem": folder.name, "entrant": "", "verdict": "not read", "reason": problem}
         return
     for one in candidates(problem, folder, options.entrants, what):
-        yield judged(judges, problem, one)
+        yield judged(judges, problem, one, is_trial=options.trial)
 
 
 def _options() -> argparse.Namespace:
@@ -132,7 +134,10 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--entrants", type=Path)
     parser.add_argument("--what", default="reference,known_bad", help="besides entrants: reference, known_bad")
     parser.add_argument("--real", action="store_true", help="make manifests with real tensors on the GPU")
-    parser.add_argument("--most", type=int, default=10_000, help="number of problems")
+    parser.add_argument("--trial", action="store_true", help="few calls and no times")
+    parser.add_argument("--readers", type=int, default=2, help="definitions read at a time")
+    parser.add_argument("--shard", type=int, default=0, help="number of this process, from 0 on")
+    parser.add_argument("--shards", type=int, default=1, help="number of processes among which problems are dealt")
     parser.add_argument("--sandbox", default="bubblewrap")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--limit-seconds", type=float, default=540)

@@ -1,4 +1,4 @@
-"""A quick benchmark at the gate is measured again: alone if it fails, beside others if it may have been disturbed."""
+"""A quick benchmark at the gate is measured again: alone if it fails, beside others if chance may decide."""
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -153,7 +153,7 @@ def test_where_one_of_the_baselines_graphs_is_not_timed_the_candidate_is_timed_a
     assert (timer.n_runs, with_graphs.n_runs) == (3, 3)
 
 
-# ---- times that another program may have lengthened ----------------------------------------------------------------
+# ---- times that may differ by chance -------------------------------------------------------------------------------
 
 SOLUTION, REFERENCE = "print('solution')", "print('reference')"
 
@@ -182,10 +182,16 @@ def judged(
 
 @pytest.mark.parametrize(
     ("solution_ms", "reference_ms", "counted"),
-    [([1.1, 1.0], [1.0, 1.05], (1.0, 1.0)), ([1.0, 1.01], [1.2, 1.02], (1.0, 1.02)), ([0.9], [1.0], (0.9, 1.0))],
-    ids=["a disturbed solution", "a disturbed baseline", "a faster solution"],
+    [
+        ([1.1, 1.0], [1.0, 1.05], (1.0, 1.0)),
+        ([1.0, 1.01], [1.2, 1.02], (1.0, 1.02)),
+        ([1.9, 1.02], [1.0, 1.0], (1.02, 1.0)),
+        ([1.0], [1.53, 1.01], (1.0, 1.01)),
+        ([0.9], [1.0], (0.9, 1.0)),
+    ],
+    ids=["a slow solution", "a slow baseline", "a very slow solution", "a very slow baseline", "a faster solution"],
 )
-def test_of_times_that_differ_a_little_both_are_taken_again_and_the_faster_of_each_role_counts(
+def test_of_times_that_differ_by_less_than_a_factor_of_two_both_are_taken_again_and_the_faster_of_each_role_counts(
     machine: Machine,
     monkeypatch: pytest.MonkeyPatch,
     solution_ms: list[float | None],
@@ -199,7 +205,7 @@ def test_of_times_that_differ_a_little_both_are_taken_again_and_the_faster_of_ea
 
 
 @pytest.mark.parametrize(
-    ("solution_ms", "reference_ms"), [(1.0, 1.02), (1.0, 1.3), (1.3, 1.0), (0.09, 0.1), (None, 1.0), (None, None)]
+    ("solution_ms", "reference_ms"), [(1.0, 1.02), (1.0, 2.1), (2.1, 1.0), (0.09, 0.1), (None, 1.0), (None, None)]
 )
 def test_times_that_agree_or_differ_much_or_are_brief_or_missing_are_taken_once(
     machine: Machine, monkeypatch: pytest.MonkeyPatch, solution_ms: float | None, reference_ms: float | None

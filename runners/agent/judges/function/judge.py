@@ -112,7 +112,7 @@ class FunctionJudge:
         is_compared = assignment.needs_baseline and not assignment.is_trial
         reference = entry.subject.reference if is_compared else None
         beside = self._own_entry(reference, progress) if reference else None
-        subjects = [one.subject for one in (entry, beside) if one is not None]
+        subjects = [one.subject for one in (entry, beside) if one is not None and not assignment.is_trial]
         filling = {one.stub: self._own_entry(one.filling, progress) for one in subjects}
         return _Entrants(entry, beside, filling)
 

@@ -42,7 +42,7 @@ class Brake {
     }
 
   private:
-    static constexpr int kLooks = 20000, kLookUs = 100, kSpinMs = 5;
+    static constexpr int kLooks = 20000, kLookUs = 50, kSpinMs = 5;
 
     void obey(char order) {
         if (order == 's') answer(stop());
@@ -51,14 +51,17 @@ class Brake {
     }
 
     BrakeAnswer stop() {
-        BrakeAnswer seen{};
+        BrakeAnswer seen{}, before{};
         if (!is_first_) return seen;
         for (int look = 0; look < kLooks; ++look) {
             kill(-1, SIGSTOP);  // again: a process may have been continued meanwhile
             seen = look_at_all();
-            if (seen.is_stopped) return seen;
+            // A thread is called stopped just before it leaves its core: its time stands still at the second look.
+            if (seen.is_stopped && before.is_stopped && seen.ran_ns == before.ran_ns) return seen;
+            before = seen;
             usleep(kLookUs);
         }
+        seen.is_stopped = 0;
         return seen;
     }
 

@@ -86,8 +86,7 @@ class Checker:
 
 def calibrated(match: Match, cases: list[int]) -> dict[int, Overhead]:
     """What calls of these cases cost beside the solution."""
-    go_ns = match.empty_ns()
-    return {number: match.overhead(number, go_ns) for number in cases}
+    return {number: match.overhead(number) for number in cases}
 
 
 def main() -> None:

@@ -67,6 +67,12 @@ class CudaMemory:
         self._driver = Driver()
         self._granularity = self._driver.granularity()
 
+    def finish(self) -> None:
+        """Wait for what the checker itself has begun on the device, so that none of it delays a call."""
+        import torch
+
+        torch.cuda.synchronize()
+
     def array(self, size: int, writable: bool) -> SharedCudaArray:
         return SharedCudaArray(self._driver, self._granularity, size, writable)
 

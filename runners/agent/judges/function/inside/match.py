@@ -17,7 +17,7 @@ START_SECONDS = 120.0
 MAP_SECONDS = 60.0
 COPY_SHARE = 0.1
 """Largest share of a case's time that copying all inputs inside the clock may take."""
-CALIBRATING_CALLS = 9
+CALIBRATING_CALLS = 14
 WARM_UPS = 2
 """Calls that are checked but not timed. The first may compile; the second decides how the inputs are completed."""
 BUSY_FACTOR, BUSY_MARGIN_NS = 1.5, 200_000
@@ -165,34 +165,32 @@ class Match:
         finally:
             buffers.close()
 
-    def empty_ns(self) -> float:
-        """Median way from go to done of a contestant that is given nothing."""
-        nothing = Buffers(self._memory, self._arrays, (), None)
-        self._give(nothing)
-        return statistics.median(one.go_ns for one in self._calibrating(nothing, None, copies_all=False))
+    def overhead(self, number: int) -> Overhead:
+        """What a call of this case costs beside the solution.
 
-    def overhead(self, number: int, go_ns: float) -> Overhead:
-        """What a call of this case costs beside the solution, for a contestant that fills its outputs.
-
-        So the copies find the outputs where a solution leaves them.
+        The contestant is one that does nothing at every odd call and fills the outputs at every even one. The first
+        give the way from go to done; with the second the copies find the outputs where a solution leaves them. Data is
+        drawn before every call, since that empties the caches before a solution's calls, too.
         """
-        drawn = self._draw(number)
-        buffers = Buffers(self._memory, self._arrays, self._loaded.parameters, drawn)
+        buffers = Buffers(self._memory, self._arrays, self._loaded.parameters, self._draw(number))
         try:
             self._give(buffers)
-            some = self._calibrating(buffers, drawn, copies_all=False)
-            every = self._calibrating(buffers, drawn, copies_all=True) if self._memory.may_copy_all else []
+            some = self._calibrating(buffers, number, copies_all=False)
+            every = self._calibrating(buffers, number, copies_all=True) if self._memory.may_copy_all else []
         finally:
             buffers.close()
+        go_ns = statistics.median(one.go_ns for one in some[0::2])
         return Overhead(
-            go_ns + statistics.median(one.complete_ns + one.copy_ns for one in some),
-            go_ns + statistics.median(one.complete_ns + one.copy_ns for one in every) if every else math.inf,
+            go_ns + statistics.median(one.complete_ns + one.copy_ns for one in some[1::2]),
+            go_ns + statistics.median(one.complete_ns + one.copy_ns for one in every[1::2]) if every else math.inf,
             statistics.median(one.write_ns for one in some),
         )
 
-    def _calibrating(self, buffers: Buffers, drawn: Any, *, copies_all: bool) -> list[Times]:
-        calls = [self.call(buffers, drawn, copies_all, START_SECONDS)[0] for _ in range(1 + CALIBRATING_CALLS)]
-        return calls[1:]
+    def _calibrating(self, buffers: Buffers, number: int, *, copies_all: bool) -> list[Times]:
+        calls = [
+            self.call(buffers, self._draw(number), copies_all, START_SECONDS)[0] for _ in range(2 + CALIBRATING_CALLS)
+        ]
+        return calls[2:]
 
     def _draw(self, number: int) -> Any:
         return self._loaded.draw(number, secrets.randbits(63))
@@ -204,6 +202,7 @@ class Match:
         """One call: its times, the poison of its outputs, and what it did to its surroundings ("" if nothing)."""
         regions, kept = buffers.regions(drawn)
         self._index += 1
+        self._memory.finish()
         poison = 0 if self._loaded.output_init == "zero" else 0x80 | secrets.randbits(7)
         times = self._clock.call(
             self._link,
