@@ -128,7 +128,7 @@ class FunctionProblem(ProblemRecord):
 
     @property
     def trial_runs_tests(self) -> bool:
-        return False
+        return True
 
     def public_facts(self) -> dict[str, JsonValue]:
         return {

@@ -10,7 +10,12 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Self
 
+from pydantic import ValidationError
+
 import problems.formats.functions.inside as functions_inside
+from problems.formats.functions.comparison import differences
+from problems.spec.errors import explain
+from problems.spec.function.manifest import Manifest
 from runners.agent.devices.gpus import Gpus
 from runners.agent.devices.lanes import Seat
 from runners.agent.ground.errors import Cancelled, SandboxFault, UnusableProblem
@@ -207,13 +212,10 @@ def _facts(checker: Checker, progress: Progress) -> dict[str, Any]:
 
 def _compare(subject: Subject, facts: Mapping[str, Any]) -> None:
     """Raises UnusableProblem if the class gives other facts here than when its manifest was made."""
-    manifest = subject.problem.manifest
-    if not manifest.is_run:
-        return
-    stored = manifest.model_dump(mode="json")
-    for name in ("parameters", "output_init", "accuracy"):
-        if name in facts and facts[name] != stored[name]:
-            raise UnusableProblem(f"the class gives other {name} here than in its manifest: pack the problem again")
-    here = [(case["name"], case["shapes"], case["scalars"]) for case in facts["cases"]]
-    if here != [(case["name"], case["shapes"], case["scalars"]) for case in stored["cases"]]:
-        raise UnusableProblem("the class gives other cases here than in its manifest: pack the problem again")
+    try:
+        made = Manifest.model_validate({**facts, "is_run": True})
+    except ValidationError as error:
+        raise UnusableProblem(f"the class gives no valid manifest here: {explain(error)}") from error
+    if found := differences(subject.problem.manifest, made):
+        words = "; ".join(found)[:1500]
+        raise UnusableProblem(f"the class differs from its manifest here, so pack the problem again: {words}")

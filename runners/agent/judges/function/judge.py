@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from problems.spec.function.problem import FunctionProblem
 from runners.agent.devices.lanes import Place, Seat
 from runners.agent.ground.errors import SandboxFault, UnusableProblem
 from runners.agent.ground.events import CaseEnded, Progress, StageEntered
@@ -15,11 +16,18 @@ from runners.agent.job.environment import NodeEnvironment
 from runners.agent.judges.baselines import Baselines
 from runners.agent.judges.function.checkers import Checker, Checkers
 from runners.agent.judges.function.contest import Contest, Entry, contest
-from runners.agent.judges.function.results import case_report, case_reports, findings, measurements, verdict_of
+from runners.agent.judges.function.results import (
+    baseline_measurements,
+    candidate_measurements,
+    case_report,
+    case_reports,
+    findings,
+    verdict_of,
+)
 from runners.agent.judges.function.subject import Subject
 from runners.agent.judges.judgement import Assignment, Judgement, Step
 from runners.agent.judges.texts import how_it_ended
-from runners.wire.protocol import BUILDING, Role, Stage, Verdict, Witness
+from runners.wire.protocol import BUILDING, Stage, Verdict, Witness
 
 RUNNING = "running"
 """This judge's stage after `building`."""
@@ -99,12 +107,7 @@ class FunctionJudge:
         found.witness = Witness.SEEN
         found.ended(*verdict_of(problem, seen))
         if not assignment.is_trial:
-            found.measurements = measurements(problem, seen, Role.CANDIDATE)
-            found.findings += findings(seen)
-        if shared is not None and shared.seen is not None:
-            found.measurements += measurements(
-                problem, shared.seen, Role.BASELINE, key=shared.key, measured_at=shared.measured_at
-            )
+            _note_times(found, problem, seen, shared)
         return found
 
     def _entrants(self, assignment: Assignment, entry: Entry, progress: Progress) -> "_Entrants":
@@ -201,6 +204,15 @@ class _Match:
 
 def _all_cases(subject: Subject) -> list[int]:
     return list(range(len(subject.problem.manifest.cases)))
+
+
+def _note_times(found: Judgement, problem: FunctionProblem, seen: Contest, shared: _Shared | None) -> None:
+    """Add the times of the solution and of its baseline, and what a person should look at."""
+    baseline = None
+    if shared is not None and shared.seen is not None:
+        baseline = baseline_measurements(problem, shared.seen, shared.key, shared.measured_at)
+    found.measurements = [*candidate_measurements(problem, seen, baseline), *(baseline or [])]
+    found.findings += findings(seen)
 
 
 def _ignore(_: object) -> None:

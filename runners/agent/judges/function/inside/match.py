@@ -332,6 +332,11 @@ class _Case:
         }
 
 
+def number(value: Any) -> float | str:
+    """The number, or its word where JSON has none for it."""
+    return float(value) if math.isfinite(value) else str(float(value))
+
+
 def told(comparison: Any) -> dict[str, Any]:
     """A comparison that failed, as plain values; numbers that JSON cannot hold become words."""
     first = [
@@ -339,8 +344,8 @@ def told(comparison: Any) -> dict[str, Any]:
     ]
     return {
         "message": str(comparison.message)[:MOST_WORDS],
-        "largest": str(comparison.largest),
-        "mean": str(comparison.mean),
+        "largest": number(comparison.largest),
+        "mean": number(comparison.mean),
         "n_wrong": int(comparison.n_wrong),
         "n_total": int(comparison.n_total),
         "first_wrong": first[:5],
