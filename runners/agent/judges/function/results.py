@@ -1,7 +1,7 @@
 """Turns what a checker saw into a verdict, reports per case and measurements."""
 
 import statistics
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from problems.spec.function.manifest import ManifestCase
