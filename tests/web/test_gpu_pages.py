@@ -24,9 +24,9 @@ from problems.spec.profile import Profile
 from runners.agent.devices.record import DeviceRecord
 from runners.agent.judges.command.host import HostRecord
 from runners.agent.judges.function.contest import Contest
-from runners.agent.judges.function.results import measurements
+from runners.agent.judges.function.results import candidate_measurements
 from runners.agent.sandbox.policy import Outcome
-from runners.wire.protocol import BlobRef, Role, Witness
+from runners.wire.protocol import BlobRef, Witness
 from tests import factories, packs
 from tests.spec.functions import function_problem
 from tests.web.gpu_site import GpuSite, make_gpu_site
@@ -59,7 +59,7 @@ def _facts_of_a_call() -> set[str]:
     reply = {"case": 0, "verdict": "passed", "clock_ns": [1e6], "go_ns": [1e6], "overhead_ns": 0.0, "copies_all": True}
     ended = Outcome(0, None, False, False, False, "", "", False, 1.0, 1.0, 0, Witness.SEEN)
     seen = Contest((reply,), "", "", ended, load_ms=1.0)
-    (one,) = measurements(function_problem(), seen, Role.CANDIDATE)
+    (one,) = candidate_measurements(function_problem(), seen, None)
     return {*one.device}
 
 
