@@ -8,6 +8,7 @@ python -m pytest -c /dev/null --rootdir=. --noconftest -q -s tests/gpu/test_func
 
 import importlib.util
 import os
+import re
 import shutil
 import statistics
 import time
@@ -33,7 +34,8 @@ pytestmark = pytest.mark.skipif(
     not UUIDS or shutil.which("nvcc") is None or why_unavailable() != "" or importlib.util.find_spec("torch") is None,
     reason="needs a GPU, nvcc, bubblewrap and torch",
 )
-LARGE = "64 Mi"
+LARGE = "16 Mi"
+"""A case of about 5 ms: single times of one of 0.13 ms spread from 0.11 to 0.27 ms."""
 DEFINITION = """\
 import torch
 from podium_functions import Array, Case, FunctionProblem, Scalar, Tolerance
@@ -46,24 +48,22 @@ class Poly(FunctionProblem):
         Array("y", "float32", "out", ("n",)),
         Scalar("n", "size_t"),
     )
-    accuracy = Tolerance(rtol=1e-4, atol=1e-5, reason="64 roundings")
-    cases = (Case("odd", n=1001), Case("64 Mi", n=1 << 26))
+    accuracy = Tolerance(rtol=5e-3, atol=1e-5, reason="16,384 roundings of a sum of positive terms")
+    cases = (Case("odd", n=1001), Case("16 Mi", n=1 << 24))
 
     def inputs(self, case, rng):
-        return {"x": torch.rand(case.n, generator=rng, device=self.device)}
+        return {"x": 0.99 * torch.rand(case.n, generator=rng, device=self.device)}
 
     def reference(self, case, x):
-        y = torch.zeros_like(x)
-        for _ in range(32):
-            y = y * x + 0.5
-        return y
+        wide = x.double()
+        return (0.5 * (1 - wide**8192) / (1 - wide)).float()
 """
 HONEST = """\
 #include <cstddef>
 __global__ void poly(const float* x, float* y, size_t n) {
     for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x) {
         float v = 0.f, u = x[i];
-        for (int k = 0; k < 32; ++k) v = v * u + 0.5f;
+        for (int k = 0; k < 8192; ++k) v = v * u + 0.5f;
         y[i] = v;
     }
 }
@@ -73,9 +73,8 @@ PYTHON = """\
 import torch
 
 def solution(x, y, n):
-    y.zero_()
-    for _ in range(32):
-        y.mul_(x).add_(0.5)
+    wide = x.double()
+    y.copy_(0.5 * (1 - wide**8192) / (1 - wide))
 """
 TRITON = """\
 import torch
@@ -88,7 +87,7 @@ def poly(x, y, n, BLOCK: tl.constexpr):
     i = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     u = tl.load(x + i, mask=i < n)
     v = tl.zeros_like(u)
-    for _ in range(32):
+    for _ in range(8192):
         v = v * u + 0.5
     tl.store(y + i, v, mask=i < n)
 
@@ -100,7 +99,7 @@ EVENTS = """\
 #include <cstdio>
 static int timed = [] {
     float *x, *y, ms;
-    size_t n = 1 << 26;
+    size_t n = 1 << 24;
     cudaEvent_t a, b;
     cudaMalloc(&x, n * 4); cudaMalloc(&y, n * 4); cudaMemset(x, 0, n * 4);
     cudaEventCreate(&a); cudaEventCreate(&b);
@@ -110,6 +109,7 @@ static int timed = [] {
         printf("events %.4f ms\\n", ms);
     }
     cudaFree(x); cudaFree(y);
+    fflush(stdout);  // the process is killed in the end
     return 1;
 }();
 """
@@ -143,7 +143,7 @@ __global__ void for_ever(const float* x, float* y, size_t n, volatile int* stop)
     while (!*stop)
         for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x) {
             float v = 0.f, u = ((volatile const float*)x)[i];
-            for (int k = 0; k < 32; ++k) v = v * u + 0.5f;
+            for (int k = 0; k < 8192; ++k) v = v * u + 0.5f;
             ((volatile float*)y)[i] = v;
         }
 }
@@ -301,7 +301,6 @@ def test_a_contestant_s_fault_is_its_own_and_the_next_sample_is_judged(
 
 
 def test_late_samples_agree_with_early_ones(judges: Judges, problem: FunctionProblem) -> None:
-    """By their medians: single times of a kernel of 0.13 ms spread by a tenth."""
     count = int(os.environ.get("PODIUM_SAMPLES", "12"))
     began = time.monotonic()
     times = [times_of(judged(judges, problem, "solution.cu", HONEST + LAUNCH))[LARGE] for _ in range(count)]
@@ -311,11 +310,9 @@ def test_late_samples_agree_with_early_ones(judges: Judges, problem: FunctionPro
 
 
 def test_the_clock_agrees_with_the_device_s_own_events(judges: Judges, problem: FunctionProblem) -> None:
-    """The same kernel between two events of its own process, on arrays of its own."""
-    report = judged(judges, problem, "solution.cu", HONEST + LAUNCH)
-    timed = HONEST + EVENTS + LAUNCH
-    program = judged(judges, problem, "solution.cu", timed)
-    print("clock:", times_of(report), times_of(program))
-    for step in program.steps:
-        print(step.log.text[-300:])
-    assert program.verdict is Verdict.PASSED
+    """The same kernel between two events of its own process, on arrays of its own, printed while it is loaded."""
+    report = judged(judges, problem, "solution.cu", HONEST + EVENTS + LAUNCH)
+    run = next(step for step in report.steps if step.name == "run")
+    events_ms = statistics.median(float(one) for one in re.findall(r"events ([\d.]+) ms", run.log.text))
+    print("events", events_ms, "clock", times_of(report))
+    assert times_of(report)[LARGE] == pytest.approx(events_ms, rel=0.05)
