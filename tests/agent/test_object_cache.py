@@ -11,7 +11,7 @@ from runners.agent.ground.events import Progress
 from runners.agent.job.build_cache import Build
 from runners.agent.job.nvcc import BuildPolicy
 from runners.agent.job.object_cache import ObjectCaches
-from runners.agent.judges.command import build as builds
+from runners.agent.job import building as builds
 from runners.agent.judges.command.subject import Subject
 from runners.wire.protocol import ResourceLimits
 from tests.agent.machine import Files, Machine, assignment_of, shell_problem
