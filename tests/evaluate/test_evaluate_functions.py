@@ -111,7 +111,7 @@ def test_the_check_names_a_wrong_signature_with_its_line(folder: Path) -> None:
 
 REAL = {
     "definition": {"path": "def.py", "content": SOFTMAX},
-    "manifest": manifest_fields(cases=[softmax_case(), softmax_case(40, 30)]),
+    "manifest": manifest_fields(cases=[softmax_case(), softmax_case(40, 30, size=1200.0)]),
 }
 COPY = function_site.PYTHON
 RIGHT = """\
