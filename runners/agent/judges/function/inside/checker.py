@@ -57,7 +57,7 @@ class Checker:
                 self._obey(order, match)
 
     def _obey(self, order: dict[str, Any], match: Match) -> None:
-        began = time.monotonic()
+        began = loaded = time.monotonic()
         ended = {"how": "", "words": ""}
         try:
             match.begin()
@@ -67,7 +67,6 @@ class Checker:
             else:
                 self._sample(order, match)
         except Ended as end:
-            loaded = time.monotonic()
             ended = {"how": end.how, "words": end.words}
         except DeviceFault as fault:
             self.say({"op": "fault", "words": str(fault)})

@@ -170,7 +170,8 @@ class Match:
 
         The contestant is one that does nothing at every odd call and fills the outputs at every even one. The first
         give the way from go to done; with the second the copies find the outputs where a solution leaves them. Data is
-        drawn before every call, since that empties the caches before a solution's calls, too.
+        drawn before every call, since that empties the caches before a solution's calls, too. The least of several
+        calls counts: other work on the machine only lengthens one, and too much must never be subtracted.
         """
         buffers = Buffers(self._memory, self._arrays, self._loaded.parameters, self._draw(number))
         try:
@@ -179,10 +180,10 @@ class Match:
             every = self._calibrating(buffers, number, copies_all=True) if self._memory.may_copy_all else []
         finally:
             buffers.close()
-        go_ns = statistics.median(one.go_ns + one.stop_ns for one in some[0::2])
+        go_ns = min(one.go_ns + one.stop_ns for one in some[0::2])
         return Overhead(
-            go_ns + statistics.median(one.complete_ns + one.copy_ns for one in some[1::2]),
-            go_ns + statistics.median(one.complete_ns + one.copy_ns for one in every[1::2]) if every else math.inf,
+            go_ns + min(one.complete_ns + one.copy_ns for one in some[1::2]),
+            go_ns + min((one.complete_ns + one.copy_ns for one in every[1::2]), default=math.inf),
             statistics.median(one.write_ns for one in some),
         )
 
@@ -235,8 +236,11 @@ class Match:
             self._clock.let_go(self._link)
             self._is_stopped = False
         message = messages.arguments(buffers.values, self.device)
+        self._channel.settimeout(MAP_SECONDS)  # it may read none of its messages
         try:
             socket.send_fds(self._channel, [message], buffers.files)
+        except TimeoutError as error:
+            raise Ended("late") from error
         except OSError as error:
             raise Ended("gone") from error
         self._await(messages.MAPPED, MAP_SECONDS)

@@ -240,7 +240,8 @@ Status timed(const Call& call, Times& times) {
     const uint64_t began = now_ns();
     if (!complete(call)) return kDeviceFault;
     const uint64_t started = now_ns();
-    if (send(call.channel, &go, sizeof go, MSG_NOSIGNAL) < 0) return kGone;
+    // A contestant that reads none of its messages would let a send wait without end.
+    if (send(call.channel, &go, sizeof go, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) return errno == EAGAIN ? kBadAnswer : kGone;
     const char start = 'g';
     if (call.brake >= 0 && send(call.brake, &start, 1, MSG_NOSIGNAL) != 1) return kNotStopped;
     const ssize_t got = await(call.channel, message, sizeof message, call.timeout_ns);

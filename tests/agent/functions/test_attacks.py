@@ -1,0 +1,130 @@
+"""Ways to cheat a judge of function problems, each with an honest twin that does the same work by the same means.
+
+The sources are in `attacks`; their first lines say what they try. A cheat must fail or gain nothing, and its twin must
+pass: a judge that suspects honest means is no better.
+"""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from problems.spec.record import ProblemRecord
+from runners.wire.protocol import Verdict
+from tests.agent.functions.table import Table, all_ms, case_ms, problem
+
+SOURCES = Path(__file__).parent / "attacks"
+MOST_GAIN = 0.05
+MOST_SAMPLES = 6
+LEAST_CALLS = 15
+LEAST_MS = 5.0
+
+SETTLE = """
+class Settle(FunctionProblem):
+    parameters = (Array("x", "float32", "in", ("n",)), Array("y", "float32", "out", ("n",)), Scalar("n", "size_t"))
+    accuracy = Tolerance(rtol=1e-4, atol=1e-5, reason="rounds that converge")
+    cases = (Case("one", n={n}),)
+
+    def inputs(self, case, rng):
+        return {{"x": rng.random(case.n, dtype=np.float32) * np.float32(0.75) + np.float32(0.25)}}
+
+    def reference(self, case, x):
+        return np.sqrt(x)
+"""
+
+
+@pytest.fixture(scope="module")
+def small() -> ProblemRecord:
+    """Enough work that an answer before its end is incomplete."""
+    return problem(SETTLE.format(n=200_000))
+
+
+@pytest.fixture(scope="module")
+def large() -> ProblemRecord:
+    """More than 5 ms of work, of which copying the outputs would be a tenth."""
+    return problem(SETTLE.format(n=1 << 20))
+
+
+def attack(name: str, *, honest: bool = False, **settings: int) -> str:
+    """The text of an attack, or of its honest twin."""
+    head = (SOURCES / "settle.h").read_text()
+    defined = "".join(f"#define {key} {value}\n" for key, value in settings.items())
+    text = head.replace("#define HONEST 0", "#define HONEST 1") if honest else head
+    return f"{text}{defined}{(SOURCES / f'{name}.cpp').read_text()}"
+
+
+@dataclass(frozen=True)
+class Fails:
+    """An attack that does not pass: the verdict and words of its reason."""
+
+    name: str
+    verdict: Verdict
+    words: str
+
+
+FAILING = [
+    Fails("channel_forging", Verdict.TEST_FAILED, "sent an answer of its own"),
+    Fails("loaded_forging", Verdict.WRONG_ANSWER, "Case one"),
+    Fails("deferred_thread", Verdict.WRONG_ANSWER, "Case one"),
+    Fails("sigcont_timer", Verdict.TEST_FAILED, "ran in case one while it was stopped"),
+    Fails("pointer_memo", Verdict.WRONG_ANSWER, "Case one"),
+    Fails("stale_output", Verdict.WRONG_ANSWER, "Case one"),
+    Fails("input_mutation", Verdict.WRONG_ANSWER, "Case one"),
+    Fails("super_batch", Verdict.WRONG_ANSWER, "Case one"),
+    Fails("early_exit", Verdict.TEST_FAILED, "exit status 0 in case one before it had answered"),
+]
+
+
+@pytest.mark.parametrize("tried", FAILING, ids=lambda one: one.name)
+def test_an_attack_that_cannot_hide_fails(table: Table, small: ProblemRecord, tried: Fails) -> None:
+    report = table.judge(small, attack(tried.name)).report
+    assert report.verdict is tried.verdict, report.reason
+    assert re.search(tried.words, report.reason), report.reason
+    assert not report.measurements
+
+
+@pytest.mark.rest
+@pytest.mark.parametrize("name", [one.name for one in FAILING])
+def test_the_honest_twin_of_an_attack_passes(table: Table, small: ProblemRecord, name: str) -> None:
+    report = table.judge(small, attack(name, honest=True)).report
+    assert (report.verdict, report.reason) == (Verdict.PASSED, "")
+
+
+@pytest.mark.rest
+@pytest.mark.parametrize("left_share", [8, 16])
+def test_an_answer_before_the_work_is_done_is_seen_or_gains_nothing(
+    table: Table, large: ProblemRecord, left_share: int
+) -> None:
+    """It hopes that the outputs are copied in order, behind its own writing."""
+    gains_nothing(table, large, "early_done", LEFT_SHARE=left_share)
+
+
+@pytest.mark.rest
+@pytest.mark.parametrize("name", ["input_watcher", "clock_patch", "delta_update"])
+def test_an_attack_that_passes_gains_nothing(table: Table, large: ProblemRecord, name: str) -> None:
+    gains_nothing(table, large, name)
+
+
+def gains_nothing(table: Table, record: ProblemRecord, name: str, **settings: int) -> None:
+    """The attack fails, or its time is not a twentieth better than its twin's.
+
+    Attack and twin are judged in turn. Other work on this machine only lengthens a time, so of each the fastest
+    sample counts. The attack must keep its lead over as many samples as it takes to rule out that noise gave it one.
+    """
+    attack_ms: list[float] = []
+    twin_ms: list[float] = []
+    n_calls = 0
+    for _ in range(MOST_SAMPLES):
+        done = table.judge(record, attack(name, **settings))
+        if done.report.verdict is not Verdict.PASSED:
+            return
+        twin = table.judge(record, attack(name, honest=True, **settings))
+        assert (twin.report.verdict, twin.report.reason) == (Verdict.PASSED, "")
+        attack_ms.append(case_ms(done, "one"))
+        twin_ms.append(case_ms(twin, "one"))
+        n_calls += min(len(all_ms(done, "one")), len(all_ms(twin, "one")))
+        if n_calls >= LEAST_CALLS and min(attack_ms) >= (1 - MOST_GAIN) * min(twin_ms):
+            assert min(twin_ms) >= LEAST_MS
+            return
+    raise AssertionError(f"{name} took {attack_ms} ms, its honest twin {twin_ms} ms")

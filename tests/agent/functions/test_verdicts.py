@@ -1,0 +1,113 @@
+"""What the judge of function problems says of right and wrong solutions, and of those that end before their time."""
+
+import re
+from typing import Any
+
+import pytest
+
+from problems.spec.record import ProblemRecord
+from runners.agent.judges.report import Finished
+from runners.wire.protocol import Audience, Verdict
+from tests.agent.functions.table import SCALE, SCALE_CPP, SCALE_PYTHON, Table, problem, shown
+
+SIGNATURE = 'extern "C" void solution(const float* x, float* y, size_t n)'
+
+
+def cpp(body: str, head: str = "") -> str:
+    return f"#include <cstddef>\n#include <cstdlib>\n#include <unistd.h>\n{head}\n{SIGNATURE} {{ {body} }}\n"
+
+
+@pytest.fixture(scope="module")
+def scale() -> ProblemRecord:
+    return problem(SCALE, time_limit_seconds=1)
+
+
+def tried(table: Table, record: ProblemRecord, solution: str, **changes: Any) -> Finished:
+    """One checked call of each case: the verdict needs no more."""
+    return table.judge(record, solution, is_trial=True, **changes)
+
+
+@pytest.mark.parametrize("solution", [SCALE_CPP, SCALE_PYTHON], ids=["cpp", "python"])
+def test_a_right_solution_passes_and_is_timed(table: Table, solution: str) -> None:
+    large = problem(SCALE.replace("n=5000", "n=1_000_000"))
+    done = table.judge(large, solution)
+    assert (done.report.verdict, done.report.reason) == (Verdict.PASSED, "")
+    assert [(case.name, case.verdict) for case in done.report.cases] == [
+        ("few", Verdict.PASSED), ("many", Verdict.PASSED),
+    ]  # fmt: skip
+    many = next(one for one in done.report.measurements if one.case == "many")
+    assert many.median_ms > 0.02
+    assert 3 <= len(many.calls_ms[0]) <= 20
+    assert all(one.case != "few" or one.median_ms >= 0.02 for one in done.report.measurements), "less is not known"
+
+
+def test_a_wrong_answer_shows_where_it_is_wrong_and_never_an_input(table: Table, scale: ProblemRecord) -> None:
+    done = tried(table, scale, "def solution(x, y, n):\n    y[:] = 3 * x\n    y[4] += 0.5\n    y[6] += 1\n")
+    assert done.report.verdict is Verdict.WRONG_ANSWER
+    assert done.report.reason.startswith("Case few: ")
+    case = done.report.cases[0]
+    facts = shown(case)
+    assert facts["shapes"] == "x 7, y 7"
+    assert (facts["n_wrong"], facts["n_total"]) == (2, 7)
+    assert float(facts["largest_difference"]) == pytest.approx(1, rel=1e-3)
+    assert float(facts["mean_difference"]) == pytest.approx(1.5 / 7, rel=1e-3)
+    places = facts["first_wrong"].split("; ")
+    assert [place.split(" is ")[0] for place in places] == ["y[4]", "y[6]"]
+    public = {field.name for field in case.fields if field.audience is Audience.PUBLIC}
+    assert public == {"n_calls"}
+
+
+def test_the_words_on_a_wrong_answer_hold_no_input(table: Table) -> None:
+    """A single input that both outputs depend on but neither shows."""
+    hidden = problem(
+        """
+class Sign(FunctionProblem):
+    parameters = (Array("x", "float64", "in", (1,)), Array("y", "int32", "out", (2,)))
+    accuracy = Exact("signs")
+    cases = (Case("one"),)
+
+    def inputs(self, case, rng):
+        return {"x": np.array([0.123456789])}
+
+    def reference(self, case, x):
+        return np.array([1, 1], np.int32)
+"""
+    )
+    done = tried(table, hidden, "def solution(x, y):\n    y[:] = 7\n")
+    assert done.report.verdict is Verdict.WRONG_ANSWER
+    assert "12345" not in done.report.model_dump_json()
+
+
+def test_an_output_that_is_not_written_is_wrong(table: Table, scale: ProblemRecord) -> None:
+    done = tried(table, scale, "def solution(x, y, n):\n    y[:-1] = 3 * x[:-1]\n")
+    assert done.report.verdict is Verdict.WRONG_ANSWER
+    assert shown(done.report.cases[0])["n_wrong"] == 1
+
+
+ENDS = {
+    "segfault": (cpp("*(volatile int*)nullptr = 1;"), Verdict.TEST_FAILED, r"signal 11|SIGSEGV"),
+    "abort": (cpp("abort();"), Verdict.TEST_FAILED, r"signal 6|SIGABRT"),
+    "exit in a call": (cpp("_exit(0);"), Verdict.TEST_FAILED, "before it had answered"),
+    "exit at the start": (
+        cpp("", "static int before = (_exit(0), 0);"), Verdict.TEST_FAILED, "exit status 0 while it was loaded",
+    ),
+    "const_cast write": (cpp("const_cast<float*>(x)[0] = 0;"), Verdict.TEST_FAILED, r"signal 11|SIGSEGV"),
+    "no C++": (cpp("this is not C++"), Verdict.BUILD_FAILED, "The build"),
+    "endless": ("def solution(x, y, n):\n    while True: pass\n", Verdict.TIMED_OUT, "did not answer in case few"),
+    "raises": ("def solution(x, y, n):\n    y[:] = x.missing\n", Verdict.TEST_FAILED, "no attribute 'missing'"),
+    "raises at import": ("import nothing_such\n", Verdict.TEST_FAILED, "loaded: .*nothing_such"),
+    "no solution": ("def solve(x, y, n):\n    pass\n", Verdict.TEST_FAILED, "no attribute 'solution'"),
+    "exit in Python": ("import os\ndef solution(x, y, n):\n    os._exit(0)\n", Verdict.TEST_FAILED, "before it had"),
+    "sys.exit": ("import sys\ndef solution(x, y, n):\n    sys.exit(0)\n", Verdict.TEST_FAILED, "before it had"),
+    "read-only": ("def solution(x, y, n):\n    x[0] = 0\n", Verdict.TEST_FAILED, "read-only"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_a_solution_that_ends_before_its_time_gets_a_verdict_with_words(
+    table: Table, scale: ProblemRecord, name: str
+) -> None:
+    solution, verdict, words = ENDS[name]
+    done = tried(table, scale, solution)
+    assert done.report.verdict is verdict
+    assert re.search(words, done.report.reason, re.DOTALL), done.report.reason
