@@ -27,7 +27,7 @@ from runners.agent.judges.function.results import (
 from runners.agent.judges.function.subject import Subject
 from runners.agent.judges.judgement import Assignment, Judgement, Step
 from runners.agent.judges.texts import how_it_ended
-from runners.wire.protocol import BUILDING, Stage, Verdict, Witness
+from runners.wire.protocol import BUILDING, Stage, TimingPolicy, Verdict, Witness
 
 RUNNING = "running"
 """This judge's stage after `building`."""
@@ -58,9 +58,13 @@ class FunctionJudge:
         """See `Judge.judge`."""
         device = self._environment.lanes.pick(assignment.devices)
         subject = Subject.of(assignment, Place(assignment.tenant, device, progress.cancelled))
-        found = Judgement(device=device, profiler=PROFILER)
+        found = Judgement(device=device, profiler=PROFILER, timed_under=TimingPolicy.QUICK)
         if _is_refused(assignment, found):
             return found
+        if not subject.problem.manifest.is_run:
+            raise UnusableProblem(
+                "its class was only read when it was packed: pack it again where its library is installed"
+            )
         entry = self._entry(assignment, subject, found, progress)
         if entry is None or assignment.stage is Stage.BUILD:
             return found
