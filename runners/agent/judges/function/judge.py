@@ -46,7 +46,7 @@ class _Shared:
 
 
 class FunctionJudge:
-    """See `Judge`. Keeps one checker per device, and the baselines of recent problems."""
+    """See `Judge`. Keeps the checkers and the baselines of recent problems."""
 
     def __init__(self, environment: NodeEnvironment) -> None:
         self._environment = environment
@@ -103,13 +103,15 @@ class FunctionJudge:
         problem = entry.subject.problem
         entrants = self._entrants(assignment, entry, progress)
         with self._match(entrants, progress) as match:
-            shared = self._baseline(match, entrants.reference, progress) if entrants.reference else None
             with told(progress, "run", problem.task_id, is_reference=False):
                 seen = match.contest(entry, TRIAL if assignment.is_trial else QUICK, progress, is_told=True)
+            verdict, reason = verdict_of(problem, seen)
+            beside = entrants.reference if verdict is Verdict.PASSED else None
+            shared = self._baseline(match, beside, progress) if beside is not None else None
         found.steps.append(Step("run", seen.outcome, problem.time_limit_seconds))
         found.cases = case_reports(problem, seen)
         found.witness = Witness.SEEN
-        found.ended(*verdict_of(problem, seen))
+        found.ended(verdict, reason)
         if not assignment.is_trial:
             _note_times(found, problem, seen, shared)
         return found
