@@ -1,7 +1,7 @@
 # Podium's commands; `make help` lists them. Every path here is relative, so a checkout whose path has a space works.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev demo test test-rest test-faults test-all lint bench bench-gpu clean
+.PHONY: help setup setup-dev demo test test-rest test-torch test-faults test-all lint bench bench-gpu clean
 .DELETE_ON_ERROR:
 
 PY := .venv/bin/python
@@ -31,6 +31,9 @@ test: .venv/.installed-dev ## Run the tests that need nothing but this checkout:
 
 test-rest: .venv/.installed-dev ## Run the others: toolkits, brokers, PostgreSQL, Docker, further looks at pages
 	@exec sh scripts/test_rest.sh
+
+test-torch: .venv/.installed-dev ## Run the tests of torch problems: torch in the environment, a GPU for some of them
+	@exec $(PY) -m pytest -rs tests/formats/functions tests/agent/functions -k "torch or gpu"
 
 test-faults: .venv/.installed-dev ## Run 1,000 evaluations while site, nodes, broker, database and disk fail: as root
 	@exec $(PY) -m pytest -m faults tests/faults

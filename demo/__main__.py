@@ -1,4 +1,4 @@
-"""`make demo`: publish the demo release once it is verified, grade its entrants by the public API, serve the boards."""
+"""`make demo`: publish the demo's releases once verified, grade their entrants by the public API, serve the boards."""
 
 import os
 import signal
@@ -12,12 +12,15 @@ from rich.console import Console
 
 from demo import screen
 from demo.client import Client
-from demo.entrants import DemoEntrant, load_entrants, solution_pack
+from demo.entrants import DemoEntrant, solution_pack
 from demo.environment import DemoRefused, chosen_port, prepare
-from demo.seed_types import BoardName, Seed
+from demo.releases import load_releases, why_without_functions
+from demo.seed_types import BoardName, LiveRelease, Seed
 from demo.services import Services, ServicesFailed
 from podium.remote.api_client import ApiRefused
 from podium.remote.tables import board_table
+from problems.formats.errors import PackRefused
+from runners.agent.sandbox import Sandbox, choose
 
 
 def main() -> int:
@@ -43,20 +46,23 @@ def _interrupt(_signal: int, _frame: FrameType | None) -> None:
 
 
 def _run(console: Console, port: int, stop_after_board: bool) -> int:
-    entrants = load_entrants()
-    with console.status("Preparing the database …"):
-        seed = _prepare_rows(entrants)
+    sandbox = choose()
+    with console.status("Preparing the releases and the database …"):
+        seed = _prepare_rows(sandbox)
+    sandbox.close()
+    if why := why_without_functions(sandbox):
+        console.print(why, style="yellow", markup=False, highlight=False)
     os.environ["PODIUM_NODE_TOKEN"] = seed.node_token
     site_url = os.environ["PODIUM_SITE_URL"]
     with Services(Path(os.environ["PODIUM_VAR_DIR"]) / "log" / "demo.log", port) as services:
         with console.status("Starting site, site worker and node …"):
             services.wait_until_ready()
-        _publish(console, services, seed.release)
+        _publish(console, services, [one.board.release for one in seed.live])
         client = Client(site_url, seed.api_token)
-        wrong = _grade(console, client, services, seed, entrants)
+        wrong = _grade(console, client, services, seed.live)
         if seed.showcase:
             _show_imported(console, client, services, seed.showcase)
-        console.print(f"\nThe board: {site_url}/releases/{seed.release}/", highlight=False)
+        console.print(f"\nAll releases: {site_url}/", highlight=False)
         _report(console, wrong)
         if not stop_after_board:
             console.print("Serving until Ctrl-C.")
@@ -64,8 +70,8 @@ def _run(console: Console, port: int, stop_after_board: bool) -> int:
         return 1 if wrong else 0
 
 
-def _prepare_rows(entrants: Sequence[DemoEntrant]) -> Seed:
-    """Migrate, gather static files, seed. In this process, so that Django starts once."""
+def _prepare_rows(sandbox: Sandbox) -> Seed:
+    """Migrate, gather static files, read the releases, seed. In this process, so that Django starts once."""
     import django
     from django.core.management import call_command
 
@@ -74,34 +80,44 @@ def _prepare_rows(entrants: Sequence[DemoEntrant]) -> Seed:
     call_command("collectstatic", verbosity=0, interactive=False)
     from demo.seed import seed
     from leaderboard.errors import Refused
-    from problems.formats.errors import PackRefused
 
     try:
-        return seed(entrants)
+        return seed(load_releases(sandbox), sandbox)
     except (Refused, PackRefused) as error:
         raise DemoRefused(f"The demo's own data cannot be imported. {error}") from error
 
 
-def _publish(console: Console, services: Services, release: str) -> None:
+def _publish(console: Console, services: Services, releases: Sequence[str]) -> None:
     from demo.publication import verify_and_publish  # after Django is set up
 
-    verify_and_publish(console, services, release)
+    verify_and_publish(console, services, releases)
 
 
-def _grade(
-    console: Console, client: Client, services: Services, seed: Seed, entrants: Sequence[DemoEntrant]
-) -> list[str]:
-    """Submit, watch, show the board; returns a line for each evaluation that ended otherwise than expected."""
-    submissions = {
-        one.slug: client.submit(
-            seed.release, seed.track, one.slug, solution_pack(one, seed.datapack_release, seed.task_ids)
-        )
-        for one in entrants
-    }
-    screen.watch(console, client, services, {one.title: submissions[one.slug] for one in entrants})
-    board = screen.ranked_board(client, services, seed.release, seed.track, set(submissions))
+def _grade(console: Console, client: Client, services: Services, live: Sequence[LiveRelease]) -> list[str]:
+    """Submit, watch, show the boards; returns a line for each evaluation that ended otherwise than expected."""
+    submissions = {entrant.slug: _submit(client, one, entrant) for one in live for entrant in one.entrants}
+    titles = {entrant.slug: entrant.title for one in live for entrant in one.entrants}
+    screen.watch(console, client, services, {titles[slug]: number for slug, number in submissions.items()})
+    for one in live:
+        _show(console, client, services, one)
+    return [
+        line
+        for one in live
+        for entrant in one.entrants
+        for line in _differences(entrant, one, client.results(submissions[entrant.slug]))
+    ]
+
+
+def _submit(client: Client, one: LiveRelease, entrant: DemoEntrant) -> int:
+    pack = solution_pack(entrant, one.datapack_release, one.task_ids)
+    return client.submit(one.board.release, one.board.track, entrant.slug, pack)
+
+
+def _show(console: Console, client: Client, services: Services, one: LiveRelease) -> None:
+    entrants = {entrant.slug for entrant in one.entrants}
+    board = screen.ranked_board(client, services, one.board.release, one.board.track, entrants)
     console.print(board_table(screen.narrow(board)))
-    return [line for one in entrants for line in _differences(one, seed, client.results(submissions[one.slug]))]
+    console.print(f"The board: {os.environ['PODIUM_SITE_URL']}/releases/{one.board.release}/", highlight=False)
 
 
 def _show_imported(console: Console, client: Client, services: Services, place: BoardName) -> None:
@@ -112,9 +128,9 @@ def _show_imported(console: Console, client: Client, services: Services, place: 
     console.print(f"The GPU board: {os.environ['PODIUM_SITE_URL']}/releases/{place.release}/", highlight=False)
 
 
-def _differences(entrant: DemoEntrant, seed: Seed, rows: Sequence[dict[str, object]]) -> list[str]:
+def _differences(entrant: DemoEntrant, one: LiveRelease, rows: Sequence[dict[str, object]]) -> list[str]:
     found = {(row["task_id"], row["sample"]): row["verdict"] for row in rows}
-    expected = {(seed.task_ids[slug], index): verdict for (slug, index), verdict in entrant.expected.items()}
+    expected = {(one.task_ids[slug], index): verdict for (slug, index), verdict in entrant.expected.items()}
     return [
         f"{entrant.title}, {task_id}, sample {index}: {found.get((task_id, index), 'nothing')}, expected {verdict}"
         for (task_id, index), verdict in expected.items()

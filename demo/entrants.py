@@ -11,8 +11,6 @@ from problems.formats.compute_eval.packs import write_solution_pack
 from problems.spec.pack import SolutionPackMetadata
 from problems.spec.solution import FileSolution, SourceFile
 
-ENTRANTS = Path("examples/demo/entrants")
-
 
 @dataclass(frozen=True)
 class DemoEntrant:
@@ -27,7 +25,7 @@ class DemoEntrant:
     expected: Mapping[tuple[str, int], str]
 
 
-def load_entrants(root: Path = ENTRANTS) -> list[DemoEntrant]:
+def load_entrants(root: Path) -> list[DemoEntrant]:
     """Every folder of `root` that has an entrant.yaml, in the order of their names."""
     return [_load(path) for path in sorted(root.glob("*/entrant.yaml"))]
 
@@ -63,9 +61,15 @@ def solution_pack(entrant: DemoEntrant, datapack_release: str, task_ids: Mapping
 def _lines(entrant: DemoEntrant, task_ids: Mapping[str, str]) -> Iterator[bytes]:
     """One line for each sample that has a folder; a sample without one was never handed in."""
     for slug, index in sorted(entrant.expected):
-        folder = entrant.folder / slug / str(index)
+        folder = _sample_folder(entrant.folder / slug, index)
         if folder.is_dir():
             yield FileSolution(task_id=task_ids[slug], files=_files(folder)).to_line()
+
+
+def _sample_folder(problem: Path, index: int) -> Path:
+    """The folder named by the index; the only sample of a problem may lie in the problem's folder itself."""
+    has_one = index == 0 and any(path.is_file() for path in problem.glob("*"))
+    return problem if has_one else problem / str(index)
 
 
 def _files(folder: Path) -> list[SourceFile]:

@@ -1,6 +1,7 @@
-"""Publishes the demo's release once the node has verified it: references pass, the others end as they must."""
+"""Publishes the demo's releases once the node has verified them: references pass, the others end as they must."""
 
 import time
+from collections.abc import Sequence
 
 from django.contrib.auth.models import User
 from rich.console import Console
@@ -18,29 +19,35 @@ from problems.models import Release
 POLL_SECONDS = 0.5
 
 
-def verify_and_publish(console: Console, services: Services, slug: str) -> None:
-    """Returns at once where an earlier run has published the release.
+def verify_and_publish(console: Console, services: Services, slugs: Sequence[str]) -> None:
+    """Returns at once where an earlier run has published the releases.
 
     Raises DemoRefused with what is not as it must be, and ServicesFailed should a process end meanwhile.
     """
-    release = Release.objects.get(slug=slug)
-    if not release.is_draft:
-        return
-    _wait(console, services, release)
+    drafts = [one for one in Release.objects.filter(slug__in=slugs).order_by("pk") if one.is_draft]
+    if drafts:
+        _wait(console, services, drafts)
+    for release in drafts:
+        _publish(console, release)
+
+
+def _publish(console: Console, release: Release) -> None:
     try:
         curate.publish(User.objects.get(username=ORGANISER), release)
     except Refused as refused:
         raise DemoRefused(str(refused)) from refused
-    console.print(f"{slug} is verified and published: references pass, empty and known-bad solutions fail.")
+    console.print(f"{release.slug} is verified and published: references pass, empty and known-bad solutions fail.")
 
 
-def _wait(console: Console, services: Services, release: Release) -> None:
-    """Until a node has judged every solution that verifies the release."""
-    rows = Evaluation.objects.filter(submission__release=release, submission__entrant__kind=EntrantKind.SYSTEM)
+def _wait(console: Console, services: Services, drafts: Sequence[Release]) -> None:
+    """Until a node has judged every solution that verifies the releases."""
+    system = Evaluation.objects.filter(submission__entrant__kind=EntrantKind.SYSTEM)
+    rows = {one.pk: system.filter(submission__release=one) for one in drafts}
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console) as bars:
-        task = bars.add_task("Verifying the release", total=rows.count())
+        tasks = {one.pk: bars.add_task(f"Verifying {one.slug}", total=rows[one.pk].count()) for one in drafts}
         while not bars.finished:
             services.check()
-            bars.update(task, completed=rows.filter(state=EvaluationState.DONE).count())
+            for pk, task in tasks.items():
+                bars.update(task, completed=rows[pk].filter(state=EvaluationState.DONE).count())
             time.sleep(POLL_SECONDS)

@@ -1,48 +1,43 @@
-"""Brings the demo's rows into the database: release, track, node, people, entrants. Again changes nothing."""
+"""Brings the demo's rows into the database: releases, track, node, people, entrants. Again changes nothing."""
 
 from collections.abc import Sequence
 from datetime import timedelta
-from pathlib import Path
 
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
 from demo.entrants import DemoEntrant
-from demo.seed_types import Seed
-from demo.showcase import seed_showcase
+from demo.releases import DemoRelease
+from demo.seed_types import BoardName, LiveRelease, Seed
+from demo.showcase import as_file, seed_showcase
 from leaderboard.actions import curate
 from leaderboard.actions.tracks import offer
 from leaderboard.actions.verify import verify
 from leaderboard.models import ApiToken, Entrant, Track
 from leaderboard.models.token import Scope
+from problems.formats.compute_eval.packs import ProblemPack
 from problems.models import Release
 from runners.agent.capabilities import find_out
-from runners.agent.sandbox import choose
+from runners.agent.sandbox import Sandbox
 from runners.fleet.enrol import add_node, renew_token, tracks_of
 from runners.fleet.models import Node
 
-RELEASE = Path("examples/demo")
 NODE = "demo"
 ORGANISER = "demo-organiser"
 TOKEN_LIFE = timedelta(days=1)
 
 
 @transaction.atomic
-def seed(entrants: Sequence[DemoEntrant]) -> Seed:
+def seed(releases: Sequence[DemoRelease], sandbox: Sandbox) -> Seed:
     organiser = _user(ORGANISER, is_staff=True)
     participant = _user("demo", is_staff=False)
-    node, node_token = _node(organiser)
+    node, node_token = _node(organiser, sandbox)
     (track,) = tracks_of(organiser, node)
-    release = _release(organiser, track)
-    for entrant in entrants:
-        _entrant(entrant, participant)
+    live = [_live(organiser, participant, track, one) for one in releases]
     showcase = seed_showcase(organiser, lambda one: _entrant(one, participant))
     return Seed(
-        release=release.slug,
-        datapack_release=release.datapack_release,
-        task_ids=dict(release.problems.values_list("slug", "task_id")),
-        track=track.slug,
+        live=live,
         api_token=_api_token(participant),
         node_token=node_token,
         showcase=showcase,
@@ -58,22 +53,34 @@ def _user(name: str, is_staff: bool) -> User:
     return user
 
 
-def _node(organiser: User) -> tuple[Node, str]:
+def _node(organiser: User, sandbox: Sandbox) -> tuple[Node, str]:
     """This machine as a node, and its token, new in every run. Its GPUs are left out: the demo is for CPUs."""
     node = Node.objects.filter(slug=NODE).first()
     if node is None:
         node, secret = add_node(organiser, NODE, [], title="This machine")
     else:
         secret = renew_token(organiser, node)
-    found = find_out(choose()).model_copy(update={"gpus": []})
+    found = find_out(sandbox).model_copy(update={"gpus": []})
     node.capabilities = found.model_dump(mode="json")
     node.save(update_fields=["capabilities"])
     return node, secret
 
 
-def _release(organiser: User, track: Track) -> Release:
+def _live(organiser: User, participant: User, track: Track, one: DemoRelease) -> LiveRelease:
+    release = _release(organiser, track, one.pack)
+    for entrant in one.entrants:
+        _entrant(entrant, participant)
+    return LiveRelease(
+        board=BoardName(release.slug, track.slug),
+        datapack_release=release.datapack_release,
+        task_ids=dict(release.problems.values_list("slug", "task_id")),
+        entrants=one.entrants,
+    )
+
+
+def _release(organiser: User, track: Track, pack: ProblemPack) -> Release:
     """A draft, its checks queued, where no earlier run has published it."""
-    release = curate.import_release(organiser, RELEASE).release
+    release = curate.import_release(organiser, as_file(pack)).release
     offer(organiser, release, track)
     if release.is_draft:
         curate.make_public(organiser, release)

@@ -1,7 +1,9 @@
 """What the demo needs to know of its rows; free of Django, so that it can be imported before Django is set up."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+from demo.entrants import DemoEntrant
 
 
 @dataclass(frozen=True)
@@ -13,14 +15,21 @@ class BoardName:
 
 
 @dataclass(frozen=True)
-class Seed:
-    """The two tokens are new in every run, so none is kept in a file."""
+class LiveRelease:
+    """A release that the demo's node grades."""
 
-    release: str
+    board: BoardName
     datapack_release: str
     task_ids: Mapping[str, str]
     """Problem slug to the task_id that packs use."""
-    track: str
+    entrants: Sequence[DemoEntrant]
+
+
+@dataclass(frozen=True)
+class Seed:
+    """The two tokens are new in every run, so none is kept in a file."""
+
+    live: Sequence[LiveRelease]
     api_token: str
     node_token: str
     showcase: BoardName | None

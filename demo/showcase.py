@@ -100,11 +100,16 @@ def _rows_of(path: Path, task_ids: Collection[str]) -> BinaryIO:
     return io.BytesIO(b"".join(line for line in lines if json.loads(line)["task_id"] in task_ids))
 
 
+def as_file(pack: ProblemPack) -> BinaryIO:
+    """The pack as a site takes it."""
+    file = io.BytesIO()
+    write_problem_pack(file, pack.metadata_bytes, pack.jsonl_bytes)
+    file.seek(0)
+    return file
+
+
 def _release(organiser: User, track: Track, pack: ProblemPack) -> Release:
-    packed = io.BytesIO()
-    write_problem_pack(packed, pack.metadata_bytes, pack.jsonl_bytes)
-    packed.seek(0)
-    release = curate.import_release(organiser, packed).release
+    release = curate.import_release(organiser, as_file(pack)).release
     offer(organiser, release, track)
     if release.is_draft:
         curate.make_public(organiser, release)

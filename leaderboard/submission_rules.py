@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from leaderboard.errors import Conflict, Refused
 from leaderboard.models import ReleaseTrack, Track
+from problems.formats.submission import SampleDraft
 from problems.models import Release
 
 MAX_EVALUATIONS = 40_000
@@ -30,6 +31,12 @@ def check_tracks(release: Release, tracks: Sequence[Track]) -> None:
         if track.slug not in offered:
             known = ", ".join(sorted(offered)) or "none yet"
             raise Refused("track_not_offered", f"{release.slug} is not offered on {track.slug}. It is on: {known}.")
+
+
+def check_sample(draft: SampleDraft) -> None:
+    """Raises Refused where the sample would be invalid. For code that its author can still change."""
+    if draft.invalid_reason:
+        raise Refused("invalid_solution", f"This would not be graded: {draft.invalid_reason}.")
 
 
 def check_size(n_samples: int, n_tracks: int) -> None:

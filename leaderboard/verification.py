@@ -15,7 +15,7 @@ from django.db.models import Count, Max
 from leaderboard.models import Evaluation, EvaluationState, ProblemTrack, Result, Track
 from leaderboard.models.entrant import EntrantKind
 from problems.models import Problem, Release
-from problems.spec.kinds import NODE_KINDS
+from problems.spec.kinds import NODE_KINDS, Kind
 from runners.wire.protocol import Verdict
 
 REFERENCE, EMPTY, KNOWN_BAD, EARLY_END = "_reference", "_empty", "_known-bad", "_early-end"
@@ -38,6 +38,7 @@ class VerificationReport:
 
 
 TEST_STEP = "test"
+_BEFORE_RUNNING = frozenset({Verdict.INVALID, Verdict.BUILD_FAILED, Verdict.SOURCE_REFERENCE_MISSING})
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,8 @@ class Check:
     words: str
     fails_the_harness: bool = False
     """Whether the test itself must end with another status than 0."""
+    must_run: bool = False
+    """Whether a verdict from before the solution ran, such as `invalid`, shows nothing."""
 
     def wrong(self, evaluation: Evaluation | None) -> str:
         """Why the evaluation does not show it; empty where it does."""
@@ -60,8 +63,13 @@ class Check:
             return f"{self.words} has not been judged yet"
         right = result.verdict != Verdict.PASSED if self.expected is None else result.verdict == self.expected
         if right and result.verdict not in (Verdict.PLATFORM_ERROR, Verdict.SKIPPED):
-            return self._why_harness_ended(result) if self.fails_the_harness else ""
+            return self._why_not_shown(result)
         return f"{self.words} is {result.verdict}, expected {self.expected or 'anything but passed'}"
+
+    def _why_not_shown(self, result: Result) -> str:
+        if self.must_run and result.verdict in _BEFORE_RUNNING:
+            return f"{self.words} is {result.verdict}, so it never ran"
+        return self._why_harness_ended(result) if self.fails_the_harness else ""
 
     def _why_harness_ended(self, result: Result) -> str:
         """Why the result does not show a harness that saw the solution's process end; empty if it does."""
@@ -86,11 +94,13 @@ class ProblemVerification:
 
 def checks_of(problem: Problem) -> list[Check]:
     """Every check that the problem must stand; known-bad solutions come last."""
-    spec = problem.spec
-    early = Check(EARLY_END, 0, None, "its solution that ends at once", fails_the_harness=True)
+    spec, is_function = problem.spec, problem.kind == Kind.FUNCTION
+    ends = "its solution that ends at once"
+    # The judge of functions stands outside them: its verdict says enough.
+    early = Check(EARLY_END, 0, None, ends, fails_the_harness=not is_function, must_run=is_function)
     return [
         Check(REFERENCE, 0, Verdict.PASSED, "its reference"),
-        Check(EMPTY, 0, None, "its empty solution"),
+        Check(EMPTY, 0, None, "its empty solution", must_run=is_function),
         *(
             Check(KNOWN_BAD, n, bad.expect, f"its known-bad solution {bad.name}")
             for n, bad in enumerate(spec.podium.known_bad)

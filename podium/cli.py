@@ -12,8 +12,9 @@ LOCAL_COMMANDS = {
     "prepare": "podium.prepare",
     "check": "podium.evaluation.check",
     "slim": "podium.evaluation.slim",
+    "functions": "podium.functions.commands",
 }
-NODE_COMMANDS = frozenset({"evaluate", "node", "prepare"})
+NODE_COMMANDS = frozenset({"evaluate", "node", "prepare", "functions"})
 """Commands that may import packages of `podium[node]` long after their start."""
 
 
@@ -39,7 +40,11 @@ def _add(app: typer.Typer, name: str, module: str) -> None:
     try:
         if name in NODE_COMMANDS and find_spec("docker") is None:
             raise ModuleNotFoundError(name="docker")
-        app.command(name)(getattr(importlib.import_module(module), name))
+        found = importlib.import_module(module)
+        if hasattr(found, "app"):
+            app.add_typer(found.app, name=name)
+        else:
+            app.command(name)(getattr(found, name))
     except ModuleNotFoundError as error:
         words = f"`podium {name}` needs the package {error.name}: pip install 'podium[node]'"
         anything = {"ignore_unknown_options": True, "allow_extra_args": True}

@@ -18,7 +18,8 @@ def prepare(
     """Compile the native programs of a node, so that its first start need not. Needs g++, and CUPTI for profiling.
 
     They go where `podium node` and `podium evaluate` of the same user look for them. Exit status: 0 all that this
-    machine needs are there, 1 one of these could not be made. Without an NVIDIA driver it needs the supervisor alone.
+    machine needs are there, 1 one of these could not be made. Without an NVIDIA driver it needs two: the supervisor,
+    and the clock of function problems.
     """
     made = make_all()
     for one in made:

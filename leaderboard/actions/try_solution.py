@@ -13,7 +13,7 @@ from leaderboard.models import Entrant, ProblemTrack, Track, Trial, TrialState
 from leaderboard.models.trial import OPEN_TRIALS
 from leaderboard.quotas import Use, spending
 from leaderboard.signals import trials_queued
-from leaderboard.submission_rules import check_is_open, check_tracks
+from leaderboard.submission_rules import check_is_open, check_sample, check_tracks
 from problems.formats.submission import SampleDraft
 from problems.models import Problem, Release
 from runners.wire.protocol import Report
@@ -28,8 +28,7 @@ KEPT_FOR = timedelta(days=1)
 def try_solution(user: Any, problem: Problem, track: Track, draft: SampleDraft) -> Trial:
     """Queue one solution as a trial. Raises NotAllowed, Refused, TooMuch or Conflict, and then stores nothing."""
     _check(user, problem, track)
-    if draft.invalid_reason:
-        raise Refused("invalid_solution", f"This would not be graded: {draft.invalid_reason}.")
+    check_sample(draft)
     with spending(user, Use(1, len(draft.record))):
         return _store(user, problem, track, draft)
 

@@ -19,7 +19,7 @@ from leaderboard.verification import EARLY_END, EMPTY, KNOWN_BAD, REFERENCE, TIT
 from problems.formats.submission import SampleDraft, SubmissionDraft
 from problems.models import Release
 from problems.spec.record import ProblemRecord
-from problems.spec.solution import FileSolution, SourceFile
+from problems.spec.solution import FileSolution
 
 VERIFY_PRIORITY = 5
 
@@ -70,11 +70,9 @@ def _references(specs: Sequence[ProblemRecord]) -> Solutions:
 
 
 def _empties(specs: Sequence[ProblemRecord]) -> Solutions:
-    """Solutions with the reference's files, all empty."""
     for spec in specs:
-        if isinstance(spec.reference, FileSolution):
-            files = [SourceFile(path=file.path, content="") for file in spec.reference.files]
-            yield spec.task_id, 0, FileSolution(task_id=spec.task_id, files=files)
+        if solution := spec.empty:
+            yield spec.task_id, 0, solution
 
 
 def _early_ends(specs: Sequence[ProblemRecord]) -> Solutions:

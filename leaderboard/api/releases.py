@@ -18,7 +18,7 @@ from problems.spec.solution import SourceFile
 
 class FileSerializer(serializers.Serializer[Any]):
     path = serializers.CharField()
-    content = serializers.CharField()
+    content = serializers.CharField(trim_whitespace=False)
 
 
 class ReleaseSerializer(serializers.ModelSerializer[Release]):
@@ -89,17 +89,27 @@ class ProblemList(ApiList):
 class ProblemDetailSerializer(ProblemSerializer):
     """A problem with what its solver may read; held-out files are named, never shown.
 
-    The commands and requirements are those of a command problem.
+    A command problem has commands and requirements, a function problem what follows from `languages` on.
     """
 
     statement = serializers.CharField()
-    build_command = serializers.CharField(allow_null=True)
-    test_command = serializers.CharField()
-    benchmark_command = serializers.CharField(allow_null=True)
-    timeout_seconds = serializers.FloatField(allow_null=True)
-    min_cuda_toolkit = serializers.CharField(allow_null=True)
-    compute_capability = serializers.CharField(allow_null=True)
-    requires_datacenter_gpu = serializers.BooleanField()
+    build_command = serializers.CharField(allow_null=True, required=False)
+    test_command = serializers.CharField(required=False)
+    benchmark_command = serializers.CharField(allow_null=True, required=False)
+    timeout_seconds = serializers.FloatField(allow_null=True, required=False)
+    min_cuda_toolkit = serializers.CharField(allow_null=True, required=False)
+    compute_capability = serializers.CharField(allow_null=True, required=False)
+    requires_datacenter_gpu = serializers.BooleanField(required=False)
+    languages = serializers.ListField(child=serializers.CharField(), required=False)
+    device = serializers.CharField(required=False, help_text="`cpu` or `gpu`.")
+    time_limit_seconds = serializers.FloatField(required=False)
+    signatures = serializers.DictField(child=serializers.CharField(), required=False, help_text="By language.")
+    manifest = serializers.DictField(
+        required=False, help_text="Parameters, accuracy and all cases with the shapes of their arrays."
+    )
+    starters = serializers.DictField(
+        child=FileSerializer(many=True), help_text="Where a solution may begin, by language."
+    )
     context_files = FileSerializer(many=True)
     starter_files = FileSerializer(many=True, help_text="Where a solution may begin.")
     visible_test_files = FileSerializer(many=True)
@@ -108,8 +118,9 @@ class ProblemDetailSerializer(ProblemSerializer):
     class Meta(ProblemSerializer.Meta):
         fields: ClassVar = [
             *ProblemSerializer.Meta.fields, "statement", "build_command", "test_command", "benchmark_command",
-            "timeout_seconds", "min_cuda_toolkit", "compute_capability", "requires_datacenter_gpu", "context_files",
-            "starter_files", "visible_test_files", "held_out_paths",
+            "timeout_seconds", "min_cuda_toolkit", "compute_capability", "requires_datacenter_gpu", "languages",
+            "device", "time_limit_seconds", "signatures", "manifest", "starters", "context_files", "starter_files",
+            "visible_test_files", "held_out_paths",
         ]  # fmt: skip
 
 
@@ -121,6 +132,7 @@ def _with_files(user: Any, problem: Problem) -> dict[str, Any]:
         **spec.public_facts(),
         "statement": spec.prompt,
         "context_files": _shown(files.of_role(FileRole.CONTEXT)),
+        "starters": {language: _shown(files) for language, files in spec.starters.items()},
         "starter_files": _shown(spec.podium.starter),
         "visible_test_files": _shown(files.of_role(FileRole.TEST)),
         "held_out_paths": sorted(set(files.held_out_paths)),

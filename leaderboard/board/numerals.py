@@ -57,6 +57,14 @@ def significant(value: float | None, digits: int = 3) -> str:
     return f"{value:.{decimals}f}"
 
 
+def general(value: float | str | None) -> str:
+    """A figure of any size, also one that came as text: 0.0000123 → `1.23e-05`, "inf" → `inf`."""
+    try:
+        return MISSING if value is None else f"{float(value):.3g}"
+    except ValueError:
+        return str(value)
+
+
 def amount(value: float | None) -> str:
     """A large count in powers of ten: 68719476736 → `6.87 × 10¹⁰`, 1200 → `1,200`."""
     if value is None or not math.isfinite(value) or value < 1e6:

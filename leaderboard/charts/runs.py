@@ -9,12 +9,13 @@ from leaderboard.charts.chart import GREY, Spec, as_figure, axis, layout, margin
 if TYPE_CHECKING:
     from plotly.graph_objs._figure import Figure
 
+WIDE = 20.0
 _COLOURS = {"candidate": "#2f7ed8", "baseline": "#c98a00"}
 
 
 @dataclass(frozen=True)
 class Runs:
-    """The runs of one measurement, in ms."""
+    """The runs of one measurement in ms, or every call of them."""
 
     role: str
     case: str
@@ -61,7 +62,13 @@ def _median(one: Runs) -> Spec:
 def spec(rows: Sequence[Runs]) -> Spec:
     traces = [trace for one in rows for trace in (_points(one), _median(one))]
     x = axis("", type="category", range=[-0.5, len(rows) - 0.5])
-    return {"data": traces, "layout": layout(x, axis("Time (ms)"))}
+    return {"data": traces, "layout": layout(x, axis("Time (ms)", type=_scale(rows)))}
+
+
+def _scale(rows: Sequence[Runs]) -> str:
+    """Logarithmic where cases of very different sizes stand side by side."""
+    medians = [one.median_ms for one in rows]
+    return "log" if medians and max(medians) > WIDE * min(medians) else "linear"
 
 
 def figure(rows: Sequence[Runs]) -> "Figure":

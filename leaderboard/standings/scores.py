@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db.models import Exists, OuterRef, QuerySet, Subquery
+from django.db.models import OuterRef, QuerySet, Subquery
 from django.db.models.fields.json import KeyTextTransform
 from django.utils import timezone
 
@@ -31,6 +31,9 @@ from scoring.fast_p import THRESHOLDS
 from scoring.throughput import geometric_mean
 
 _PENDING = frozenset({EvaluationState.QUEUED, EvaluationState.LEASED, EvaluationState.CANCELLED})
+
+_Ruling = tuple[str, str | None]
+"""The scope of a flag and its latest ruling (None: undecided)."""
 
 
 @dataclass
@@ -91,11 +94,12 @@ def computed(submission: Submission, track: Track, problem_ids: Sequence[int] | 
     if problem_ids is not None:
         evaluations = evaluations.filter(problem_id__in=problem_ids)
     tallies: dict[int, _Tally] = {}
-    times_ms, promised = _times_ms(evaluations), submission.release.timing_policy
+    times_ms, flags, promised = _times_ms(evaluations), _flags(evaluations), submission.release.timing_policy
     for row in _facts(evaluations):
-        provisional = row["current_result"] in times_ms and is_provisional(row["timing_policy"] or "", promised)
+        result = row["current_result"]
+        provisional = result in times_ms and is_provisional(row["timing_policy"] or "", promised)
         tally = tallies.setdefault(row["problem_id"], _Tally())
-        _add(tally, row, times_ms.get(row["current_result"]), provisional=provisional)
+        _add(tally, row, times_ms.get(result, []), flags.get(result, set()), provisional=provisional)
     for one in _absent(submission, track, problem_ids, tallies):
         _add_absent(tallies.setdefault(one.problem_id, _Tally()), one)
     return [
@@ -104,51 +108,48 @@ def computed(submission: Submission, track: Track, problem_ids: Sequence[int] | 
     ]
 
 
-def _ruling(scope: FlagScope) -> QuerySet[Any]:
-    """The result's flags of this scope with their latest ruling (null: undecided)."""
-    latest = Decision.objects.filter(flag=OuterRef("pk")).order_by("-id").values("kind")[:1]
-    return Flag.objects.filter(result=OuterRef("current_result"), scope=scope).annotate(ruling=Subquery(latest))
-
-
 def _facts(evaluations: QuerySet[Evaluation]) -> Iterable[Mapping[str, Any]]:
     """One row per evaluation with the inputs of scoring, in a fixed order. Makes one query."""
-    timed = Measurement.objects.filter(result=OuterRef("current_result"), role=Role.CANDIDATE)
-    verdict_flags, time_flags = _ruling(FlagScope.VERDICT), _ruling(FlagScope.TIME)
-    annotated = evaluations.annotate(
-        timing_policy=KeyTextTransform("timing_policy", "current_result__provenance"),
-        time_ranks=Exists(timed.filter(ranks=True)),
-        verdict_open=Exists(verdict_flags.filter(ruling=None)),
-        verdict_upheld=Exists(verdict_flags.filter(ruling=DecisionKind.FLAG_UPHELD)),
-        time_open=Exists(time_flags.filter(ruling=None)),
-        time_upheld=Exists(time_flags.filter(ruling=DecisionKind.FLAG_UPHELD)),
-    )
+    annotated = evaluations.annotate(timing_policy=KeyTextTransform("timing_policy", "current_result__provenance"))
     return annotated.order_by("problem_id", "pk").values(
         "pk", "problem_id", "state", "current_result__verdict", "current_result__witness",
-        "current_result__speedup", "current_result", "problem__kind", "time_ranks", "verdict_open", "verdict_upheld",
-        "time_open", "time_upheld", "timing_policy",
+        "current_result__speedup", "current_result", "problem__kind", "timing_policy",
     )  # fmt: skip
 
 
-def _times_ms(evaluations: QuerySet[Evaluation]) -> dict[int, float | None]:
-    """Geometric mean over the cases of each result id; None if a case's time may not rank. Makes one query."""
+def _flags(evaluations: QuerySet[Evaluation]) -> dict[int, set[_Ruling]]:
+    """The flags of each flagged result id. Makes one query. As conditions of `_facts` they would be the larger part of
+    the time of a rescore."""
+    latest = Decision.objects.filter(flag=OuterRef("pk")).order_by("-id").values("kind")[:1]
+    rows = Flag.objects.filter(result__current_of__in=evaluations).annotate(ruling=Subquery(latest)).order_by()
+    flags: dict[int, set[_Ruling]] = {}
+    for result_id, scope, ruling in rows.values_list("result_id", "scope", "ruling"):
+        flags.setdefault(result_id, set()).add((scope, ruling))
+    return flags
+
+
+def _times_ms(evaluations: QuerySet[Evaluation]) -> dict[int, list[float | None]]:
+    """The median of each case by result id; None if a case's time may not rank. Makes one query."""
     rows = Measurement.objects.filter(result__current_of__in=evaluations, role=Role.CANDIDATE).order_by("id")
     medians: dict[int, list[float | None]] = {}
     for result_id, median_ms, ranks in rows.values_list("result_id", "median_ms", "ranks"):
         medians.setdefault(result_id or 0, []).append(median_ms if ranks else None)
-    return {result_id: geometric_mean(cases) for result_id, cases in medians.items()}
+    return medians
 
 
-def _add(tally: _Tally, row: Mapping[str, Any], time_ms: float | None, *, provisional: bool) -> None:
+def _add(
+    tally: _Tally, row: Mapping[str, Any], times_ms: list[float | None], flags: set[_Ruling], *, provisional: bool
+) -> None:
     tally.n_samples += 1
     verdict = row["current_result__verdict"]
     if verdict is None:
         tally.n_pending += row["state"] in _PENDING
     elif verdict == Verdict.SKIPPED:
         tally.n_skipped += 1
-    elif verdict == Verdict.PLATFORM_ERROR or (verdict == Verdict.PASSED and row["verdict_open"]):
+    elif verdict == Verdict.PLATFORM_ERROR or (verdict == Verdict.PASSED and (FlagScope.VERDICT, None) in flags):
         tally.n_unresolved += 1
-    elif verdict == Verdict.PASSED and not row["verdict_upheld"]:
-        _add_pass(tally, row, time_ms)
+    elif verdict == Verdict.PASSED and (FlagScope.VERDICT, DecisionKind.FLAG_UPHELD) not in flags:
+        _add_pass(tally, row, times_ms, flags)
         tally.n_provisional += provisional
 
 
@@ -167,13 +168,14 @@ def _add_absent(tally: _Tally, absent: AbsentSamples) -> None:
     tally.n_skipped += absent.n if absent.skip_reason else 0
 
 
-def _add_pass(tally: _Tally, row: Mapping[str, Any], time_ms: float | None) -> None:
+def _add_pass(tally: _Tally, row: Mapping[str, Any], times_ms: list[float | None], flags: set[_Ruling]) -> None:
+    is_open = (FlagScope.TIME, None) in flags
     tally.n_passed += 1
     tally.n_unwitnessed += row["problem__kind"] in NODE_KINDS and row["current_result__witness"] != Witness.SEEN
-    tally.n_time_flagged += row["time_open"]
+    tally.n_time_flagged += is_open
     tally.fast_counts[0] += 1  # the first threshold is 0: every pass counts
-    speedup = row["current_result__speedup"]
-    if speedup is None or not row["time_ranks"] or row["time_open"] or row["time_upheld"]:
+    speedup, ranks = row["current_result__speedup"], any(one is not None for one in times_ms)
+    if speedup is None or not ranks or is_open or (FlagScope.TIME, DecisionKind.FLAG_UPHELD) in flags:
         return
     tally.n_timed += 1
     tally.ln_speedup_sum += math.log(max(1.0, speedup))
@@ -182,6 +184,7 @@ def _add_pass(tally: _Tally, row: Mapping[str, Any], time_ms: float | None) -> N
         tally.fast_counts[place] += speedup > threshold
     if tally.best_speedup is None or speedup > tally.best_speedup:
         tally.best_speedup = speedup
+    time_ms = geometric_mean(times_ms)
     if time_ms is not None and (tally.best_ms is None or time_ms < tally.best_ms):
         tally.best_ms, tally.best_evaluation_id = time_ms, row["pk"]
 

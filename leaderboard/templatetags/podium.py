@@ -1,5 +1,6 @@
 """What templates need to write figures, times and verdicts alike on every page."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -17,6 +18,7 @@ register = template.Library()
 register.filter("percent", numerals.percent)
 register.filter("ratio", numerals.ratio)
 register.filter("significant", numerals.significant)
+register.filter("general", numerals.general)
 register.filter("amount", numerals.amount)
 register.filter("milliseconds", numerals.milliseconds)
 register.filter("size", numerals.size)
@@ -59,6 +61,20 @@ def ago(when: datetime | None) -> str:
 def words(code: str) -> str:
     """`busy_disagrees` → `Busy disagrees`."""
     return code.replace("_", " ").capitalize()
+
+
+LANGUAGES = {"cuda": "CUDA C++", "cpp": "C++", "triton": "Triton", "python": "Python"}
+
+
+@register.filter
+def language(code: str) -> str:
+    return LANGUAGES.get(code, code)
+
+
+@register.filter
+def shape(lengths: Sequence[int]) -> str:
+    """[512, 4096] → `512 × 4096`; an array without axes has one element."""
+    return " × ".join(map(str, lengths)) or "1"
 
 
 @register.filter

@@ -17,6 +17,8 @@ from leaderboard.measured import measured_words, where_measured
 from leaderboard.models import AuditEntry, Evaluation, Measurement, Result
 from leaderboard.models.evaluation import ResultOrigin
 from leaderboard.rates import Declared
+from leaderboard.visibility import SubmissionView
+from leaderboard.web.case_rows import case_table
 from leaderboard.web.lookups import evaluation_or_404
 from leaderboard.web.timings import are_provisional, device_facts, roof_of, timings_of
 from problems.spec.solution import FileSolution, SourceFile, parse_solution
@@ -46,8 +48,7 @@ def evaluation(request: HttpRequest, pk: int) -> HttpResponse:
         context |= {
             "reason": visibility.shown_reason(view, result.verdict, result.reason),
             "steps": logs.steps_of(result, view),
-            "cases": visibility.shown_cases(view, result.cases.all()),
-            **_times(found, result),
+            **_times(found, result, view),
             "provenance": _provenance(result.provenance),
             "imported": measured_words(where_measured([result.provenance])) if _is_imported(result) else "",
             "has_profile": bool(result.profile) and view.build_log,
@@ -56,13 +57,15 @@ def evaluation(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "podium/evaluation.html", context)
 
 
-def _times(found: Evaluation, result: Result) -> dict[str, Any]:
+def _times(found: Evaluation, result: Result, view: SubmissionView) -> dict[str, Any]:
     rows, cases = measurements_of(result), found.problem.timed_cases
     result.evaluation = found
     roof = roof_of(result, cases)
     timings = timings_of(rows, cases, roof)
     return {
-        "timings": timings, "work": Declared.by(cases), "roof": roof, "device_facts": device_facts(rows),
+        "timings": timings,
+        "cases": case_table(visibility.shown_cases(view, result.cases.all()), timings),
+        "work": Declared.by(cases), "roof": roof, "device_facts": device_facts(rows),
         "provisional": are_provisional(result, found.submission.release),
         "self_reported": any(row.clock == Clock.SELF for row in rows),
     }  # fmt: skip
@@ -99,8 +102,15 @@ def evaluation_runs(request: HttpRequest, pk: int) -> HttpResponse:
     """Every timed run, as plotly.js draws it."""
     found, _ = evaluation_or_404(request, pk)
     rows = measurements_of(found.current_result) if found.current_result else []
-    chosen = [runs.Runs(m.role, m.case, m.runs_ms, m.median_ms, m.ci_low_ms, m.ci_high_ms) for m in rows]
+    chosen = [
+        runs.Runs(m.role, m.case, _calls_ms(m) or m.runs_ms, m.median_ms, m.ci_low_ms, m.ci_high_ms) for m in rows
+    ]
     return JsonResponse(runs.spec(chosen))
+
+
+def _calls_ms(one: Measurement) -> list[float]:
+    """The calls of all processes, where they are kept with the measurement."""
+    return [time_ms for calls in one.calls_ms for time_ms in calls]
 
 
 @require_safe

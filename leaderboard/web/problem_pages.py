@@ -17,7 +17,7 @@ from leaderboard.rates import Declared
 from leaderboard.web import submit_forms
 from leaderboard.web.lookups import chosen_track, problem_or_404, release_or_404, tracks_of
 from leaderboard.web.paging import other_parameters, page_of
-from leaderboard.web.problem_ranking import figure_of, points_of, ranking_of, roofs_of
+from leaderboard.web.problem_ranking import figure_of, points_of, ranked_by_case, ranking_of, roofs_of
 from leaderboard.web.statement import as_html
 from leaderboard.web.tabs import release_context
 from problems.models import Problem, Release
@@ -96,11 +96,13 @@ def problem_context(request: HttpRequest, found: Problem) -> dict[str, Any]:
     track = chosen_track(request, tracks)
     on_track = ProblemTrack.objects.filter(problem=found, track=track).first()
     cases, ranking = found.timed_cases, ranking_of(request.user, found, track)
+    case = next((one for one in cases if one.name and one.name == request.GET.get("case")), None)
     context = {
         "problem": found, "spec": spec, "kind_template": f"problems/kinds/{spec.kind}.html",
         "statement": as_html(spec.prompt), "files": _files(request.user, spec),
         "tracks": tracks, "track": track,
-        "on_track": on_track, "ranking": ranking, "cases": cases, "work": Declared.by(cases),
+        "on_track": on_track, "cases": cases, "case": case, "work": Declared.by([case] if case else cases),
+        "ranking": ranked_by_case(track, ranking, case) if case else ranking,
         "figure": figure_of(found, track, ranking),
         "voided": Decision.objects.filter(kind=DecisionKind.PROBLEM_VOIDED, problem=found).first(),
         "form": submit_forms.typed_form_for(request, found, track), "why_closed": release.why_closed(),

@@ -33,6 +33,23 @@ def ranking_of(user: Any, found: Problem, track: Track | None) -> list[dict[str,
     return [one | {"rates": _rates(found, track, one["best_ms"])} for one in ranked]
 
 
+def ranked_by_case(track: Track | None, ranking: Sequence[Mapping[str, Any]], case: Case) -> list[dict[str, Any]]:
+    """The same rows with time, speedup and rates of one case, the fastest first. Makes one query."""
+    measured = Measurement.objects.filter(
+        result__current_of__in=[row["best_evaluation_id"] for row in ranking if row["best_evaluation_id"]],
+        role=Role.CANDIDATE,
+        case=case.name,
+    )
+    times = {pk: times for pk, *times in measured.values_list("result__current_of", "median_ms", "baseline__median_ms")}
+    rows = [dict(row) | _on_case(track, case, *times.get(row["best_evaluation_id"], (None, None))) for row in ranking]
+    return sorted(rows, key=lambda row: (row["best_ms"] is None, row["best_ms"] or 0.0))
+
+
+def _on_case(track: Track | None, case: Case, own_ms: float | None, baseline_ms: float | None) -> dict[str, Any]:
+    rates = Rates() if own_ms is None else rates_of([case], _peaks(track), own_ms)
+    return {"best_ms": own_ms, "best_speedup": baseline_ms / own_ms if own_ms and baseline_ms else None, "rates": rates}
+
+
 def _rates(found: Problem, track: Track | None, best_ms: float | None) -> Rates:
     return Rates() if best_ms is None else rates_of(found.timed_cases, _peaks(track), best_ms)
 

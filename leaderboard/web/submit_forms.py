@@ -1,6 +1,6 @@
 """The forms by which samples come in: an upload, or one solution typed into a problem's page."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
@@ -65,17 +65,26 @@ class UploadForm(MetadataForm):
 
 
 class TypedForm(MetadataForm):
-    """One solution to one problem, as one or more files: `path-0`, `content-0`, `path-1` …"""
+    """One solution to one problem, as one or more files: `path-0`, `content-0`, `path-1` …
 
-    def __init__(self, data: Any, *, starter: Sequence[SourceFile], **kwargs: Any) -> None:
+    It begins with the starter code of `language`, one of the keys of `starters`.
+    """
+
+    def __init__(self, data: Any, *, starters: Mapping[str, list[SourceFile]], language: str, **kwargs: Any) -> None:
         super().__init__(data, None, **kwargs)
-        self.starter = list(starter)
+        self.starters = starters
+        self.language = language
+
+    @property
+    def other_languages(self) -> list[str]:
+        """What else a contestant may choose."""
+        return [one for one in self.starters if one != self.language]
 
     @property
     def typed(self) -> list[SourceFile]:
         """The files as they were typed, else the starter ones."""
         if not self.is_bound:
-            return self.starter
+            return self.starters[self.language]
         names = [n for n in range(MAX_TYPED_FILES) if str(self.data.get(f"path-{n}", "")).strip()]
         return [SourceFile(path=str(self.data[f"path-{n}"]).strip(), content=self._content(n)) for n in names]
 
@@ -98,8 +107,10 @@ def typed_form_for(request: HttpRequest, problem: Problem, track: Track | None) 
 
 
 def typed_form(request: HttpRequest, problem: Problem, data: Any = None, initial: Any = None) -> TypedForm:
-    tracks = offered_tracks(problem.release)
-    return TypedForm(data, starter=problem.spec.starter_files, user=request.user, tracks=tracks, initial=initial)
+    tracks, starters = offered_tracks(problem.release), problem.spec.starters
+    asked = str((data or request.GET).get("language", ""))
+    language = asked if asked in starters else next(iter(starters))
+    return TypedForm(data, starters=starters, language=language, user=request.user, tracks=tracks, initial=initial)
 
 
 def offered_tracks(release: Release) -> list[Track]:

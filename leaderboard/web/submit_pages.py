@@ -14,6 +14,7 @@ from leaderboard.catalogue import catalogue_of
 from leaderboard.errors import Refused, Unavailable
 from leaderboard.rows.store_once import Receipt
 from leaderboard.rows.submissions import SubmissionMetadata
+from leaderboard.submission_rules import check_sample
 from leaderboard.web.lookups import problem_or_404, tracks_of
 from leaderboard.web.problem_pages import problem_context
 from leaderboard.web.submit_forms import MetadataForm, TypedForm, UploadForm, typed_form
@@ -111,6 +112,7 @@ def typed_submission(request: HttpRequest, slug: str, problem_slug: str) -> Http
 def _attempt_typed(request: HttpRequest, problem: Problem, form: TypedForm) -> Receipt | None:
     try:
         draft = single_solution(problem.task_id, form.typed, catalogue_of(problem.release))
+        check_sample(draft.samples[0])
         return _submit(request, problem.release, form, draft, counted=False)
     except (PackRefused, Refused) as refusal:
         _refuse(form, None, refusal)

@@ -1,6 +1,5 @@
 """`podium evaluate`: grades with a node's judges on this machine and writes ComputeEval's files and figures."""
 
-import os
 import re
 import signal
 import sys
@@ -18,36 +17,29 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from podium.evaluation.devices import LocalGpus
 from podium.evaluation.event_log import EventLog
 from podium.evaluation.graded_file import GradedFile, NotOurs
 from podium.evaluation.hardware import local_hardware
 from podium.evaluation.inputs import Pack, Reader, SampleToGrade, read_problems, solution_files
+from podium.evaluation.judges import local_judges
 from podium.evaluation.rows import Graded
 from podium.evaluation.run import Fault, Options, SampleGrader
 from problems.formats.compute_eval.packs import graded_filename
 from problems.formats.errors import PackRefused
+from problems.spec.command.problem import CommandProblem
 from problems.spec.hardware import Hardware
-from runners.agent import capabilities
-from runners.agent.assembly import assemble
 from runners.agent.devices.tool import ToolUnavailable
 from runners.agent.ground import events as job_events
 from runners.agent.ground.errors import Cancelled, ProfilerUnavailable
-from runners.agent.ground.native import default_cache_directory
 from runners.agent.job.nvcc import AS_WRITTEN, DEFAULT, BuildPolicy, architecture_of
-from runners.agent.job.toolchain import cores
 from runners.agent.judges.judgement import PLAIN_MODES
-from runners.agent.judges.registry import Judges
 from runners.agent.native_programs import make_needed
 from runners.agent.profilers import require_profiler
-from runners.agent.sandbox import SandboxUnavailable, choose
+from runners.agent.sandbox import SandboxUnavailable
 from runners.wire.protocol import Profiler, TimingPolicy
 
 DONE, INCOMPLETE, BAD_INPUT, INTERRUPTED = 0, 1, 2, 3
 SHOWN = 20
-FEW_WORKERS = 4
-WORKERS_OF_A_GPU = 10
-"""Number of samples at a time per GPU. With more, they delay each other in the driver by more than they gain."""
 
 told = Console(stderr=True, soft_wrap=True)
 """Console for messages, on standard error. Standard output carries only the summary."""
@@ -100,7 +92,9 @@ def evaluate(
     ] = "auto",
     strict: Annotated[bool, typer.Option("--strict", help="Apply ComputeEval's own rules to whole packs.")] = False,
     events: Annotated[Path | None, typer.Option(help="Write a timeline here, one JSON object a line.")] = None,
-    benchmark: Annotated[bool, typer.Option("--benchmark", help="Also time benchmarks of mode `process`.")] = False,
+    benchmark: Annotated[
+        bool, typer.Option("--benchmark", help="Also time benchmarks of mode `process`, and references of functions.")
+    ] = False,
 ) -> None:
     """Grade solutions on this machine. Summary on standard output; run it again to go on where it stopped.
 
@@ -133,11 +127,6 @@ def _parse_ks(text: str) -> tuple[int, ...]:
     if min(ks) < 1:
         raise typer.BadParameter("k must be positive", param_hint="--k")
     return ks
-
-
-def _default_workers(n_gpus: int) -> int:
-    """More workers with GPUs, because most of them wait for a GPU or for the driver's start."""
-    return max(FEW_WORKERS, min(2 * cores(), n_gpus * WORKERS_OF_A_GPU))
 
 
 def _build_policy(arch: str, hardware: Hardware) -> BuildPolicy:
@@ -235,7 +224,7 @@ class Grading:
     def _grade(self, todo: Sequence[SampleToGrade], files: dict[str, GradedFile]) -> list[Fault]:
         order = self._order
         with (
-            self._judges(bounded=any(map(_declares_work, todo))) as judges,
+            local_judges(order.sandbox, order.workers, bounded=any(map(_declares_work, todo))) as judges,
             _interrupts() as cancelled,
             _events(order.events, cancelled) as progress,
             _progress(len(todo)) as advance,
@@ -250,25 +239,6 @@ class Grading:
 
             grader = SampleGrader(judges, order.options, judges.environment.lanes.run_slots, progress)
             return grader.grade(todo, report)
-
-    @contextmanager
-    def _judges(self, *, bounded: bool) -> Iterator[Judges]:
-        """The judges. `bounded` measures the GPUs' peaks, for problems that declare their work; this takes seconds."""
-        folder = var_dir() / "evaluate"
-        sandbox = choose(self._order.sandbox)
-        gpus = LocalGpus.open(folder)
-        clean = gpus.clean_ahead()
-        found = capabilities.find_out(sandbox, gpus.found)
-        workers = self._order.workers or _default_workers(len(gpus.found))
-        judges = assemble(
-            "", folder, sandbox, found, gpus.gpus, gpus.keeper, build_slots=cores(), run_slots=workers, clean=clean
-        )
-        if bounded:
-            gpus.measure_peaks(judges.environment.lanes, clean)
-        try:
-            yield judges
-        finally:
-            judges.environment.close()
 
     def _conclude(self, pack: Pack, file: GradedFile) -> None:
         # Imported here so that the first build does not wait for numpy.
@@ -294,17 +264,13 @@ def _events(path: Path | None, cancelled: Event) -> Iterator[job_events.Progress
 
 def _needs_profiler(sample: SampleToGrade) -> bool:
     problem = sample.problem
+    if not isinstance(problem, CommandProblem):
+        return False
     return bool(problem.benchmark_command) and problem.timing_mode.type not in PLAIN_MODES
 
 
 def _declares_work(sample: SampleToGrade) -> bool:
     return any(case.is_declared for case in sample.problem.cases) and not sample.skip_reason
-
-
-def var_dir() -> Path:
-    """Folder of workspaces and builds: PODIUM_VAR_DIR, else the user's cache."""
-    named = os.environ.get("PODIUM_VAR_DIR")
-    return Path(named).resolve() if named else default_cache_directory()
 
 
 def _say_kept(files: dict[str, GradedFile]) -> None:

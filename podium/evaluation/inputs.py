@@ -10,9 +10,10 @@ from problems.formats.compute_eval.directory import SPEC_NAME, read_problem_dire
 from problems.formats.compute_eval.packs import PackRecord, ProblemPack, read_problem_pack, read_solution_pack
 from problems.formats.errors import PackRefused
 from problems.formats.submission import Catalogue, SampleDraft, read_samples
-from problems.spec.command.problem import PROBLEM_SCHEMA_VERSION, CommandProblem, as_command
+from problems.spec.command.problem import PROBLEM_SCHEMA_VERSION, CommandProblem
 from problems.spec.command.skips import compute_eval_skip
 from problems.spec.hardware import Hardware
+from problems.spec.record import ProblemRecord
 from problems.spec.solution import FileSolution, Solution, parse_solution
 from runners.wire.protocol import JUDGE_VERSIONS
 
@@ -36,9 +37,8 @@ class SampleToGrade:
         return self.draft.task_id, self.draft.index
 
     @property
-    def problem(self) -> CommandProblem:
-        """The problem. Raises RecordError if it is of another kind."""
-        return as_command(self.record.problem)
+    def problem(self) -> ProblemRecord:
+        return self.record.problem
 
     @property
     def solution(self) -> Solution:
@@ -72,7 +72,7 @@ def read_problems(source: Path, solutions: Sequence[Path]) -> ProblemPack:
 def _checked(pack: ProblemPack) -> ProblemPack:
     for record in pack.records:
         version = record.problem.schema_version
-        if version != PROBLEM_SCHEMA_VERSION:
+        if isinstance(record.problem, CommandProblem) and version != PROBLEM_SCHEMA_VERSION:
             raise PackRefused(
                 "wrong_schema",
                 f"task `{record.problem.task_id}` has schema_version {version}, not {PROBLEM_SCHEMA_VERSION}",
@@ -154,6 +154,9 @@ def _groups(file: Path, problems: ProblemPack) -> list[str] | None:
 
 
 def skip_reason(record: PackRecord, hardware: Hardware) -> str:
-    """The reason why this machine cannot run the problem, by ComputeEval's rules, or "". CPU problems always run."""
-    problem = as_command(record.problem)
-    return "" if problem.type in ("cpp", "python") else compute_eval_skip(problem, hardware)
+    """The reason why this machine cannot run the problem, or "": ComputeEval's rules for a command problem, and a GPU
+    for a function problem that needs one. CPU problems always run."""
+    problem = record.problem
+    if isinstance(problem, CommandProblem):
+        return "" if problem.type in ("cpp", "python") else compute_eval_skip(problem, hardware)
+    return problem.why_skipped(hardware) if hardware.device == "cpu" else ""

@@ -1,7 +1,8 @@
 """Makes ComputeEval's graded rows from results, and holds rows back until their task is complete."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from statistics import geometric_mean
 from typing import Any
 
 from podium.evaluation.inputs import SampleToGrade
@@ -9,8 +10,10 @@ from problems.formats.compute_eval.graded import GradedSolution
 from problems.formats.compute_eval.summary_row import SummaryRow
 from problems.formats.compute_eval.timing import PerformanceMetrics
 from problems.spec.digests import grading_digest, record_md5
+from problems.spec.kinds import Kind
+from runners.agent.judges.judgement import Texts
 from runners.agent.judges.report import Finished
-from runners.wire.protocol import Clock, Verdict, Witness
+from runners.wire.protocol import Clock, MeasurementReport, Role, Verdict, Witness
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,7 @@ class Graded:
 
 def graded(sample: SampleToGrade, finished: Finished) -> Graded:
     """The row of one sample. Podium's own fields are under `podium`."""
-    report, texts = finished.report, finished.texts
+    report, texts = finished.report, _with_times(sample, finished)
     left_early = any(flag.code == "left_early" for flag in report.flags)
     row = GradedSolution.of(
         sample.problem,
@@ -48,13 +51,35 @@ def graded(sample: SampleToGrade, finished: Finished) -> Graded:
     return Graded(sample, row, texts.baseline_error, profile)
 
 
+def _with_times(sample: SampleToGrade, finished: Finished) -> Texts:
+    """The row's texts. ComputeEval has one time a sample: of several cases it is the geometric mean.
+
+    Both means are over the cases that the candidate was timed on, so that their ratio is the speedup.
+    """
+    if sample.problem.kind is Kind.COMMAND:
+        return finished.texts
+    own_ms, baseline_ms = (_medians_ms(finished.report.measurements, role) for role in (Role.CANDIDATE, Role.BASELINE))
+    compared_ms = [baseline_ms[case] for case in own_ms if case in baseline_ms]
+    return replace(
+        finished.texts,
+        solution_ms=geometric_mean(own_ms.values()) if own_ms else None,
+        baseline_ms=geometric_mean(compared_ms) if own_ms and len(compared_ms) == len(own_ms) else None,
+    )
+
+
+def _medians_ms(measurements: Sequence[MeasurementReport], role: Role) -> dict[str, float]:
+    return {one.case: one.median_ms for one in measurements if one.role is role and one.is_primary}
+
+
 def _podium(sample: SampleToGrade, finished: Finished) -> dict[str, Any]:
     report, problem = finished.report, sample.problem
+    cases = [case.model_dump(mode="json") for case in report.cases]
     return {
         "verdict": report.verdict.value,
         "reason": report.reason,
         "flags": [flag.model_dump(mode="json") for flag in report.flags],
         "measurements": [one.model_dump(mode="json") for one in report.measurements],
+        **({"cases": cases} if cases else {}),
         "self_reported": any(one.clock is Clock.SELF for one in report.measurements),
         "witness": report.witness.value if report.verdict is Verdict.PASSED else Witness.UNAVAILABLE.value,
         "provenance": report.provenance.model_dump(mode="json"),

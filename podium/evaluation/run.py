@@ -7,6 +7,7 @@ from hashlib import sha256
 
 from podium.evaluation.inputs import SampleToGrade
 from podium.evaluation.rows import Graded, TaskRows, graded
+from problems.spec.command.problem import CommandProblem
 from problems.spec.record import ProblemRecord
 from problems.spec.solution import FileSolution
 from runners.agent.ground.errors import Cancelled, SandboxFault, UnusableProblem
@@ -90,10 +91,12 @@ class SampleGrader:
 
     def _compares(self, sample: SampleToGrade) -> bool:
         """Whether a baseline is measured with the task's samples."""
-        problem = sample.problem
-        if sample.skip_reason or not isinstance(problem.baseline_solution, FileSolution):
+        problem, modes = sample.problem, self._options.timed_modes
+        if sample.skip_reason or not isinstance(problem.reference, FileSolution):
             return False
-        return timer_for(problem, self._options.timed_modes, self._options.profiler) is not None
+        if isinstance(problem, CommandProblem):
+            return timer_for(problem, modes, self._options.profiler) is not None
+        return "process" in modes
 
     def _one(self, sample: SampleToGrade) -> Graded:
         for left in reversed(range(TRIES)):
@@ -111,7 +114,8 @@ class SampleGrader:
             problem_sha256=sha256(sample.record.line).hexdigest(),
             solution=sample.solution,
             limits=limits_of(problem),
-            build_only=tuple(problem.podium.build_only or ()),
+            build_only=tuple(problem.withheld or ()),
+            needs_baseline=self._compares(sample),
             withhold_unneeded=True,
             image=self._judges.environment.image_for(self._options.image),
             build_policy=self._options.build_policy,

@@ -18,6 +18,7 @@ from podium.remote.api_client import ApiClient, ApiRefused
 from podium.remote.site_config import NotConfigured, Site
 from podium.remote.upload import CannotSend, UploadBody, is_pack, opened_pack, solution_files
 from problems.formats.errors import PackRefused
+from problems.spec.kinds import Kind
 
 POLL_SECONDS = 1.0
 LOST_AFTER_SECONDS = 300.0
@@ -108,13 +109,23 @@ def submit(
         order: dict[str, Any] = {"release": release, "entrant": entrant, "tracks": track or facts["tracks"]}
         order |= {"counted": counted, "note": note}
         if task:
-            status, made = client.post("submissions", {**order, "task_id": task, "files": solution_files(path)})
+            status, made = client.post(
+                "submissions", {**order, "task_id": task, "files": _files(client, release, task, path)}
+            )
         else:
             status, made = _send_pack(client, path, facts, {**order, "strict": strict})
         _tell_made(status, made)
     typer.echo(made["id"])
     if wait:
         watch(made["id"])
+
+
+def _files(client: ApiClient, release: str, task: str, path: Path) -> list[dict[str, str]]:
+    """The files of one solution. Those to a function problem are checked here first."""
+    found = next((row for row in client.rows(f"releases/{release}/problems") if row["task_id"] == task), None)
+    if found is None or found["kind"] != Kind.FUNCTION:
+        return solution_files(path)
+    return precheck.function_files(client.get(f"releases/{release}/problems/{found['slug']}"), path)
 
 
 def _send_pack(client: ApiClient, path: Path, facts: Mapping[str, Any], order: Mapping[str, Any]) -> tuple[int, Any]:

@@ -1,11 +1,17 @@
 """Checks a submission before it is sent, with the site's own reader and the release's public task list."""
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any, BinaryIO
 
+from podium.remote.upload import CannotSend, solution_files
 from problems.formats.submission import Catalogue, SubmissionDraft, UploadLimits, read_submission
 from problems.spec.command.workspace_rules import WorkspaceRules
+from problems.spec.function.manifest import Parameter
+from problems.spec.function.rules import FunctionRules
+from problems.spec.function.signature import FUNCTION_NAME
 from problems.spec.profile import Profile
+from problems.spec.solution import SourceFile
 
 
 def catalogue_from(release: Mapping[str, Any], problems: Iterable[Mapping[str, Any]]) -> Catalogue:
@@ -14,6 +20,20 @@ def catalogue_from(release: Mapping[str, Any], problems: Iterable[Mapping[str, A
     rules = dict.fromkeys(groups, WorkspaceRules.without_files())
     profile = Profile(release["profile"])
     return Catalogue(str(release["datapack_release"]), profile, groups, rules, release.get("max_samples"))
+
+
+def function_files(facts: Mapping[str, Any], path: Path) -> list[dict[str, str]]:
+    """The file of a solution to a function problem, under the name that the site expects of its language.
+
+    `facts` are the problem's, from the public API. Raises CannotSend with the words of the rules.
+    """
+    named = f"{FUNCTION_NAME}{path.suffix}"
+    files = [{**file, "path": named if path.is_file() else file["path"]} for file in solution_files(path)]
+    parameters = tuple(Parameter.model_validate(one) for one in facts["manifest"]["parameters"])
+    rules = FunctionRules(tuple(facts["languages"]), parameters)
+    if reason := rules.why_bad([SourceFile(**file) for file in files]):
+        raise CannotSend(f"This would not be graded: {reason}.")
+    return files
 
 
 def check(file: BinaryIO, filename: str, catalogue: Catalogue, strict: bool) -> SubmissionDraft:

@@ -70,7 +70,7 @@ class GradedRow(BaseModel):
     @property
     def content_sha256(self) -> str:
         """The same for the same result, whole or lean."""
-        ours = {key: value for key, value in (self.podium or {}).items() if key not in _FINGERPRINTS}
+        ours = {key: value for key, value in _published(self.podium or {}).items() if key not in _FINGERPRINTS}
         times = [self.solution_time, self.baseline_time]
         content = [self.task_id, self.answer, self.passed, self.skipped, times, ours]
         return hashlib.sha256(canonical_json(content)).hexdigest()
@@ -80,7 +80,7 @@ class GradedRow(BaseModel):
         stated = (self.podium or {}).get("grading_digest")
         if stated:
             return str(stated)
-        if "test_command" not in self.problem:
+        if "metadata" not in self.problem:
             raise RecordError("holds neither its problem nor that problem's fingerprints")
         problem = record_from(self.problem, profile)
         return grading_digest(problem, problem.withheld)
@@ -164,5 +164,16 @@ def _lean(line: NumberedLine) -> dict[str, Any]:
         raise PackRefused("no_problem", f"the row {error}", line.number) from error
     data = load_object(line.line)
     group = row.problem.get("group", "")
-    podium = {**row.podium, "grading_digest": digest}
+    podium = {**_published(row.podium), "grading_digest": digest}
     return {**data, **dict.fromkeys(_OUTPUTS), "problem": {"task_id": row.task_id, "group": group}, "podium": podium}
+
+
+def _published(podium: dict[str, Any]) -> dict[str, Any]:
+    """Podium's part of a row with the fields of cases that everybody may read."""
+    if "cases" not in podium:
+        return podium
+    cases = [
+        {**case, "fields": [field for field in case["fields"] if field["audience"] == "public"]}
+        for case in podium["cases"]
+    ]
+    return {**podium, "cases": cases}

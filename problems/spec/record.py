@@ -1,7 +1,7 @@
 """What the records of all kinds of problems have in common: the interface by which the site reads a problem."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Protocol, Self
@@ -142,6 +142,16 @@ class ProblemRecord(BaseModel):
     @abstractmethod
     def starter_files(self) -> list[SourceFile]:
         """What a contestant who types a solution begins with; at least one file."""
+
+    @property
+    @abstractmethod
+    def starters(self) -> Mapping[str, list[SourceFile]]:
+        """The same for each language that a contestant may choose, the usual one first."""
+
+    @property
+    @abstractmethod
+    def empty(self) -> FileSolution | None:
+        """A solution that does nothing, which must fail; None without a reference."""
 
     @property
     @abstractmethod

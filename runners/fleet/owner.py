@@ -84,8 +84,9 @@ class EvaluationOwner:
 
     @cached_property
     def row(self) -> Evaluation:
-        related = ("sample", "problem__release", "track", "submission__release", "submission__entrant")
-        return Evaluation.objects.select_related(*related).get(pk=self.pk)
+        row = Evaluation.objects.select_related("problem", "track", "submission__release").get(pk=self.pk)
+        row.problem.release = row.submission.release  # the same row, joined once
+        return row
 
     @property
     def columns(self) -> Mapping[str, int]:
@@ -101,7 +102,9 @@ class EvaluationOwner:
 
     @property
     def solution(self) -> BlobRef:
-        return BlobRef(sha256=self.row.sample.solution_sha256, size_bytes=self.row.sample.solution_bytes)
+        sample = Evaluation.objects.values_list("sample__solution_sha256", "sample__solution_bytes")
+        sha256, size_bytes = sample.get(pk=self.pk)  # without the row: a node that fetches a solution needs only these
+        return BlobRef(sha256=sha256, size_bytes=size_bytes)
 
     def terms(self) -> Terms:
         row = self.row
@@ -141,9 +144,9 @@ class EvaluationOwner:
 
 def _candidates_to_withhold(evaluation: Evaluation) -> Iterator[str]:
     """Files to try without, for the reference of a draft whose pack does not list them: the tests' sources."""
-    if evaluation.submission.entrant.slug != REFERENCE or evaluation.problem.build_only is not None:
+    if not evaluation.submission.release.is_draft or evaluation.problem.build_only is not None:
         return
-    if evaluation.submission.release.is_draft:
+    if evaluation.submission.entrant.slug == REFERENCE:
         yield from evaluation.problem.spec.may_withhold
 
 

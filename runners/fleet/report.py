@@ -29,10 +29,9 @@ def take(attempt: Attempt, body: bytes, report: Report) -> ReportReply:
         if attempt.state in ENDED:
             return _again(attempt, digest)  # the same report arrived twice at the same time
         _check_is_first(attempt, job)
-        Attempt.objects.filter(pk=attempt.pk).update(report_digest=digest)
         if report.fault:
-            return _faulted(attempt, report.fault)
-        return ReportReply(result=_finish(attempt, report, digest))
+            return _faulted(attempt, report.fault, digest)
+        return ReportReply(result=_finish(attempt, job, report, digest))
 
 
 def _again(attempt: Attempt, digest: str) -> ReportReply:
@@ -72,17 +71,18 @@ def _check_is_first(attempt: Attempt, job: Job) -> None:
         raise NodeRefused(409, "superseded", "The lease was lost and another attempt has taken the job.")
 
 
-def _faulted(attempt: Attempt, fault: str) -> ReportReply:
-    """Take a fault. If the lease had expired, the job is queued again already and nothing changes."""
+def _faulted(attempt: Attempt, fault: str, digest: str) -> ReportReply:
+    """Take a fault. If the lease had expired, the job is queued again already and only the digest is stored."""
+    Attempt.objects.filter(pk=attempt.pk).update(report_digest=digest)
     lose(attempt, AttemptState.FAULTED, fault)
     return ReportReply(result=None)
 
 
-def _finish(attempt: Attempt, report: Report, digest: str) -> int | None:
-    now = timezone.now()
-    Attempt.objects.filter(pk=attempt.pk).update(state=AttemptState.REPORTED, ended_at=now, log_tail="", cases=[])
-    Job.objects.filter(pk=attempt.job_id).update(state=JobState.DONE, lease_expires_at=None)
-    job = Job.objects.select_related("track").get(pk=attempt.job_id)
+def _finish(attempt: Attempt, job: Job, report: Report, digest: str) -> int | None:
+    Attempt.objects.filter(pk=attempt.pk).update(
+        state=AttemptState.REPORTED, report_digest=digest, ended_at=timezone.now(), log_tail="", cases=[]
+    )
+    Job.objects.filter(pk=job.pk).update(state=JobState.DONE, lease_expires_at=None)
     owner = owner_of(job)
     if job.stage == Stage.BUILD and report.verdict == Verdict.PASSED and owner.runs_after_build():
         _queue_run(job, owner, report)

@@ -87,6 +87,7 @@ def _attempt(request: HttpRequest, pk: UUID) -> Attempt:
     secret = request.headers.get("X-Podium-Attempt", "")
     if attempt is None or not constant_time_compare(attempt.token_digest, claims.digest_of(secret)):
         raise NodeRefused(404, "unknown_attempt", "This node has no such attempt.")
+    attempt.node = node
     return attempt
 
 
@@ -209,13 +210,12 @@ def blob(request: HttpRequest, attempt: UUID, sha256: str) -> HttpResponseBase:
 def _get(attempt: Attempt, sha256: str) -> HttpResponseBase:
     """Send a blob that was leased with the attempt. Work begins with the solution. Raises NodeRefused for any other."""
     owner = owner_of(attempt.job)
-    if sha256 == owner.problem.record_sha256:
-        return HttpResponse(bytes(owner.problem.record), content_type="application/octet-stream")
     artefact = (attempt.job.artefact or {}).get("blob", {}).get("sha256")
     if sha256 == owner.solution.sha256:
         Attempt.objects.filter(pk=attempt.pk, began_at=None).update(began_at=timezone.now())
-    leased = {owner.solution.sha256, artefact}
-    if sha256 not in leased and not owner.problem.blobs.filter(sha256=sha256).exists():
+    elif sha256 == owner.problem.record_sha256:
+        return HttpResponse(bytes(owner.problem.record), content_type="application/octet-stream")
+    elif sha256 != artefact and not owner.problem.blobs.filter(sha256=sha256).exists():
         raise NodeRefused(404, "not_leased", "This attempt was not leased that blob.")
     try:
         return FileResponse(blobs.store().open(sha256), content_type="application/octet-stream")

@@ -12,6 +12,13 @@ document.addEventListener("submit", (event) => {
   }
 });
 
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[data-replaces]");
+  const field = link && document.querySelector(`[name="${link.dataset.replaces}"]`);
+  const isTyped = field && field.value !== field.defaultValue;
+  if (isTyped && !window.confirm("The starter code of this language replaces what you typed.")) event.preventDefault();
+});
+
 window.addEventListener("pageshow", () => {
   for (const field of document.querySelectorAll("form[data-autosubmit] [name]:disabled")) field.disabled = false;
 });

@@ -51,8 +51,8 @@ class QuietSandbox(Sandbox):
     def run(self, command: Command) -> Outcome:
         return replace(self._inner.run(command), lost_ms=0.0, steal_ms=0.0)
 
-    def start(self, command: Command, channel: socket | None = None) -> Running:
-        return self._inner.start(command, channel)
+    def start(self, command: Command, channel: socket | None = None, brake: socket | None = None) -> Running:
+        return self._inner.start(command, channel, brake)
 
     def why_no_gpus(self, uuids: tuple[str, ...]) -> str:
         return self._inner.why_no_gpus(uuids)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from runners.agent.ground.errors import Cancelled, SandboxFault
-from runners.agent.judges.command.baselines import SAMPLES, SECONDS, Baselines
+from runners.agent.judges.baselines import SAMPLES, SECONDS, Baselines
 from runners.agent.judges.registry import Judges
 from runners.agent.sandbox.policy import Command, Outcome, Sandbox
 from runners.wire.protocol import MeasurementReport, Role, TimingPolicy, Verdict

@@ -86,6 +86,12 @@ def test_the_processes_on_a_device_are_known_and_waited_for(gpus: Gpus, fake: Fa
     assert not gpus.idle(H200, 0.03)
 
 
+def test_a_resident_is_no_stranger_on_a_device(gpus: Gpus, fake: FakeNvml) -> None:
+    fake.work()
+    gpus.residents.admit(508)
+    assert gpus.idle(H200, 0.0)
+
+
 @pytest.mark.parametrize(("text", "expected"), [("0", False), ("1", True)])
 def test_who_may_profile_is_read_from_the_driver_s_parameters(tmp_path: Path, text: str, expected: bool) -> None:
     (tmp_path / "params").write_text(f"NvLinkDisable: 1\nRmProfilingAdminOnly: {text}\nEnableMSI: 1\n")

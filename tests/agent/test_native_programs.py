@@ -10,8 +10,8 @@ import pytest
 from runners.agent.native_programs import Made, make_all, make_needed
 from tests.agent.swift_compiler import MAKE_EMPTY_FILES, SwiftMachine
 
-NAMES = ["podium-supervisor", "libpodium_cupti.so", "podium-gpu", "podium-porter"]
-PREFIXES = {"supervisor", "cupti", "gpu", "porter"}
+NAMES = ["podium-supervisor", "libpodium_clock.so", "libpodium_cupti.so", "podium-gpu", "podium-porter"]
+PREFIXES = {"supervisor", "clock", "cupti", "gpu", "porter"}
 
 
 @pytest.fixture
@@ -55,9 +55,9 @@ def test_threads_that_ask_at_once_have_each_made_once(machine: SwiftMachine) -> 
     assert Counter(machine.compilations()) == once + once
 
 
-def test_a_machine_without_gpus_needs_the_supervisor_alone(machine: SwiftMachine) -> None:
-    assert [one.name for one in make_needed()] == ["podium-supervisor"]
-    assert set(machine.compilations()) == {"supervisor"}
+def test_a_machine_without_gpus_needs_the_supervisor_and_the_clock(machine: SwiftMachine) -> None:
+    assert [one.name for one in make_needed()] == ["podium-supervisor", "libpodium_clock.so"]
+    assert set(machine.compilations()) == {"supervisor", "clock"}
     machine.has_driver(present=True)
     assert [one.name for one in make_needed()] == NAMES
 

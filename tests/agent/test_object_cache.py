@@ -8,10 +8,11 @@ import pytest
 
 from problems.spec.command.problem import CommandProblem
 from runners.agent.ground.events import Progress
+from runners.agent.job import building as builds
 from runners.agent.job.build_cache import Build
 from runners.agent.job.nvcc import BuildPolicy
 from runners.agent.job.object_cache import ObjectCaches
-from runners.agent.judges.command import build as builds
+from runners.agent.judges.command.commands import build_order
 from runners.agent.judges.command.subject import Subject
 from runners.wire.protocol import ResourceLimits
 from tests.agent.machine import Files, Machine, assignment_of, shell_problem
@@ -48,7 +49,7 @@ def subject_of(problem: CommandProblem, files: Files, policy: BuildPolicy = H200
 
 
 def build(machine: Machine, subject: Subject) -> Build:
-    built = builds.build(machine.environment, subject, Progress())
+    built = builds.build(machine.environment, build_order(subject), Progress())
     assert built.succeeded, built
     assert not built.cached
     return built

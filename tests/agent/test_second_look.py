@@ -1,4 +1,4 @@
-"""A quick benchmark that waits at the gate and fails is measured again alone, unless it has plainly hung."""
+"""A quick benchmark at the gate is measured again: alone if it fails, beside others if chance may decide."""
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -10,7 +10,7 @@ from problems.spec.command.problem import CommandProblem
 from runners.agent.judges.command import judge
 from runners.agent.profilers.base import Attachment, Reading, Timer
 from runners.agent.sandbox.policy import Mount, Outcome
-from runners.wire.protocol import Clock, Role, TimingPolicy
+from runners.wire.protocol import Clock, MeasurementReport, Role, TimingPolicy
 from tests.agent.machine import Machine, shell_problem
 
 # Asks for the device as the profiler's library does, and works for as long as it is let.
@@ -151,3 +151,99 @@ def test_where_one_of_the_baselines_graphs_is_not_timed_the_candidate_is_timed_a
     judged = machine.judge(with_baseline("shared"), {"solution.py": "# another"})
     assert judged.report.provenance.profiler == "graphs"
     assert (timer.n_runs, with_graphs.n_runs) == (3, 3)
+
+
+# ---- times that may differ by chance -------------------------------------------------------------------------------
+
+SOLUTION, REFERENCE = "print('solution')", "print('reference')"
+
+
+class Disturbed(AtTheGate):
+    """A timer whose next times are given; the last one of a role stays."""
+
+    def __init__(self, solution_ms: list[float | None], reference_ms: list[float | None]) -> None:
+        super().__init__()
+        self.times = {"solution": solution_ms, "reference": reference_ms}
+
+    def read(self, _problem: CommandProblem, _notes: Path, outcome: Outcome) -> Reading:
+        times = self.times[outcome.stdout.strip()]
+        return Reading(times.pop(0) if len(times) > 1 else times[0])
+
+
+def judged(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, timer: AtTheGate, code: str, **assignment: Any
+) -> dict[Role, MeasurementReport]:
+    """The measurements of a solution; `code` tells problems apart."""
+    monkeypatch.setattr(judge, "timer_for", lambda *_: timer)
+    problem = with_baseline(code, baseline={"solution.py": f"{REFERENCE} # {code}"})
+    report = machine.judge(problem, {"solution.py": SOLUTION}, **assignment).report
+    return {one.role: one for one in report.measurements}
+
+
+@pytest.mark.parametrize(
+    ("solution_ms", "reference_ms", "counted"),
+    [
+        ([1.1, 1.0], [1.0, 1.05], (1.0, 1.0)),
+        ([1.0, 1.01], [1.2, 1.02], (1.0, 1.02)),
+        ([1.9, 1.02], [1.0, 1.0], (1.02, 1.0)),
+        ([1.0], [1.53, 1.01], (1.0, 1.01)),
+        ([0.9], [1.0], (0.9, 1.0)),
+    ],
+    ids=["a slow solution", "a slow baseline", "a very slow solution", "a very slow baseline", "a faster solution"],
+)
+def test_of_times_that_differ_by_less_than_a_factor_of_two_both_are_taken_again_and_the_faster_of_each_role_counts(
+    machine: Machine,
+    monkeypatch: pytest.MonkeyPatch,
+    solution_ms: list[float | None],
+    reference_ms: list[float | None],
+    counted: tuple[float, float],
+) -> None:
+    timer = Disturbed(solution_ms, reference_ms)
+    found = judged(machine, monkeypatch, timer, f"differs {counted}")
+    assert timer.n_runs == 4
+    assert (found[Role.CANDIDATE].runs_ms, found[Role.BASELINE].runs_ms) == ([counted[0]], [counted[1]])
+
+
+@pytest.mark.parametrize(
+    ("solution_ms", "reference_ms"), [(1.0, 1.02), (1.0, 2.1), (2.1, 1.0), (0.09, 0.1), (None, 1.0), (None, None)]
+)
+def test_times_that_agree_or_differ_much_or_are_brief_or_missing_are_taken_once(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, solution_ms: float | None, reference_ms: float | None
+) -> None:
+    timer = Disturbed([solution_ms], [reference_ms])
+    judged(machine, monkeypatch, timer, f"agrees {solution_ms} {reference_ms}")
+    assert timer.n_runs == 2
+
+
+def test_a_second_time_that_is_missing_leaves_the_first(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = judged(machine, monkeypatch, Disturbed([1.1, None], [1.0, None]), "missing")
+    assert (found[Role.CANDIDATE].median_ms, found[Role.BASELINE].median_ms) == (1.1, 1.0)
+
+
+def test_times_off_the_gate_are_taken_once_though_they_differ(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    timer = Disturbed([1.1], [1.0])
+    timer.waits_at_gate = False
+    judged(machine, monkeypatch, timer, "alone")
+    assert timer.n_runs == 2
+
+
+def test_ranked_times_are_not_taken_again(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    timer = Disturbed([1.1], [1.0])
+    judged(machine, monkeypatch, timer, "ranked alone", timing_policy=TimingPolicy.RANKED)
+    assert timer.n_runs == 12
+
+
+def test_a_shared_baselines_key_names_the_series_that_counts(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Equal keys mean equal times: the site keeps one row for both results."""
+    timer = Disturbed([1.0], [1.0, 0.95, 1.02])
+    first = judged(machine, monkeypatch, timer, "key")[Role.BASELINE]
+    timer.times["solution"] = [1.1]
+    second = judged(machine, monkeypatch, timer, "key")[Role.BASELINE]
+    third = judged(machine, monkeypatch, timer, "key")[Role.BASELINE]
+    assert (first.median_ms, second.median_ms, third.median_ms) == (1.0, 0.95, 0.95)
+    assert first.shared and second.shared
+    assert first.key != second.key == third.key
+    assert second.key.endswith(f"@{second.measured_at}@node-1")
+    assert timer.n_runs == 2 + 3 + 2, "the third shares both baselines"

@@ -51,6 +51,19 @@ def test_a_node_tells_why_it_takes_no_work(site: Site, node: WireNode, client: A
     assert "Takes no work" not in client.get(page).content.decode()
 
 
+def test_an_evaluation_costs_a_bounded_number_of_statements(
+    site: Site, node: WireNode, django_assert_max_num_queries: Any
+) -> None:
+    site.submit({"a/1": ["exit 0", "exit 1"], "a/2": ["exit 0"]})
+    node.report(node.begin(node.take()))
+    with django_assert_max_num_queries(13):
+        work = node.take()
+    with django_assert_max_num_queries(4):
+        node.begin(work)
+    with django_assert_max_num_queries(22):
+        node.report(work)
+
+
 def test_only_work_of_a_rerun_is_marked_as_such(site: Site, node: WireNode) -> None:
     submission = site.submit({"a/1": ["exit 0"], "a/2": ["exit 0"]})
     first = node.take_up_to(2)

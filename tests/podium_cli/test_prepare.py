@@ -26,7 +26,8 @@ def test_every_program_has_a_line_with_its_place(machine: SwiftMachine) -> None:
     ran = prepare()
     assert ran.exit_code == 0
     lines = [line.split(": ") for line in ran.stdout.splitlines()]
-    assert [line[0] for line in lines] == ["podium-supervisor", "libpodium_cupti.so", "podium-gpu", "podium-porter"]
+    names = ["podium-supervisor", "libpodium_clock.so", "libpodium_cupti.so", "podium-gpu", "podium-porter"]
+    assert [line[0] for line in lines] == names
     assert all(how.startswith("made in ") for _, how, _ in lines)
     assert all(Path(place).is_file() and Path(place).is_relative_to(machine.cache) for *_, place in lines)
 
@@ -36,7 +37,7 @@ def test_what_was_there_is_said_to_have_been_there(machine: SwiftMachine) -> Non
     machine.forget()
     ran = prepare()
     assert ran.exit_code == 0
-    assert ran.stdout.count(": was there: ") == 4
+    assert ran.stdout.count(": was there: ") == 5
 
 
 def test_a_program_of_no_use_here_may_be_missing(machine: SwiftMachine) -> None:
@@ -53,7 +54,7 @@ def test_one_that_this_machine_needs_may_not(machine: SwiftMachine) -> None:
     assert ran.exit_code == 1
     assert "libpodium_cupti.so: not made: CUPTI's" in ran.stdout
     assert "install the CUDA toolkit with CUPTI" in ran.stdout
-    assert ran.stdout.count("made in") == 3
+    assert ran.stdout.count("made in") == 4
 
 
 def test_a_cache_that_cannot_be_written_is_named(machine: SwiftMachine) -> None:
@@ -84,7 +85,7 @@ def test_a_script_gets_a_line_of_json_for_each(machine: SwiftMachine) -> None:
     ran = prepare("--json")
     assert ran.exit_code == 0
     facts = {line["name"]: line for line in map(json.loads, ran.stdout.splitlines())}
-    assert len(facts) == 4
+    assert len(facts) == 5
     assert Path(facts["podium-supervisor"]["path"]).is_file()
     assert facts["podium-supervisor"]["seconds"] >= 0
     assert (facts["podium-supervisor"]["was_there"], facts["podium-supervisor"]["is_needed"]) == (False, True)

@@ -23,8 +23,12 @@ from problems.spec.command.problem import problem_from
 from problems.spec.profile import Profile
 from runners.agent.devices.record import DeviceRecord
 from runners.agent.judges.command.host import HostRecord
-from runners.wire.protocol import BlobRef
+from runners.agent.judges.function.contest import Contest
+from runners.agent.judges.function.results import candidate_measurements
+from runners.agent.sandbox.policy import Outcome
+from runners.wire.protocol import BlobRef, Witness
 from tests import factories, packs
+from tests.spec.functions import function_problem
 from tests.web.gpu_site import GpuSite, make_gpu_site
 
 
@@ -47,7 +51,16 @@ def test_every_fact_that_a_node_tells_of_its_device_has_a_label() -> None:
     values: dict[str, Any] = {one.name: 1.0 for one in fields(DeviceRecord)}
     told = DeviceRecord(**values | {"throttle_reasons": ("heat",)}).facts
     host = HostRecord(*(1.0 for _ in fields(HostRecord))).facts
-    assert {*told, *host} == DEVICE_LABELS.keys()
+    assert {*told, *host, *_facts_of_a_call()} == DEVICE_LABELS.keys()
+
+
+def _facts_of_a_call() -> set[str]:
+    """What the judge of functions tells with each time."""
+    reply = {"case": 0, "verdict": "passed", "clock_ns": [1e6], "go_ns": [1e6], "overhead_ns": 0.0, "copies_all": True}
+    ended = Outcome(0, None, False, False, False, "", "", False, 1.0, 1.0, 0, Witness.SEEN)
+    seen = Contest((reply,), "", "", ended, load_ms=1.0)
+    (one,) = candidate_measurements(function_problem(), seen, None)
+    return {*one.device}
 
 
 def test_a_rate_needs_declared_work_and_a_share_the_peak_of_the_declared_data_type() -> None:

@@ -1,6 +1,6 @@
 """Intervals as people read them."""
 
-from leaderboard.board.numerals import spread
+from leaderboard.board.numerals import general, spread
 
 
 def test_an_even_interval_is_half_its_width() -> None:
@@ -17,3 +17,8 @@ def test_no_interval_is_nothing() -> None:
 
 def test_an_interval_of_no_width_is_plus_minus_nothing() -> None:
     assert spread(1.0, 1.0, 1.0, digits=2) == "±0.00"
+
+
+def test_a_figure_of_any_size_is_short_whether_number_or_text() -> None:
+    written = [general(value) for value in (0.25, 1.2345e-7, "0.012500001", "inf", 3e20, None)]
+    assert written == ["0.25", "1.23e-07", "0.0125", "inf", "3e+20", "–"]

@@ -5,9 +5,10 @@ from typing import Any, Self
 from pydantic import BaseModel, SerializeAsAny, SerializerFunctionWrapHandler, ValidationError, model_serializer
 
 from problems.formats.compute_eval.timing import PerformanceMetrics
-from problems.spec.command.problem import CommandProblem, problem_from
 from problems.spec.errors import RecordError, explain, to_json_line
 from problems.spec.profile import Profile
+from problems.spec.record import ProblemRecord
+from problems.spec.records import record_from
 from problems.spec.solution import Solution, TaggedSolution, load_object, solution_from
 
 
@@ -18,7 +19,7 @@ class GradedSolution(BaseModel):
     passed: bool
     skipped: bool
     solution: TaggedSolution
-    problem: SerializeAsAny[CommandProblem]
+    problem: SerializeAsAny[ProblemRecord]
     build_output: str | None = None
     test_output: str | None = None
     benchmark_output: str | None = None
@@ -38,7 +39,7 @@ class GradedSolution(BaseModel):
         return data
 
     @classmethod
-    def of(cls, problem: CommandProblem, solution: Solution, datapack_name: str, **outcome: Any) -> Self:
+    def of(cls, problem: ProblemRecord, solution: Solution, datapack_name: str, **outcome: Any) -> Self:
         """A row for a sample of the named pack; `outcome` holds the remaining fields."""
         named = solution.model_copy(update={"datapack_name": datapack_name})
         return cls(task_id=problem.task_id, solution=named, problem=problem, **outcome)
@@ -55,7 +56,7 @@ def read_graded(line: bytes | str, profile: Profile = Profile.COMPUTE_EVAL) -> G
     for key in ("problem", "solution"):
         if not isinstance(data.get(key), dict):
             raise RecordError(f"field `{key}` is missing")
-    data["problem"] = problem_from(data["problem"], profile)
+    data["problem"] = record_from(data["problem"], profile)
     data["solution"] = solution_from(data["solution"])
     try:
         return GradedSolution.model_validate(data, context={"profile": profile})

@@ -14,6 +14,7 @@ from problems.formats.functions.folder import (
     function_folders,
     read_folder,
 )
+from problems.formats.functions.naming import named_by_statement
 from problems.spec.errors import RecordError
 from problems.spec.function.manifest import Manifest
 from problems.spec.function.problem import LANGUAGES_ON, FunctionProblem, function_from
@@ -37,9 +38,10 @@ def read_problem(path: Path, manifest_of: ManifestOf) -> FunctionProblem:
     return record_of(folder, manifest_of(path))
 
 
-def record_of(folder: FunctionFolder, manifest: Manifest) -> FunctionProblem:
+def record_of(folder: FunctionFolder, made: Manifest) -> FunctionProblem:
     """The record of a folder. Raises PackRefused."""
     head = dict(folder.head)
+    manifest = named_by_statement(made, head.get("parameters"))
     device = head.get("device") or ("gpu" if manifest.arrays == "torch" else "cpu")
     fields: dict[str, Any] = {
         "task_id": folder.slug,

@@ -157,6 +157,18 @@ class CommandProblem(ProblemRecord):
         path = _DEFAULT_PATHS.get(self.type, "solution.py")
         return list(self.podium.starter) or [SourceFile(path=path, content="")]
 
+    @property
+    def starters(self) -> dict[str, list[SourceFile]]:
+        return {self.language: self.starter_files}
+
+    @property
+    def empty(self) -> FileSolution | None:
+        """The reference's files without content."""
+        if not isinstance(self.baseline_solution, FileSolution):
+            return None
+        files = [SourceFile(path=file.path, content="") for file in self.baseline_solution.files]
+        return FileSolution(task_id=self.task_id, files=files)
+
     def times_rank(self, *, with_gpu: bool) -> bool:
         """A time that the program states itself never ranks; without a GPU only the process can be timed."""
         mode = self.timing_mode.type

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, model_validator
 from problems.spec.case import DEFAULT_DTYPE, Amount, Case, Dtype, Positive
 from problems.spec.function.dtypes import ParameterDtype
 
-MAX_CASES, MAX_PARAMETERS, MAX_AXES = 256, 64, 16
+MAX_CASES, MAX_PARAMETERS, MAX_AXES = 256, 64, 8
 _Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,99}$")]
 _Length = Annotated[int, Field(ge=0, le=2**48)]
 _NotNegative = Annotated[FiniteFloat, Field(ge=0)]

@@ -18,7 +18,7 @@ from problems.spec.errors import RecordError, explain
 from problems.spec.function.manifest import Manifest
 from problems.spec.function.rules import FunctionRules
 from problems.spec.function.signature import Device, Language, c_signature, python_signature
-from problems.spec.function.starter import starter
+from problems.spec.function.starter import doing_nothing, starter
 from problems.spec.hardware import Hardware
 from problems.spec.kinds import Kind
 from problems.spec.podium_metadata import PodiumMetadata
@@ -78,6 +78,17 @@ class FunctionProblem(ProblemRecord):
     def starter_files(self) -> list[SourceFile]:
         return list(self.podium.starter) or [self.starter_of(self.languages[0])]
 
+    @property
+    def starters(self) -> dict[str, list[SourceFile]]:
+        """By language: the pack's own starter code where it brings some, else the scaffold."""
+        own = {self.rules().language(file): file for file in self.podium.starter}
+        return {one: [own.get(one) or self.starter_of(one)] for one in self.languages}
+
+    @property
+    def empty(self) -> FileSolution:
+        """A function without statements: it leaves every output as it is."""
+        return FileSolution(task_id=self.task_id, files=[doing_nothing(self.manifest, self.languages[0])])
+
     def starter_of(self, language: Language) -> SourceFile:
         """A scaffold that compiles and lacks only the computation. Raises KeyError for a language not allowed."""
         if language not in self.languages:
@@ -117,17 +128,21 @@ class FunctionProblem(ProblemRecord):
 
     @property
     def trial_runs_tests(self) -> bool:
-        return False
+        return True
 
     def public_facts(self) -> dict[str, JsonValue]:
-        manifest = self.manifest
         return {
             "languages": list(self.languages),
             "device": self.device,
             "time_limit_seconds": self.time_limit_seconds,
-            "signatures": {one: self.signature(one) for one in self.languages},
-            **manifest.model_dump(mode="json", exclude={"class_name", "form", "is_run"}),
+            "signatures": self.signatures,
+            "manifest": self.manifest.model_dump(mode="json", exclude={"class_name", "form", "is_run"}),
         }
+
+    @property
+    def signatures(self) -> dict[str, JsonValue]:
+        """The declaration of `solution` in each language."""
+        return {one: self.signature(one) for one in self.languages}
 
     def signature(self, language: Language) -> str:
         """The declaration of `solution` in a language, on one line."""

@@ -20,14 +20,28 @@ def starter(manifest: Manifest, language: Language) -> SourceFile:
     return SourceFile(path=FILE_NAMES[language], content=_WRITERS[language](manifest))
 
 
+def doing_nothing(manifest: Manifest, language: Language) -> SourceFile:
+    """A file that defines the function without any statement."""
+    if language in ("cuda", "cpp"):
+        signature = c_signature(manifest.parameters, for_cuda=language == "cuda")
+        headers = _cuda_headers(manifest) if language == "cuda" else ""
+        text = f"#include <cstddef>\n#include <cstdint>\n{headers}\n{signature} {{}}\n"
+    else:
+        text = f"{python_signature(manifest.parameters)}:\n    pass\n"
+    return SourceFile(path=FILE_NAMES[language], content=text)
+
+
+def _cuda_headers(manifest: Manifest) -> str:
+    names = sorted({_CUDA_HEADERS[one.dtype] for one in manifest.parameters if one.dtype in _CUDA_HEADERS})
+    return "".join(f"#include <{name}>\n" for name in names)
+
+
 def _cuda(manifest: Manifest) -> str:
-    includes = sorted({_CUDA_HEADERS[one.dtype] for one in manifest.parameters if one.dtype in _CUDA_HEADERS})
     inner = ", ".join(c_parameter(one, for_cuda=True) for one in manifest.parameters)
     names = ", ".join(one.name for one in manifest.parameters)
     output = manifest.outputs[0].name
     return (
-        "".join(f"#include <{name}>\n" for name in ("cstddef", "cstdint", *includes))
-        + f"\n{_shapes(manifest, '//')}"
+        f"#include <cstddef>\n#include <cstdint>\n{_cuda_headers(manifest)}\n{_shapes(manifest, '//')}"
         + f"__global__ void kernel(size_t n, {inner}) {{\n"
         + "    size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x;\n"
         + "    if (i >= n) return;\n"

@@ -13,6 +13,7 @@ from typing import Any
 from runners.agent.devices.activity import now_us
 from runners.agent.devices.health import Health
 from runners.agent.devices.nvml import Nvml
+from runners.agent.devices.residents import Residents
 from runners.agent.devices.watch import DeviceWatch, Sampler
 from runners.wire.protocol import GpuCapability
 
@@ -44,6 +45,7 @@ class Gpus:
         self._devices = {device.uuid: device for device in find_devices(nvml)}
         self._samplers: dict[str, Sampler] = {}
         self._guard = Lock()
+        self.residents = Residents()
         self._health = Health(nvml, {device.uuid: device.board for device in self._devices.values()})
 
     @classmethod
@@ -72,9 +74,14 @@ class Gpus:
         return self._health.trouble(uuid, device.gpu_instance)
 
     def process_ids(self, uuid: str) -> list[int]:
-        """Ids of the processes that have a compute context on the device, by the driver's list. Raises UnknownGpu."""
+        """Ids of the processes that have a compute context on the device, by the driver's list, residents left out.
+
+        Raises UnknownGpu.
+        """
         running = self._nvml.ask("nvmlDeviceGetComputeRunningProcesses", self._device(uuid).handle)
-        return [int(process.pid) for process in running or ()]
+        there = [int(process.pid) for process in running or ()]
+        residents = self.residents.ids() if there else frozenset()
+        return [process for process in there if process not in residents]
 
     def idle(self, uuid: str, timeout_seconds: float) -> bool:
         """Wait until no compute process is left. Returns False if one outlasts the wait. Raises UnknownGpu."""

@@ -80,6 +80,11 @@ class Once(Generic[K, V]):
                     self._values.popitem(last=False)
             return value
 
+    def known(self, key: K) -> V | None:
+        """The key's value; None if no thread has made it yet."""
+        with self._guard:
+            return self._values.get(key)
+
     def forget(self, key: K, value: V) -> None:
         """Forget the key's value, unless another one has taken its place."""
         with self._guard:

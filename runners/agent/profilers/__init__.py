@@ -4,15 +4,13 @@ from collections.abc import Callable
 
 from problems.spec.command.problem import CommandProblem
 from runners.agent.ground.errors import ProfilerUnavailable
-from runners.agent.profilers.base import Attachment, Reading, Timer
+from runners.agent.profilers.base import Timer
 from runners.agent.profilers.cupti import Cupti
 from runners.agent.profilers.custom import PrintedTime
 from runners.agent.profilers.ncu import Ncu
 from runners.agent.profilers.ncu_tool import require_ncu
 from runners.agent.profilers.process import ProcessTime
 from runners.wire.protocol import Profiler
-
-__all__ = ["Attachment", "Reading", "Timer", "available", "require_profiler", "timer_for"]
 
 _TIMERS: dict[str, Timer] = {"process": ProcessTime(), "custom": PrintedTime()}
 _PROFILERS: dict[Profiler, Callable[[CommandProblem], Timer]] = {

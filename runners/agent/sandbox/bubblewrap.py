@@ -35,7 +35,7 @@ HOME = "/podium"
 TRIAL_LIMITS = Limits(10.0, 64 << 20, 16, 1 << 20, 1 << 20, 1 << 12)
 WORKSPACE = "/workspace"
 STAGE = "/mnt"
-"""kStage of the supervisor: hidden, in a mount namespace that lives as long as the command, by a tmpfs."""
+"""The supervisor's kStage. A tmpfs covers it in a mount namespace that ends with the command."""
 SYSTEM_ROOTS = ("/usr", *(f"/{name}" for name in SYSTEM_FOLDERS))
 NAMESPACES = ("user", "ipc", "pid", "net", "uts")
 HOW_TO_ALLOW = """\

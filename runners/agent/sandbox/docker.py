@@ -154,7 +154,7 @@ class DockerSandbox(Sandbox):
 
 
 def why_no_channel() -> str:
-    """Words on why containers can have no channel; empty if they can, as far as the engine's address tells."""
+    """The reason why containers can have no channel, judged by the engine's address; empty if they can."""
     address = parse_host(os.environ.get("DOCKER_HOST"))
     if address.startswith("http+unix:"):
         return ""
@@ -165,7 +165,7 @@ def why_no_channel() -> str:
 
 
 def why_no_gpus(version: Mapping[str, Any], info: Mapping[str, Any], uuids: Sequence[str]) -> str:
-    """Words on why an engine, by its answers to /version and /info, cannot give these GPUs; empty where it can."""
+    """The reason why an engine with these answers to /version and /info cannot give these GPUs; empty if it can."""
     engine = f"Docker Engine {version.get('Version', 'of unknown version')}"
     if _numbers(version.get("ApiVersion", "")) < CDI_API:
         return (
@@ -203,7 +203,7 @@ def orders_for(command: Command) -> Orders:
 
 
 def pinned_image(client: Any, image: str) -> str:
-    """`image`, which must be named by id or digest and is pulled once where it is missing. Raises SandboxFault."""
+    """Returns `image`, pulled if this node lacks it. Raises SandboxFault if it is not named by id or digest."""
     if not PINNED.match(image):
         raise SandboxFault(f"the image {image!r} may change under its name: name it by digest (name@sha256:…) or id")
     try:
@@ -277,7 +277,7 @@ def binds(command: Command, home: Path) -> list[Any]:
 
 
 def gpu_requests(uuids: Sequence[str]) -> list[Any]:
-    """By the container device interface: exactly the named devices, and none that an environment variable asks for."""
+    """Requests exactly the named devices, by the container device interface. No environment variable adds any."""
     if not uuids:
         return []
     return [DeviceRequest(driver="cdi", device_ids=list(map(cdi_name, uuids)))]
@@ -297,7 +297,7 @@ def sweep(client: Any) -> None:
 
 
 class ContainerCage:
-    """See `cages.Cage`: the engine's own control group, of which it tells only whether memory ran out."""
+    """See `cages.Cage`: the engine's own control group. The engine reports only whether memory ran out."""
 
     join: tuple[str, ...] = ()
     prefix: tuple[str, ...] = ()
@@ -341,6 +341,10 @@ class ContainerHandle:
         self._pending = b""
         self._ended = False
         client.start(container)
+
+    def first_process(self) -> int:
+        """See `watch.Handle`."""
+        return int(self._client.inspect_container(self._container)["State"]["Pid"])
 
     def files(self) -> Sequence[int]:
         self._socket.setblocking(False)

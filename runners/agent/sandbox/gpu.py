@@ -20,7 +20,7 @@ DRIVER_FOLDERS = ("/sys/bus/pci/devices", "/sys/devices", "/sys/module/nvidia")
 DRIVER_LIBRARIES = ("libcuda.so.1", "libnvidia-ml.so.1")
 MEND_NODES = "let the driver make it: sudo nvidia-modprobe -u -c 0"
 CACHE = {"CUDA_CACHE_PATH": "/tmp/.cuda-cache"}  # noqa: S108 - the sandbox's own
-"""Where the driver keeps what it compiled from PTX: the command's own, or a contestant could plant code for others."""
+"""The driver's cache of code compiled from PTX. Each command has its own, so that none can plant code for others."""
 NO_CACHE = {"CUDA_CACHE_DISABLE": "1"}
 
 
@@ -77,7 +77,7 @@ def known_to_the_library(driver: Path) -> dict[str, Located]:
 
 
 def instance_nodes(folder: Path, gpu_instance: int | None, compute_instance: int | None) -> tuple[Path, ...]:
-    """The device files that stand for the right to use a MIG instance. `folder`: its board's capabilities."""
+    """The device files that grant access to a MIG instance. `folder` holds its board's capabilities."""
     if gpu_instance is None or compute_instance is None:
         return ()
     whole = folder / "mig" / f"gi{gpu_instance}"
@@ -85,7 +85,7 @@ def instance_nodes(folder: Path, gpu_instance: int | None, compute_instance: int
 
 
 def capability_node(access: Path) -> Path:
-    """Raises SandboxFault where the driver does not tell."""
+    """The device file of a capability. Raises SandboxFault if the driver's file `access` does not name it."""
     try:
         facts = dict(line.split(":", 1) for line in access.read_text().splitlines() if ":" in line)
         return Path(f"{CAPABILITY_NODES}{int(facts['DeviceFileMinor'])}")
@@ -94,13 +94,13 @@ def capability_node(access: Path) -> Path:
 
 
 def device_nodes(located: list[Located]) -> list[Path]:
-    """Device files of the located GPUs alone, and those that all share."""
+    """The device files of the located GPUs, and those that all GPUs share."""
     own = [node for each in located for node in (Path(f"/dev/nvidia{each.minor}"), *each.nodes)]
     return [*map(Path, SHARED_NODES), *own]
 
 
 def gpu_arguments(uuids: tuple[str, ...], driver: Path = DRIVER) -> list[str]:
-    """For bwrap, after its own /proc and /dev. Without a GPU the driver's facts are hidden; with one, the others'.
+    """Arguments for bwrap, to follow its own /proc and /dev. They show these GPUs and hide facts about others.
 
     Raises SandboxFault for an unknown UUID and for a device file that is missing.
     """
@@ -117,7 +117,7 @@ def gpu_arguments(uuids: tuple[str, ...], driver: Path = DRIVER) -> list[str]:
 
 
 def _proc_arguments(located: list[Located], driver: Path) -> list[str]:
-    """A folder over the driver's, which holds what all programs may know and what belongs to the located GPUs."""
+    """Replace the driver's folder in /proc by one with its common files and those of the located GPUs."""
     if not driver.is_dir():
         return []
     shown = [driver / fact for fact in DRIVER_FACTS] if located else []
@@ -139,7 +139,7 @@ class DriverLibraries:
 
 
 def find_driver_libraries(loader_path: str | None = None, loader_cache: str | None = None) -> DriverLibraries:
-    """What this process's LD_LIBRARY_PATH and the loader's cache (as `ldconfig -p` prints it) say of them."""
+    """Find them through this process's LD_LIBRARY_PATH and the loader's cache, as `ldconfig -p` prints it."""
     path = os.environ.get("LD_LIBRARY_PATH", "") if loader_path is None else loader_path
     cache = _loader_cache() if loader_cache is None else loader_cache
     searched = [entry for entry in path.split(":") if entry and _holds_the_driver(Path(entry))]
@@ -167,7 +167,7 @@ def _loader_cache() -> str:
 def gpu_environment(
     uuids: tuple[str, ...], given: Mapping[str, str], cache: Mapping[str, str], search_path: tuple[str, ...] = ()
 ) -> dict[str, str]:
-    """`given` and what a command with GPUs needs beside it, which it may not change."""
+    """`given` with the variables that a command with GPUs needs. These replace those of `given`."""
     if not uuids:
         return dict(given)
     path = [entry for entry in given.get("LD_LIBRARY_PATH", "").split(":") if entry]

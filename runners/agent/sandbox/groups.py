@@ -56,7 +56,7 @@ def find_home(controllers: tuple[str, ...] = CONTROLLERS) -> Home:
 
 
 def find_place(mountinfo: str, groups: str) -> CgroupPlace | str:
-    """From /proc/self/mountinfo and /proc/self/cgroup; words where there is none."""
+    """This process's place, or the reason why it has none; from the texts of /proc/self/mountinfo and cgroup."""
     path = next((line[3:] for line in groups.splitlines() if line.startswith("0::")), None)
     if path is None or path.startswith("/.."):
         return "this process is in no cgroup v2 that can be seen from here"
@@ -75,7 +75,7 @@ def _unescaped(word: str) -> str:
 
 
 def candidates(place: CgroupPlace, systemd: bool) -> Iterator[Path]:
-    """Our own group, before it the one whose leaf we are already, after it those above.
+    """The groups to try, in order: the parent if this process is in an agent's leaf, its own group, the groups above.
 
     Groups above one that bounds memory are left out, because commands would escape a limit set on the agent. If systemd
     runs, groups above our own are left out, because only systemd may change groups that it has not delegated.
@@ -90,7 +90,7 @@ def candidates(place: CgroupPlace, systemd: bool) -> Iterator[Path]:
 
 
 def hand_on(folder: Path, controllers: tuple[str, ...], movable: Movable) -> str:
-    """Let the group's children have the controllers; words on why not, and then all is as it was."""
+    """Enable the controllers for the group's children. Returns "", or the reason for failing; all is then undone."""
     must, *wishes = controllers
     if must not in read(folder / "cgroup.controllers").split():
         return f"was not given the controller {must}"
@@ -119,7 +119,7 @@ def _enable(folder: Path, controller: str) -> str:
 
 
 def make_leaf(folder: Path, movable: Movable, moved: list[int]) -> str:
-    """Empty the group into a leaf below it, noting in `moved` whom; words on why not, before anybody is moved."""
+    """Move the group's processes into a leaf below it and list them in `moved`. Returns "" or the failure's reason."""
     leaf = folder / LEAF
     try:
         for _ in range(SWEEPS):

@@ -38,7 +38,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Mount:
-    """A host path shown inside the sandbox, read-only unless said otherwise. Its modes must let a stranger in."""
+    """A host path shown inside the sandbox, read-only by default. Its modes must give every user access."""
 
     source: Path
     target: str
@@ -52,8 +52,8 @@ class SourceFacts:
     harness_files: tuple[str, ...] = ()
     """Names of the harness's sources, without folder and suffix."""
     solution_files: tuple[str, ...] = ()
-    """Likewise of the solution's. A program of theirs without any of the harness's judges nothing. Empty if such a
-    program may hold the harness all the same."""
+    """Likewise of the solution's sources. A program that is built from these and from no source of the harness is not
+    the harness. Empty if such a program may still hold the harness."""
     harness_functions: tuple[str, ...] = ("main",)
     """Functions that only the harness can have defined. `main` stands for the parts into which a compiler splits it."""
     is_mixed: bool = False
@@ -87,6 +87,8 @@ class Command:
     user: User = "contestant"
     cancelled: Event = field(default_factory=Event)
     on_output: Callable[[bytes], None] | None = None
+    on_started: Callable[[int], None] | None = None
+    """Called with the id of the sandbox's first process on this machine, from which all of the command descend."""
 
 
 @dataclass(frozen=True)

@@ -65,6 +65,6 @@ def _own(workspace: Path, identity: Identity) -> None:
 
 
 def reachable_by_others(path: Path) -> bool:
-    """Whether a user with no rights of its own could open `path`: it and every folder above let others in."""
+    """Whether a user with no rights of its own could open `path`, by the modes of `path` and of all folders above."""
     real = path.resolve()
     return all(folder.exists() and folder.stat().st_mode & 0o001 for folder in [real, *real.parents])

@@ -57,6 +57,10 @@ class ProcessHandle:
         for file in self.files():
             os.set_blocking(file, False)
 
+    def first_process(self) -> int:
+        """See `watch.Handle`."""
+        return self.pid
+
     def files(self) -> Sequence[int]:
         return self._stdout.fileno(), self._stderr.fileno()
 

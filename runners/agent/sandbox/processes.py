@@ -14,7 +14,7 @@ SCRATCH = ("/dev/shm", "/tmp")  # noqa: S108 - private to each sandbox, in memor
 
 
 def read(path: Path) -> str:
-    """The file's text; "" where it cannot be read, as when its process has ended."""
+    """The file's text; "" if it cannot be read, for example because its process has ended."""
     try:
         return path.read_text(errors="replace")
     except OSError:
@@ -22,13 +22,13 @@ def read(path: Path) -> str:
 
 
 def started_at(pid: int) -> str:
-    """Clock ticks since boot at which the process started; tells it from a later one with the same number."""
+    """Clock ticks since boot at which the process started; distinguishes it from a later one with the same id."""
     fields = _stat(pid)
     return fields[19] if len(fields) > 19 else ""
 
 
 def parent_of(pid: int) -> int:
-    """0 where there is none that can be seen."""
+    """The parent's process id; 0 if this process can see no parent."""
     fields = _stat(pid)
     return int(fields[1]) if len(fields) > 1 else 0
 
@@ -81,7 +81,7 @@ def ancestors_of(pid: int) -> list[int]:
 
 
 def private_bytes(pid: int) -> int:
-    """Resident memory without file pages, since text mapped by many processes is nobody's bomb, and without shared."""
+    """Resident memory that is neither shared nor of files. Many processes share the pages of program code."""
     fields = read(Path(f"/proc/{pid}/statm")).split()
     return (int(fields[1]) - int(fields[2])) * PAGE_BYTES if len(fields) > 2 else 0
 

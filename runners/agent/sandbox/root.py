@@ -27,7 +27,7 @@ ETC_FILES = {
 
 @dataclass(frozen=True)
 class Toolchains:
-    """What of this machine's tools to show read-only, each at its own path."""
+    """This machine's tools that are shown read-only, each at its own path."""
 
     folders: tuple[Path, ...]
     programs: tuple[Path, ...] = ()
@@ -133,7 +133,7 @@ def _copy_folder(source: Path, target: Path) -> None:
 
 
 def _replace(path: Path, data: bytes) -> None:
-    """Atomically: another agent's sandbox may be reading the file."""
+    """Write the file atomically, because another agent's sandbox may be reading it."""
     if path.exists() and path.read_bytes() == data:
         return
     write_atomically(path, data, mode=0o644)

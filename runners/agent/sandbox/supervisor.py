@@ -25,10 +25,10 @@ FLAGS = ("-std=c++17", "-O1")
 
 
 def build(cache_dir: Path) -> Path:
-    """The program's path, in a folder that is mounted whole: beside it the launcher, and the `bin` that shadows python
-    and nvcc.
+    """Returns the program's path. Its folder is mounted as a whole and also holds the launcher, and the `bin` that
+    shadows python and nvcc.
 
-    Raises SandboxUnavailable where it can neither be found nor compiled.
+    Raises SandboxUnavailable if the program can neither be found nor compiled.
     """
     path = find_or_build(_recipe(), cache_dir).path
     with suppress(OSError):  # another user's folder, which may lack it

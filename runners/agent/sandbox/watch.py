@@ -39,6 +39,10 @@ class Handle(Protocol):
 
     pid: int
 
+    def first_process(self) -> int:
+        """Id on this machine of the process from which the command's descend."""
+        ...
+
     def files(self) -> Sequence[int]:
         """Non-blocking descriptors that carry output."""
         ...
@@ -50,7 +54,7 @@ class Handle(Protocol):
         ...
 
     def hang_up(self) -> None:
-        """End the sandbox's input, which its supervisor takes for the order to stop."""
+        """Close the sandbox's input. The supervisor then stops the command."""
         ...
 
     def has_ended(self) -> bool: ...
@@ -137,6 +141,8 @@ class CommandWatch:
         if waiting and self._output.started:
             self._deadline = self._clock.now() + self._command.limits.longest_seconds + GRACE_SECONDS
             self._cage.attach(self._handle.pid)
+            if self._command.on_started is not None:
+                self._command.on_started(self._handle.first_process())
         if self._orders.linger and chunk.endswith(b"}\n") and self._output.report()[0] is not None:
             self._cage.exceeded()  # a last look before the group goes with its supervisor
             self._handle.hang_up()
@@ -256,14 +262,14 @@ class CommandWatch:
 
 
 def _stalled(report: SupervisorReport) -> str:
-    """A failure while the machine stood still may be due to that; a success is one all the same."""
+    """The reason to distrust a failure, if the machine stood still while the command ran; empty otherwise."""
     if not report.stalled_ms or (report.exit_code == 0 and not report.timed_out):
         return ""
     return f"the machine or its container stood still for {report.stalled_ms / 1e3:.1f} s while the command ran"
 
 
 def workspace_within(folder: Path, limit_bytes: int) -> bool:
-    """Whether the tree takes no more disk than allowed and not absurdly many files. It may change while it is read."""
+    """Whether the tree's disk use and its number of entries are within bounds. It may change while it is read."""
     used = entries = 0
     pending = [os.fspath(folder)]
     while pending:

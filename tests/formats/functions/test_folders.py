@@ -10,15 +10,18 @@ import pytest
 from problems.formats.compute_eval.packs import problem_pack_from
 from problems.formats.errors import PackRefused
 from problems.formats.functions import inside
+from problems.formats.functions.comparison import differences
 from problems.formats.functions.folder import read_folder
 from problems.formats.functions.inside.loaded import load
 from problems.formats.functions.inside.make_manifest import manifest_of
+from problems.formats.functions.inside.static import manifest_as_read
 from problems.formats.functions.pack import read_function_directory, read_problem
 from problems.spec.function.manifest import Manifest
 from problems.spec.function.problem import FunctionProblem
 from problems.spec.profile import Profile
 from problems.spec.solution import FileSolution
 from tests.formats.functions.definitions import SCALE_IN_PLACE, SOFTMAX
+from tests.formats.functions.tensara_definitions import MARCH_2025
 
 HEAD = """---
 slug: "row-softmax"
@@ -153,6 +156,18 @@ def test_a_folder_that_cannot_be_read_is_refused_with_words(
     (tmp_path / file).write_text(content)
     with pytest.raises(PackRefused, match=message):
         read_problem(tmp_path, in_this_process)
+
+
+PARAMETERS = "parameters:\n" + "".join(f"  - {{name: {name}}}\n" for name in ("a", "f", "out", "m", "n")) + "---\n\n"
+
+
+def test_the_statement_names_the_parameters_of_the_form_of_march_2025(tmp_path: Path) -> None:
+    made = Manifest.model_validate(manifest_as_read(str(folder(tmp_path, MARCH_2025) / "def.py")))
+    (tmp_path / "problem.md").write_text(HEAD.replace("---\n\n", PARAMETERS))
+    problem = read_problem(tmp_path, lambda _: made)
+    assert problem.signature("python") == "def solution(a, f, out, m, n)"
+    assert differences(problem.manifest, made) == []
+    assert (problem.device, problem.languages) == ("gpu", ["cuda", "triton", "python"])
 
 
 def test_a_missing_statement_or_a_link_is_refused(tmp_path: Path) -> None:

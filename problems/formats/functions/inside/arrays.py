@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from functools import cache
+from importlib.util import find_spec
 from typing import Any, Protocol
 
 NUMPY_DTYPES = (
@@ -25,6 +29,8 @@ class Library(Protocol):
     name: str
     block: int
     """Number of elements to compare at a time."""
+    device: str
+    has_values: bool
 
     def dtype(self, name: str) -> Any:
         """The library's data type; None if it has none of that name."""
@@ -53,6 +59,11 @@ class Library(Protocol):
 
     def seed_replacements(self, seeded: Callable[[object], Any]) -> Replacements: ...
 
+    def placing(self) -> AbstractContextManager[Any]:
+        """While it holds, arrays made for a named device are made on the library's own."""
+
+    def on_cpu(self, array: Any) -> Any: ...
+
     def wide(self, flat: Any) -> Any:
         """A flat array as float64."""
 
@@ -73,6 +84,8 @@ class NumpyArrays:
 
     name = "numpy"
     block = 1 << 15  # what a comparison of these makes stays in a core's cache
+    device = "cpu"
+    has_values = True
 
     def __init__(self) -> None:
         self._np: Any = importlib.import_module("numpy")
@@ -111,6 +124,12 @@ class NumpyArrays:
 
     def seed_replacements(self, seeded: Callable[[object], Any]) -> Replacements:
         return numpy_replacements(self._np, seeded)
+
+    def placing(self) -> AbstractContextManager[Any]:
+        return nullcontext()
+
+    def on_cpu(self, array: Any) -> Any:
+        return array
 
     def wide(self, flat: Any) -> Any:
         return flat.astype(self._np.float64)
@@ -152,11 +171,20 @@ def numpy_replacements(np: Any, seeded: Callable[[object], Any]) -> Replacements
     return [(np.random, "default_rng", rng), (np.random, "seed", seed_all), (np.random, "RandomState", state_class)]
 
 
+def is_installed(name: str) -> bool:
+    """Whether a library can be imported here."""
+    return name in sys.modules or find_spec(name) is not None
+
+
+FAKE = "fake"
+"""The device whose tensors have shapes and no values."""
+
+
+@cache
 def library_of(name: str, device: str) -> Library:
-    """The library by name; torch tensors are made on `device`. Raises ImportError."""
+    """The library by name; torch tensors are made on `device`: cpu, cuda or `FAKE`. Raises ImportError."""
     if name == "numpy":
         return NumpyArrays()
-    from .torch_arrays import TorchArrays
+    from .torch_arrays import FakeTorch, TorchArrays
 
-    library: Library = TorchArrays(device)
-    return library
+    return FakeTorch() if device == FAKE else TorchArrays(device)

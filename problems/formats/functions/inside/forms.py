@@ -36,7 +36,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class CaseFacts:
-    """One case and the work of one call."""
+    """One case and the declared work of one call."""
 
     name: str
     size: float | None
@@ -75,7 +75,7 @@ class Form(Protocol):
         """Arguments in call order, with None for outputs, and the expected outputs. Called with the call's seed set."""
 
     def answer(self, arguments: list[Any]) -> list[Any]:
-        """The reference's outputs for the arguments of a call, outputs included in them."""
+        """The reference's outputs for the arguments of a call. Its errors pass as they are."""
 
     def verify(self, case: int, expected: list[Any], actual: list[Any]) -> tuple[bool, str]:
         """The class's own ruling, where accuracy is `own`."""

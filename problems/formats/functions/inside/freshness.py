@@ -2,66 +2,102 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
-from .arrays import Library
-from .loaded import Drawn, Loaded
+from .arrays import FLOATS, Library
+from .forms import Parameter
+from .loaded import Drawn, Loaded, case_fields
 
 TRIES = 4
 """Draws by which an output must have changed. An output of few values may agree in two of them."""
 
 
-def ranking_of(loaded: Loaded, case: int, first: Drawn) -> tuple[bool, str]:
-    """Whether a case may rank, and otherwise why not."""
-    inputs = [one.name for one in loaded.parameters if one.is_array and one.is_given and one.role != "structure"]
-    fixed_inputs, fixed_outputs = set(inputs), {one.name for one in loaded.outputs}
-    has_fresh_input = False
+@dataclass
+class Changes:
+    """The parameters whose values differed between calls of one case."""
+
+    inputs: set[str] = field(default_factory=set)
+    outputs: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True)
+class Look:
+    """One case as several draws show it: its part of the manifest, and what changed."""
+
+    fields: dict[str, Any]
+    changes: Changes
+
+
+def look_at(loaded: Loaded, case: int) -> Look:
+    """Draw a case until everything has changed, at most `TRIES` times. Raises DefinitionError if its shapes change."""
+    first = loaded.draw(case, 0)
+    fields, changes = case_fields(loaded, case, first), Changes()
+    given = {one.name for one in loaded.parameters if one.is_array and one.is_given}
     for seed in range(1, TRIES):
         other = loaded.draw(case, seed)
-        fixed_inputs -= _changed_inputs(loaded, first, other)
-        has_fresh_input = has_fresh_input or _has_fresh_input(loaded, first, other)
-        fixed_outputs -= _changed_outputs(loaded, first, other)
-        if not fixed_inputs and not fixed_outputs:
+        _check_stable(loaded, fields, case_fields(loaded, case, other))
+        changes.inputs |= _changed_inputs(loaded, first, other)
+        changes.outputs |= _changed_outputs(loaded, first, other)
+        if given <= changes.inputs and len(changes.outputs) == len(loaded.outputs):
             break
-    return _ruling(sorted(fixed_inputs), sorted(fixed_outputs), has_fresh_input=has_fresh_input)
+    return Look(fields, changes)
 
 
-def _ruling(fixed_inputs: list[str], fixed_outputs: list[str], *, has_fresh_input: bool) -> tuple[bool, str]:
-    if fixed_inputs:
-        names = ", ".join(f"`{name}`" for name in fixed_inputs)
-        return False, f"every call has the same {names}; draw it anew, or give it the role structure"
-    if not has_fresh_input:
+def _check_stable(loaded: Loaded, fields: dict[str, Any], again: dict[str, Any]) -> None:
+    """Shapes and scalars are part of the manifest, so they may not depend on the seed."""
+    for what in ("shapes", "scalars"):
+        name = next((one for one in fields[what] if fields[what][one] != again[what][one]), None)
+        if name is not None:
+            values = f"{fields[what][name]} in one call of case `{fields['name']}` and {again[what][name]} in another"
+            raise loaded.form.definition.fault("inputs", f"`{name}` is {values}", "give it one value in each case")
+
+
+def structures(loaded: Loaded, all_changes: list[Changes]) -> set[str]:
+    """The arrays of role structure: the declared ones.
+
+    The older forms declare no roles. There, arrays of whole numbers that stayed the same in all cases are structure.
+    """
+    arrays = [one for one in loaded.parameters if one.is_array and one.is_given]
+    declared = {one.name for one in arrays if one.role == "structure"}
+    if loaded.form.name == "podium":
+        return declared
+    whole = {one.name for one in arrays if one.dtype not in FLOATS}
+    return declared | (whole - {name for changes in all_changes for name in changes.inputs})
+
+
+def ranking_of(loaded: Loaded, structure: set[str], changes: Changes) -> tuple[bool, str]:
+    """Whether a case may rank, and otherwise why not."""
+    data = [one for one in loaded.parameters if one.is_given and one.name not in structure]
+    fixed = [one for one in data if one.is_array and one.name not in changes.inputs]
+    if fixed:
+        return False, f"every call has the same {_listed(fixed)}; draw it anew, or give it the role structure"
+    if not any(one.name in changes.inputs for one in data):
         return False, "no input is drawn anew, so the answer could be remembered"
-    if fixed_outputs:
-        names = ", ".join(f"`{name}`" for name in fixed_outputs)
-        return False, f"{names} came out the same in {TRIES} calls, so it could be remembered"
+    same = [one for one in loaded.outputs if one.name not in changes.outputs]
+    if same:
+        return False, f"{_listed(same)} came out the same in {TRIES} calls, so it could be remembered"
     return True, ""
 
 
+def _listed(parameters: list[Parameter]) -> str:
+    return ", ".join(f"`{one.name}`" for one in parameters)
+
+
 def _changed_inputs(loaded: Loaded, first: Drawn, other: Drawn) -> set[str]:
-    pairs = zip(loaded.parameters, first.arguments, other.arguments)
-    return {
-        one.name for one, left, right in pairs if one.is_array and one.is_given and differs(loaded.library, left, right)
-    }
-
-
-def _has_fresh_input(loaded: Loaded, first: Drawn, other: Drawn) -> bool:
-    for one, left, right in zip(loaded.parameters, first.arguments, other.arguments):
-        if not one.is_given or (one.is_array and one.role == "structure"):
-            continue
-        if differs(loaded.library, left, right) if one.is_array else left != right:
-            return True
-    return False
+    pairs = [pair for pair in zip(loaded.parameters, first.arguments, other.arguments) if pair[0].is_given]
+    return {one.name for one, left, right in pairs if _differs(loaded.library, one, left, right)}
 
 
 def _changed_outputs(loaded: Loaded, first: Drawn, other: Drawn) -> set[str]:
     pairs = zip(loaded.outputs, first.expected, other.expected)
-    return {one.name for one, left, right in pairs if differs(loaded.library, left, right)}
+    return {one.name for one, left, right in pairs if _differs(loaded.library, one, left, right)}
 
 
-def differs(library: Library, left: Any, right: Any) -> bool:
-    """Whether two arrays differ in shape or in any element. Empty arrays differ: they hold nothing to remember."""
+def _differs(library: Library, parameter: Parameter, left: Any, right: Any) -> bool:
+    """Whether two values differ. Empty arrays differ: they hold nothing to remember."""
+    if not parameter.is_array:
+        return bool(left != right)
     if tuple(left.shape) != tuple(right.shape) or 0 in left.shape:
         return True
-    same = library.same(library.ravelled(left), library.ravelled(right))
-    return not bool(same.all())
+    return not bool(library.same(library.ravelled(left), library.ravelled(right)).all())

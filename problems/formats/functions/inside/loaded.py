@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 from . import seeding
-from .arrays import Library, library_of
+from .arrays import ITEM_BYTES, Library, is_installed, library_of
 from .comparing import Bounds, Comparison, Output, compare, unwritten_wrong
 from .declared import FunctionProblem
 from .forms import CaseFacts, Form, Parameter
-from .importing import execute
+from .importing import Definition, execute
 from .podium_form import PodiumForm
+from .tensara_form import TensaraForm
+from .tensara_problem import Problem
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,11 @@ class Loaded:
 
     def facts(self) -> dict[str, Any]:
         """The manifest's plain data, without `ranks` and `is_run`. Draws each case once."""
+        cases = [case_fields(self, number, self.draw(number, 0)) for number in range(len(self.cases))]
+        return {**self.head(), "cases": cases}
+
+    def head(self) -> dict[str, Any]:
+        """The manifest's data that need no draw: everything but the cases."""
         form, accuracy = self.form, self.form.accuracy
         return {
             "form": form.name,
@@ -82,11 +90,7 @@ class Loaded:
             "accuracy": {
                 "kind": accuracy.kind, "rtol": accuracy.rtol, "atol": accuracy.atol, "reason": accuracy.reason
             },
-            "cases": [self._case_fields(number) for number in range(len(self.cases))],
         }  # fmt: skip
-
-    def _case_fields(self, number: int) -> dict[str, Any]:
-        return case_fields(self, number, self.draw(number, 0))
 
 
 _REJECTED = "the problem's own check rejects it"
@@ -103,10 +107,19 @@ def case_fields(loaded: Loaded, number: int, drawn: Drawn) -> dict[str, Any]:
             shapes[one.name] = [int(length) for length in array.shape]
         else:
             scalars[one.name] = value
+    moved = _moved_bytes(loaded.parameters, shapes) if facts.bytes is None else facts.bytes
     return {
-        "name": facts.name, "size": _positive(facts.size), "flops": _amount(facts.flops), "bytes": _amount(facts.bytes),
+        "name": facts.name, "size": _positive(facts.size), "flops": _amount(facts.flops), "bytes": _amount(moved),
         "shapes": shapes, "scalars": scalars,
     }  # fmt: skip
+
+
+def _moved_bytes(parameters: list[Parameter], shapes: dict[str, list[int]]) -> float:
+    """Every input read once and every output written once."""
+    arrays = [one for one in parameters if one.is_array]
+    return float(
+        sum((one.is_given + one.is_written) * math.prod(shapes[one.name]) * ITEM_BYTES[one.dtype] for one in arrays)
+    )
 
 
 def _amount(value: float | None) -> float | None:
@@ -127,7 +140,14 @@ def _parameter_fields(one: Parameter) -> dict[str, Any]:
 
 def load(path: str, device: str = "cpu") -> Loaded:
     """Execute a definition. torch tensors are made on `device`: `cpu` or `cuda`. Raises DefinitionError."""
-    with seeding.mixing(library_of("numpy", device)):
-        definition = execute(path, {"podium_functions": FunctionProblem})
-    form: Form = PodiumForm(definition, device)
+    library = library_of("torch" if is_installed("torch") else "numpy", device)
+    with seeding.mixing(library):
+        definition = execute(path, {"podium_functions": FunctionProblem, "problem": Problem})
+        form = _form(definition, device)
     return Loaded(form, library_of(form.arrays, device))
+
+
+def _form(definition: Definition, device: str) -> Form:
+    if issubclass(definition.problem_class, FunctionProblem):
+        return PodiumForm(definition, device)
+    return TensaraForm(definition, library_of("torch", device))

@@ -41,7 +41,8 @@ def mixing(library: Library) -> Iterator[None]:
     try:
         for place, name, new in _replacements(library):
             setattr(place, name, new)
-        yield
+        with library.placing():
+            yield
     finally:
         for place, name, old in replaced:
             setattr(place, name, old)

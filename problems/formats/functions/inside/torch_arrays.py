@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 from .arrays import ITEM_BYTES, Replacements, numpy_replacements
@@ -16,11 +17,15 @@ class TorchArrays:
 
     name = "torch"
     block = 1 << 24
+    has_values = True
 
     def __init__(self, device: str) -> None:
         self._torch: Any = importlib.import_module("torch")
         self._np: Any = importlib.import_module("numpy")
-        self._device = device
+        self.device = device
+        # A reference must be as exact as its data type.
+        self._torch.backends.cuda.matmul.allow_tf32 = False
+        self._torch.backends.cudnn.allow_tf32 = False
 
     def dtype(self, name: str) -> Any:
         return getattr(self._torch, "uint8" if name == "float4_e2m1fn_x2" else name, None)
@@ -32,7 +37,7 @@ class TorchArrays:
         return isinstance(value, self._torch.Tensor)
 
     def owned(self, array: Any, dtype: str) -> Any:
-        return array.detach().to(device=self._device, dtype=self.dtype(dtype)).contiguous()
+        return array.detach().to(device=self.device, dtype=self.dtype(dtype)).contiguous()
 
     def copy(self, array: Any) -> Any:
         return array.clone()
@@ -42,20 +47,26 @@ class TorchArrays:
 
     def guarded(self, array: Any) -> Any:
         """A tensor cannot be made read-only, but it counts its changes."""
-        return array.detach().clone() if array.numel() < 2 else _remembered(array.detach())
+        return _remembered(array.detach())
 
     def is_changed(self, guarded: Any) -> bool:
         return bool(guarded._version != getattr(guarded, "podium_version", guarded._version))
 
     def generator(self, seed: int) -> Any:
-        return self._torch.Generator(device=self._device).manual_seed(seed)
+        return self._torch.Generator(device=self.device).manual_seed(seed)
 
     def seed_globally(self, seed: int) -> None:
         self._torch.manual_seed(seed)
         self._np.random.seed(seed & 0xFFFFFFFF)
 
     def seed_replacements(self, seeded: Callable[[object], Any]) -> Replacements:
-        return [*numpy_replacements(self._np, seeded), *_torch_replacements(self._torch, self._device, seeded)]
+        return [*numpy_replacements(self._np, seeded), *_torch_replacements(self._torch, self.device, seeded)]
+
+    def placing(self) -> AbstractContextManager[Any]:
+        return _on_cpu(self._torch) if self.device == "cpu" else nullcontext()
+
+    def on_cpu(self, array: Any) -> Any:
+        return array.cpu()
 
     def wide(self, flat: Any) -> Any:
         return flat.to(self._torch.float64)
@@ -75,25 +86,71 @@ class TorchArrays:
         return [int(one) for one in mask.nonzero().reshape(-1)[:count]]
 
 
+class FakeTorch(TorchArrays):
+    """torch without values: shapes and data types alone, without memory or a GPU."""
+
+    has_values = False
+
+    def __init__(self) -> None:
+        super().__init__("cpu")
+        fake: Any = importlib.import_module("torch._subclasses.fake_tensor")
+        self._mode: Any = fake.FakeTensorMode(allow_non_fake_inputs=True)
+
+    @contextmanager
+    def placing(self) -> Iterator[None]:
+        with _on_cpu(self._torch), self._mode:
+            yield
+
+
 def _remembered(array: Any) -> Any:
     array.podium_version = array._version
     return array
 
 
-def _torch_replacements(torch: Any, device: str, seeded: Callable[[object], Any]) -> Replacements:
+def _on_cpu(torch: Any) -> AbstractContextManager[Any]:
+    """A mode in which whatever names a GPU is done on the CPU."""
+    mode_class: Any = torch.overrides.TorchFunctionMode
+
+    class OnCpu(mode_class):  # type: ignore[misc]
+        def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            kwargs = dict(kwargs or {})
+            if function is torch.Tensor.cuda:
+                return args[0]
+            if function is torch.Tensor.to:
+                args = (args[0], *(_cpu_for_gpu(torch, one) for one in args[1:]))
+            if "device" in kwargs:
+                kwargs["device"] = _cpu_for_gpu(torch, kwargs["device"])
+            return function(*args, **kwargs)
+
+    mode: AbstractContextManager[Any] = OnCpu()
+    return mode
+
+
+def _cpu_for_gpu(torch: Any, device: Any) -> Any:
+    if isinstance(device, str) and device.startswith("cuda"):
+        return "cpu"
+    return torch.device("cpu") if isinstance(device, torch.device) and device.type == "cuda" else device
+
+
+def _torch_replacements(torch: Any, own_device: str, seeded: Callable[[object], Any]) -> Replacements:
     """Stand-ins for torch's functions that take a seed, and for generators of a named device."""
-    plain_seed = torch.manual_seed
     plain_class: Any = torch.Generator
 
     class Generator(plain_class):  # type: ignore[misc]
-        def __new__(cls, device: Any = device) -> Any:
-            return super().__new__(cls, device=device)
+        def __new__(cls, device: Any = "cpu") -> Any:
+            return super().__new__(cls, device=_cpu_for_gpu(torch, device) if own_device == "cpu" else device)
 
         def manual_seed(self, seed: int) -> Any:
             super().manual_seed(seeded(seed))
             return self
 
-    def manual_seed(seed: int) -> Any:
-        return plain_seed(seeded(seed))
+    seeders = [(torch, "manual_seed"), (torch.cuda, "manual_seed"), (torch.cuda, "manual_seed_all")]
+    replaced = [(place, name, _mixing_seed(getattr(place, name), seeded)) for place, name in seeders]
+    return [*replaced, (torch, "Generator", Generator)]
 
-    return [(torch, "manual_seed", manual_seed), (torch, "Generator", Generator)]
+
+def _mixing_seed(plain: Any, seeded: Callable[[object], Any]) -> Any:
+    def seed_all(seed: int) -> Any:
+        return plain(seeded(seed))
+
+    return seed_all

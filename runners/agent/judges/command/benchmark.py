@@ -14,7 +14,7 @@ from runners.agent.judges.command.host import HostRecord, host_during
 from runners.agent.judges.command.subject import Subject
 from runners.agent.judges.command.turns import GatedRun, Unobserved, attached, notes_of_a_run, run_at_gate
 from runners.agent.judges.texts import benchmark_failure
-from runners.agent.profilers import Reading, Timer
+from runners.agent.profilers.base import Reading, Timer
 from runners.agent.sandbox.policy import Command, Outcome
 from runners.wire.protocol import Clock
 
@@ -67,7 +67,10 @@ def benchmark(
         command = run_command(subject, attachment.shell, limit_seconds, workspace, seat, progress)
         command = attached(command, attachment)
         gated = seat.porter is not None
-        ran = (_in_turns if gated else _alone)(environment, command, seat, subject, progress, notes)
+        if gated:
+            ran = _in_turns(environment, command, seat, subject, progress, notes)
+        else:
+            ran = _alone(environment, command, seat)
         reading = _reading(timer, subject, notes, ran.outcome, limit_seconds)
     held_long = ran.held_ms >= HUNG_SHARE * limit_seconds * 1e3
     hung = ran.outcome.timed_out and (held_long or not gated)
@@ -75,9 +78,7 @@ def benchmark(
     return BenchmarkRun(ran.without_waits, reading, ran.device, host, gated, hung)
 
 
-def _alone(
-    environment: NodeEnvironment, command: Command, seat: Seat, _subject: Subject, _progress: Progress, _notes: Path
-) -> GatedRun:
+def _alone(environment: NodeEnvironment, command: Command, seat: Seat) -> GatedRun:
     watch = _watch(environment, seat, among_others=False)
     with watch:
         outcome = run(environment, command)

@@ -1,5 +1,7 @@
 """The judge of command problems: validate, look for references, build, test, benchmark, in ComputeEval's order."""
 
+from copy import deepcopy
+
 from runners.agent.devices.lanes import Place
 from runners.agent.ground.events import MeasuredAgain, Progress, StageEntered
 from runners.agent.job.artefact import EMPTY
@@ -14,9 +16,11 @@ from runners.agent.judges.command.references import References, missing_names
 from runners.agent.judges.command.subject import Subject
 from runners.agent.judges.command.test import test
 from runners.agent.judges.command.timing import Measure, Stopwatch, Timed
+from runners.agent.judges.command.unneeded import UnneededFiles
 from runners.agent.judges.judgement import Assignment, Finding, Judgement, Step
 from runners.agent.judges.texts import MISSING_TEXT, STRICT_FAILURE, graded_text, how_it_ended
-from runners.agent.profilers import Timer, timer_for
+from runners.agent.profilers import timer_for
+from runners.agent.profilers.base import Timer
 from runners.agent.sandbox.policy import Outcome
 from runners.wire.protocol import BUILDING, FlagScope, Stage, TimingPolicy, Verdict, Witness
 
@@ -38,6 +42,7 @@ class CommandJudge:
         self._environment = environment
         self._references = References(environment)
         self._stopwatch = Stopwatch(environment, self._references)
+        self._unneeded = UnneededFiles(self._references, self._stopwatch)
 
     def judge(self, assignment: Assignment, progress: Progress) -> Judgement:
         """See `Judge.judge`."""
@@ -54,12 +59,43 @@ class CommandJudge:
             return found
         product = found.build.product if found.build else assignment.product or EMPTY
         if assignment.withhold_unneeded:
-            found.withheld = self._unneeded(subject, timer, progress)
-            subject = subject.withholding(found.withheld)
-        if self._tests(subject, product, found, progress):
-            found.findings += context_findings(subject.problem, subject.files)
-            self._times(assignment, subject, product, timer, found, progress)
+            return self._without_unneeded(assignment, subject, product, timer, found, progress)
+        self._run(assignment, subject, product, timer, found, progress)
         return found
+
+    def _without_unneeded(
+        self,
+        assignment: Assignment,
+        subject: Subject,
+        product: bytes,
+        timer: Timer | None,
+        built: Judgement,
+        progress: Progress,
+    ) -> Judgement:
+        """Run without the test files that the reference does without. If it turns out to need them, run again."""
+        found, withheld = deepcopy(built), self._unneeded.to_withhold(subject, progress)
+        timed = self._run(assignment, subject.withholding(withheld), product, timer, found, progress)
+        baseline = timed.baseline if timed else None
+        if withheld and self._unneeded.are_needed(subject, withheld, timer, baseline, progress):
+            found, withheld = deepcopy(built), []
+            self._run(assignment, subject, product, timer, found, progress)
+        found.withheld = withheld
+        return found
+
+    def _run(
+        self,
+        assignment: Assignment,
+        subject: Subject,
+        product: bytes,
+        timer: Timer | None,
+        found: Judgement,
+        progress: Progress,
+    ) -> Timed | None:
+        """Test and time the solution. Returns its times; None if it was not timed."""
+        if not self._tests(subject, product, found, progress):
+            return None
+        found.findings += context_findings(subject.problem, subject.files)
+        return self._times(assignment, subject, product, timer, found, progress)
 
     def _builds(self, assignment: Assignment, subject: Subject, found: Judgement, progress: Progress) -> bool:
         """Build the solution. Returns False if that failed."""
@@ -114,8 +150,9 @@ class CommandJudge:
         timer: Timer | None,
         found: Judgement,
         progress: Progress,
-    ) -> None:
-        """Benchmark the solution. A failed benchmark does not change the verdict."""
+    ) -> Timed | None:
+        """Benchmark the solution. A failed benchmark does not change the verdict. Returns None without a timer."""
+        timed = None
         if timer is not None:
             progress.tell(StageEntered(BENCHMARKING))
             _note(found, subject, timed := self._timed(assignment, subject, product, timer, progress))
@@ -123,6 +160,7 @@ class CommandJudge:
             found.findings += unchecked_findings(subject.problem, timed)
         if assignment.try_withholding:
             found.withheld = self._withheld(assignment, subject, product, timer, progress)
+        return timed
 
     def _timed(
         self, assignment: Assignment, subject: Subject, product: bytes, timer: Timer, progress: Progress
@@ -150,14 +188,6 @@ class CommandJudge:
         peaks = self._environment.peaks(subject.place.device)
         return tuple(one.detail for one in findings_of(subject.problem, timed, peaks))
 
-    def _unneeded(self, subject: Subject, timer: Timer | None, progress: Progress) -> list[str]:
-        """The test files if the reference passes test and benchmark without all of them, else none."""
-        tried = _may_be_unneeded(subject)
-        bare = subject.withholding(tried).reference if tried else None
-        if bare is None or not self._references.prepare(bare, progress).passed:
-            return []
-        return tried if timer is None or self._stopwatch.runs(bare, timer, progress) else []
-
     def _withheld(
         self, assignment: Assignment, subject: Subject, product: bytes, timer: Timer | None, progress: Progress
     ) -> list[str]:
@@ -177,14 +207,6 @@ def _timer(assignment: Assignment, subject: Subject) -> Timer | None:
     if assignment.is_trial:
         return None
     return timer_for(subject.problem, assignment.timed_modes, assignment.profiler)
-
-
-def _may_be_unneeded(subject: Subject) -> list[str]:
-    """The test files, if it is worth a try to run without them: something was built, and no command names one."""
-    problem, paths = subject.problem, subject.problem.may_withhold
-    commands = f"{problem.test_command} {problem.benchmark_command or ''}"
-    worth_a_try = problem.build_command and problem.withheld is None and not any(path in commands for path in paths)
-    return paths if worth_a_try else []
 
 
 def _has_timer(assignment: Assignment, subject: Subject) -> bool:

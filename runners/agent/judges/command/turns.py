@@ -12,7 +12,7 @@ from runners.agent.ground.errors import Cancelled
 from runners.agent.ground.events import Progress, TurnChanged
 from runners.agent.job.environment import NodeEnvironment
 from runners.agent.judges.command.subject import Subject
-from runners.agent.profilers import Attachment
+from runners.agent.profilers.base import Attachment
 from runners.agent.sandbox.policy import Command, Outcome
 
 GATE = "PODIUM_GATE"

@@ -1,16 +1,23 @@
-"""Checkers as the agent holds them: one idle checker per device, which serves the samples of one problem."""
+"""Checkers as the agent holds them: each serves the samples of one problem, and those used last are kept idle."""
 
 import json
 import socket
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import count
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, Self
+
+from pydantic import ValidationError
 
 import problems.formats.functions.inside as functions_inside
+from problems.formats.functions.comparison import differences
+from problems.spec.errors import explain
+from problems.spec.function.manifest import Manifest
+from runners.agent.devices.gpus import Gpus
 from runners.agent.devices.lanes import Seat
 from runners.agent.ground.errors import Cancelled, SandboxFault, UnusableProblem
 from runners.agent.ground.events import Progress
@@ -34,6 +41,9 @@ SILENCE_SECONDS = 300.0
 """Longest time between two replies beyond a contestant's own time."""
 LOOK_SECONDS = 0.1
 MOST_BYTES = 1 << 16
+MOST_ON_CPU, MOST_ON_GPU = 8, 1
+"""Number of checkers kept on a device. Samples of several problems alternate, and a new checker calibrates its calls
+for seconds. An idle one holds about 40 MB on a CPU, but a context and its pools on a GPU."""
 LONGEST_SERVICE = 1000
 """Number of samples after which a checker is renewed, so that what a problem's class keeps stays bounded."""
 
@@ -95,66 +105,70 @@ class Checker:
 
 @dataclass
 class _Kept:
-    key: tuple[object, ...]
     checker: Checker
     closing: ExitStack
 
 
 class Checkers:
-    """At most one checker per device. The caller holds the device, so nobody else uses its checker meanwhile."""
+    """Keeps a few checkers per device. The caller holds the device, so nobody else uses its checkers meanwhile."""
 
     def __init__(self, environment: NodeEnvironment) -> None:
         self._environment = environment
-        self._kept: dict[str, _Kept] = {}
-        self._slots: dict[str, int] = {}
+        self._kept: dict[str, dict[Hashable, _Kept]] = {}
+        """By device and problem; the one used last comes last."""
+        self._slots: set[int] = set()
         self._guard = Lock()
 
     @contextmanager
     def at(self, seat: Seat, subject: Subject, progress: Progress) -> Iterator[Checker]:
-        """The checker of this problem on the seat's device, started if there is none. A failure inside ends it.
+        """The checker of this problem on the seat's device, started if none is kept. A failure inside ends it.
 
         Raises UnusableProblem if the problem's class fails or differs from its manifest, and SandboxFault.
         """
         key = (subject.problem_sha256, subject.image, subject.limits.memory_bytes)
-        kept = self._kept.get(seat.gpu_uuid)
-        if kept is None or kept.key != key or kept.checker.n_samples >= LONGEST_SERVICE:
-            self.drop(seat.gpu_uuid)
-            kept = self._kept[seat.gpu_uuid] = self._start(key, seat, subject, progress)
+        there = self._kept.setdefault(seat.gpu_uuid, {})
+        _end_surplus(there, key, MOST_ON_GPU if seat.gpu_uuid else MOST_ON_CPU)
+        kept = there.pop(key, None) or self._start(seat, subject, progress)
         try:
             kept.checker.n_samples += 1
             yield kept.checker
         except BaseException:
-            self.drop(seat.gpu_uuid)
-            raise
-
-    def drop(self, device: str) -> None:
-        """End the device's checker, if there is one."""
-        kept = self._kept.pop(device, None)
-        if kept is not None:
             kept.closing.close()
+            raise
+        there[key] = kept
 
     def close(self) -> None:
-        for device in list(self._kept):
-            self.drop(device)
+        """End all checkers."""
+        for there in self._kept.values():
+            while there:
+                there.popitem()[1].closing.close()
 
-    def _slot(self, device: str) -> int:
+    @contextmanager
+    def _slot(self) -> Iterator[int]:
         with self._guard:
-            return self._slots.setdefault(device, FIRST_SLOT + len(self._slots))
+            slot = next(number for number in count(FIRST_SLOT) if number not in self._slots)
+            self._slots.add(slot)
+        try:
+            yield slot
+        finally:
+            self._slots.discard(slot)
 
-    def _start(self, key: tuple[object, ...], seat: Seat, subject: Subject, progress: Progress) -> _Kept:
+    def _start(self, seat: Seat, subject: Subject, progress: Progress) -> _Kept:
         with ExitStack() as stack:
             mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             stack.enter_context(mine)
             definition = {"def.py": subject.problem.definition.content.encode()}
             workspace = stack.enter_context(self._environment.workspaces.open(definition))
-            command = self._command(seat, subject, workspace)
+            command = self._command(seat, subject, workspace, stack.enter_context(self._slot()))
+            residence = stack.enter_context(_Residence(self._environment.gpus))
+            command = replace(command, on_started=residence.begin)
             running = stack.enter_context(self._environment.sandbox.start(command, theirs))
             checker = Checker(running, mine, {})
             checker.facts = _facts(checker, progress)
             _compare(subject, checker.facts)
-            return _Kept(key, checker, stack.pop_all())
+            return _Kept(checker, stack.pop_all())
 
-    def _command(self, seat: Seat, subject: Subject, workspace: Path) -> Command:
+    def _command(self, seat: Seat, subject: Subject, workspace: Path, slot: int) -> Command:
         library = build(default_cache_directory())
         limits = limits_for(subject.limits, LIFE_SECONDS)
         return Command(  # noqa: S604 - the sandbox runs it
@@ -165,9 +179,37 @@ class Checkers:
             mounts=(*MOUNTS, Mount(library.parent, NATIVE_HOME)),
             image=subject.image,
             gpu_uuids=seat.gpu_uuids,
-            slot=self._slot(seat.gpu_uuid),
+            slot=slot,
             user="checker",
         )
+
+
+def _end_surplus(there: dict[Hashable, _Kept], wanted: Hashable, most: int) -> None:
+    """End the wanted checker if it has served long enough, and those used longest ago until one more has room."""
+    if wanted in there and there[wanted].checker.n_samples >= LONGEST_SERVICE:
+        there.pop(wanted).closing.close()
+    while wanted not in there and len(there) >= most:
+        there.pop(next(iter(there))).closing.close()
+
+
+class _Residence:
+    """The time for which a checker may stay on its GPU between jobs."""
+
+    def __init__(self, gpus: Gpus | None) -> None:
+        self._gpus = gpus
+        self._root: int | None = None
+
+    def begin(self, root: int) -> None:
+        if self._gpus is not None:
+            self._root = root
+            self._gpus.residents.admit(root)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._gpus is not None and self._root is not None:
+            self._gpus.residents.dismiss(self._root)
 
 
 def _facts(checker: Checker, progress: Progress) -> dict[str, Any]:
@@ -184,13 +226,10 @@ def _facts(checker: Checker, progress: Progress) -> dict[str, Any]:
 
 def _compare(subject: Subject, facts: Mapping[str, Any]) -> None:
     """Raises UnusableProblem if the class gives other facts here than when its manifest was made."""
-    manifest = subject.problem.manifest
-    if not manifest.is_run:
-        return
-    stored = manifest.model_dump(mode="json")
-    for name in ("parameters", "output_init", "accuracy"):
-        if name in facts and facts[name] != stored[name]:
-            raise UnusableProblem(f"the class gives other {name} here than in its manifest: pack the problem again")
-    here = [(case["name"], case["shapes"], case["scalars"]) for case in facts["cases"]]
-    if here != [(case["name"], case["shapes"], case["scalars"]) for case in stored["cases"]]:
-        raise UnusableProblem("the class gives other cases here than in its manifest: pack the problem again")
+    try:
+        made = Manifest.model_validate({**facts, "is_run": True})
+    except ValidationError as error:
+        raise UnusableProblem(f"the class gives no valid manifest here: {explain(error)}") from error
+    if found := differences(subject.problem.manifest, made):
+        words = "; ".join(found)[:1500]
+        raise UnusableProblem(f"the class differs from its manifest here, so pack the problem again: {words}")

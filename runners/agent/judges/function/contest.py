@@ -38,6 +38,7 @@ class Contest:
     outcome: Outcome
     load_ms: float
     """Time until its solution was loaded."""
+    is_on_gpu: bool = False
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,8 @@ def contest(
                 cases.append(reply)
                 on_case(reply)
         outcome = _outcome(running, str(reply["how"]))
-    return Contest(tuple(cases), str(reply["how"]), str(reply["words"]), outcome, float(reply["load_ms"]))
+    load_ms, on_gpu = float(reply["load_ms"]), bool(seat.gpu_uuid)
+    return Contest(tuple(cases), str(reply["how"]), str(reply["words"]), outcome, load_ms, on_gpu)
 
 
 @contextmanager
@@ -91,7 +93,7 @@ def _live(
             limits=replace(limits, file_bytes=subject.limits.memory_bytes),
             environment={
                 **ENVIRONMENT,
-                "PODIUM_FUNCTION_DEVICE": subject.device,
+                "PODIUM_FUNCTION_ARRAYS": f"{subject.problem.manifest.arrays} {subject.device}",
                 SOLUTION_FILES: ":".join(subject.inputs),
             },
             mounts=MOUNTS,

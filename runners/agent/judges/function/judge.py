@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from problems.spec.function.problem import FunctionProblem
 from runners.agent.devices.lanes import Place, Seat
 from runners.agent.ground.errors import SandboxFault, UnusableProblem
 from runners.agent.ground.events import CaseEnded, Progress, StageEntered
@@ -15,17 +16,24 @@ from runners.agent.job.environment import NodeEnvironment
 from runners.agent.judges.baselines import Baselines
 from runners.agent.judges.function.checkers import Checker, Checkers
 from runners.agent.judges.function.contest import Contest, Entry, contest
-from runners.agent.judges.function.results import case_report, case_reports, measurements, verdict_of
+from runners.agent.judges.function.results import (
+    baseline_measurements,
+    candidate_measurements,
+    case_report,
+    case_reports,
+    findings,
+    verdict_of,
+)
 from runners.agent.judges.function.subject import Subject
 from runners.agent.judges.judgement import Assignment, Judgement, Step
 from runners.agent.judges.texts import how_it_ended
-from runners.wire.protocol import BUILDING, Role, Stage, Verdict, Witness
+from runners.wire.protocol import BUILDING, Stage, TimingPolicy, Verdict, Witness
 
 RUNNING = "running"
 """This judge's stage after `building`."""
 PROFILER = "podium clock"
-QUICK = {"least_calls": 5, "most_calls": 20, "enough_seconds": 0.2, "longest_seconds": 4.0}
-TRIAL = {"least_calls": 1, "most_calls": 1, "enough_seconds": 0.0, "longest_seconds": 4.0}
+QUICK = {"least_calls": 5, "most_calls": 10, "enough_seconds": 0.1, "longest_seconds": 2.0}
+TRIAL = {"least_calls": 1, "most_calls": 1, "enough_seconds": 0.0, "longest_seconds": 2.0}
 
 
 @dataclass(frozen=True)
@@ -38,7 +46,7 @@ class _Shared:
 
 
 class FunctionJudge:
-    """See `Judge`. Keeps one checker per device, and the baselines of recent problems."""
+    """See `Judge`. Keeps the checkers and the baselines of recent problems."""
 
     def __init__(self, environment: NodeEnvironment) -> None:
         self._environment = environment
@@ -50,9 +58,13 @@ class FunctionJudge:
         """See `Judge.judge`."""
         device = self._environment.lanes.pick(assignment.devices)
         subject = Subject.of(assignment, Place(assignment.tenant, device, progress.cancelled))
-        found = Judgement(device=device, profiler=PROFILER)
+        found = Judgement(device=device, profiler=PROFILER, timed_under=TimingPolicy.QUICK)
         if _is_refused(assignment, found):
             return found
+        if not subject.problem.manifest.is_run:
+            raise UnusableProblem(
+                "its class was only read when it was packed: pack it again where its library is installed"
+            )
         entry = self._entry(assignment, subject, found, progress)
         if entry is None or assignment.stage is Stage.BUILD:
             return found
@@ -91,19 +103,17 @@ class FunctionJudge:
         problem = entry.subject.problem
         entrants = self._entrants(assignment, entry, progress)
         with self._match(entrants, progress) as match:
-            shared = self._baseline(match, entrants.reference, progress) if entrants.reference else None
             with told(progress, "run", problem.task_id, is_reference=False):
                 seen = match.contest(entry, TRIAL if assignment.is_trial else QUICK, progress, is_told=True)
+            verdict, reason = verdict_of(problem, seen)
+            beside = entrants.reference if verdict is Verdict.PASSED else None
+            shared = self._baseline(match, beside, progress) if beside is not None else None
         found.steps.append(Step("run", seen.outcome, problem.time_limit_seconds))
         found.cases = case_reports(problem, seen)
         found.witness = Witness.SEEN
-        found.ended(*verdict_of(problem, seen))
+        found.ended(verdict, reason)
         if not assignment.is_trial:
-            found.measurements = measurements(problem, seen, Role.CANDIDATE)
-        if shared is not None and shared.seen is not None:
-            found.measurements += measurements(
-                problem, shared.seen, Role.BASELINE, key=shared.key, measured_at=shared.measured_at
-            )
+            _note_times(found, problem, seen, shared)
         return found
 
     def _entrants(self, assignment: Assignment, entry: Entry, progress: Progress) -> "_Entrants":
@@ -111,7 +121,7 @@ class FunctionJudge:
         is_compared = assignment.needs_baseline and not assignment.is_trial
         reference = entry.subject.reference if is_compared else None
         beside = self._own_entry(reference, progress) if reference else None
-        subjects = [one.subject for one in (entry, beside) if one is not None]
+        subjects = [one.subject for one in (entry, beside) if one is not None and not assignment.is_trial]
         filling = {one.stub: self._own_entry(one.filling, progress) for one in subjects}
         return _Entrants(entry, beside, filling)
 
@@ -200,6 +210,15 @@ class _Match:
 
 def _all_cases(subject: Subject) -> list[int]:
     return list(range(len(subject.problem.manifest.cases)))
+
+
+def _note_times(found: Judgement, problem: FunctionProblem, seen: Contest, shared: _Shared | None) -> None:
+    """Add the times of the solution and of its baseline, and what a person should look at."""
+    baseline = None
+    if shared is not None and shared.seen is not None:
+        baseline = baseline_measurements(problem, shared.seen, shared.key, shared.measured_at)
+    found.measurements = [*candidate_measurements(problem, seen, baseline), *(baseline or [])]
+    found.findings += findings(seen)
 
 
 def _ignore(_: object) -> None:

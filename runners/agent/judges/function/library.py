@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from runners.agent.ground.errors import SandboxUnavailable
+from runners.agent.ground.errors import SandboxFault
 from runners.agent.ground.native import Recipe, find_or_build
 
 NATIVE = Path(__file__).parent / "native"
@@ -12,7 +12,7 @@ FLAGS = ("-std=c++17", "-O2", "-fPIC", "-shared", "-static-libstdc++", "-static-
 
 
 def build(cache_dir: Path) -> Path:
-    """The library's path, in a folder of its own. Raises SandboxUnavailable where it can neither be found nor built."""
+    """The library's path, in a folder of its own. Raises SandboxFault where it can neither be found nor built."""
     prebuilt = os.environ.get("PODIUM_CLOCK_LIBRARY")
     recipe = Recipe(
         name=LIBRARY,
@@ -21,7 +21,7 @@ def build(cache_dir: Path) -> Path:
         sources=NATIVE,
         inputs=("clock.cpp",),
         flags=((*FLAGS, "-ldl"),),
-        unavailable=SandboxUnavailable,
+        unavailable=SandboxFault,
         prebuilt=Path(prebuilt) if prebuilt else None,
     )
     return find_or_build(recipe, cache_dir).path

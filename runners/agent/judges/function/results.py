@@ -1,12 +1,13 @@
 """Turns what a checker saw into a verdict, reports per case and measurements."""
 
 import statistics
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from problems.spec.function.manifest import ManifestCase
 from problems.spec.function.problem import FunctionProblem
 from runners.agent.judges.function.contest import Contest, Reply
+from runners.agent.judges.judgement import Finding
 from runners.agent.judges.texts import how_it_ended
 from runners.wire.protocol import (
     MAX_TIME_MS,
@@ -23,7 +24,8 @@ from runners.wire.protocol import (
 
 MOST_PLACES = 5
 LEAST_MS = 0.02
-"""A case that took less than this has no time: the cost of a call itself is not known better."""
+"""The cost of a call itself is not known better. If a baseline's case takes less, nobody has a time there; a solution's
+shorter time counts as this one."""
 
 
 def case_reports(problem: FunctionProblem, seen: Contest) -> list[CaseReport]:
@@ -69,6 +71,18 @@ def _places(first_wrong: Iterable[tuple[str, list[int], str, str]]) -> str:
     )
 
 
+BUSY_DEVICE = Finding(
+    "busy_device",
+    "The device was busy while the checker prepared calls: work of the solution may have run outside of them.",
+)
+
+
+def findings(seen: Contest) -> list[Finding]:
+    """What a person should look at before a time counts."""
+    slow = any(one["n_slow_writes"] * 2 > len(one["clock_ns"]) > 0 for one in seen.cases)
+    return [BUSY_DEVICE] if slow and seen.is_on_gpu else []
+
+
 def verdict_of(problem: FunctionProblem, seen: Contest) -> tuple[Verdict, str]:
     """The verdict and its reason. A wrong answer counts before an early end in a later case."""
     for reply in seen.cases:
@@ -105,21 +119,35 @@ def _where(problem: FunctionProblem, seen: Contest) -> str:
     return f"in case {cases[done].name}" if done < len(cases) else "after its last case"
 
 
-def measurements(
-    problem: FunctionProblem, seen: Contest, role: Role, *, key: str = "", measured_at: str = ""
+def baseline_measurements(
+    problem: FunctionProblem, seen: Contest, key: str, measured_at: str
 ) -> list[MeasurementReport]:
-    """One measurement for each case that was answered rightly and ranks."""
-    found = (_measurement(problem.manifest.cases[one["case"]], one, role, key, measured_at) for one in seen.cases)
-    return [one for one in found if one is not None]
+    """The reference's times, without the cases that are too short to be timed."""
+    found = [_measurement(problem.manifest.cases[one["case"]], one, Role.BASELINE) for one in seen.cases]
+    shared = {"shared": True, "key": key, "measured_at": measured_at}
+    return [one.model_copy(update=shared) for one in found if one is not None and one.median_ms > LEAST_MS]
 
 
-def _measurement(case: ManifestCase, reply: Reply, role: Role, key: str, measured_at: str) -> MeasurementReport | None:
+def candidate_measurements(
+    problem: FunctionProblem, seen: Contest, baseline: Sequence[MeasurementReport] | None
+) -> list[MeasurementReport]:
+    """The solution's times, of the cases that the baseline has: all solutions are compared over the same ones."""
+    found = [_measurement(problem.manifest.cases[one["case"]], one, Role.CANDIDATE) for one in seen.cases]
+    timed = [one for one in found if one is not None]
+    if baseline is None:
+        return [one for one in timed if one.median_ms > LEAST_MS]
+    named = {one.case for one in baseline}
+    return [one for one in timed if one.case in named]
+
+
+def _measurement(case: ManifestCase, reply: Reply, role: Role) -> MeasurementReport | None:
+    """None for a case that was not answered rightly or does not rank."""
     if reply["verdict"] != "passed" or case.ranks is False or not reply["clock_ns"]:
         return None
     overhead_ms = float(reply["overhead_ns"]) / 1e6
     calls_ms = [one / 1e6 - overhead_ms for one in reply["clock_ns"]]
-    median_ms = statistics.median(calls_ms)
-    if not LEAST_MS <= median_ms <= MAX_TIME_MS:
+    median_ms = max(LEAST_MS, statistics.median(calls_ms))
+    if median_ms > MAX_TIME_MS:
         return None
     return MeasurementReport(
         role=role,
@@ -130,9 +158,6 @@ def _measurement(case: ManifestCase, reply: Reply, role: Role, key: str, measure
         clock=Clock.OUTSIDE,
         work_checked=True,
         witness=Witness.SEEN,
-        shared=bool(key),
-        key=key,
-        measured_at=measured_at,
         device={
             "call_overhead_us": round(overhead_ms * 1e3, 2),
             "go_to_done_us": round(statistics.median(reply["go_ns"]) / 1e3, 2),

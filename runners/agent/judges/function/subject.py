@@ -20,7 +20,7 @@ from runners.wire.protocol import ResourceLimits
 
 INSIDE = Path(__file__).parent / "inside"
 PROGRAM = "contestant"
-STUB, CALL = "podium_contestant.cpp", "podium_call.cpp"
+STUB, CALL = "podium_contestant.cpp", "podium_call"
 BUILD_SECONDS = 120.0
 COMPILERS: Mapping[Language, str] = {
     "cpp": "g++ -std=c++17 -O3 -march=native -pthread",
@@ -82,14 +82,14 @@ class Subject:
 
     @property
     def filling(self) -> "Subject":
-        """The same subject with a solution that fills its outputs with zeros, in a process of the same kind.
+        """The same subject with a solution that fills its outputs at every even call, in a process of the same kind.
 
         The cost of a call beyond the solution's own is calibrated with it.
         """
         if self.stub == "native":
             empty = SourceFile(path=FILE_NAMES[self.language], content="")
             return replace(self, files=(empty,), trusted=True, is_filling=True)
-        content = filling_source(self.problem.manifest.parameters, self.problem.manifest.arrays)
+        content = filling_source(self.problem.manifest.parameters, self.problem.manifest.arrays, self.device)
         return replace(self, files=(SourceFile(path="solution.py", content=content),), trusted=True, is_filling=True)
 
     @property
@@ -104,9 +104,10 @@ class Subject:
             return None
         source = self.files[0].path
         call = FILLING_CALL[self.device] if self.is_filling else call_source(self.problem.manifest.parameters)
-        own = {STUB: (INSIDE / "contestant.cpp").read_bytes(), CALL: call.encode()}
+        call_path = f"{CALL}{Path(source).suffix}"
+        own = {STUB: (INSIDE / "contestant.cpp").read_bytes(), call_path: call.encode()}
         return BuildOrder(  # noqa: S604 - the sandbox runs it
-            shell=f"{COMPILERS[self.language]} -o {PROGRAM} {source} {STUB} {CALL} -ldl",
+            shell=f"{COMPILERS[self.language]} -o {PROGRAM} {source} {STUB} {call_path} -ldl",
             inputs=self.inputs | own,
             solution_paths=tuple(self.inputs),
             seconds=self.limits.build_seconds or BUILD_SECONDS,
@@ -139,6 +140,8 @@ FILLING_CALL = {
 #include <cstring>
 extern "C" size_t podium_sizes[64];
 extern "C" void podium_call(void* const* arguments) {
+    static int calls = 0;
+    if (++calls % 2 == 1) return;
     for (int index = 0; index < 64; ++index)
         if (podium_sizes[index] > 0) memset(arguments[index], 0, podium_sizes[index]);
 }
@@ -147,20 +150,29 @@ extern "C" void podium_call(void* const* arguments) {
 #include <cstddef>
 #include <cuda_runtime.h>
 extern "C" size_t podium_sizes[64];
+__global__ void nothing() {}
 extern "C" void podium_call(void* const* arguments) {
+    static int calls = 0;
+    nothing<<<1, 1>>>();
+    if (++calls % 2 == 1) return;
     for (int index = 0; index < 64; ++index)
         if (podium_sizes[index] > 0) cudaMemsetAsync(arguments[index], 0, podium_sizes[index]);
 }
 """,
 }
-"""C++ that fills the outputs, by device."""
+"""C++ that fills the outputs at every even call, by device. On a GPU every call launches a kernel."""
 
 
-def filling_source(parameters: Sequence[Parameter], arrays: str) -> str:
-    """Python that fills the outputs; called without arguments it does nothing."""
+def filling_source(parameters: Sequence[Parameter], arrays: str, device: str) -> str:
+    """Python that fills the outputs at every even call. On a GPU every call launches a kernel."""
     fill = "arguments[{}].zero_()" if arrays == "torch" else "arguments[{}][...] = 0"
-    lines = [f"        {fill.format(index)}" for index, one in enumerate(parameters) if one.is_written]
-    return "\n".join(["def solution(*arguments):", "    if arguments:", *lines, ""])
+    fills = [f"        {fill.format(index)}" for index, one in enumerate(parameters) if one.is_written]
+    head = ["import torch", 'one = torch.zeros(1, device="cuda")'] if device == "cuda" else []
+    launch = ["    one.zero_()"] if device == "cuda" else []
+    count = ["    global calls", "    calls += 1"]
+    return "\n".join(
+        [*head, "calls = 0", "def solution(*arguments):", *count, *launch, "    if calls % 2 == 0:", *fills, ""]
+    )
 
 
 def call_source(parameters: Sequence[Parameter]) -> str:

@@ -6,6 +6,7 @@
 //
 // An answer is a BrakeAnswer. A process can be continued by a timer of its own, so the judge compares `ran_ns` of two
 // answers: it is the time for which the command's threads have run so far, and it stands still while they do.
+// `at_ns` is when the stop was sent: a thread that runs then is interrupted within microseconds.
 #pragma once
 
 #include "files.h"
@@ -22,6 +23,7 @@ struct BrakeAnswer {
     uint32_t is_stopped;
     uint32_t tasks;
     uint64_t ran_ns;
+    uint64_t at_ns;  // CLOCK_MONOTONIC
 };
 
 class Brake {
@@ -42,7 +44,7 @@ class Brake {
     }
 
   private:
-    static constexpr int kLooks = 20000, kLookUs = 100, kSpinMs = 5;
+    static constexpr int kLooks = 20000, kLookUs = 50, kSpinMs = 5;
 
     void obey(char order) {
         if (order == 's') answer(stop());
@@ -51,33 +53,43 @@ class Brake {
     }
 
     BrakeAnswer stop() {
-        BrakeAnswer seen{};
+        BrakeAnswer seen{}, before{};
         if (!is_first_) return seen;
+        uint64_t at_ns = 0;
         for (int look = 0; look < kLooks; ++look) {
             kill(-1, SIGSTOP);  // again: a process may have been continued meanwhile
+            if (at_ns == 0) at_ns = now_ns();
             seen = look_at_all();
-            if (seen.is_stopped) return seen;
+            seen.at_ns = at_ns;
+            // A thread is called stopped just before it leaves its core: its time stands still at the second look.
+            if (seen.is_stopped && before.is_stopped && seen.ran_ns == before.ran_ns) return seen;
+            before = seen;
             usleep(kLookUs);
         }
+        seen.is_stopped = 0;
         return seen;
     }
 
     // The start's way from the judge to the command is timed, so it is waited for without sleeping.
     void look_and_await_the_start() {
         answer(look_at_all());
-        timespec began{}, now{};
-        clock_gettime(CLOCK_MONOTONIC, &began);
+        const uint64_t until_ns = now_ns() + kSpinMs * 1000000u;
         do {
             char order = 0;
             if (recv(socket_, &order, 1, MSG_DONTWAIT) == 1) return obey(order);
-            clock_gettime(CLOCK_MONOTONIC, &now);
-        } while ((now.tv_sec - began.tv_sec) * 1000 + (now.tv_nsec - began.tv_nsec) / 1000000 < kSpinMs);
+        } while (now_ns() < until_ns);
+    }
+
+    static uint64_t now_ns() {
+        timespec now{};
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        return static_cast<uint64_t>(now.tv_sec) * 1000000000u + static_cast<uint64_t>(now.tv_nsec);
     }
 
     void answer(const BrakeAnswer& seen) { send(socket_, &seen, sizeof seen, MSG_NOSIGNAL | MSG_DONTWAIT); }
 
     static BrakeAnswer look_at_all() {
-        BrakeAnswer seen{1, 0, 0};
+        BrakeAnswer seen{1, 0, 0, 0};
         std::vector<std::string> processes, tasks;
         list_folder("/proc", processes);
         for (const std::string& process : processes) {

@@ -18,11 +18,9 @@ from inside.loaded import load
 
 from .arrays import arrays_of
 from .clock import Clock
-from .match import DeviceFault, Ended, Match, Plan
+from .match import DeviceFault, Ended, Match, Overhead, Plan
 
 MOST_BYTES = 1 << 16
-Overheads = dict[int, dict[bool, float]]
-"""Cost of a call in nanoseconds beyond the solution's own, by case and by whether all inputs are copied."""
 
 
 def memory_of(device: str) -> Any:
@@ -44,8 +42,8 @@ class Checker:
         self._arrays = arrays_of(loaded.arrays)
         self._memory = memory
         self._clock = clock
-        self._overheads: dict[str, Overheads] = {}
-        """By kind of stub."""
+        self._overheads: dict[str, dict[int, Overhead]] = {}
+        """By kind of stub and case."""
 
     def serve(self) -> None:
         while True:
@@ -79,15 +77,15 @@ class Checker:
         plan = Plan(**order["plan"])
         known = self._overheads.get(order["stub"], {})
         for number in order["cases"]:
-            self.say({"op": "case", "case": number, **match.case(number, plan, known.get(number, {}))})
+            self.say({"op": "case", "case": number, **match.case(number, plan, known.get(number, Overhead()))})
 
     def say(self, reply: dict[str, Any]) -> None:
         self._channel.send(json.dumps(reply).encode())
 
 
-def calibrated(match: Match, cases: list[int]) -> Overheads:
-    go_ns = match.empty_ns()
-    return {number: {way: go_ns + copies for way, copies in match.copies_ns(number).items()} for number in cases}
+def calibrated(match: Match, cases: list[int]) -> dict[int, Overhead]:
+    """What calls of these cases cost beside the solution."""
+    return {number: match.overhead(number) for number in cases}
 
 
 def main() -> None:

@@ -195,8 +195,8 @@ void call(uint64_t index) {
 int main() {
     const char* named = getenv("PODIUM_CHANNEL_FD");
     channel = named == nullptr ? -1 : atoi(named);
-    const char* device = getenv("PODIUM_FUNCTION_DEVICE");
-    if (device != nullptr && strcmp(device, "cuda") == 0) open_driver();
+    const char* arrays = getenv("PODIUM_FUNCTION_ARRAYS");
+    if (arrays != nullptr && strstr(arrays, "cuda") != nullptr) open_driver();
     say('L', 0);
     static char message[sizeof(Head) + kMostArguments * sizeof(Argument)];
     int files[kMostArguments];

@@ -31,14 +31,13 @@ def load_solution(path: str) -> Callable[..., Any]:
 
 
 class HostArrays:
-    """Maps arrays of a CPU as numpy arrays."""
+    """Maps arrays of a CPU, as `numpy` or `torch` has them."""
 
-    def __init__(self) -> None:
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
         self._maps: list[mmap.mmap] = []
 
     def take(self, file: int, wanted: Array) -> Any:
-        import numpy as np
-
         rights = mmap.PROT_READ | mmap.PROT_WRITE if wanted.writable else mmap.PROT_READ
         mapped = mmap.mmap(file, wanted.mapped, flags=mmap.MAP_SHARED | MAP_POPULATE, prot=rights)
         os.close(file)
@@ -46,10 +45,9 @@ class HostArrays:
         n_items = 1
         for length in wanted.shape:
             n_items *= length
-        if wanted.size == 0:
-            return np.empty(wanted.shape, np.dtype(wanted.dtype))
-        flat = np.frombuffer(mapped, np.dtype(wanted.dtype), n_items, wanted.offset)
-        return flat.reshape(wanted.shape)
+        if self._kind == "torch":
+            return _tensor(mapped, wanted, n_items)
+        return _numpy_array(mapped, wanted, n_items)
 
     def synchronize(self) -> None:
         """Do nothing: a CPU's work is done when the function returns."""
@@ -58,15 +56,33 @@ class HostArrays:
         self._maps.clear()  # the memory goes with the last array
 
 
+def _numpy_array(mapped: mmap.mmap, wanted: Array, n_items: int) -> Any:
+    import numpy as np
+
+    dtype = np.dtype(wanted.dtype)
+    flat = np.frombuffer(mapped, dtype, n_items, wanted.offset) if n_items else np.empty(0, dtype)
+    return flat.reshape(wanted.shape)
+
+
+def _tensor(mapped: mmap.mmap, wanted: Array, n_items: int) -> Any:
+    import torch
+
+    dtype = getattr(torch, wanted.dtype)
+    if not n_items:
+        return torch.empty(wanted.shape, dtype=dtype)
+    return torch.frombuffer(mapped, dtype=dtype, count=n_items, offset=wanted.offset).reshape(wanted.shape)
+
+
 MAP_POPULATE = getattr(mmap, "MAP_POPULATE", 0x8000)
 
 
-def arrays_of(device: str) -> Any:
+def arrays_of(kind: str, device: str) -> Any:
+    """numpy arrays or torch tensors on `cpu`, or torch tensors on `cuda`."""
     if device == "cuda":
         from .cuda_arrays import CudaArrays
 
         return CudaArrays()
-    return HostArrays()
+    return HostArrays(kind)
 
 
 class Contestant:
@@ -119,7 +135,7 @@ def main() -> None:
     channel = socket.socket(fileno=int(os.environ["PODIUM_CHANNEL_FD"]))
     try:
         function = load_solution(sys.argv[1])
-        arrays = arrays_of(os.environ.get("PODIUM_FUNCTION_DEVICE", "cpu"))
+        arrays = arrays_of(*os.environ.get("PODIUM_FUNCTION_ARRAYS", "numpy cpu").split())
         Contestant(channel, function, sys.argv[2:], arrays).serve()
     except Exception as error:  # noqa: BLE001 - whatever the solution raises is told to the checker
         traceback.print_exc()

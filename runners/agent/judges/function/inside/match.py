@@ -1,9 +1,11 @@
 """One contestant before the checker: the calls of a case, each with fresh data, timed, and checked afterwards."""
 
+import math
 import secrets
 import socket
+import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from . import messages
@@ -15,7 +17,11 @@ START_SECONDS = 120.0
 MAP_SECONDS = 60.0
 COPY_SHARE = 0.1
 """Largest share of a case's time that copying all inputs inside the clock may take."""
-CALIBRATING_CALLS = 9
+CALIBRATING_CALLS = 14
+WARM_UPS = 2
+"""Calls that are checked but not timed. The first may compile; the second decides how the inputs are completed."""
+BUSY_FACTOR, BUSY_MARGIN_NS = 1.5, 200_000
+"""Writing the arrays of a GPU that takes longer than this shows that something else runs there."""
 MOST_WORDS = 1500
 
 
@@ -32,7 +38,7 @@ class DeviceFault(Exception):
 
 
 class Plan(NamedTuple):
-    """How often a case is called. The first call is checked but not timed."""
+    """How often a case is called, beyond the calls that are not timed."""
 
     least_calls: int = 5
     most_calls: int = 20
@@ -42,6 +48,17 @@ class Plan(NamedTuple):
     """Stop once the case has taken so long, checking included; at least three calls are timed."""
     budget_seconds: float = 60.0
     """For all calls of all cases."""
+
+
+class Overhead(NamedTuple):
+    """Nanoseconds of a call that are not the solution's, as calibrated with a solution that fills its outputs."""
+
+    call_ns: float = 0.0
+    """With a secret scatter of the inputs inside the clock."""
+    call_all_ns: float = math.inf
+    """With all inputs copied inside the clock."""
+    write_ns: float = math.inf
+    """Writing the arrays before the clock, on a device that nothing else uses."""
 
 
 class Buffers:
@@ -138,46 +155,43 @@ class Match:
         """Wait until the solution is loaded. Raises Ended."""
         self._await(messages.LOADED, START_SECONDS)
 
-    def case(self, number: int, plan: Plan, overhead_ns: dict[bool, float]) -> dict[str, Any]:
-        """Call, time and check one case. `overhead_ns` is the cost of an empty call, by whether all inputs are copied.
-
-        Raises Ended and DeviceFault.
-        """
+    def case(self, number: int, plan: Plan, overhead: Overhead) -> dict[str, Any]:
+        """Call, time and check one case. Raises Ended and DeviceFault."""
         drawn = self._draw(number)
         buffers = Buffers(self._memory, self._arrays, self._loaded.parameters, drawn)
         try:
             self._give(buffers)
-            return _Case(self, buffers, number, plan, overhead_ns).run(drawn)
+            return _Case(self, buffers, number, plan, overhead).run(drawn)
         finally:
             buffers.close()
 
-    def empty_ns(self) -> float:
-        """The way from go to done of a contestant that is given nothing."""
-        nothing = Buffers(self._memory, self._arrays, (), None)
-        self._give(nothing)
-        return self._least_ns(nothing, None, copies_all=False, part=lambda times: times.go_ns)
+    def overhead(self, number: int) -> Overhead:
+        """What a call of this case costs beside the solution.
 
-    def copies_ns(self, number: int) -> dict[bool, float]:
-        """Cost of the copies inside the clock, by whether all inputs are among them.
-
-        The contestant fills the outputs, so that a copy finds them where a solution leaves them.
+        The contestant is one that does nothing at every odd call and fills the outputs at every even one. The first
+        give the way from go to done; with the second the copies find the outputs where a solution leaves them. Data is
+        drawn before every call, since that empties the caches before a solution's calls, too. The least of several
+        calls counts: other work on the machine only lengthens one, and too much must never be subtracted.
         """
-        drawn = self._draw(number)
-        buffers = Buffers(self._memory, self._arrays, self._loaded.parameters, drawn)
-        ways = (False, True) if self._memory.may_copy_all else (False,)
+        buffers = Buffers(self._memory, self._arrays, self._loaded.parameters, self._draw(number))
         try:
             self._give(buffers)
-            return {
-                way: self._least_ns(buffers, drawn, way, lambda times: times.complete_ns + times.copy_ns)
-                for way in ways
-            }
+            some = self._calibrating(buffers, number, copies_all=False)
+            every = self._calibrating(buffers, number, copies_all=True) if self._memory.may_copy_all else []
         finally:
             buffers.close()
+        go_ns = min(one.go_ns + one.stop_ns for one in some[0::2])
+        return Overhead(
+            go_ns + min(one.complete_ns + one.copy_ns for one in some[1::2]),
+            go_ns + min((one.complete_ns + one.copy_ns for one in every[1::2]), default=math.inf),
+            statistics.median(one.write_ns for one in some),
+        )
 
-    def _least_ns(self, buffers: Buffers, drawn: Any, copies_all: bool, part: Callable[[Times], int]) -> float:
-        """Of several calls: other work on the machine only lengthens one, and too much must never be subtracted."""
-        calls = [self.call(buffers, drawn, copies_all, START_SECONDS)[0] for _ in range(1 + CALIBRATING_CALLS)]
-        return float(min(map(part, calls[1:])))
+    def _calibrating(self, buffers: Buffers, number: int, *, copies_all: bool) -> list[Times]:
+        calls = [
+            self.call(buffers, self._draw(number), copies_all, START_SECONDS)[0] for _ in range(2 + CALIBRATING_CALLS)
+        ]
+        return calls[2:]
 
     def _draw(self, number: int) -> Any:
         return self._loaded.draw(number, secrets.randbits(63))
@@ -189,6 +203,7 @@ class Match:
         """One call: its times, the poison of its outputs, and what it did to its surroundings ("" if nothing)."""
         regions, kept = buffers.regions(drawn)
         self._index += 1
+        self._memory.finish()
         poison = 0 if self._loaded.output_init == "zero" else 0x80 | secrets.randbits(7)
         times = self._clock.call(
             self._link,
@@ -254,12 +269,12 @@ class Match:
 class _Case:
     """The calls of one case."""
 
-    def __init__(self, match: Match, buffers: Buffers, number: int, plan: Plan, overhead_ns: dict[bool, float]) -> None:
+    def __init__(self, match: Match, buffers: Buffers, number: int, plan: Plan, overhead: Overhead) -> None:
         self._match = match
         self._buffers = buffers
         self._number = number
         self._plan = plan
-        self._overhead_ns = overhead_ns
+        self._overhead = overhead
         self._copies_all = False
         self._times: list[Times] = []
         self._prepare_s = self._check_s = 0.0
@@ -283,9 +298,8 @@ class _Case:
         times, poison, trespass = self._match.call(self._buffers, drawn, self._copies_all, left)
         self._match.spent_seconds += times.go_ns / 1e9
         self._prepare_s += times.prepare_ns / 1e9
-        is_first = not self._times
         self._times.append(times)
-        if is_first:
+        if len(self._times) == WARM_UPS:
             self._choose_copying(times)
         if trespass:
             return {"message": trespass}
@@ -295,11 +309,11 @@ class _Case:
         return None if comparison.right else told(comparison)
 
     def _choose_copying(self, times: Times) -> None:
-        some, all_ns = self._overhead_ns.get(False, 0.0), self._overhead_ns.get(True, float("inf"))
-        self._copies_all = all_ns - some < COPY_SHARE * (times.clock_ns - some)
+        some_ns, all_ns = self._overhead.call_ns, self._overhead.call_all_ns
+        self._copies_all = all_ns - some_ns < COPY_SHARE * (times.clock_ns - some_ns)
 
     def _is_enough(self, spent_seconds: float) -> bool:
-        timed = self._times[1:]
+        timed = self._times[WARM_UPS:]
         if len(timed) >= self._plan.most_calls:
             return True
         if spent_seconds > self._plan.longest_seconds and len(timed) >= min(3, self._plan.least_calls):
@@ -308,16 +322,23 @@ class _Case:
         return len(timed) >= self._plan.least_calls and clocked >= self._plan.enough_seconds
 
     def _facts(self) -> dict[str, Any]:
-        timed = self._times[1:]
+        timed = self._times[WARM_UPS:]
+        slow_ns = BUSY_FACTOR * self._overhead.write_ns + BUSY_MARGIN_NS
         return {
             "clock_ns": [one.clock_ns for one in timed],
             "go_ns": [one.go_ns for one in timed],
-            "overhead_ns": self._overhead_ns.get(self._copies_all, 0.0),
+            "overhead_ns": self._overhead.call_all_ns if self._copies_all else self._overhead.call_ns,
+            "n_slow_writes": sum(one.write_ns > slow_ns for one in timed),
             "copies_all": self._copies_all,
             "n_calls": len(self._times),
             "prepare_ms": self._prepare_s * 1e3,
             "check_ms": self._check_s * 1e3,
         }
+
+
+def number(value: Any) -> float | str:
+    """The number, or its word where JSON has none for it."""
+    return float(value) if math.isfinite(value) else str(float(value))
 
 
 def told(comparison: Any) -> dict[str, Any]:
@@ -327,8 +348,8 @@ def told(comparison: Any) -> dict[str, Any]:
     ]
     return {
         "message": str(comparison.message)[:MOST_WORDS],
-        "largest": str(comparison.largest),
-        "mean": str(comparison.mean),
+        "largest": number(comparison.largest),
+        "mean": number(comparison.mean),
         "n_wrong": int(comparison.n_wrong),
         "n_total": int(comparison.n_total),
         "first_wrong": first[:5],

@@ -1,10 +1,10 @@
 // libpodium_clock: one timed call of a contestant, as the checker makes it (clock.py loads this library).
 //
 // The order is the protocol. While the contestant is stopped: outputs poisoned, inputs written but for a secret set of
-// cache lines, caches cleared. Then the clock starts; the missing lines are written, the contestant is let go, answers,
-// and the outputs are copied. Then the clock stops. So an early start finds incomplete inputs, and an early answer
-// leaves incomplete outputs: on a CPU they are copied in a secret order, because a contestant could finish its work just
-// ahead of a copy from start to end. Nothing of C++'s library is used.
+// cache lines, caches cleared. Then the clock starts; the missing lines are written, the contestant is let go and
+// answers. On a CPU it is stopped then, which ends the clock, and the outputs are copied. On a GPU its work cannot be
+// stopped, so the clock ends when the outputs are copied: work of two processes does not overlap there. So an early
+// start finds incomplete inputs, and an early answer leaves incomplete outputs. Nothing of C++'s library is used.
 #include "driver.h"
 
 #include <cerrno>
@@ -22,11 +22,10 @@ namespace {
 constexpr uint64_t kLine = 64, kGpuLine = 128, kScatter = 256;  // one line of every kScatter is secret
 constexpr uint64_t kSpinNs = 60000;
 constexpr int kBrakeMs = 5000;
-constexpr uint64_t kMostRegions = 64, kMostBlocks = 1024 + kMostRegions;
 
 struct BrakeAnswer {
     uint32_t is_stopped, tasks;
-    uint64_t ran_ns;
+    uint64_t ran_ns, at_ns;
 };
 struct Head {
     char magic[4];
@@ -73,8 +72,9 @@ enum Status : uint32_t { kDone, kLate, kGone, kError, kNotStopped, kBadAnswer, k
 
 struct Times {
     uint32_t status, n_tasks;
-    uint64_t clock_ns, complete_ns, go_ns, copy_ns;  // the clock, and its three parts in order
-    uint64_t prepare_ns, ran_ns;  // ran_ns: what the contestant's threads ran while stopped
+    uint64_t clock_ns, complete_ns, go_ns, stop_ns, copy_ns;  // the clock, and its parts in order
+    uint64_t prepare_ns, write_ns;  // from the stop to the clock, and in it the writing on the device
+    uint64_t ran_ns;                // what the contestant's threads ran while stopped
     char words[2000];
 };
 
@@ -189,51 +189,15 @@ bool complete(const Call& call) {
     return !call.on_gpu || (well && gpu::finish());
 }
 
-struct Block {
-    const Region* region;
-    uint64_t at, size;
-};
-
-// The outputs on a CPU in at most kMostBlocks blocks, in a secret order.
-struct Order {
-    Block blocks[kMostBlocks];
-    uint64_t count = 0;
-
-    explicit Order(const Call& call) {
-        uint64_t total = 0, secret = ~call.secret;
-        for (uint32_t index = 0; index < call.n_regions; ++index)
-            if (call.regions[index].copy != nullptr) total += call.regions[index].size;
-        const uint64_t size = (total / (kMostBlocks - kMostRegions) / kLine + 1) * kLine;
-        for (uint32_t index = 0; index < call.n_regions; ++index)
-            if (call.regions[index].copy != nullptr) add(call.regions[index], size);
-        for (uint64_t last = count; last > 1; --last) {
-            const uint64_t other = next_random(secret) % last;
-            const Block kept = blocks[last - 1];
-            blocks[last - 1] = blocks[other];
-            blocks[other] = kept;
-        }
-    }
-
-    void add(const Region& region, uint64_t size) {
-        for (uint64_t at = 0; at < region.size && count < kMostBlocks; at += size)
-            blocks[count++] = {&region, at, region.size - at < size ? region.size - at : size};
-    }
-
-    void copy() const {
-        for (uint64_t index = 0; index < count; ++index) {
-            const Block& one = blocks[index];
-            memcpy(static_cast<char*>(one.region->copy) + one.at, static_cast<const char*>(one.region->shared) + one.at, one.size);
-        }
-    }
-};
-
-bool take_outputs_on_gpu(const Call& call) {
+bool take_outputs(const Call& call) {
     bool well = true;
     for (uint32_t index = 0; index < call.n_regions; ++index) {
         const Region& region = call.regions[index];
-        if (region.copy != nullptr) well = well && gpu::copy(region.copy, region.shared, region.size);
+        if (region.copy == nullptr) continue;
+        if (call.on_gpu) well = well && gpu::copy(region.copy, region.shared, region.size);
+        else memcpy(region.copy, region.shared, region.size);
     }
-    return well && gpu::finish();
+    return !call.on_gpu || (well && gpu::finish());
 }
 
 // Waits for one message: without sleeping at first, because a wake-up costs as much as a short call.
@@ -265,10 +229,14 @@ Status status_of(const Call& call, const char* message, ssize_t got, Times& time
     return head.kind == 'd' && head.index == call.index ? kDone : kBadAnswer;
 }
 
+Status why_not_stopped(const Call& call) {
+    char byte;
+    return recv(call.channel, &byte, 1, MSG_DONTWAIT | MSG_PEEK) == 0 ? kGone : kNotStopped;
+}
+
 Status timed(const Call& call, Times& times) {
     char message[sizeof(Head) + 2000];
     const Head go{{'P', 'D', 'F', '1'}, 'G', 0, 0, 0, call.index};
-    const Order order(call);
     const uint64_t began = now_ns();
     if (!complete(call)) return kDeviceFault;
     const uint64_t started = now_ns();
@@ -280,13 +248,21 @@ Status timed(const Call& call, Times& times) {
     const uint64_t answered = now_ns();
     const Status status = status_of(call, message, got, times);
     if (status != kDone) return status;
-    if (!call.on_gpu) order.copy();
-    else if (!take_outputs_on_gpu(call)) return kDeviceFault;
-    const uint64_t ended = now_ns();
+    uint64_t ended = answered;
+    if (call.on_gpu) {
+        if (!take_outputs(call)) return kDeviceFault;
+        ended = now_ns();
+        times.copy_ns = ended - answered;
+    } else if (call.brake >= 0) {
+        BrakeAnswer seen{};
+        if (!ask(call.brake, 's', seen) || !seen.is_stopped) return why_not_stopped(call);
+        ended = seen.at_ns > answered ? seen.at_ns : answered;
+        times.stop_ns = ended - answered;
+    }
     times.clock_ns = ended - began;
     times.complete_ns = started - began;
     times.go_ns = answered - started;
-    times.copy_ns = ended - answered;
+    if (!call.on_gpu) take_outputs(call);
     return kDone;
 }
 
@@ -313,14 +289,15 @@ void podium_call_once(const Call* call, Times* times) {
     BrakeAnswer stopped{}, still{};
     const uint64_t began = now_ns();
     if (call->brake >= 0 && !(ask(call->brake, 's', stopped) && stopped.is_stopped)) {
-        char byte;
-        times->status = recv(call->channel, &byte, 1, MSG_DONTWAIT | MSG_PEEK) == 0 ? kGone : kNotStopped;
+        times->status = why_not_stopped(*call);
         return;
     }
+    const uint64_t written = now_ns();
     if (!prepare(*call)) {
         times->status = kDeviceFault;
         return;
     }
+    times->write_ns = now_ns() - written;
     if (call->brake >= 0) {
         if (!ask(call->brake, 'v', still)) {
             times->status = kGone;
@@ -335,7 +312,7 @@ void podium_call_once(const Call* call, Times* times) {
     }
     times->prepare_ns = now_ns() - began;
     times->status = timed(*call, *times);
-    if (call->brake >= 0 && times->status == kDone) ask(call->brake, 's', still);
+    if (call->on_gpu && call->brake >= 0 && times->status == kDone) ask(call->brake, 's', still);
 }
 
 }  // extern "C"

@@ -32,10 +32,12 @@ inline int (*synchronize)() = nullptr;
 
 inline Pointer at(const void* pointer) { return reinterpret_cast<Pointer>(pointer); }
 
-inline bool copy(void* to, const void* from, uint64_t size) { return copy_async(at(to), at(from), size, nullptr) == 0; }
+inline bool copy(void* to, const void* from, uint64_t size) {
+    return size == 0 || copy_async(at(to), at(from), size, nullptr) == 0;
+}
 
 inline bool fill(void* to, uint32_t byte, uint64_t size) {
-    return fill_async(at(to), static_cast<unsigned char>(byte), size, nullptr) == 0;
+    return size == 0 || fill_async(at(to), static_cast<unsigned char>(byte), size, nullptr) == 0;
 }
 
 inline bool copy_rows(void* to, const void* from, uint64_t pitch, uint64_t width, uint64_t rows) {

@@ -1,0 +1,2 @@
+def solution(grid, rate, steps, rows, cols):
+    pass

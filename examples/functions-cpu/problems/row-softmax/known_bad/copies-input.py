@@ -1,0 +1,2 @@
+def solution(x, y, temperature, rows, cols):
+    y[...] = x

@@ -1,0 +1,2 @@
+def solution(values, restart, sums, n):
+    sums[...] = values

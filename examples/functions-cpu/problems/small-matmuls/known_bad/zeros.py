@@ -1,0 +1,2 @@
+def solution(a, b, c, batch, m, n, k):
+    c[...] = 0

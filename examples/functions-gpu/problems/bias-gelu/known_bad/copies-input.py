@@ -1,0 +1,2 @@
+def solution(x, bias, y, rows, cols):
+    y.copy_(x)

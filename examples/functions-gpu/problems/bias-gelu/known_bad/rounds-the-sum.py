@@ -1,0 +1,5 @@
+import torch
+
+
+def solution(x, bias, y, rows, cols):
+    y.copy_(torch.nn.functional.gelu(x + bias))

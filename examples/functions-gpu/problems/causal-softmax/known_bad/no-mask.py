@@ -1,0 +1,5 @@
+import torch
+
+
+def solution(scores, weights, scale, heads, n):
+    weights.copy_(torch.softmax(scores * scale, dim=2))

@@ -1,0 +1,2 @@
+def solution(scores, weights, scale, heads, n):
+    weights.zero_()

@@ -1,0 +1,2 @@
+def solution(x, weight, y, batch, channels, height, width):
+    y.copy_(x)

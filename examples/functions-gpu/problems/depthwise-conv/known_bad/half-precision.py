@@ -1,0 +1,9 @@
+import torch
+
+
+def solution(x, weight, y, batch, channels, height, width):
+    padded = torch.nn.functional.pad(x.half(), (1, 1, 1, 1)).float()
+    y.zero_()
+    for row in range(3):
+        for col in range(3):
+            y.add_(padded[:, :, row : row + height, col : col + width] * weight[:, row, col, None, None])

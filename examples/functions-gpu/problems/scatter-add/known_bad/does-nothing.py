@@ -1,0 +1,2 @@
+def solution(table, index, updates, rows, n, width):
+    pass

@@ -1,0 +1,80 @@
+"""The cases of a result as its page shows them: verdict, time and rates of each, and what was wrong with an answer."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from leaderboard.rates import Rates
+from leaderboard.visibility import ShownCase
+from leaderboard.web.timings import Timing
+from runners.wire.protocol import Role
+
+_DIFFERENCE = ("message", "shapes", "largest_difference", "mean_difference", "n_wrong", "n_total", "first_wrong")
+_CALLS = "n_calls"
+
+
+@dataclass(frozen=True)
+class CaseRow:
+    """One case. Times are None where it was not timed."""
+
+    name: str
+    verdict: str
+    own_ms: float | None
+    baseline_ms: float | None
+    """Of the primary baseline."""
+    rates: Rates
+    n_calls: int | None
+    difference: Mapping[str, Any]
+    """How the answer differs from the expected one, by the names of the judge's fields; empty if it does not."""
+    facts: Mapping[str, Any]
+    """All other fields that the reader may see."""
+
+    @property
+    def speedup(self) -> float | None:
+        return self.baseline_ms / self.own_ms if self.own_ms and self.baseline_ms else None
+
+
+@dataclass(frozen=True)
+class CaseTable:
+    """All cases, and which columns any of them fills."""
+
+    rows: Sequence[CaseRow]
+
+    @property
+    def has_times(self) -> bool:
+        return any(row.own_ms for row in self.rows)
+
+    @property
+    def has_calls(self) -> bool:
+        return any(row.n_calls is not None for row in self.rows)
+
+    @property
+    def has_facts(self) -> bool:
+        return any(row.facts for row in self.rows)
+
+    @property
+    def wrong(self) -> list[CaseRow]:
+        """The cases whose difference the reader may see."""
+        return [row for row in self.rows if row.difference]
+
+
+def case_table(cases: Sequence[ShownCase], timings: Sequence[Timing]) -> CaseTable:
+    times = {(one.measurement.case, one.measurement.role): one for one in timings}
+    return CaseTable([_row(case, times) for case in cases])
+
+
+def _row(case: ShownCase, times: Mapping[tuple[str, str], Timing]) -> CaseRow:
+    facts = dict(case.facts)
+    n_calls = facts.pop(_CALLS, None)
+    difference = {name: facts.pop(name) for name in _DIFFERENCE if name in facts}
+    own, baseline = times.get((case.name, Role.CANDIDATE)), times.get((case.name, Role.BASELINE))
+    return CaseRow(
+        name=case.name,
+        verdict=case.verdict,
+        own_ms=own.measurement.median_ms if own else None,
+        baseline_ms=baseline.measurement.median_ms if baseline else None,
+        rates=own.rates if own else Rates(),
+        n_calls=n_calls,
+        difference=difference,
+        facts=facts,
+    )

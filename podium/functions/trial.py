@@ -1,0 +1,56 @@
+"""Judges one solution on this machine with a node's judge."""
+
+from hashlib import sha256
+from pathlib import Path
+
+from podium.evaluation.judges import local_judges
+from podium.evaluation.run import limits_of
+from problems.formats.errors import PackRefused
+from problems.spec.function.problem import FunctionProblem
+from problems.spec.solution import FileSolution, SourceFile
+from runners.agent.ground.errors import SandboxFault, UnusableProblem
+from runners.agent.ground.events import Progress
+from runners.agent.judges.judgement import Assignment
+from runners.wire.protocol import CaseReport, MeasurementReport, Report, Role, TimingPolicy, Verdict
+
+
+def judged(problem: FunctionProblem, path: Path, sandbox: str | None, timing: TimingPolicy) -> tuple[list[str], bool]:
+    """The result in lines of text, and whether the solution passed. Raises PackRefused, SandboxUnavailable."""
+    file = SourceFile(path=f"solution{path.suffix}", content=_text(path))
+    assignment = Assignment(
+        problem=problem,
+        problem_sha256=sha256(problem.to_line()).hexdigest(),
+        solution=FileSolution(task_id=problem.task_id, files=[file]),
+        limits=limits_of(problem),
+        timing_policy=timing,
+        invalid_reason=problem.rules().why_bad([file]),
+    )
+    try:
+        with local_judges(sandbox, None, bounded=any(case.is_declared for case in problem.cases)) as judges:
+            report = judges.judge(assignment, Progress()).report
+    except (SandboxFault, UnusableProblem) as error:
+        raise PackRefused("fault", f"this machine could not judge it: {error}") from error
+    return _lines(report), report.verdict is Verdict.PASSED
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_bytes().decode()
+    except UnicodeDecodeError as error:
+        raise PackRefused("not_text", f"{path} is not UTF-8 text (byte {error.start})") from error
+
+
+def _lines(report: Report) -> list[str]:
+    head = report.verdict.value + (f": {report.reason}" if report.reason else "")
+    times = [one for one in report.measurements if one.role is Role.CANDIDATE]
+    return [head, *(f"  {_case(one)}" for one in report.cases), *(f"  {_time(one)}" for one in times)]
+
+
+def _case(case: CaseReport) -> str:
+    """The verdict with the case's figures. Words are left out: they stand in the first line."""
+    figures = [f"{one.name} {one.value:.4g}" for one in case.fields if isinstance(one.value, int | float)]
+    return f"{case.name}: {case.verdict.value}" + (f" ({', '.join(figures)})" if figures else "")
+
+
+def _time(one: MeasurementReport) -> str:
+    return f"{one.case or 'time'}: {one.median_ms:.4g} ms"

@@ -1,0 +1,69 @@
+"""What `make demo` grades on this machine: which releases in which sandbox, and what their entrants hand in."""
+
+import io
+from pathlib import Path
+
+import pytest
+
+from demo.entrants import load_entrants, solution_pack
+from demo.releases import FUNCTIONS, load_releases, why_without_functions
+from problems.formats.compute_eval.packs import read_solution_pack
+from problems.spec.kinds import Kind
+from problems.spec.profile import Profile
+from problems.spec.solution import parse_solution
+from runners.agent.sandbox import choose
+from tests.requirements import requires
+
+ENTRANTS = load_entrants(FUNCTIONS / "entrants")
+SLUGS = sorted(path.parent.name for path in FUNCTIONS.glob("problems/*/def.py"))
+
+
+@requires("bubblewrap")
+def test_the_demo_grades_commands_and_functions_in_a_sandbox() -> None:
+    sandbox = choose("bubblewrap")
+    commands, functions = load_releases(sandbox)
+    sandbox.close()
+    assert {record.problem.kind for record in commands.pack.records} == {Kind.COMMAND}
+    assert {record.problem.kind for record in functions.pack.records} == {Kind.FUNCTION}
+    assert sorted(record.problem.task_id for record in functions.pack.records) == SLUGS
+    assert [one.slug for one in functions.entrants] == ["demo-scalar", "demo-vector"]
+
+
+def test_without_a_sandbox_the_functions_are_left_out_with_the_reason() -> None:
+    with pytest.warns(UserWarning, match="unconfined"):
+        sandbox = choose("unconfined")
+    (commands,) = load_releases(sandbox)
+    sandbox.close()
+    assert commands.pack.metadata.release == "demo-cpu-1"
+    assert "functions-cpu is left out" in why_without_functions(sandbox)
+    assert "use bubblewrap or docker" in why_without_functions(sandbox)
+
+
+@pytest.mark.parametrize("entrant", ENTRANTS, ids=lambda one: one.slug)
+def test_a_function_entrant_sends_one_file_for_every_problem(entrant) -> None:
+    pack = solution_pack(entrant, "demo-functions-cpu-1", {slug: slug for slug in SLUGS})
+    sent = read_solution_pack(io.BytesIO(pack), "demo-solutions.tar.gz", Profile.PODIUM)
+    solutions = [parse_solution(line.line) for line in sent.lines]
+    assert [one.task_id for one in solutions] == SLUGS
+    assert all([Path(file.path).stem for file in one.files] == ["solution"] for one in solutions)
+
+
+def write_sample(folder: Path, content: str) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "solution.py").write_text(content, encoding="utf-8")
+
+
+def test_the_only_sample_of_a_problem_needs_no_folder_for_its_index(tmp_path: Path) -> None:
+    write_sample(tmp_path / "one" / "add", "one = 1\n")
+    for index in range(2):
+        write_sample(tmp_path / "one" / "scan" / str(index), f"scan = {index}\n")
+    (tmp_path / "one" / "entrant.yaml").write_text(
+        "{name: one, title: One, kind: model, organisation: Podium, description: Made up.,"
+        " expected: {add: [passed, invalid], scan: [passed, passed]}}",
+        encoding="utf-8",
+    )
+    (entrant,) = load_entrants(tmp_path)
+    pack = solution_pack(entrant, "made-up-1", {"add": "add", "scan": "scan"})
+    sent = read_solution_pack(io.BytesIO(pack), "made-up-solutions.tar.gz", Profile.PODIUM)
+    contents = [(one.task_id, one.files[0].content) for one in (parse_solution(line.line) for line in sent.lines)]
+    assert contents == [("add", "one = 1\n"), ("scan", "scan = 0\n"), ("scan", "scan = 1\n")]

@@ -1,0 +1,94 @@
+"""The function problems for CPUs answered element by element in plain Python, apart from their references."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+Given = dict[str, Any]
+Answers = list[Any]
+
+
+def row_softmax(given: Given) -> Answers:
+    rows = []
+    for row in given["x"].tolist():
+        powers = [math.exp((value - max(row)) / given["temperature"]) for value in row]
+        rows.append([power / math.fsum(powers) for power in powers])
+    return [rows]
+
+
+def binned_counts(given: Given) -> Answers:
+    counts, outside = [0] * given["bins"], 0
+    edges = [given["lower"] + number * given["width"] for number in range(given["bins"] + 1)]
+    for value in given["values"].tolist():
+        holders = [number for number in range(given["bins"]) if edges[number] <= value < edges[number + 1]]
+        for number in holders:
+            counts[number] += 1
+        outside += not holders
+    return [counts, [outside]]
+
+
+def sparse_rows(given: Given) -> Answers:
+    starts, x = given["row_starts"].tolist(), given["x"].tolist()
+    entries = list(zip(given["columns"].tolist(), given["values"].tolist(), strict=True))
+    return [[math.fsum(value * x[column] for column, value in entries[first:last]) for first, last in pairs(starts)]]
+
+
+def pairs(edges: list[int]) -> list[tuple[int, int]]:
+    return list(zip(edges[:-1], edges[1:], strict=True))
+
+
+def heat_steps(given: Given) -> Answers:
+    grid = given["grid"].tolist()
+    for _ in range(given["steps"]):
+        old = [list(row) for row in grid]
+        for row in range(1, given["rows"] - 1):
+            for col in range(1, given["cols"] - 1):
+                around = old[row - 1][col] + old[row + 1][col] + old[row][col - 1] + old[row][col + 1]
+                grid[row][col] = old[row][col] + given["rate"] * (around - 4 * old[row][col])
+    return [grid]
+
+
+def segmented_prefix_sum(given: Given) -> Answers:
+    sums: list[int] = []
+    for value, restart in zip(given["values"].tolist(), given["restart"].tolist(), strict=True):
+        sums.append(value if restart or not sums else sums[-1] + value)
+    return [sums]
+
+
+def top_k_scores(given: Given) -> Answers:
+    best, places = [], []
+    for row in given["scores"].tolist():
+        order = sorted(range(len(row)), key=lambda place: (-row[place], place))[: given["k"]]
+        best.append([row[place] for place in order])
+        places.append(order)
+    return [best, places]
+
+
+def small_matmuls(given: Given) -> Answers:
+    products = []
+    for a, b in zip(given["a"].tolist(), given["b"].tolist(), strict=True):
+        columns = list(zip(*b, strict=True))
+        products.append([[dot(row, column) for column in columns] for row in a])
+    return [products]
+
+
+def dot(left: Any, right: Any) -> float:
+    return math.fsum(one * other for one, other in zip(left, right, strict=True))
+
+
+def hamming_distances(given: Given) -> Answers:
+    query = int.from_bytes(given["query"].tobytes())
+    distances = [(int.from_bytes(code.tobytes()) ^ query).bit_count() for code in given["codes"]]
+    return [distances, [distance <= given["limit"] for distance in distances]]
+
+
+ANSWERS: dict[str, Callable[[Given], Answers]] = {
+    "row-softmax": row_softmax,
+    "binned-counts": binned_counts,
+    "sparse-rows": sparse_rows,
+    "heat-steps": heat_steps,
+    "segmented-prefix-sum": segmented_prefix_sum,
+    "top-k-scores": top_k_scores,
+    "small-matmuls": small_matmuls,
+    "hamming-distances": hamming_distances,
+}

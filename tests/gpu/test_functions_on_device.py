@@ -1,0 +1,318 @@
+"""The judge of function problems on a real GPU: verdicts, faults and attacks, each beside its honest twin.
+
+By hand, with the values that were measured:
+python -m pytest -c /dev/null --rootdir=. --noconftest -q -s tests/gpu/test_functions_on_device.py
+"""
+
+# ruff: noqa: T201 - what the device measures is for whoever runs this by hand with -s
+
+import importlib.util
+import os
+import re
+import shutil
+import statistics
+import time
+from collections.abc import Iterator
+from hashlib import sha256
+
+import pytest
+
+from podium.evaluation.judges import local_judges
+from podium.evaluation.run import limits_of
+from podium.functions.manifests import ManifestMaker
+from problems.formats.functions.pack import read_problem
+from problems.spec.function.problem import FunctionProblem
+from problems.spec.solution import FileSolution, SourceFile
+from runners.agent.capabilities import gpus
+from runners.agent.judges.judgement import Assignment
+from runners.agent.judges.registry import Judges
+from runners.agent.sandbox.bubblewrap import why_unavailable
+from runners.wire.protocol import Report, Role, Verdict
+
+UUIDS = tuple(gpu.uuid for gpu in gpus())
+pytestmark = pytest.mark.skipif(
+    not UUIDS or shutil.which("nvcc") is None or why_unavailable() != "" or importlib.util.find_spec("torch") is None,
+    reason="needs a GPU, nvcc, bubblewrap and torch",
+)
+LARGE = "16 Mi"
+"""A case of about 5 ms: single times of one of 0.13 ms spread from 0.11 to 0.27 ms."""
+DEFINITION = """\
+import torch
+from podium_functions import Array, Case, FunctionProblem, Scalar, Tolerance
+
+
+class Poly(FunctionProblem):
+    arrays = "torch"
+    parameters = (
+        Array("x", "float32", "in", ("n",)),
+        Array("y", "float32", "out", ("n",)),
+        Scalar("n", "size_t"),
+    )
+    accuracy = Tolerance(rtol=5e-3, atol=1e-5, reason="16,384 roundings of a sum of positive terms")
+    cases = (Case("odd", n=1001), Case("16 Mi", n=1 << 24))
+
+    def inputs(self, case, rng):
+        return {"x": 0.99 * torch.rand(case.n, generator=rng, device=self.device)}
+
+    def reference(self, case, x):
+        wide = x.double()
+        return (0.5 * (1 - wide**8192) / (1 - wide)).float()
+"""
+HONEST = """\
+#include <cstddef>
+__global__ void poly(const float* x, float* y, size_t n) {
+    for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x) {
+        float v = 0.f, u = x[i];
+        for (int k = 0; k < 8192; ++k) v = v * u + 0.5f;
+        y[i] = v;
+    }
+}
+"""
+LAUNCH = 'extern "C" void solution(const float* x, float* y, size_t n) { poly<<<1056, 256>>>(x, y, n); }\n'
+PYTHON = """\
+import torch
+
+def solution(x, y, n):
+    wide = x.double()
+    y.copy_(0.5 * (1 - wide**8192) / (1 - wide))
+"""
+TRITON = """\
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def poly(x, y, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    u = tl.load(x + i, mask=i < n)
+    v = tl.zeros_like(u)
+    for _ in range(8192):
+        v = v * u + 0.5
+    tl.store(y + i, v, mask=i < n)
+
+
+def solution(x, y, n):
+    poly[(triton.cdiv(n, 1024),)](x, y, n, BLOCK=1024)
+"""
+EVENTS = """\
+#include <cstdio>
+static int timed = [] {
+    float *x, *y, ms;
+    size_t n = 1 << 24;
+    cudaEvent_t a, b;
+    cudaMalloc(&x, n * 4); cudaMalloc(&y, n * 4); cudaMemset(x, 0, n * 4);
+    cudaEventCreate(&a); cudaEventCreate(&b);
+    for (int k = 0; k < 5; ++k) {
+        cudaEventRecord(a); poly<<<1056, 256>>>(x, y, n); cudaEventRecord(b); cudaDeviceSynchronize();
+        cudaEventElapsedTime(&ms, a, b);
+        printf("events %.4f ms\\n", ms);
+    }
+    cudaFree(x); cudaFree(y);
+    fflush(stdout);  // the process is killed in the end
+    return 1;
+}();
+"""
+OWN_LOOP = """\
+#include <cstdint>
+#include <cstring>
+#include <dlfcn.h>
+#include <sys/socket.h>
+struct Head { char magic[4]; uint8_t kind, count, device, unused; uint64_t index; };
+static uint64_t calls = 0;
+static void answer_now() {  // the checker numbers the calls of a contestant from 1 on
+    Head head{{'P', 'D', 'F', '1'}, 'd', 0, 0, 0, ++calls};
+    send(5, &head, sizeof head, 0);
+}
+static bool swallow = false;
+extern "C" ssize_t send(int file, const void* data, size_t size, int flags) {
+    static auto real = (ssize_t (*)(int, const void*, size_t, int))dlsym(RTLD_NEXT, "send");
+    const auto* head = (const Head*)data;
+    if (file == 5 && size >= sizeof(Head) && head->kind == 'd' && swallow) return (ssize_t)size;
+    return real(file, data, size, flags);
+}
+"""
+EARLY_DONE = (
+    HONEST + OWN_LOOP + 'extern "C" void solution(const float* x, float* y, size_t n) {\n'
+    "    poly<<<1056, 256>>>(x, y, n);\n    swallow = false;\n    answer_now();\n    swallow = true;\n}\n"
+)
+RESIDENT = (
+    HONEST
+    + """\
+__global__ void for_ever(const float* x, float* y, size_t n, volatile int* stop) {
+    while (!*stop)
+        for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x) {
+            float v = 0.f, u = ((volatile const float*)x)[i];
+            for (int k = 0; k < 8192; ++k) v = v * u + 0.5f;
+            ((volatile float*)y)[i] = v;
+        }
+}
+extern "C" int podium_no_wait;
+extern "C" void solution(const float* x, float* y, size_t n) {
+    static const float* seen = nullptr;
+    static int* stop = nullptr;
+    static cudaStream_t stream;
+    if (n < 100000) { poly<<<1056, 256>>>(x, y, n); return; }
+    if (seen == x) return;
+    seen = x;
+    cudaHostAlloc(&stop, sizeof(int), cudaHostAllocMapped);
+    *stop = 0;
+    cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+    for_ever<<<132, 256, 0, stream>>>(x, y, n, stop);
+}
+"""
+).replace('extern "C" int podium_no_wait;\n', "")
+MUTATES = (
+    HONEST
+    + """\
+#include <cuda.h>
+#include <dlfcn.h>
+extern "C" void solution(const float* x, float* y, size_t n) {
+    using Allow = CUresult (*)(CUdeviceptr, size_t, const CUmemAccessDesc*, size_t);
+    auto allow = (Allow)dlsym(dlopen("libcuda.so.1", 2), "cuMemSetAccess");
+    CUmemAccessDesc all{};
+    all.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    all.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    size_t size = (n * 4 + 8192 + (2 << 20) - 1) / (2 << 20) * (2 << 20);
+    allow((CUdeviceptr)x - 4096, size, &all, 1);
+    cudaMemset((void*)x, 0, n * 4);
+    poly<<<1056, 256>>>(x, y, n);
+}
+"""
+)
+MEMO = (
+    HONEST
+    + """\
+extern "C" void solution(const float* x, float* y, size_t n) {
+    static const float* seen = nullptr;
+    if (seen == x) return;
+    seen = x;
+    poly<<<1056, 256>>>(x, y, n);
+}
+"""
+)
+OVERRUN = HONEST + (
+    'extern "C" void solution(const float* x, float* y, size_t n) {\n'
+    "    poly<<<1056, 256>>>(x, y, n);\n    cudaMemset(y + n, 1, 64);\n}\n"
+)
+FAULT = (
+    "#include <cstddef>\n__global__ void bad(float* y) { y[1ull << 40] = 1.f; }\n"
+    'extern "C" void solution(const float* x, float* y, size_t n) { bad<<<1, 1>>>(y); }\n'
+)
+HANG = (
+    "#include <cstddef>\n__global__ void spin(volatile float* y) { while (y[0] != 12345.f) {} }\n"
+    'extern "C" void solution(const float* x, float* y, size_t n) { spin<<<1, 1>>>(y); }\n'
+)
+
+
+@pytest.fixture(scope="module")
+def judges() -> Iterator[Judges]:
+    with local_judges("bubblewrap", 1, bounded=False) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def problem(judges: Judges, tmp_path_factory: pytest.TempPathFactory) -> FunctionProblem:
+    folder = tmp_path_factory.mktemp("poly")
+    (folder / "def.py").write_text(DEFINITION)
+    (folder / "problem.md").write_text(
+        "---\nslug: poly\ntitle: Polynomial\ntime_limit_seconds: 20\n---\nEvaluate it.\n"
+    )
+    return read_problem(folder, ManifestMaker(judges.environment.sandbox, UUIDS[:1]))
+
+
+def judged(judges: Judges, problem: FunctionProblem, name: str, content: str, *, baseline: bool = False) -> Report:
+    report = judges.judge(
+        Assignment(
+            problem=problem,
+            problem_sha256=sha256(problem.to_line()).hexdigest(),
+            solution=FileSolution(task_id=problem.task_id, files=[SourceFile(path=name, content=content)]),
+            limits=limits_of(problem),
+            needs_baseline=baseline,
+        )
+    ).report
+    print(f"\n{report.verdict.value} {report.reason[:300]} {times_of(report)} {[flag.code for flag in report.flags]}")
+    return report
+
+
+def times_of(report: Report) -> dict[str, float]:
+    return {one.case: one.median_ms for one in report.measurements if one.role is Role.CANDIDATE}
+
+
+@pytest.fixture(scope="module")
+def honest_ms(judges: Judges, problem: FunctionProblem) -> float:
+    """Median of three runs of the honest solution, in milliseconds."""
+    found = [times_of(judged(judges, problem, "solution.cu", HONEST + LAUNCH))[LARGE] for _ in range(3)]
+    return statistics.median(found)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("solution.cu", HONEST + LAUNCH), ("solution.py", PYTHON), ("solution.py", TRITON)],
+    ids=["cuda", "torch", "triton"],
+)
+def test_a_right_solution_passes_and_is_timed(
+    judges: Judges, problem: FunctionProblem, name: str, content: str
+) -> None:
+    report = judged(judges, problem, name, content, baseline=True)
+    assert report.verdict is Verdict.PASSED, report.reason
+    assert LARGE in times_of(report)
+    assert {one.case for one in report.measurements if one.role is Role.BASELINE} >= {LARGE}
+    for one in report.measurements:
+        print(one.role.value, one.case, round(one.median_ms, 4), one.device)
+
+
+def gains(judges: Judges, problem: FunctionProblem, attack: str, honest_ms: float) -> str:
+    """Why the attack gains something; empty if it is caught, or no faster than its honest twin by 5 %."""
+    report = judged(judges, problem, "solution.cu", attack)
+    if report.verdict is not Verdict.PASSED or report.flags:
+        return ""
+    own_ms = times_of(report).get(LARGE, honest_ms)
+    return "" if own_ms > 0.95 * honest_ms else f"{own_ms:.3f} ms instead of {honest_ms:.3f}"
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [EARLY_DONE, RESIDENT, MUTATES, MEMO],
+    ids=["early done", "resident kernel", "input mutation", "pointer memo"],
+)
+def test_an_attack_gains_nothing(judges: Judges, problem: FunctionProblem, attack: str, honest_ms: float) -> None:
+    assert gains(judges, problem, attack, honest_ms) == ""
+
+
+def test_a_changed_input_is_named(judges: Judges, problem: FunctionProblem) -> None:
+    report = judged(judges, problem, "solution.cu", MUTATES)
+    assert (report.verdict, "changed its input `x`" in report.reason) == (Verdict.WRONG_ANSWER, True)
+
+
+def test_a_write_beyond_an_output_is_named(judges: Judges, problem: FunctionProblem) -> None:
+    report = judged(judges, problem, "solution.cu", OVERRUN)
+    assert (report.verdict, "wrote outside of `y`" in report.reason) == (Verdict.WRONG_ANSWER, True)
+
+
+@pytest.mark.parametrize(
+    ("content", "verdict"), [(FAULT, Verdict.TEST_FAILED), (HANG, Verdict.TIMED_OUT)], ids=["fault", "hang"]
+)
+def test_a_contestant_s_fault_is_its_own_and_the_next_sample_is_judged(
+    judges: Judges, problem: FunctionProblem, content: str, verdict: Verdict
+) -> None:
+    assert judged(judges, problem, "solution.cu", content).verdict is verdict
+    assert judged(judges, problem, "solution.cu", HONEST + LAUNCH).verdict is Verdict.PASSED
+
+
+def test_late_samples_agree_with_early_ones(judges: Judges, problem: FunctionProblem) -> None:
+    count = int(os.environ.get("PODIUM_SAMPLES", "12"))
+    began = time.monotonic()
+    times = [times_of(judged(judges, problem, "solution.cu", HONEST + LAUNCH))[LARGE] for _ in range(count)]
+    print([round(one, 4) for one in times], f"{(time.monotonic() - began) / count:.2f} s a sample")
+    early, late = statistics.median(times[: count // 2]), statistics.median(times[count // 2 :])
+    assert abs(late / early - 1) < 0.05
+
+
+def test_the_clock_agrees_with_the_device_s_own_events(judges: Judges, problem: FunctionProblem) -> None:
+    """The same kernel between two events of its own process, on arrays of its own, printed while it is loaded."""
+    report = judged(judges, problem, "solution.cu", HONEST + EVENTS + LAUNCH)
+    run = next(step for step in report.steps if step.name == "run")
+    events_ms = statistics.median(float(one) for one in re.findall(r"events ([\d.]+) ms", run.log.text))
+    print("events", events_ms, "clock", times_of(report))
+    assert times_of(report)[LARGE] == pytest.approx(events_ms, rel=0.05)

@@ -1,0 +1,73 @@
+"""In a real browser: the pages of a function problem are clean in every look, and typed code is not lost unasked."""
+
+from typing import Any
+
+import pytest
+from django.urls import reverse
+
+from tests import factories, function_site
+from tests.requirements import requires
+from tests.web.test_browser import EVERY_LOOK, LOOKS, Visit, page_faults
+from tests.web.test_function_pages import FunctionSite, make_function_site
+
+pytestmark = requires("chromium")
+
+
+@pytest.fixture
+def live(transactional_db: Any, live_server: Any, settings: Any) -> tuple[FunctionSite, str]:
+    settings.ALLOWED_HOSTS = ["*"]
+    return make_function_site(factories.Cast.make()), live_server.url
+
+
+@pytest.mark.parametrize("look", EVERY_LOOK)
+def test_every_page_of_a_function_problem_is_clean(look: str, chromium: Any, live: Any) -> None:
+    site, base = live
+    visit = Visit(chromium, base, *LOOKS[look])
+    visit.sign_in("owner")
+    pages = {
+        "function-problem": site.page,
+        "function-case": f"{site.page}?case=3+x+5",
+        "function-python": f"{site.page}?language=python",
+        "function-right": site.evaluation(0).get_absolute_url(),
+        "function-wrong": site.evaluation(1).get_absolute_url(),
+        "function-board": reverse("board", args=[site.release.slug]),
+    }
+    faults = page_faults(visit, pages, look)
+    visit.context.close()
+    assert faults == [], "\n".join(faults)
+
+
+def test_another_language_replaces_typed_code_only_after_a_question(chromium: Any, live: Any) -> None:
+    site, base = live
+    visit = Visit(chromium, base, *LOOKS["light"])
+    visit.sign_in("owner")
+    visit.open(site.page)
+    code = visit.page.locator("[name=content-0]")
+    code.fill("// mine")
+    asked: list[str] = []
+    visit.page.once("dialog", lambda dialog: (asked.append(dialog.message), dialog.dismiss()))
+    languages = visit.page.get_by_role("navigation", name="Language")
+    languages.get_by_role("link", name="Python").click()
+    assert "replaces what you typed" in asked[0]
+    assert code.input_value() == "// mine"
+    visit.page.once("dialog", lambda dialog: dialog.accept())
+    languages.get_by_role("link", name="Python").click()
+    visit.page.wait_for_url("**language=python**")
+    assert "def solution(x, y, rows, cols):" in visit.page.locator("[name=content-0]").input_value()
+    visit.context.close()
+
+
+def test_a_wrong_signature_is_said_where_the_code_stands(chromium: Any, live: Any) -> None:
+    site, base = live
+    visit = Visit(chromium, base, *LOOKS["phone"])
+    visit.sign_in("owner")
+    visit.open(site.page)
+    visit.page.locator("[name=content-0]").fill(function_site.WRONG_SIGNATURE)
+    visit.page.get_by_role("button", name="Submit this solution").click()
+    refusal = visit.page.get_by_text("`solution` takes 2 parameters")
+    refusal.wait_for()
+    assert visit.page.evaluate("() => window.scrollY") > 0, "the page opens at its form"
+    assert visit.page.locator("[name=content-0]").input_value().rstrip("\n") == function_site.WRONG_SIGNATURE.rstrip(
+        "\n"
+    )
+    visit.context.close()

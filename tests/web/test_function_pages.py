@@ -1,0 +1,217 @@
+"""Pages of function problems: signature and cases, a form for each language, and each case's time or difference."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from django.urls import reverse
+
+from leaderboard.models import Evaluation, Submission, Track
+from problems.models import Problem, Release
+from problems.spec.kinds import Kind
+from tests import factories, function_site
+from tests.factories import Cast
+from tests.function_site import LARGE, SMALL
+from tests.web.test_queries import _cost
+
+
+@dataclass(frozen=True)
+class FunctionSite:
+    """A release of mixed kinds; alpha has a right and a wrong sample, the stranger's model a right one."""
+
+    release: Release
+    track: Track
+    own: Submission
+    problem: Problem
+
+    @property
+    def page(self) -> str:
+        return reverse("problem", args=[self.release.slug, self.problem.slug])
+
+    def evaluation(self, index: int = 0) -> Evaluation:
+        return self.own.evaluations.get(problem=self.problem, sample__index=index)
+
+
+def make_function_site(cast: Cast) -> FunctionSite:
+    made = function_site.mixed_release()
+    track = factories.offer(made)
+    own = function_site.judged(cast.entrant, made, track, function_site.report(), function_site.wrong_report())
+    other = function_site.report({SMALL: 0.002, LARGE: 3.0})
+    function_site.judged(cast.strangers_entrant, made, track, other)
+    return FunctionSite(made, track, own, made.problems.get(kind=Kind.FUNCTION))
+
+
+@pytest.fixture
+def site(cast: Cast) -> FunctionSite:
+    return make_function_site(cast)
+
+
+def text_of(client: Any, path: str, **asked: str) -> str:
+    answer = client.get(path, asked)
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def test_the_page_shows_signature_parameters_accuracy_cases_and_limits(client: Any, site: FunctionSite) -> None:
+    text = text_of(client, site.page)
+    assert "extern &quot;C&quot; void solution(const float* x, float* y, size_t rows, size_t cols)" in text
+    assert "def solution(x, y, rows, cols)" in text
+    assert "written by the solution" in text
+    assert "1e-06 + 1e-05 × |expected|. Reason: one rounding per operation." in text
+    assert f'<th scope="row" class="one-line">{LARGE}</th><td class="num">512 × 4096</td>' in text
+    assert "1.05 × 10⁷" in text, "5 operations for each of 512 × 4096 elements"
+    assert "60 s for all calls of a solution, 2.0 GiB of memory, on a CPU" in text
+
+
+@pytest.mark.parametrize(
+    ("who", "sees"), [(None, set()), ("owner", set()), ("organiser", {"definition words", "reference words"})]
+)
+def test_only_organisers_read_the_definition_and_the_reference(
+    client: Any, cast: Cast, site: FunctionSite, who: str | None, sees: set[str]
+) -> None:
+    if who:
+        client.force_login(getattr(cast, who))
+    pages = [site.page, site.evaluation(1).get_absolute_url(), f"/api/v1/releases/mixed-1/problems/{site.problem.slug}"]
+    text = "".join(text_of(client, page) for page in pages)
+    assert {words for words in ("definition words", "reference words") if words in text} == sees
+
+
+def test_the_form_begins_with_the_scaffold_of_the_chosen_language(client: Any, cast: Cast, site: FunctionSite) -> None:
+    client.force_login(cast.owner)
+    usual = text_of(client, site.page)
+    assert 'value="solution.cpp"' in usual
+    assert "void solution(const float* x" in usual
+    chosen = text_of(client, site.page, language="python", track=site.track.slug)
+    assert 'value="solution.py"' in chosen
+    assert "y[...] = np.zeros_like(y)" in chosen
+    assert "?language=cpp&amp;track=cpu-test#try" in chosen
+    assert 'value="solution.cpp"' in text_of(client, site.page, language="cuda"), "only what the problem allows"
+
+
+def test_a_command_problem_offers_no_choice_of_language(client: Any, cast: Cast, site: FunctionSite) -> None:
+    client.force_login(cast.owner)
+    command = site.release.problems.get(kind=Kind.COMMAND)
+    text = text_of(client, reverse("problem", args=[site.release.slug, command.slug]))
+    assert 'aria-label="Language"' not in text
+    assert 'value="solution.sh"' in text
+
+
+def typed(client: Any, site: FunctionSite, path: str, content: str, **fields: str) -> Any:
+    address = reverse("submit_typed", args=[site.release.slug, site.problem.slug])
+    entry = {"entrant": "alpha", "tracks": [site.track.slug], "path-0": path, "content-0": content}
+    return client.post(address, entry | fields)
+
+
+@pytest.mark.parametrize(
+    ("path", "content"), [("solution.cpp", function_site.CPP), ("solution.py", function_site.PYTHON)]
+)
+def test_each_allowed_language_is_submitted(
+    client: Any, cast: Cast, site: FunctionSite, path: str, content: str
+) -> None:
+    client.force_login(cast.owner)
+    before = Submission.objects.count()
+    assert typed(client, site, path, content.replace("words", "typed anew")).status_code == 302
+    assert Submission.objects.count() == before + 1
+    assert Submission.objects.latest("pk").samples.get().invalid_reason == ""
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "words"),
+    [
+        (
+            "solution.cpp",
+            function_site.WRONG_SIGNATURE,
+            "solution.cpp line 1: `solution` takes 2 parameters; this problem&#x27;s takes 4: const float* x, float* y",
+        ),
+        ("solution.py", "import os\n", "solution.py defines no"),
+        ("kernel.cpp", function_site.CPP, "is not a solution&#x27;s name; use solution.cpp or solution.py"),
+        ("solution.cu", function_site.CPP, "solution.cu is cuda; this problem allows cpp, python"),
+    ],
+)
+def test_what_the_rules_refuse_is_said_at_the_form_and_nothing_is_stored(
+    client: Any, cast: Cast, site: FunctionSite, path: str, content: str, words: str
+) -> None:
+    client.force_login(cast.owner)
+    before = Submission.objects.count()
+    answer = typed(client, site, path, content, language="python")
+    text = answer.content.decode()
+    assert answer.status_code == 422
+    assert words in text
+    assert f'value="{path}"' in text, "what was typed stays"
+    assert 'data-replaces="content-0">C++' in text
+    assert Submission.objects.count() == before
+
+
+def test_a_result_shows_each_case_with_its_time_and_rates(client: Any, site: FunctionSite) -> None:
+    text = text_of(client, site.evaluation(0).get_absolute_url())
+    row = text[text.index(f'<th scope="row" class="one-line">{LARGE}</th>') :].split("</tr>")[0]
+    assert "passed" in row
+    # 512 x 4096 elements, 5 operations and 8 bytes each, in 1 ms against 4 ms
+    assert '<td class="num">1.000 ms</td><td class="num">4.000 ms</td><td class="num">4.00×</td>' in row
+    assert '<td class="num">10.5</td><td class="num">16.8</td>' in row
+    assert row.endswith('<td class="num">32</td>')
+
+
+SECRETS = ("largest 0.25, mean 0.0125", "2 of 15", "y[2, 4]: expected 0.5, got nan", "outside the tolerance")
+
+
+@pytest.mark.parametrize(
+    ("who", "is_told"), [(None, False), ("stranger", False), ("owner", True), ("teammate", True), ("organiser", True)]
+)
+def test_only_the_team_reads_how_an_answer_differs(
+    client: Any, cast: Cast, site: FunctionSite, who: str | None, is_told: bool
+) -> None:
+    if who:
+        client.force_login(getattr(cast, who))
+    text = text_of(client, site.evaluation(1).get_absolute_url())
+    assert [words in text for words in SECRETS] == [is_told] * len(SECRETS)
+    assert "wrong answer" in text
+    assert ("Prepare ms" in text) == (who == "organiser")
+
+
+def test_a_wrong_answer_names_the_shapes_of_its_case(client: Any, cast: Cast, site: FunctionSite) -> None:
+    client.force_login(cast.owner)
+    text = text_of(client, site.evaluation(1).get_absolute_url())
+    assert "<dt>Shapes</dt><dd>x 512×4096, y 512×4096</dd>" in text
+
+
+def _order(text: str) -> list[str]:
+    table = text[text.index('id="ranking"') : text.index('id="try"')]
+    names = {"Alpha": table.find(">Alpha<"), "Stranger": table.find(">Stranger&#x27;s model<")}
+    return sorted((name for name, place in names.items() if place >= 0), key=names.__getitem__)
+
+
+def test_the_ranking_shows_all_cases_or_one(client: Any, site: FunctionSite) -> None:
+    every = text_of(client, site.page)
+    assert _order(every) == ["Alpha", "Stranger"], "0.071 ms against 0.077 ms, as geometric means"
+    assert ">70.71 µs<" in every
+    small = text_of(client, site.page, case=SMALL)
+    assert _order(small) == ["Stranger", "Alpha"]
+    assert ">2.000 µs<" in small
+    assert '<td class="num">5.00×</td>' in small
+    # 75 operations in 2 µs
+    assert '<td class="num">0.0375</td>' in small
+    large = text_of(client, site.page, case=LARGE)
+    assert _order(large) == ["Alpha", "Stranger"]
+    assert ">3.000 ms<" in large
+
+
+def test_an_unknown_case_is_all_cases(client: Any, site: FunctionSite) -> None:
+    assert ">70.71 µs<" in text_of(client, site.page, case="7 x 7")
+
+
+def test_the_board_counts_a_function_like_any_problem(client: Any, site: FunctionSite) -> None:
+    standing = site.release.standings.get(entrant__slug="alpha")
+    assert (standing.n_problems, standing.n_solved) == (2, 2)
+    assert standing.pass_at_1 == pytest.approx(0.75)
+    assert "Alpha" in text_of(client, reverse("board", args=[site.release.slug]))
+
+
+@pytest.mark.both_databases
+def test_more_entrants_and_cases_cost_no_more_queries(client: Any, site: FunctionSite, cast: Cast) -> None:
+    pages = [site.page, f"{site.page}?case=3+x+5", site.evaluation(0).get_absolute_url()]
+    before = [_cost(client, page) for page in pages]
+    for n in range(5):
+        entrant = factories.EntrantFactory(owner=cast.stranger)
+        function_site.judged(entrant, site.release, site.track, function_site.report({SMALL: 0.01 + n, LARGE: 2.0}))
+    assert [_cost(client, page) for page in pages] == before
