@@ -86,6 +86,7 @@ def braked(
     return lambda code: start(opened(request.param), code)
 
 
+@pytest.mark.rest
 def test_a_stop_holds_every_thread_and_child_and_a_start_lets_all_go_on(braked: Start) -> None:
     match = braked(
         """
@@ -186,6 +187,7 @@ def test_a_process_that_stops_itself_again_is_seen_to_have_run(
     assert until(has_run, 10)
 
 
+@pytest.mark.rest
 def test_it_stops_and_goes_on_a_thousand_times(braked: Start) -> None:
     match = braked(
         """
