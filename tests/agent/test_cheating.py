@@ -184,6 +184,7 @@ def codes(machine: Machine, problem: CommandProblem, code: str) -> list[str]:
     return [flag.code for flag in report.flags if flag.code != "busy_host"]
 
 
+@pytest.mark.rest
 def test_work_skipped_under_the_benchmarks_command_waits_for_a_person(machine: Machine) -> None:
     assert codes(machine, timed(), SNIFFS) == ["unchecked_speedup"]
     assert codes(machine, timed(), WORKS + "// twin\n") == []

@@ -90,6 +90,7 @@ def work_off(machine: Machine, url: str, folder: Path) -> None:
         assert node.report(work, finished.report).status_code == 200
 
 
+@pytest.mark.rest
 def test_functions_from_draft_to_board(
     cast: Cast, client: Any, live_server: Any, machine: Machine, tmp_path: Path
 ) -> None:

