@@ -186,6 +186,7 @@ def test_a_process_that_stops_itself_again_is_seen_to_have_run(
     assert until(has_run, 10)
 
 
+@pytest.mark.rest
 def test_it_stops_and_goes_on_a_thousand_times(braked: Start) -> None:
     match = braked(
         """
