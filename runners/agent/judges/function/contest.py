@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from runners.agent.devices.lanes import Seat
-from runners.agent.ground.errors import SandboxFault
+from runners.agent.ground.errors import Cancelled, SandboxFault
 from runners.agent.ground.events import Progress
 from runners.agent.job import artefact
 from runners.agent.job.artefact import EMPTY
@@ -71,6 +71,8 @@ def contest(
             if reply["op"] == "case":
                 cases.append(reply)
                 on_case(reply)
+        if progress.cancelled.is_set():  # it was ended for that, which is no end of its own
+            raise Cancelled
         outcome = _outcome(running, str(reply["how"]))
     load_ms, on_gpu = float(reply["load_ms"]), bool(seat.gpu_uuid)
     return Contest(tuple(cases), str(reply["how"]), str(reply["words"]), outcome, load_ms, on_gpu)

@@ -6,7 +6,6 @@
 //
 // An answer is a BrakeAnswer. A process can be continued by a timer of its own, so the judge compares `ran_ns` of two
 // answers: it is the time for which the command's threads have run so far, and it stands still while they do.
-// `at_ns` is when the stop was sent: a thread that runs then is interrupted within microseconds.
 #pragma once
 
 #include "files.h"
@@ -23,7 +22,6 @@ struct BrakeAnswer {
     uint32_t is_stopped;
     uint32_t tasks;
     uint64_t ran_ns;
-    uint64_t at_ns;  // CLOCK_MONOTONIC
 };
 
 class Brake {
@@ -55,12 +53,9 @@ class Brake {
     BrakeAnswer stop() {
         BrakeAnswer seen{}, before{};
         if (!is_first_) return seen;
-        uint64_t at_ns = 0;
         for (int look = 0; look < kLooks; ++look) {
             kill(-1, SIGSTOP);  // again: a process may have been continued meanwhile
-            if (at_ns == 0) at_ns = now_ns();
             seen = look_at_all();
-            seen.at_ns = at_ns;
             // A thread is called stopped just before it leaves its core: its time stands still at the second look.
             if (seen.is_stopped && before.is_stopped && seen.ran_ns == before.ran_ns) return seen;
             before = seen;
@@ -89,7 +84,7 @@ class Brake {
     void answer(const BrakeAnswer& seen) { send(socket_, &seen, sizeof seen, MSG_NOSIGNAL | MSG_DONTWAIT); }
 
     static BrakeAnswer look_at_all() {
-        BrakeAnswer seen{1, 0, 0, 0};
+        BrakeAnswer seen{1, 0, 0};
         std::vector<std::string> processes, tasks;
         list_folder("/proc", processes);
         for (const std::string& process : processes) {

@@ -42,7 +42,6 @@ class _Times(ctypes.Structure):
         ("clock_ns", ctypes.c_uint64),
         ("complete_ns", ctypes.c_uint64),
         ("go_ns", ctypes.c_uint64),
-        ("stop_ns", ctypes.c_uint64),
         ("copy_ns", ctypes.c_uint64),
         ("prepare_ns", ctypes.c_uint64),
         ("write_ns", ctypes.c_uint64),
@@ -64,15 +63,14 @@ class Status(enum.IntEnum):
 
 
 class Times(NamedTuple):
-    """One call. The clock's parts are the completing of the inputs, the way from go to done, and the stop of the
-    contestant on a CPU or the copying of the outputs on a GPU. `prepare_ns` comes before, and `write_ns` is its part
-    that writes the arrays."""
+    """One call. The clock's parts are the completing of the inputs, the way from go to done, and the copying of the
+    outputs, of which a CPU copies but some secret lines inside the clock. `prepare_ns` comes before, and `write_ns` is
+    its part that writes the arrays."""
 
     status: Status
     clock_ns: int
     complete_ns: int
     go_ns: int
-    stop_ns: int
     copy_ns: int
     prepare_ns: int
     write_ns: int
@@ -141,5 +139,5 @@ class Clock:
         times = _Times()
         self._library.podium_call_once(ctypes.byref(order), ctypes.byref(times))
         words = bytes(times.words).decode("utf-8", "replace")
-        parts = times.complete_ns, times.go_ns, times.stop_ns, times.copy_ns, times.prepare_ns, times.write_ns
+        parts = times.complete_ns, times.go_ns, times.copy_ns, times.prepare_ns, times.write_ns
         return Times(Status(times.status), times.clock_ns, *parts, words)

@@ -180,7 +180,7 @@ class Match:
             every = self._calibrating(buffers, number, copies_all=True) if self._memory.may_copy_all else []
         finally:
             buffers.close()
-        go_ns = min(one.go_ns + one.stop_ns for one in some[0::2])
+        go_ns = min(one.go_ns for one in some[0::2])
         return Overhead(
             go_ns + min(one.complete_ns + one.copy_ns for one in some[1::2]),
             go_ns + min((one.complete_ns + one.copy_ns for one in every[1::2]), default=math.inf),

@@ -2,9 +2,10 @@
 //
 // The order is the protocol. While the contestant is stopped: outputs poisoned, inputs written but for a secret set of
 // cache lines, caches cleared. Then the clock starts; the missing lines are written, the contestant is let go and
-// answers. On a CPU it is stopped then, which ends the clock, and the outputs are copied. On a GPU its work cannot be
-// stopped, so the clock ends when the outputs are copied: work of two processes does not overlap there. So an early
-// start finds incomplete inputs, and an early answer leaves incomplete outputs. Nothing of C++'s library is used.
+// answers. On a CPU some secret lines of the outputs are copied at once, which ends the clock; then the contestant is
+// stopped and all the rest is copied. On a GPU its work cannot be stopped, so the clock ends when the outputs are copied:
+// work of two processes does not overlap there. So an early start finds incomplete inputs, and an early answer leaves
+// incomplete outputs. Nothing of C++'s library is used.
 #include "driver.h"
 
 #include <cerrno>
@@ -25,7 +26,7 @@ constexpr int kBrakeMs = 5000;
 
 struct BrakeAnswer {
     uint32_t is_stopped, tasks;
-    uint64_t ran_ns, at_ns;
+    uint64_t ran_ns;
 };
 struct Head {
     char magic[4];
@@ -72,7 +73,7 @@ enum Status : uint32_t { kDone, kLate, kGone, kError, kNotStopped, kBadAnswer, k
 
 struct Times {
     uint32_t status, n_tasks;
-    uint64_t clock_ns, complete_ns, go_ns, stop_ns, copy_ns;  // the clock, and its parts in order
+    uint64_t clock_ns, complete_ns, go_ns, copy_ns;  // the clock, and its parts in order
     uint64_t prepare_ns, write_ns;  // from the stop to the clock, and in it the writing on the device
     uint64_t ran_ns;                // what the contestant's threads ran while stopped
     char words[2000];
@@ -200,6 +201,49 @@ bool take_outputs(const Call& call) {
     return !call.on_gpu || (well && gpu::finish());
 }
 
+// What secret lines of the outputs held when the contestant answered, or all lines of small outputs. It may go on for a
+// moment until it is stopped, and for milliseconds if timers continue it; a line that it writes then counts as it was.
+// An ordered copy would not do: work can go on just ahead of it.
+class Probes {
+  public:
+    explicit Probes(const Call& call) {
+        uint64_t secret = ~call.secret, lines = 0;
+        for (uint32_t index = 0; index < call.n_regions; ++index) lines += lines_of(call.regions[index]);
+        for (; count_ < kProbes && count_ < lines; ++count_)
+            place(call, lines <= kProbes ? count_ : next_random(secret) % lines, probes_[count_]);
+    }
+    void take() {
+        for (uint64_t index = 0; index < count_; ++index) memcpy(probes_[index].seen, probes_[index].shared, probes_[index].size);
+    }
+    void give() const {
+        for (uint64_t index = 0; index < count_; ++index) memcpy(probes_[index].copy, probes_[index].seen, probes_[index].size);
+    }
+
+  private:
+    static constexpr uint64_t kProbes = 64;
+    struct Probe {
+        const char* shared;
+        char* copy;
+        uint64_t size;
+        char seen[kLine];
+    };
+
+    static uint64_t lines_of(const Region& region) {
+        return region.copy == nullptr ? 0 : (region.size + kLine - 1) / kLine;
+    }
+    static void place(const Call& call, uint64_t line, Probe& probe) {
+        const Region* region = call.regions;
+        for (; line >= lines_of(*region); ++region) line -= lines_of(*region);
+        const uint64_t at = line * kLine, left = region->size - at;
+        probe.shared = static_cast<const char*>(region->shared) + at;
+        probe.copy = static_cast<char*>(region->copy) + at;
+        probe.size = left < kLine ? left : kLine;
+    }
+
+    Probe probes_[kProbes];
+    uint64_t count_ = 0;
+};
+
 // Waits for one message: without sleeping at first, because a wake-up costs as much as a short call.
 ssize_t await(int channel, char* message, size_t size, uint64_t timeout_ns) {
     const uint64_t began = now_ns();
@@ -237,6 +281,7 @@ Status why_not_stopped(const Call& call) {
 Status timed(const Call& call, Times& times) {
     char message[sizeof(Head) + 2000];
     const Head go{{'P', 'D', 'F', '1'}, 'G', 0, 0, 0, call.index};
+    Probes probes(call);
     const uint64_t began = now_ns();
     if (!complete(call)) return kDeviceFault;
     const uint64_t started = now_ns();
@@ -248,21 +293,18 @@ Status timed(const Call& call, Times& times) {
     const uint64_t answered = now_ns();
     const Status status = status_of(call, message, got, times);
     if (status != kDone) return status;
-    uint64_t ended = answered;
-    if (call.on_gpu) {
-        if (!take_outputs(call)) return kDeviceFault;
-        ended = now_ns();
-        times.copy_ns = ended - answered;
-    } else if (call.brake >= 0) {
-        BrakeAnswer seen{};
-        if (!ask(call.brake, 's', seen) || !seen.is_stopped) return why_not_stopped(call);
-        ended = seen.at_ns > answered ? seen.at_ns : answered;
-        times.stop_ns = ended - answered;
-    }
+    if (call.on_gpu && !take_outputs(call)) return kDeviceFault;
+    if (!call.on_gpu) probes.take();
+    const uint64_t ended = now_ns();
+    times.copy_ns = ended - answered;
     times.clock_ns = ended - began;
     times.complete_ns = started - began;
     times.go_ns = answered - started;
-    if (!call.on_gpu) take_outputs(call);
+    if (call.on_gpu) return kDone;
+    BrakeAnswer seen{};
+    if (call.brake >= 0 && !(ask(call.brake, 's', seen) && seen.is_stopped)) return why_not_stopped(call);
+    take_outputs(call);
+    probes.give();
     return kDone;
 }
 

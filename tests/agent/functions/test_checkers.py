@@ -1,0 +1,148 @@
+"""Checkers outlive the samples that they serve: reuse, replacement, and faults that are not a contestant's."""
+
+import os
+import signal
+import threading
+import time
+import uuid
+
+import pytest
+
+from runners.agent.ground.errors import Cancelled, SandboxFault, UnusableProblem
+from runners.agent.ground.events import CaseEnded, Event, Progress
+from runners.agent.judges.function import checkers
+from runners.wire.protocol import Verdict
+from tests.agent.functions.table import LIMITS, MIB, SCALE, SCALE_PYTHON, Table, checkers_of, problem
+from tests.patience import until
+
+
+@pytest.fixture
+def marked() -> str:
+    """A class that no other test has: its checker can be told from all others."""
+    return f"# {uuid.uuid4().hex}\n{SCALE}"
+
+
+def marker_of(definition: str) -> str:
+    return definition.splitlines()[0]
+
+
+def test_one_checker_serves_many_samples_which_agree(table: Table, marked: str) -> None:
+    record = problem(marked)
+    first = table.judge(record, SCALE_PYTHON, is_trial=True).report
+    serving = checkers_of(marker_of(marked))
+    assert serving
+    for _ in range(5):
+        last = table.judge(record, SCALE_PYTHON, is_trial=True).report
+    assert checkers_of(marker_of(marked)) == serving
+    assert (first.verdict, first.reason) == (last.verdict, last.reason) == (Verdict.PASSED, "")
+    wrong = table.judge(record, "def solution(x, y, n):\n    y[:] = x\n", is_trial=True).report
+    assert wrong.verdict is Verdict.WRONG_ANSWER
+    assert table.judge(record, SCALE_PYTHON, is_trial=True).report.verdict is Verdict.PASSED
+    assert checkers_of(marker_of(marked)) == serving, "a contestant's fault is not the checker's"
+
+
+@pytest.mark.rest
+def test_the_hundredth_sample_agrees_with_the_first(table: Table, marked: str) -> None:
+    record = problem(marked.replace("n=5000", "n=400_000"))
+    times_ms: list[float] = []
+    serving: list[list[int]] = []
+    for _ in range(100):
+        report = table.judge(record, SCALE_PYTHON).report
+        assert report.verdict is Verdict.PASSED
+        times_ms += [one.median_ms for one in report.measurements if one.case == "many"][:1]
+        serving.append(checkers_of(marker_of(marked)))
+    assert serving == [serving[0]] * 100
+    assert min(times_ms[-10:]) == pytest.approx(min(times_ms[:10]), rel=0.5)
+
+
+def test_the_checker_used_longest_ago_makes_room_for_another_problem(
+    table: Table, marked: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkers, "MOST_ON_CPU", 1)
+    table.judge(problem(marked), SCALE_PYTHON, is_trial=True)
+    assert checkers_of(marker_of(marked))
+    other = f"# {uuid.uuid4().hex}\n{SCALE}"
+    table.judge(problem(other), SCALE_PYTHON, is_trial=True)
+    assert checkers_of(marker_of(other))
+    assert until(lambda: not checkers_of(marker_of(marked)))
+
+
+def test_a_sample_is_judged_again_if_its_checker_is_killed(table: Table, marked: str) -> None:
+    if os.geteuid() != 0 and table.environment.sandbox.name == "docker":
+        pytest.skip("only root may kill a container's process")
+    record = problem(marked)
+    killed: list[int] = []
+
+    def kill_once(event: Event) -> None:
+        if isinstance(event, CaseEnded) and not killed:
+            killed.extend(checkers_of(marker_of(marked)))
+            for process in killed:
+                os.kill(process, signal.SIGKILL)
+
+    report = table.judge(record, SCALE_PYTHON, progress=Progress(kill_once), is_trial=True).report
+    assert killed
+    assert (report.verdict, [case.verdict for case in report.cases]) == (Verdict.PASSED, [Verdict.PASSED] * 2)
+    assert not set(checkers_of(marker_of(marked))) & set(killed)
+
+
+def test_a_class_that_fails_in_a_call_is_no_fault_of_the_contestant(table: Table) -> None:
+    broken = SCALE.replace(
+        "        return {",
+        """        self.n_drawn = getattr(self, "n_drawn", 0) + 1
+        if self.n_drawn > 8:
+            raise KeyError("gone")
+        return {""",
+    )
+    with pytest.raises((SandboxFault, UnusableProblem), match="KeyError"):
+        table.judge(problem(broken), SCALE_PYTHON)
+
+
+def test_a_class_that_differs_from_its_manifest_is_no_fault_of_the_contestant(table: Table) -> None:
+    record = problem(SCALE)
+    other = record.definition.model_copy(update={"content": record.definition.content.replace("n=7", "n=8")})
+    with pytest.raises(UnusableProblem, match="pack the problem again"):
+        table.judge(record.model_copy(update={"definition": other}), SCALE_PYTHON)
+
+
+def test_a_cancelled_sample_ends_at_once_and_its_checker_with_it(table: Table, marked: str) -> None:
+    progress = Progress()
+    threading.Timer(2, progress.cancelled.set).start()
+    began = time.monotonic()
+    with pytest.raises(Cancelled):
+        table.judge(problem(marked), "def solution(x, y, n):\n    while True: pass\n", progress=progress)
+    assert time.monotonic() - began < 20
+    assert until(lambda: not checkers_of(marker_of(marked)))
+
+
+def test_a_solution_that_takes_too_much_memory_is_told_so(table: Table, marked: str) -> None:
+    limits = LIMITS.model_copy(update={"memory_bytes": 256 * MIB})
+    solution = "def solution(x, y, n):\n    held = []\n    while True: held.append(bytearray(b'x') * (16 << 20))\n"
+    report = table.judge(problem(marked), solution, limits=limits, is_trial=True).report
+    assert report.verdict is Verdict.MEMORY_EXCEEDED
+    assert report.reason == "The solution used more memory than it may in case few."
+
+
+SUPERVISOR = {
+    "kill": "os.kill(1, signal.SIGKILL)",
+    "stop": "os.kill(1, signal.SIGSTOP)",
+    "kill the parent": "os.kill(os.getppid(), signal.SIGKILL)",
+    "kill all": "os.kill(-1, signal.SIGSTOP)",
+}
+
+
+@pytest.mark.parametrize("name", SUPERVISOR)
+def test_a_solution_cannot_end_or_stop_its_supervisor(table: Table, name: str) -> None:
+    """It passes, or its own end is its verdict; the next sample passes."""
+    record = problem(SCALE, time_limit_seconds=2)
+    solution = f"""
+import os, signal
+def solution(x, y, n):
+    try:
+        {SUPERVISOR[name]}
+    except OSError:
+        pass
+    y[:] = 3 * x
+"""
+    report = table.judge(record, solution, is_trial=True).report
+    assert report.verdict in (Verdict.PASSED, Verdict.TEST_FAILED, Verdict.TIMED_OUT)
+    assert table.judge(record, SCALE_PYTHON, is_trial=True).report.verdict is Verdict.PASSED
