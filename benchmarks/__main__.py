@@ -11,6 +11,7 @@ MEASURES = (
     "agent_overhead",
     "throughput",
     "messages",
+    "function_judge",
     "compute_eval_rival",
 )
 

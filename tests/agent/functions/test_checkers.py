@@ -44,15 +44,16 @@ def test_one_checker_serves_many_samples_which_agree(table: Table, marked: str) 
 @pytest.mark.rest
 def test_the_hundredth_sample_agrees_with_the_first(table: Table, marked: str) -> None:
     record = problem(marked.replace("n=5000", "n=400_000"))
-    times_ms: list[float] = []
     serving: list[list[int]] = []
-    for _ in range(100):
-        report = table.judge(record, SCALE_PYTHON).report
+    times_ms: list[float] = []
+    for number in range(100):
+        is_timed = number < 5 or number >= 95
+        report = table.judge(record, SCALE_PYTHON, is_trial=not is_timed).report
         assert report.verdict is Verdict.PASSED
-        times_ms += [one.median_ms for one in report.measurements if one.case == "many"][:1]
         serving.append(checkers_of(marker_of(marked)))
+        times_ms += [one.median_ms for one in report.measurements if one.case == "many"]
     assert serving == [serving[0]] * 100
-    assert min(times_ms[-10:]) == pytest.approx(min(times_ms[:10]), rel=0.5)
+    assert min(times_ms[-5:]) == pytest.approx(min(times_ms[:5]), rel=0.5)
 
 
 def test_the_checker_used_longest_ago_makes_room_for_another_problem(
