@@ -25,13 +25,15 @@ from problems.models import Problem, Release, ReleaseState
 from scoring.metrics import registry
 
 TOP_ROWS = 10
+LATEST_RELEASES = 5
 
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
     published = Release.objects.visible_to(request.user).exclude(state=ReleaseState.DRAFT)
-    release = published.order_by("-published_at", "-id").first()
-    context: dict[str, Any] = {"release": release}
+    latest = list(_with_facts(published.order_by("-published_at", "-id"))[:LATEST_RELEASES])
+    release = latest[0] if latest else None
+    context: dict[str, Any] = {"release": release, "releases": latest}
     if release:
         context |= _top_of(request, release)
     return render(request, "podium/home.html", context)

@@ -112,6 +112,18 @@ def test_home_leads_with_the_latest_release(client: Any, site: Site) -> None:
     text = client.get("/").content.decode()
     assert site.release.title in text
     assert "top ten of 5" in text
+    assert "Latest releases" not in text, "there is but one"
+
+
+def test_home_lists_the_latest_releases_and_no_draft(client: Any, site: Site) -> None:
+    later = factories.release(name="later-1")
+    draft = factories.release(name="draft-1", publish=False)
+    text = client.get("/").content.decode()
+    assert text.index(f'href="{reverse("board", args=[later.slug])}"') < text.index("Latest releases")
+    listed = text.partition("Latest releases")[2]
+    assert [f'href="{reverse("board", args=[one.slug])}"' in listed for one in (site.release, later, draft)] == [
+        True, True, False,
+    ]  # fmt: skip
 
 
 def test_an_empty_site_says_what_to_do(client: Any, db: Any) -> None:
