@@ -6,6 +6,8 @@ from problems.spec.record import ProblemRecord
 from runners.wire.protocol import Verdict
 from tests.agent.functions.table import SCALE, Table, problem
 
+pytestmark = pytest.mark.rest
+
 DTYPES = ["float64", "float32", "float16", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
 SCALARS = {
     "float64": ("double", 2.5), "float32": ("float", -0.5), "int8": ("int8_t", -3), "int16": ("int16_t", -300),

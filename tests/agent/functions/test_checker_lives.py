@@ -1,4 +1,4 @@
-"""How long checkers live: those of a few problems stay for the next samples, and the one used longest ago goes first."""
+"""How long checkers live: those of a few problems stay for the next samples, and the least recently used goes first."""
 
 from collections.abc import Iterator
 
@@ -9,6 +9,8 @@ from runners.agent.judges.function import checkers
 from runners.wire.protocol import MeasurementReport, Role, Verdict
 from tests.agent.functions.table import SCALE, SCALE_PYTHON, Table, checkers_of, problem
 from tests.sandbox.boxes import CONFINING
+
+pytestmark = pytest.mark.rest
 
 WRONG = "def solution(x, y, n):\n    y[:] = 2 * x\n"
 

@@ -15,6 +15,8 @@ from runners.wire.protocol import Verdict
 from tests.agent.functions.table import LIMITS, MIB, SCALE, SCALE_PYTHON, Table, checkers_of, problem
 from tests.patience import until
 
+pytestmark = pytest.mark.rest
+
 
 @pytest.fixture
 def marked() -> str:
