@@ -96,11 +96,6 @@ def shown(case: CaseReport) -> dict[str, Any]:
     return {field.name: field.value for field in case.fields}
 
 
-def case_ms(done: Finished, case: str) -> float:
-    """The median time of a case, which must have been measured."""
-    return next(one.median_ms for one in done.report.measurements if one.case == case)
-
-
 def all_ms(done: Finished, case: str) -> list[float]:
     return next(one.calls_ms[0] for one in done.report.measurements if one.case == case)
 

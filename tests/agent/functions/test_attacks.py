@@ -5,6 +5,8 @@ pass: a judge that suspects honest means is no better.
 """
 
 import re
+import statistics
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,11 +14,11 @@ import pytest
 
 from problems.spec.record import ProblemRecord
 from runners.wire.protocol import Verdict
-from tests.agent.functions.table import Table, all_ms, case_ms, problem
+from tests.agent.functions.table import Table, all_ms, problem
 
 SOURCES = Path(__file__).parent / "attacks"
 MOST_GAIN = 0.05
-MOST_SAMPLES = 6
+MOST_SAMPLES = 12
 LEAST_CALLS = 15
 LEAST_MS = 5.0
 
@@ -128,22 +130,27 @@ def test_an_attack_that_passes_gains_nothing(table: Table, large: ProblemRecord,
 def gains_nothing(table: Table, record: ProblemRecord, name: str, **settings: int) -> None:
     """The attack fails, or its time is not a twentieth better than its twin's.
 
-    Attack and twin are judged in turn. Other work on this machine only lengthens a time, so of each the fastest
-    sample counts. The attack must keep its lead over as many samples as it takes to rule out that noise gave it one.
+    Attack and twin are judged in turn. Other work on this machine only lengthens a time, so the fastest sample of each
+    counts, and an attack has a lead if both the median and the fastest call of its are better than its twin's. It must
+    keep the lead over as many samples as it takes to rule out that noise gave it one.
     """
-    attack_ms: list[float] = []
-    twin_ms: list[float] = []
-    n_calls = 0
+    attacks_ms: list[list[float]] = []
+    twins_ms: list[list[float]] = []
     for _ in range(MOST_SAMPLES):
         done = table.judge(record, attack(name, **settings))
         if done.report.verdict is not Verdict.PASSED:
             return
         twin = table.judge(record, attack(name, honest=True, **settings))
         assert (twin.report.verdict, twin.report.reason) == (Verdict.PASSED, "")
-        attack_ms.append(case_ms(done, "one"))
-        twin_ms.append(case_ms(twin, "one"))
-        n_calls += min(len(all_ms(done, "one")), len(all_ms(twin, "one")))
-        if n_calls >= LEAST_CALLS and min(attack_ms) >= (1 - MOST_GAIN) * min(twin_ms):
-            assert min(twin_ms) >= LEAST_MS
+        attacks_ms.append(all_ms(done, "one"))
+        twins_ms.append(all_ms(twin, "one"))
+        n_calls = min(sum(map(len, attacks_ms)), sum(map(len, twins_ms)))
+        if n_calls >= LEAST_CALLS and not all(leads(of, attacks_ms, twins_ms) for of in (statistics.median, min)):
+            assert min(map(statistics.median, twins_ms)) >= LEAST_MS
             return
-    raise AssertionError(f"{name} took {attack_ms} ms, its honest twin {twin_ms} ms")
+    raise AssertionError(f"{name} took {attacks_ms} ms, its honest twin {twins_ms} ms")
+
+
+def leads(of: Callable[[list[float]], float], attacks_ms: list[list[float]], twins_ms: list[list[float]]) -> bool:
+    """Whether the attack's best sample is better than its twin's by more than noise."""
+    return min(map(of, attacks_ms)) < (1 - MOST_GAIN) * min(map(of, twins_ms))

