@@ -4,6 +4,7 @@ The sources are in `attacks`; their first lines say what they try. A cheat must 
 pass: a judge that suspects honest means is no better.
 """
 
+import os
 import re
 import statistics
 from collections.abc import Callable
@@ -121,6 +122,10 @@ def test_work_that_goes_on_ahead_of_the_copy_is_seen(table: Table, wide: Problem
 
 
 @pytest.mark.rest
+@pytest.mark.skipif(
+    not os.environ.get("PODIUM_QUIET_MACHINE"),
+    reason="compares times of a few milliseconds: set PODIUM_QUIET_MACHINE=1 on a machine that does nothing else",
+)
 @pytest.mark.parametrize("name", ["input_watcher", "clock_patch", "delta_update", "sigcont_timer"])
 def test_an_attack_that_passes_gains_nothing(table: Table, large: ProblemRecord, name: str) -> None:
     """Whether the timer is caught depends on when it fires; a stop also removes a signal of it that is under way."""
