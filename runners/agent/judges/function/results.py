@@ -24,8 +24,9 @@ from runners.wire.protocol import (
 
 MOST_PLACES = 5
 LEAST_MS = 0.02
-"""The cost of a call itself is not known better. If a baseline's case takes less, nobody has a time there; a solution's
-shorter time counts as this one."""
+"""The cost of a call itself is not known better: a shorter time counts as this one."""
+LEAST_BASELINE_MS = 0.2
+"""If a baseline's case takes less, nobody has a time there: it would say more of the call than of the solution."""
 
 
 def case_reports(problem: FunctionProblem, seen: Contest) -> list[CaseReport]:
@@ -125,7 +126,8 @@ def baseline_measurements(
     """The reference's times, without the cases that are too short to be timed."""
     found = [_measurement(problem.manifest.cases[one["case"]], one, Role.BASELINE) for one in seen.cases]
     shared = {"shared": True, "key": key, "measured_at": measured_at}
-    return [one.model_copy(update=shared) for one in found if one is not None and one.median_ms > LEAST_MS]
+    timed = [one for one in found if one is not None and one.median_ms >= LEAST_BASELINE_MS]
+    return [one.model_copy(update=shared) for one in timed]
 
 
 def candidate_measurements(
