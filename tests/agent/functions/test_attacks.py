@@ -62,8 +62,8 @@ def wide() -> ProblemRecord:
 
 @pytest.fixture(scope="module")
 def large() -> ProblemRecord:
-    """More than 5 ms of work."""
-    return problem(SETTLE.format(n=1 << 20))
+    """More than 5 ms of work on any machine."""
+    return problem(SETTLE.format(n=1 << 22))
 
 
 def attack(name: str, *, honest: bool = False, **settings: int) -> str:
