@@ -13,7 +13,9 @@ import shutil
 import statistics
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from hashlib import sha256
+from pathlib import Path
 
 import pytest
 
@@ -34,6 +36,9 @@ pytestmark = pytest.mark.skipif(
     not UUIDS or shutil.which("nvcc") is None or why_unavailable() != "" or importlib.util.find_spec("torch") is None,
     reason="needs a GPU, nvcc, bubblewrap and torch",
 )
+SOURCES = Path(__file__).parent / "attacks"
+"""The first lines of each attack say what it tries."""
+ATTACKS = sorted(path.stem for path in SOURCES.glob("*.cu"))
 LARGE = "16 Mi"
 """A case of about 5 ms: single times of one of 0.13 ms spread from 0.11 to 0.27 ms."""
 DEFINITION = """\
@@ -76,6 +81,11 @@ def solution(x, y, n):
     wide = x.double()
     y.copy_(0.5 * (1 - wide**8192) / (1 - wide))
 """
+TEN_CASES = re.sub(
+    r"cases = .*",
+    'cases = tuple(Case(f"{k} Mi", n=(k << 20) + k) for k in range(1, 11))',
+    DEFINITION,
+)
 TRITON = """\
 import torch
 import triton
@@ -113,84 +123,6 @@ static int timed = [] {
     return 1;
 }();
 """
-OWN_LOOP = """\
-#include <cstdint>
-#include <cstring>
-#include <dlfcn.h>
-#include <sys/socket.h>
-struct Head { char magic[4]; uint8_t kind, count, device, unused; uint64_t index; };
-static uint64_t calls = 0;
-static void answer_now() {  // the checker numbers the calls of a contestant from 1 on
-    Head head{{'P', 'D', 'F', '1'}, 'd', 0, 0, 0, ++calls};
-    send(5, &head, sizeof head, 0);
-}
-static bool swallow = false;
-extern "C" ssize_t send(int file, const void* data, size_t size, int flags) {
-    static auto real = (ssize_t (*)(int, const void*, size_t, int))dlsym(RTLD_NEXT, "send");
-    const auto* head = (const Head*)data;
-    if (file == 5 && size >= sizeof(Head) && head->kind == 'd' && swallow) return (ssize_t)size;
-    return real(file, data, size, flags);
-}
-"""
-EARLY_DONE = (
-    HONEST + OWN_LOOP + 'extern "C" void solution(const float* x, float* y, size_t n) {\n'
-    "    poly<<<1056, 256>>>(x, y, n);\n    swallow = false;\n    answer_now();\n    swallow = true;\n}\n"
-)
-RESIDENT = (
-    HONEST
-    + """\
-__global__ void for_ever(const float* x, float* y, size_t n, volatile int* stop) {
-    while (!*stop)
-        for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x) {
-            float v = 0.f, u = ((volatile const float*)x)[i];
-            for (int k = 0; k < 8192; ++k) v = v * u + 0.5f;
-            ((volatile float*)y)[i] = v;
-        }
-}
-extern "C" int podium_no_wait;
-extern "C" void solution(const float* x, float* y, size_t n) {
-    static const float* seen = nullptr;
-    static int* stop = nullptr;
-    static cudaStream_t stream;
-    if (n < 100000) { poly<<<1056, 256>>>(x, y, n); return; }
-    if (seen == x) return;
-    seen = x;
-    cudaHostAlloc(&stop, sizeof(int), cudaHostAllocMapped);
-    *stop = 0;
-    cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
-    for_ever<<<132, 256, 0, stream>>>(x, y, n, stop);
-}
-"""
-).replace('extern "C" int podium_no_wait;\n', "")
-MUTATES = (
-    HONEST
-    + """\
-#include <cuda.h>
-#include <dlfcn.h>
-extern "C" void solution(const float* x, float* y, size_t n) {
-    using Allow = CUresult (*)(CUdeviceptr, size_t, const CUmemAccessDesc*, size_t);
-    auto allow = (Allow)dlsym(dlopen("libcuda.so.1", 2), "cuMemSetAccess");
-    CUmemAccessDesc all{};
-    all.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
-    all.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-    size_t size = (n * 4 + 8192 + (2 << 20) - 1) / (2 << 20) * (2 << 20);
-    allow((CUdeviceptr)x - 4096, size, &all, 1);
-    cudaMemset((void*)x, 0, n * 4);
-    poly<<<1056, 256>>>(x, y, n);
-}
-"""
-)
-MEMO = (
-    HONEST
-    + """\
-extern "C" void solution(const float* x, float* y, size_t n) {
-    static const float* seen = nullptr;
-    if (seen == x) return;
-    seen = x;
-    poly<<<1056, 256>>>(x, y, n);
-}
-"""
-)
 OVERRUN = HONEST + (
     'extern "C" void solution(const float* x, float* y, size_t n) {\n'
     "    poly<<<1056, 256>>>(x, y, n);\n    cudaMemset(y + n, 1, 64);\n}\n"
@@ -213,8 +145,16 @@ def judges() -> Iterator[Judges]:
 
 @pytest.fixture(scope="module")
 def problem(judges: Judges, tmp_path_factory: pytest.TempPathFactory) -> FunctionProblem:
-    folder = tmp_path_factory.mktemp("poly")
-    (folder / "def.py").write_text(DEFINITION)
+    return read(judges, tmp_path_factory.mktemp("poly"), DEFINITION)
+
+
+@pytest.fixture(scope="module")
+def ten_cases(judges: Judges, tmp_path_factory: pytest.TempPathFactory) -> FunctionProblem:
+    return read(judges, tmp_path_factory.mktemp("poly"), TEN_CASES)
+
+
+def read(judges: Judges, folder: Path, definition: str) -> FunctionProblem:
+    (folder / "def.py").write_text(definition)
     (folder / "problem.md").write_text(
         "---\nslug: poly\ntitle: Polynomial\ntime_limit_seconds: 20\n---\nEvaluate it.\n"
     )
@@ -262,26 +202,42 @@ def test_a_right_solution_passes_and_is_timed(
         print(one.role.value, one.case, round(one.median_ms, 4), one.device)
 
 
-def gains(judges: Judges, problem: FunctionProblem, attack: str, honest_ms: float) -> str:
-    """Why the attack gains something; empty if it is caught, or no faster than its honest twin by 5 %."""
-    report = judged(judges, problem, "solution.cu", attack)
+def attack(name: str, *, honest: bool = False, left_share: int = 4) -> str:
+    """The text of an attack, or of its honest twin."""
+    defined = f"#define HONEST {int(honest)}\n#define LEFT_SHARE {left_share}\n"
+    return defined + (SOURCES / "poly.h").read_text() + (SOURCES / f"{name}.cu").read_text()
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_an_attack_gains_nothing(judges: Judges, problem: FunctionProblem, name: str, honest_ms: float) -> None:
+    assert gains(judges, problem, attack(name), honest_ms) == ""
+
+
+@pytest.mark.parametrize("left_share", [1, 2, 16])
+def test_an_early_answer_gains_nothing(
+    judges: Judges, problem: FunctionProblem, left_share: int, honest_ms: float
+) -> None:
+    assert gains(judges, problem, attack("early_done", left_share=left_share), honest_ms) == ""
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_the_honest_twin_of_an_attack_passes(judges: Judges, problem: FunctionProblem, name: str) -> None:
+    report = judged(judges, problem, "solution.cu", attack(name, honest=True))
+    assert (report.verdict, report.reason) == (Verdict.PASSED, "")
+    assert LARGE in times_of(report)
+
+
+def gains(judges: Judges, problem: FunctionProblem, content: str, honest_ms: float) -> str:
+    """Why the attack gains something; empty if it fails, is flagged, or is no faster by 5 % than honest work."""
+    report = judged(judges, problem, "solution.cu", content)
     if report.verdict is not Verdict.PASSED or report.flags:
         return ""
     own_ms = times_of(report).get(LARGE, honest_ms)
     return "" if own_ms > 0.95 * honest_ms else f"{own_ms:.3f} ms instead of {honest_ms:.3f}"
 
 
-@pytest.mark.parametrize(
-    "attack",
-    [EARLY_DONE, RESIDENT, MUTATES, MEMO],
-    ids=["early done", "resident kernel", "input mutation", "pointer memo"],
-)
-def test_an_attack_gains_nothing(judges: Judges, problem: FunctionProblem, attack: str, honest_ms: float) -> None:
-    assert gains(judges, problem, attack, honest_ms) == ""
-
-
 def test_a_changed_input_is_named(judges: Judges, problem: FunctionProblem) -> None:
-    report = judged(judges, problem, "solution.cu", MUTATES)
+    report = judged(judges, problem, "solution.cu", attack("input_mutation"))
     assert (report.verdict, "changed its input `x`" in report.reason) == (Verdict.WRONG_ANSWER, True)
 
 
@@ -307,6 +263,33 @@ def test_late_samples_agree_with_early_ones(judges: Judges, problem: FunctionPro
     print([round(one, 4) for one in times], f"{(time.monotonic() - began) / count:.2f} s a sample")
     early, late = statistics.median(times[: count // 2]), statistics.median(times[count // 2 :])
     assert abs(late / early - 1) < 0.05
+
+
+@dataclass(frozen=True)
+class Latency:
+    """The longest time of a sample with ten cases after its build, with a checker that is warm."""
+
+    name: str
+    content: str
+    most_seconds: float
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [Latency("solution.cu", HONEST + LAUNCH, 3.0), Latency("solution.py", TRITON, 8.0)],
+    ids=["cuda", "triton"],
+)
+def test_a_sample_of_ten_cases_is_graded_soon(judges: Judges, ten_cases: FunctionProblem, wanted: Latency) -> None:
+    judged(judges, ten_cases, "solution.cu", HONEST + LAUNCH)
+    began = time.monotonic()
+    report = judged(judges, ten_cases, wanted.name, wanted.content)
+    build_seconds = sum(step.wall_ms for step in report.steps if step.name == "build" and not step.cached) / 1e3
+    seconds = time.monotonic() - began - build_seconds
+    print(
+        f"{seconds:.2f} s after a build of {build_seconds:.2f} s, {[(s.name, round(s.wall_ms)) for s in report.steps]}"
+    )
+    assert (report.verdict, len(times_of(report))) == (Verdict.PASSED, 10)
+    assert seconds <= wanted.most_seconds
 
 
 def test_the_clock_agrees_with_the_device_s_own_events(judges: Judges, problem: FunctionProblem) -> None:
