@@ -9,7 +9,7 @@ import typer
 
 from runners.agent import capabilities
 from runners.agent.assembly import assemble, keeper_of
-from runners.agent.devices.gpus import Gpus
+from runners.agent.devices.gpus import Gpus, UnknownGpu
 from runners.agent.devices.tool import ToolUnavailable
 from runners.agent.grading import Grader
 from runners.agent.ground.errors import MissingSetting, SiteRefused
@@ -43,7 +43,7 @@ def node() -> None:
                 logger.log(logging.INFO if made.path else logging.WARNING, made.words)
         sandbox = choose(settings.sandbox)
         serve(settings, sandbox, capabilities.find_out(sandbox))
-    except (MissingSetting, SandboxUnavailable, ToolUnavailable, SiteRefused) as error:
+    except (MissingSetting, SandboxUnavailable, ToolUnavailable, UnknownGpu, SiteRefused) as error:
         sys.stderr.write(f"podium node cannot start: {error}\n")
         raise typer.Exit(CANNOT_START) from None
     except KeyboardInterrupt:

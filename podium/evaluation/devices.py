@@ -19,7 +19,7 @@ from runners.wire.protocol import GpuCapability
 
 @dataclass(frozen=True)
 class LocalGpus:
-    """All GPUs that the machine had at the start. Without a GPU it does nothing."""
+    """The GPUs that Podium may use, found at the start. Without a GPU it does nothing."""
 
     found: list[GpuCapability]
     gpus: Gpus | None = None
@@ -27,7 +27,7 @@ class LocalGpus:
 
     @classmethod
     def open(cls, folder: Path) -> "LocalGpus":
-        """Find the GPUs. Raises ToolUnavailable, because without podium-gpu no device would be scrubbed."""
+        """Find the GPUs. Raises UnknownGpu; ToolUnavailable, because without podium-gpu no device would be scrubbed."""
         gpus = Gpus.open()
         found = capabilities.gpus_by_nvidia_smi() if gpus is None else gpus.capabilities()
         if gpus and not found:

@@ -28,6 +28,7 @@ from problems.formats.compute_eval.packs import graded_filename
 from problems.formats.errors import PackRefused
 from problems.spec.command.problem import CommandProblem
 from problems.spec.hardware import Hardware
+from runners.agent.devices.gpus import UnknownGpu
 from runners.agent.devices.tool import ToolUnavailable
 from runners.agent.ground import events as job_events
 from runners.agent.ground.errors import Cancelled, ProfilerUnavailable
@@ -149,7 +150,7 @@ def _timed_modes(profiler: Profiler, *, benchmark: bool) -> frozenset[str]:
 def _guarded(order: Arguments) -> int:
     try:
         return Grading(order).run()
-    except (PackRefused, NotOurs, SandboxUnavailable, ProfilerUnavailable, ToolUnavailable) as error:
+    except (PackRefused, NotOurs, SandboxUnavailable, ProfilerUnavailable, ToolUnavailable, UnknownGpu) as error:
         _say(str(error), style="red")
     except OSError as error:
         _say(f"{error.filename or 'A file'} cannot be used: {error.strerror or error}", style="red")

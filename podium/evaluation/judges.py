@@ -22,7 +22,7 @@ WORKERS_OF_A_GPU = 10
 def local_judges(sandbox_name: str | None, workers: int | None, *, bounded: bool) -> Iterator[Judges]:
     """The judges. `bounded` measures the GPUs' peaks, for problems that declare their work; this takes seconds.
 
-    Raises SandboxUnavailable, ToolUnavailable.
+    Raises SandboxUnavailable, ToolUnavailable, UnknownGpu.
     """
     folder = var_dir() / "evaluate"
     sandbox = choose(sandbox_name)

@@ -19,6 +19,7 @@ from problems.formats.functions.comparison import differences
 from problems.formats.functions.pack import read_function_directory
 from problems.spec.function.problem import FunctionProblem
 from runners.agent import capabilities
+from runners.agent.devices.gpus import UnknownGpu
 from runners.agent.devices.tool import ToolUnavailable
 from runners.agent.sandbox import SandboxUnavailable, choose
 from runners.wire.protocol import TimingPolicy
@@ -129,7 +130,7 @@ def _refusals() -> Iterator[None]:
     """Turn refusals into a message and exit status 2."""
     try:
         yield
-    except (PackRefused, SandboxUnavailable, ToolUnavailable) as error:
+    except (PackRefused, SandboxUnavailable, ToolUnavailable, UnknownGpu) as error:
         _refuse(str(error))
     except OSError as error:
         _refuse(f"{error.filename or 'A file'} cannot be used: {error.strerror or error}")

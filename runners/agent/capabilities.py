@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from runners.agent import profilers
-from runners.agent.devices.gpus import Gpus
+from runners.agent.devices.gpus import Gpus, chosen
 from runners.agent.ground.errors import SandboxFault
 from runners.agent.job.toolchain import cores
 from runners.agent.sandbox.policy import Command, Limits, Sandbox
@@ -75,7 +75,10 @@ def cpu_model() -> str:
 
 
 def gpus() -> list[GpuCapability]:
-    """The NVIDIA GPUs, from the driver's library, else from `nvidia-smi`; none if both are missing."""
+    """The NVIDIA GPUs, from the driver's library, else from `nvidia-smi`; none if both are missing.
+
+    Raises UnknownGpu.
+    """
     opened = Gpus.open()
     if opened is None:
         return gpus_by_nvidia_smi()
@@ -86,8 +89,10 @@ def gpus() -> list[GpuCapability]:
 
 
 def gpus_by_nvidia_smi() -> list[GpuCapability]:
-    """The GPUs that `nvidia-smi` lists; none if it is missing."""
-    return parse_gpus(_output(["nvidia-smi", f"--query-gpu={_GPU_FIELDS}", "--format=csv,noheader,nounits"]))
+    """The GPUs that `nvidia-smi` lists and PODIUM_GPUS allows; none if it is missing. Raises UnknownGpu."""
+    found = parse_gpus(_output(["nvidia-smi", f"--query-gpu={_GPU_FIELDS}", "--format=csv,noheader,nounits"]))
+    allowed = chosen(gpu.uuid for gpu in found)
+    return [gpu for gpu in found if gpu.uuid in allowed]
 
 
 def parse_gpus(text: str) -> list[GpuCapability]:

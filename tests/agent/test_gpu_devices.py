@@ -57,6 +57,28 @@ def test_every_board_is_listed_in_the_driver_s_order(fake: FakeNvml) -> None:
     assert [gpu.uuid for gpu in Gpus(Nvml(fake)).capabilities()] == ["GPU-b", "GPU-a"]
 
 
+def test_an_operator_chooses_gpus_by_the_beginnings_of_their_uuids(
+    fake: FakeNvml, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake.answers |= {"nvmlDeviceGetCount": 2, "board0:nvmlDeviceGetUUID": "GPU-b", "board1:nvmlDeviceGetUUID": "GPU-a"}
+    for named, expected in (("GPU-a", ["GPU-a"]), (" GPU-a , GPU-b", ["GPU-b", "GPU-a"]), ("", ["GPU-b", "GPU-a"])):
+        monkeypatch.setenv("PODIUM_GPUS", named)
+        opened = Gpus(Nvml(fake))
+        assert [gpu.uuid for gpu in opened.capabilities()] == expected
+    monkeypatch.setenv("PODIUM_GPUS", "GPU-a")
+    with pytest.raises(UnknownGpu, match="'GPU-b'"):
+        Gpus(Nvml(fake)).process_ids("GPU-b")
+
+
+def test_a_chosen_gpu_that_is_not_there_is_named(fake: FakeNvml, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PODIUM_GPUS", "GPU-none")
+    with pytest.raises(UnknownGpu, match=f"PODIUM_GPUS names 'GPU-none'.*{H200}"):
+        Gpus(Nvml(fake))
+    monkeypatch.setattr(capabilities, "_output", lambda arguments: "")
+    with pytest.raises(UnknownGpu, match="this machine has none"):
+        capabilities.gpus_by_nvidia_smi()
+
+
 def test_a_partitioned_board_is_listed_by_its_instances(fake: FakeNvml) -> None:
     fake.answers |= {
         "nvmlDeviceGetMigMode": [1, 1],

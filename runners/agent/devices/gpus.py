@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -36,13 +37,26 @@ class UnknownGpu(LookupError):
     """No GPU of this machine has the UUID."""
 
 
+def chosen(uuids: Iterable[str]) -> list[str]:
+    """Those that PODIUM_GPUS names by the beginnings of their UUIDs; all if it is unset. Raises UnknownGpu."""
+    known = list(uuids)
+    named = [one.strip() for one in os.environ.get("PODIUM_GPUS", "").split(",") if one.strip()]
+    for one in named:
+        if not any(uuid.startswith(one) for uuid in known):
+            there = f"this machine has {', '.join(known)}" if known else "this machine has none"
+            raise UnknownGpu(f"PODIUM_GPUS names {one!r}, and no GPU's UUID begins so; {there}")
+    return [uuid for uuid in known if not named or uuid.startswith(tuple(named))]
+
+
 class Gpus:
-    """All GPUs that this machine had when they were opened. Safe to use from several threads."""
+    """The GPUs that this machine had when they were opened, or those of them that PODIUM_GPUS names. Safe to use from
+    several threads. Raises UnknownGpu."""
 
     def __init__(self, nvml: Nvml, clock_us: Callable[[], int] = now_us) -> None:
         self._nvml = nvml
         self._clock_us = clock_us
-        self._devices = {device.uuid: device for device in find_devices(nvml)}
+        found = {device.uuid: device for device in find_devices(nvml)}
+        self._devices = {uuid: found[uuid] for uuid in chosen(found)}
         self._samplers: dict[str, Sampler] = {}
         self._guard = Lock()
         self.residents = Residents()
