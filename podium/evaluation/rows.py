@@ -92,6 +92,11 @@ def _podium(sample: SampleToGrade, finished: Finished) -> dict[str, Any]:
     }
 
 
+def _comparable(one: Graded) -> Graded:
+    """The row, without times if its own baseline failed."""
+    return one if one.baseline_error is None else without_times(one, one.baseline_error)
+
+
 def without_times(one: Graded, error: str) -> Graded:
     """The row without times and with the baseline's error, if the baseline's benchmark failed."""
     gone = {"solution_metrics": None, "solution_time": None, "speedup": None, "benchmark_output": error}
@@ -103,7 +108,7 @@ def without_times(one: Graded, error: str) -> Graded:
 class TaskRows:
     """The rows of one task, released in the order of its samples.
 
-    If the baseline is measured, too, all rows are held until the last one, because its failure changes every row.
+    If they share a baseline, all rows are held until the last one, because its failure changes every row.
     """
 
     samples: Sequence[SampleToGrade]
@@ -120,7 +125,7 @@ class TaskRows:
         while self._next in self._done:
             ready.append(self._done[self._next])
             self._next += 1
-        return [one for one in ready if one is not None]
+        return [_comparable(one) for one in ready if one is not None]
 
     def _all(self) -> list[Graded]:
         rows = [row for index in range(len(self.samples)) if (row := self._done[index]) is not None]

@@ -20,10 +20,11 @@ from runners.wire.protocol import Profiler, ResourceLimits, TimingPolicy
 
 TRIES = 2
 """Number of attempts per sample, because a fault of this machine may pass."""
-AHEAD = 64
+AHEAD = {TimingPolicy.QUICK: 64, TimingPolicy.RANKED: 8}
 """Number of samples beyond those that run: built, being built, or waiting for their reference's build.
 
-The products of their builds are kept in memory.
+The products of their builds are kept in memory. A `ranked` timing has its device alone for long, so that few builds are
+enough, and an interrupted run loses all samples that are under way.
 """
 
 
@@ -67,7 +68,7 @@ class SampleGrader:
         """Grade all samples. `report` is called in this thread for every finished sample. Raises Cancelled."""
         tasks = self._tasks(samples)
         faults = []
-        with ThreadPoolExecutor(self._workers + AHEAD, thread_name_prefix="grade") as pool:
+        with ThreadPoolExecutor(self._workers + AHEAD[self._options.timing], thread_name_prefix="grade") as pool:
             ordered = [sample for rows in tasks.values() for sample in rows.samples]
             futures = {pool.submit(self._one, sample): sample for sample in ordered}
             try:
@@ -87,7 +88,11 @@ class SampleGrader:
         by_task: dict[str, list[SampleToGrade]] = {}
         for sample in samples:
             by_task.setdefault(sample.draft.task_id, []).append(sample)
-        return {task: TaskRows(members, self._compares(members[0])) for task, members in by_task.items()}
+        return {task: TaskRows(members, self._shares_baseline(members[0])) for task, members in by_task.items()}
+
+    def _shares_baseline(self, sample: SampleToGrade) -> bool:
+        """Whether one baseline is for all samples of the task. In a `ranked` timing each has its own beside it."""
+        return self._options.timing is TimingPolicy.QUICK and self._compares(sample)
 
     def _compares(self, sample: SampleToGrade) -> bool:
         """Whether a baseline is measured with the task's samples."""

@@ -103,10 +103,12 @@ class ProblemRecord(BaseModel):
     group: GroupName
 
     _profile: Profile = PrivateAttr(default=Profile.COMPUTE_EVAL)
-    _podium: PodiumMetadata = PrivateAttr()
+    _podium: PodiumMetadata | None = PrivateAttr(default=None)
 
     @model_validator(mode="after")
     def _read_podium(self, info: ValidationInfo) -> Self:
+        if self._podium is not None:  # a record that becomes a field of another model is validated there once more
+            return self
         self._profile = _profile_of(info)
         extra = (self.metadata.model_extra or {}).get("podium")
         is_read = self._profile is Profile.PODIUM and extra is not None
@@ -121,6 +123,7 @@ class ProblemRecord(BaseModel):
     @property
     def podium(self) -> PodiumMetadata:
         """What Podium adds; all defaults in a strict pack."""
+        assert self._podium is not None, "every record is validated"
         return self._podium
 
     @property

@@ -40,20 +40,23 @@ class Bench:
         self.machine = Machine(folder)
         self.judges = Noting(self.machine.environment)
 
-    def order(self, samples: list[SampleToGrade]) -> list[tuple[str, str]]:
+    def order(self, samples: list[SampleToGrade], timing: TimingPolicy = TimingPolicy.QUICK) -> list[tuple[str, str]]:
         """Of samples begun."""
         self.judges.asked = []
-        self.rows: list[Graded] = []
-        options = Options(TimingPolicy.QUICK, Profiler.NONE, PLAIN_MODES)
-        grader = SampleGrader(self.judges, options, 1, Progress())
-        assert grader.grade(samples, lambda _, rows: self.rows.extend(rows)) == []
+        self.reports: list[list[Graded]] = []
+        grader = SampleGrader(self.judges, Options(timing, Profiler.NONE, PLAIN_MODES), 1, Progress())
+        assert grader.grade(samples, lambda _, rows: self.reports.append(rows)) == []
         return self.judges.asked
+
+    @property
+    def rows(self) -> list[Graded]:
+        return [row for rows in self.reports for row in rows]
 
 
 @pytest.fixture
 def start(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], Bench]]:
     """Starts a node in a folder that is the same for all of one test."""
-    monkeypatch.setattr(run, "AHEAD", 0)
+    monkeypatch.setattr(run, "AHEAD", dict.fromkeys(TimingPolicy, 0))
     benches: list[Bench] = []
     with temporary_folder() as folder:
 
@@ -85,3 +88,26 @@ def test_a_tasks_samples_are_begun_together_and_its_rows_keep_their_order(
     scattered = sorted(samples, key=lambda sample: sample.draft.index)
     assert bench.order(scattered) == [(task, script) for task in tasks for script in scripts]
     assert [row.sample.draft.index for row in bench.rows] == [0, 1, 2] * 3
+
+
+@pytest.mark.parametrize(("timing", "expected"), [(TimingPolicy.RANKED, [1, 1]), (TimingPolicy.QUICK, [0, 2])])
+def test_rows_wait_for_their_task_only_if_they_share_a_baseline(
+    tmp_path: Path, start: Callable[[], Bench], timing: TimingPolicy, expected: list[int]
+) -> None:
+    timed = [problem("a/1", benchmark_command="sh test/t.sh")]
+    bench = start()
+    bench.order(samples_of(tmp_path, timed, ("exit 0 # x", "exit 0 # y")), timing)
+    assert [len(rows) for rows in bench.reports] == expected
+
+
+def test_every_sample_of_a_task_is_graded_by_what_podium_adds_to_the_problem(
+    tmp_path: Path, start: Callable[[], Bench]
+) -> None:
+    files = [{"path": f"test/{name}.sh", "content": "sh solution.sh\n"} for name in ("t", "b")]
+    podium = {"build_only": [], "work_checked": True}
+    timed = problem("a/1", test_files=files, benchmark_command="sh test/b.sh", podium=podium)
+    bench = start()
+    bench.order(samples_of(tmp_path, [timed], ("exit 0 # x", "exit 0 # y")), TimingPolicy.RANKED)
+    for row in bench.rows:  # the second is graded after the first has its row
+        assert row.row.podium is not None
+        assert [one["work_checked"] for one in row.row.podium["measurements"]] == [True, True]

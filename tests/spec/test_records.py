@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from problems.formats.compute_eval.graded import GradedSolution
 from problems.spec.command.problem import problem_from
 from problems.spec.errors import RecordError
 from problems.spec.profile import Profile
@@ -26,6 +27,12 @@ def test_golden_problems_are_written_back_to_the_byte() -> None:
 def test_golden_solutions_are_written_back_to_the_byte() -> None:
     lines = members(SOLUTIONS)["solutions.jsonl"].splitlines(keepends=True)
     assert [parse_solution(line).to_line() for line in lines] == lines
+
+
+def test_a_record_that_becomes_part_of_a_graded_row_keeps_what_podium_adds() -> None:
+    record = read(Profile.PODIUM, metadata={"podium": {"work_checked": True, "flops": 7}})
+    GradedSolution.of(record, FileSolution(task_id=record.task_id), "pack", passed=True, skipped=False)
+    assert (record.profile, record.podium.work_checked, record.podium.flops) == (Profile.PODIUM, True, 7)
 
 
 def test_absent_and_null_compute_capability_differ() -> None:
