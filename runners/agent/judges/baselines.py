@@ -1,4 +1,4 @@
-"""Shares `quick` baselines among a few samples that are timed within minutes of each other."""
+"""Shares baselines among samples that are timed within some time of each other."""
 
 import time
 from collections.abc import Callable, Hashable
@@ -9,9 +9,9 @@ from typing import Generic, TypeVar
 from runners.agent.ground.keyed import KeyedLocks
 
 SAMPLES = 4
-"""The number of samples that may share a baseline. Each of them pays a quarter of a benchmark for it."""
+"""The number of samples that may share a `quick` baseline. Each of them pays a quarter of a benchmark for it."""
 SECONDS = 120.0
-"""Maximum age of a shared baseline. Temperature, clock and other users of a device change within minutes."""
+"""Maximum age of a `quick` baseline. Temperature, clock and other users of a device change within minutes."""
 
 Timed = TypeVar("Timed")
 
@@ -24,10 +24,19 @@ class _Kept(Generic[Timed]):
 
 
 class Baselines(Generic[Timed]):
-    """The latest baseline of each key, kept in memory only. A baseline that is `unfit` is not shared."""
+    """The latest baseline of each key, kept in memory only. A baseline that is `unfit` is not shared, others by as many
+    samples as named and for as many seconds."""
 
-    def __init__(self, unfit: Callable[[Timed], bool], clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        unfit: Callable[[Timed], bool],
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        samples: float = SAMPLES,
+        seconds: float = SECONDS,
+    ) -> None:
         self._unfit, self._clock = unfit, clock
+        self._samples, self._seconds = samples, seconds
         self._kept: dict[Hashable, _Kept[Timed]] = {}
         self._guard = Lock()
         self._timing: KeyedLocks[Hashable] = KeyedLocks()
@@ -43,10 +52,15 @@ class Baselines(Generic[Timed]):
             kept.n_samples += 1
             return kept.timed
 
+    def forget(self, key: Hashable) -> None:
+        """Let the next sample time the baseline anew."""
+        with self._guard:
+            self._kept.pop(key, None)
+
     def _near(self, key: Hashable) -> _Kept[Timed] | None:
         with self._guard:
             kept = self._kept.get(key)
-        return kept if kept is not None and kept.n_samples < SAMPLES and self._is_recent(kept) else None
+        return kept if kept is not None and kept.n_samples < self._samples and self._is_recent(kept) else None
 
     def _keep(self, key: Hashable, timed: Timed) -> _Kept[Timed]:
         made = _Kept(timed, self._clock())
@@ -57,4 +71,4 @@ class Baselines(Generic[Timed]):
         return made
 
     def _is_recent(self, kept: _Kept[Timed]) -> bool:
-        return self._clock() - kept.at < SECONDS
+        return self._clock() - kept.at < self._seconds

@@ -118,8 +118,6 @@ class Judgement:
     """The solution's build. Its product is sent to the site if the job asked only for the build."""
     profiler: str = ""
     """Name and version of the timer."""
-    timed_under: TimingPolicy | None = None
-    """The policy that the times follow, if it is not the assignment's."""
     profile: bytes | None = None
     """The profiler's own report."""
     withheld: list[str] | None = None

@@ -136,7 +136,7 @@ def _provenance(
         build_policy=assignment.build_policy.name,
         artefact_key=build.key if build else assignment.build_key,
         build_cached=build.cached if build else False,
-        timing_policy=(judgement.timed_under or assignment.timing_policy).value,
+        timing_policy=assignment.timing_policy.value,
         profiler=judgement.profiler,
         peaks=environment.peaks(judgement.device),
         started_at=started_at.isoformat(),

@@ -1,6 +1,7 @@
 """The judge of function problems: build, then put the contestant before a checker, and its reference beside it."""
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,11 +18,13 @@ from runners.agent.judges.baselines import Baselines
 from runners.agent.judges.function.checkers import Checker, Checkers
 from runners.agent.judges.function.contest import Contest, Entry, contest
 from runners.agent.judges.function.results import (
+    PRECISION,
     baseline_measurements,
     candidate_measurements,
     case_report,
     case_reports,
     findings,
+    has_drifted,
     verdict_of,
 )
 from runners.agent.judges.function.subject import Subject
@@ -31,16 +34,28 @@ from runners.wire.protocol import BUILDING, Stage, TimingPolicy, Verdict, Witnes
 
 RUNNING = "running"
 """This judge's stage after `building`."""
+CASES_SHARE = 0.8
+"""The share of a process's time limit after which no case is called more often than it must."""
 PROFILER = "podium clock"
+RANKED_PROCESSES = 6
+RANKED_SECONDS = 3600.0
+"""Maximum age of a `ranked` baseline, of which every sample times one process more, to see that it still holds."""
 QUICK = {"least_calls": 5, "most_calls": 10, "enough_seconds": 0.1, "longest_seconds": 2.0}
+RANKED = {
+    "least_calls": 30,
+    "most_calls": 300,
+    "enough_seconds": 2.0,
+    "longest_seconds": 60.0,
+    "precision": PRECISION,
+}
 TRIAL = {"least_calls": 1, "most_calls": 1, "enough_seconds": 0.0, "longest_seconds": 2.0}
 
 
 @dataclass(frozen=True)
 class _Shared:
-    """A baseline that several samples share; `seen` is None if the reference does not pass here."""
+    """A baseline that several samples share, by process; without any if the reference does not pass here."""
 
-    seen: Contest | None
+    runs: tuple[Contest, ...]
     key: str
     measured_at: str
 
@@ -52,13 +67,14 @@ class FunctionJudge:
         self._environment = environment
         self._checkers = Checkers(environment)
         environment.closing.callback(self._checkers.close)
-        self._baselines: Baselines[_Shared] = Baselines(lambda shared: shared.seen is None)
+        self._baselines: Baselines[_Shared] = Baselines(_is_unfit)
+        self._ranked_baselines: Baselines[_Shared] = Baselines(_is_unfit, samples=math.inf, seconds=RANKED_SECONDS)
 
     def judge(self, assignment: Assignment, progress: Progress) -> Judgement:
         """See `Judge.judge`."""
         device = self._environment.lanes.pick(assignment.devices)
         subject = Subject.of(assignment, Place(assignment.tenant, device, progress.cancelled))
-        found = Judgement(device=device, profiler=PROFILER, timed_under=TimingPolicy.QUICK)
+        found = Judgement(device=device, profiler=PROFILER)
         if _is_refused(assignment, found):
             return found
         if not subject.problem.manifest.is_run:
@@ -103,17 +119,20 @@ class FunctionJudge:
         problem = entry.subject.problem
         entrants = self._entrants(assignment, entry, progress)
         with self._match(entrants, progress) as match:
+            is_ranked = assignment.timing_policy is TimingPolicy.RANKED and not assignment.is_trial
             with told(progress, "run", problem.task_id, is_reference=False):
-                seen = match.contest(entry, TRIAL if assignment.is_trial else QUICK, progress, is_told=True)
-            verdict, reason = verdict_of(problem, seen)
+                first = match.contest(entry, _plan(assignment), progress, is_told=True)
+                runs = match.more(entry, first, progress) if is_ranked else [first]
+            verdict, reason = verdict_of(problem, runs[-1])
             beside = entrants.reference if verdict is Verdict.PASSED else None
-            shared = self._baseline(match, beside, progress) if beside is not None else None
-        found.steps.append(Step("run", seen.outcome, problem.time_limit_seconds))
-        found.cases = case_reports(problem, seen)
+            time_it = self._ranked_baseline if is_ranked else self._baseline
+            shared = time_it(match, beside, progress) if beside is not None else None
+        found.steps.append(Step("run", runs[-1].outcome, problem.time_limit_seconds))
+        found.cases = case_reports(problem, runs[-1])
         found.witness = Witness.SEEN
         found.ended(verdict, reason)
         if not assignment.is_trial:
-            _note_times(found, problem, seen, shared)
+            _note_times(found, problem, runs, shared)
         return found
 
     def _entrants(self, assignment: Assignment, entry: Entry, progress: Progress) -> "_Entrants":
@@ -150,19 +169,51 @@ class FunctionJudge:
             yield match
 
     def _baseline(self, match: "_Match", reference: Entry, progress: Progress) -> _Shared:
-        subject = reference.subject
-        key = (subject.problem_sha256, match.seat.gpu_uuid, subject.image, subject.limits.model_dump_json())
-        return self._baselines.near(key, lambda: self._time_baseline(match, reference, progress), progress.cancelled)
+        def time_it() -> _Shared:
+            return self._shared(match, reference, [self._reference_run(match, reference, QUICK, progress)])
 
-    def _time_baseline(self, match: "_Match", reference: Entry, progress: Progress) -> _Shared:
-        problem = reference.subject.problem
-        with told(progress, "run", problem.task_id, is_reference=True):
-            seen = match.contest(reference, QUICK, progress)
+        return self._baselines.near(_baseline_key(match, reference), time_it, progress.cancelled)
+
+    def _ranked_baseline(self, match: "_Match", reference: Entry, progress: Progress) -> _Shared:
+        """Six processes an hour, and one with each sample. If that one differs, the six are timed anew."""
+        key = _baseline_key(match, reference)
+        latest = self._reference_run(match, reference, RANKED, progress)
+
+        def time_it() -> _Shared:
+            return self._shared(match, reference, match.more(reference, latest, progress))
+
+        kept = self._ranked_baselines.near(key, time_it, progress.cancelled)
+        if kept.runs and kept.runs[0] is not latest and has_drifted(reference.subject.problem, kept.runs, latest):
+            self._ranked_baselines.forget(key)
+            kept = self._ranked_baselines.near(key, time_it, progress.cancelled)
+        return kept
+
+    def _reference_run(self, match: "_Match", reference: Entry, plan: dict[str, float], progress: Progress) -> Contest:
+        with told(progress, "run", reference.subject.problem.task_id, is_reference=True):
+            return match.contest(reference, plan, progress)
+
+    def _shared(self, match: "_Match", reference: Entry, runs: list[Contest]) -> _Shared:
         when = datetime.now(UTC).isoformat()
-        passes = verdict_of(problem, seen)[0] is Verdict.PASSED
+        passes = verdict_of(reference.subject.problem, runs[-1])[0] is Verdict.PASSED
         device = f"{match.seat.gpu_uuid}@" if match.seat.gpu_uuid else ""
         name = f"{reference.subject.problem_sha256[:16]}@{when}@{device}{self._environment.name or 'here'}"
-        return _Shared(seen if passes else None, name, when)
+        return _Shared(tuple(runs) if passes else (), name, when)
+
+
+def _is_unfit(shared: _Shared) -> bool:
+    return not shared.runs
+
+
+def _baseline_key(match: "_Match", reference: Entry) -> tuple[str, ...]:
+    subject = reference.subject
+    return subject.problem_sha256, match.seat.gpu_uuid, subject.image, subject.limits.model_dump_json()
+
+
+def _plan(assignment: Assignment) -> dict[str, float]:
+    """How the first process of a sample is called."""
+    if assignment.is_trial:
+        return TRIAL
+    return RANKED if assignment.timing_policy is TimingPolicy.RANKED else QUICK
 
 
 @dataclass(frozen=True)
@@ -195,14 +246,23 @@ class _Match:
             )
         self.checker.calibrated.add(stub)
 
+    def more(self, entry: Entry, first: Contest, progress: Progress) -> list[Contest]:
+        """The first process and those that a `ranked` timing needs beside it, up to one that does not pass."""
+        problem, runs = entry.subject.problem, [first]
+        while len(runs) < RANKED_PROCESSES and verdict_of(problem, runs[-1])[0] is Verdict.PASSED:
+            runs.append(self.contest(entry, RANKED, progress))
+        return runs
+
     def contest(self, entry: Entry, plan: dict[str, float], progress: Progress, *, is_told: bool = False) -> Contest:
         """Run one contestant through all cases. Raises Cancelled and SandboxFault."""
-        problem = entry.subject.problem
+        problem, cases = entry.subject.problem, _all_cases(entry.subject)
+        limit_seconds = problem.time_limit_seconds
+        longest_seconds = min(plan["longest_seconds"], CASES_SHARE * limit_seconds / len(cases))
         order = {
             "op": "sample",
             "stub": entry.subject.stub,
-            "cases": _all_cases(entry.subject),
-            "plan": {**plan, "budget_seconds": problem.time_limit_seconds},
+            "cases": cases,
+            "plan": {**plan, "longest_seconds": longest_seconds, "budget_seconds": limit_seconds},
         }
         tell = (lambda reply: progress.tell(CaseEnded(case_report(problem, reply)))) if is_told else _ignore
         return contest(self.environment, self.checker, self.seat, entry, order, progress, tell)
@@ -212,13 +272,13 @@ def _all_cases(subject: Subject) -> list[int]:
     return list(range(len(subject.problem.manifest.cases)))
 
 
-def _note_times(found: Judgement, problem: FunctionProblem, seen: Contest, shared: _Shared | None) -> None:
+def _note_times(found: Judgement, problem: FunctionProblem, runs: Sequence[Contest], shared: _Shared | None) -> None:
     """Add the times of the solution and of its baseline, and what a person should look at."""
     baseline = None
-    if shared is not None and shared.seen is not None:
-        baseline = baseline_measurements(problem, shared.seen, shared.key, shared.measured_at)
-    found.measurements = [*candidate_measurements(problem, seen, baseline), *(baseline or [])]
-    found.findings += findings(seen)
+    if shared is not None and shared.runs:
+        baseline = baseline_measurements(problem, shared.runs, shared.key, shared.measured_at)
+    found.measurements = [*candidate_measurements(problem, runs, baseline), *(baseline or [])]
+    found.findings += findings(runs)
 
 
 def _ignore(_: object) -> None:

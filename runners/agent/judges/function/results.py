@@ -21,10 +21,15 @@ from runners.wire.protocol import (
     Verdict,
     Witness,
 )
+from scoring.median import median_interval
 
 MOST_PLACES = 5
 LEAST_MS = 0.02
 """The cost of a call itself is not known better: a shorter time counts as this one."""
+PRECISION = 0.005
+"""In a `ranked` timing each process calls until the 95 % interval of its median is within this share of it."""
+MOST_DRIFT = 0.03
+"""A baseline whose single process differs by a larger share is timed anew."""
 LEAST_BASELINE_MS = 0.2
 """If a baseline's case takes less, nobody has a time there: it would say more of the call than of the solution."""
 
@@ -78,10 +83,10 @@ BUSY_DEVICE = Finding(
 )
 
 
-def findings(seen: Contest) -> list[Finding]:
+def findings(runs: Sequence[Contest]) -> list[Finding]:
     """What a person should look at before a time counts."""
-    slow = any(one["n_slow_writes"] * 2 > len(one["clock_ns"]) > 0 for one in seen.cases)
-    return [BUSY_DEVICE] if slow and seen.is_on_gpu else []
+    slow = any(one["n_slow_writes"] * 2 > len(one["clock_ns"]) > 0 for seen in runs for one in seen.cases)
+    return [BUSY_DEVICE] if slow and runs[0].is_on_gpu else []
 
 
 def verdict_of(problem: FunctionProblem, seen: Contest) -> tuple[Verdict, str]:
@@ -121,48 +126,79 @@ def _where(problem: FunctionProblem, seen: Contest) -> str:
 
 
 def baseline_measurements(
-    problem: FunctionProblem, seen: Contest, key: str, measured_at: str
+    problem: FunctionProblem, runs: Sequence[Contest], key: str, measured_at: str
 ) -> list[MeasurementReport]:
-    """The reference's times, without the cases that are too short to be timed."""
-    found = [_measurement(problem.manifest.cases[one["case"]], one, Role.BASELINE) for one in seen.cases]
+    """The reference's times, without the cases that are too short to be timed. Each run is one process."""
     shared = {"shared": True, "key": key, "measured_at": measured_at}
-    timed = [one for one in found if one is not None and one.median_ms >= LEAST_BASELINE_MS]
+    timed = [one for one in _measurements(problem, runs, Role.BASELINE) if one.median_ms >= LEAST_BASELINE_MS]
     return [one.model_copy(update=shared) for one in timed]
 
 
 def candidate_measurements(
-    problem: FunctionProblem, seen: Contest, baseline: Sequence[MeasurementReport] | None
+    problem: FunctionProblem, runs: Sequence[Contest], baseline: Sequence[MeasurementReport] | None
 ) -> list[MeasurementReport]:
     """The solution's times, of the cases that the baseline has: all solutions are compared over the same ones."""
-    found = [_measurement(problem.manifest.cases[one["case"]], one, Role.CANDIDATE) for one in seen.cases]
-    timed = [one for one in found if one is not None]
+    timed = _measurements(problem, runs, Role.CANDIDATE)
     if baseline is None:
         return [one for one in timed if one.median_ms > LEAST_MS]
     named = {one.case for one in baseline}
     return [one for one in timed if one.case in named]
 
 
-def _measurement(case: ManifestCase, reply: Reply, role: Role) -> MeasurementReport | None:
-    """None for a case that was not answered rightly or does not rank."""
-    if reply["verdict"] != "passed" or case.ranks is False or not reply["clock_ns"]:
+def has_drifted(problem: FunctionProblem, runs: Sequence[Contest], later: Contest) -> bool:
+    """Whether a later process of the same solution has another time in any case that is timed."""
+    known = {one.case: one.median_ms for one in _measurements(problem, runs, Role.BASELINE)}
+    again = {one.case: one.median_ms for one in _measurements(problem, [later], Role.BASELINE)}
+    timed = {case: ms for case, ms in known.items() if ms >= LEAST_BASELINE_MS}
+    return any(case not in again or abs(again[case] / ms - 1) > MOST_DRIFT for case, ms in timed.items())
+
+
+def _measurements(problem: FunctionProblem, runs: Sequence[Contest], role: Role) -> list[MeasurementReport]:
+    replies: dict[int, list[Reply]] = {}
+    for seen in runs:
+        for reply in seen.cases:
+            replies.setdefault(reply["case"], []).append(reply)
+    found = [_measurement(problem.manifest.cases[number], of, role) for number, of in replies.items()]
+    return [one for one in found if one is not None]
+
+
+def _measurement(case: ManifestCase, replies: Sequence[Reply], role: Role) -> MeasurementReport | None:
+    """None for a case that was not answered rightly in every process or does not rank."""
+    if case.ranks is False or any(one["verdict"] != "passed" or not one["clock_ns"] for one in replies):
         return None
-    overhead_ms = float(reply["overhead_ns"]) / 1e6
-    calls_ms = [one / 1e6 - overhead_ms for one in reply["clock_ns"]]
-    median_ms = max(LEAST_MS, statistics.median(calls_ms))
+    calls_ms = [_calls_ms(one) for one in replies]
+    runs_ms = [max(LEAST_MS, statistics.median(calls)) for calls in calls_ms]
+    median_ms, low_ms, high_ms = median_interval(runs_ms)
     if median_ms > MAX_TIME_MS:
         return None
+    noisy = sum(not _is_precise(calls) for calls in calls_ms) if len(replies) > 1 else 0
     return MeasurementReport(
         role=role,
         case=case.name,
         median_ms=median_ms,
-        runs_ms=[median_ms],
-        calls_ms=[[max(MIN_TIME_MS, one) for one in calls_ms]],
+        ci_low_ms=low_ms,
+        ci_high_ms=high_ms,
+        runs_ms=runs_ms,
+        calls_ms=[[max(MIN_TIME_MS, one) for one in calls] for calls in calls_ms],
         clock=Clock.OUTSIDE,
         work_checked=True,
         witness=Witness.SEEN,
         device={
-            "call_overhead_us": round(overhead_ms * 1e3, 2),
-            "go_to_done_us": round(statistics.median(reply["go_ns"]) / 1e3, 2),
-            "inputs_inside_clock": "all" if reply["copies_all"] else "1/256 of the cache lines",
+            "call_overhead_us": round(statistics.median(one["overhead_ns"] for one in replies) / 1e3, 2),
+            "go_to_done_us": round(statistics.median(ns for one in replies for ns in one["go_ns"]) / 1e3, 2),
+            "inputs_inside_clock": "all" if replies[0]["copies_all"] else "1/256 of the cache lines",
+            **({"noisy_processes": float(noisy)} if noisy else {}),
         },
     )
+
+
+def _calls_ms(reply: Reply) -> list[float]:
+    """To the nanosecond."""
+    return [round((one - reply["overhead_ns"]) / 1e6, 6) for one in reply["clock_ns"]]
+
+
+def _is_precise(calls_ms: Sequence[float]) -> bool:
+    median_ms, low_ms, high_ms = median_interval(calls_ms)
+    if low_ms is None or high_ms is None or median_ms <= 0:
+        return False
+    return max(high_ms - median_ms, median_ms - low_ms) <= PRECISION * median_ms

@@ -23,6 +23,8 @@ WARM_UPS = 2
 BUSY_FACTOR, BUSY_MARGIN_NS = 1.5, 200_000
 """Writing the arrays of a GPU that takes longer than this shows that something else runs there."""
 MOST_WORDS = 1500
+DEVIATES = 1.96
+"""Standard deviations on either side of the middle of a normal distribution that hold 95 % of it."""
 
 
 class Ended(Exception):
@@ -48,6 +50,9 @@ class Plan(NamedTuple):
     """Stop once the case has taken so long, checking included; at least three calls are timed."""
     budget_seconds: float = 60.0
     """For all calls of all cases."""
+    precision: float = 0.0
+    """If positive, stop once the 95 % interval of the median reaches no farther from it than this share of it, or the
+    case has taken `enough_seconds`, checking included."""
 
 
 class Overhead(NamedTuple):
@@ -318,8 +323,17 @@ class _Case:
             return True
         if spent_seconds > self._plan.longest_seconds and len(timed) >= min(3, self._plan.least_calls):
             return True
-        clocked = sum(one.clock_ns for one in timed) / 1e9
-        return len(timed) >= self._plan.least_calls and clocked >= self._plan.enough_seconds
+        if len(timed) < self._plan.least_calls:
+            return False
+        clocks_ns = [one.clock_ns for one in timed]
+        if self._plan.precision > 0:
+            is_precise = deviation([one - self._overhead_ns for one in clocks_ns]) <= self._plan.precision
+            return is_precise or spent_seconds >= self._plan.enough_seconds
+        return sum(clocks_ns) / 1e9 >= self._plan.enough_seconds
+
+    @property
+    def _overhead_ns(self) -> float:
+        return self._overhead.call_all_ns if self._copies_all else self._overhead.call_ns
 
     def _facts(self) -> dict[str, Any]:
         timed = self._times[WARM_UPS:]
@@ -327,13 +341,25 @@ class _Case:
         return {
             "clock_ns": [one.clock_ns for one in timed],
             "go_ns": [one.go_ns for one in timed],
-            "overhead_ns": self._overhead.call_all_ns if self._copies_all else self._overhead.call_ns,
+            "overhead_ns": self._overhead_ns,
             "n_slow_writes": sum(one.write_ns > slow_ns for one in timed),
             "copies_all": self._copies_all,
             "n_calls": len(self._times),
             "prepare_ms": self._prepare_s * 1e3,
             "check_ms": self._check_s * 1e3,
         }
+
+
+def deviation(times_ns: Sequence[float]) -> float:
+    """How far the 95 % interval of the median reaches from it, as a share of it, by the normal approximation of ranks;
+    infinite if the median is not positive or there are too few times."""
+    ordered, count = sorted(times_ns), len(times_ns)
+    low = math.floor((count - DEVIATES * math.sqrt(count)) / 2)  # ranks from 1 on
+    high = math.ceil(1 + (count + DEVIATES * math.sqrt(count)) / 2)
+    median = statistics.median(ordered) if ordered else 0.0
+    if median <= 0 or low < 1 or high > count:
+        return math.inf
+    return max(ordered[high - 1] - median, median - ordered[low - 1]) / median
 
 
 def number(value: Any) -> float | str:

@@ -1,0 +1,109 @@
+"""How a function problem is timed under `ranked`: six processes, until each is precise, beside an hourly baseline."""
+
+import pytest
+
+from problems.spec.record import ProblemRecord
+from runners.agent.judges.function import judge as function_judge
+from runners.agent.judges.function.contest import Contest
+from runners.agent.judges.function.inside.match import deviation
+from runners.agent.judges.function.results import has_drifted
+from runners.agent.judges.report import Finished
+from runners.agent.sandbox.policy import Outcome
+from runners.wire.protocol import MeasurementReport, Role, TimingPolicy, Verdict, Witness
+from tests.agent.functions.table import SCALE, SCALE_CPP, Table, problem
+
+COUNTED = """
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+static int calls = 0;
+extern "C" void solution(const float* x, float* y, size_t n) {
+    ++calls;
+    for (size_t i = 0; i < n; ++i) y[i] = 3 * x[i] + (calls > 25 ? 1 : 0);
+}
+"""
+ENDED = Outcome(0, None, False, False, False, "", "", False, 1.0, 1.0, 0, Witness.SEEN)
+
+
+@pytest.fixture(scope="module")
+def large() -> ProblemRecord:
+    """Its baseline takes twice as long as SCALE_CPP, and longer than the least that is timed."""
+    twice = SCALE_CPP.replace("y[i] = 3 * x[i];", "{ y[i] = x[i] * 3; y[n - 1 - i] = 3 * x[n - 1 - i]; }")
+    files = [{"path": "solution.cpp", "content": twice}]
+    return problem(
+        SCALE.replace("n=5000", "n=500_000"),
+        baseline_solution={"type": "file", "task_id": "functions/1", "files": files},
+    )
+
+
+@pytest.fixture(autouse=True)
+def brief(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(function_judge.RANKED, "enough_seconds", 0.0)
+
+
+def ranked(table: Table, record: ProblemRecord, solution: str = SCALE_CPP) -> Finished:
+    return table.judge(record, solution, timing_policy=TimingPolicy.RANKED, needs_baseline=True)
+
+
+def time_of(done: Finished, role: Role) -> MeasurementReport:
+    return next(one for one in done.report.measurements if one.case == "many" and one.role is role)
+
+
+def test_both_sides_have_six_processes_and_an_interval_over_their_medians(table: Table, large: ProblemRecord) -> None:
+    done = ranked(table, large)
+    assert (done.report.verdict, done.report.provenance.timing_policy) == (Verdict.PASSED, "ranked")
+    for role in (Role.CANDIDATE, Role.BASELINE):
+        one = time_of(done, role)
+        assert len(one.runs_ms) == len(one.calls_ms) == 6
+        assert all(len(calls) >= 30 for calls in one.calls_ms)
+        assert one.ci_low_ms is not None
+        assert one.ci_high_ms is not None
+        assert one.ci_low_ms <= one.median_ms <= one.ci_high_ms
+        assert min(one.runs_ms) <= one.median_ms <= max(one.runs_ms)
+
+
+def test_an_error_that_only_a_later_call_shows_fails(table: Table, large: ProblemRecord) -> None:
+    assert table.judge(large, COUNTED).report.verdict is Verdict.PASSED
+    done = ranked(table, large, COUNTED)
+    assert (done.report.verdict, done.report.measurements) == (Verdict.WRONG_ANSWER, [])
+
+
+@pytest.mark.rest
+def test_a_baseline_is_timed_anew_only_if_one_more_process_differs(
+    table: Table, large: ProblemRecord, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drifts: list[bool] = []
+    monkeypatch.setattr(function_judge, "has_drifted", lambda *_: bool(drifts and drifts.pop()))
+    first, second = (time_of(ranked(table, large), Role.BASELINE) for _ in range(2))
+    assert second.key == first.key
+    drifts.append(True)
+    third = time_of(ranked(table, large), Role.BASELINE)
+    assert third.key != first.key
+    assert time_of(ranked(table, large), Role.BASELINE).key == third.key
+
+
+def contest_of(record: ProblemRecord, clock_ms: float) -> Contest:
+    cases = [
+        {
+            "case": number, "verdict": "passed", "clock_ns": [round(clock_ms * 1e6)] * 30, "go_ns": [1000] * 30,
+            "overhead_ns": 0.0, "copies_all": True,
+        }
+        for number in range(2)
+    ]  # fmt: skip
+    return Contest(tuple(cases), "", "", ENDED, 1.0)
+
+
+@pytest.mark.parametrize(("later_ms", "expected"), [(1.0, False), (1.02, False), (1.05, True), (0.95, True)])
+def test_a_drift_is_a_difference_of_more_than_three_per_cent(
+    large: ProblemRecord, later_ms: float, expected: bool
+) -> None:
+    runs = [contest_of(large, ms) for ms in (0.99, 1.0, 1.01)]
+    assert has_drifted(large, runs, contest_of(large, later_ms)) is expected
+
+
+def test_a_deviation_is_that_of_the_medians_interval() -> None:
+    times = list(range(1000, 1101))
+    assert deviation(times) == pytest.approx(11 / 1050)  # ranks 40 and 62 of 101
+    assert deviation([5.0] * 30) == 0
+    assert deviation([1.0, 2.0, 3.0]) == float("inf")
+    assert deviation([-1.0] * 50) == float("inf")
