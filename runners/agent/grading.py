@@ -74,6 +74,7 @@ class Grader:
             devices=self._devices(work.track),
             tenant=work.tenant,
             is_trial=work.trial,
+            is_sample=work.trial,
             is_rerun=work.rerun,
         )
 

@@ -119,7 +119,7 @@ static int timed = [] {
         printf("events %.4f ms\\n", ms);
     }
     cudaFree(x); cudaFree(y);
-    fflush(stdout);  // the process is killed in the end
+    fflush(stdout);
     return 1;
 }();
 """

@@ -58,7 +58,7 @@ def _facts_of_a_call() -> set[str]:
     """What the judge of functions tells with each time."""
     reply = {"case": 0, "verdict": "passed", "clock_ns": [1e6], "go_ns": [1e6], "overhead_ns": 0.0, "copies_all": True}
     ended = Outcome(0, None, False, False, False, "", "", False, 1.0, 1.0, 0, Witness.SEEN)
-    seen = Contest((reply,), "", "", ended, load_ms=1.0)
+    seen = Contest((reply,), (0,), "", "", ended, load_ms=1.0)
     (one,) = candidate_measurements(function_problem(), seen, None)
     return {*one.device}
 

@@ -122,6 +122,11 @@ class Manifest(_Strict):
         return [one for one in self.parameters if one.is_written]
 
     @property
+    def smallest_case(self) -> int:
+        """Number of the case with the fewest elements."""
+        return min(range(len(self.cases)), key=lambda at: sum(map(math.prod, self.cases[at].shapes.values())))
+
+    @property
     def timed_cases(self) -> tuple[Case, ...]:
         """The cases whose times may rank, with their work."""
         return tuple(self._timed(case) for case in self.cases if case.ranks is not False)

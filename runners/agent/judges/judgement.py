@@ -61,6 +61,8 @@ class Assignment:
     """UUIDs of the GPUs that may run the job, all of the track's kind; empty allows any GPU."""
     is_trial: bool = False
     """Whether this is a trial: it builds the solution, runs only the visible tests and times nothing."""
+    is_sample: bool = False
+    """Whether a function's trial makes only a call of its smallest case and shows that call's values."""
     is_rerun: bool = False
     """Whether the sample has a result already. No failure that this node has kept is used again."""
     tenant: str = ""

@@ -90,7 +90,7 @@ def contest_of(record: ProblemRecord, clock_ms: float) -> Contest:
         }
         for number in range(2)
     ]  # fmt: skip
-    return Contest(tuple(cases), "", "", ENDED, 1.0)
+    return Contest(tuple(cases), (0, 1), "", "", ENDED, 1.0)
 
 
 @pytest.mark.parametrize(("later_ms", "expected"), [(1.0, False), (1.02, False), (1.05, True), (0.95, True)])

@@ -78,6 +78,36 @@ class Sign(FunctionProblem):
     assert "12345" not in done.report.model_dump_json()
 
 
+@pytest.mark.parametrize("factor", [3, 2])
+def test_a_sample_run_shows_one_call_of_the_smallest_case(table: Table, factor: int) -> None:
+    large_first = problem(
+        SCALE.replace('Case("few", n=7), Case("many", n=5000)', 'Case("many", n=5000), Case("few", n=7)')
+    )
+    done = tried(
+        table, large_first, f"def solution(x, y, n):\n    print('seen', n)\n    y[:] = {factor} * x\n", is_sample=True
+    )
+    assert done.report.verdict is (Verdict.PASSED if factor == 3 else Verdict.WRONG_ANSWER)
+    (case,) = done.report.cases
+    facts = shown(case)
+    assert case.name == "few"
+    assert facts["sample_inputs"].endswith("\nn = 7")
+    x, expected, own = (
+        [float(one) for one in re.search(r"\[(.*)\]", facts[f"sample_{name}"])[1].split(", ")]
+        for name in ("inputs", "expected", "output")
+    )
+    assert len(x) == 7
+    assert expected == pytest.approx([3 * one for one in x])
+    assert own == pytest.approx([factor * one for one in x])
+    assert all(field.audience is Audience.TEAM for field in case.fields if field.name.startswith("sample_"))
+    assert "seen 7" in done.report.steps[-1].log.text
+
+
+def test_a_long_array_is_shown_by_its_first_elements(table: Table) -> None:
+    done = tried(table, problem(SCALE.replace("n=7", "n=70")), SCALE_PYTHON, is_sample=True)
+    assert shown(done.report.cases[0])["sample_output"].count(",") == 12
+    assert shown(done.report.cases[0])["sample_output"].endswith(", …]")
+
+
 def test_an_output_that_is_not_written_is_wrong(table: Table, scale: ProblemRecord) -> None:
     done = tried(table, scale, "def solution(x, y, n):\n    y[:-1] = 3 * x[:-1]\n")
     assert done.report.verdict is Verdict.WRONG_ANSWER

@@ -31,6 +31,8 @@ class Contest:
     """What the checker saw of one contestant, and how its process ended."""
 
     cases: tuple[Reply, ...]
+    ordered: tuple[int, ...]
+    """Numbers of the cases that it had to answer."""
     how: str
     """How the contestant ended before its time: late, gone, error, bad_answer, not_stopped; empty if it did not."""
     words: str
@@ -75,7 +77,9 @@ def contest(
             raise Cancelled
         outcome = _outcome(running, str(reply["how"]))
     load_ms, on_gpu = float(reply["load_ms"]), bool(seat.gpu_uuid)
-    return Contest(tuple(cases), str(reply["how"]), str(reply["words"]), outcome, load_ms, on_gpu)
+    return Contest(
+        tuple(cases), tuple(order["cases"]), str(reply["how"]), str(reply["words"]), outcome, load_ms, on_gpu
+    )
 
 
 @contextmanager
@@ -95,6 +99,7 @@ def _live(
             limits=replace(limits, file_bytes=subject.limits.memory_bytes),
             environment={
                 **ENVIRONMENT,
+                "PYTHONUNBUFFERED": "1",  # it is killed in the end, with what it has not written
                 "PODIUM_FUNCTION_ARRAYS": f"{subject.problem.manifest.arrays} {subject.device}",
                 SOLUTION_FILES: ":".join(subject.inputs),
             },

@@ -49,6 +49,7 @@ RANKED = {
     "precision": PRECISION,
 }
 TRIAL = {"least_calls": 1, "most_calls": 1, "enough_seconds": 0.0, "longest_seconds": 2.0}
+SAMPLE = {**TRIAL, "n_shown": 12}
 
 
 @dataclass(frozen=True)
@@ -212,7 +213,7 @@ def _baseline_key(match: "_Match", reference: Entry) -> tuple[str, ...]:
 def _plan(assignment: Assignment) -> dict[str, float]:
     """How the first process of a sample is called."""
     if assignment.is_trial:
-        return TRIAL
+        return SAMPLE if assignment.is_sample else TRIAL
     return RANKED if assignment.timing_policy is TimingPolicy.RANKED else QUICK
 
 
@@ -254,8 +255,10 @@ class _Match:
         return runs
 
     def contest(self, entry: Entry, plan: dict[str, float], progress: Progress, *, is_told: bool = False) -> Contest:
-        """Run one contestant through all cases. Raises Cancelled and SandboxFault."""
-        problem, cases = entry.subject.problem, _all_cases(entry.subject)
+        """Run one contestant through all cases, or through the smallest if the plan shows values. Raises Cancelled and
+        SandboxFault."""
+        problem = entry.subject.problem
+        cases = [problem.manifest.smallest_case] if plan is SAMPLE else _all_cases(entry.subject)
         limit_seconds = problem.time_limit_seconds
         longest_seconds = min(plan["longest_seconds"], CASES_SHARE * limit_seconds / len(cases))
         order = {

@@ -37,8 +37,8 @@ LEAST_BASELINE_MS = 0.2
 def case_reports(problem: FunctionProblem, seen: Contest) -> list[CaseReport]:
     """One report for each case that was called; the case at which the contestant ended has its verdict."""
     reports = [case_report(problem, one) for one in seen.cases]
-    if seen.how and len(reports) < len(problem.manifest.cases):
-        ended = problem.manifest.cases[len(reports)]
+    if seen.how and len(reports) < len(seen.ordered):
+        ended = problem.manifest.cases[seen.ordered[len(reports)]]
         verdict, _ = ended_verdict(problem, seen)
         reports.append(CaseReport(name=ended.name, verdict=verdict))
     return reports
@@ -49,9 +49,9 @@ def case_report(problem: FunctionProblem, reply: Reply) -> CaseReport:
     case = problem.manifest.cases[reply["case"]]
     public: dict[str, Any] = {"n_calls": reply["n_calls"]}
     organiser = {name: round(float(reply[name]), 3) for name in ("prepare_ms", "check_ms")}
-    team: dict[str, Any] = {}
+    team: dict[str, Any] = {f"sample_{name}": words for name, words in reply.get("values", {}).items()}
     if reply["verdict"] != "passed":
-        team = {
+        team |= {
             "message": reply["message"],
             "shapes": ", ".join(f"{name} {'×'.join(map(str, axes))}" for name, axes in case.shapes.items()),
         }
@@ -118,11 +118,12 @@ def ended_verdict(problem: FunctionProblem, seen: Contest) -> tuple[Verdict, str
 
 
 def _where(problem: FunctionProblem, seen: Contest) -> str:
-    cases = problem.manifest.cases
     done = len(seen.cases)
     if not seen.load_ms:
         return "while it was loaded"
-    return f"in case {cases[done].name}" if done < len(cases) else "after its last case"
+    if done >= len(seen.ordered):
+        return "after its last case"
+    return f"in case {problem.manifest.cases[seen.ordered[done]].name}"
 
 
 def baseline_measurements(

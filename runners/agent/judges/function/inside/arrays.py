@@ -30,6 +30,11 @@ class NumpyArrays:
     def empty_like(self, array: Any) -> Any:
         return self._np.empty(array.shape, array.dtype)
 
+    def first(self, array: Any, count: int) -> list[Any]:
+        """The first elements as Python's numbers."""
+        values: list[Any] = array.reshape(-1)[:count].tolist()
+        return values
+
     def unwritten(self, array: Any, poison: int) -> Any:
         """Mask of the elements all of whose bytes are the poison's."""
         flat = self._np.ascontiguousarray(array).reshape(-1)
@@ -64,6 +69,13 @@ class TorchArrays:
 
     def empty_like(self, array: Any) -> Any:
         return self._torch.empty_like(array, memory_format=self._torch.contiguous_format)
+
+    def first(self, array: Any, count: int) -> list[Any]:
+        """The first elements as Python's numbers."""
+        first = array.reshape(-1)[:count].cpu()
+        narrow = first.is_floating_point() and first.dtype is not self._torch.float64
+        values: list[Any] = (first.float() if narrow else first).tolist()
+        return values
 
     def unwritten(self, array: Any, poison: int) -> Any:
         """Mask of the elements all of whose bytes are the poison's."""

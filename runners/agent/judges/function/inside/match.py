@@ -5,7 +5,7 @@ import secrets
 import socket
 import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from . import messages
@@ -23,6 +23,7 @@ WARM_UPS = 2
 BUSY_FACTOR, BUSY_MARGIN_NS = 1.5, 200_000
 """Writing the arrays of a GPU that takes longer than this shows that something else runs there."""
 MOST_WORDS = 1500
+MOST_SHOWN = 1000
 DEVIATES = 1.96
 """Standard deviations on either side of the middle of a normal distribution that hold 95 % of it."""
 
@@ -50,6 +51,8 @@ class Plan(NamedTuple):
     """Stop once the case has taken so long, checking included; at least three calls are timed."""
     budget_seconds: float = 60.0
     """For all calls of all cases."""
+    n_shown: int = 0
+    """How many elements of each array of the last call are told, for a trial."""
     precision: float = 0.0
     """If positive, stop once the 95 % interval of the median reaches no farther from it than this share of it, or the
     case has taken `enough_seconds`, checking included."""
@@ -236,6 +239,29 @@ class Match:
             unwritten = [self._arrays.unwritten(copy, poison) for copy in buffers.copies]
         return self._loaded.compare(number, drawn, buffers.copies, unwritten)
 
+    def values_of(self, drawn: Any, buffers: Buffers, count: int) -> dict[str, str]:
+        """The first elements of a call's inputs, of the answers expected and of those given, in words."""
+        names = self._loaded.parameters
+        inputs = [
+            (one.name, given) for one, given in zip(names, drawn.arguments, strict=True) if one.direction != "out"
+        ]
+        outputs = [one.name for one in names if one.direction != "in"]
+        return {
+            "inputs": self._in_words(inputs, count),
+            "expected": self._in_words(zip(outputs, drawn.expected, strict=True), count),
+            "output": self._in_words(zip(outputs, buffers.copies, strict=True), count),
+        }
+
+    def _in_words(self, values: Iterable[tuple[str, Any]], count: int) -> str:
+        return "\n".join(f"{name} = {self._value_in_words(value, count)}" for name, value in values)[:MOST_SHOWN]
+
+    def _value_in_words(self, value: Any, count: int) -> str:
+        if not hasattr(value, "shape"):
+            return f"{value:.9g}" if isinstance(value, float) else str(value)
+        first = self._arrays.first(value, count)
+        words = [f"{one:.9g}" if isinstance(one, float) else str(one) for one in first]
+        return f"[{', '.join(words)}{', …' if math.prod(value.shape) > len(first) else ''}]"
+
     def _give(self, buffers: Buffers) -> None:
         if self._is_stopped:
             self._clock.let_go(self._link)
@@ -283,6 +309,7 @@ class _Case:
         self._copies_all = False
         self._times: list[Times] = []
         self._prepare_s = self._check_s = 0.0
+        self._shown: dict[str, str] = {}
 
     def run(self, drawn: Any) -> dict[str, Any]:
         began = time.monotonic()
@@ -311,6 +338,8 @@ class _Case:
         since = time.monotonic()
         comparison = self._match.compare(self._number, drawn, self._buffers, poison)
         self._check_s += time.monotonic() - since
+        if self._plan.n_shown:
+            self._shown = self._match.values_of(drawn, self._buffers, self._plan.n_shown)
         return None if comparison.right else told(comparison)
 
     def _choose_copying(self, times: Times) -> None:
@@ -347,6 +376,7 @@ class _Case:
             "n_calls": len(self._times),
             "prepare_ms": self._prepare_s * 1e3,
             "check_ms": self._check_s * 1e3,
+            **({"values": self._shown} if self._shown else {}),
         }
 
 
