@@ -7,7 +7,9 @@ from django import forms
 from django.conf import settings
 from django.http import HttpRequest
 
+from leaderboard.errors import Refused, Unavailable
 from leaderboard.models import Entrant, Track
+from problems.formats.errors import PackRefused
 from problems.models import Problem, Release
 from problems.spec.solution import SourceFile
 
@@ -97,6 +99,13 @@ class TypedForm(MetadataForm):
         if not any(file.content.strip() for file in self.typed):
             raise forms.ValidationError("Type a solution: no file has any content.")
         return cleaned
+
+
+def refuse(form: MetadataForm, field: str | None, refusal: PackRefused | Refused) -> None:
+    """Show the refusal's words at the field, or above the form."""
+    form.add_error(field, refusal.message)
+    if isinstance(refusal, Unavailable):
+        form.refused_status = refusal.status
 
 
 def typed_form_for(request: HttpRequest, problem: Problem, track: Track | None) -> TypedForm | None:

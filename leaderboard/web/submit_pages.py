@@ -11,13 +11,13 @@ from django.views.decorators.http import require_POST
 
 from leaderboard.actions.submit import submit
 from leaderboard.catalogue import catalogue_of
-from leaderboard.errors import Refused, Unavailable
+from leaderboard.errors import Refused
 from leaderboard.rows.store_once import Receipt
 from leaderboard.rows.submissions import SubmissionMetadata
 from leaderboard.submission_rules import check_sample
 from leaderboard.web.lookups import problem_or_404, tracks_of
 from leaderboard.web.problem_pages import problem_context
-from leaderboard.web.submit_forms import MetadataForm, TypedForm, UploadForm, typed_form
+from leaderboard.web.submit_forms import MetadataForm, TypedForm, UploadForm, refuse, typed_form
 from problems.formats.submission import PackRefused, SubmissionDraft, UploadLimits, read_submission, single_solution
 from problems.models import Problem, Release, ReleaseState
 
@@ -65,14 +65,8 @@ def _attempt_upload(request: HttpRequest, release: Release, form: UploadForm) ->
         )
         return _submit(request, release, form, draft, counted=form.cleaned_data["counted"])
     except (PackRefused, Refused) as refusal:
-        _refuse(form, "file" if isinstance(refusal, PackRefused) else None, refusal)
+        refuse(form, "file" if isinstance(refusal, PackRefused) else None, refusal)
         return None
-
-
-def _refuse(form: MetadataForm, field: str | None, refusal: PackRefused | Refused) -> None:
-    form.add_error(field, refusal.message)
-    if isinstance(refusal, Unavailable):
-        form.refused_status = refusal.status
 
 
 def _submit(
@@ -115,5 +109,5 @@ def _attempt_typed(request: HttpRequest, problem: Problem, form: TypedForm) -> R
         check_sample(draft.samples[0])
         return _submit(request, problem.release, form, draft, counted=False)
     except (PackRefused, Refused) as refusal:
-        _refuse(form, None, refusal)
+        refuse(form, None, refusal)
         return None

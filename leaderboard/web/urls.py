@@ -12,6 +12,7 @@ from leaderboard.web import (
     site_pages,
     submission_pages,
     submit_pages,
+    trial_pages,
 )
 
 urlpatterns = [
@@ -30,6 +31,8 @@ urlpatterns = [
     path(
         "releases/<slug:slug>/problems/<slug:problem_slug>/submit/", submit_pages.typed_submission, name="submit_typed"
     ),
+    path("releases/<slug:slug>/problems/<slug:problem_slug>/run/", trial_pages.run_typed, name="run_typed"),
+    path("trials/<int:pk>/", trial_pages.trial, name="trial"),
     path("releases/<slug:slug>/submissions/", board_pages.submissions, name="release_submissions"),
     path("releases/<slug:slug>/about/", board_pages.about, name="release_about"),
     path("entrants/<slug:slug>/", entrant_pages.entrant, name="entrant"),

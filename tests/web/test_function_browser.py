@@ -5,10 +5,13 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
+from leaderboard.actions.try_solution import end_trial
+from leaderboard.models import Trial
 from tests import factories, function_site
 from tests.requirements import requires
 from tests.web.test_browser import EVERY_LOOK, LOOKS, Visit, page_faults
 from tests.web.test_function_pages import FunctionSite, make_function_site
+from tests.web.test_trial_pages import report
 
 pytestmark = requires("chromium")
 
@@ -32,6 +35,13 @@ def test_every_page_of_a_function_problem_is_clean(look: str, chromium: Any, liv
         "function-wrong": site.evaluation(1).get_absolute_url(),
         "function-board": reverse("board", args=[site.release.slug]),
     }
+    visit.open(site.page)
+    visit.page.get_by_role("button", name="Run one small case").click()
+    visit.page.get_by_text("It waits for a node").wait_for()
+    trial = Trial.objects.get()
+    end_trial(trial, report())
+    visit.page.get_by_text("1 of 2 elements are wrong").wait_for()
+    pages["function-run"] = reverse("trial", args=[trial.pk])
     faults = page_faults(visit, pages, look)
     visit.context.close()
     assert faults == [], "\n".join(faults)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from leaderboard.models import Entrant
+from leaderboard.models import Entrant, Trial
 from leaderboard.web.urls import urlpatterns
 from tests import factories
 from tests.strangers import MOVED, NOT_ALLOWED, NOT_FOUND, OK, Arguments, Place
@@ -31,6 +31,11 @@ def _evaluation(place: Place) -> list[Any]:
     return [place.evaluation.pk]
 
 
+def _trial(place: Place) -> list[Any]:
+    facts = {"user": place.cast.owner, "problem": place.problem, "track": place.evaluation.track}
+    return [Trial.objects.create(**facts, solution_bytes=1).pk]
+
+
 def _entrant(place: Place) -> list[Any]:
     return [place.cast.entrant.slug]
 
@@ -52,6 +57,8 @@ TABLE: dict[str, tuple[Arguments, str, int, int, int, int]] = {
     "problem": (_problem, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "roofline": (_problem, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "submit_typed": (_problem, "post", MOVED, NOT_FOUND, 422, 422),
+    "run_typed": (_problem, "post", MOVED, NOT_FOUND, 422, 422),
+    "trial": (_trial, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "release_submissions": (_release, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "release_about": (_release, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "entrant": (_entrant, "get", OK, OK, OK, OK),

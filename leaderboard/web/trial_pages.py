@@ -1,0 +1,75 @@
+"""Trials from a problem's page: its form starts one, and what came of it is shown beside the form."""
+
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST, require_safe
+
+from leaderboard.actions.try_solution import try_solution
+from leaderboard.catalogue import catalogue_of
+from leaderboard.errors import Refused
+from leaderboard.logs import log_text
+from leaderboard.models import Trial
+from leaderboard.models.trial import OPEN_TRIALS
+from leaderboard.visibility import shown_trial_cases, visible_trials
+from leaderboard.web.lookups import problem_or_404
+from leaderboard.web.problem_pages import problem_context
+from leaderboard.web.submit_forms import TypedForm, refuse, typed_form
+from problems.formats.submission import PackRefused, single_solution
+from problems.models import Problem
+
+SHOWN_LOG_BYTES = 64 * 1024
+
+
+@login_required
+@require_POST
+def run_typed(request: HttpRequest, slug: str, problem_slug: str) -> HttpResponse:
+    """Try what is typed on the first track chosen. A refusal has its words beside the form."""
+    problem = problem_or_404(request, slug, problem_slug)
+    form = typed_form(request, problem, request.POST)
+    trial = _attempt(request, problem, form) if form.is_valid() else None
+    if _is_fragment(request):
+        context = _context(request, trial) if trial else {"errors": form.errors}
+        return render(request, "podium/trial.html", context)
+    if trial:
+        return redirect("trial", trial.pk)
+    context = problem_context(request, problem) | {"form": form}
+    return render(request, "podium/problem.html", context, status=form.refused_status)
+
+
+def _attempt(request: HttpRequest, problem: Problem, form: TypedForm) -> Trial | None:
+    try:
+        draft = single_solution(problem.task_id, form.typed, catalogue_of(problem.release))
+        return try_solution(request.user, problem, form.cleaned_data["tracks"][0], draft.samples[0])
+    except (PackRefused, Refused) as refusal:
+        refuse(form, None, refusal)
+        return None
+
+
+@require_safe
+def trial(request: HttpRequest, pk: int) -> HttpResponse:
+    """One of the user's trials: a page of its own, or the part that a problem's page asks for again and again."""
+    rows = visible_trials(request.user).select_related("problem__release", "track")
+    context = _context(request, get_object_or_404(rows, pk=pk))
+    return render(request, "podium/trial.html" if _is_fragment(request) else "podium/trial_page.html", context)
+
+
+def _context(request: HttpRequest, found: Trial) -> dict[str, Any]:
+    outcome = found.outcome or {}
+    return {
+        "trial": found,
+        "is_open": found.state in OPEN_TRIALS,
+        "verdict": outcome.get("verdict", ""),
+        "reason": outcome.get("reason", ""),
+        "cases": shown_trial_cases(request.user, outcome.get("cases", ())),
+        "steps": [
+            {"name": step["name"], "text": log_text(step.get("log") or {}, SHOWN_LOG_BYTES)}
+            for step in outcome.get("steps", ())
+        ],
+    }
+
+
+def _is_fragment(request: HttpRequest) -> bool:
+    return request.headers.get("HX-Request") == "true"

@@ -1,0 +1,118 @@
+"""Runs from a problem's page: they are tried and not stored, shown beside the form, and to their user alone."""
+
+from typing import Any
+
+import pytest
+from django.urls import reverse
+
+from leaderboard.actions.try_solution import end_trial
+from leaderboard.models import Submission, Trial, TrialState
+from runners.wire.protocol import (
+    Audience,
+    CaseField,
+    CaseReport,
+    LogText,
+    Provenance,
+    Report,
+    StepReport,
+    Verdict,
+)
+from tests import function_site
+from tests.factories import Cast
+from tests.web.test_function_pages import FunctionSite, make_function_site
+
+VALUES = {"sample_inputs": "x = [1, 2]", "sample_expected": "y = [3, 6]", "sample_output": "y = [3, 5]"}
+
+
+@pytest.fixture
+def site(cast: Cast) -> FunctionSite:
+    return make_function_site(cast)
+
+
+def run(client: Any, site: FunctionSite, *, by_script: bool = True, **changes: Any) -> Any:
+    fields = {
+        "entrant": "alpha", "tracks": [site.track.slug], "path-0": "solution.cpp", "content-0": function_site.CPP,
+    }  # fmt: skip
+    headers = {"HX-Request": "true"} if by_script else {}
+    address = reverse("run_typed", args=[site.release.slug, site.problem.slug])
+    return client.post(address, fields | changes, headers=headers)
+
+
+def report() -> Report:
+    fields = [CaseField(name=name, value=value, audience=Audience.TEAM) for name, value in VALUES.items()]
+    fields += [CaseField(name="n_wrong", value=1, audience=Audience.TEAM)]
+    fields += [CaseField(name="check_ms", value=7.25, audience=Audience.ORGANISER)]
+    return Report(
+        verdict=Verdict.WRONG_ANSWER,
+        reason="Case 3 x 5: 1 of 2 elements are wrong",
+        cases=[CaseReport(name="3 x 5", verdict=Verdict.WRONG_ANSWER, fields=fields)],
+        steps=[StepReport(name="run", exit_code=0, log=LogText(text="printed words"))],
+        provenance=Provenance(),
+    )
+
+
+def test_a_run_is_shown_beside_the_form_until_it_has_ended(client: Any, cast: Cast, site: FunctionSite) -> None:
+    client.force_login(cast.owner)
+    before = Submission.objects.count()
+    started = run(client, site)
+    trial = Trial.objects.get()
+    address = reverse("trial", args=[trial.pk])
+    assert (started.status_code, Submission.objects.count()) == (200, before)
+    assert f'hx-get="{address}"' in started.content.decode()
+    assert "It waits for a node" in started.content.decode()
+    end_trial(trial, report())
+    text = client.get(address, headers={"HX-Request": "true"}).content.decode()
+    assert "hx-get" not in text
+    assert "<html" not in text
+    for words in (*VALUES.values(), "1 of 2 elements are wrong", "printed words", "wrong answer"):
+        assert words in text.replace("Wrong answer", "wrong answer")
+    assert "7.25" not in text, "organisers' facts"
+
+
+def test_without_scripts_a_run_has_a_page_of_its_own(client: Any, cast: Cast, site: FunctionSite) -> None:
+    client.force_login(cast.owner)
+    started = run(client, site, by_script=False)
+    trial = Trial.objects.get()
+    assert (started.status_code, started.url) == (302, reverse("trial", args=[trial.pk]))
+    page = client.get(started.url).content.decode()
+    assert "Load this page again" in page
+    assert site.page in page
+
+
+@pytest.mark.parametrize("by_script", [True, False])
+def test_a_refused_run_keeps_what_was_typed_and_says_why(
+    client: Any, cast: Cast, site: FunctionSite, by_script: bool
+) -> None:
+    client.force_login(cast.owner)
+    answer = run(client, site, by_script=by_script, **{"content-0": function_site.WRONG_SIGNATURE})
+    text = answer.content.decode()
+    assert answer.status_code == (200 if by_script else 422)
+    assert "`solution` takes 2 parameters" in text
+    assert not Trial.objects.exists()
+    assert ("name=&quot;content-0&quot;" in text or 'name="content-0"' in text) is not by_script
+
+
+def test_too_many_open_runs_are_refused_in_words(client: Any, cast: Cast, site: FunctionSite) -> None:
+    client.force_login(cast.owner)
+    for _ in range(3):
+        assert "It waits for a node" in run(client, site).content.decode()
+    assert "3 of your trials are under way" in run(client, site).content.decode()
+    assert Trial.objects.filter(state=TrialState.QUEUED).count() == 3
+
+
+def test_a_run_is_its_users_alone(client: Any, cast: Cast, site: FunctionSite) -> None:
+    client.force_login(cast.owner)
+    run(client, site)
+    address = reverse("trial", args=[Trial.objects.get().pk])
+    client.force_login(cast.stranger)
+    assert client.get(address).status_code == 404
+    client.logout()
+    assert client.get(address).status_code == 404
+
+
+def test_the_button_says_what_a_run_does(client: Any, cast: Cast, site: FunctionSite) -> None:
+    client.force_login(cast.owner)
+    assert "Run one small case" in client.get(site.page).content.decode()
+    command = site.release.problems.exclude(pk=site.problem.pk).get()
+    page = reverse("problem", args=[site.release.slug, command.slug])
+    assert "Try to build" in client.get(page).content.decode()
