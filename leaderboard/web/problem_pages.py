@@ -11,13 +11,22 @@ from django.views.decorators.http import require_safe
 
 from leaderboard import visibility
 from leaderboard.charts import roofline as charts
+from leaderboard.charts import sizes as size_charts
 from leaderboard.models import Decision, Entrant, ProblemTrack, Track
 from leaderboard.models.decision import DecisionKind
 from leaderboard.rates import Declared
 from leaderboard.web import submit_forms
 from leaderboard.web.lookups import chosen_track, problem_or_404, release_or_404, tracks_of
 from leaderboard.web.paging import other_parameters, page_of
-from leaderboard.web.problem_ranking import figure_of, points_of, ranked_by_case, ranking_of, roofs_of
+from leaderboard.web.problem_ranking import (
+    figure_of,
+    lines_of,
+    points_of,
+    ranked_by_case,
+    ranking_of,
+    roofs_of,
+    sizes_figure_of,
+)
 from leaderboard.web.statement import as_html
 from leaderboard.web.tabs import release_context
 from problems.models import Problem, Release
@@ -103,7 +112,7 @@ def problem_context(request: HttpRequest, found: Problem) -> dict[str, Any]:
         "tracks": tracks, "track": track,
         "on_track": on_track, "cases": cases, "case": case, "work": Declared.by([case] if case else cases),
         "ranking": ranked_by_case(track, ranking, case) if case else ranking,
-        "figure": figure_of(found, track, ranking),
+        "figures": [*filter(None, (sizes_figure_of(found, track, ranking), figure_of(found, track, ranking)))],
         "voided": Decision.objects.filter(kind=DecisionKind.PROBLEM_VOIDED, problem=found).first(),
         "form": submit_forms.typed_form_for(request, found, track), "why_closed": release.why_closed(),
     }  # fmt: skip
@@ -140,3 +149,14 @@ def roofline(request: HttpRequest, slug: str, problem_slug: str) -> JsonResponse
         raise Http404(f"{found.task_id} has no roofline here: it needs flops, bytes and the track's measured peaks.")
     points = points_of(found, track, ranking_of(request.user, found, track))
     return JsonResponse(charts.spec(roofs, points))
+
+
+@require_safe
+def sizes(request: HttpRequest, slug: str, problem_slug: str) -> JsonResponse:
+    """The problem's times by size as plotly.js draws them."""
+    found = problem_or_404(request, slug, problem_slug)
+    track = chosen_track(request, tracks_of(found.release))
+    lines = lines_of(found, ranking_of(request.user, found, track))
+    if not lines:
+        raise Http404(f"{found.task_id} has no chart of times by size here: it needs times of cases of two sizes.")
+    return JsonResponse(size_charts.spec(lines))

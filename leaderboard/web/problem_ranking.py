@@ -1,6 +1,6 @@
 """A problem's ranking on a track: each entrant's best time in the problem's own units, and their roofline."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django.db.models import F
@@ -8,7 +8,9 @@ from django.urls import reverse
 
 from leaderboard import visibility
 from leaderboard.charts import roofline as charts
+from leaderboard.charts import sizes
 from leaderboard.charts.chart import MAX_ENTRANTS
+from leaderboard.charts.sizes import CaseTime, SizeLine
 from leaderboard.models import Measurement, Track
 from leaderboard.rates import Ceilings, Rates, rates_of
 from leaderboard.web.figures import ChartFigure, with_track
@@ -95,6 +97,43 @@ def _point(entrant_id: int | None, name: str, case: Case, time_ms: float, track:
     intensity = case.flops / case.bytes
     return charts.Point(
         entrant_id, label, time_ms, rates.gflops or 0.0, rates.gbps or 0.0, rates.roofline or 0.0, intensity
+    )
+
+
+def lines_of(found: Problem, ranking: Sequence[Mapping[str, Any]]) -> list[SizeLine]:
+    """The times of each entrant's best sample by size, and the reference's; one query. Empty below two sizes."""
+    size_of = {case.name: float(case.size) for case in found.timed_cases if case.size}
+    if len(set(size_of.values())) < 2:
+        return []
+    ranked = {row["best_evaluation_id"]: row for row in ranking[:MAX_ENTRANTS] if row["best_evaluation_id"]}
+    measured = Measurement.objects.filter(
+        result__current_of__in=ranked, role=Role.CANDIDATE, case__in=size_of
+    ).values_list("result__current_of", "case", "median_ms", "ci_low_ms", "ci_high_ms", "baseline__median_ms")
+    own: dict[int, list[CaseTime]] = {pk: [] for pk in ranked}
+    references: dict[str, CaseTime] = {}
+    for pk, case, median_ms, low_ms, high_ms, baseline_ms in measured:
+        own[pk].append(CaseTime(case, size_of[case], median_ms, low_ms, high_ms))
+        if baseline_ms:
+            references.setdefault(case, CaseTime(case, size_of[case], baseline_ms))
+    lines = [
+        SizeLine(row["submission__entrant_id"], row["submission__entrant__name"], _by_size(own[pk]))
+        for pk, row in ranked.items()
+        if own[pk]
+    ]
+    return [*lines, SizeLine(None, "Reference solution", _by_size(references.values()))] if lines else []
+
+
+def _by_size(times: Iterable[CaseTime]) -> tuple[CaseTime, ...]:
+    return tuple(sorted(times, key=lambda time: (time.size, time.case)))
+
+
+def sizes_figure_of(found: Problem, track: Track | None, ranking: Sequence[Mapping[str, Any]]) -> ChartFigure | None:
+    lines = lines_of(found, ranking)
+    if not lines:
+        return None
+    address = with_track(reverse("sizes", args=[found.release.slug, found.slug]), track)
+    return ChartFigure(
+        sizes.TITLE, sizes.CAPTION, f"{found.release.slug}-{found.slug}-sizes", address, sizes.table(lines)
     )
 
 

@@ -215,3 +215,18 @@ def test_more_entrants_and_cases_cost_no_more_queries(client: Any, site: Functio
         entrant = factories.EntrantFactory(owner=cast.stranger)
         function_site.judged(entrant, site.release, site.track, function_site.report({SMALL: 0.01 + n, LARGE: 2.0}))
     assert [_cost(client, page) for page in pages] == before
+
+
+def test_times_by_size_are_drawn_for_each_model_and_the_reference(client: Any, site: FunctionSite) -> None:
+    assert "The numbers as a table" in text_of(client, site.page)
+    drawn = client.get(reverse("sizes", args=[site.release.slug, site.problem.slug])).json()
+    assert [(one["name"], one["x"]) for one in drawn["data"]] == [
+        (name, [2 * 15, 2 * 512 * 4096]) for name in ("Alpha", "Stranger's model", "Reference solution")
+    ]
+    assert drawn["data"][1]["y"] == [0.002, 3.0]
+    assert drawn["layout"]["xaxis"]["type"] == drawn["layout"]["yaxis"]["type"] == "log"
+
+
+def test_a_problem_of_one_case_has_no_times_by_size(client: Any, site: FunctionSite) -> None:
+    command = site.release.problems.get(kind=Kind.COMMAND)
+    assert client.get(reverse("sizes", args=[site.release.slug, command.slug])).status_code == 404

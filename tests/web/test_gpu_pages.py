@@ -59,7 +59,7 @@ def _facts_of_a_call() -> set[str]:
     reply = {"case": 0, "verdict": "passed", "clock_ns": [1e6], "go_ns": [1e6], "overhead_ns": 0.0, "copies_all": True}
     ended = Outcome(0, None, False, False, False, "", "", False, 1.0, 1.0, 0, Witness.SEEN)
     seen = Contest((reply,), (0,), "", "", ended, load_ms=1.0)
-    (one,) = candidate_measurements(function_problem(), seen, None)
+    (one,) = candidate_measurements(function_problem(), [seen, seen], None)
     return {*one.device}
 
 

@@ -134,7 +134,7 @@ class Manifest(_Strict):
     def _timed(self, case: ManifestCase) -> Case:
         return Case(
             name=case.name,
-            size=case.size,
+            size=case.size or sum(map(math.prod, case.shapes.values())) or None,
             flops=case.flops,
             bytes=case.bytes,
             dtype=self.dtype,
