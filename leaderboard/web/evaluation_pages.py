@@ -20,6 +20,7 @@ from leaderboard.rates import Declared
 from leaderboard.visibility import SubmissionView
 from leaderboard.web.case_rows import case_table
 from leaderboard.web.lookups import evaluation_or_404
+from leaderboard.web.place import place_of
 from leaderboard.web.timings import are_provisional, device_facts, roof_of, timings_of
 from problems.spec.solution import FileSolution, SourceFile, parse_solution
 from runners.wire.protocol import Clock
@@ -49,6 +50,7 @@ def evaluation(request: HttpRequest, pk: int) -> HttpResponse:
             "reason": visibility.shown_reason(view, result.verdict, result.reason),
             "steps": logs.steps_of(result, view),
             **_times(found, result, view),
+            "place": place_of(request.user, found, result.speedup),
             "provenance": _provenance(result.provenance),
             "imported": measured_words(where_measured([result.provenance])) if _is_imported(result) else "",
             "has_profile": bool(result.profile) and view.build_log,

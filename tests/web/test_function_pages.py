@@ -1,10 +1,12 @@
 """Pages of function problems: signature and cases, a form for each language, and each case's time or difference."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from leaderboard.models import Evaluation, Submission, Track
 from problems.models import Problem, Release
@@ -230,3 +232,22 @@ def test_times_by_size_are_drawn_for_each_model_and_the_reference(client: Any, s
 def test_a_problem_of_one_case_has_no_times_by_size(client: Any, site: FunctionSite) -> None:
     command = site.release.problems.get(kind=Kind.COMMAND)
     assert client.get(reverse("sizes", args=[site.release.slug, command.slug])).status_code == 404
+
+
+def test_an_evaluation_says_where_its_speedup_stands(client: Any, cast: Cast, site: FunctionSite) -> None:
+    alone = text_of(client, site.evaluation(0).get_absolute_url())
+    assert "1 of 1 other model <small>(100.0 %)</small>" in alone
+    assert "Best before" not in alone
+    slower = function_site.judged(
+        cast.entrant, site.release, site.track, function_site.report({SMALL: 0.008, LARGE: 4.0})
+    )
+    text = text_of(client, slower.evaluations.get(problem=site.problem, sample__index=0).get_absolute_url())
+    assert "0 of 1 other model" in text
+    assert "2.83× <small>now" in text
+    assert "% slower</small>" in text
+
+
+def test_hidden_results_of_others_give_no_place(client: Any, cast: Cast, site: FunctionSite) -> None:
+    Release.objects.filter(pk=site.release.pk).update(hidden_until=timezone.now() + timedelta(days=1))
+    client.force_login(cast.owner)
+    assert "other model" not in text_of(client, site.evaluation(0).get_absolute_url())
