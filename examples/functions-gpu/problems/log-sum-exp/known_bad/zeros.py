@@ -1,0 +1,2 @@
+def solution(x, result, rows, cols):
+    result.zero_()

@@ -1,0 +1,2 @@
+def solution(x, weight, y, epsilon, rows, cols):
+    y.zero_()

@@ -1,0 +1,2 @@
+def solution(x, place, rows, cols):
+    place.zero_()

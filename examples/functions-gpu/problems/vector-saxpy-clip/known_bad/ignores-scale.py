@@ -1,0 +1,2 @@
+def solution(x, y, out, a, lo, hi, n):
+    out.copy_((x + y).clamp(lo, hi))
