@@ -69,6 +69,7 @@ def test_a_failing_benchmark_leaves_the_verdict_and_flags_the_time(machine: Mach
     assert finished.texts.benchmark_error == "Benchmark failed. Exit code 3, timeout=False.\nOutput: words\n\n"
 
 
+@pytest.mark.rest
 def test_a_benchmark_out_of_time_leaves_the_verdict_too(machine: Machine) -> None:
     finished = machine.judge(custom(timeout_seconds=2.0), {"solution.sh": "sleep 20"})
     assert finished.report.verdict == Verdict.PASSED
@@ -162,6 +163,7 @@ def flagged(machine: Machine, problem: Any, script: str) -> list[tuple[str, Flag
     return [(flag.code, flag.scope) for flag in report.flags if flag.code != "busy_host"]
 
 
+@pytest.mark.rest
 def test_a_printed_saving_that_the_whole_run_does_not_show_is_flagged(machine: Machine) -> None:
     slow = custom(baseline={"solution.sh": f"sleep 1; {PRINT.format(1000)}"})
     assert flagged(machine, slow, f"sleep 1; {PRINT.format(0.001)}") == [("saving_not_seen", FlagScope.TIME)]

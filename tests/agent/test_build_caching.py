@@ -129,6 +129,7 @@ def test_a_cached_compile_error_reads_as_the_first_one_did(machine: Machine) -> 
     assert first.report.steps[0].log == second.report.steps[0].log
 
 
+@pytest.mark.rest
 def test_a_timeout_is_tried_again(machine: Machine) -> None:
     problem = shell_problem(build_command="sleep 20", timeout_seconds=0.3)
     task = assignment_of(problem, {"solution.sh": "slow"})

@@ -199,6 +199,7 @@ def test_a_benchmark_that_is_the_test_leaves_nothing_to_skip(machine: Machine) -
     assert all(one.work_checked for one in report.measurements)
 
 
+@pytest.mark.rest
 def test_an_honest_speedup_of_checked_work_waits_for_nobody(machine: Machine) -> None:
     checked = timed(metadata={"releases": [], "podium": {"work_checked": True}})
     assert codes(machine, checked, HONEST) == []

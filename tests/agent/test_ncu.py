@@ -242,6 +242,7 @@ def test_a_first_run_out_of_time_is_told(run: Run) -> None:
     assert "it took more than 1 seconds" in outcome.stderr
 
 
+@pytest.mark.rest
 def test_a_second_run_out_of_time_leaves_the_times(run: Run) -> None:
     outcome, reading = run("[ ! -e once ] || sleep 600; touch once", timeout_seconds=0.2)
     assert (outcome.exit_code, reading.error, reading.time_ms) == (0, None, pytest.approx(0.157248))
@@ -418,6 +419,7 @@ def test_a_report_that_is_too_large_is_left_out(installed: Path, notes: Path) ->
     assert (reading.error, reading.report) == (None, None)
 
 
+@pytest.mark.rest
 def test_a_node_gives_ncu_ten_times_the_limit_and_keeps_its_report(installed: Path, machine: Machine) -> None:
     timed = shell_problem(
         test_command="true", benchmark_command="sh solution.sh", timing_mode=REGION, timeout_seconds=1.0

@@ -541,6 +541,7 @@ def test_a_damaged_letter_is_dropped_and_does_not_hold_up_the_others(
     assert (box.n_waiting(), list((tmp_path / "outbox").iterdir())) == (0, [])
 
 
+@pytest.mark.rest
 def test_a_letter_that_the_disk_does_not_take_is_kept_in_memory(site: WireSite, tmp_path: Path) -> None:
     box = Outbox(tmp_path / "outbox")
     (tmp_path / "outbox").rmdir()

@@ -86,12 +86,14 @@ def test_a_failure_beside_others_is_tried_again_alone(machine: Machine, timer: A
     assert [flag.code for flag in finished.report.flags] == ["benchmark_failed"]
 
 
+@pytest.mark.rest
 def test_what_hangs_with_the_device_in_its_hands_is_not_tried_again(machine: Machine, timer: AtTheGate) -> None:
     finished = machine.judge(problem(timeout_seconds=3.0), {"solution.py": HANGS})
     assert timer.n_runs == 1
     assert [flag.code for flag in finished.report.flags] == ["benchmark_failed"]
 
 
+@pytest.mark.rest
 def test_what_runs_out_of_time_without_the_device_is_tried_again_alone(machine: Machine, timer: AtTheGate) -> None:
     machine.judge(problem(timeout_seconds=1.0), {"solution.py": "import time; time.sleep(30)"})
     assert timer.n_runs == 2
@@ -133,6 +135,7 @@ def test_where_graphs_are_not_timed_both_roles_are_timed_anew_by_what_can(
     assert (timer.n_runs, with_graphs.n_runs) == (2, runs)
 
 
+@pytest.mark.rest
 def test_who_hangs_is_not_tried_again_for_the_baselines_graphs(machine: Machine, timer: AtTheGate) -> None:
     timer.reading = Reading(1.0, lacks_graphs=True)
     timer.for_graphs = with_graphs = AtTheGate("graphs")

@@ -229,6 +229,7 @@ def test_a_narrow_terminal_shows_the_first_columns_of_a_board_and_names_the_othe
     assert left_out == ["third"]
 
 
+@pytest.mark.rest
 def test_a_site_that_is_away_ends_in_words(tmp_path: Path) -> None:
     done = Shell(tmp_path, {"PODIUM_SITE_URL": "http://127.0.0.1:9"}).run("releases")
     assert done.returncode == 1

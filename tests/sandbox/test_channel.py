@@ -202,6 +202,7 @@ def test_killing_one_leaves_the_other_alive(begin: Begin) -> None:
     assert match.checker.wait().succeeded
 
 
+@pytest.mark.rest
 def test_a_contestant_that_hangs_meets_its_limit_and_the_checker_sees_it_go(begin: Begin) -> None:
     match = begin(hindrance="time.sleep(600)", wall_seconds=4)
     assert match.call() == b"gone"

@@ -65,6 +65,7 @@ def test_hiding_a_memory_kill_does_not_help(run: Run) -> None:
     assert not outcome.succeeded
 
 
+@pytest.mark.rest
 def test_many_small_processes_add_up_to_a_memory_bomb(run: Run) -> None:
     one = "python3 -c 'x = b\"x\" * (60 << 20); import time; time.sleep(3)'"
     assert run(" & ".join([one] * 6) + " & wait").memory_exceeded

@@ -68,6 +68,7 @@ def test_a_limit_counts_no_time_for_which_the_supervisor_was_stopped(box: Sandbo
     assert outcome.stalled_ms >= 1e3 * STALL_SECONDS
 
 
+@pytest.mark.rest
 def test_a_failure_while_the_supervisor_was_stopped_is_a_fault(box: Sandbox, workspace: Path) -> None:
     shell = f"until test -e go; do sleep 0.1; done; exit 3 # {NAP_SECONDS}"
     with box.start(Command(shell, workspace, LIMITS)) as running:
