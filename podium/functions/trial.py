@@ -24,6 +24,7 @@ def judged(problem: FunctionProblem, path: Path, sandbox: str | None, timing: Ti
         limits=limits_of(problem),
         timing_policy=timing,
         invalid_reason=problem.rules().why_bad([file]),
+        needs_baseline=isinstance(problem.reference, FileSolution),
     )
     try:
         with local_judges(sandbox, None, bounded=any(case.is_declared for case in problem.cases)) as judges:
@@ -43,7 +44,9 @@ def _text(path: Path) -> str:
 def _lines(report: Report) -> list[str]:
     head = report.verdict.value + (f": {report.reason}" if report.reason else "")
     times = [one for one in report.measurements if one.role is Role.CANDIDATE]
-    return [head, *(f"  {_case(one)}" for one in report.cases), *(f"  {_time(one)}" for one in times)]
+    references = {one.case: one.median_ms for one in report.measurements if one.role is Role.BASELINE}
+    shown = [f"  {_time(one, references.get(one.case))}" for one in times]
+    return [head, *(f"  {_case(one)}" for one in report.cases), *shown]
 
 
 def _case(case: CaseReport) -> str:
@@ -52,5 +55,10 @@ def _case(case: CaseReport) -> str:
     return f"{case.name}: {case.verdict.value}" + (f" ({', '.join(figures)})" if figures else "")
 
 
-def _time(one: MeasurementReport) -> str:
-    return f"{one.case or 'time'}: {one.median_ms:.4g} ms"
+def _time(one: MeasurementReport, reference_ms: float | None) -> str:
+    words = f"{one.case or 'time'}: {one.median_ms:.4g} ms"
+    if one.ci_low_ms is not None and one.ci_high_ms is not None:
+        words += f" ({one.ci_low_ms:.4g} to {one.ci_high_ms:.4g} over {len(one.runs_ms)} processes)"
+    if reference_ms:
+        words += f", {reference_ms / one.median_ms:.3g} × as fast as the reference's {reference_ms:.4g} ms"
+    return words
