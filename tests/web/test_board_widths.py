@@ -29,7 +29,7 @@ WIDEST = {
     "rank": 17, "rank_low": 15, "rank_high": 20, "pass_at_k": {"1": [1.0, 0.816, 1.0], "2": [1.0, 0.816, 1.0]},
     "speedup": 12.34, "speedup_low": 12.30, "speedup_high": 19.87, "correct_speedup": 1234.5, "gflops": 123456.7,
     "roofline": 1.0, "roofline_low": 0.814, "roofline_high": 1.0, "n_samples": 123456, "n_solved": 566,
-    "n_problems": 566,
+    "n_problems": 566, "sol_score": 0.654, "sol_score_low": 0.543, "sol_score_high": 0.987,
 }  # fmt: skip
 
 

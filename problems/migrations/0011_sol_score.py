@@ -1,0 +1,37 @@
+"""A release may rank by sol_score."""
+
+from django.db import migrations, models
+
+import problems.models
+
+
+class Migration(migrations.Migration):
+    dependencies = [
+        ("problems", "0010_promises_and_timed_work"),
+    ]
+
+    operations = [
+        migrations.RemoveConstraint(model_name="release", name="release_primary_metric"),
+        migrations.AlterField(
+            model_name="release",
+            name="primary_metric",
+            field=models.CharField(
+                default="pass@1",
+                help_text="What ranks follow: pass@k for some k, speedup, weighted, gflops, roofline, sol_score.",
+                max_length=40,
+                validators=[problems.models.valid_metric],
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="release",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("primary_metric__in", ["speedup", "weighted", "gflops", "roofline", "sol_score"]),
+                    ("primary_metric__startswith", "pass@"),
+                    _connector="OR",
+                ),
+                name="release_primary_metric",
+                violation_error_message="The primary metric is not one that Podium knows.",
+            ),
+        ),
+    ]
