@@ -25,8 +25,11 @@ class Migration(migrations.Migration):
     operations = [
         migrations.AddField(
             model_name="problemscore",
-            name="case_times_ms",
-            field=models.JSONField(default=dict, help_text="case → times of the samples whose time ranks."),
+            name="times_ms",
+            field=models.JSONField(
+                default=list,
+                help_text="Of each sample whose time ranks: case → median, null if the case does not rank.",
+            ),
         ),
         migrations.AddField(
             model_name="problemtrack",

@@ -26,7 +26,9 @@ class ProblemScore(models.Model):
     correct_ln_sum = models.FloatField(default=0.0, help_text="Sum of ln s over passed samples whose time ranks.")
     n_timed = models.PositiveIntegerField(default=0)
     fast_counts = models.JSONField(default=list, help_text="Passed samples faster than each fast_p threshold.")
-    case_times_ms = models.JSONField(default=dict, help_text="case → times of the samples whose time ranks.")
+    times_ms = models.JSONField(
+        default=list, help_text="Of each sample whose time ranks: case → median, null if the case does not rank."
+    )
     best_speedup = models.FloatField(null=True, blank=True)
     best_ms = models.FloatField(null=True, blank=True)
     best_evaluation = models.ForeignKey(

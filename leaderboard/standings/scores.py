@@ -52,7 +52,7 @@ class _Tally:
     correct_ln_sum: float = 0.0
     n_timed: int = 0
     fast_counts: list[int] = field(default_factory=lambda: [0] * len(THRESHOLDS))
-    case_times_ms: dict[str, list[float]] = field(default_factory=dict)
+    times_ms: list[_Times] = field(default_factory=list)
     best_speedup: float | None = None
     best_ms: float | None = None
     best_evaluation_id: int | None = None
@@ -183,9 +183,7 @@ def _add_pass(tally: _Tally, row: Mapping[str, Any], times_ms: _Times, flags: se
     tally.correct_ln_sum += math.log(speedup)
     for place, threshold in enumerate(THRESHOLDS[1:], start=1):
         tally.fast_counts[place] += speedup > threshold
-    for case, case_ms in times_ms.items():
-        if case_ms is not None:
-            tally.case_times_ms.setdefault(case, []).append(case_ms)
+    tally.times_ms.append(times_ms)
     if tally.best_speedup is None or speedup > tally.best_speedup:
         tally.best_speedup = speedup
     time_ms = geometric_mean(times_ms.values())

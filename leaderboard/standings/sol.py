@@ -26,8 +26,8 @@ def sol_scores(
     """The fields `sol_score` and `at_bound` of BoardInput; None if no problem's work has a bound at these peaks.
 
     `baselines_ms` holds the rankable baseline's time of each case, by problem; `n_samples` is E × P. The score is the
-    mean over samples of the mean over the cases whose baseline leaves room. A case without a time that ranks counts 0.
-    Makes at most one query.
+    mean over samples of the mean over a sample's timed cases whose baseline leaves room. A sample or case whose time
+    does not rank counts 0. Makes at most one query.
     """
     least_ms = [_least_ms(one, peaks) for one in problems]
     if not any(least_ms):
@@ -62,16 +62,14 @@ def _sums(
     stored = ProblemScore.objects.filter(
         submission_id__in=submission_ids, track_id=track_id, problem_id__in=columns, n_timed__gt=0
     )
-    timed = [
-        (rows[submission_id], columns[problem_id], time_ms, *bounds[columns[problem_id]][case])
-        for submission_id, problem_id, times in stored.values_list("submission_id", "problem_id", "case_times_ms")
-        for case, times_ms in times.items()
-        if case in bounds[columns[problem_id]]
-        for time_ms in times_ms
-    ]
-    row, column, time_ms, baseline_ms, least_ms = np.array(timed, dtype=np.float64).reshape(-1, 5).T
-    place = row.astype(np.int64), column.astype(np.int64)
-    n_cases = np.array([max(len(one), 1) for one in bounds])
+    timed: list[tuple[float | None, ...]] = []
+    for submission_id, problem_id, samples in stored.values_list("submission_id", "problem_id", "times_ms"):
+        row, column = rows[submission_id], columns[problem_id]
+        for times_ms in samples:
+            scored = times_ms.keys() & bounds[column].keys()
+            timed += [(row, column, len(scored), times_ms[case], *bounds[column][case]) for case in sorted(scored)]
+    row_of, column_of, n_cases, time_ms, baseline_ms, least_ms = np.array(timed, dtype=np.float64).reshape(-1, 6).T
     sums = np.zeros((len(submission_ids), len(bounds)))
-    np.add.at(sums, place, sol_score(time_ms, baseline_ms, least_ms) / n_cases[place[1]])
+    place = row_of.astype(np.int64), column_of.astype(np.int64)
+    np.add.at(sums, place, sol_score(time_ms, baseline_ms, least_ms) / n_cases)
     return sums

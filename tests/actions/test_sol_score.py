@@ -108,10 +108,10 @@ def test_a_case_or_a_sample_without_a_time_that_ranks_counts_zero(submission: Su
     upheld = FlagReport(code="below_roofline", scope=FlagScope.TIME, detail="too fast")
     recorded(submission, 0, 0, {"1k": 5.0, "1m": 2.0}, self_timed="1m")  # 0.5 and nothing
     recorded(submission, 0, 1, {"1k": 1.0, "1m": 2.0}, flags=(upheld,))
-    recorded(submission, 1, 0, {"1k": 1.0})  # 1 and nothing
+    recorded(submission, 1, 0, {"1k": 1.0}, baseline_ms={"1k": 5.0})  # the other case was too short for a time
     recorded(submission, 1, 1, {})
     found = standing()
-    assert found.sol_score == pytest.approx((0.25 / 2 + 0.5 / 2) / 2)
+    assert found.sol_score == pytest.approx((0.25 / 2 + 1 / 2) / 2)
     assert found.is_incomplete
     assert found.rank is None
 
