@@ -1,6 +1,6 @@
 """The sol_score of each entrant on each problem of a board, from the times of its samples by case."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -58,18 +58,25 @@ def _sums(
     bounds: Sequence[_Bounds], columns: Mapping[int, int], submission_ids: Sequence[int], track_id: int
 ) -> FloatArray:
     """E × P: the sum over samples of the mean over cases."""
+    timed = np.fromiter(_timed_cases(bounds, columns, submission_ids, track_id), dtype=np.dtype((np.float64, 6)))
+    row, column, n_cases, time_ms, baseline_ms, least_ms = timed.T
+    sums = np.zeros((len(submission_ids), len(bounds)))
+    place = row.astype(np.int64), column.astype(np.int64)
+    np.add.at(sums, place, sol_score(time_ms, baseline_ms, least_ms) / n_cases)
+    return sums
+
+
+def _timed_cases(
+    bounds: Sequence[_Bounds], columns: Mapping[int, int], submission_ids: Sequence[int], track_id: int
+) -> Iterator[tuple[float | None, ...]]:
+    """Row, column, number of the sample's scored cases, own time (None: does not rank), baseline's and least time."""
     rows = {pk: place for place, pk in enumerate(submission_ids)}
     stored = ProblemScore.objects.filter(
         submission_id__in=submission_ids, track_id=track_id, problem_id__in=columns, n_timed__gt=0
-    )
-    timed: list[tuple[float | None, ...]] = []
-    for submission_id, problem_id, samples in stored.values_list("submission_id", "problem_id", "times_ms"):
+    ).values_list("submission_id", "problem_id", "times_ms")
+    for submission_id, problem_id, samples in stored.iterator(5000):
         row, column = rows[submission_id], columns[problem_id]
         for times_ms in samples:
-            scored = times_ms.keys() & bounds[column].keys()
-            timed += [(row, column, len(scored), times_ms[case], *bounds[column][case]) for case in sorted(scored)]
-    row_of, column_of, n_cases, time_ms, baseline_ms, least_ms = np.array(timed, dtype=np.float64).reshape(-1, 6).T
-    sums = np.zeros((len(submission_ids), len(bounds)))
-    place = row_of.astype(np.int64), column_of.astype(np.int64)
-    np.add.at(sums, place, sol_score(time_ms, baseline_ms, least_ms) / n_cases)
-    return sums
+            scored = [case for case in bounds[column] if case in times_ms]
+            for case in scored:
+                yield row, column, len(scored), times_ms[case], *bounds[column][case]
