@@ -118,12 +118,12 @@ def test_a_case_or_a_sample_without_a_time_that_ranks_counts_zero(submission: Su
 
 def test_what_was_not_submitted_counts_zero(cast: factories.Cast, made: Release, track: Track) -> None:
     first, second = made.problems.order_by("position").values_list("task_id", flat=True)
-    lines = [packs.solution(first, "exit 0"), packs.solution(first, "exit 0 # 2"), packs.solution(second, "exit 0")]
+    lines = [*(packs.solution(first, f"exit 0 # {n}") for n in range(3)), packs.solution(second, "exit 0")]
     draft = read_submission(packs.solution_pack(lines, made.datapack_release), "x.tar.gz", catalogue_of(made))
     submission = submit(cast.owner, SubmissionMetadata(cast.entrant, made, [track]), draft).submission
-    for position, index in ((0, 0), (0, 1), (1, 0)):
+    for position, index in ((0, 0), (0, 1), (0, 2), (1, 0)):
         recorded(submission, position, index, {"1k": 1.0, "1m": 2.0})
-    assert standing().sol_score == pytest.approx((1 + 1 / 2) / 2)
+    assert standing().sol_score == pytest.approx((1 + 1 / 3) / 2)
 
 
 def test_problems_whose_baseline_is_at_the_bound_are_left_out_and_counted(submission: Submission, client: Any) -> None:
