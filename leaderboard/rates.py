@@ -55,6 +55,11 @@ def bound_ms(case: Case, peaks: Mapping[str, Any]) -> float | None:
     return least_ms(case.flops, case.bytes, ceilings.gflops, ceilings.gbps)
 
 
+def speed_of_light_ms(case: Case, peaks: Mapping[str, Any]) -> float | None:
+    """T_SOL: the least time of one case at the peaks of the fastest arithmetic that its tolerances admit, or None."""
+    return least_ms(case.flops, case.bytes, peak_gflops(peaks, case.fastest_dtype), peak_gbps(peaks))
+
+
 def rates_of(cases: Sequence[Case], peaks: Mapping[str, Any], time_ms: float) -> Rates:
     """Geometric means over the cases; `time_ms` is the time of the only case, or the geometric mean over all."""
     flops, moved = geometric_mean(one.flops for one in cases), geometric_mean(one.bytes for one in cases)

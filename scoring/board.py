@@ -7,7 +7,7 @@ import numpy as np
 from scoring.arrays import BoolArray, FloatArray, IntArray
 from scoring.board_input import BoardInput
 from scoring.fast_p import fast_p
-from scoring.metrics import GFLOPS, ROOFLINE, SPEEDUP, WEIGHTED, Average, Need, metric_named, pass_at
+from scoring.metrics import GFLOPS, ROOFLINE, SOL_SCORE, SPEEDUP, WEIGHTED, Average, Need, metric_named, pass_at
 from scoring.pass_at_k import pass_at_k
 from scoring.ranking import rank_entrants
 from scoring.shared_problems import shared_problems
@@ -55,6 +55,12 @@ class BoardScores:
     """Mean share of the roofline, 0 to 1, over the counted problems that declare work."""
     roofline_problems: IntArray
     """The number of those problems."""
+    sol_score: Estimate | None
+    """Mean over the counted problems that have one; None if no problem's work has a bound."""
+    sol_score_problems: IntArray
+    """The number of those problems."""
+    sol_score_left_out: IntArray
+    """Counted problems left out because their baseline is already at the bound."""
     incomplete: BoolArray
     """Whether a sample is unresolved, or a time is undecided and the primary metric uses time. Shown but not ranked."""
     rank: IntArray
@@ -99,7 +105,10 @@ def score_board(board: BoardInput) -> BoardScores:
         gflops=estimates.get(GFLOPS.name),
         gflops_problems=int(_gflops_problems(board, unresolved).sum()),
         roofline=estimates.get(ROOFLINE.name),
-        roofline_problems=_roofline_problems(board, counted).sum(axis=1),
+        roofline_problems=_with_figures(board.roofline, counted).sum(axis=1),
+        sol_score=estimates.get(SOL_SCORE.name),
+        sol_score_problems=_with_figures(board.sol_score, counted).sum(axis=1),
+        sol_score_left_out=(counted & (False if board.at_bound is None else board.at_bound)).sum(axis=1),
         incomplete=unresolved,
         rank=ranks.rank,
         rank_low=ranks.low,
@@ -138,15 +147,17 @@ def _metrics(board: BoardInput, counted: BoolArray, unresolved: BoolArray) -> di
         shared = np.broadcast_to(_gflops_problems(board, unresolved), counted.shape)
         metrics[GFLOPS.name] = _mean(board, np.log(_positive(board.gflops)), shared)
     if board.roofline is not None:
-        metrics[ROOFLINE.name] = _mean(board, board.roofline, _roofline_problems(board, counted))
+        metrics[ROOFLINE.name] = _mean(board, board.roofline, _with_figures(board.roofline, counted))
+    if board.sol_score is not None:
+        metrics[SOL_SCORE.name] = _mean(board, board.sol_score, _with_figures(board.sol_score, counted))
     return metrics
 
 
-def _roofline_problems(board: BoardInput, counted: BoolArray) -> BoolArray:
-    """E × P: the problems over which shares of the roofline are averaged."""
-    if board.roofline is None:
+def _with_figures(figures: FloatArray | None, counted: BoolArray) -> BoolArray:
+    """E × P: the counted problems over which shares of the roofline, or scores, are averaged."""
+    if figures is None:
         return np.zeros_like(counted)
-    return counted & np.isfinite(board.roofline)
+    return counted & np.isfinite(figures)
 
 
 def _mean(board: BoardInput, values: FloatArray, weights: FloatArray | BoolArray) -> Bootstrap:

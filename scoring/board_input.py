@@ -52,6 +52,10 @@ class BoardInput:
     """E × P: the entrant's GFLOPS on the problem; NaN if it has none that may rank."""
     roofline: FloatArray | None = None
     """E × P: the share of the roofline; 0 without a ranking time, NaN if the problem declares no work."""
+    sol_score: FloatArray | None = None
+    """E × P: the mean of the sol_score over the samples; NaN if the problem has no bound or its baseline no room."""
+    at_bound: BoolArray | None = None
+    """P: whether the problem has a bound and its baseline leaves no room above it. It has no sol_score."""
     draws: int = 1000
     tie_tolerance: float = 1e-9
     """Scores this close share a rank: in the metric's unit, or relative for speedup and GFLOPS."""
@@ -72,11 +76,12 @@ def _check_shapes(board: BoardInput) -> None:
     entrants, problems = shape = board.n.shape
     for name in ("passed", "pending", "skipped", "ln_speedup_sum", "correct_ln_sum", "correct_count"):
         check_shape(name, getattr(board, name), shape)
-    for name in ("time_pending", "gflops", "roofline"):
+    for name in ("time_pending", "gflops", "roofline", "sol_score"):
         if getattr(board, name) is not None:
             check_shape(name, getattr(board, name), shape)
-    for name in ("has_rankable_baseline", "voided") + (("weights",) if board.weights is not None else ()):
-        check_shape(name, getattr(board, name), (problems,))
+    for name in ("has_rankable_baseline", "voided", "weights", "at_bound"):
+        if getattr(board, name) is not None:
+            check_shape(name, getattr(board, name), (problems,))
     check_shape("rankable", board.rankable, (entrants,))
     check_shape("fast_counts", board.fast_counts, (*shape, len(board.thresholds)))
 

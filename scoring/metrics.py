@@ -22,6 +22,7 @@ class Need(StrEnum):
     FLOPS = "timed problems that declare `flops`"
     WORK = "timed problems that declare `flops` or `bytes`"
     PEAKS = "the track's measured peaks"
+    FASTEST_PEAKS = "the track's measured peaks, those of the fastest arithmetic that the tolerances admit"
     WEIGHTS = "a weight for each group of problems"
 
 
@@ -100,8 +101,18 @@ ROOFLINE = Metric(
     frozenset({Need.TIMES, Need.WORK, Need.PEAKS}),
     Average.ARITHMETIC,
 )
+SOL_SCORE = Metric(
+    "sol_score",
+    "SOL score",
+    "Where a time lies between the least that the track's measured peaks allow (1) and the baseline (0.5), averaged"
+    " over problems; a sample without a time that may rank counts 0. Problems whose baseline is already at the least"
+    " time are left out.",
+    frozenset({Need.TIMES, Need.WORK, Need.FASTEST_PEAKS}),
+    Average.ARITHMETIC,
+    unit="",
+)
 
-NAMED = (SPEEDUP, WEIGHTED, GFLOPS, ROOFLINE)
+NAMED = (SPEEDUP, WEIGHTED, GFLOPS, ROOFLINE, SOL_SCORE)
 """Every metric without a parameter."""
 
 _BY_NAME = {metric.name: metric for metric in NAMED}

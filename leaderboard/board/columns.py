@@ -10,6 +10,7 @@ from leaderboard.board.numerals import (
     percent_interval,
     ratio,
     ratio_interval,
+    score_interval,
     significant,
     spread,
 )
@@ -122,6 +123,16 @@ def _roofline_cell(row: Row) -> Cell:
     return Cell(percent(value), spread(value, low, high, 100), words)
 
 
+def _sol_score_cell(row: Row) -> Cell:
+    value, low, high = row["sol_score"], row["sol_score_low"], row["sol_score_high"]
+    n_left_out = row["n_sol_score_left_out"]
+    left_out = f"; {n_left_out} left out, whose baseline is already at the bound" if n_left_out else ""
+    if value is None:
+        return Cell(MISSING, note=f"No problem counts here whose baseline is above its bound{left_out}")
+    words = f"{score_interval(low, high)}, over {row['n_sol_score_problems']} problems{left_out}"
+    return Cell(f"{value:.3f}", spread(value, low, high, digits=3), words)
+
+
 def _weighted_cell(row: Row) -> Cell:
     value, low, high = row["weighted"], row["weighted_low"], row["weighted_high"]
     if value is None:
@@ -162,6 +173,10 @@ GFLOPS = _of(metrics.GFLOPS, lambda row: row["gflops"], _gflops_cell)
 ROOFLINE = _of(
     metrics.ROOFLINE, lambda row: row["roofline"], _roofline_cell,
     lambda row: (row["roofline_low"], row["roofline_high"]),
+)  # fmt: skip
+SOL_SCORE = _of(
+    metrics.SOL_SCORE, lambda row: row["sol_score"], _sol_score_cell,
+    lambda row: (row["sol_score_low"], row["sol_score_high"]),
 )  # fmt: skip
 UNWITNESSED = Column(
     "unwitnessed", "Unwitnessed",
@@ -211,5 +226,6 @@ def columns_for(query: BoardQuery, groups: Sequence[str], rows: Sequence[Row]) -
     columns += [group_column(group) for group in chosen]
     columns += [SOLVED, SPEEDUP, CORRECT, FAST_1]
     columns += [column for column in (WEIGHTED, ROOFLINE, GFLOPS) if any(row[column.key] is not None for row in rows)]
+    columns += [SOL_SCORE] if any(row["sol_score"] is not None or row["n_sol_score_left_out"] for row in rows) else []
     columns += [UNWITNESSED] if any(row["n_unwitnessed"] for row in rows) else []
     return [*columns, SAMPLES, DATE]

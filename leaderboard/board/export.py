@@ -31,6 +31,8 @@ def _record(columns: Sequence[Column], row: Row) -> dict[str, Any]:
             record[f"{column.key}_low"], record[f"{column.key}_high"] = column.bounds(row)
         if column.key == "solved":
             record |= {"problems": row["n_problems"], "skipped": row["n_skipped"]}
+        if column.key == "sol_score":
+            record["sol_score_left_out"] = row["n_sol_score_left_out"]
     return record
 
 

@@ -43,6 +43,12 @@ def ratio_interval(low: float | None, high: float | None) -> str:
     return f"95 % interval {low:.2f}–{high:.2f}×"
 
 
+def score_interval(low: float | None, high: float | None) -> str:
+    if low is None or high is None:
+        return "no interval"
+    return f"95 % interval {low:.3f}–{high:.3f}"
+
+
 def significant(value: float | None, digits: int = 3) -> str:
     """Rounded to significant digits without an exponent: 0.012345 → `0.0123`, 12345 → `12,345`."""
     if value is None:

@@ -19,14 +19,15 @@ ROW_FIELDS = (
     "n_solved", "n_problems", "n_skipped", "n_timed_problems", "speedup", "speedup_low", "speedup_high",
     "correct_speedup", "fast_p", "weighted", "weighted_low", "weighted_high",
     "gflops", "n_gflops_problems", "roofline", "roofline_low", "roofline_high",
-    "n_roofline_problems", "n_samples", "n_passed", "n_unwitnessed", "n_provisional",
+    "n_roofline_problems", "sol_score", "sol_score_low", "sol_score_high", "n_sol_score_problems",
+    "n_sol_score_left_out", "n_samples", "n_passed", "n_unwitnessed", "n_provisional",
     "groups", "submission_id", "submission__created_at", "submission__state",
     "submission__measured_where", "entrant_id", "entrant__slug", "entrant__name", "entrant__kind",
     "entrant__organisation", "entrant__is_verified", "entrant__open_weights",
 )  # fmt: skip
 _SLIM_FIELDS = (
-    "pk", "rank", "primary_value", "weighted", "gflops", "roofline", "n_unwitnessed", "n_provisional",
-    "submission__measured_where",
+    "pk", "rank", "primary_value", "weighted", "gflops", "roofline", "sol_score", "n_sol_score_left_out",
+    "n_unwitnessed", "n_provisional", "submission__measured_where",
     "entrant__name", "entrant__kind", "entrant__organisation", "entrant__is_verified", "entrant__open_weights",
 )  # fmt: skip
 """Enough to filter, count and sort by rank or name."""

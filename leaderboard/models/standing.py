@@ -26,6 +26,9 @@ class ProblemScore(models.Model):
     correct_ln_sum = models.FloatField(default=0.0, help_text="Sum of ln s over passed samples whose time ranks.")
     n_timed = models.PositiveIntegerField(default=0)
     fast_counts = models.JSONField(default=list, help_text="Passed samples faster than each fast_p threshold.")
+    times_ms = models.JSONField(
+        default=list, help_text="Of each sample whose time ranks: case → median, null if the case does not rank."
+    )
     best_speedup = models.FloatField(null=True, blank=True)
     best_ms = models.FloatField(null=True, blank=True)
     best_evaluation = models.ForeignKey(
@@ -79,6 +82,13 @@ class Standing(models.Model):
     roofline_low = models.FloatField(null=True)
     roofline_high = models.FloatField(null=True)
     n_roofline_problems = models.PositiveIntegerField(default=0)
+    sol_score = models.FloatField(null=True, help_text="Mean score over problems whose work has a bound.")
+    sol_score_low = models.FloatField(null=True)
+    sol_score_high = models.FloatField(null=True)
+    n_sol_score_problems = models.PositiveIntegerField(default=0)
+    n_sol_score_left_out = models.PositiveIntegerField(
+        default=0, help_text="Problems left out because their baseline is already at the bound."
+    )
     n_samples = models.PositiveIntegerField(default=0)
     n_passed = models.PositiveIntegerField(default=0)
     n_unwitnessed = models.PositiveIntegerField(default=0, help_text="Passes that nothing outside saw end.")

@@ -104,6 +104,7 @@ class ProblemTrack(models.Model):
     skip_reason = models.CharField(max_length=300, blank=True)
     has_rankable_baseline = models.BooleanField(default=False)
     baseline_median_ms = models.FloatField(null=True, blank=True)
+    baseline_cases_ms = models.JSONField(default=dict, blank=True, help_text="The same by case: case → median.")
 
     class Meta:
         constraints: ClassVar = [models.UniqueConstraint(fields=["problem", "track"], name="problem_track")]

@@ -34,5 +34,7 @@ def _copy_baseline_state(old: Result, evaluation: Evaluation) -> None:
     before = ProblemTrack.objects.filter(problem=old.evaluation.problem, track=evaluation.track).first()
     if before and Measurement.objects.filter(result__evaluation=evaluation, baseline__isnull=False).exists():
         ProblemTrack.objects.filter(problem=evaluation.problem, track=evaluation.track).update(
-            has_rankable_baseline=before.has_rankable_baseline, baseline_median_ms=before.baseline_median_ms
+            has_rankable_baseline=before.has_rankable_baseline,
+            baseline_median_ms=before.baseline_median_ms,
+            baseline_cases_ms=before.baseline_cases_ms,
         )

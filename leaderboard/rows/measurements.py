@@ -128,5 +128,7 @@ def _note_baseline(evaluation: Evaluation, baselines: Sequence[Measurement]) -> 
     rankable = all(one.ranks for one in baselines)
     known = ProblemTrack.objects.filter(problem_id=evaluation.problem_id, track_id=evaluation.track_id)
     known.exclude(has_rankable_baseline=True).update(
-        has_rankable_baseline=rankable, baseline_median_ms=geometric_mean(one.median_ms for one in baselines)
+        has_rankable_baseline=rankable,
+        baseline_median_ms=geometric_mean(one.median_ms for one in baselines),
+        baseline_cases_ms={one.case: one.median_ms for one in baselines},
     )

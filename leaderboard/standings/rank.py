@@ -16,6 +16,7 @@ from leaderboard.models.decision import DecisionKind
 from leaderboard.models.entrant import EntrantKind
 from leaderboard.rates import bound_ms
 from leaderboard.standings import rankable, scores
+from leaderboard.standings.sol import sol_scores
 from leaderboard.standings.standing_rows import standing_rows
 from problems.models import Release
 from problems.spec.case import Case
@@ -129,7 +130,7 @@ def _scored(board: BoardArrays) -> BoardScores:
 
 
 def load(place: ReleaseTrack) -> BoardArrays:
-    """Read the aggregates of every counted submission into arrays, in three queries."""
+    """Read the aggregates of every counted submission into arrays, in a fixed number of queries."""
     release, track_id = place.release, place.track_id
     counted = list(
         Counted.objects.filter(release=release, track_id=track_id)
@@ -138,10 +139,17 @@ def load(place: ReleaseTrack) -> BoardArrays:
     )
     problems = list(release.problems.order_by("position").only("group", "cases"))
     problem_ids = [one.pk for one in problems]
-    grids = _grids([one.submission_id for one in counted], track_id, problem_ids)
-    rates = _rates([one.timed_cases for one in problems], place.track.peaks, grids["best_ms"])
-    groups = [one.group for one in problems]
-    board_input = _board_input(release, track_id, counted, problem_ids, grids, rates | _weights(release, groups))
+    submission_ids = [one.submission_id for one in counted]
+    grids = _grids(submission_ids, track_id, problem_ids)
+    peaks, groups = place.track.peaks, [one.group for one in problems]
+    baselines_ms = _baselines_ms(release, track_id)
+    figures: dict[str, Any] = {
+        "has_rankable_baseline": np.array([pk in baselines_ms for pk in problem_ids], dtype=np.bool_),
+        **_rates([one.timed_cases for one in problems], peaks, grids["best_ms"]),
+        **sol_scores(problems, baselines_ms, peaks, submission_ids, track_id, grids["n_samples"]),
+        **_weights(release, groups),
+    }
+    board_input = _board_input(release, counted, problem_ids, grids, figures)
     return BoardArrays(
         release, track_id, counted, problem_ids, groups, board_input, {name: grids[name] for name in _SHOWN}
     )
@@ -151,6 +159,12 @@ def _weights(release: Release, groups: Sequence[str]) -> dict[str, FloatArray | 
     """The weights of the problems; None if the release has none."""
     weights = checked_weights(release.weights)
     return {"weights": np.array(weights_of_problems(weights, groups)) if weights else None}
+
+
+def _baselines_ms(release: Release, track_id: int) -> dict[int, dict[str, float]]:
+    """The baseline's time by case, of each problem whose baseline ranks on the track."""
+    ranked = ProblemTrack.objects.filter(track_id=track_id, problem__release=release, has_rankable_baseline=True)
+    return dict(ranked.values_list("problem_id", "baseline_cases_ms"))
 
 
 def _grids(submission_ids: Sequence[int], track_id: int, problem_ids: Sequence[int]) -> dict[str, Any]:
@@ -173,14 +187,10 @@ def _grids(submission_ids: Sequence[int], track_id: int, problem_ids: Sequence[i
 
 
 def _board_input(
-    release: Release, track_id: int, counted: Sequence[Counted], problem_ids: Sequence[int], grids: dict[str, Any],
-    figures: Mapping[str, FloatArray | None],
+    release: Release, counted: Sequence[Counted], problem_ids: Sequence[int], grids: dict[str, Any],
+    figures: Mapping[str, Any],
 ) -> BoardInput:  # fmt: skip
-    with_baseline = set(
-        ProblemTrack.objects.filter(
-            track_id=track_id, problem__release=release, has_rankable_baseline=True
-        ).values_list("problem_id", flat=True)
-    )
+    """`figures` holds the fields that are not counts or sums: what baselines, work, peaks and weights give."""
     decided = Decision.objects.filter(kind=DecisionKind.PROBLEM_VOIDED, problem__release=release)
     voided = set(decided.values_list("problem_id", flat=True))
     return BoardInput(
@@ -192,17 +202,14 @@ def _board_input(
         correct_ln_sum=grids["correct_ln_sum"],
         correct_count=grids["n_timed"],
         fast_counts=grids["fast_counts"],
-        has_rankable_baseline=np.array([pk in with_baseline for pk in problem_ids], dtype=np.bool_),
         voided=np.array([pk in voided for pk in problem_ids], dtype=np.bool_),
         rankable=np.array([one.entrant.kind != EntrantKind.BASELINE for one in counted], dtype=np.bool_),
         release_digest=release.digest,
         primary=release.primary_metric,
         ks=tuple(release.offered_ks),
         time_pending=grids["n_time_flagged"],
-        weights=figures["weights"],
-        gflops=figures["gflops"],
-        roofline=figures["roofline"],
         draws=settings.BOOTSTRAP_DRAWS,
+        **figures,
     )
 
 

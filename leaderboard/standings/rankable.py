@@ -1,10 +1,11 @@
 """Checks whether a release can be ranked by its primary metric, before it is published."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from leaderboard.models import ProblemTrack, ReleaseTrack, Track
-from leaderboard.rates import bound_ms
+from leaderboard.rates import bound_ms, speed_of_light_ms
 from problems.actions.releases import ReleaseRefused, check_fields
 from problems.models import RANKING_FIELDS, Problem, Release
 from problems.spec.case import Case
@@ -81,23 +82,26 @@ def _all_cases(place: _Place, holds: Callable[[Case], bool]) -> bool:
     return any(all(map(holds, problem.timed_cases)) for problem in place.timed if problem.timed_cases)
 
 
-def _has_peaks(place: _Place) -> bool:
+def _has_peaks(place: _Place, bound: Callable[[Case, Mapping[str, Any]], float | None]) -> bool:
     track = place.track
-    return track is None or _all_cases(place, lambda case: bound_ms(case, track.peaks) is not None)
+    return track is None or _all_cases(place, lambda case: bound(case, track.peaks) is not None)
 
 
 _HAS: dict[Need, Callable[[_Place], bool]] = {
     Need.TIMES: lambda place: bool(place.timed),
     Need.FLOPS: lambda place: _all_cases(place, lambda case: bool(case.flops)),
     Need.WORK: lambda place: _all_cases(place, lambda case: case.is_declared),
-    Need.PEAKS: _has_peaks,
+    Need.PEAKS: lambda place: _has_peaks(place, bound_ms),
+    Need.FASTEST_PEAKS: lambda place: _has_peaks(place, speed_of_light_ms),
 }
+_MEASURE_PEAKS = "Start a node on the track, which measures them, or enter them on the track's page in the admin."
 _MENDING = {
     Need.TIMES: "Give a problem `benchmark_command`, `baseline_solution` and a `timing_mode` other than custom, or"
     " choose another primary metric.",
     Need.FLOPS: "Declare `flops` in the `podium` metadata of a problem, or choose another primary metric.",
     Need.WORK: "Declare `flops` or `bytes` in the `podium` metadata of a problem, or choose another primary metric.",
-    Need.PEAKS: "Start a node on the track, which measures them, or enter them on the track's page in the admin.",
+    Need.PEAKS: _MEASURE_PEAKS,
+    Need.FASTEST_PEAKS: _MEASURE_PEAKS,
 }
 
 

@@ -34,6 +34,8 @@ _PENDING = frozenset({EvaluationState.QUEUED, EvaluationState.LEASED, Evaluation
 
 _Ruling = tuple[str, str | None]
 """The scope of a flag and its latest ruling (None: undecided)."""
+_Times = Mapping[str, float | None]
+"""The median of each case of a result; None if it may not rank."""
 
 
 @dataclass
@@ -50,6 +52,7 @@ class _Tally:
     correct_ln_sum: float = 0.0
     n_timed: int = 0
     fast_counts: list[int] = field(default_factory=lambda: [0] * len(THRESHOLDS))
+    times_ms: list[_Times] = field(default_factory=list)
     best_speedup: float | None = None
     best_ms: float | None = None
     best_evaluation_id: int | None = None
@@ -99,7 +102,7 @@ def computed(submission: Submission, track: Track, problem_ids: Sequence[int] | 
         result = row["current_result"]
         provisional = result in times_ms and is_provisional(row["timing_policy"] or "", promised)
         tally = tallies.setdefault(row["problem_id"], _Tally())
-        _add(tally, row, times_ms.get(result, []), flags.get(result, set()), provisional=provisional)
+        _add(tally, row, times_ms.get(result, {}), flags.get(result, set()), provisional=provisional)
     for one in _absent(submission, track, problem_ids, tallies):
         _add_absent(tallies.setdefault(one.problem_id, _Tally()), one)
     return [
@@ -128,18 +131,16 @@ def _flags(evaluations: QuerySet[Evaluation]) -> dict[int, set[_Ruling]]:
     return flags
 
 
-def _times_ms(evaluations: QuerySet[Evaluation]) -> dict[int, list[float | None]]:
-    """The median of each case by result id; None if a case's time may not rank. Makes one query."""
+def _times_ms(evaluations: QuerySet[Evaluation]) -> Mapping[int, _Times]:
+    """The median of each case, by result id and case; None if a case's time may not rank. Makes one query."""
     rows = Measurement.objects.filter(result__current_of__in=evaluations, role=Role.CANDIDATE).order_by("id")
-    medians: dict[int, list[float | None]] = {}
-    for result_id, median_ms, ranks in rows.values_list("result_id", "median_ms", "ranks"):
-        medians.setdefault(result_id or 0, []).append(median_ms if ranks else None)
+    medians: dict[int, dict[str, float | None]] = {}
+    for result_id, case, median_ms, ranks in rows.values_list("result_id", "case", "median_ms", "ranks"):
+        medians.setdefault(result_id or 0, {})[case] = median_ms if ranks else None
     return medians
 
 
-def _add(
-    tally: _Tally, row: Mapping[str, Any], times_ms: list[float | None], flags: set[_Ruling], *, provisional: bool
-) -> None:
+def _add(tally: _Tally, row: Mapping[str, Any], times_ms: _Times, flags: set[_Ruling], *, provisional: bool) -> None:
     tally.n_samples += 1
     verdict = row["current_result__verdict"]
     if verdict is None:
@@ -168,13 +169,13 @@ def _add_absent(tally: _Tally, absent: AbsentSamples) -> None:
     tally.n_skipped += absent.n if absent.skip_reason else 0
 
 
-def _add_pass(tally: _Tally, row: Mapping[str, Any], times_ms: list[float | None], flags: set[_Ruling]) -> None:
+def _add_pass(tally: _Tally, row: Mapping[str, Any], times_ms: _Times, flags: set[_Ruling]) -> None:
     is_open = (FlagScope.TIME, None) in flags
     tally.n_passed += 1
     tally.n_unwitnessed += row["problem__kind"] in NODE_KINDS and row["current_result__witness"] != Witness.SEEN
     tally.n_time_flagged += is_open
     tally.fast_counts[0] += 1  # the first threshold is 0: every pass counts
-    speedup, ranks = row["current_result__speedup"], any(one is not None for one in times_ms)
+    speedup, ranks = row["current_result__speedup"], any(one is not None for one in times_ms.values())
     if speedup is None or not ranks or is_open or (FlagScope.TIME, DecisionKind.FLAG_UPHELD) in flags:
         return
     tally.n_timed += 1
@@ -182,9 +183,10 @@ def _add_pass(tally: _Tally, row: Mapping[str, Any], times_ms: list[float | None
     tally.correct_ln_sum += math.log(speedup)
     for place, threshold in enumerate(THRESHOLDS[1:], start=1):
         tally.fast_counts[place] += speedup > threshold
+    tally.times_ms.append(times_ms)
     if tally.best_speedup is None or speedup > tally.best_speedup:
         tally.best_speedup = speedup
-    time_ms = geometric_mean(times_ms)
+    time_ms = geometric_mean(times_ms.values())
     if time_ms is not None and (tally.best_ms is None or time_ms < tally.best_ms):
         tally.best_ms, tally.best_evaluation_id = time_ms, row["pk"]
 

@@ -99,6 +99,7 @@ def _time_figures(n: int, found: BoardScores) -> dict[str, Any]:
         "gflops": _number(found.gflops.value[n]) if found.gflops is not None else None,
         "n_gflops_problems": found.gflops_problems,
         **_roofline(n, found),
+        **_sol_score(n, found),
         **_weighted(n, found),
     }
 
@@ -111,6 +112,19 @@ def _roofline(n: int, found: BoardScores) -> dict[str, float | int | None]:
         "roofline_low": _number(found.roofline.low[n]),
         "roofline_high": _number(found.roofline.high[n]),
         "n_roofline_problems": int(found.roofline_problems[n]),
+    }
+
+
+def _sol_score(n: int, found: BoardScores) -> dict[str, float | int | None]:
+    problems, left_out = int(found.sol_score_problems[n]), int(found.sol_score_left_out[n])
+    counts = {"n_sol_score_problems": problems, "n_sol_score_left_out": left_out}
+    if found.sol_score is None:
+        return {"sol_score": None, "sol_score_low": None, "sol_score_high": None, **counts}
+    return {
+        "sol_score": _number(found.sol_score.value[n]),
+        "sol_score_low": _number(found.sol_score.low[n]),
+        "sol_score_high": _number(found.sol_score.high[n]),
+        **counts,
     }
 
 

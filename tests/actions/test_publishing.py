@@ -53,6 +53,8 @@ def refusal(release: Release, reason: str = UNVERIFIED) -> str:
         ("gflops", work(bytes=8.0), "it needs timed problems that declare `flops`"),
         ("roofline", work(), "it needs timed problems that declare `flops` or `bytes`"),
         ("roofline", work(flops=1e6), "needs the track's measured peaks. Start a node on the track"),
+        ("sol_score", work(), "it needs timed problems that declare `flops` or `bytes`"),
+        ("sol_score", work(flops=1e6), "those of the fastest arithmetic that the tolerances admit. Start a node on"),
         ("weighted", problem("a/1"), "test-1 has no weight for the groups shell"),
     ],
 )
@@ -78,12 +80,23 @@ def test_values_that_were_never_checked_are_refused() -> None:
         ("speedup", work()),
         ("gflops", work(flops=1e6)),
         ("roofline", work(bytes=1e6)),
+        ("sol_score", work(flops=1e6)),
         ("weighted", problem("a/1")),
     ],
 )
 def test_a_metric_with_what_it_needs_is_published(metric: str, one: dict[str, Any]) -> None:
     track = factories.TrackFactory(peaks=PEAKS)
     made = draft(track=track, problems=[one], primary_metric=metric, weights={"shell": 2.0})
+    curate.publish(None, made, UNVERIFIED)
+    assert made.state == "published"
+
+
+def test_sol_score_needs_the_peak_of_the_fastest_arithmetic_and_the_roofline_that_of_the_declared_one() -> None:
+    track, one = factories.TrackFactory(peaks=PEAKS), work(flops=1e6, flops_dtype="tf32")
+    assert "needs the track's measured peaks, those" in refusal(
+        draft(track=track, problems=[one], primary_metric="sol_score")
+    )
+    made = draft(track=track, problems=[one | {"task_id": "a/2"}], primary_metric="roofline")
     curate.publish(None, made, UNVERIFIED)
     assert made.state == "published"
 

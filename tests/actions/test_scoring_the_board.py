@@ -23,6 +23,7 @@ from runners.wire.protocol import (
     Verdict,
     Witness,
 )
+from scoring.fast_p import THRESHOLDS
 from tests.fleet.site import Site
 from tests.packs import problem
 
@@ -64,6 +65,15 @@ def test_unwitnessed_passes_are_counted_and_voided_problems_left_out(site: Site)
     found = standing(site)
     assert (found.n_passed, found.n_unwitnessed) == (2, 1)
     assert rank.rebuild(check=True) == []
+
+
+def test_fast_p_is_strict_and_counts_absent_samples_as_failed(site: Site) -> None:
+    made = site.submit({"a/1": ["exit 0", "exit 0 # b", "exit 0 # c"], "a/2": ["exit 0"]})
+    grade(made, "a/1", report(measurements=timed(12.0)), report(measurements=timed(6.0)), report(Verdict.TEST_FAILED))
+    grade(made, "a/2", report(measurements=timed(4.0)))
+    curve = dict(zip(THRESHOLDS, standing(site).fast_p, strict=True))
+    # of three samples of each problem: 1× and 2×; 3× and two that are absent
+    assert [curve[p] for p in (0.0, 1.0, 2.0, 3.0)] == pytest.approx([3 / 6, 2 / 6, 1 / 6, 0.0])
 
 
 def standing(site: Site) -> Standing:

@@ -6,7 +6,7 @@ from leaderboard.actions.carry import carry
 from leaderboard.actions.tracks import offer
 from leaderboard.actions.verify import verify
 from leaderboard.errors import NotAllowed
-from leaderboard.models import AuditEntry, Counted, Result, Standing
+from leaderboard.models import AuditEntry, Counted, ProblemTrack, Result, Standing
 from leaderboard.verification import verification_report
 from problems.actions.releases import import_release, publish
 from problems.models import Problem, Release
@@ -164,6 +164,15 @@ def test_only_quick_times_are_measured_again_for_a_revision_that_promises_ranked
     work_off(EXPECTED, measurements=measured, provenance=Provenance(timing_policy="quick"))
     (new,) = carry(site.organiser, next_revision(site))
     assert set(new.evaluations.values_list("state", flat=True)) == {state}
+
+
+def test_a_carried_result_keeps_the_times_of_its_baseline_by_case(site: Site) -> None:
+    baseline = TIMED.model_copy(update={"role": Role.BASELINE, "median_ms": 4.0})
+    site.submit({"a/1": ["exit 0"], "a/2": ["exit 0"]})
+    work_off(EXPECTED, measurements=[baseline, TIMED], provenance=Provenance(timing_policy="ranked"))
+    (new,) = carry(site.organiser, next_revision(site))
+    on_track = ProblemTrack.objects.filter(problem__release=new.release)
+    assert list(on_track.values_list("has_rankable_baseline", "baseline_cases_ms")) == [(True, {"": 4.0})] * 2
 
 
 def test_results_that_hold_are_carried_and_the_rest_is_queued(site: Site) -> None:

@@ -41,7 +41,7 @@ def flat(value):
 
 def in_order(board: BoardInput, order: np.ndarray) -> BoardInput:
     rows = ("n", "passed", "pending", "skipped", "ln_speedup_sum", "correct_ln_sum", "correct_count", "fast_counts")
-    rows += ("rankable", "gflops", "roofline")
+    rows += ("rankable", "gflops", "roofline", "sol_score")
     return replace(board, **{name: getattr(board, name)[order] for name in rows})
 
 
@@ -170,10 +170,22 @@ def test_roofline_is_a_mean_in_which_a_failure_is_zero():
     assert scores.rank.tolist() == [2, 1]
 
 
+def test_sol_score_is_a_mean_over_problems_and_counts_those_left_out():
+    board = random_board(entrants=2, problems=4)
+    figures, at_bound = np.array([[0.5, 0.0, NAN, NAN], [0.2, 0.4, NAN, NAN]]), np.array([False, False, True, False])
+    scores = score_board(replace(board, sol_score=figures, at_bound=at_bound, primary="sol_score"))
+    assert scores.sol_score is not None
+    assert scores.sol_score.value == pytest.approx([0.25, 0.3])
+    assert scores.rank.tolist() == [2, 1]
+    assert scores.sol_score_problems.tolist() == [2, 2]
+    assert scores.sol_score_left_out.tolist() == [1, 1]
+
+
 def test_figures_a_release_lacks_are_absent():
     scores = score_board(random_board())
-    assert scores.weighted is scores.gflops is scores.roofline is None
+    assert scores.weighted is scores.gflops is scores.roofline is scores.sol_score is None
     assert scores.gflops_problems == 0
+    assert scores.sol_score_left_out.tolist() == [0] * 5
 
 
 def test_the_same_input_gives_the_same_bytes():
@@ -181,15 +193,16 @@ def test_the_same_input_gives_the_same_bytes():
     assert as_bytes(score_board(board)) == as_bytes(score_board(board))
 
 
-@pytest.mark.parametrize("primary", ["pass@1", "speedup", "gflops", "roofline"])
+@pytest.mark.parametrize("primary", ["pass@1", "speedup", "gflops", "roofline", "sol_score"])
 def test_the_order_of_entrants_changes_no_byte(primary):
     rng = np.random.default_rng(9)
     figures = rng.lognormal(size=(37, 23))
-    board = replace(random_board(37, 23, 6), gflops=figures, roofline=figures / 100, primary=primary)
+    shares = figures / 100
+    board = replace(random_board(37, 23, 6), gflops=figures, roofline=shares, sol_score=shares, primary=primary)
     order = rng.permutation(37)
     back = np.argsort(order)
     straight, shuffled = score_board(board), score_board(in_order(board, order))
-    for name in ("speedup", "gflops", "roofline"):
+    for name in ("speedup", "gflops", "roofline", "sol_score"):
         one, other = getattr(straight, name), getattr(shuffled, name)
         assert flat(one) == flat(Estimate(other.value[back], other.low[back], other.high[back]))
     for name in ("rank", "rank_low", "rank_high", "fast_p", "correct_speedup"):

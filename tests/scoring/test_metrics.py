@@ -22,3 +22,4 @@ def test_only_pass_at_1_needs_nothing() -> None:
     assert [metric.name for metric in registry() if not metric.needs] == ["pass@1"]
     assert pass_at(10).needs == {Need.SAMPLES}
     assert metric_named("roofline").sorted_needs == [Need.TIMES, Need.WORK, Need.PEAKS]
+    assert metric_named("sol_score").sorted_needs == [Need.TIMES, Need.WORK, Need.FASTEST_PEAKS]

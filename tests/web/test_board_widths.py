@@ -29,7 +29,7 @@ WIDEST = {
     "rank": 17, "rank_low": 15, "rank_high": 20, "pass_at_k": {"1": [1.0, 0.816, 1.0], "2": [1.0, 0.816, 1.0]},
     "speedup": 12.34, "speedup_low": 12.30, "speedup_high": 19.87, "correct_speedup": 1234.5, "gflops": 123456.7,
     "roofline": 1.0, "roofline_low": 0.814, "roofline_high": 1.0, "n_samples": 123456, "n_solved": 566,
-    "n_problems": 566,
+    "n_problems": 566, "sol_score": 0.654, "sol_score_low": 0.543, "sol_score_high": 0.987,
 }  # fmt: skip
 
 
@@ -61,7 +61,7 @@ def open_at(visit: Visit, path: str, width: int) -> None:
 @pytest.mark.parametrize("n_groups", [1, 2, len(GROUPS)])
 @pytest.mark.parametrize("roofline", [None, 1.0])
 def test_every_figure_is_within_the_board(n_groups: int, roofline: float | None, visit: Visit) -> None:
-    address = board_of(n_groups, roofline=roofline)
+    address = board_of(n_groups, roofline=roofline, sol_score=roofline)
     for path in (address, f"{address}?group=*", "/"):
         visit.open(path)
         for width in WIDTHS:
@@ -74,7 +74,7 @@ def test_every_figure_is_within_the_board(n_groups: int, roofline: float | None,
 
 
 def test_a_table_stands_where_its_columns_fit(visit: Visit) -> None:
-    address = board_of(len(GROUPS), roofline=None)
+    address = board_of(len(GROUPS), roofline=None, sol_score=None)
     looks = {}
     for query, width in [("", 1000), ("", 1024), ("?group=cccl", 1024), ("?group=cccl", 1265), ("?group=*", 1440)]:
         open_at(visit, address + query, width)

@@ -138,6 +138,13 @@ def test_a_problem_ranks_by_time_and_shows_each_rate(client: Any, gpu: GpuSite) 
     assert text.index("33.3") < text.index("19.6")
 
 
+def test_the_ranking_by_time_is_the_ranking_by_gflops(client: Any, gpu: GpuSite) -> None:
+    rows = client.get(problem_page(gpu, 1)).context["ranking"]
+    times_ms, gflops = [row["best_ms"] for row in rows], [row["rates"].gflops for row in rows]
+    assert times_ms == sorted(times_ms) == [3.0, 5.1]
+    assert gflops == sorted(gflops, reverse=True) == pytest.approx([2e3 / 3.0, 2e3 / 5.1])
+
+
 def test_a_problems_roofline_has_the_roof_a_point_an_entrant_and_a_table(client: Any, gpu: GpuSite) -> None:
     text = page(client, problem_page(gpu, 1))
     address = reverse("roofline", args=[gpu.release.slug, gpu.problem(1).slug])
