@@ -60,6 +60,12 @@ def speed_of_light_ms(case: Case, peaks: Mapping[str, Any]) -> float | None:
     return least_ms(case.flops, case.bytes, peak_gflops(peaks, case.fastest_dtype), peak_gbps(peaks))
 
 
+def cases_with_time(cases: Sequence[Case], baseline_ms: Mapping[str, float]) -> list[Case]:
+    """The cases that a problem's baseline has a time for (by name, in ms), over which times are averaged; all cases if
+    it has none."""
+    return [case for case in cases if case.name in baseline_ms] or list(cases)
+
+
 def rates_of(cases: Sequence[Case], peaks: Mapping[str, Any], time_ms: float) -> Rates:
     """Geometric means over the cases; `time_ms` is the time of the only case, or the geometric mean over all."""
     flops, moved = geometric_mean(one.flops for one in cases), geometric_mean(one.bytes for one in cases)

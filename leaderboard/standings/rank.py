@@ -14,7 +14,7 @@ from django.utils import timezone
 from leaderboard.models import Counted, Decision, ProblemScore, ProblemTrack, ReleaseTrack, Standing
 from leaderboard.models.decision import DecisionKind
 from leaderboard.models.entrant import EntrantKind
-from leaderboard.rates import bound_ms
+from leaderboard.rates import bound_ms, cases_with_time
 from leaderboard.standings import rankable, scores
 from leaderboard.standings.sol import sol_scores
 from leaderboard.standings.standing_rows import standing_rows
@@ -145,7 +145,11 @@ def load(place: ReleaseTrack) -> BoardArrays:
     baselines_ms = _baselines_ms(release, track_id)
     figures: dict[str, Any] = {
         "has_rankable_baseline": np.array([pk in baselines_ms for pk in problem_ids], dtype=np.bool_),
-        **_rates([one.timed_cases for one in problems], peaks, grids["best_ms"]),
+        **_rates(
+            [cases_with_time(one.timed_cases, baselines_ms.get(one.pk, {})) for one in problems],
+            peaks,
+            grids["best_ms"],
+        ),
         **sol_scores(problems, baselines_ms, peaks, submission_ids, track_id, grids["n_samples"]),
         **_weights(release, groups),
     }

@@ -11,8 +11,8 @@ from leaderboard.charts import roofline as charts
 from leaderboard.charts import sizes
 from leaderboard.charts.chart import MAX_ENTRANTS
 from leaderboard.charts.sizes import CaseTime, SizeLine
-from leaderboard.models import Measurement, Track
-from leaderboard.rates import Ceilings, Rates, rates_of
+from leaderboard.models import Measurement, ProblemTrack, Track
+from leaderboard.rates import Ceilings, Rates, cases_with_time, rates_of
 from leaderboard.web.figures import ChartFigure, with_track
 from problems.models import Problem
 from problems.spec.case import Case
@@ -32,7 +32,9 @@ def ranking_of(user: Any, found: Problem, track: Track | None) -> list[dict[str,
     for row in rows:
         first.setdefault(row["submission__entrant__slug"], dict(row))
     ranked = list(first.values())[:RANKING_ROWS]
-    return [one | {"rates": _rates(found, track, one["best_ms"])} for one in ranked]
+    on_track = ProblemTrack.objects.filter(problem=found, track=track).values_list("baseline_cases_ms", flat=True)
+    cases = cases_with_time(found.timed_cases, on_track.first() or {})
+    return [one | {"rates": _rates(cases, track, one["best_ms"])} for one in ranked]
 
 
 def ranked_by_case(track: Track | None, ranking: Sequence[Mapping[str, Any]], case: Case) -> list[dict[str, Any]]:
@@ -52,8 +54,8 @@ def _on_case(track: Track | None, case: Case, own_ms: float | None, baseline_ms:
     return {"best_ms": own_ms, "best_speedup": baseline_ms / own_ms if own_ms and baseline_ms else None, "rates": rates}
 
 
-def _rates(found: Problem, track: Track | None, best_ms: float | None) -> Rates:
-    return Rates() if best_ms is None else rates_of(found.timed_cases, _peaks(track), best_ms)
+def _rates(cases: Sequence[Case], track: Track | None, best_ms: float | None) -> Rates:
+    return Rates() if best_ms is None else rates_of(cases, _peaks(track), best_ms)
 
 
 def _peaks(track: Track | None) -> Mapping[str, Any]:

@@ -251,3 +251,12 @@ def test_hidden_results_of_others_give_no_place(client: Any, cast: Cast, site: F
     Release.objects.filter(pk=site.release.pk).update(hidden_until=timezone.now() + timedelta(days=1))
     client.force_login(cast.owner)
     assert "other model" not in text_of(client, site.evaluation(0).get_absolute_url())
+
+
+def test_rates_are_over_the_cases_that_have_times(client: Any, cast: Cast) -> None:
+    """The small case is too short to be timed, as its baseline is."""
+    made = function_site.mixed_release()
+    track = factories.offer(made)
+    function_site.judged(cast.entrant, made, track, function_site.report({LARGE: 1.0}, {LARGE: 4.0}))
+    text = text_of(client, reverse("problem", args=[made.slug, "row-softmax"]))
+    assert '<td class="num">10.5</td>' in text, "1.05 × 10⁷ operations in 1 ms are 10.5 GFLOPS"
