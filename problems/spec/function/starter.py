@@ -1,6 +1,7 @@
 """Starter code of function problems: a scaffold for each language, written from the manifest."""
 
 from collections.abc import Callable, Mapping
+from itertools import chain, count
 
 from problems.spec.function.manifest import Manifest, Parameter
 from problems.spec.function.signature import FILE_NAMES, Language, c_parameter, c_signature, python_signature
@@ -40,30 +41,32 @@ def _cuda(manifest: Manifest) -> str:
     inner = ", ".join(c_parameter(one, for_cuda=True) for one in manifest.parameters)
     names = ", ".join(one.name for one in manifest.parameters)
     output = manifest.outputs[0].name
+    n, i = _free(manifest, "n", "count"), _free(manifest, "i", "at")
     return (
         f"#include <cstddef>\n#include <cstdint>\n{_cuda_headers(manifest)}\n{_shapes(manifest, '//')}"
-        + f"__global__ void kernel(size_t n, {inner}) {{\n"
-        + "    size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x;\n"
-        + "    if (i >= n) return;\n"
-        + f"    // Write {output}[i] here.\n"
+        + f"__global__ void kernel(size_t {n}, {inner}) {{\n"
+        + f"    size_t {i} = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x;\n"
+        + f"    if ({i} >= {n}) return;\n"
+        + f"    // Write {output}[{i}] here.\n"
         + "}\n\n"
         + "// All pointers are device memory. Outputs are given, and nothing is returned.\n"
         + f"{c_signature(manifest.parameters, for_cuda=True)} {{\n"
-        + f"    size_t n = {_c_count(manifest)};  // number of elements of {output}\n"
-        + f"    if (n == 0) return;\n    kernel<<<(n + {_BLOCK - 1}) / {_BLOCK}, {_BLOCK}>>>(n, {names});\n"
+        + f"    size_t {n} = {_c_count(manifest)};  // number of elements of {output}\n"
+        + f"    if ({n} == 0) return;\n    kernel<<<({n} + {_BLOCK - 1}) / {_BLOCK}, {_BLOCK}>>>({n}, {names});\n"
         + "}\n"
     )
 
 
 def _cpp(manifest: Manifest) -> str:
+    n, i, output = _free(manifest, "n", "count"), _free(manifest, "i", "at"), manifest.outputs[0].name
     return (
         "#include <cstddef>\n#include <cstdint>\n\n"
         + _shapes(manifest, "//")
         + "// Outputs are given, and nothing is returned.\n"
         + f"{c_signature(manifest.parameters, for_cuda=False)} {{\n"
-        + f"    size_t n = {_c_count(manifest)};  // number of elements of {manifest.outputs[0].name}\n"
-        + "    for (size_t i = 0; i < n; ++i) {\n"
-        + f"        // Write {manifest.outputs[0].name}[i] here.\n"
+        + f"    size_t {n} = {_c_count(manifest)};  // number of elements of {output}\n"
+        + f"    for (size_t {i} = 0; {i} < {n}; ++{i}) {{\n"
+        + f"        // Write {output}[{i}] here.\n"
         + "    }\n}\n"
     )
 
@@ -72,16 +75,17 @@ def _triton(manifest: Manifest) -> str:
     output = manifest.outputs[0].name
     arrays = [one.name for one in manifest.parameters if one.kind == "array"]
     pointers = ", ".join(f"{name}_pointer" for name in arrays)
+    n = _free(manifest, "n", "count")
     return (
         "import triton\nimport triton.language as tl\n\n\n"
-        + f"@triton.jit\ndef kernel({pointers}, n, BLOCK: tl.constexpr):\n"
+        + f"@triton.jit\ndef kernel({pointers}, {n}, BLOCK: tl.constexpr):\n"
         + "    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)\n"
-        + f"    # Load what {output}[at] needs, then tl.store({output}_pointer + at, value, mask=at < n).\n\n\n"
+        + f"    # Load what {output}[at] needs, then tl.store({output}_pointer + at, value, mask=at < {n}).\n\n\n"
         + _shapes(manifest, "#")
         + "# Arguments are torch tensors on the GPU, and numbers. Write into the outputs; return values are ignored.\n"
         + f"{python_signature(manifest.parameters)}:\n"
-        + f"    n = {output}.numel()\n"
-        + f"    kernel[(triton.cdiv(n, {_BLOCK}),)]({', '.join(arrays)}, n, BLOCK={_BLOCK})\n"
+        + f"    {n} = {output}.numel()\n"
+        + f"    kernel[(triton.cdiv({n}, {_BLOCK}),)]({', '.join(arrays)}, {n}, BLOCK={_BLOCK})\n"
     )
 
 
@@ -104,6 +108,12 @@ _WRITERS: Mapping[Language, Callable[[Manifest], str]] = {
     "triton": _triton,
     "python": _python,
 }
+
+
+def _free(manifest: Manifest, *names: str) -> str:
+    """The first of the names that no parameter has, else the last one with as many underscores as it takes."""
+    taken = {one.name for one in manifest.parameters}
+    return next(name for name in chain(names, (names[-1] + "_" * k for k in count(1))) if name not in taken)
 
 
 def _shapes(manifest: Manifest, comment: str) -> str:

@@ -1,0 +1,2 @@
+def solution(q, k, v, y, scale, heads, n):
+    y.zero_()

@@ -1,0 +1,2 @@
+def solution(x, y, batch, rows, cols):
+    y.copy_(x.reshape(batch, cols, rows))

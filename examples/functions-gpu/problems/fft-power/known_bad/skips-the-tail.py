@@ -1,0 +1,6 @@
+import torch
+
+
+def solution(x, power, batch, n):
+    power.copy_(torch.fft.rfft(x).abs().square() / n)
+    power[batch // 8 * 8 :] = 0

@@ -1,0 +1,2 @@
+def solution(x, power, batch, n):
+    power.zero_()

@@ -1,0 +1,2 @@
+def solution(row_starts, columns, values, x, y, rows, cols, entries):
+    y.zero_()

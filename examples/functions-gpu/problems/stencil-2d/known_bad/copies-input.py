@@ -1,0 +1,2 @@
+def solution(x, y, rate, rows, cols):
+    y.copy_(x)
