@@ -46,6 +46,23 @@ UNSETTLED = SETTLE.replace(
                 v += np.float32(0.125) * (wanted - v * v)
         return y""",
 )
+BESIDE = """
+class Beside(FunctionProblem):
+    parameters = (
+        Array("x", "float32", "in", ("n",)), Array("y", "float32", "out", ("n",)),
+        Array("means", "float32", "out", (16,)), Scalar("n", "size_t"),
+    )
+    accuracy = Tolerance(rtol=1e-4, atol=1e-5, reason="rounds that converge")
+    cases = (Case("one", n=200_000),)
+
+    def inputs(self, case, rng):
+        return {"x": rng.random(case.n, dtype=np.float32) * np.float32(0.75) + np.float32(0.25)}
+
+    def reference(self, case, x):
+        y = np.sqrt(x)
+        return y, np.sqrt(y).reshape(16, -1).mean(axis=1)
+"""
+"""As much work for one line of output as for all the others."""
 
 
 @pytest.fixture(scope="module")
@@ -119,6 +136,15 @@ def test_work_that_goes_on_ahead_of_the_copy_is_seen(table: Table, wide: Problem
     assert report.verdict is Verdict.WRONG_ANSWER, report.measurements
     honest = attack("early_done", honest=True, LEFT_SHARE=left_share, ROUNDS=FEW_ROUNDS)
     assert table.judge(wide, honest, is_trial=True).report.verdict is Verdict.PASSED
+
+
+def test_work_on_a_small_output_after_the_answer_is_seen(table: Table) -> None:
+    beside = problem(BESIDE)
+    report = table.judge(beside, attack("late_small_output")).report
+    assert report.verdict is Verdict.WRONG_ANSWER, report.measurements
+    assert re.search(r"the first is means\[\d+\]", report.reason), report.reason
+    honest = attack("late_small_output", honest=True)
+    assert table.judge(beside, honest, is_trial=True).report.verdict is Verdict.PASSED
 
 
 @pytest.mark.rest

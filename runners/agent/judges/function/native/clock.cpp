@@ -22,6 +22,7 @@ namespace {
 
 constexpr uint64_t kLine = 64, kGpuLine = 128, kScatter = 256;  // one line of every kScatter is secret
 constexpr uint64_t kSpinNs = 60000;
+constexpr uint32_t kMostRegions = 64;  // as many as a message of messages.py has arguments
 constexpr int kBrakeMs = 5000;
 
 struct BrakeAnswer {
@@ -201,16 +202,16 @@ bool take_outputs(const Call& call) {
     return !call.on_gpu || (well && gpu::finish());
 }
 
-// What secret lines of the outputs held when the contestant answered, or all lines of small outputs. It may go on for a
+// What secret lines of each output held when the contestant answered, or all lines of a small one. It may go on for a
 // moment until it is stopped, and for milliseconds if timers continue it; a line that it writes then counts as it was.
-// An ordered copy would not do: work can go on just ahead of it.
+// An ordered copy would not do: work can go on just ahead of it. Nor would lines of all outputs together: a small output
+// beside a large one would go unseen, and half of the work may be in it.
 class Probes {
   public:
     explicit Probes(const Call& call) {
-        uint64_t secret = ~call.secret, lines = 0;
-        for (uint32_t index = 0; index < call.n_regions; ++index) lines += lines_of(call.regions[index]);
-        for (; count_ < kProbes && count_ < lines; ++count_)
-            place(call, lines <= kProbes ? count_ : next_random(secret) % lines, probes_[count_]);
+        uint64_t secret = ~call.secret;
+        for (uint32_t index = 0; index < call.n_regions && index < kMostRegions; ++index)
+            if (call.regions[index].copy != nullptr) choose(call.regions[index], secret);
     }
     void take() {
         for (uint64_t index = 0; index < count_; ++index) memcpy(probes_[index].seen, probes_[index].shared, probes_[index].size);
@@ -220,7 +221,7 @@ class Probes {
     }
 
   private:
-    static constexpr uint64_t kProbes = 64;
+    static constexpr uint64_t kProbes = 64;  // of each output
     struct Probe {
         const char* shared;
         char* copy;
@@ -228,19 +229,16 @@ class Probes {
         char seen[kLine];
     };
 
-    static uint64_t lines_of(const Region& region) {
-        return region.copy == nullptr ? 0 : (region.size + kLine - 1) / kLine;
-    }
-    static void place(const Call& call, uint64_t line, Probe& probe) {
-        const Region* region = call.regions;
-        for (; line >= lines_of(*region); ++region) line -= lines_of(*region);
-        const uint64_t at = line * kLine, left = region->size - at;
-        probe.shared = static_cast<const char*>(region->shared) + at;
-        probe.copy = static_cast<char*>(region->copy) + at;
-        probe.size = left < kLine ? left : kLine;
+    void choose(const Region& region, uint64_t& secret) {
+        const uint64_t lines = (region.size + kLine - 1) / kLine;
+        for (uint64_t index = 0; index < kProbes && index < lines; ++index) {
+            const uint64_t at = (lines <= kProbes ? index : next_random(secret) % lines) * kLine, left = region.size - at;
+            probes_[count_++] = {static_cast<const char*>(region.shared) + at, static_cast<char*>(region.copy) + at,
+                                 left < kLine ? left : kLine, {}};
+        }
     }
 
-    Probe probes_[kProbes];
+    Probe probes_[kProbes * kMostRegions];
     uint64_t count_ = 0;
 };
 
