@@ -1,0 +1,82 @@
+"""Ways to cheat a judge of function problems in Python, each with an honest twin that uses the same means.
+
+The sources are in `attacks`; their first lines say what they try. Most reach for what lies in their own process, where
+nothing decides their verdict.
+"""
+
+import re
+
+import pytest
+
+from problems.spec.record import ProblemRecord
+from runners.wire.protocol import Verdict
+from tests.agent.functions.table import Table, problem
+from tests.agent.functions.test_attacks import SETTLE, SOURCES, Fails
+
+
+@pytest.fixture(scope="module")
+def root() -> ProblemRecord:
+    return problem(SETTLE.format(n=20_000), time_limit_seconds=10)
+
+
+def source_of(name: str, *, honest: bool = False) -> str:
+    """The text of an attack, or of its honest twin."""
+    text = (SOURCES / f"{name}.py").read_text()
+    assert "\nHONEST = False\n" in text
+    return text.replace("\nHONEST = False\n", "\nHONEST = True\n") if honest else text
+
+
+def wrong(name: str, words: str = "20000 of 20000 elements are wrong") -> Fails:
+    return Fails(name, Verdict.WRONG_ANSWER, words)
+
+
+FAST = [
+    wrong("numpy_patch"),
+    wrong("stub_replaced"),
+    Fails("exit_of_its_own", Verdict.TEST_FAILED, "exit status 0 in case one before it had answered"),
+    wrong("frame_walk"),
+    wrong("reopened_input", r"of 20000 elements are wrong.*got 0\.5"),
+    wrong("lazy_output"),
+    wrong("nan_output", r"got (nan|-?inf)"),
+    wrong("few_wrong", "20 of 20000"),
+    wrong("first_calls_only", "of 20000"),
+    wrong("fingerprint_memo", "of 20000"),
+    wrong("forked_answer", "of 20000"),
+    wrong("answers_ahead"),
+]
+REST = [
+    wrong("late_hooks"),
+    wrong("forged_errors"),
+    Fails("interrupt_of_its_own", Verdict.TEST_FAILED, "before it had answered"),
+    Fails("error_as_verdict", Verdict.TEST_FAILED, "The solution failed in case one: "),
+    wrong("memory_scan"),
+    wrong("process_theft"),
+    wrong("seed_guess"),
+    wrong("class_import"),
+    wrong("shrunk_output"),
+    wrong("array_subclass"),
+    wrong("alias_output"),
+    wrong("mean_output", "of 20000"),
+    wrong("easy_data", "of 20000"),
+    wrong("decoy_thread", "of 20000"),
+    wrong("half_precision", "of 20000"),
+    wrong("sampled_shortcut", "of 20000"),
+    wrong("output_flood"),
+    wrong("group_signals"),
+]
+FAILING = [*FAST, *(pytest.param(one, marks=pytest.mark.rest, id=one.name) for one in REST)]
+
+
+@pytest.mark.parametrize("tried", FAILING, ids=lambda one: one.name)
+def test_an_attack_in_python_fails(table: Table, root: ProblemRecord, tried: Fails) -> None:
+    report = table.judge(root, source_of(tried.name)).report
+    assert report.verdict is tried.verdict, report.reason
+    assert re.search(tried.words, report.reason), report.reason
+    assert not report.measurements
+
+
+@pytest.mark.rest
+@pytest.mark.parametrize("name", [one.name for one in [*FAST, *REST]])
+def test_the_honest_twin_of_an_attack_in_python_passes(table: Table, root: ProblemRecord, name: str) -> None:
+    report = table.judge(root, source_of(name, honest=True)).report
+    assert (report.verdict, report.reason) == (Verdict.PASSED, "")
