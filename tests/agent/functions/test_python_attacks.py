@@ -5,6 +5,7 @@ nothing decides their verdict.
 """
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +13,7 @@ from problems.spec.record import ProblemRecord
 from runners.wire.protocol import Verdict
 from tests.agent.functions.table import Table, problem
 from tests.agent.functions.test_attacks import SETTLE, SOURCES, Fails
+from tests.sandbox.boxes import processes_named
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +32,11 @@ def wrong(name: str, words: str = "20000 of 20000 elements are wrong") -> Fails:
     return Fails(name, Verdict.WRONG_ANSWER, words)
 
 
+LEFT = "8765.4321"
+"""In the command line of every process that `left_daemon` leaves."""
+EMPTY = "def solution(x, y, n):\n    pass\n"
+HARMLESS = ["left_daemon", "planted_files", "special_files"]
+"""They do their work, and try to leave something for the next sample."""
 FAST = [
     wrong("numpy_patch"),
     wrong("stub_replaced"),
@@ -63,6 +70,7 @@ REST = [
     wrong("sampled_shortcut", "of 20000"),
     wrong("output_flood"),
     wrong("group_signals"),
+    Fails("memory_hoard", Verdict.MEMORY_EXCEEDED, "more memory than it may in case one"),
 ]
 FAILING = [*FAST, *(pytest.param(one, marks=pytest.mark.rest, id=one.name) for one in REST)]
 
@@ -80,3 +88,21 @@ def test_an_attack_in_python_fails(table: Table, root: ProblemRecord, tried: Fai
 def test_the_honest_twin_of_an_attack_in_python_passes(table: Table, root: ProblemRecord, name: str) -> None:
     report = table.judge(root, source_of(name, honest=True)).report
     assert (report.verdict, report.reason) == (Verdict.PASSED, "")
+
+
+@pytest.mark.rest
+@pytest.mark.parametrize("name", HARMLESS)
+def test_an_attack_on_the_next_sample_leaves_nothing(table: Table, root: ProblemRecord, name: str) -> None:
+    for honest in (False, True):
+        table.judge(root, EMPTY, is_trial=True)
+        before = workspaces(table)
+        report = table.judge(root, source_of(name, honest=honest)).report
+        assert (report.verdict, report.reason) == (Verdict.PASSED, "")
+        assert workspaces(table) == before
+        assert processes_named(LEFT) == []
+        report = table.judge(root, EMPTY, is_trial=True).report
+        assert (report.verdict, "20000 of 20000" in report.reason) == (Verdict.WRONG_ANSWER, True)
+
+
+def workspaces(table: Table) -> set[Path]:
+    return set(table.environment.workspaces._room.iterdir())
