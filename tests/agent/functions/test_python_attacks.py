@@ -7,9 +7,11 @@ nothing decides their verdict.
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from problems.spec.record import ProblemRecord
+from runners.agent.judges.function.inside.match import LEAST_POISON
 from runners.wire.protocol import Verdict
 from tests.agent.functions.table import Table, problem
 from tests.agent.functions.test_attacks import SETTLE, SOURCES, Fails
@@ -32,6 +34,19 @@ def wrong(name: str, words: str = "20000 of 20000 elements are wrong") -> Fails:
     return Fails(name, Verdict.WRONG_ANSWER, words)
 
 
+CLIPPED = """
+class Clipped(FunctionProblem):
+    parameters = (Array("x", "float32", "in", ("n",)), Array("y", "float32", "out", ("n",)), Scalar("n", "size_t"))
+    accuracy = Tolerance(rtol=1e-5, atol=1e-5, reason="one rounding")
+    cases = (Case("one", n=5000),)
+
+    def inputs(self, case, rng):
+        return {"x": rng.standard_normal(case.n, dtype=np.float32)}
+
+    def reference(self, case, x):
+        return np.maximum(x, 0)
+"""
+MASK = CLIPPED.replace('Array("y", "float32"', 'Array("y", "bool"').replace("np.maximum(x, 0)", "x > -1")
 LEFT = "8765.4321"
 """In the command line of every process that `left_daemon` leaves."""
 EMPTY = "def solution(x, y, n):\n    pass\n"
@@ -88,6 +103,23 @@ def test_an_attack_in_python_fails(table: Table, root: ProblemRecord, tried: Fai
 def test_the_honest_twin_of_an_attack_in_python_passes(table: Table, root: ProblemRecord, name: str) -> None:
     report = table.judge(root, source_of(name, honest=True)).report
     assert (report.verdict, report.reason) == (Verdict.PASSED, "")
+
+
+@pytest.mark.rest
+@pytest.mark.parametrize(("definition", "name"), [(MASK, "unwritten_true"), (CLIPPED, "unwritten_zeros")])
+def test_elements_that_are_not_written_are_wrong(table: Table, definition: str, name: str) -> None:
+    record = problem(definition)
+    report = table.judge(record, source_of(name), is_trial=True).report
+    assert (report.verdict, report.cases[0].verdict) == (Verdict.WRONG_ANSWER, Verdict.WRONG_ANSWER)
+    assert re.search(r"expected [01], got", report.reason), report.reason
+    report = table.judge(record, source_of(name, honest=True), is_trial=True).report
+    assert (report.verdict, report.reason) == (Verdict.PASSED, "")
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_no_poison_is_near_0(dtype: str) -> None:
+    values = np.repeat(np.arange(LEAST_POISON, 256, dtype=np.uint8), 8).view(dtype)
+    assert (np.isnan(values) | (values <= -2)).all()
 
 
 @pytest.mark.rest
