@@ -46,6 +46,33 @@ UNSETTLED = SETTLE.replace(
                 v += np.float32(0.125) * (wanted - v * v)
         return y""",
 )
+BESIDE = """
+class Beside(FunctionProblem):
+    parameters = (
+        Array("x", "float32", "in", ("n",)), Array("y", "float32", "out", ("n",)),
+        Array("means", "float32", "out", (16,)), Scalar("n", "size_t"),
+    )
+    accuracy = Tolerance(rtol=1e-4, atol=1e-5, reason="rounds that converge")
+    cases = (Case("one", n=80_000),)
+
+    def inputs(self, case, rng):
+        return {"x": rng.random(case.n, dtype=np.float32) * np.float32(0.75) + np.float32(0.25)}
+
+    def reference(self, case, x):
+        y = np.sqrt(x)
+        return y, np.sqrt(y).reshape(16, -1).mean(axis=1)
+"""
+"""As much work for one line of output as for all the others, which are another array."""
+BEHIND = (
+    BESIDE.replace('("n",)),\n        Array("means", "float32", "out", (16,))', '("m",))')
+    .replace('Scalar("n", "size_t")', 'Scalar("n", "size_t"), Scalar("m", "size_t")')
+    .replace("n=80_000", "n=80_000, m=80_016")
+    .replace(
+        "return y, np.sqrt(y).reshape(16, -1).mean(axis=1)",
+        "return np.append(y, np.sqrt(y).reshape(16, -1).mean(axis=1))",
+    )
+)
+"""The same as one array."""
 
 
 @pytest.fixture(scope="module")
@@ -119,6 +146,16 @@ def test_work_that_goes_on_ahead_of_the_copy_is_seen(table: Table, wide: Problem
     assert report.verdict is Verdict.WRONG_ANSWER, report.measurements
     honest = attack("early_done", honest=True, LEFT_SHARE=left_share, ROUNDS=FEW_ROUNDS)
     assert table.judge(wide, honest, is_trial=True).report.verdict is Verdict.PASSED
+
+
+@pytest.mark.parametrize(("definition", "outputs"), [(BESIDE, 2), (BEHIND, 1)], ids=["beside", "behind"])
+def test_work_on_one_line_after_the_answer_is_seen(table: Table, definition: str, outputs: int) -> None:
+    one_line = problem(definition)
+    report = table.judge(one_line, attack("late_line", OUTPUTS=outputs)).report
+    assert report.verdict is Verdict.WRONG_ANSWER, report.measurements
+    assert re.search(r"\b\d\d? of 80016 elements", report.reason), report.reason
+    honest = attack("late_line", honest=True, OUTPUTS=outputs)
+    assert table.judge(one_line, honest, is_trial=True).report.verdict is Verdict.PASSED
 
 
 @pytest.mark.rest

@@ -69,6 +69,9 @@ class Library(Protocol):
 
     def ravelled(self, array: Any) -> Any: ...
 
+    def as_bytes(self, flat: Any) -> Any:
+        """A flat array of one-byte elements as uint8, in the same memory."""
+
     def same(self, left: Any, right: Any) -> Any:
         """Element by element: equal values. For arrays of whole numbers."""
 
@@ -136,6 +139,9 @@ class NumpyArrays:
 
     def ravelled(self, array: Any) -> Any:
         return self._np.ascontiguousarray(array).reshape(-1)
+
+    def as_bytes(self, flat: Any) -> Any:
+        return flat.view(self._np.uint8)
 
     def same(self, left: Any, right: Any) -> Any:
         return left == right

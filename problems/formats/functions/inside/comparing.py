@@ -106,11 +106,17 @@ def _measure(difference: Any, result: Comparison, tally: _Tally) -> None:
 
 
 def _blocks(library: Library, output: Output, bounds: Bounds) -> Iterator[tuple[int, _Block]]:
-    expected, actual = library.ravelled(output.expected), library.ravelled(output.actual)
+    expected, actual = _flat(library, output, output.expected), _flat(library, output, output.actual)
     is_float = output.dtype in FLOATS
     for start in range(0, math.prod(expected.shape), library.block):
         left, right = expected[start : start + library.block], actual[start : start + library.block]
         yield start, _block(library, left, right, bounds, is_float=is_float)
+
+
+def _flat(library: Library, output: Output, array: Any) -> Any:
+    """Bools as their bytes. Both libraries may take any byte but 0 for True, so also one that was never written."""
+    flat = library.ravelled(array)
+    return library.as_bytes(flat) if output.dtype == "bool" else flat
 
 
 def _block(library: Library, expected: Any, actual: Any, bounds: Bounds, *, is_float: bool) -> _Block:
@@ -134,7 +140,7 @@ def _nan(wide: Any) -> Any:
 
 
 def _note(library: Library, output: Output, start: int, wrong: Any, result: Comparison) -> None:
-    expected, actual = library.ravelled(output.expected), library.ravelled(output.actual)
+    expected, actual = _flat(library, output, output.expected), _flat(library, output, output.actual)
     shape = tuple(int(length) for length in output.expected.shape)
     for place in library.positions(wrong, MAX_SHOWN - len(result.first_wrong)):
         at = start + place

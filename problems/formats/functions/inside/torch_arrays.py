@@ -74,6 +74,9 @@ class TorchArrays:
     def ravelled(self, array: Any) -> Any:
         return array.contiguous().reshape(-1)
 
+    def as_bytes(self, flat: Any) -> Any:
+        return flat.view(self._torch.uint8)
+
     def same(self, left: Any, right: Any) -> Any:
         """Bit for bit: torch cannot compare every data type."""
         view = getattr(self._torch, _VIEW_BYTES[ITEM_BYTES[self.dtype_name(left)]])

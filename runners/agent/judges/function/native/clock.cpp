@@ -3,7 +3,7 @@
 // The order is the protocol. While the contestant is stopped: outputs poisoned, inputs written but for a secret set of
 // cache lines, caches cleared. Then the clock starts; the missing lines are written, the contestant is let go and
 // answers. On a CPU some secret lines of the outputs are copied at once, which ends the clock; then the contestant is
-// stopped and all the rest is copied. On a GPU its work cannot be stopped, so the clock ends when the outputs are copied:
+// stopped while the rest is copied in a secret order. On a GPU the clock ends when the outputs are copied:
 // work of two processes does not overlap there. So an early start finds incomplete inputs, and an early answer leaves
 // incomplete outputs. Nothing of C++'s library is used.
 #include "driver.h"
@@ -21,7 +21,9 @@
 namespace {
 
 constexpr uint64_t kLine = 64, kGpuLine = 128, kScatter = 256;  // one line of every kScatter is secret
+constexpr uint64_t kBlock = 4096;  // of an output's copy
 constexpr uint64_t kSpinNs = 60000;
+constexpr uint32_t kMostRegions = 64;  // as many as a message of messages.py has arguments
 constexpr int kBrakeMs = 5000;
 
 struct BrakeAnswer {
@@ -83,12 +85,15 @@ struct Times {
 
 namespace {
 
-bool ask(int brake, char order, BrakeAnswer& seen) {
-    if (send(brake, &order, 1, MSG_NOSIGNAL) != 1) return false;
+bool order(int brake, char what) { return send(brake, &what, 1, MSG_NOSIGNAL) == 1; }
+
+bool hear(int brake, BrakeAnswer& seen) {
     pollfd line{brake, POLLIN, 0};
     if (poll(&line, 1, kBrakeMs) <= 0) return false;
     return recv(brake, &seen, sizeof seen, 0) == sizeof seen;
 }
+
+bool ask(int brake, char what, BrakeAnswer& seen) { return order(brake, what) && hear(brake, seen); }
 
 // The secret lines of a region: one in every block of kScatter lines.
 template <typename Visit>
@@ -190,27 +195,46 @@ bool complete(const Call& call) {
     return !call.on_gpu || (well && gpu::finish());
 }
 
-bool take_outputs(const Call& call) {
+bool take_outputs_on_gpu(const Call& call) {
     bool well = true;
     for (uint32_t index = 0; index < call.n_regions; ++index) {
         const Region& region = call.regions[index];
-        if (region.copy == nullptr) continue;
-        if (call.on_gpu) well = well && gpu::copy(region.copy, region.shared, region.size);
-        else memcpy(region.copy, region.shared, region.size);
+        if (region.copy != nullptr) well = well && gpu::copy(region.copy, region.shared, region.size);
     }
-    return !call.on_gpu || (well && gpu::finish());
+    return well && gpu::finish();
 }
 
-// What secret lines of the outputs held when the contestant answered, or all lines of small outputs. It may go on for a
+uint64_t blocks_of(const Region& region) { return region.copy == nullptr ? 0 : (region.size + kBlock - 1) / kBlock; }
+
+uint64_t common_divisor(uint64_t left, uint64_t right) { return right == 0 ? left : common_divisor(right, left % right); }
+
+// Copies all outputs in blocks, each at a time that the contestant cannot know. Timers may continue it for milliseconds
+// after its answer, and half of the work may be in one line: what is written after its block was copied is lost.
+void take_outputs_on_cpu(const Call& call) {
+    uint64_t secret = call.secret ^ 0x5DEECE66Du, blocks = 0;
+    for (uint32_t index = 0; index < call.n_regions; ++index) blocks += blocks_of(call.regions[index]);
+    if (blocks == 0) return;
+    uint64_t stride = next_random(secret) % blocks, next = next_random(secret) % blocks;
+    while (common_divisor(stride, blocks) != 1) ++stride;
+    for (uint64_t count = 0; count < blocks; ++count, next = (next + stride) % blocks) {
+        const Region* region = call.regions;
+        uint64_t block = next;
+        for (; block >= blocks_of(*region); ++region) block -= blocks_of(*region);
+        const uint64_t at = block * kBlock, left = region->size - at;
+        memcpy(static_cast<char*>(region->copy) + at, static_cast<const char*>(region->shared) + at, left < kBlock ? left : kBlock);
+    }
+}
+
+// What secret lines of each output held when the contestant answered, or all lines of a small one. It may go on for a
 // moment until it is stopped, and for milliseconds if timers continue it; a line that it writes then counts as it was.
-// An ordered copy would not do: work can go on just ahead of it.
+// An ordered copy would not do: work can go on just ahead of it. Nor would lines of all outputs together: a small output
+// beside a large one would go unseen, and half of the work may be in it.
 class Probes {
   public:
     explicit Probes(const Call& call) {
-        uint64_t secret = ~call.secret, lines = 0;
-        for (uint32_t index = 0; index < call.n_regions; ++index) lines += lines_of(call.regions[index]);
-        for (; count_ < kProbes && count_ < lines; ++count_)
-            place(call, lines <= kProbes ? count_ : next_random(secret) % lines, probes_[count_]);
+        uint64_t secret = ~call.secret;
+        for (uint32_t index = 0; index < call.n_regions && index < kMostRegions; ++index)
+            if (call.regions[index].copy != nullptr) choose(call.regions[index], secret);
     }
     void take() {
         for (uint64_t index = 0; index < count_; ++index) memcpy(probes_[index].seen, probes_[index].shared, probes_[index].size);
@@ -220,7 +244,7 @@ class Probes {
     }
 
   private:
-    static constexpr uint64_t kProbes = 64;
+    static constexpr uint64_t kProbes = 64;  // of each output
     struct Probe {
         const char* shared;
         char* copy;
@@ -228,19 +252,16 @@ class Probes {
         char seen[kLine];
     };
 
-    static uint64_t lines_of(const Region& region) {
-        return region.copy == nullptr ? 0 : (region.size + kLine - 1) / kLine;
-    }
-    static void place(const Call& call, uint64_t line, Probe& probe) {
-        const Region* region = call.regions;
-        for (; line >= lines_of(*region); ++region) line -= lines_of(*region);
-        const uint64_t at = line * kLine, left = region->size - at;
-        probe.shared = static_cast<const char*>(region->shared) + at;
-        probe.copy = static_cast<char*>(region->copy) + at;
-        probe.size = left < kLine ? left : kLine;
+    void choose(const Region& region, uint64_t& secret) {
+        const uint64_t lines = (region.size + kLine - 1) / kLine;
+        for (uint64_t index = 0; index < kProbes && index < lines; ++index) {
+            const uint64_t at = (lines <= kProbes ? index : next_random(secret) % lines) * kLine, left = region.size - at;
+            probes_[count_++] = {static_cast<const char*>(region.shared) + at, static_cast<char*>(region.copy) + at,
+                                 left < kLine ? left : kLine, {}};
+        }
     }
 
-    Probe probes_[kProbes];
+    Probe probes_[kProbes * kMostRegions];
     uint64_t count_ = 0;
 };
 
@@ -293,7 +314,7 @@ Status timed(const Call& call, Times& times) {
     const uint64_t answered = now_ns();
     const Status status = status_of(call, message, got, times);
     if (status != kDone) return status;
-    if (call.on_gpu && !take_outputs(call)) return kDeviceFault;
+    if (call.on_gpu && !take_outputs_on_gpu(call)) return kDeviceFault;
     if (!call.on_gpu) probes.take();
     const uint64_t ended = now_ns();
     times.copy_ns = ended - answered;
@@ -302,9 +323,10 @@ Status timed(const Call& call, Times& times) {
     times.go_ns = answered - started;
     if (call.on_gpu) return kDone;
     BrakeAnswer seen{};
-    if (call.brake >= 0 && !(ask(call.brake, 's', seen) && seen.is_stopped)) return why_not_stopped(call);
-    take_outputs(call);
+    if (call.brake >= 0 && !order(call.brake, 's')) return why_not_stopped(call);
+    take_outputs_on_cpu(call);
     probes.give();
+    if (call.brake >= 0 && !(hear(call.brake, seen) && seen.is_stopped)) return why_not_stopped(call);
     return kDone;
 }
 
