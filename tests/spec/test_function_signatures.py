@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from problems.spec.solution import SourceFile
-from tests.spec.functions import SOFTMAX_PARAMETERS, function_problem, manifest_fields
+from tests.spec.functions import SOFTMAX_PARAMETERS, function_problem, manifest_fields, softmax_case
 
 HALF = [one | ({"dtype": "float16"} if one["kind"] == "array" else {}) for one in SOFTMAX_PARAMETERS]
 
@@ -30,6 +30,25 @@ def test_the_starter_code_of_every_language_fits(language: Any) -> None:
     assert problem.rules().language(file) == language
     if file.path.endswith(".py"):
         ast.parse(file.content)
+
+
+@pytest.mark.parametrize(
+    ("language", "declared"),
+    [
+        ("cpp", ["size_t count = n * i;", "for (size_t at = 0; at < count; ++at)"]),
+        ("cuda", ["kernel(size_t count, ", "size_t at = ", "size_t count = n * i;", "(count, x, y, n, i)"]),
+        ("triton", ["count, BLOCK: tl.constexpr", "    count = y.numel()"]),
+    ],
+)
+def test_starter_code_declares_no_name_of_a_parameter_again(language: Any, declared: list[str]) -> None:
+    renamed = {"rows": "n", "cols": "i"}
+    parameters = [one | {"name": renamed.get(one["name"], one["name"])} for one in SOFTMAX_PARAMETERS]
+    cases = [softmax_case(rows, cols, scalars={"n": rows, "i": cols}) for rows, cols in ((3, 5), (512, 4096))]
+    device = on_gpu(parameters) if language != "cpp" else {"manifest": manifest_fields(parameters=parameters)}
+    device["manifest"] |= {"cases": cases}
+    text = function_problem(**device).starter_of(language).content
+    for words in declared:
+        assert words in text
 
 
 def test_the_first_language_gives_the_starter_files() -> None:
