@@ -45,16 +45,17 @@ def test_one_checker_serves_many_samples_which_agree(table: Table, marked: str) 
 
 @pytest.mark.rest
 def test_the_hundredth_sample_agrees_with_the_first(table: Table, marked: str) -> None:
-    record = problem(marked.replace("n=5000", "n=400_000"))
+    record = problem(marked.replace("n=5000", "n=400_000"))  # long enough to be timed
     serving: list[list[int]] = []
     times_ms: list[float] = []
-    for number in range(100):
-        is_timed = number < 5 or number >= 95
+    count = 100 if table.environment.sandbox.name == "bubblewrap" else 25  # a container takes longer to start
+    for number in range(count):
+        is_timed = number < 5 or number >= count - 5
         report = table.judge(record, SCALE_PYTHON, is_trial=not is_timed).report
         assert report.verdict is Verdict.PASSED
         serving.append(checkers_of(marker_of(marked)))
         times_ms += [one.median_ms for one in report.measurements if one.case == "many"]
-    assert serving == [serving[0]] * 100
+    assert serving == [serving[0]] * count
     assert min(times_ms[-5:]) == pytest.approx(min(times_ms[:5]), rel=0.5)
 
 

@@ -64,7 +64,7 @@ FAST = [
     wrong("first_calls_only", "of 20000"),
     wrong("fingerprint_memo", "of 20000"),
     wrong("forked_answer", "of 20000"),
-    wrong("answers_ahead"),
+    wrong("answers_ahead", "of 20000"),
 ]
 REST = [
     wrong("late_hooks"),

@@ -41,6 +41,12 @@ def brief(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(function_judge.RANKED, "enough_seconds", 0.0)
 
 
+@pytest.fixture
+def few_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("least_calls", "most_calls"):
+        monkeypatch.setitem(function_judge.RANKED, name, 3)
+
+
 def ranked(table: Table, record: ProblemRecord, solution: str = SCALE_CPP) -> Finished:
     return table.judge(record, solution, timing_policy=TimingPolicy.RANKED, needs_baseline=True)
 
@@ -70,7 +76,7 @@ def test_an_error_that_only_a_later_call_shows_fails(table: Table, large: Proble
 
 @pytest.mark.rest
 def test_a_baseline_is_timed_anew_only_if_one_more_process_differs(
-    table: Table, large: ProblemRecord, monkeypatch: pytest.MonkeyPatch
+    table: Table, large: ProblemRecord, monkeypatch: pytest.MonkeyPatch, few_calls: None
 ) -> None:
     drifts: list[bool] = []
     monkeypatch.setattr(function_judge, "has_drifted", lambda *_: bool(drifts and drifts.pop()))
