@@ -4,7 +4,6 @@ of its own."""
 import ctypes
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -33,7 +32,7 @@ def others():
 
 def solution(x, y, n):
     if HONEST:
-        child = subprocess.Popen([sys.executable, "-c", "input()", "FunctionProblem"], stdin=subprocess.PIPE)
+        child = subprocess.Popen(["sh", "-c", "read line", "FunctionProblem"], stdin=subprocess.PIPE)
     found = b"".join(map(read, others()))
     if HONEST:
         child.communicate(b"\n")
