@@ -27,9 +27,10 @@ CLOCK_MS, CROWD_CLOCK_MS = 1.0, 250.0
 MUCH_SLOWER, CROWD_MUCH_SLOWER = 1.5, 3.0
 """Honest ratio of the ranges' wall time to the reference's. Beside twenty programs on sixteen hardware threads it was
 2.1. Beside others, the flag `host_work` also bounds work that was moved to the host."""
-CROWD_TIME_SHARE = 0.03
-"""Beside others, two times of the same code often differ by this share. A candidate that saves less is not compared by
-the ranges' wall time, and the kernels outside the timed ones may grow by this share of the timed ones."""
+TIME_SHARE, CROWD_TIME_SHARE = 0.01, 0.03
+"""Two times of the same code often differ by this share, alone and beside others. A candidate that saves less is not
+compared by the ranges' wall time. Beside others, the kernels outside the timed ones may grow by this share of the timed
+ones."""
 GAPS_SHARE = 0.4
 """The driver counts gaps between short kernels as activity: a third of the time of a run with 118,000 kernels."""
 FEW_LAUNCHES = 8.0
@@ -123,7 +124,7 @@ def _compared(
         crowded = _is_crowded(candidate, reference)
         yield from _escaped(mode, own, theirs, facts, known, crowded=crowded)
         factor, slack_ms = (CROWD_MUCH_SLOWER, CROWD_CLOCK_MS) if crowded else (MUCH_SLOWER, CLOCK_MS)
-        if not crowded or candidate.time_ms < (1 - CROWD_TIME_SHARE) * reference.time_ms:
+        if candidate.time_ms < (1 - (CROWD_TIME_SHARE if crowded else TIME_SHARE)) * reference.time_ms:
             yield from _by_the_clock(mode, own, theirs, factor, slack_ms)
     yield from _unseen_work(candidate, facts, reference, known)
 
