@@ -8,6 +8,7 @@ from django.contrib import admin, messages
 from django.http import FileResponse, HttpRequest
 
 from leaderboard.actions import curate
+from leaderboard.actions.baselines import submit_baselines
 from leaderboard.actions.carry import carry
 from leaderboard.actions.decide import void_problem
 from leaderboard.actions.tracks import offer
@@ -114,6 +115,11 @@ def _verify(request: HttpRequest, release: Release, said: dict[str, Any]) -> Out
     return [*report.lines, *verified_lines(release), *missing_lines(release), verdict]
 
 
+def _submit_baselines(request: HttpRequest, release: Release, said: dict[str, Any]) -> Outcome:
+    made = submit_baselines(request.user, release, said["track"])
+    return [f"{one.entrant} is submission #{one.pk}." for one in made]
+
+
 def _publish(request: HttpRequest, release: Release, said: dict[str, Any]) -> Outcome:
     curate.publish(request.user, release, said["unverified_reason"])
     verified = "every problem is verified" if not release.unverified_reason else "unverified, for the reason given"
@@ -186,6 +192,12 @@ class ReleaseAdmin(AuditedAdmin):
             "import-results", "Import results",
             "Graded rows measured elsewhere, on the track's own hardware; shown as imported. Nothing is queued.",
             _import_results, form=_results_form,
+            offered=lambda release: release.state == ReleaseState.PUBLISHED and _is_offered(release),
+        ),
+        Act(
+            "submit-baselines", "Measure the baselines",
+            "A node measures each problem's own solutions as anybody's; the board shows them as baselines.",
+            _submit_baselines, form=_offered_track,
             offered=lambda release: release.state == ReleaseState.PUBLISHED and _is_offered(release),
         ),
         Act(

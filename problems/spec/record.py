@@ -88,6 +88,10 @@ class SolutionRules(Protocol):
         ...
 
 
+REFERENCE = "reference"
+"""Name of the baseline that speedups are held against."""
+
+
 class ProblemRecord(BaseModel):
     """One problem of a pack, of any kind. The fields come first in a written record, in this order."""
 
@@ -135,6 +139,11 @@ class ProblemRecord(BaseModel):
     @abstractmethod
     def reference(self) -> Solution | None:
         """The reference solution: the baseline that speedups are held against."""
+
+    @property
+    def baselines(self) -> Mapping[str, FileSolution]:
+        """The problem's own solutions by name, the reference first where it is one of files."""
+        return {REFERENCE: self.reference} if isinstance(self.reference, FileSolution) else {}
 
     @property
     @abstractmethod

@@ -17,7 +17,7 @@ from problems.spec.solution import SourceFile
 
 STATEMENT_NAME = "problem.md"
 KNOWN_BAD_FOLDER, EXPECT_NAME = "known_bad", "expect.json"
-BASELINE_FOLDER, BASELINE_STEM = "baselines", "reference"
+BASELINE_FOLDER, REFERENCE_STEM, EXPERT_STEM = "baselines", "reference", "expert"
 SUFFIXES = (".cpp", ".cu", ".py")
 DEFAULT_GROUP = "functions"
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(.*?)^---[ \t]*\r?\n?(.*)\Z", re.DOTALL | re.MULTILINE)
@@ -38,8 +38,10 @@ class FunctionFolder:
     """The statement's front matter."""
     statement: str
     known_bad: tuple[KnownBad, ...]
-    baseline: SourceFile | None
-    """The author's own fast solution, if there is one."""
+    reference: SourceFile | None
+    """What speedups are held against, where it is not the class's own reference."""
+    expert: SourceFile | None
+    """The author's fast solution, if there is one."""
 
     @property
     def slug(self) -> str:
@@ -60,7 +62,8 @@ def read_folder(path: Path) -> FunctionFolder:
     """Read a problem's files. Raises PackRefused."""
     definition = SourceFile(path=DEFINITION_PATH, content=_read_text(path / DEFINITION_PATH))
     head, statement = _statement(path / STATEMENT_NAME)
-    return FunctionFolder(path, definition, head, statement, _known_bad(path / KNOWN_BAD_FOLDER), _baseline(path))
+    baselines = [_baseline(path, stem) for stem in (REFERENCE_STEM, EXPERT_STEM)]
+    return FunctionFolder(path, definition, head, statement, _known_bad(path / KNOWN_BAD_FOLDER), *baselines)
 
 
 def _read_text(path: Path) -> str:
@@ -127,8 +130,8 @@ def _expected(path: Path) -> dict[str, Any]:
     return data
 
 
-def _baseline(folder: Path) -> SourceFile | None:
-    paths = [folder / BASELINE_FOLDER / f"{BASELINE_STEM}{suffix}" for suffix in SUFFIXES]
+def _baseline(folder: Path, stem: str) -> SourceFile | None:
+    paths = [folder / BASELINE_FOLDER / f"{stem}{suffix}" for suffix in SUFFIXES]
     found = [path for path in paths if path.exists()]
     if len(found) > 1:
         raise PackRefused("two_baselines", f"{found[0]} and {found[1]}: keep one of the baselines")

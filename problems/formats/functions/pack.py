@@ -20,6 +20,7 @@ from problems.spec.function.manifest import Manifest
 from problems.spec.function.problem import LANGUAGES_ON, FunctionProblem, function_from
 from problems.spec.function.signature import FUNCTION_NAME, python_signature
 from problems.spec.profile import Profile
+from problems.spec.record import REFERENCE
 from problems.spec.solution import FileSolution, SourceFile
 
 ManifestOf = Callable[[Path], Manifest]
@@ -56,7 +57,7 @@ def record_of(folder: FunctionFolder, made: Manifest) -> FunctionProblem:
     }
     if "time_limit_seconds" in head:
         fields["time_limit_seconds"] = head["time_limit_seconds"]
-    return _with_baseline(folder, _problem(folder, fields))
+    return _with_baselines(folder, _problem(folder, fields))
 
 
 def _languages(device: Any) -> list[str]:
@@ -86,18 +87,36 @@ def _problem(folder: FunctionFolder, fields: dict[str, Any]) -> FunctionProblem:
         raise PackRefused("bad_record", f"{folder.path / STATEMENT_NAME}: {error}") from error
 
 
-def _with_baseline(folder: FunctionFolder, problem: FunctionProblem) -> FunctionProblem:
-    file = folder.baseline or reference_solution(problem)
-    if file is None:
+def _with_baselines(folder: FunctionFolder, problem: FunctionProblem) -> FunctionProblem:
+    reference = folder.reference or reference_solution(problem)
+    compiled = compiled_solution(problem) if folder.reference is None else None
+    files = {REFERENCE: reference, "compiled": compiled, "expert": folder.expert}
+    solutions = {name: _solution(folder, problem, file, name) for name, file in files.items() if file is not None}
+    if not solutions:
         return problem
+    own = {"baseline_solution": solutions.pop(REFERENCE, None), "other_baselines": solutions}
+    return function_from(problem.model_dump() | own, Profile.PODIUM)
+
+
+def _solution(folder: FunctionFolder, problem: FunctionProblem, file: SourceFile, name: str) -> dict[str, Any]:
     if reason := problem.rules().why_bad([file]):
-        raise PackRefused("bad_baseline", f"{folder.path}: the baseline cannot be a solution: {reason}")
-    baseline = FileSolution(task_id=problem.task_id, files=[file])
-    return function_from(problem.model_dump() | {"baseline_solution": baseline.model_dump()}, Profile.PODIUM)
+        raise PackRefused("bad_baseline", f"{folder.path}: the baseline `{name}` cannot be a solution: {reason}")
+    return FileSolution(task_id=problem.task_id, files=[file]).model_dump()
 
 
 def reference_solution(problem: FunctionProblem) -> SourceFile | None:
     """The class's reference as a solution in Python; None if the problem does not allow Python."""
+    return _by_the_class(problem, "the reference", "")
+
+
+def compiled_solution(problem: FunctionProblem) -> SourceFile | None:
+    """The same by torch.compile; None if the problem does not allow Python or has no tensors on a GPU."""
+    if problem.device != "gpu" or problem.manifest.arrays != "torch":
+        return None
+    return _by_the_class(problem, "the reference by torch.compile", ", is_compiled=True")
+
+
+def _by_the_class(problem: FunctionProblem, what: str, options: str) -> SourceFile | None:
     if "python" not in problem.languages and "triton" not in problem.languages:
         return None
     manifest = problem.manifest
@@ -107,9 +126,9 @@ def reference_solution(problem: FunctionProblem) -> SourceFile | None:
         '"""The problem\'s reference as a solution: made from its definition when it was packed."""\n\n'
         "from inside.reference import Reference\n\n"
         f"DEFINITION = {problem.definition.content!r}\n"
-        f"reference = Reference(DEFINITION, {device!r})\n\n\n"
+        f"reference = Reference(DEFINITION, {device!r}{options})\n\n\n"
         f"{python_signature(manifest.parameters)}:\n"
-        f'    """`{FUNCTION_NAME}` by the reference."""\n'
+        f'    """`{FUNCTION_NAME}` by {what}."""\n'
         f"    reference({names})\n"
     )
     return SourceFile(path="solution.py", content=content)

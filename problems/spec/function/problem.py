@@ -1,5 +1,6 @@
 """A function problem: a Python class that makes inputs and checks outputs, and the manifest made from it."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import (
@@ -29,6 +30,8 @@ from problems.spec.solution import FileSolution, SourceFile
 FUNCTION_SCHEMA_VERSION = 1
 DEFINITION_PATH = "def.py"
 DEFAULT_TIME_LIMIT_SECONDS = 60.0
+Baseline = Literal["compiled", "expert"]
+"""Names of a problem's baselines besides its reference: that by torch.compile, and the author's fast solution."""
 LANGUAGES_ON: dict[Device, tuple[Language, ...]] = {"cpu": ("cpp", "python"), "gpu": ("cuda", "triton", "python")}
 
 
@@ -49,6 +52,8 @@ class FunctionProblem(ProblemRecord):
     time_limit_seconds: Positive = DEFAULT_TIME_LIMIT_SECONDS
     """Bound on the whole run of one sample, after its build."""
     baseline_solution: FileSolution | None = None
+    other_baselines: dict[Baseline, FileSolution] = Field(default_factory=dict)
+    """Solutions of the author's that are measured as entrants are, and shown beside them."""
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
@@ -69,6 +74,10 @@ class FunctionProblem(ProblemRecord):
     @property
     def reference(self) -> FileSolution | None:
         return self.baseline_solution
+
+    @property
+    def baselines(self) -> Mapping[str, FileSolution]:
+        return {**super().baselines, **self.other_baselines}
 
     @property
     def files(self) -> list[ProblemFile]:

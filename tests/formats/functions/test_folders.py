@@ -16,6 +16,7 @@ from problems.formats.functions.inside.loaded import load
 from problems.formats.functions.inside.make_manifest import manifest_of
 from problems.formats.functions.inside.static import manifest_as_read
 from problems.formats.functions.pack import read_function_directory, read_problem
+from problems.spec.digests import grading_digest
 from problems.spec.function.manifest import Manifest
 from problems.spec.function.problem import FunctionProblem
 from problems.spec.profile import Profile
@@ -78,6 +79,20 @@ def test_known_bad_solutions_expect_a_wrong_answer_unless_said_otherwise(tmp_pat
     ]  # fmt: skip
 
 
+def test_an_expert_is_kept_beside_the_reference(tmp_path: Path) -> None:
+    baselines = folder(tmp_path) / "baselines"
+    baselines.mkdir()
+    before = read_problem(tmp_path, in_this_process)
+    (baselines / "expert.py").write_text("def solution(x, y, rows, cols): pass\n")
+    problem = read_problem(tmp_path, in_this_process)
+    assert list(problem.baselines) == ["reference", "expert"]
+    assert problem.baselines["expert"].files[0].content == "def solution(x, y, rows, cols): pass\n"
+    assert grading_digest(problem, None) == grading_digest(before, None), "results do not depend on it"
+    (baselines / "expert.py").write_text("def solution(x): pass\n")
+    with pytest.raises(PackRefused, match=r"the baseline `expert` cannot be a solution: solution\.py line 1"):
+        read_problem(tmp_path, in_this_process)
+
+
 def test_an_authors_baseline_is_taken_and_checked(tmp_path: Path) -> None:
     baselines = folder(tmp_path) / "baselines"
     baselines.mkdir()
@@ -86,7 +101,7 @@ def test_an_authors_baseline_is_taken_and_checked(tmp_path: Path) -> None:
     assert isinstance(baseline, FileSolution)
     assert baseline.files[0].content == "def solution(x, y, rows, cols): pass\n"
     (baselines / "reference.py").write_text("def solution(x): pass\n")
-    with pytest.raises(PackRefused, match=r"the baseline cannot be a solution: solution\.py line 1"):
+    with pytest.raises(PackRefused, match=r"the baseline `reference` cannot be a solution: solution\.py line 1"):
         read_problem(tmp_path, in_this_process)
 
 

@@ -47,6 +47,9 @@ class Library(Protocol):
     def fill(self, array: Any, values: Any) -> None:
         """Write values into an array in place."""
 
+    def compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The function by the library's compiler; unchanged where it has none."""
+
     def guarded(self, array: Any) -> Any:
         """The array for someone who must not change it."""
 
@@ -110,6 +113,9 @@ class NumpyArrays:
 
     def fill(self, array: Any, values: Any) -> None:
         array[...] = values
+
+    def compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        return function
 
     def guarded(self, array: Any) -> Any:
         view = array.view()

@@ -77,5 +77,8 @@ class Form(Protocol):
     def answer(self, arguments: list[Any]) -> list[Any]:
         """The reference's outputs for the arguments of a call. Its errors pass as they are."""
 
+    def compile(self) -> None:
+        """Have `answer` run the reference by torch.compile."""
+
     def verify(self, case: int, expected: list[Any], actual: list[Any]) -> tuple[bool, str]:
         """The class's own ruling, where accuracy is `own`."""

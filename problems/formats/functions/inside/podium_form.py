@@ -53,6 +53,9 @@ class PodiumForm:
         returned = self._problem.reference(chosen, **given)
         return list(returned) if isinstance(returned, (tuple, list)) else [returned]
 
+    def compile(self) -> None:
+        self._problem.reference = self._library.compiled(self._problem.reference)  # type: ignore[method-assign]
+
     def _axes_of(self, arguments: list[Any]) -> dict[str, int]:
         axes = {}
         for one, value in zip(self._declared, arguments):

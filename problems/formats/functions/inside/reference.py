@@ -11,13 +11,18 @@ from .loaded import Loaded, load
 
 
 class Reference:
-    """Callable like `solution`. The definition is executed when this is made; raises DefinitionError."""
+    """Callable like `solution`. The definition is executed when this is made; raises DefinitionError.
 
-    def __init__(self, definition: str, device: str = "cpu") -> None:
+    With `is_compiled` torch.compile compiles it once for each shape.
+    """
+
+    def __init__(self, definition: str, device: str = "cpu", *, is_compiled: bool = False) -> None:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "def.py")
             path.write_text(definition, encoding="utf-8")
             self._loaded: Loaded = load(str(path), device)
+        if is_compiled:
+            self._loaded.form.compile()
 
     def __call__(self, *arguments: Any) -> None:
         """Compute from the inputs and fill the outputs. Arguments are in the parameters' order."""

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import importlib
+import os
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 from .arrays import ITEM_BYTES, Replacements, numpy_replacements
 
+MOST_SHAPES = 256
+"""As many as a manifest may have cases."""
 _VIEW_BYTES = {1: "uint8", 2: "int16", 4: "int32", 8: "int64"}
 
 
@@ -44,6 +48,15 @@ class TorchArrays:
 
     def fill(self, array: Any, values: Any) -> None:
         array.copy_(values)
+
+    def compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """By torch.compile, once for each shape. The cache of its compiler lives as long as this process."""
+        os.environ["TORCHINDUCTOR_CACHE_DIR"] = tempfile.mkdtemp()
+        os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
+        dynamo = importlib.import_module("torch._dynamo")
+        dynamo.config.recompile_limit = MOST_SHAPES
+        compiled: Callable[..., Any] = self._torch.compile(function, dynamic=False)
+        return compiled
 
     def guarded(self, array: Any) -> Any:
         """A tensor cannot be made read-only, but it counts its changes."""
