@@ -52,7 +52,9 @@ def _submit(user: Any, release: Release, track: Track, entrant: Entrant, draft: 
 
 def _entrant(name: str) -> Entrant:
     """Raises Conflict if somebody else's has the name, or if its solutions are public."""
-    entrant, _ = Entrant.objects.get_or_create(slug=slug_of(name), defaults={"name": name, "kind": EntrantKind.BASELINE})
+    entrant, _ = Entrant.objects.get_or_create(
+        slug=slug_of(name), defaults={"name": name, "kind": EntrantKind.BASELINE}
+    )
     if entrant.kind != EntrantKind.BASELINE or entrant.publishes_code:
         words = f"The entrant at {entrant.slug!r} must be a baseline that does not publish its code"
         raise Conflict("other_entrant", f"{words}, because these solutions quote the problems: rename or change it.")

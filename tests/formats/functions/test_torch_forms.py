@@ -249,3 +249,19 @@ def test_a_signature_that_cannot_be_read_is_told_with_its_line(
     with pytest.raises(DefinitionError, match=words) as found:
         manifest_as_read(written(tmp_path, text))
     assert found.value.line == line
+
+
+@needs_torch
+def test_a_reference_can_be_compiled() -> None:
+    """By torch.compile, each shape on its own."""
+    import torch
+
+    reference = Reference(TODAY, is_compiled=True)
+    for a in (torch.tensor([-1.0, 2.0]), torch.tensor([3.0, -4.0, 5.0])):
+        kinds = torch.arange(len(a), dtype=torch.int32)
+        outputs = [[torch.zeros(len(a)), torch.zeros(len(a), dtype=torch.uint8)] for _ in range(2)]
+        Reference(TODAY)(a, kinds, 0.5, *outputs[0], len(a))
+        reference(a, kinds, 0.5, *outputs[1], len(a))
+        for plain, compiled in zip(*outputs, strict=True):
+            assert torch.equal(plain, compiled)
+            assert plain.any()
