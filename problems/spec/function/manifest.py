@@ -122,6 +122,18 @@ class Manifest(_Strict):
         return [one for one in self.parameters if one.is_written]
 
     @property
+    def setup_places(self) -> list[int]:
+        """Places of the arguments that a solution's `setup` gets: weights, structure and scalars.
+
+        None if there are only scalars. The older forms declare neither weights nor structure.
+        """
+        if self.form != "podium":
+            return []
+        kept = [one.kind == "array" and not one.is_written and one.role != "data" for one in self.parameters]
+        scalars = [one.kind == "scalar" for one in self.parameters]
+        return [at for at in range(len(kept)) if kept[at] or scalars[at]] if any(kept) else []
+
+    @property
     def smallest_case(self) -> int:
         """Number of the case with the fewest elements."""
         return min(range(len(self.cases)), key=lambda at: sum(map(math.prod, self.cases[at].shapes.values())))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -71,8 +72,11 @@ class Form(Protocol):
     parameters: list[Parameter]
     cases: list[CaseFacts]
 
-    def draw(self, case: int) -> tuple[list[Any], list[Any]]:
-        """Arguments in call order, with None for outputs, and the expected outputs. Called with the call's seed set."""
+    def draw(self, case: int, kept: Mapping[str, Any]) -> tuple[list[Any], list[Any]]:
+        """Arguments in call order, with None for outputs, and the expected outputs. Called with the call's seed set.
+
+        Arrays in `kept`, by name, take the place of those drawn.
+        """
 
     def answer(self, arguments: list[Any]) -> list[Any]:
         """The reference's outputs for the arguments of a call. Its errors pass as they are."""

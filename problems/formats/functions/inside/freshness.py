@@ -32,13 +32,14 @@ class Look:
 def look_at(loaded: Loaded, case: int) -> Look:
     """Draw a case until everything has changed, at most `TRIES` times. Raises DefinitionError if its shapes change."""
     first = loaded.draw(case, 0)
-    fields, changes = case_fields(loaded, case, first), Changes()
+    fields, changes, kept = case_fields(loaded, case, first), Changes(), loaded.kept(first)
     given = {one.name for one in loaded.parameters if one.is_array and one.is_given}
     for seed in range(1, TRIES):
         other = loaded.draw(case, seed)
         _check_stable(loaded, fields, case_fields(loaded, case, other))
         changes.inputs |= _changed_inputs(loaded, first, other)
-        changes.outputs |= _changed_outputs(loaded, first, other)
+        in_one_process = loaded.draw(case, seed, kept) if kept else other
+        changes.outputs |= _changed_outputs(loaded, first, in_one_process)
         if given <= changes.inputs and len(changes.outputs) == len(loaded.outputs):
             break
     return Look(fields, changes)
@@ -72,8 +73,8 @@ def ranking_of(loaded: Loaded, structure: set[str], changes: Changes) -> tuple[b
     fixed = [one for one in data if one.is_array and one.name not in changes.inputs]
     if fixed:
         return False, f"every call has the same {_listed(fixed)}; draw it anew, or give it the role structure"
-    if not any(one.name in changes.inputs for one in data):
-        return False, "no input is drawn anew, so the answer could be remembered"
+    if not any(one.name in changes.inputs for one in data if one.role != "weight"):
+        return False, "no input but weights is drawn anew in each call, so the answer could be remembered"
     same = [one for one in loaded.outputs if one.name not in changes.outputs]
     if same:
         return False, f"{_listed(same)} came out the same in {TRIES} calls, so it could be remembered"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from . import seeding
@@ -43,11 +45,21 @@ class Loaded:
         """The arrays that a solution writes, in call order."""
         return [one for one in self.parameters if one.is_written]
 
-    def draw(self, case: int, seed: int) -> Drawn:
-        """Fresh data: equal seeds give equal data, whatever was drawn before."""
+    def draw(self, case: int, seed: int, kept: Mapping[str, Any] = MappingProxyType({})) -> Drawn:
+        """Fresh data: equal seeds give equal data, whatever was drawn before. `kept` arrays are used by name."""
         with seeding.call(self.library, seed, case):
-            arguments, expected = self.form.draw(case)
+            arguments, expected = self.form.draw(case, kept)
         return Drawn(arguments, expected)
+
+    def kept(self, drawn: Drawn) -> dict[str, Any]:
+        """What all calls of a case in one process have in common: its arrays of role weight and structure, by name.
+
+        The older forms declare neither.
+        """
+        if self.form.name != "podium":
+            return {}
+        pairs = zip(self.parameters, drawn.arguments)
+        return {one.name: value for one, value in pairs if one.is_array and one.is_given and one.role != "data"}
 
     def compare(self, case: int, drawn: Drawn, actual: list[Any], unwritten: list[Any] | None = None) -> Comparison:
         """Rule on the outputs of one call. `unwritten` has a mask for each output: elements that hold the poison."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 from .arrays import FLOATS, Library, library_of
@@ -37,10 +38,10 @@ class PodiumForm:
         self._check_dtypes()
         self.cases = [self._facts(case) for case in self._cases]
 
-    def draw(self, case: int) -> tuple[list[Any], list[Any]]:
+    def draw(self, case: int, kept: Mapping[str, Any]) -> tuple[list[Any], list[Any]]:
         """Arguments in call order and expected outputs, all of the declared shapes and data types."""
         chosen = self._cases[case]
-        given = self._given(chosen)
+        given = {**self._given(chosen), **kept}
         arguments = [self._argument(one, chosen, given) for one in self._declared]
         return arguments, self._expected(chosen, given)
 

@@ -7,6 +7,7 @@ tells the directions: the inputs are counted, and the reference's results are th
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,8 +62,11 @@ class TensaraForm:
         self.computes_in = self._computing()
         self.fastest_dtype = "tf32" if self.computes_in == "fp32" else self.computes_in
 
-    def draw(self, case: int) -> tuple[list[Any], list[Any]]:
-        """Arguments in call order and expected outputs. The cases are made anew, so that their seeds are mixed."""
+    def draw(self, case: int, kept: Mapping[str, Any]) -> tuple[list[Any], list[Any]]:  # noqa: ARG002
+        """Arguments in call order and expected outputs. The cases are made anew, so that their seeds are mixed.
+
+        Nothing can be kept: what the inputs have in common is not declared.
+        """
         tests = self._test_cases()
         if len(tests) != len(self.cases):
             words = f"`generate_test_cases` returned {len(tests)} cases, and before {len(self.cases)}"

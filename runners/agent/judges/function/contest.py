@@ -101,6 +101,7 @@ def _live(
                 **ENVIRONMENT,
                 "PYTHONUNBUFFERED": "1",  # it is killed in the end, with what it has not written
                 "PODIUM_FUNCTION_ARRAYS": f"{subject.problem.manifest.arrays} {subject.device}",
+                "PODIUM_SETUP_ARGUMENTS": " ".join(map(str, subject.problem.manifest.setup_places)),
                 SOLUTION_FILES: ":".join(subject.inputs),
             },
             mounts=MOUNTS,

@@ -48,6 +48,8 @@ def case_report(problem: FunctionProblem, reply: Reply) -> CaseReport:
     """The report on one case. Never holds inputs."""
     case = problem.manifest.cases[reply["case"]]
     public: dict[str, Any] = {"n_calls": reply["n_calls"]}
+    if "setup_ms" in reply:
+        public["setup_ms"] = round(float(reply["setup_ms"]), 3)
     organiser = {name: round(float(reply[name]), 3) for name in ("prepare_ms", "check_ms")}
     team: dict[str, Any] = {f"sample_{name}": words for name, words in reply.get("values", {}).items()}
     if reply["verdict"] != "passed":

@@ -103,7 +103,8 @@ class Subject:
         if self.language not in COMPILERS:
             return None
         source = self.files[0].path
-        call = FILLING_CALL[self.device] if self.is_filling else call_source(self.problem.manifest.parameters)
+        manifest = self.problem.manifest
+        call = FILLING_CALL[self.device] if self.is_filling else call_source(manifest.parameters, manifest.setup_places)
         call_path = f"{CALL}{Path(source).suffix}"
         own = {STUB: (INSIDE / "contestant.cpp").read_bytes(), call_path: call.encode()}
         return BuildOrder(  # noqa: S604 - the sandbox runs it
@@ -139,6 +140,7 @@ FILLING_CALL = {
 #include <cstddef>
 #include <cstring>
 extern "C" size_t podium_sizes[64];
+extern "C" void podium_setup(void* const*) {}
 extern "C" void podium_call(void* const* arguments) {
     static int calls = 0;
     if (++calls % 2 == 1) return;
@@ -150,6 +152,7 @@ extern "C" void podium_call(void* const* arguments) {
 #include <cstddef>
 #include <cuda_runtime.h>
 extern "C" size_t podium_sizes[64];
+extern "C" void podium_setup(void* const*) {}
 __global__ void nothing() {}
 extern "C" void podium_call(void* const* arguments) {
     static int calls = 0;
@@ -175,18 +178,29 @@ def filling_source(parameters: Sequence[Parameter], arrays: str, device: str) ->
     )
 
 
-def call_source(parameters: Sequence[Parameter]) -> str:
-    """C++ of `podium_call`, which casts the arguments and calls `solution`.
+def call_source(parameters: Sequence[Parameter], setup_places: Sequence[int] = ()) -> str:
+    """C++ of `podium_call`, which casts the arguments and calls `solution`, and of `podium_setup`.
 
     Pointers are declared `void*`: C passes them all alike, so the solution may name its own types.
     """
     head = "#include <cstddef>\n#include <cstdint>\n"
-    declared = ", ".join("void*" if one.kind == "array" else SPELLINGS[one.dtype].c for one in parameters)
-    given = ", ".join(_argument(index, one) for index, one in enumerate(parameters))
+    places = range(len(parameters))
+    setup = f"if (setup) setup({_given(parameters, setup_places)});" if setup_places else ""
     return (
-        f'{head}extern "C" void solution({declared});\n'
-        f'extern "C" void podium_call(void* const* arguments) {{ solution({given}); }}\n'
+        f'{head}extern "C" void solution({_declared(parameters, places)});\n'
+        f'extern "C" __attribute__((weak)) void setup({_declared(parameters, setup_places)});\n'
+        f'extern "C" void podium_call(void* const* arguments) {{ solution({_given(parameters, places)}); }}\n'
+        f'extern "C" void podium_setup(void* const* arguments) {{ {setup} }}\n'
     )
+
+
+def _declared(parameters: Sequence[Parameter], places: Sequence[int]) -> str:
+    chosen = [parameters[place] for place in places]
+    return ", ".join("void*" if one.kind == "array" else SPELLINGS[one.dtype].c for one in chosen)
+
+
+def _given(parameters: Sequence[Parameter], places: Sequence[int]) -> str:
+    return ", ".join(_argument(place, parameters[place]) for place in places)
 
 
 def _argument(index: int, parameter: Parameter) -> str:

@@ -11,7 +11,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-extern "C" void podium_call(void* const* arguments);  // casts the arguments and calls `solution`
+extern "C" void podium_call(void* const* arguments);   // casts the arguments and calls `solution`
+extern "C" void podium_setup(void* const* arguments);  // calls `setup`, if the solution has one, with those it gets
 extern "C" {
 size_t podium_sizes[64];  // of the arrays that may be written, in bytes; 0 for all other arguments
 }
@@ -184,8 +185,8 @@ ssize_t receive(char* message, size_t size, int* files) {
     return got;
 }
 
-void call(uint64_t index) {
-    podium_call(values);
+void call(uint64_t index, void (*function)(void* const*)) {
+    function(values);
     if (on_gpu) must(driver.synchronize(), "the solution's kernels failed");
     say('d', index);
 }
@@ -204,7 +205,8 @@ int main() {
     while (receive(message, sizeof message, files) > 0) {
         Head head;
         memcpy(&head, message, sizeof head);
-        if (head.kind == 'G') call(head.index);
+        if (head.kind == 'G') call(head.index, podium_call);
+        else if (head.kind == 'S') call(head.index, podium_setup);
         else if (head.kind == 'D') drop_arrays();
         else if (head.kind == 'A' && head.count <= kMostArguments) {
             take_arguments(message, head.count, files);

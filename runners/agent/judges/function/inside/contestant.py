@@ -1,7 +1,8 @@
 """The contestant's process for solutions in Python: maps the arrays, calls `solution` at each "go" and answers.
 
 Started as `python3 -m judge.contestant SOLUTION DTYPE…` with the data types of the parameters in call order. The
-process knows neither seeds nor expected values, and nothing that it returns or prints is believed.
+environment has the places of those that `setup` gets. The process knows neither seeds nor expected values, and nothing
+that it returns or prints is believed.
 """
 
 import importlib.util
@@ -19,15 +20,21 @@ from .messages import Array
 LAST_LINES = 12
 
 
-def load_solution(path: str) -> Callable[..., Any]:
-    """The function `solution` of this file. Raises as its code does, and AttributeError if there is none."""
+def load_solution(path: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """The functions `solution` and `setup` of this file; the second may be missing.
+
+    Raises as its code does, and AttributeError if there is no `solution`.
+    """
     spec = importlib.util.spec_from_file_location("solution", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules["solution"] = module
     spec.loader.exec_module(module)
-    found: Callable[..., Any] = module.solution
-    return found
+    return module.solution, getattr(module, "setup", _nothing)
+
+
+def _nothing(*_: object) -> None:
+    """Prepare nothing."""
 
 
 class HostArrays:
@@ -89,11 +96,17 @@ class Contestant:
     """Serves the checker's messages until it hangs up."""
 
     def __init__(
-        self, channel: socket.socket, function: Callable[..., Any], dtypes: Sequence[str], arrays: Any
+        self,
+        channel: socket.socket,
+        functions: tuple[Callable[..., Any], Callable[..., Any]],
+        dtypes: Sequence[str],
+        setup_places: Sequence[int],
+        arrays: Any,
     ) -> None:
         self._channel = channel
-        self._function = function
+        self._function, self._setup = functions
         self._dtypes = dtypes
+        self._setup_places = setup_places
         self._arrays = arrays
         self._values: list[Any] = []
 
@@ -106,6 +119,10 @@ class Contestant:
             _, kind, _, _, index = messages.HEAD.unpack_from(message)
             if kind == messages.GO:
                 self._function(*self._values)
+                self._arrays.synchronize()
+                self._channel.send(messages.head(messages.DONE, index))
+            elif kind == messages.SETUP:
+                self._setup(*[self._values[place] for place in self._setup_places])
                 self._arrays.synchronize()
                 self._channel.send(messages.head(messages.DONE, index))
             elif kind == messages.DROP:
@@ -134,9 +151,10 @@ def words_of(error: BaseException) -> str:
 def main() -> None:
     channel = socket.socket(fileno=int(os.environ["PODIUM_CHANNEL_FD"]))
     try:
-        function = load_solution(sys.argv[1])
+        functions = load_solution(sys.argv[1])
+        places = [int(place) for place in os.environ.get("PODIUM_SETUP_ARGUMENTS", "").split()]
         arrays = arrays_of(*os.environ.get("PODIUM_FUNCTION_ARRAYS", "numpy cpu").split())
-        Contestant(channel, function, sys.argv[2:], arrays).serve()
+        Contestant(channel, functions, sys.argv[2:], places, arrays).serve()
     except Exception as error:  # noqa: BLE001 - whatever the solution raises is told to the checker
         traceback.print_exc()
         channel.send(messages.head(messages.ERROR) + words_of(error).encode("utf-8", "replace"))

@@ -76,6 +76,11 @@ class CudaMemory:
     def array(self, size: int, writable: bool) -> SharedCudaArray:
         return SharedCudaArray(self._driver, self._granularity, size, writable)
 
+    def write(self, shared: SharedCudaArray, content: int) -> None:
+        """Copy what is at the device address `content` into the array."""
+        tensor_of(shared.address, shared.size).copy_(tensor_of(content, shared.size))
+        self.finish()
+
     def is_changed(self, shared: SharedCudaArray, content: int) -> bool:
         """Whether an input no longer holds what the checker wrote there."""
         import torch

@@ -71,5 +71,9 @@ class HostMemory:
     def array(self, size: int, writable: bool) -> SharedArray:
         return SharedArray(size, writable)
 
+    def write(self, shared: SharedArray, content: int) -> None:
+        """Copy what is at the address `content` into the array."""
+        ctypes.memmove(shared.address, content, shared.size)
+
     def is_changed(self, shared: SharedArray, content: int) -> bool:  # noqa: ARG002 - the device's memory needs both
         return False

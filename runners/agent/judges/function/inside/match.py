@@ -122,6 +122,13 @@ class Buffers:
             )
         return found, kept
 
+    def write(self, memory: Any, names: Iterable[str], drawn: Any) -> None:
+        """Write these arrays of a draw, so that the contestant may read them before its first call."""
+        chosen = frozenset(names)
+        for parameter, shared, given in zip(self._parameters, self.shared, drawn.arguments, strict=True):
+            if shared is not None and parameter.name in chosen:
+                memory.write(shared, self._arrays.address(self._arrays.contiguous(given)))
+
     def changed_input(self, memory: Any, regions: Sequence[Region]) -> str:
         """Name of an input that no longer holds what it was given; empty if all do."""
         arrays = [(p, s) for p, s in zip(self._parameters, self.shared, strict=False) if s is not None]
@@ -158,6 +165,8 @@ class Match:
         self._link = Link(channel.fileno(), brake.fileno())
         self._is_stopped = False
         self._index = 0
+        self._kept: dict[str, Any] = {}
+        """Weights and structure of the present case, by name: they stay the same in this process."""
         self.device = messages.CUDA if memory.flush is not None else messages.CPU
         self.spent_seconds = 0.0
 
@@ -168,12 +177,25 @@ class Match:
     def case(self, number: int, plan: Plan, overhead: Overhead) -> dict[str, Any]:
         """Call, time and check one case. Raises Ended and DeviceFault."""
         drawn = self._draw(number)
+        self._kept = self._loaded.kept(drawn)
         buffers = Buffers(self._memory, self._arrays, self._loaded.parameters, drawn)
         try:
             self._give(buffers)
-            return _Case(self, buffers, number, plan, overhead).run(drawn)
+            setup = self._set_up(buffers, drawn, plan) if self._kept else {}
+            return {**_Case(self, buffers, number, plan, overhead).run(drawn), **setup}
         finally:
             buffers.close()
+            self._kept = {}
+
+    def _set_up(self, buffers: Buffers, drawn: Any, plan: Plan) -> dict[str, float]:
+        """Have the contestant prepare what depends on weights and structure alone. Raises Ended."""
+        buffers.write(self._memory, self._kept, drawn)
+        began = time.monotonic()
+        self._send(messages.head(messages.SETUP))
+        self._await(messages.DONE, max(0.001, plan.budget_seconds - self.spent_seconds))
+        seconds = time.monotonic() - began
+        self.spent_seconds += seconds
+        return {"setup_ms": seconds * 1e3}
 
     def overhead(self, number: int) -> Overhead:
         """What a call of this case costs beside the solution.
@@ -204,7 +226,7 @@ class Match:
         return calls[2:]
 
     def _draw(self, number: int) -> Any:
-        return self._loaded.draw(number, secrets.randbits(63))
+        return self._loaded.draw(number, secrets.randbits(63), self._kept)
 
     def draw_again(self, number: int) -> Any:
         return self._draw(number)
@@ -268,15 +290,17 @@ class Match:
         if self._is_stopped:
             self._clock.let_go(self._link)
             self._is_stopped = False
-        message = messages.arguments(buffers.values, self.device)
+        self._send(messages.arguments(buffers.values, self.device), buffers.files)
+        self._await(messages.MAPPED, MAP_SECONDS)
+
+    def _send(self, message: bytes, files: Sequence[int] = ()) -> None:
         self._channel.settimeout(MAP_SECONDS)  # it may read none of its messages
         try:
-            socket.send_fds(self._channel, [message], buffers.files)
+            socket.send_fds(self._channel, [message], files)
         except TimeoutError as error:
             raise Ended("late") from error
         except OSError as error:
             raise Ended("gone") from error
-        self._await(messages.MAPPED, MAP_SECONDS)
 
     def _await(self, wanted: int, seconds: float) -> None:
         self._channel.settimeout(seconds)

@@ -14,7 +14,7 @@ ARGUMENT = struct.Struct("<BBBx4xQQQ8Q8s")
 """Kind, writable, number of dimensions; offset, size and mapped size in bytes; shape; a scalar's value."""
 MAGIC = b"PDF1"
 MOST_ARGUMENTS, MOST_DIMENSIONS = 64, 8
-ARGUMENTS, GO, DROP = ord("A"), ord("G"), ord("D")
+ARGUMENTS, SETUP, GO, DROP = ord("A"), ord("S"), ord("G"), ord("D")
 LOADED, MAPPED, DONE, ERROR = ord("L"), ord("M"), ord("d"), ord("X")
 ARRAY, SCALAR = 0, 1
 CPU, CUDA = 0, 1
