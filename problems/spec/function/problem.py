@@ -77,7 +77,8 @@ class FunctionProblem(ProblemRecord):
 
     @property
     def baselines(self) -> Mapping[str, FileSolution]:
-        return {**super().baselines, **self.other_baselines}
+        others: Mapping[str, FileSolution] = {str(name): one for name, one in self.other_baselines.items()}
+        return {**super().baselines, **others}
 
     @property
     def files(self) -> list[ProblemFile]:
