@@ -11,7 +11,7 @@ import pytest
 
 from problems.spec.command.problem import CommandProblem
 from runners.agent.profilers import ncu_tool
-from runners.agent.profilers.base import Reading
+from runners.agent.profilers.base import Reading, Timer
 from runners.agent.profilers.ncu import Ncu
 from runners.agent.sandbox.policy import Command, Outcome, Sandbox
 from tests.agent.machine import shell_problem, temporary_folder
@@ -93,7 +93,13 @@ def under_ncu(
     box: Sandbox, notes: Path, shell: str, mode: dict[str, Any] = REGION, **changes: Any
 ) -> tuple[Outcome, Reading]:
     """Run a benchmark in the sandbox as a node does, and read what it left."""
-    timer = Ncu(problem(mode, **changes))
+    return under_timer(Ncu(problem(mode, **changes)), box, notes, shell, mode)
+
+
+def under_timer(
+    timer: Timer, box: Sandbox, notes: Path, shell: str, mode: dict[str, Any] = REGION
+) -> tuple[Outcome, Reading]:
+    """As `under_ncu`, with any timer that runs ncu."""
     attachment = timer.attach(shell, notes)
     with temporary_folder() as name:
         workspace = Path(name) / "workspace"
