@@ -22,9 +22,8 @@ from runners.agent.profilers.base import Attachment, Reading, Timer
 from runners.agent.sandbox.policy import Outcome
 from runners.wire.protocol import Clock, GpuCapability, MeasurementReport, Report, Role, TimingPolicy, Verdict
 from tests.agent.machine import Machine, shell_problem, subject_of
-from tests.agent.ncu_stand_in import REGION, installed_ncu
-from tests.agent.test_ncu_counters import STORES, WRITE, table
-from tests.agent.test_traffic_bounds import FACTS, MB, RANGE
+from tests.agent.ncu_stand_in import REGION, STORES, WRITE, counts, installed_ncu
+from tests.agent.traffic_cases import FACTS, MB, RANGE
 
 MAIN = """\
 #include <cstdio>
@@ -84,7 +83,7 @@ def counted(ncu: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def files(time_ms: float, sectors: int | None, body: str = "") -> dict[str, str]:
-    counted = {} if sectors is None else {"counted.csv": table({**STORES, WRITE: str(sectors)})}
+    counted = {} if sectors is None else {"counted.csv": counts({**STORES, WRITE: str(sectors)})}
     return {"solution.cpp": WORK.format(time_ms=time_ms, body=body), **counted}
 
 
@@ -154,7 +153,17 @@ def test_a_solution_that_fails_when_it_is_counted_is_flagged(machine: Machine, n
     hides["solution.cpp"] = "#include <cstdlib>\n" + hides["solution.cpp"]
     report = judged(machine, problem("hides"), hides)
     assert codes(report) == ["fails_counted"]
-    assert "under ncu the benchmark ended with exit status 3" in report.flags[0].detail
+    assert "under ncu it ended with exit status 3" in report.flags[0].detail
+
+
+def test_no_words_of_the_program_are_told(machine: Machine, ncu: Path) -> None:
+    """A solution can write into ncu's log, and its readers may not see held-out files."""
+    tells = files(0.5, 0)
+    tells["counted.csv"] = "==ERROR== held-out words\n"
+    report = judged(machine, problem("tells"), tells)
+    assert codes(report) == ["fails_counted"]
+    assert report.flags[0].detail.endswith("but not the solution's: ncu's counts cannot be used.")
+    assert "held-out" not in report.model_dump_json()
 
 
 def test_without_permission_nothing_is_flagged_and_the_fact_says_so(machine: Machine, ncu: Path) -> None:
@@ -162,7 +171,7 @@ def test_without_permission_nothing_is_flagged_and_the_fact_says_so(machine: Mac
     report = judged(machine, problem("denied"), files(0.5, 0))
     assert codes(report) == []
     checked = str(measurement(report, Role.CANDIDATE).device["writes_checked"])
-    assert checked.startswith("no: of the reference: ")
+    assert checked.startswith("no: of the reference: ncu has no permission")
 
 
 def test_counters_for_root_alone_are_not_tried(machine: Machine, counted: list[str]) -> None:

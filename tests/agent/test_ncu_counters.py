@@ -3,10 +3,8 @@
 The tables are made up in the form of those recorded on an H200. A stand-in takes ncu's place.
 """
 
-import csv
-import io
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,36 +16,28 @@ from runners.agent.profilers.ncu_counters import (
     DRAM_READ,
     DRAM_WRITTEN,
     L2_READ,
-    L2_WRITES,
     MOST_SECONDS,
     WRITES,
     NcuCounters,
 )
-from runners.agent.profilers.ncu_csv import TIME
 from runners.agent.sandbox.policy import Sandbox
 from tests.agent.cupti_stand_in import ran
 from tests.agent.machine import open_sandbox
-from tests.agent.ncu_stand_in import KERNELS, REGION, TIMES, installed_ncu, notes_folder, problem, under_timer
-
-WRITE, REDUCTION, ATOMIC = L2_WRITES
-INSIDE = '12  "<default domain>:bench_region:none:none:none:none:none:none" '
-PUSH_POP = "thread Domain:Push/Pop_Range:PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg"
-STORES = {TIME: "52,960", WRITE: "1,024", REDUCTION: "0", ATOMIC: "0"}
-
-
-def table(*launches: Mapping[str, str], **columns: str) -> str:
-    """A table of launches, each with these metrics, in the range unless `columns` say otherwise."""
-    lines = TIMES.read_text().splitlines()[4:6]
-    names, first = csv.reader(lines)
-    text = io.StringIO()
-    writer = csv.DictWriter(text, names, quoting=csv.QUOTE_ALL)
-    writer.writeheader()
-    for number, metrics in enumerate(launches):
-        fixed = {**dict(zip(names, first, strict=True)), PUSH_POP: INSIDE, "ID": str(number), **columns}
-        for name, value in metrics.items():
-            unit = "ns" if name == TIME else "sector"
-            writer.writerow({**fixed, "Metric Name": name, "Metric Unit": unit, "Metric Value": value})
-    return text.getvalue()
+from tests.agent.ncu_stand_in import (
+    ATOMIC,
+    INSIDE,
+    KERNELS,
+    PUSH_POP,
+    REDUCTION,
+    REGION,
+    STORES,
+    WRITE,
+    counts,
+    installed_ncu,
+    notes_folder,
+    problem,
+    under_timer,
+)
 
 
 @pytest.fixture
@@ -75,7 +65,7 @@ def read(notes: Path, log: str, mode: dict[str, Any] = REGION) -> Reading:
 
 
 def test_sectors_of_stores_reductions_and_atomics_are_what_is_written(installed: Path, notes: Path) -> None:
-    log = table(STORES, {**STORES, WRITE: "0", REDUCTION: "512"}, {**STORES, WRITE: "0", ATOMIC: "256"})
+    log = counts(STORES, {**STORES, WRITE: "0", REDUCTION: "512"}, {**STORES, WRITE: "0", ATOMIC: "256"})
     traffic = read(notes, log).traffic
     assert traffic is not None
     assert traffic.l2_written_bytes == 32 * (1024 + 512 + 256)
@@ -85,7 +75,7 @@ def test_sectors_of_stores_reductions_and_atomics_are_what_is_written(installed:
 
 def test_reads_and_the_drams_own_traffic_are_told_where_they_were_counted(installed: Path, notes: Path) -> None:
     more = {**STORES, L2_READ: "2,048", DRAM_READ: "100", DRAM_WRITTEN: "0"}
-    traffic = read(notes, table(more, {**more, DRAM_WRITTEN: "n/a"})).traffic
+    traffic = read(notes, counts(more, {**more, DRAM_WRITTEN: "n/a"})).traffic
     assert traffic is not None
     assert (traffic.l2_read_bytes, traffic.dram_read_bytes) == (2 * 2048 * 32, 6400)
     assert traffic.dram_written_bytes is None
@@ -105,7 +95,7 @@ def test_reads_and_the_drams_own_traffic_are_told_where_they_were_counted(instal
 def test_only_timed_launches_count(
     installed: Path, notes: Path, mode: dict[str, Any], columns: dict[str, str], launches: int
 ) -> None:
-    traffic = read(notes, table(STORES, STORES, **columns), mode).traffic
+    traffic = read(notes, counts(STORES, STORES, **columns), mode).traffic
     assert traffic is not None
     assert (traffic.launches, traffic.l2_written_bytes) == (launches, launches * 32 * 1024)
 
@@ -123,7 +113,7 @@ def test_a_launch_without_its_counts_leaves_the_traffic_unknown(
 ) -> None:
     lacking = {name: value or "" for name in STORES if name == missing} if value else {}
     launch = {name: amount for name, amount in STORES.items() if name != missing} | lacking
-    reading = read(notes, table(STORES, launch))
+    reading = read(notes, counts(STORES, launch))
     assert reading.traffic is None
     assert f"no value of {missing} for some of 2 kernel launches" in (reading.error or "")
 
@@ -133,8 +123,8 @@ def test_a_launch_without_its_counts_leaves_the_traffic_unknown(
     [
         ("==ERROR== ERR_NVGPUCTRPERM - no permission\n", "NVreg_RestrictProfilingToAdminUsers=0"),
         ("==ERROR== Failed to find metric lts__x\n", "Failed to find metric"),
-        (table(STORES) + '"7","2723","cut off', "that cannot"),
-        (table(STORES, **{PUSH_POP: INSIDE.replace("bench_region", "")}), "names are empty or lost"),
+        (counts(STORES) + '"7","2723","cut off', "that cannot"),
+        (counts(STORES, **{PUSH_POP: INSIDE.replace("bench_region", "")}), "names are empty or lost"),
     ],
 )
 def test_what_ncu_refused_or_lost_is_told(installed: Path, notes: Path, log: str, words: str) -> None:
@@ -166,7 +156,7 @@ def test_a_run_ends_within_the_limit_whatever_the_problem_allows(installed: Path
 
 
 def test_a_benchmark_runs_once_and_keeps_its_status(installed: Path, notes: Path, box: Sandbox) -> None:
-    (installed / "times.csv").write_text(table(STORES))
+    (installed / "times.csv").write_text(counts(STORES))
     outcome, reading = under_timer(NcuCounters(problem(), WRITES), box, notes, "echo printed")
     assert (outcome.exit_code, outcome.stdout) == (0, "printed\n")
     assert reading.traffic is not None
@@ -174,6 +164,6 @@ def test_a_benchmark_runs_once_and_keeps_its_status(installed: Path, notes: Path
 
 
 def test_a_failing_benchmark_is_no_success(installed: Path, notes: Path, box: Sandbox) -> None:
-    (installed / "times.csv").write_text(table(STORES))
+    (installed / "times.csv").write_text(counts(STORES))
     outcome, _ = under_timer(NcuCounters(problem(), WRITES), box, notes, "exit 7")
     assert outcome.exit_code == 7

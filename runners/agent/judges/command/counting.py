@@ -1,5 +1,6 @@
 """Counts the memory traffic of a solution's timed kernels and of the reference's, in runs of their own."""
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -7,17 +8,19 @@ from runners.agent.ground.errors import ProfilerUnavailable
 from runners.agent.ground.events import Progress
 from runners.agent.ground.keyed import Once
 from runners.agent.job.environment import NodeEnvironment
-from runners.agent.judges.command.benchmark import benchmark
+from runners.agent.judges.command.benchmark import BenchmarkRun, benchmark
 from runners.agent.judges.command.references import References
 from runners.agent.judges.command.subject import Subject
 from runners.agent.judges.texts import how_it_ended
 from runners.agent.profilers import require_profiler
 from runners.agent.profilers.facts import Traffic
+from runners.agent.profilers.ncu import NO_PERMISSION
 from runners.agent.profilers.ncu_counters import ALL, WRITES, NcuCounters
 from runners.wire.protocol import Profiler
 
 REMEMBERED = 4096
 """Maximum number of references whose traffic is remembered."""
+logger = logging.getLogger(__name__)
 ADMIN_ONLY = "the driver reserves the hardware counters for root"
 
 
@@ -27,6 +30,15 @@ class Counted:
 
     traffic: Traffic | None = None
     why_not: str = ""
+
+
+def _why_not(run: BenchmarkRun) -> str:
+    """The reason in words that do not quote the program, because everybody may read them."""
+    if NO_PERMISSION in (run.reading.error or ""):
+        return NO_PERMISSION
+    if run.reading.by_timer:
+        return "ncu failed by itself"
+    return "ncu's counts cannot be used" if run.outcome.succeeded else f"under ncu it {how_it_ended(run.outcome)}"
 
 
 class Counting:
@@ -70,9 +82,8 @@ class Counting:
             run = benchmark(self._environment, subject, product, timer, seat, progress)
         if run.reading.traffic is not None:
             return Counted(run.reading.traffic)
-        if run.outcome.succeeded or run.reading.by_timer:
-            return Counted(why_not=run.reading.error or "ncu counted nothing")
-        return Counted(why_not=f"under ncu the benchmark {how_it_ended(run.outcome)}")
+        logger.warning("the traffic of %s could not be counted: %s", subject.problem.task_id, run.reading.error)
+        return Counted(why_not=_why_not(run))
 
     def _why_unavailable(self, device: str) -> str:
         """The reason why no program can be counted here, or ""."""

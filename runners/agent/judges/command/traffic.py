@@ -166,14 +166,17 @@ def _traffic_facts(traffic: Traffic | None) -> Facts:
         return {}
     names = "l2_written_bytes", "l2_read_bytes", "dram_written_bytes", "dram_read_bytes"
     values = {name: getattr(traffic, name) for name in names}
-    return {name: value for name, value in values.items() if value is not None}
+    return {name: float(value) for name, value in values.items() if value is not None}
 
 
 def _copy_facts(bounds: Bounds) -> Facts:
     facts: Facts = {}
     if bounds.reference is not None:
-        facts |= {"uploaded_bytes": bounds.shown.uploaded_bytes, "downloaded_bytes": bounds.shown.downloaded_bytes}
-    return facts | ({"output_bytes": bounds.outputs.size_bytes} if bounds.outputs else {})
+        facts["uploaded_bytes"] = float(bounds.shown.uploaded_bytes)
+        facts["downloaded_bytes"] = float(bounds.shown.downloaded_bytes)
+    if bounds.outputs is not None:
+        facts["output_bytes"] = float(bounds.outputs.size_bytes)
+    return facts
 
 
 def _mb(amount: float) -> str:
