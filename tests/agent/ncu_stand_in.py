@@ -125,7 +125,7 @@ STORES = {TIME: "52,960", WRITE: "1,024", REDUCTION: "0", ATOMIC: "0"}
 
 
 def counts(*launches: Mapping[str, str], **columns: str) -> str:
-    """A table in the form of the recorded ones, of launches with these metrics; in the range unless `columns` differ."""
+    """A table in the form of the recorded ones, of launches in the range with these metrics."""
     lines = TIMES.read_text().splitlines()[4:6]
     names, first = csv.reader(lines)
     text = io.StringIO()

@@ -108,17 +108,17 @@ def test_what_was_seen_of_the_gpu_stands_beside_the_time(client: Any, gpu: GpuSi
 
 
 def test_a_page_says_whether_writes_were_checked_and_what_was_counted(client: Any, gpu: GpuSite) -> None:
-    counted, unchecked = checked(NAIVE), checked(None, reference=None)
+    answer, outputs = "Writes checked by the GPU&#x27;s counters", "Outputs of the timed part (MB)"
+    counted = {answer: "yes", outputs: "100", "Written to the L2 cache by timed kernels (MB)": "9,000"}
     for facts, rows in (
-        (counted.facts, [("Writes checked by the GPU&#x27;s counters", "yes"), ("Outputs of the timed part (MB)", "100"),
-                         ("Written to the L2 cache by timed kernels (MB)", "9,000")]),
-        (unchecked.facts, [("Writes checked by the GPU&#x27;s counters", "no: no counters")]),
-    ):  # fmt: skip
+        (checked(NAIVE).facts, counted),
+        (checked(None, reference=None).facts, {answer: "no: no counters"}),
+    ):
         timed = graded.measurement(Role.CANDIDATE, 2.0, device=facts)
         report = factories.report().model_copy(update={"measurements": [timed]})
         record_result(gpu.timed, report, Origin(ResultOrigin.FLEET))
         text = page(client, gpu.timed.get_absolute_url())
-        for label, value in rows:
+        for label, value in rows.items():
             assert f'<th scope="row">{label}</th><td class="num">{value}</td>' in text
 
 
