@@ -156,6 +156,15 @@ def test_a_solution_that_fails_when_it_is_counted_is_flagged(machine: Machine, n
     assert "under ncu it ended with exit status 3" in report.flags[0].detail
 
 
+def test_a_count_that_takes_too_long_is_flagged_in_words(machine: Machine, ncu: Path) -> None:
+    """The solution ends with the status that `timeout` gives at its limit."""
+    hangs = files(0.5, ONCE_SECTORS, 'if (getenv("NV_COMPUTE_PROFILER_LOCAL_CONNECTION_OVERRIDE")) exit(124);')
+    hangs["solution.cpp"] = "#include <cstdlib>\n" + hangs["solution.cpp"]
+    report = judged(machine, problem("hangs"), hangs)
+    assert codes(report) == ["fails_counted"]
+    assert "did not end within 300 s" in report.flags[0].detail
+
+
 def test_no_words_of_the_program_are_told(machine: Machine, ncu: Path) -> None:
     """A solution can write into ncu's log, and its readers may not see held-out files."""
     tells = files(0.5, 0)

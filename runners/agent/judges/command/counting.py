@@ -15,7 +15,8 @@ from runners.agent.judges.texts import how_it_ended
 from runners.agent.profilers import require_profiler
 from runners.agent.profilers.facts import Traffic
 from runners.agent.profilers.ncu import NO_PERMISSION
-from runners.agent.profilers.ncu_counters import ALL, WRITES, NcuCounters
+from runners.agent.profilers.ncu_counters import ALL, MOST_SECONDS, WRITES, NcuCounters
+from runners.agent.profilers.ncu_failure import OUT_OF_TIME
 from runners.wire.protocol import Profiler
 
 REMEMBERED = 4096
@@ -38,6 +39,8 @@ def _why_not(run: BenchmarkRun) -> str:
         return NO_PERMISSION
     if run.reading.by_timer:
         return "ncu failed by itself"
+    if run.outcome.exit_code in OUT_OF_TIME:
+        return f"under ncu it did not end within {MOST_SECONDS:g} s or ten times its time limit"
     return "ncu's counts cannot be used" if run.outcome.succeeded else f"under ncu it {how_it_ended(run.outcome)}"
 
 
