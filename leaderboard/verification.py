@@ -5,18 +5,18 @@ fail, and known-bad ones must get the verdict that the pack states. A fourth sho
 so run in processes of their own. Their current results are the facts.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from django.db.models import Count, Max
 
-from leaderboard.models import Evaluation, EvaluationState, ProblemTrack, Result, Track
+from leaderboard.models import Evaluation, EvaluationState, Measurement, ProblemTrack, Result, Track
 from leaderboard.models.entrant import EntrantKind
 from problems.models import Problem, Release
 from problems.spec.kinds import NODE_KINDS, Kind
-from runners.wire.protocol import Verdict
+from runners.wire.protocol import Role, Verdict
 
 REFERENCE, EMPTY, KNOWN_BAD, EARLY_END = "_reference", "_empty", "_known-bad", "_early-end"
 """Slugs and names of the system entrants; nobody else's begins with an underscore."""
@@ -172,6 +172,42 @@ def verified_lines(release: Release) -> list[str]:
         for one in verifications(release)
         if one.track
     ]
+
+
+def traffic_lines(release: Release) -> list[str]:
+    """The memory traffic of each reference that was counted, and whether its problem's samples are checked by it."""
+    rows = (
+        Measurement.objects.filter(
+            role=Role.CANDIDATE,
+            result__current_of__submission__release=release,
+            result__current_of__submission__entrant__slug=REFERENCE,
+            device__has_key="writes_checked",
+        )
+        .select_related("problem", "track")
+        .order_by("problem__position", "track__slug")
+    )
+    return [f"problem {row.problem.task_id} on {row.track.slug}: {_traffic_words(row.device or {})}" for row in rows]
+
+
+_TRAFFIC = {
+    "l2_written_bytes": "writes {} to L2",
+    "l2_read_bytes": "reads {} from L2",
+    "dram_written_bytes": "writes {} to DRAM",
+    "dram_read_bytes": "reads {} from DRAM",
+    "uploaded_bytes": "needs {} copied from the host",
+    "downloaded_bytes": "has {} copied to the host",
+}
+
+
+def _traffic_words(facts: Mapping[str, Any]) -> str:
+    known = [words.format(f"{facts[name] / 1e6:.4g} MB") for name, words in _TRAFFIC.items() if name in facts]
+    answer = str(facts["writes_checked"])
+    checked = (
+        "its samples' writes are checked"
+        if answer == "yes"
+        else f"writes are not checked ({answer.removeprefix('no: ')})"
+    )
+    return "; ".join([*([f"the reference {', '.join(known)}"] if known else []), checked])
 
 
 def references_passed(release: Release) -> list[Any]:

@@ -19,7 +19,7 @@ from leaderboard.models import Decision, Entrant, Track
 from leaderboard.models.decision import DecisionKind
 from leaderboard.standings import rankable
 from leaderboard.standings.scores import touch_release
-from leaderboard.verification import missing_lines, verification_report, verified_lines
+from leaderboard.verification import missing_lines, traffic_lines, verification_report, verified_lines
 from problems.models import PROMISES, RANKING_FIELDS, Problem, Release, ReleaseState
 from problems.spec.ranking import offered_ks
 
@@ -112,7 +112,7 @@ def _verify(request: HttpRequest, release: Release, said: dict[str, Any]) -> Out
     if report.pending:
         return [*report.lines, f"{report.pending} evaluations to come. Run this again to see how far it is."]
     verdict = "Verified: all is as it should be." if report.passed else "NOT verified: see the lines above."
-    return [*report.lines, *verified_lines(release), *missing_lines(release), verdict]
+    return [*report.lines, *verified_lines(release), *traffic_lines(release), *missing_lines(release), verdict]
 
 
 def _submit_baselines(request: HttpRequest, release: Release, said: dict[str, Any]) -> Outcome:

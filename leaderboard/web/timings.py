@@ -28,12 +28,21 @@ DEVICE_LABELS: Mapping[str, tuple[str, str]] = {
     "busy_ms": ("Device at work, by the driver", "ms"),
     "busy_resolution_ms": ("… give or take", "ms"),
     "held_ms": ("Watched for", "ms"),
+    "writes_checked": ("Writes checked by the GPU's counters", ""),
+    "output_bytes": ("Outputs of the timed part", "MB"),
+    "l2_written_bytes": ("Written to the L2 cache by timed kernels", "MB"),
+    "l2_read_bytes": ("Read from the L2 cache by timed kernels", "MB"),
+    "dram_written_bytes": ("Written to DRAM by timed kernels", "MB"),
+    "dram_read_bytes": ("Read from DRAM by timed kernels", "MB"),
+    "uploaded_bytes": ("Copied from the host before the timed part", "MB"),
+    "downloaded_bytes": ("Copied to the host after the timed part", "MB"),
     "host_lost_share": ("Wall time lost to other programs", "%"),
     "host_others_cores": ("Cores that other programs kept busy", ""),
     "host_steal_share": ("Processor time given to other virtual machines", "%"),
     "host_load_1m": ("Load average of the last minute", ""),
 }
-"""Fact → label and unit, in the order shown; a fact that is not here is shown under its own name."""
+"""Fact → label and unit, in the order shown; a fact that is not here is shown under its own name. Amounts of bytes are
+shown in MB."""
 
 WHOLE_FROM = 1000.0
 """From here on a reading's fraction says nothing."""
@@ -115,4 +124,6 @@ def _text(value: Any, unit: str) -> str:
         return str(value)
     if unit == "%":
         return percent(value)
+    if unit == "MB":
+        value /= 1e6
     return f"{value:,.0f}" if value >= WHOLE_FROM else f"{value:.4g}"

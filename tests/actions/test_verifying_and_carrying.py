@@ -7,7 +7,7 @@ from leaderboard.actions.tracks import offer
 from leaderboard.actions.verify import verify
 from leaderboard.errors import NotAllowed
 from leaderboard.models import AuditEntry, Counted, ProblemTrack, Result, Standing
-from leaderboard.verification import verification_report
+from leaderboard.verification import traffic_lines, verification_report
 from problems.actions.releases import import_release, publish
 from problems.models import Problem, Release
 from problems.spec.kinds import Kind
@@ -96,6 +96,39 @@ def test_verifying_settles_which_files_a_run_can_do_without(site: Site) -> None:
     after = Problem.objects.get(release=release)
     assert after.build_only == ["test/t.sh"]
     assert after.grading_digest != before.grading_digest
+
+
+COUNTED = {"l2_written_bytes": 9e9, "dram_read_bytes": 2.5e6, "downloaded_bytes": 1e8, "power_w": 500.0}
+
+
+def timed_report(**device: object) -> MeasurementReport:
+    return MeasurementReport(
+        role=Role.CANDIDATE, median_ms=1.0, runs_ms=[1.0], clock=Clock.IN_PROCESS, witness=Witness.SEEN, device=device
+    )
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ("yes", "its samples' writes are checked"),
+        ("no: there is no program `ncu`", "writes are not checked (there is no program `ncu`)"),
+    ],
+)
+def test_verifying_tells_what_the_reference_moves(site: Site, answer: str, words: str) -> None:
+    release = draft(site, build_only=[])
+    verify(site.organiser, release, site.track)
+    assert traffic_lines(release) == []
+    work_off(EXPECTED, measurements=[timed_report(**COUNTED, writes_checked=answer)])
+    (line,) = traffic_lines(release)
+    moved = "the reference writes 9000 MB to L2, reads 2.5 MB from DRAM, has 100 MB copied to the host"
+    assert line == f"problem b/1 on {site.track.slug}: {moved}; {words}"
+
+
+def test_a_reference_that_was_not_counted_has_no_line(site: Site) -> None:
+    release = draft(site, build_only=[])
+    verify(site.organiser, release, site.track)
+    work_off(EXPECTED, measurements=[timed_report(power_w=500.0)])
+    assert traffic_lines(release) == []
 
 
 def next_revision(site: Site) -> Release:

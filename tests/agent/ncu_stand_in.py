@@ -1,7 +1,9 @@
 """A stand-in for Nsight Compute: runs the command, and leaves tables that were recorded on an H200."""
 
+import csv
+import io
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -11,8 +13,10 @@ import pytest
 
 from problems.spec.command.problem import CommandProblem
 from runners.agent.profilers import ncu_tool
-from runners.agent.profilers.base import Reading
+from runners.agent.profilers.base import Reading, Timer
 from runners.agent.profilers.ncu import Ncu
+from runners.agent.profilers.ncu_counters import L2_WRITES
+from runners.agent.profilers.ncu_csv import TIME
 from runners.agent.sandbox.policy import Command, Outcome, Sandbox
 from tests.agent.machine import shell_problem, temporary_folder
 from tests.sandbox.boxes import LIMITS
@@ -93,7 +97,13 @@ def under_ncu(
     box: Sandbox, notes: Path, shell: str, mode: dict[str, Any] = REGION, **changes: Any
 ) -> tuple[Outcome, Reading]:
     """Run a benchmark in the sandbox as a node does, and read what it left."""
-    timer = Ncu(problem(mode, **changes))
+    return under_timer(Ncu(problem(mode, **changes)), box, notes, shell, mode)
+
+
+def under_timer(
+    timer: Timer, box: Sandbox, notes: Path, shell: str, mode: dict[str, Any] = REGION
+) -> tuple[Outcome, Reading]:
+    """As `under_ncu`, with any timer that runs ncu."""
     attachment = timer.attach(shell, notes)
     with temporary_folder() as name:
         workspace = Path(name) / "workspace"
@@ -106,3 +116,24 @@ def under_ncu(
         environment = dict(attachment.environment)
         outcome = box.run(replace(command, environment=environment, mounts=attachment.mounts))
     return outcome, timer.read(problem(mode), notes, outcome)
+
+
+WRITE, REDUCTION, ATOMIC = L2_WRITES
+INSIDE = '12  "<default domain>:bench_region:none:none:none:none:none:none" '
+PUSH_POP = "thread Domain:Push/Pop_Range:PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg"
+STORES = {TIME: "52,960", WRITE: "1,024", REDUCTION: "0", ATOMIC: "0"}
+
+
+def counts(*launches: Mapping[str, str], **columns: str) -> str:
+    """A table in the form of the recorded ones, of launches in the range with these metrics."""
+    lines = TIMES.read_text().splitlines()[4:6]
+    names, first = csv.reader(lines)
+    text = io.StringIO()
+    writer = csv.DictWriter(text, names, quoting=csv.QUOTE_ALL)
+    writer.writeheader()
+    for number, metrics in enumerate(launches):
+        fixed = {**dict(zip(names, first, strict=True)), PUSH_POP: INSIDE, "ID": str(number), **columns}
+        for name, value in metrics.items():
+            unit = "ns" if name == TIME else "sector"
+            writer.writerow({**fixed, "Metric Name": name, "Metric Unit": unit, "Metric Value": value})
+    return text.getvalue()

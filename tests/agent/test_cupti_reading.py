@@ -444,3 +444,42 @@ def test_what_a_real_gpu_left_is_read(cupti: Cupti, notes: Path) -> None:
     assert reading.time_ms is not None
     assert reading.facts is not None
     assert reading.facts.launches >= max(one.launches for one in reading.facts.ranges.values()) > 0
+
+
+def copying(*outside: list[int], **changes: Any) -> dict[str, Any]:
+    """A process with its range open from 510 to 519 ms, and these copies outside: slice, bytes up, bytes down."""
+    up, down = (sum(one[column] for one in outside) for column in (1, 2))
+    copies = [
+        {"direction": "HtoD", "count": 1, "bytes": up, "ns": 500_000, "ranges": []},
+        {"direction": "DtoH", "count": 1, "bytes": down, "ns": 250_000, "ranges": []},
+    ]
+    timeline = {**a_process()["timeline"], "outside_copies": list(outside)}
+    return a_process(copies=copies, timeline=timeline, filled_bytes=7, **changes)
+
+
+def test_copies_around_a_range_are_those_before_its_last_entry_and_after_its_first_exit(
+    cupti: Cupti, tmp_path: Path
+) -> None:
+    twice = a_range("bench_region", open=[[510 * MS, 512 * MS], [517 * MS, 519 * MS]], filled_bytes=5, copied_bytes=3)
+    notes = leave(tmp_path, copying([2, 1, 10], [14, 2, 20], [17, 4, 0], [19, 8, 40], [40, 16, 80], ranges=[twice]))
+    facts = read(cupti, notes).facts
+    assert facts
+    one = facts.ranges["bench_region"]
+    assert (one.uploaded_before_bytes, one.downloaded_after_bytes) == (7, 140)
+    assert (one.copied_bytes, one.filled_bytes) == (3, 5)
+    assert (facts.uploaded_bytes, facts.downloaded_bytes) == (31, 150)
+    assert (facts.copied_bytes, facts.filled_bytes) == (181, 7)
+
+
+def test_copies_of_a_child_count_for_its_parents_range(cupti: Cupti, tmp_path: Path) -> None:
+    child = copying([1, 100, 0], [30, 0, 200], pid=CHILD, ranges=[])
+    facts = read(cupti, leave(tmp_path, a_process(), child)).facts
+    assert facts
+    one = facts.ranges["bench_region"]
+    assert (one.uploaded_before_bytes, one.downloaded_after_bytes) == (100, 200)
+
+
+def test_more_copies_outside_than_in_all_are_rejected(cupti: Cupti, tmp_path: Path) -> None:
+    note = copying([2, 1, 10])
+    note["timeline"]["outside_copies"] = [[2, 1, 11]]
+    assert "contradict" in (read(cupti, leave(tmp_path, note)).error or "")

@@ -207,6 +207,16 @@ def test_copies_are_told_by_direction_and_by_the_innermost_range(script: Script)
     assert ranges == {"out": (1, 128, 1), "in": (1, 128, 1)}
 
 
+def test_copies_between_host_and_device_outside_all_ranges_are_in_the_timeline(script: Script) -> None:
+    script.launch(1, MAIN, 1900).push(MAIN, 0, "r", 2000).launch(2, MAIN, 2020).pop(MAIN, 0, 2040)
+    script.launch(3, MAIN, 500_000).launch(4, MAIN, 600_000)
+    script.copy(1, 1910, 1920, 64, "HtoD").copy(2, 2021, 2029, 128, "DtoH").copy(3, 500_010, 500_020, 32, "DtoH")
+    script.copy(4, 600_010, 600_020, 16, "DtoD").fill(2, 2029, 2030, 48, "")
+    note = script.note()
+    assert note["timeline"]["outside_copies"] == [[0, 64, 0], [4, 0, 32]]
+    assert note["filled_bytes"] == note["ranges"][0]["filled_bytes"] == 48
+
+
 def test_records_without_an_end_and_those_dropped_are_counted(script: Script) -> None:
     script.launch(1, MAIN, 2000).kernel(1, 2100, 0, 0, "k").kernel(1, 0, 0, 0, "k").dropped()
     note = script.note()

@@ -110,6 +110,13 @@ def test_podium_metadata_is_read_and_written_back() -> None:
     assert json.loads(subject.to_line())["metadata"]["podium"] == podium
 
 
+def test_outputs_are_a_part_of_what_is_moved() -> None:
+    assert read(Profile.PODIUM, metadata={"podium": {"bytes": 12, "output_bytes": 12}}).podium.output_bytes == 12
+    assert read(Profile.PODIUM, metadata={"podium": {"output_bytes": 12}}).podium.bytes is None
+    with pytest.raises(RecordError, match="`output_bytes` must not exceed `bytes`"):
+        read(Profile.PODIUM, metadata={"podium": {"bytes": 12, "output_bytes": 13}})
+
+
 @pytest.mark.parametrize("podium", [{"tittle": "x"}, {"flops": -1}, {"build_only": ["../x"]}, {"harness": "none"}, []])
 def test_bad_podium_metadata_is_refused(podium: object) -> None:
     with pytest.raises(RecordError):

@@ -26,8 +26,9 @@ from runners.agent.judges.command.host import HostRecord
 from runners.agent.judges.function.contest import Contest
 from runners.agent.judges.function.results import candidate_measurements
 from runners.agent.sandbox.policy import Outcome
-from runners.wire.protocol import BlobRef, Witness
-from tests import factories, packs
+from runners.wire.protocol import BlobRef, Role, Witness
+from tests import factories, graded, packs
+from tests.agent.traffic_cases import NAIVE, checked
 from tests.spec.functions import function_problem
 from tests.web.gpu_site import GpuSite, make_gpu_site
 
@@ -51,7 +52,8 @@ def test_every_fact_that_a_node_tells_of_its_device_has_a_label() -> None:
     values: dict[str, Any] = {one.name: 1.0 for one in fields(DeviceRecord)}
     told = DeviceRecord(**values | {"throttle_reasons": ("heat",)}).facts
     host = HostRecord(*(1.0 for _ in fields(HostRecord))).facts
-    assert {*told, *host, *_facts_of_a_call()} == DEVICE_LABELS.keys()
+    of_traffic = checked(NAIVE).facts
+    assert {*told, *host, *of_traffic, *_facts_of_a_call()} == DEVICE_LABELS.keys()
 
 
 def _facts_of_a_call() -> set[str]:
@@ -103,6 +105,21 @@ def test_what_was_seen_of_the_gpu_stands_beside_the_time(client: Any, gpu: GpuSi
     text = page(client, gpu.timed.get_absolute_url())
     assert "The machine meanwhile" in text
     assert '<th scope="row">SM clock, median (MHz)</th><td class="num">1,980</td>' in text
+
+
+def test_a_page_says_whether_writes_were_checked_and_what_was_counted(client: Any, gpu: GpuSite) -> None:
+    answer, outputs = "Writes checked by the GPU&#x27;s counters", "Outputs of the timed part (MB)"
+    counted = {answer: "yes", outputs: "100", "Written to the L2 cache by timed kernels (MB)": "9,000"}
+    for facts, rows in (
+        (checked(NAIVE).facts, counted),
+        (checked(None, reference=None).facts, {answer: "no: no counters"}),
+    ):
+        timed = graded.measurement(Role.CANDIDATE, 2.0, device=facts)
+        report = factories.report().model_copy(update={"measurements": [timed]})
+        record_result(gpu.timed, report, Origin(ResultOrigin.FLEET))
+        text = page(client, gpu.timed.get_absolute_url())
+        for label, value in rows.items():
+            assert f'<th scope="row">{label}</th><td class="num">{value}</td>' in text
 
 
 def test_a_flag_is_said_in_words_with_what_it_means(client: Any, gpu: GpuSite, cast: factories.Cast) -> None:

@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand
 
 from leaderboard.actions.verify import verify
 from leaderboard.management.words import as_command_errors, release_named, tracks_named
-from leaderboard.verification import missing_lines, verification_report, verified_lines
+from leaderboard.verification import missing_lines, traffic_lines, verification_report, verified_lines
 
 
 class Command(BaseCommand):
@@ -22,5 +22,6 @@ class Command(BaseCommand):
         with as_command_errors():
             verify(None, release, chosen)
         missing = missing_lines(release) or ["Every problem is verified."]
-        lines = [*verification_report(release, chosen).lines, *verified_lines(release), *missing]
+        told = [*verified_lines(release), *traffic_lines(release)]
+        lines = [*verification_report(release, chosen).lines, *told, *missing]
         self.stdout.write("\n".join(lines))

@@ -9,10 +9,12 @@ from problems.spec.podium_metadata import CheckedPath, PodiumMetadata
 
 
 class CommandMetadata(PodiumMetadata):
-    """Everything optional; `flops` and `bytes` are per run of the benchmark."""
+    """Everything optional; `flops`, `bytes` and `output_bytes` are per run of the benchmark."""
 
     flops: Amount | None = None
     bytes: Amount | None = None
+    output_bytes: Amount | None = None
+    """The part of `bytes` that is written: the outputs of all timed calls."""
     flops_dtype: Dtype = DEFAULT_DTYPE
     """The fastest data type whose arithmetic the tolerances allow: its peak bounds what a time may be."""
     dtype: Dtype | None = None
@@ -40,6 +42,12 @@ class CommandMetadata(PodiumMetadata):
             raise ValueError("`visible_test_command` must not be empty")
         if not self.visible_tests:
             raise ValueError("`visible_test_command` needs `visible_tests`: the test files that it runs")
+        return self
+
+    @model_validator(mode="after")
+    def _writes_a_part_of_what_it_moves(self) -> Self:
+        if self.bytes is not None and self.output_bytes is not None and self.output_bytes > self.bytes:
+            raise ValueError("`output_bytes` must not exceed `bytes`, which counts inputs and outputs")
         return self
 
     @property

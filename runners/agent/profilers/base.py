@@ -7,7 +7,7 @@ from typing import Protocol
 
 from problems.formats.compute_eval.timing import PerformanceMetrics
 from problems.spec.command.problem import CommandProblem
-from runners.agent.profilers.facts import ProfileFacts
+from runners.agent.profilers.facts import ProfileFacts, Traffic
 from runners.agent.sandbox.policy import Mount, Outcome
 from runners.wire.protocol import Clock
 
@@ -35,6 +35,8 @@ class Reading:
     """The profiler's own report file (`.ncu-rep`)."""
     by_timer: bool = False
     """Whether there is no time because the timer itself failed."""
+    traffic: Traffic | None = None
+    """Set by a timer that reads the hardware's counters."""
     lacks_graphs: bool = False
     """Whether the benchmark ran CUDA graphs whose kernels this timer cannot time one by one; `Timer.for_graphs` can."""
 

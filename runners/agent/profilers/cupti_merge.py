@@ -5,9 +5,11 @@ that name itself. The process's timeline gives its work in slices of time. A sli
 in proportion.
 """
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from problems.formats.compute_eval.timing import (
     KernelMetrics,
@@ -17,7 +19,7 @@ from problems.formats.compute_eval.timing import (
     PerformanceMetrics,
     PerformanceSummary,
 )
-from runners.agent.profilers.cupti_notes import CopyNote, Notes, ProcessNote, RangeNote
+from runners.agent.profilers.cupti_notes import DOWNLOAD, UPLOAD, CopyNote, Notes, ProcessNote, RangeNote
 from runners.agent.profilers.facts import ProfileFacts, RangeFacts
 
 MOST_SHARED_NAMES = 64
@@ -42,6 +44,7 @@ class RangeSum:
     busy_ns: float = 0
     late_ns: float = 0
     foreign_launches: float = 0
+    filled_bytes: float = 0
 
     def add(self, note: RangeNote) -> None:
         for name in vars(self):
@@ -68,7 +71,7 @@ class RangeSum:
             memcpy_bytes=round(self.copied_bytes),
         )
 
-    def facts(self) -> RangeFacts:
+    def facts(self, uploaded_before_bytes: int = 0, downloaded_after_bytes: int = 0) -> RangeFacts:
         return RangeFacts(
             instances=self.instances,
             unclosed=self.unclosed,
@@ -80,6 +83,10 @@ class RangeSum:
             busy_ms=self.busy_ns / 1e6,
             late_ms=self.late_ns / 1e6,
             foreign_launches=round(self.foreign_launches),
+            copied_bytes=round(self.copied_bytes),
+            filled_bytes=round(self.filled_bytes),
+            uploaded_before_bytes=uploaded_before_bytes,
+            downloaded_after_bytes=downloaded_after_bytes,
         )
 
 
@@ -103,6 +110,14 @@ def _add_shares(total: RangeSum, name: str, processes: Sequence[ProcessNote]) ->
 
 def _ranges(processes: Iterable[ProcessNote]) -> Iterable[RangeNote]:
     return (one for process in processes for one in process.ranges)
+
+
+def _opened(processes: Sequence[ProcessNote]) -> dict[str, Intervals]:
+    """The intervals in which ranges were open, by name."""
+    opened: dict[str, Intervals] = defaultdict(list)
+    for one in _ranges(processes):
+        opened[one.name] += one.open
+    return opened
 
 
 def _union(intervals: Iterable[tuple[int, int]]) -> Intervals:
@@ -143,6 +158,7 @@ def facts_of(notes: Notes, ranges: dict[str, RangeSum]) -> ProfileFacts:
     for kernel in (kernel for process in processes for kernel in process.kernels):
         kernels[kernel.name] += kernel.launches
     outside_launches, outside_ns = _outside(processes)
+    copies, opened = _CopiesAround.of(processes), _opened(processes)
     return ProfileFacts(
         processes=sum(process.contexts > 0 for process in processes) + notes.silent,
         unfinished=notes.unfinished,
@@ -155,8 +171,49 @@ def facts_of(notes: Notes, ranges: dict[str, RangeSum]) -> ProfileFacts:
         outside_ms=outside_ns / 1e6,
         outside_launches=outside_launches,
         kernels=dict(kernels),
-        ranges={name: one.facts() for name, one in ranges.items()},
+        copied_bytes=sum(process.copied_bytes for process in processes),
+        filled_bytes=sum(process.filled_bytes for process in processes),
+        uploaded_bytes=sum(process.bytes_in(UPLOAD) for process in processes),
+        downloaded_bytes=sum(process.bytes_in(DOWNLOAD) for process in processes),
+        ranges={name: one.facts(*copies.around(opened[name])) for name, one in ranges.items()},
     )
+
+
+@dataclass(frozen=True)
+class _CopiesAround:
+    """The copies outside of all ranges, before and after given times. A slice of the timeline counts whole."""
+
+    begins_ns: list[int]
+    uploaded_bytes: list[int]
+    """`uploaded_bytes[n]` is the sum over the first n slices by their begin."""
+    ends_ns: list[int]
+    downloaded_bytes: list[int]
+    """`downloaded_bytes[n]` is the sum over the first n slices by their end."""
+
+    @classmethod
+    def of(cls, processes: Sequence[ProcessNote]) -> "_CopiesAround":
+        slices = [
+            (timeline.origin_ns + index * timeline.width_ns, timeline.width_ns, up, down)
+            for timeline in (process.timeline for process in processes)
+            for index, up, down in timeline.outside_copies
+        ]
+        ups = sorted((begin_ns, up) for begin_ns, _, up, _ in slices)
+        downs = sorted((begin_ns + width_ns, down) for begin_ns, width_ns, _, down in slices)
+        return cls(
+            [begin_ns for begin_ns, _ in ups],
+            [0, *accumulate(up for _, up in ups)],
+            [end_ns for end_ns, _ in downs],
+            [0, *accumulate(down for _, down in downs)],
+        )
+
+    def around(self, opened: Intervals) -> tuple[int, int]:
+        """Bytes copied from the host until the last interval begins, and to the host since the first one ended."""
+        if not opened:
+            return 0, 0
+        last_entry_ns, first_exit_ns = max(start for start, _ in opened), min(end for _, end in opened)
+        earlier = bisect_right(self.begins_ns, last_entry_ns)
+        too_early = bisect_right(self.ends_ns, first_exit_ns)
+        return self.uploaded_bytes[earlier], self.downloaded_bytes[-1] - self.downloaded_bytes[too_early]
 
 
 def _outside(processes: Sequence[ProcessNote]) -> tuple[int, float]:

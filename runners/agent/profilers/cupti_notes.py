@@ -27,6 +27,9 @@ _NAME = re.compile(r"(?P<stem>[1-9]\d{0,9}-\d{1,20})\.(?P<kind>json|begun|draft)
 Count = Annotated[int, Field(ge=0, lt=1 << 63)]
 Slice = tuple[Count, Count, Count, Count, Count, Count, Count, Count, Count]
 """Index, launches, kernel ns, copies, copy ns, copied bytes, fill ns, launches outside all ranges, their kernel ns."""
+OutsideCopies = tuple[Count, Count, Count]
+"""Index of the slice, bytes copied from the host, bytes copied to the host."""
+UPLOAD, DOWNLOAD = "HtoD", "DtoH"
 
 
 class DamagedNotes(Exception):
@@ -72,6 +75,7 @@ class RangeNote(_Note):
     copy_ns: Count
     copied_bytes: Count
     fill_ns: Count
+    filled_bytes: Count = 0
     busy_ns: Count
     late_ns: Count
     foreign_launches: Count
@@ -79,11 +83,15 @@ class RangeNote(_Note):
 
 
 class TimelineNote(_Note):
-    """Work by launch time, in slices of `width_ns` that begin at `origin_ns`. Empty slices are left out."""
+    """Work by launch time, in slices of `width_ns` that begin at `origin_ns`. Empty slices are left out.
+
+    `outside_copies` counts copies that were launched while the process had no range open.
+    """
 
     origin_ns: Count
     width_ns: Annotated[int, Field(gt=0, lt=1 << 63)]
     slices: list[Slice]
+    outside_copies: list[OutsideCopies] = []
 
 
 class ProcessNote(_Note):
@@ -109,6 +117,7 @@ class ProcessNote(_Note):
     kernels: list[KernelNote]
     copies: list[CopyNote]
     fill_ns: Count
+    filled_bytes: Count = 0
     busy_ns: Count
     outside_launches: Count
     outside_ns: Count
@@ -135,6 +144,14 @@ class ProcessNote(_Note):
     @property
     def copy_ns(self) -> int:
         return sum(copy.ns for copy in self.copies)
+
+    @property
+    def copied_bytes(self) -> int:
+        return sum(copy.bytes for copy in self.copies)
+
+    def bytes_in(self, direction: str) -> int:
+        """The bytes of all copies in one direction."""
+        return sum(copy.bytes for copy in self.copies if copy.direction == direction)
 
 
 @dataclass(frozen=True)
@@ -244,6 +261,8 @@ def _check_sums(note: ProcessNote) -> None:
         and all(_range_keeps(one, note) for one in note.ranges)
         and len({one.name for one in note.ranges}) == len(note.ranges)
         and (note.contexts > 0 or not (note.kernels or note.copies))
+        and sum(up for _, up, _ in note.timeline.outside_copies) <= note.bytes_in(UPLOAD)
+        and sum(down for *_, down in note.timeline.outside_copies) <= note.bytes_in(DOWNLOAD)
     )
     if not kept:
         raise DamagedNotes(f"the figures of process {note.pid} contradict each other")
@@ -256,6 +275,7 @@ def _range_keeps(one: RangeNote, note: ProcessNote) -> bool:
         and one.kernel_ns <= note.kernel_ns
         and one.copy_ns <= note.copy_ns
         and one.fill_ns <= note.fill_ns
+        and one.filled_bytes <= note.filled_bytes
         and one.late_ns <= one.busy_ns <= work_ns
         and one.foreign_launches <= one.launches
         and _in_order(one.open, note)

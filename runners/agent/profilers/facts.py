@@ -25,6 +25,13 @@ class RangeFacts:
     """The part of `busy_ms` after the range had ended."""
     foreign_launches: int
     """Launches by other threads or processes while the range was open. `launches` and `kernel_ms` include them."""
+    copied_bytes: int = 0
+    """Bytes of the copies launched in the range, in all directions."""
+    filled_bytes: int = 0
+    uploaded_before_bytes: int = 0
+    """Bytes copied from the host outside all ranges, until the range was entered for the last time."""
+    downloaded_after_bytes: int = 0
+    """Bytes copied to the host outside all ranges, since the range was left for the first time."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +52,27 @@ class ProfileFacts:
     outside_ms: float
     """Device time of the kernels launched while no range was open."""
     outside_launches: int
+    copied_bytes: int = 0
+    """Bytes of all copies, in all directions."""
+    filled_bytes: int = 0
+    uploaded_bytes: int = 0
+    """Bytes copied from the host."""
+    downloaded_bytes: int = 0
+    """Bytes copied to the host."""
     kernels: Mapping[str, int] = field(default_factory=dict)
     """Launches by kernel name."""
     ranges: Mapping[str, RangeFacts] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """Memory traffic of the timed kernels of one run, by the hardware's counters. Amounts are bytes."""
+
+    launches: int
+    kernel_ms: float
+    """Sum of the kernels' times while they were counted."""
+    l2_written_bytes: float
+    """32 bytes for each sector of the L2 cache that a store, reduction or atomic operation reached."""
+    l2_read_bytes: float | None = None
+    dram_read_bytes: float | None = None
+    dram_written_bytes: float | None = None

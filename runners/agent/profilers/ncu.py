@@ -30,7 +30,7 @@ from runners.agent.profilers.ncu_csv import (
     read_launches,
 )
 from runners.agent.profilers.ncu_failure import ERROR, Ends, own_failure
-from runners.agent.profilers.ncu_tool import require_ncu
+from runners.agent.profilers.ncu_tool import NcuTool, require_ncu
 from runners.agent.sandbox.policy import Mount, Outcome
 from runners.wire.protocol import Clock
 
@@ -50,7 +50,6 @@ EVERY_RUN = (
     ("--nvtx",),
     ("--nvtx-push-pop-scope", "process"),  # with `thread`, a range lacks the launches of helper threads
     ("--clock-control", "none"),
-    ("--cache-control", "all"),
     ("--disable-extra-suffixes",),
     ("--csv",),
     ("--page", "details"),
@@ -63,9 +62,9 @@ ENVIRONMENT = {
     CONNECTION: "uds",  # sandboxes allow only Unix sockets, and ncu hangs with "tcp"
     "NV_COMPUTE_PROFILER_DISABLE_STOCK_FILE_DEPLOYMENT": "1",
 }
-SCRIPT = """\
+FIRST_RUN = """\
 began=$(date +%s)
-timeout -k 5 {seconds} {times} /bin/sh -c '"$0" -c "$1"; status=$?; echo $status > "$2"; exit $status' \
+timeout -k 5 {seconds} {first} /bin/sh -c '"$0" -c "$1"; status=$?; echo $status > "$2"; exit $status' \
 "${{BASH:-/bin/sh}}" {shell} {status}
 ended=$?
 echo $ended > {ended}
@@ -81,6 +80,8 @@ if [ "$status" -gt 128 ] && [ "$left" -gt 0 ]; then
     echo $? > {alone}
 fi
 [ "$status" = 0 ] || exit "$status"
+"""
+SECOND_RUN = """\
 [ "$ended" = 0 ] && [ "$left" -gt 0 ] &&
     timeout -k 5 "$left" {throughputs} "${{BASH:-/bin/sh}}" -c {shell} > /dev/null 2>&1
 exit 0
@@ -112,41 +113,21 @@ class Ncu:
 
     def attach(self, shell: str, notes: Path) -> Attachment:
         """Run the whole command in a shell and let ncu follow all its processes. See `Timer.attach`."""
-        script = SCRIPT.format(
-            seconds=self._seconds,
-            times=self._command(notes / TIMES, "--metrics", TIME),
-            throughputs=self._command(
-                notes / THROUGHPUTS,
-                *("--metrics", ",".join((TIME, SM, DRAM, MEMORY))),
-                *("--launch-count", str(SAMPLED_LAUNCHES)),
-            ),
-            shell=shlex.quote(shell),
-            status=shlex.quote(str(notes / STATUS)),
-            ended=shlex.quote(str(notes / ENDED)),
-            alone=shlex.quote(str(notes / ALONE)),
-            log=shlex.quote(f"{notes / TIMES}.log"),
+        times = ncu_command(self._tool, self._mode, notes / TIMES, "--metrics", TIME, caches="all")
+        throughputs = ncu_command(
+            self._tool,
+            self._mode,
+            notes / THROUGHPUTS,
+            *("--metrics", ",".join((TIME, SM, DRAM, MEMORY))),
+            *("--launch-count", str(SAMPLED_LAUNCHES)),
+            caches="all",
         )
-        folder = self._tool.folder
-        return Attachment(script, ENVIRONMENT, (Mount(folder, str(folder)), Mount(notes, str(notes), writable=True)))
-
-    def _command(self, output: Path, *options: str) -> str:
-        usual = self._tool.accepted(EVERY_RUN)
-        files = ["--log-file", f"{output}.log", "--export", str(output)]
-        return shlex.join([str(self._tool.program), *usual, *_filters(self._mode), *options, *files])
+        second = SECOND_RUN.format(throughputs=throughputs, shell=shlex.quote(shell))
+        return attachment(self._tool, first_run(times, shell, notes, self._seconds) + second, notes)
 
     def own_failure(self, notes: Path, outcome: Outcome) -> str:
         """See `Timer.own_failure`."""
-        if outcome.timed_out or outcome.memory_exceeded:
-            return ""
-        ends = Ends(_status(notes, STATUS), _status(notes, ENDED), _status(notes, ALONE))
-        try:
-            log = _log(notes, TIMES)
-        except DamagedTable:
-            log = ""
-        if ends.benchmark is None and DENIED in log:
-            return FAILED.format(NO_PERMISSION)
-        complaint = own_failure(self._tool.version, ends, log, outcome.stderr)
-        return FAILED.format(complaint) if complaint else ""
+        return failure_of(self._tool, notes, outcome)
 
     def read(self, problem: CommandProblem, notes: Path, outcome: Outcome) -> Reading:
         """See `Timer.read`. A filter that matches nothing is an error; ComputeEval reports 0.0 ms."""
@@ -155,15 +136,59 @@ class Ncu:
         if complaint:
             return Reading(None, complaint, by_timer=True)
         try:
-            log = _log(notes, TIMES)
+            log = log_of(notes, TIMES)
             timed = read_launches(log)
         except DamagedTable as error:
             return Reading(None, FAILED.format(f"{error}; the profile was rejected"))
         metrics, report = metrics_of(timed, _sampled(notes), outcome.wall_ms), _report(notes)
-        complaint = _refusal(log) or _timeless(mode, timed) or unmatched(mode, metrics)
+        complaint = refusal_in(log) or _timeless(mode, timed) or unmatched(mode, metrics)
         if complaint:
             return Reading(None, FAILED.format(complaint), metrics, None, report)
         return Reading(extract_time_ms(mode, metrics), None, metrics, None, report)
+
+
+def ncu_command(tool: NcuTool, mode: TimingMode, output: Path, *options: str, caches: str) -> str:
+    """The command line of one run, up to the program. ncu writes `output` with `.log` and `.ncu-rep` added.
+
+    `caches` says which caches ncu flushes before each launch: `all` or `none`.
+    """
+    wishes = (*EVERY_RUN, ("--cache-control", caches))
+    files = ["--log-file", f"{output}.log", "--export", str(output)]
+    return shlex.join([str(tool.program), *tool.accepted(wishes), *_filters(mode), *options, *files])
+
+
+def first_run(command: str, shell: str, notes: Path, seconds: int) -> str:
+    """A script that runs `shell` under `command`, whose log is that of TIMES, and leaves the statuses of `Ends`."""
+    return FIRST_RUN.format(
+        seconds=seconds,
+        first=command,
+        shell=shlex.quote(shell),
+        status=shlex.quote(str(notes / STATUS)),
+        ended=shlex.quote(str(notes / ENDED)),
+        alone=shlex.quote(str(notes / ALONE)),
+        log=shlex.quote(f"{notes / TIMES}.log"),
+    )
+
+
+def attachment(tool: NcuTool, script: str, notes: Path) -> Attachment:
+    """The script with ncu's environment and mounts."""
+    mounts = Mount(tool.folder, str(tool.folder)), Mount(notes, str(notes), writable=True)
+    return Attachment(script, ENVIRONMENT, mounts)
+
+
+def failure_of(tool: NcuTool, notes: Path, outcome: Outcome) -> str:
+    """How ncu itself failed in the first run; "" if it did not. See `Timer.own_failure`."""
+    if outcome.timed_out or outcome.memory_exceeded:
+        return ""
+    ends = Ends(_status(notes, STATUS), _status(notes, ENDED), _status(notes, ALONE))
+    try:
+        log = log_of(notes, TIMES)
+    except DamagedTable:
+        log = ""
+    if ends.benchmark is None and DENIED in log:
+        return FAILED.format(NO_PERMISSION)
+    complaint = own_failure(tool.version, ends, log, outcome.stderr)
+    return FAILED.format(complaint) if complaint else ""
 
 
 def _filters(mode: TimingMode) -> list[str]:
@@ -177,7 +202,7 @@ def _filters(mode: TimingMode) -> list[str]:
     return [word for form in forms for word in ("--nvtx-include", form)]
 
 
-def _refusal(log: str) -> str:
+def refusal_in(log: str) -> str:
     """The errors in ncu's log, which are separate lines; "" if there are none."""
     if DENIED in log:
         return NO_PERMISSION
@@ -193,7 +218,7 @@ def _timeless(mode: TimingMode, timed: Sequence[Launch]) -> str:
     if unknown:
         return f"ncu reported no time for {unknown} of {len(timed)} kernel launches"
     if timed and isinstance(mode, RegionTimingMode):
-        return _lost(mode, timed)
+        return lost_launches(mode, timed)
     if timed:
         return ""
     if _filters(mode):
@@ -201,8 +226,10 @@ def _timeless(mode: TimingMode, timed: Sequence[Launch]) -> str:
     return "the run launched no kernel"
 
 
-def _lost(mode: RegionTimingMode, timed: Sequence[Launch]) -> str:
+def lost_launches(mode: TimingMode, timed: Sequence[Launch]) -> str:
     """The reason why it is unknown which launches count, or "" if it is known."""
+    if not isinstance(mode, RegionTimingMode):
+        return ""
     nowhere = sum(one.lost_name and not any(chosen(mode, name) for name in one.ranges) for one in timed)
     if not nowhere:
         return ""
@@ -214,7 +241,7 @@ def _told(mode: TimingMode) -> str:
     return " or ".join(map(repr, mode.include or [])) if isinstance(mode, RegionTimingMode) else ""
 
 
-def _log(notes: Path, run: str) -> str:
+def log_of(notes: Path, run: str) -> str:
     """ncu's whole output of a run. Raises DamagedTable if it is missing or too long."""
     data = _left(notes, f"{run}.log", MOST_TABLE_BYTES)
     if data is None:
@@ -232,7 +259,7 @@ def _status(notes: Path, name: str) -> int | None:
 def _sampled(notes: Path) -> list[Launch]:
     """The second run's launches with throughputs; none if that run failed. The times do not depend on it."""
     try:
-        return read_launches(_log(notes, THROUGHPUTS))
+        return read_launches(log_of(notes, THROUGHPUTS))
     except DamagedTable:
         return []
 

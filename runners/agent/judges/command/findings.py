@@ -37,6 +37,7 @@ def findings_of(problem: CommandProblem, timed: Timed, peaks: Peaks) -> list[Fin
         start_noise_ms=INTERPRETED_START_NOISE_MS if problem.language == "python" else START_NOISE_MS,
     )
     floor = floors.below_floor(problem, problem.podium.case, candidate.time_ms, peaks)
+    floor = floor or floors.below_bandwidth(problem, candidate.time_ms, peaks)
     return [*bounds, *([floor] if floor else []), *_throttled(timed), *_busy_host(timed)]
 
 

@@ -8,8 +8,10 @@ from runners.agent.job.artefact import EMPTY
 from runners.agent.job.build_cache import Build
 from runners.agent.job.building import build, why_out_of_time
 from runners.agent.job.environment import NodeEnvironment
+from runners.agent.judges.command import traffic
 from runners.agent.judges.command.benchmark import BenchmarkRun, benchmark
 from runners.agent.judges.command.commands import build_order
+from runners.agent.judges.command.counting import Counted, Counting
 from runners.agent.judges.command.findings import context_findings, findings_of, unchecked_findings
 from runners.agent.judges.command.measurements import measurements_of, witness_of
 from runners.agent.judges.command.references import References, missing_names
@@ -22,7 +24,7 @@ from runners.agent.judges.texts import MISSING_TEXT, STRICT_FAILURE, graded_text
 from runners.agent.profilers import timer_for
 from runners.agent.profilers.base import Timer
 from runners.agent.sandbox.policy import Outcome
-from runners.wire.protocol import BUILDING, FlagScope, Stage, TimingPolicy, Verdict, Witness
+from runners.wire.protocol import BUILDING, Clock, FlagScope, Role, Stage, TimingPolicy, Verdict, Witness
 
 TESTING, BENCHMARKING = "testing", "benchmarking"
 """This judge's stages after `building`, as heartbeats name them."""
@@ -42,6 +44,7 @@ class CommandJudge:
         self._environment = environment
         self._references = References(environment)
         self._stopwatch = Stopwatch(environment, self._references)
+        self._counting = Counting(environment, self._references)
         self._unneeded = UnneededFiles(self._references, self._stopwatch)
 
     def judge(self, assignment: Assignment, progress: Progress) -> Judgement:
@@ -158,6 +161,8 @@ class CommandJudge:
             _note(found, subject, timed := self._timed(assignment, subject, product, timer, progress))
             found.findings += findings_of(subject.problem, timed, self._environment.peaks(found.device))
             found.findings += unchecked_findings(subject.problem, timed)
+            if assignment.timing_policy is TimingPolicy.RANKED and _could_rank(timed, found):
+                self._count_traffic(subject, product, timed, found, progress)
         if assignment.try_withholding:
             found.withheld = self._withheld(assignment, subject, product, timer, progress)
         return timed
@@ -187,6 +192,25 @@ class CommandJudge:
             return () if timed.candidate.hung else ("The benchmark failed.",)
         peaks = self._environment.peaks(subject.place.device)
         return tuple(one.detail for one in findings_of(subject.problem, timed, peaks))
+
+    def _count_traffic(
+        self, subject: Subject, product: bytes, timed: Timed, found: Judgement, progress: Progress
+    ) -> None:
+        """Compare the solution's memory traffic with what the problem needs. See `traffic`."""
+        theirs = self._counting.of_reference(subject, progress)
+        bounds, reference = traffic.bounds_of(subject.problem, timed, theirs), subject.reference
+        if reference is not None and reference.files == subject.files:
+            own = theirs
+        elif bounds.why_not:
+            own = Counted(why_not=bounds.why_not)
+        else:
+            own = self._counting.of_candidate(subject, product, progress)
+        checked = traffic.check(bounds, timed, own, theirs, self._environment.peaks(found.device))
+        found.findings += checked.findings
+        facts = {Role.CANDIDATE: checked.facts, Role.BASELINE: checked.baseline_facts}
+        found.measurements = [
+            one.model_copy(update={"device": one.device | facts[one.role]}) for one in found.measurements
+        ]
 
     def _withheld(
         self, assignment: Assignment, subject: Subject, product: bytes, timer: Timer | None, progress: Progress
@@ -263,6 +287,13 @@ def _note(found: Judgement, subject: Subject, timed: Timed) -> None:
         found.findings.append(LEFT_EARLY)
     found.measurements += measurements_of(subject.problem, timed)
     found.profiler, found.profile = timed.timer.name, candidate.report
+
+
+def _could_rank(timed: Timed, found: Judgement) -> bool:
+    """Whether the candidate has a profiled time that ranks unless a flag stands against it."""
+    measured = any(one.role is Role.CANDIDATE for one in found.measurements)
+    seen = found.witness is Witness.SEEN and witness_of(timed) is Witness.SEEN
+    return measured and seen and timed.timer.clock is Clock.IN_PROCESS and not timed.candidate.failed
 
 
 def _why_no_time(run: BenchmarkRun, timer: Timer) -> str:

@@ -25,6 +25,9 @@ struct Moment {
 
 enum class Work { kernel, copy, fill };
 
+// Directions of the copies between host and device.
+constexpr std::string_view UPLOAD = "HtoD", DOWNLOAD = "DtoH";
+
 struct Activity {
     Work work;
     Nanoseconds start;

@@ -20,8 +20,8 @@ constexpr std::uint32_t FULL_BUFFERS_EVERY_MS = 100;
 
 std::string_view direction(std::uint8_t kind) {
     switch (kind) {
-        case CUPTI_ACTIVITY_MEMCPY_KIND_HTOD: return "HtoD";
-        case CUPTI_ACTIVITY_MEMCPY_KIND_DTOH: return "DtoH";
+        case CUPTI_ACTIVITY_MEMCPY_KIND_HTOD: return UPLOAD;
+        case CUPTI_ACTIVITY_MEMCPY_KIND_DTOH: return DOWNLOAD;
         case CUPTI_ACTIVITY_MEMCPY_KIND_DTOD: return "DtoD";
         case CUPTI_ACTIVITY_MEMCPY_KIND_PTOP: return "PtoP";
         default: return "Other";

@@ -80,6 +80,8 @@ void Ledger::add_to_timeline(const Activity& activity, const Launch& launch) {
         slice.fill_ns += ns;
     } else if (activity.work == Work::copy) {
         slice.copy_ns += ns, ++slice.copies, slice.copied_bytes += activity.bytes;
+        if (no_range(launch) && activity.name == UPLOAD) slice.uploaded_bytes += activity.bytes;
+        if (no_range(launch) && activity.name == DOWNLOAD) slice.downloaded_bytes += activity.bytes;
     } else {
         slice.kernel_ns += ns, ++slice.launches;
         if (no_range(launch)) slice.outside_ns += ns, ++slice.outside_launches;

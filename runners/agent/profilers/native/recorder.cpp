@@ -97,6 +97,7 @@ std::string range_json(const RangeAccount& account, const RangeWork& work) {
         .number("copy_ns", work.copies.ns)
         .number("copied_bytes", work.copies.bytes)
         .number("fill_ns", work.fills.ns)
+        .number("filled_bytes", work.fills.bytes)
         .number("busy_ns", work.busy.total())
         .number("late_ns", std::min(work.late.total(), work.busy.total()))
         .number("foreign_launches", work.foreign_launches)
@@ -105,7 +106,7 @@ std::string range_json(const RangeAccount& account, const RangeWork& work) {
 }
 
 std::string timeline_json(const Timeline& timeline) {
-    List slices;
+    List slices, outside_copies;
     for (std::size_t i = 0; i < timeline.slices().size(); ++i) {
         const Slice& slice = timeline.slices()[i];
         if (slice.launches + slice.copies + slice.fill_ns == 0) continue;
@@ -114,11 +115,15 @@ std::string timeline_json(const Timeline& timeline) {
                                            slice.copied_bytes, slice.fill_ns, slice.outside_launches, slice.outside_ns})
             numbers.add(std::to_string(number));
         slices.add(numbers.str());
+        if (slice.uploaded_bytes + slice.downloaded_bytes == 0) continue;
+        outside_copies.add("[" + std::to_string(i) + "," + std::to_string(slice.uploaded_bytes) + "," +
+                           std::to_string(slice.downloaded_bytes) + "]");
     }
     return Object()
         .number("origin_ns", timeline.origin())
         .number("width_ns", timeline.width())
         .raw("slices", slices.str())
+        .raw("outside_copies", outside_copies.str())
         .str();
 }
 
@@ -217,6 +222,7 @@ std::string Recorder::json(long pid, Nanoseconds (*clock)(), bool is_final) {
                .raw("kernels", kernels_json(held_->ledger))
                .raw("copies", copies_json(held_->ledger, accounts))
                .number("fill_ns", held_->ledger.fills.ns)
+               .number("filled_bytes", held_->ledger.fills.bytes)
                .number("busy_ns", held_->ledger.busy.total())
                .number("outside_launches", held_->ledger.outside.count)
                .number("outside_ns", held_->ledger.outside.ns)

@@ -14,12 +14,14 @@ struct Slice {
     std::uint64_t copy_ns = 0, copies = 0, copied_bytes = 0;
     std::uint64_t fill_ns = 0;
     std::uint64_t outside_launches = 0, outside_ns = 0;  // the part launched while this process had no range open
+    std::uint64_t uploaded_bytes = 0, downloaded_bytes = 0;  // likewise: copied from and to the host
 
     void operator+=(const Slice& other) {
         launches += other.launches, kernel_ns += other.kernel_ns;
         copy_ns += other.copy_ns, copies += other.copies, copied_bytes += other.copied_bytes;
         fill_ns += other.fill_ns;
         outside_launches += other.outside_launches, outside_ns += other.outside_ns;
+        uploaded_bytes += other.uploaded_bytes, downloaded_bytes += other.downloaded_bytes;
     }
 };
 
