@@ -23,11 +23,12 @@ from problems.formats.errors import PackRefused
 from problems.formats.functions.folder import function_folders
 from problems.formats.functions.pack import read_problem
 from problems.spec.function.problem import FunctionProblem
+from problems.spec.record import REFERENCE
 from problems.spec.solution import FileSolution, SourceFile
 from runners.agent.ground.errors import SandboxFault, UnusableProblem
 from runners.agent.judges.judgement import Assignment
 from runners.agent.judges.registry import Judges
-from runners.wire.protocol import Report, Role
+from runners.wire.protocol import Report, Role, TimingPolicy
 from scoring.sample import sample_speedup
 
 
@@ -43,16 +44,19 @@ class Candidate:
 def candidates(
     problem: FunctionProblem, folder: Path, entrants: Path | None, what: frozenset[str]
 ) -> Iterator[Candidate]:
-    """The problem's own reference and bad solutions, and the entrants' solutions in `entrants/NAME/SLUG/`."""
-    if "reference" in what and problem.baseline_solution is not None:
-        yield Candidate("reference", problem.baseline_solution.files[0], "passed")
+    """The problem's own baselines and bad solutions, and the entrants' solutions in `entrants/NAME/SLUG/`."""
+    for name, solution in problem.baselines.items():
+        if name in what:
+            yield Candidate(name, solution.files[0], "passed")
     for path in sorted(entrants.glob(f"*/{folder.name}/solution.*")) if entrants else ():
         yield Candidate(path.parent.parent.name, SourceFile(path=path.name, content=path.read_text()))
     for bad in problem.podium.known_bad if "known_bad" in what else ():
         yield Candidate(f"known bad: {bad.name}", bad.files[0], bad.expect)
 
 
-def judged(judges: Judges, problem: FunctionProblem, one: Candidate, *, is_trial: bool) -> dict[str, Any]:
+def judged(
+    judges: Judges, problem: FunctionProblem, one: Candidate, *, is_trial: bool, policy: TimingPolicy
+) -> dict[str, Any]:
     """The row of one solution."""
     began = time.monotonic()
     assignment = Assignment(
@@ -62,7 +66,8 @@ def judged(judges: Judges, problem: FunctionProblem, one: Candidate, *, is_trial
         limits=limits_of(problem),
         image=judges.environment.image_for(""),
         invalid_reason=problem.rules().why_bad([one.file]),
-        needs_baseline=one.entrant != "reference" and not one.entrant.startswith("known bad"),
+        needs_baseline=one.entrant != REFERENCE and not one.entrant.startswith("known bad"),
+        timing_policy=policy,
         is_trial=is_trial,
     )
     row: dict[str, Any] = {"problem": problem.task_id, "entrant": one.entrant, "file": one.file.path}
@@ -82,6 +87,9 @@ def _facts(report: Report) -> dict[str, Any]:
         "reason": report.reason[:600],
         "build_ms": 0 if build is None or build.cached else round(build.wall_ms),
         "ms": times["own"],
+        "interval_ms": {case: (one.ci_low_ms, one.ci_high_ms) for case, one in own.items()},
+        "runs_ms": {case: one.runs_ms for case, one in own.items()},
+        "cases": {case.name: {field.name: field.value for field in case.fields} for case in report.cases},
         "baseline_ms": times["base"],
         "device": {one: m.device for one, m in own.items()},
         "speedup": sample_speedup(times["base"], times["own"]),
@@ -125,14 +133,17 @@ def _rows(
         yield {"problem": folder.name, "entrant": "", "verdict": "not read", "reason": problem}
         return
     for one in candidates(problem, folder, options.entrants, what):
-        yield judged(judges, problem, one, is_trial=options.trial)
+        yield judged(judges, problem, one, is_trial=options.trial, policy=TimingPolicy(options.timing))
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--problems", type=Path, required=True)
     parser.add_argument("--entrants", type=Path)
-    parser.add_argument("--what", default="reference,known_bad", help="besides entrants: reference, known_bad")
+    parser.add_argument(
+        "--what", default="reference,known_bad", help="besides entrants: reference, compiled, expert, known_bad"
+    )
+    parser.add_argument("--timing", choices=[str(one) for one in TimingPolicy], default="quick")
     parser.add_argument("--real", action="store_true", help="make manifests with real tensors on the GPU")
     parser.add_argument("--trial", action="store_true", help="few calls and no times")
     parser.add_argument("--readers", type=int, default=2, help="definitions read at a time")

@@ -300,3 +300,70 @@ def test_the_clock_agrees_with_the_device_s_own_events(judges: Judges, problem: 
     events_ms = statistics.median(float(one) for one in re.findall(r"events ([\d.]+) ms", run.log.text))
     print("events", events_ms, "clock", times_of(report))
     assert times_of(report)[LARGE] == pytest.approx(events_ms, rel=0.05)
+
+
+WEIGHTED = """\
+import torch
+from podium_functions import Array, Case, FunctionProblem, Scalar, Tolerance
+
+
+class Weighted(FunctionProblem):
+    arrays = "torch"
+    parameters = (
+        Array("x", "float32", "in", ("n",)),
+        Array("weight", "float32", "in", ("n",), role="weight"),
+        Array("y", "float32", "out", ("n",)),
+        Scalar("n", "size_t"),
+    )
+    accuracy = Tolerance(rtol=1e-6, atol=0, reason="one product")
+    cases = (Case("odd", n=1001), Case("16 Mi", n=1 << 24))
+
+    def inputs(self, case, rng):
+        made = {"generator": rng, "device": self.device}
+        return {"x": torch.rand(case.n, **made), "weight": torch.rand(case.n, **made)}
+
+    def reference(self, case, x, weight):
+        return x * weight
+"""
+KEEPS_IN_CUDA = """\
+#include <cstddef>
+static float* kept = nullptr;
+__global__ void product(const float* x, const float* w, float* y, size_t n) {
+    for (size_t i = blockIdx.x * 256ull + threadIdx.x; i < n; i += gridDim.x * 256ull) y[i] = x[i] * w[i];
+}
+extern "C" void setup(const float* weight, size_t n) {
+    cudaFree(kept);
+    cudaMalloc(&kept, n * sizeof(float));
+    cudaMemcpy(kept, weight, n * sizeof(float), cudaMemcpyDeviceToDevice);
+}
+extern "C" void solution(const float* x, const float*, float* y, size_t n) { product<<<1056, 256>>>(x, kept, y, n); }
+"""
+KEEPS_IN_TORCH = """\
+import torch
+
+
+def setup(weight, n):
+    global kept
+    kept = weight.clone()
+
+
+def solution(x, weight, y, n):
+    torch.mul(x, kept, out=y)
+"""
+
+
+@pytest.mark.parametrize(("name", "content"), [("solution.cu", KEEPS_IN_CUDA), ("solution.py", KEEPS_IN_TORCH)])
+def test_what_setup_keeps_of_the_weights_serves_every_call(
+    judges: Judges, tmp_path: Path, name: str, content: str
+) -> None:
+    weighted = read(judges, tmp_path, WEIGHTED)
+    report = judged(judges, weighted, name, content)
+    assert report.verdict is Verdict.PASSED
+    shown = [{field.name: field.value for field in case.fields} for case in report.cases]
+    print([case["setup_ms"] for case in shown])
+    assert judged(judges, weighted, name, content.replace("setup", "other")).verdict is not Verdict.PASSED
+
+
+def test_the_reference_by_torch_compile_passes(judges: Judges, problem: FunctionProblem) -> None:
+    compiled = problem.baselines["compiled"].files[0]
+    assert judged(judges, problem, compiled.path, compiled.content).verdict is Verdict.PASSED
