@@ -281,7 +281,7 @@ def _note_times(found: Judgement, problem: FunctionProblem, runs: Sequence[Conte
     if shared is not None and shared.runs:
         baseline = baseline_measurements(problem, shared.runs, shared.key, shared.measured_at)
     found.measurements = [*candidate_measurements(problem, runs, baseline), *(baseline or [])]
-    found.findings += findings(runs)
+    found.findings += findings(problem, runs)
 
 
 def _ignore(_: object) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from problems.spec.function.manifest import ManifestCase
 from problems.spec.function.problem import FunctionProblem
+from runners.agent.judges.function.as_tensara import mean_as_tensara, rate_as_tensara_2025
 from runners.agent.judges.function.contest import Contest, Reply
 from runners.agent.judges.judgement import Finding
 from runners.agent.judges.texts import how_it_ended
@@ -30,6 +31,8 @@ PRECISION = 0.005
 """In a `ranked` timing each process calls until the 95 % interval of its median is within this share of it."""
 MOST_DRIFT = 0.03
 """A baseline whose single process differs by a larger share is timed anew."""
+EVENTS_SPREADS, EVENTS_SHARE, EVENTS_SLACK_NS = 3.0, 0.05, 50_000.0
+"""How far device events may be from the clock: by so many calibrated spreads, a share of the time, and nanoseconds."""
 LEAST_BASELINE_MS = 0.2
 """If a baseline's case takes less, nobody has a time there: it would say more of the call than of the solution."""
 
@@ -85,10 +88,30 @@ BUSY_DEVICE = Finding(
 )
 
 
-def findings(runs: Sequence[Contest]) -> list[Finding]:
+def findings(problem: FunctionProblem, runs: Sequence[Contest]) -> list[Finding]:
     """What a person should look at before a time counts."""
-    slow = any(one["n_slow_writes"] * 2 > len(one["clock_ns"]) > 0 for seen in runs for one in seen.cases)
-    return [BUSY_DEVICE] if slow and runs[0].is_on_gpu else []
+    replies = [one for seen in runs for one in seen.cases if one["clock_ns"]]
+    slow = any(one["n_slow_writes"] * 2 > len(one["clock_ns"]) for one in replies)
+    found = [BUSY_DEVICE] if slow and runs[0].is_on_gpu else []
+    other = next((one for one in replies if events_disagree(one)), None)
+    return [*found, _other_events(problem, other)] if other is not None else found
+
+
+def events_disagree(reply: Reply) -> bool:
+    """Whether the contestant's own device events contradict the clock by more than they do for a known solution."""
+    if "whole_ms" not in reply:
+        return False
+    clock_ns = statistics.median(reply["clock_ns"]) - reply["overhead_ns"]
+    gap_ns = clock_ns - statistics.median(reply["whole_ms"]) * 1e6
+    slack_ns = EVENTS_SPREADS * reply["gap_spread_ns"] + EVENTS_SHARE * clock_ns + EVENTS_SLACK_NS
+    return bool(abs(gap_ns - reply["gap_ns"]) > slack_ns)
+
+
+def _other_events(problem: FunctionProblem, reply: Reply) -> Finding:
+    clock_ms = (statistics.median(reply["clock_ns"]) - reply["overhead_ns"]) / 1e6
+    told_ms, case = statistics.median(reply["whole_ms"]), problem.manifest.cases[reply["case"]].name
+    words = f"In case {case} the checker's clock shows {clock_ms:.4g} ms, device events in the solution's own process"
+    return Finding("other_events", f"{words} {told_ms:.4g} ms.")
 
 
 def verdict_of(problem: FunctionProblem, seen: Contest) -> tuple[Verdict, str]:
@@ -191,8 +214,22 @@ def _measurement(case: ManifestCase, replies: Sequence[Reply], role: Role) -> Me
             "go_to_done_us": round(statistics.median(ns for one in replies for ns in one["go_ns"]) / 1e3, 2),
             "inputs_inside_clock": "all" if replies[0]["copies_all"] else "1/256 of the cache lines",
             **({"noisy_processes": float(noisy)} if noisy else {}),
+            **_event_facts(case, replies),
         },
     )
+
+
+def _event_facts(case: ManifestCase, replies: Sequence[Reply]) -> dict[str, float]:
+    """The times by device events, which nobody ranks: the median, and the mean as Tensara's engine makes it."""
+    if any("events_ms" not in one for one in replies):
+        return {}
+    told_ms = [ms for one in replies for ms in one["events_ms"]]
+    as_tensara_ms = mean_as_tensara(replies[0]["events_ms"])
+    facts = {"device_events_ms": statistics.median(told_ms), "as_tensara_ms": as_tensara_ms}
+    if case.flops:
+        facts["as_tensara_gflops"] = case.flops / as_tensara_ms / 1e6
+        facts["as_tensara_2025_gflops"] = rate_as_tensara_2025(replies[0]["events_ms"], case.flops)
+    return {name: round(value, 5) for name, value in facts.items()}
 
 
 def _calls_ms(reply: Reply) -> list[float]:

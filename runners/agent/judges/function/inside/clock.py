@@ -2,6 +2,7 @@
 
 import ctypes
 import enum
+import math
 from typing import NamedTuple
 
 NO_BRAKE = -1
@@ -46,6 +47,8 @@ class _Times(ctypes.Structure):
         ("prepare_ns", ctypes.c_uint64),
         ("write_ns", ctypes.c_uint64),
         ("ran_ns", ctypes.c_uint64),
+        ("whole_ms", ctypes.c_float),
+        ("events_ms", ctypes.c_float),
         ("words", ctypes.c_char * 2000),
     ]
 
@@ -65,7 +68,8 @@ class Status(enum.IntEnum):
 class Times(NamedTuple):
     """One call. The clock's parts are the completing of the inputs, the way from go to done, and the copying of the
     outputs, of which a CPU copies but some secret lines inside the clock. `prepare_ns` comes before, and `write_ns` is
-    its part that writes the arrays."""
+    its part that writes the arrays. The last two are by device events, as the contestant tells them (0 on a CPU):
+    until the device has finished, and until all work of the default stream has."""
 
     status: Status
     clock_ns: int
@@ -75,6 +79,8 @@ class Times(NamedTuple):
     prepare_ns: int
     write_ns: int
     words: str
+    whole_ms: float = 0.0
+    events_ms: float = 0.0
 
 
 class Link(NamedTuple):
@@ -140,4 +146,5 @@ class Clock:
         self._library.podium_call_once(ctypes.byref(order), ctypes.byref(times))
         words = bytes(times.words).decode("utf-8", "replace")
         parts = times.complete_ns, times.go_ns, times.copy_ns, times.prepare_ns, times.write_ns
-        return Times(Status(times.status), times.clock_ns, *parts, words)
+        told = [ms if math.isfinite(ms) and ms > 0 else 0.0 for ms in (times.whole_ms, times.events_ms)]
+        return Times(Status(times.status), times.clock_ns, *parts, words, *told)

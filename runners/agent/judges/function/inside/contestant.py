@@ -56,8 +56,12 @@ class HostArrays:
             return _tensor(mapped, wanted, n_items)
         return _numpy_array(mapped, wanted, n_items)
 
-    def synchronize(self) -> None:
+    def begin(self) -> None:
+        """Do nothing: a CPU has no events."""
+
+    def synchronize(self) -> tuple[float, ...]:
         """Do nothing: a CPU's work is done when the function returns."""
+        return ()
 
     def drop(self) -> None:
         self._maps.clear()  # the memory goes with the last array
@@ -118,13 +122,14 @@ class Contestant:
                 return
             _, kind, _, _, index = messages.HEAD.unpack_from(message)
             if kind == messages.GO:
+                self._arrays.begin()
                 self._function(*self._values)
-                self._arrays.synchronize()
-                self._channel.send(messages.head(messages.DONE, index))
+                self._channel.send(messages.done(index, self._arrays.synchronize()))
             elif kind == messages.SETUP:
+                self._arrays.begin()
                 self._setup(*[self._values[place] for place in self._setup_places])
                 self._arrays.synchronize()
-                self._channel.send(messages.head(messages.DONE, index))
+                self._channel.send(messages.done(index, ()))
             elif kind == messages.DROP:
                 self._values = []
                 self._arrays.drop()

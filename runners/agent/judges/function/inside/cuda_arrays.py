@@ -18,6 +18,7 @@ class CudaArrays:
         self._torch = torch
         self._driver = Driver()
         self._mapped: list[tuple[int, int]] = []
+        self._begun, self._left, self._ended = [torch.cuda.Event(enable_timing=True) for _ in range(3)]
 
     def take(self, file: int, wanted: Array) -> Any:
         """The array as a tensor of its data type."""
@@ -29,8 +30,17 @@ class CudaArrays:
         dtype = getattr(self._torch, wanted.dtype)
         return tensor_of(address + wanted.offset, wanted.size).view(dtype).reshape(wanted.shape)
 
-    def synchronize(self) -> None:
+    def begin(self) -> None:
+        """Mark the beginning of a call on the device."""
+        self._begun.record()
+
+    def synchronize(self) -> tuple[float, ...]:
+        """Wait for the device. Milliseconds of the call by events: until it had finished, and of the present stream."""
+        self._left.record()
         self._torch.cuda.synchronize()
+        self._ended.record()
+        self._ended.synchronize()
+        return self._begun.elapsed_time(self._ended), self._begun.elapsed_time(self._left)
 
     def drop(self) -> None:
         self._torch.cuda.synchronize()

@@ -69,6 +69,10 @@ class Overhead(NamedTuple):
     """With all inputs copied inside the clock."""
     write_ns: float = math.inf
     """Writing the arrays before the clock, on a device that nothing else uses."""
+    gap_ns: float = 0.0
+    """How much longer a call is by the checker's clock, less its cost, than by the contestant's device events."""
+    gap_spread_ns: float = 0.0
+    """Between the least and the largest such difference."""
 
 
 class Buffers:
@@ -213,10 +217,14 @@ class Match:
         finally:
             buffers.close()
         go_ns = min(one.go_ns for one in some[0::2])
+        call_ns = go_ns + min(one.complete_ns + one.copy_ns for one in some[1::2])
+        gaps_ns = [one.clock_ns - call_ns - one.whole_ms * 1e6 for one in some[1::2]]
         return Overhead(
-            go_ns + min(one.complete_ns + one.copy_ns for one in some[1::2]),
+            call_ns,
             go_ns + min((one.complete_ns + one.copy_ns for one in every[1::2]), default=math.inf),
             statistics.median(one.write_ns for one in some),
+            statistics.median(gaps_ns),
+            max(gaps_ns) - min(gaps_ns),
         )
 
     def _calibrating(self, buffers: Buffers, number: int, *, copies_all: bool) -> list[Times]:
@@ -397,6 +405,7 @@ class _Case:
             "clock_ns": [one.clock_ns for one in timed],
             "go_ns": [one.go_ns for one in timed],
             "overhead_ns": self._overhead_ns,
+            **_events(timed, self._overhead),
             "n_slow_writes": sum(one.write_ns > slow_ns for one in timed),
             "copies_all": self._copies_all,
             "n_calls": len(self._times),
@@ -404,6 +413,18 @@ class _Case:
             "check_ms": self._check_s * 1e3,
             **({"values": self._shown} if self._shown else {}),
         }
+
+
+def _events(timed: Sequence[Times], overhead: Overhead) -> dict[str, Any]:
+    """What the contestant's device events told of the timed calls; nothing where it told none."""
+    if not timed or any(one.whole_ms <= 0 or one.events_ms <= 0 for one in timed):
+        return {}
+    return {
+        "whole_ms": [one.whole_ms for one in timed],
+        "events_ms": [one.events_ms for one in timed],
+        "gap_ns": overhead.gap_ns,
+        "gap_spread_ns": overhead.gap_spread_ns,
+    }
 
 
 def deviation(times_ns: Sequence[float]) -> float:

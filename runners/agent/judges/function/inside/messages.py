@@ -62,6 +62,11 @@ def head(kind: int, index: int = 0, count: int = 0, device: int = CPU) -> bytes:
     return HEAD.pack(MAGIC, kind, count, device, index)
 
 
+def done(index: int, told_ms: Sequence[float]) -> bytes:
+    """The answer to a call, with the times that the device's events gave it, if there are any."""
+    return head(DONE, index) + struct.pack(f"<{len(told_ms)}f", *told_ms)
+
+
 def arguments(values: Sequence[Array | Scalar], device: int) -> bytes:
     """The message that gives the contestant the arguments of a case."""
     return head(ARGUMENTS, count=len(values), device=device) + b"".join(map(_argument, values))

@@ -78,6 +78,7 @@ struct Times {
     uint64_t clock_ns, complete_ns, go_ns, copy_ns;  // the clock, and its parts in order
     uint64_t prepare_ns, write_ns;  // from the stop to the clock, and in it the writing on the device
     uint64_t ran_ns;                // what the contestant's threads ran while stopped
+    float whole_ms, events_ms;      // by the device's events, as the contestant tells them; 0 where it does not
     char words[2000];
 };
 
@@ -291,7 +292,12 @@ Status status_of(const Call& call, const char* message, ssize_t got, Times& time
         memcpy(times.words, message + sizeof head, length < sizeof times.words - 1 ? length : sizeof times.words - 1);
         return kError;
     }
-    return head.kind == 'd' && head.index == call.index ? kDone : kBadAnswer;
+    if (head.kind != 'd' || head.index != call.index) return kBadAnswer;
+    if (got >= static_cast<ssize_t>(sizeof head + 2 * sizeof(float))) {
+        memcpy(&times.whole_ms, message + sizeof head, sizeof(float));
+        memcpy(&times.events_ms, message + sizeof head + sizeof(float), sizeof(float));
+    }
+    return kDone;
 }
 
 Status why_not_stopped(const Call& call) {

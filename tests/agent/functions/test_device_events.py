@@ -1,0 +1,62 @@
+"""Device events, which the contestant tells: compared with the checker's clock, and shown as Tensara's engine would."""
+
+import math
+
+import pytest
+
+from runners.agent.judges.function.as_tensara import mean_as_tensara, rate_as_tensara_2025
+from runners.agent.judges.function.inside.clock import Status, Times
+from runners.agent.judges.function.inside.match import Overhead, _events
+from runners.agent.judges.function.results import events_disagree
+
+UNSTEADY = [1.0, 2.0] * 20
+
+
+def reply(clock_ms: float, told_ms: float, gap_us: float = 8.0, spread_us: float = 4.0) -> dict[str, object]:
+    return {
+        "clock_ns": [clock_ms * 1e6 + 500_000] * 5, "overhead_ns": 500_000.0, "whole_ms": [told_ms] * 5,
+        "gap_ns": gap_us * 1e3, "gap_spread_ns": spread_us * 1e3,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("clock_ms", "told_ms", "is_other"),
+    [(4.44, 4.32, False), (0.03, 0.025, False), (4.44, 3.9, True), (1.0, 1.2, True), (0.3, 0.1, True)],
+)
+def test_events_that_contradict_the_clock_are_noticed(clock_ms: float, told_ms: float, is_other: bool) -> None:
+    assert events_disagree(reply(clock_ms, told_ms)) is is_other
+
+
+def test_a_gap_that_a_known_solution_has_too_is_no_contradiction() -> None:
+    assert events_disagree(reply(1.0, 0.4))
+    assert not events_disagree(reply(1.0, 0.4, gap_us=590))
+    assert not events_disagree(reply(1.0, 0.4, spread_us=190))
+
+
+def test_no_events_contradict_nothing() -> None:
+    silent = {name: value for name, value in reply(1.0, 0.0).items() if name != "whole_ms"}
+    assert not events_disagree(silent)
+
+
+def call(whole_ms: float, events_ms: float) -> Times:
+    return Times(Status.DONE, 10**6, 0, 10**6, 0, 0, 0, "", whole_ms, events_ms)
+
+
+def test_events_are_used_if_every_call_has_both() -> None:
+    assert _events([call(1.0, 0.9)] * 2, Overhead())["events_ms"] == [0.9, 0.9]
+    assert _events([call(1.0, 0.9), call(0.0, 0.9)], Overhead()) == {}
+    assert _events([call(1.0, 0.0)], Overhead()) == {}
+    assert _events([], Overhead()) == {}
+
+
+def test_todays_figure_is_the_mean_of_the_calls_until_they_are_steady() -> None:
+    assert mean_as_tensara([1.0, 1.001, 0.999, 1.0, 1.0, 50.0]) == pytest.approx(1.0)
+    assert mean_as_tensara([2.0, 1.0, 1.0, 1.0, 1.0, 1.0, 7.0]) == pytest.approx(14 / 7), "never steady: all of them"
+    assert mean_as_tensara(UNSTEADY) == pytest.approx(1.5), "at most twenty"
+    assert mean_as_tensara([1000.0] * 11 + [1012.0, 9999.0]) == pytest.approx(1001), "long calls: twelve"
+
+
+def test_the_older_figure_is_the_mean_rate() -> None:
+    assert rate_as_tensara_2025([2.0] * 5 + [50.0], 4e6) == pytest.approx(2.0)
+    assert rate_as_tensara_2025(UNSTEADY, 4e6) == pytest.approx((8 * 4 + 7 * 2) / 15), "at most fifteen"
+    assert math.isclose(rate_as_tensara_2025([1.0], 1e6), 1.0)
