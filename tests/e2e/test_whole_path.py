@@ -84,11 +84,6 @@ def test_rabbitmq_and_postgresql(tmp_path: Path, postgres: str) -> None:
         run_on(tmp_path, postgres, url)
 
 
-@requires("postgres")
-def test_folder_broker_and_postgresql(tmp_path: Path, postgres: str) -> None:
-    run_on(tmp_path, postgres, folder_broker(tmp_path))
-
-
 @pytest.mark.rest
 def test_a_killed_node_loses_nothing(tmp_path: Path) -> None:
     """kill −9 in the middle of a run: the lease is swept and another node finishes."""
