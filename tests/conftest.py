@@ -54,3 +54,8 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.add_marker("rest")
     for reason in filter(None, map(why_skipped, sorted(needs))):
         item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that take longest, lest one worker be left with them at the end."""
+    items.sort(key=lambda item: "e2e" not in item.path.parts)

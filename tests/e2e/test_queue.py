@@ -1,13 +1,13 @@
 """The queue of a whole Podium: messages follow the rows, whatever happens to nodes, messages and broker."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 import requests
 
-from tests.e2e.brokers import REDIS_SERVER, RedisServer, rabbitmq_url, reader_of, redis_url
+from tests.e2e.brokers import REDIS_SERVER, RedisServer, rabbitmq_url, reader_of
 from tests.e2e.stack import Stack
 from tests.packs import problem, solution
 from tests.requirements import requires
@@ -50,12 +50,6 @@ def walk(stack: Stack) -> None:
 
 def test_messages_follow_rows_in_a_folder(tmp_path: Path) -> None:
     with stack_on(tmp_path, f"filesystem://{tmp_path}/broker") as stack:
-        walk(stack)
-
-
-@requires("redis")
-def test_messages_follow_rows_in_redis(tmp_path: Path) -> None:
-    with nullcontext(redis_url()) as url, stack_on(tmp_path, url) as stack:
         walk(stack)
 
 

@@ -10,6 +10,7 @@ from podium.functions.manifests import LIMITS, ManifestMaker
 from problems.formats.compute_eval.packs import read_problem_pack
 from problems.formats.errors import PackRefused
 from problems.spec.function.problem import FunctionProblem
+from runners.agent.ground.native import default_cache_directory
 from runners.agent.sandbox import Limits
 from tests.evaluate.packs_on_disk import podium
 from tests.formats.functions.definitions import SOFTMAX, softmax_with
@@ -95,8 +96,8 @@ Maker = Callable[[str, Limits], ManifestMaker]
 
 
 @pytest.fixture(params=CONFINING)
-def maker(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Maker:
-    box = open_sandbox(request.param, tmp_path_factory.mktemp("cache"))
+def maker(request: pytest.FixtureRequest) -> Maker:
+    box = open_sandbox(request.param, default_cache_directory())
     return lambda _, limits: ManifestMaker(box, limits=limits)
 
 

@@ -38,6 +38,8 @@ pytestmark = pytest.mark.skipif(
 )
 SOURCES = Path(__file__).parent / "attacks"
 """The first lines of each attack say what it tries."""
+SHARED = Path(__file__).parents[1] / "agent" / "functions" / "attacks"
+"""Headers that attacks on a CPU and these include in quotes."""
 ATTACKS = sorted(path.stem for path in SOURCES.glob("*.cu"))
 LARGE = "16 Mi"
 """A case of about 5 ms: single times of one of 0.13 ms spread from 0.11 to 0.27 ms."""
@@ -205,7 +207,8 @@ def test_a_right_solution_passes_and_is_timed(
 def attack(name: str, *, honest: bool = False, left_share: int = 4) -> str:
     """The text of an attack, or of its honest twin."""
     defined = f"#define HONEST {int(honest)}\n#define LEFT_SHARE {left_share}\n"
-    return defined + (SOURCES / "poly.h").read_text() + (SOURCES / f"{name}.cu").read_text()
+    text = (SOURCES / "poly.h").read_text() + (SOURCES / f"{name}.cu").read_text()
+    return defined + re.sub(r'#include "(.+)"', lambda found: (SHARED / found[1]).read_text(), text)
 
 
 @pytest.mark.parametrize("name", ATTACKS)

@@ -27,10 +27,9 @@ LIMITS = Limits(
     workspace_bytes=128 * MIB,
     output_bytes=64 * 1024,
 )
-CONFINING = [
-    pytest.param("bubblewrap", marks=requires("bubblewrap")),
-    pytest.param("docker", marks=[requires("docker"), needs_image]),
-]
+BUBBLEWRAP = pytest.param("bubblewrap", marks=requires("bubblewrap"))
+DOCKER = pytest.param("docker", marks=[requires("docker"), needs_image])
+CONFINING = [BUBBLEWRAP, DOCKER]
 EVERY = [*CONFINING, "unconfined"]
 
 Run = Callable[..., Outcome]

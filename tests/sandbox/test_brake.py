@@ -19,7 +19,7 @@ from runners.agent.sandbox import Command, Running, Sandbox, SandboxFault
 from runners.agent.sandbox.unconfined import UnconfinedSandbox
 from tests.patience import until
 from tests.requirements import requires
-from tests.sandbox.boxes import CONFINING, LIMITS, open_sandbox, processes_named
+from tests.sandbox.boxes import BUBBLEWRAP, CONFINING, LIMITS, open_sandbox, processes_named
 
 ANSWER = struct.Struct("<IIQ")
 COUNTING = """
@@ -190,6 +190,7 @@ def test_a_process_that_stops_itself_again_is_seen_to_have_run(
 
 
 @pytest.mark.rest
+@pytest.mark.parametrize("braked", [BUBBLEWRAP], indirect=True)
 def test_it_stops_and_goes_on_a_thousand_times(braked: Start) -> None:
     match = braked(
         """

@@ -1,5 +1,6 @@
 """A small site with something on every page, and a real browser to look at it."""
 
+import copy
 import os
 import random
 from collections.abc import Iterator
@@ -8,6 +9,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from django.db import transaction
+from django.test import override_settings
 from django.urls import reverse
 from django.utils import timezone
 
@@ -134,6 +137,24 @@ def _working_node(track: Track, running: Submission) -> Node:
 @pytest.fixture
 def site(db: Any) -> Site:
     return make_site()
+
+
+@pytest.fixture(scope="module")
+def made_site(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any) -> Iterator[tuple[Site, str]]:
+    """A site and its folder of blobs. Every test of a module finds its rows: for modules whose tests all use it."""
+    blobs = str(tmp_path_factory.mktemp("blobs"))
+    with django_db_blocker.unblock(), transaction.atomic():
+        with override_settings(BLOB_URL=blobs):
+            made = make_site()
+        yield made, blobs
+        transaction.set_rollback(True)
+
+
+@pytest.fixture
+def shared_site(made_site: tuple[Site, str], db: Any, settings: Any) -> Site:
+    """The module's site as it was made: what a test changes in the database is undone after it."""
+    made, settings.BLOB_URL = made_site
+    return copy.deepcopy(made)
 
 
 @pytest.fixture(scope="session")

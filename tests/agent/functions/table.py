@@ -3,8 +3,11 @@ solutions that tests write down."""
 
 import hashlib
 import tempfile
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from problems.formats.functions.inside.loaded import load
 from problems.spec.profile import Profile
@@ -19,7 +22,7 @@ from runners.agent.judges.judgement import Assignment
 from runners.agent.judges.registry import Judges
 from runners.agent.judges.report import Finished
 from runners.wire.protocol import Capabilities, CaseReport, ResourceLimits
-from tests.sandbox.boxes import open_sandbox
+from tests.sandbox.boxes import BUBBLEWRAP, CONFINING, DOCKER, open_sandbox
 
 MIB = 1 << 20
 LIMITS = ResourceLimits(
@@ -44,6 +47,20 @@ SCALE_CPP = """
 extern "C" void solution(const float* x, float* y, size_t n) { for (size_t i = 0; i < n; ++i) y[i] = 3 * x[i]; }
 """
 SCALE_PYTHON = "def solution(x, y, n):\n    y[:] = 3 * x\n"
+
+on_each_sandbox = pytest.mark.parametrize("table", CONFINING, indirect=True)
+"""For a test of what each sandbox does in its own way: processes, memory, signals, mounts, channel, brake, and Python
+itself, which is the image's. All other tests run in bubblewrap alone."""
+
+
+def some_in_docker(names: Iterable[str], chosen: Collection[str], rest: Collection[str] = ()) -> pytest.MarkDecorator:
+    """Parameters `table` and `name`: all names in bubblewrap, those in `rest` marked so; the chosen in Docker, too."""
+    here = [
+        pytest.param("bubblewrap", name, marks=[*BUBBLEWRAP.marks, *[pytest.mark.rest] * (name in rest)])
+        for name in names
+    ]
+    there = [pytest.param("docker", name, marks=DOCKER.marks) for name in chosen]
+    return pytest.mark.parametrize(("table", "name"), here + there, indirect=["table"])
 
 
 def problem(definition: str, **changes: Any) -> ProblemRecord:

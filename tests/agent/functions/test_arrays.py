@@ -4,7 +4,7 @@ import pytest
 
 from problems.spec.record import ProblemRecord
 from runners.wire.protocol import Verdict
-from tests.agent.functions.table import SCALE, Table, problem
+from tests.agent.functions.table import SCALE, Table, on_each_sandbox, problem
 
 pytestmark = pytest.mark.rest
 
@@ -22,6 +22,7 @@ def passes(table: Table, record: ProblemRecord, solution: str) -> None:
     assert (report.verdict, report.reason) == (Verdict.PASSED, "")
 
 
+@on_each_sandbox
 def test_arrays_of_every_type_arrive_and_come_back(table: Table) -> None:
     names = [f"x_{one}" for one in [*DTYPES, "bool"]]
     arrays = "".join(
@@ -44,6 +45,7 @@ class Turn(FunctionProblem):
     passes(table, record, "def solution(*all):\n    for x, y in zip(all[::2], all[1::2]):\n        y[:] = x.T\n")
 
 
+@on_each_sandbox
 def test_scalars_of_every_type_arrive_in_both_languages(table: Table) -> None:
     declared = ", ".join(f'Scalar("s_{name}", "{name}")' for name in SCALARS)
     values = {f"s_{name}": value for name, (_, value) in SCALARS.items()}

@@ -15,7 +15,7 @@ import pytest
 
 from problems.spec.record import ProblemRecord
 from runners.wire.protocol import Verdict
-from tests.agent.functions.table import Table, all_ms, problem
+from tests.agent.functions.table import Table, all_ms, on_each_sandbox, problem, some_in_docker
 
 SOURCES = Path(__file__).parent / "attacks"
 MOST_GAIN = 0.05
@@ -97,7 +97,12 @@ def attack(name: str, *, honest: bool = False, **settings: int) -> str:
     """The text of an attack, or of its honest twin."""
     settings = {"HONEST": int(honest), "ROUNDS": 160, "LEFT_SHARE": 4, "EVERY_US": 40, **settings}
     defined = "".join(f"#define {key} {value}\n" for key, value in settings.items())
-    return defined + (SOURCES / "settle.h").read_text() + (SOURCES / f"{name}.cpp").read_text()
+    return defined + text_of("settle.h") + text_of(f"{name}.cpp")
+
+
+def text_of(name: str) -> str:
+    """A source with the files that it includes in quotes in their places."""
+    return re.sub(r'#include "(.+)"', lambda found: text_of(found[1]), (SOURCES / name).read_text())
 
 
 @dataclass(frozen=True)
@@ -109,30 +114,35 @@ class Fails:
     words: str
 
 
-FAILING = [
-    Fails("channel_forging", Verdict.TEST_FAILED, "sent an answer of its own"),
-    Fails("loaded_forging", Verdict.WRONG_ANSWER, "Case one"),
-    Fails("early_done", Verdict.WRONG_ANSWER, "Case one"),
-    Fails("stop_fight", Verdict.WRONG_ANSWER, "Case one"),
-    Fails("deferred_thread", Verdict.WRONG_ANSWER, "Case one"),
-    Fails("pointer_memo", Verdict.WRONG_ANSWER, "Case one"),
-    Fails("stale_output", Verdict.WRONG_ANSWER, "Case one"),
-    Fails("input_mutation", Verdict.WRONG_ANSWER, "Case one"),
-    Fails("super_batch", Verdict.WRONG_ANSWER, "Case one"),
-    Fails("early_exit", Verdict.TEST_FAILED, "exit status 0 in case one before it had answered"),
-]
+FAILING = {
+    one.name: one
+    for one in (
+        Fails("channel_forging", Verdict.TEST_FAILED, "sent an answer of its own"),
+        Fails("loaded_forging", Verdict.WRONG_ANSWER, "Case one"),
+        Fails("early_done", Verdict.WRONG_ANSWER, "Case one"),
+        Fails("stop_fight", Verdict.WRONG_ANSWER, "Case one"),
+        Fails("deferred_thread", Verdict.WRONG_ANSWER, "Case one"),
+        Fails("pointer_memo", Verdict.WRONG_ANSWER, "Case one"),
+        Fails("stale_output", Verdict.WRONG_ANSWER, "Case one"),
+        Fails("input_mutation", Verdict.WRONG_ANSWER, "Case one"),
+        Fails("super_batch", Verdict.WRONG_ANSWER, "Case one"),
+        Fails("early_exit", Verdict.TEST_FAILED, "exit status 0 in case one before it had answered"),
+    )
+}
+IN_DOCKER = ("channel_forging", "stop_fight", "early_exit")
+"""The channel through the container's door, the brake upon its processes, and an end that the engine tells."""
 
 
-@pytest.mark.parametrize("tried", FAILING, ids=lambda one: one.name)
-def test_an_attack_that_cannot_hide_fails(table: Table, small: ProblemRecord, tried: Fails) -> None:
-    report = table.judge(small, attack(tried.name)).report
+@some_in_docker(FAILING, IN_DOCKER)
+def test_an_attack_that_cannot_hide_fails(table: Table, small: ProblemRecord, name: str) -> None:
+    tried, report = FAILING[name], table.judge(small, attack(name)).report
     assert report.verdict is tried.verdict, report.reason
     assert re.search(tried.words, report.reason), report.reason
     assert not report.measurements
 
 
 @pytest.mark.rest
-@pytest.mark.parametrize("name", [one.name for one in FAILING])
+@some_in_docker(FAILING, IN_DOCKER)
 def test_the_honest_twin_of_an_attack_passes(table: Table, small: ProblemRecord, name: str) -> None:
     report = table.judge(small, attack(name, honest=True)).report
     assert (report.verdict, report.reason) == (Verdict.PASSED, "")
@@ -163,6 +173,7 @@ def test_work_on_one_line_after_the_answer_is_seen(table: Table, definition: str
     not os.environ.get("PODIUM_QUIET_MACHINE"),
     reason="compares times of a few milliseconds: set PODIUM_QUIET_MACHINE=1 on a machine that does nothing else",
 )
+@on_each_sandbox
 @pytest.mark.parametrize("name", ["input_watcher", "clock_patch", "delta_update", "sigcont_timer"])
 def test_an_attack_that_passes_gains_nothing(table: Table, large: ProblemRecord, name: str) -> None:
     """Whether the timer is caught depends on when it fires; a stop also removes a signal of it that is under way."""

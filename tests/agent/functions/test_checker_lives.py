@@ -8,14 +8,14 @@ from problems.spec.record import ProblemRecord
 from runners.agent.judges.function import checkers
 from runners.wire.protocol import MeasurementReport, Role, Verdict
 from tests.agent.functions.table import SCALE, SCALE_PYTHON, Table, checkers_of, problem
-from tests.sandbox.boxes import CONFINING
+from tests.sandbox.boxes import BUBBLEWRAP, CONFINING
 
 pytestmark = pytest.mark.rest
 
 WRONG = "def solution(x, y, n):\n    y[:] = 2 * x\n"
 
 
-@pytest.fixture(params=CONFINING)
+@pytest.fixture(params=[BUBBLEWRAP])
 def fresh(request: pytest.FixtureRequest) -> Iterator[Table]:
     """A table without checkers."""
     opened = Table(request.param)
@@ -60,6 +60,7 @@ def test_a_checker_that_has_served_many_samples_is_renewed(fresh: Table, monkeyp
     assert [len(second["a"]), second != first] == [1, True]
 
 
+@pytest.mark.parametrize("fresh", CONFINING, indirect=True)
 def test_no_checker_outlives_its_judge(fresh: Table) -> None:
     try_each(fresh, "ab")
     fresh.environment.closing.close()

@@ -10,9 +10,17 @@ import pytest
 
 from runners.agent.ground.errors import Cancelled, SandboxFault, UnusableProblem
 from runners.agent.ground.events import CaseEnded, Event, Progress
-from runners.agent.judges.function import checkers
 from runners.wire.protocol import Verdict
-from tests.agent.functions.table import LIMITS, MIB, SCALE, SCALE_PYTHON, Table, checkers_of, problem
+from tests.agent.functions.table import (
+    LIMITS,
+    MIB,
+    SCALE,
+    SCALE_PYTHON,
+    Table,
+    checkers_of,
+    on_each_sandbox,
+    problem,
+)
 from tests.patience import until
 
 pytestmark = pytest.mark.rest
@@ -28,6 +36,7 @@ def marker_of(definition: str) -> str:
     return definition.splitlines()[0]
 
 
+@on_each_sandbox
 def test_one_checker_serves_many_samples_which_agree(table: Table, marked: str) -> None:
     record = problem(marked)
     first = table.judge(record, SCALE_PYTHON, is_trial=True).report
@@ -43,36 +52,23 @@ def test_one_checker_serves_many_samples_which_agree(table: Table, marked: str) 
     assert checkers_of(marker_of(marked)) == serving, "a contestant's fault is not the checker's"
 
 
-@pytest.mark.rest
 def test_the_hundredth_sample_agrees_with_the_first(table: Table, marked: str) -> None:
     record = problem(marked.replace("n=5000", "n=400_000"))  # long enough to be timed
     serving: list[list[int]] = []
     times_ms: list[float] = []
-    count = 100 if table.environment.sandbox.name == "bubblewrap" else 25  # a container takes longer to start
-    for number in range(count):
-        is_timed = number < 5 or number >= count - 5
+    for number in range(100):
+        is_timed = number < 5 or number >= 95
         report = table.judge(record, SCALE_PYTHON, is_trial=not is_timed).report
         assert report.verdict is Verdict.PASSED
         serving.append(checkers_of(marker_of(marked)))
         times_ms += [one.median_ms for one in report.measurements if one.case == "many"]
-    assert serving == [serving[0]] * count
+    assert serving == [serving[0]] * 100
     assert len(times_ms) == 10
     if os.environ.get("PODIUM_QUIET_MACHINE"):  # other work slows a memory-bound call to twice its time and more
         assert min(times_ms[-5:]) == pytest.approx(min(times_ms[:5]), rel=0.5)
 
 
-def test_the_checker_used_longest_ago_makes_room_for_another_problem(
-    table: Table, marked: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(checkers, "MOST_ON_CPU", 1)
-    table.judge(problem(marked), SCALE_PYTHON, is_trial=True)
-    assert checkers_of(marker_of(marked))
-    other = f"# {uuid.uuid4().hex}\n{SCALE}"
-    table.judge(problem(other), SCALE_PYTHON, is_trial=True)
-    assert checkers_of(marker_of(other))
-    assert until(lambda: not checkers_of(marker_of(marked)))
-
-
+@on_each_sandbox
 def test_a_sample_is_judged_again_if_its_checker_is_killed(table: Table, marked: str) -> None:
     if os.geteuid() != 0 and table.environment.sandbox.name == "docker":
         pytest.skip("only root may kill a container's process")
@@ -110,6 +106,7 @@ def test_a_class_that_differs_from_its_manifest_is_no_fault_of_the_contestant(ta
         table.judge(record.model_copy(update={"definition": other}), SCALE_PYTHON)
 
 
+@on_each_sandbox
 def test_a_cancelled_sample_ends_at_once_and_its_checker_with_it(table: Table, marked: str) -> None:
     progress = Progress()
     threading.Timer(2, progress.cancelled.set).start()
@@ -120,6 +117,7 @@ def test_a_cancelled_sample_ends_at_once_and_its_checker_with_it(table: Table, m
     assert until(lambda: not checkers_of(marker_of(marked)))
 
 
+@on_each_sandbox
 def test_a_solution_that_takes_too_much_memory_is_told_so(table: Table, marked: str) -> None:
     limits = LIMITS.model_copy(update={"memory_bytes": 256 * MIB})
     solution = "def solution(x, y, n):\n    held = []\n    while True: held.append(bytearray(b'x') * (16 << 20))\n"
@@ -136,6 +134,7 @@ SUPERVISOR = {
 }
 
 
+@on_each_sandbox
 @pytest.mark.parametrize("name", SUPERVISOR)
 def test_a_solution_cannot_end_or_stop_its_supervisor(table: Table, name: str) -> None:
     """It passes, or its own end is its verdict; the next sample passes."""

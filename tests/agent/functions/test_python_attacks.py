@@ -13,7 +13,7 @@ import pytest
 from problems.spec.record import ProblemRecord
 from runners.agent.judges.function.inside.match import LEAST_POISON
 from runners.wire.protocol import Verdict
-from tests.agent.functions.table import Table, problem
+from tests.agent.functions.table import Table, on_each_sandbox, problem, some_in_docker
 from tests.agent.functions.test_attacks import SETTLE, SOURCES, Fails
 from tests.sandbox.boxes import processes_named
 
@@ -87,22 +87,32 @@ REST = [
     wrong("group_signals"),
     Fails("memory_hoard", Verdict.MEMORY_EXCEEDED, "more memory than it may in case one"),
 ]
-FAILING = [*FAST, *(pytest.param(one, marks=pytest.mark.rest, id=one.name) for one in REST)]
+FAILING = {one.name: one for one in (*FAST, *REST)}
+IN_DOCKER = (
+    "exit_of_its_own",
+    "reopened_input",
+    "forked_answer",
+    "interrupt_of_its_own",
+    "process_theft",
+    "class_import",
+    "output_flood",
+    "group_signals",
+    "memory_hoard",
+)
+"""Processes, signals, mounts, outputs and memory. What the others do stays within their own process."""
 
 
-@pytest.mark.parametrize("tried", FAILING, ids=lambda one: one.name)
-def test_an_attack_in_python_fails(table: Table, root: ProblemRecord, tried: Fails) -> None:
-    report = table.judge(root, source_of(tried.name)).report
+@some_in_docker(FAILING, IN_DOCKER, rest=[one.name for one in REST])
+def test_an_attack_in_python_fails(table: Table, root: ProblemRecord, name: str) -> None:
+    tried, report = FAILING[name], table.judge(root, source_of(name)).report
     assert report.verdict is tried.verdict, report.reason
     assert re.search(tried.words, report.reason), report.reason
     assert not report.measurements
 
 
 @pytest.mark.rest
-@pytest.mark.parametrize("name", [one.name for one in [*FAST, *REST]])
+@some_in_docker(FAILING, IN_DOCKER)
 def test_the_honest_twin_of_an_attack_in_python_passes(table: Table, root: ProblemRecord, name: str) -> None:
-    if name == "process_theft" and table.environment.sandbox.name == "docker":
-        pytest.skip("fails in one run of twenty under Docker, and the cause is not known")
     report = table.judge(root, source_of(name, honest=True)).report
     assert (report.verdict, report.reason) == (Verdict.PASSED, "")
 
@@ -125,6 +135,7 @@ def test_no_poison_is_near_0(dtype: str) -> None:
 
 
 @pytest.mark.rest
+@on_each_sandbox
 @pytest.mark.parametrize("name", HARMLESS)
 def test_an_attack_on_the_next_sample_leaves_nothing(table: Table, root: ProblemRecord, name: str) -> None:
     for honest in (False, True):

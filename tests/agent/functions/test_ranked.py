@@ -38,7 +38,8 @@ def large() -> ProblemRecord:
 
 @pytest.fixture(autouse=True)
 def brief(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(function_judge.RANKED, "enough_seconds", 0.0)
+    for name, value in (("enough_seconds", 0.0), ("most_calls", 30)):
+        monkeypatch.setitem(function_judge.RANKED, name, value)
 
 
 @pytest.fixture
@@ -78,6 +79,7 @@ def test_an_error_that_only_a_later_call_shows_fails(table: Table, large: Proble
 def test_a_baseline_is_timed_anew_only_if_one_more_process_differs(
     table: Table, large: ProblemRecord, monkeypatch: pytest.MonkeyPatch, few_calls: None
 ) -> None:
+    monkeypatch.setattr(function_judge, "RANKED_PROCESSES", 2)
     drifts: list[bool] = []
     monkeypatch.setattr(function_judge, "has_drifted", lambda *_: bool(drifts and drifts.pop()))
     first, second = (time_of(ranked(table, large), Role.BASELINE) for _ in range(2))

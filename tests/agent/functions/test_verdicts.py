@@ -8,7 +8,16 @@ import pytest
 from problems.spec.record import ProblemRecord
 from runners.agent.judges.report import Finished
 from runners.wire.protocol import Audience, Verdict
-from tests.agent.functions.table import SCALE, SCALE_CPP, SCALE_PYTHON, Table, problem, shown
+from tests.agent.functions.table import (
+    SCALE,
+    SCALE_CPP,
+    SCALE_PYTHON,
+    Table,
+    on_each_sandbox,
+    problem,
+    shown,
+    some_in_docker,
+)
 
 SIGNATURE = 'extern "C" void solution(const float* x, float* y, size_t n)'
 
@@ -27,6 +36,7 @@ def tried(table: Table, record: ProblemRecord, solution: str, **changes: Any) ->
     return table.judge(record, solution, is_trial=True, **changes)
 
 
+@on_each_sandbox
 @pytest.mark.parametrize("solution", [SCALE_CPP, SCALE_PYTHON], ids=["cpp", "python"])
 def test_a_right_solution_passes_and_is_timed(table: Table, solution: str) -> None:
     large = problem(SCALE.replace("n=5000", "n=1_000_000"))
@@ -133,7 +143,7 @@ ENDS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ENDS)
+@some_in_docker(ENDS, ("segfault", "exit at the start", "const_cast write", "no C++", "endless", "raises"))
 def test_a_solution_that_ends_before_its_time_gets_a_verdict_with_words(
     table: Table, scale: ProblemRecord, name: str
 ) -> None:

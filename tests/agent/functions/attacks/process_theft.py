@@ -32,7 +32,9 @@ def others():
 
 def solution(x, y, n):
     if HONEST:
-        child = subprocess.Popen(["sh", "-c", "read line", "FunctionProblem"], stdin=subprocess.PIPE)
+        says = ["sh", "-c", "echo; read line", "FunctionProblem"]
+        child = subprocess.Popen(says, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        child.stdout.readline()  # Popen returns before the kernel has set the arguments that /proc shows
     found = b"".join(map(read, others()))
     if HONEST:
         child.communicate(b"\n")

@@ -1,5 +1,6 @@
 // What every solution here shares: the work, which is the same for each element, and the checker's channel.
-// Definitions come before this text, and a solution after it. HONEST 1 makes it its own honest twin.
+// Definitions come before this text, and a solution after it. HONEST 1 makes it its own honest twin. Each file that is
+// included in quotes is put in its place, because a solution is one file.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -8,10 +9,8 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
+#include "channel.h"
 
 constexpr int kRounds = ROUNDS;  // after 160 it has settled at the square root
 
@@ -26,19 +25,4 @@ inline void settle(const float* x, float* y, size_t from, size_t to) {
             for (size_t i = 0; i < kBlock; ++i) v[i] += 0.125f * (wanted[i] - v[i] * v[i]);
         memcpy(y + start, v, size * sizeof *y);
     }
-}
-
-struct Message {
-    char magic[4] = {'P', 'D', 'F', '1'};
-    uint8_t kind = 0, count = 0, device = 0, unused = 0;
-    uint64_t index = 0;
-};
-
-inline int channel() { return atoi(getenv("PODIUM_CHANNEL_FD")); }
-
-inline void answer(char kind, uint64_t index) {
-    Message message;
-    message.kind = static_cast<uint8_t>(kind);
-    message.index = index;
-    syscall(SYS_sendto, channel(), &message, sizeof message, MSG_NOSIGNAL, nullptr, 0);
 }
