@@ -3,12 +3,10 @@
 from problems.spec.case import Case
 from problems.spec.command.problem import CommandProblem
 from runners.agent.judges.judgement import Finding
+from runners.agent.judges.roofline import CACHES, below_roofline
 from runners.wire.protocol import Peaks
 from scoring.throughput import least_ms
 from scoring.traffic import bandwidth_floor_ms
-
-TOLERANCE = 0.9
-"""A time below this share of the bound is flagged. The share is below 1 because peaks are measured to a few percent."""
 
 
 def bound_ms(problem: CommandProblem, case: Case, peaks: Peaks) -> float | None:
@@ -26,7 +24,7 @@ def _leaves_the_cache(problem: CommandProblem, peaks: Peaks) -> bool:
     podium = problem.podium
     if podium.l2_flushed:
         return True
-    return bool(podium.working_set_bytes and peaks.l2_bytes and podium.working_set_bytes > 2 * peaks.l2_bytes)
+    return bool(podium.working_set_bytes and peaks.l2_bytes and podium.working_set_bytes > CACHES * peaks.l2_bytes)
 
 
 def _may_stay_in_the_cache(problem: CommandProblem, peaks: Peaks) -> bool:
@@ -52,10 +50,4 @@ def bandwidth_finding(time_ms: float, floor_ms: float, moved_bytes: float) -> Fi
 
 def below_floor(problem: CommandProblem, case: Case, time_ms: float, peaks: Peaks) -> Finding | None:
     """The flag of a time that is shorter than the device allows; None for a plausible time."""
-    bound = bound_ms(problem, case, peaks)
-    if bound is None or time_ms >= TOLERANCE * bound:
-        return None
-    return Finding(
-        "below_roofline",
-        f"{time_ms:.4g} ms is less than {TOLERANCE:g} × the {bound:.4g} ms that the device needs at its peaks.",
-    )
+    return below_roofline(time_ms, bound_ms(problem, case, peaks))

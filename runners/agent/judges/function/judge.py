@@ -25,12 +25,13 @@ from runners.agent.judges.function.results import (
     case_reports,
     findings,
     has_drifted,
+    too_short,
     verdict_of,
 )
 from runners.agent.judges.function.subject import Subject
 from runners.agent.judges.judgement import Assignment, Judgement, Step
 from runners.agent.judges.texts import how_it_ended
-from runners.wire.protocol import BUILDING, Stage, TimingPolicy, Verdict, Witness
+from runners.wire.protocol import BUILDING, Peaks, Stage, TimingPolicy, Verdict, Witness
 
 RUNNING = "running"
 """This judge's stage after `building`."""
@@ -133,7 +134,7 @@ class FunctionJudge:
         found.witness = Witness.SEEN
         found.ended(verdict, reason)
         if not assignment.is_trial:
-            _note_times(found, problem, runs, shared)
+            _note_times(found, problem, runs, shared, self._environment.peaks(found.device))
         return found
 
     def _entrants(self, assignment: Assignment, entry: Entry, progress: Progress) -> "_Entrants":
@@ -275,13 +276,16 @@ def _all_cases(subject: Subject) -> list[int]:
     return list(range(len(subject.problem.manifest.cases)))
 
 
-def _note_times(found: Judgement, problem: FunctionProblem, runs: Sequence[Contest], shared: _Shared | None) -> None:
+def _note_times(
+    found: Judgement, problem: FunctionProblem, runs: Sequence[Contest], shared: _Shared | None, peaks: Peaks
+) -> None:
     """Add the times of the solution and of its baseline, and what a person should look at."""
     baseline = None
     if shared is not None and shared.runs:
         baseline = baseline_measurements(problem, shared.runs, shared.key, shared.measured_at)
-    found.measurements = [*candidate_measurements(problem, runs, baseline), *(baseline or [])]
-    found.findings += findings(problem, runs)
+    own = candidate_measurements(problem, runs, baseline)
+    found.measurements = [*own, *(baseline or [])]
+    found.findings += [*findings(problem, runs), *too_short(problem, own, peaks)]
 
 
 def _ignore(_: object) -> None:

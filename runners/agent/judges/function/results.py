@@ -4,11 +4,13 @@ import statistics
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from problems.spec.case import Case
 from problems.spec.function.manifest import ManifestCase
 from problems.spec.function.problem import FunctionProblem
 from runners.agent.judges.function.as_tensara import mean_as_tensara, rate_as_tensara_2025
 from runners.agent.judges.function.contest import Contest, Reply
 from runners.agent.judges.judgement import Finding
+from runners.agent.judges.roofline import CACHES, below_roofline
 from runners.agent.judges.texts import how_it_ended
 from runners.wire.protocol import (
     MAX_TIME_MS,
@@ -18,11 +20,13 @@ from runners.wire.protocol import (
     CaseReport,
     Clock,
     MeasurementReport,
+    Peaks,
     Role,
     Verdict,
     Witness,
 )
 from scoring.median import median_interval
+from scoring.throughput import least_ms
 
 MOST_PLACES = 5
 LEAST_MS = 0.02
@@ -177,6 +181,22 @@ def has_drifted(problem: FunctionProblem, runs: Sequence[Contest], later: Contes
     again = {one.case: one.median_ms for one in _measurements(problem, [later], Role.BASELINE)}
     timed = {case: ms for case, ms in known.items() if ms >= LEAST_BASELINE_MS}
     return any(case not in again or abs(again[case] / ms - 1) > MOST_DRIFT for case, ms in timed.items())
+
+
+def too_short(problem: FunctionProblem, timed: Sequence[MeasurementReport], peaks: Peaks) -> list[Finding]:
+    """The flag of the first case whose time is shorter than the device allows."""
+    bounds_ms = {case.name: _bound_ms(case, peaks) for case in problem.manifest.timed_cases}
+    found = [below_roofline(one.median_ms, bounds_ms[one.case], f"In case {one.case} ") for one in timed]
+    return [one for one in found if one is not None][:1]
+
+
+def _bound_ms(case: Case, peaks: Peaks) -> float | None:
+    """The roofline at the peak of the fastest arithmetic that the tolerances admit. Bytes that may lie in the L2 cache
+    do not count: inputs are written right before a call, or inside the clock."""
+    peak_gflops = peaks.gflops.get(case.fastest_dtype)
+    is_in_cache = not (case.bytes and peaks.l2_bytes and case.bytes > CACHES * peaks.l2_bytes)
+    moved_bytes = None if is_in_cache or not peaks.gbps else case.bytes
+    return least_ms(case.flops if peak_gflops else None, moved_bytes, peak_gflops, peaks.gbps)
 
 
 def _measurements(problem: FunctionProblem, runs: Sequence[Contest], role: Role) -> list[MeasurementReport]:
