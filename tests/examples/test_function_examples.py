@@ -62,7 +62,7 @@ def file_of(path: Path) -> SourceFile:
 
 
 def test_no_problem_is_left_out() -> None:
-    assert (len(SLUGS), len(FOLDERS)) == (8, 32)
+    assert (len(SLUGS), len(FOLDERS)) == (12, 36)
 
 
 @pytest.mark.parametrize("path", FOLDERS, ids=short)
