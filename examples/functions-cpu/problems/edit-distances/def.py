@@ -37,16 +37,16 @@ class EditDistances(FunctionProblem):
         return {"left": left, "right": right, "left_lengths": lengths[0], "right_lengths": lengths[1]}
 
     def reference(self, case, left, right, left_lengths, right_lengths):
-        places = np.arange(case.most + 1, dtype=np.int32)
-        row = np.repeat(places[None], case.pairs, axis=0)
+        places = np.arange(case.most + 1, dtype=np.int32)[:, None]
+        row = np.repeat(places, case.pairs, axis=1)  # a column for each pair
         distances = right_lengths.copy()  # of the empty words on the left
-        for i in range(case.most):
-            next_row = np.empty_like(row)
-            next_row[:, 0] = i + 1
-            replaced = row[:, :-1] + (left[:, i, None] != right)
-            np.minimum(replaced, row[:, 1:] + 1, out=next_row[:, 1:])
-            # An insertion adds 1 a place, so the running minimum of what is left after taking the place off finds it.
-            row = np.minimum.accumulate(next_row - places, axis=1) + places
+        for i, letters in enumerate(left.T):
+            replaced = row[:-1] + (right.T != letters)
+            np.minimum(replaced, row[1:] + 1, out=row[1:])
+            row[0] = i + 1
+            row -= places  # an insertion adds 1 a place, so the least so far finds it
+            np.minimum.accumulate(row, axis=0, out=row)
+            row += places
             ends = np.flatnonzero(left_lengths == i + 1)
-            distances[ends] = row[ends, right_lengths[ends]]
+            distances[ends] = row[right_lengths[ends], ends]
         return distances
