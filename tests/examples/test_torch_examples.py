@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from problems.formats.functions.inside.loaded import Loaded, load
+from problems.formats.functions.inside.mutants import mutants_of
 from tests.examples.torch_calls import Solution, ruling, solution_on_cpu
 from tests.requirements import requires
 
@@ -43,6 +44,13 @@ def test_the_reference_is_right_as_a_solution(slug: str) -> None:
     of = loaded(slug)
     for case in SMALL_CASES:
         assert ruling(of, reference_of(of), case).message == ""
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_the_check_rejects_wrong_answers(slug: str) -> None:
+    of = loaded(slug)
+    for case in SMALL_CASES:
+        assert mutants_of(of, case).faults == []
 
 
 def reference_of(of: Loaded) -> Solution:
