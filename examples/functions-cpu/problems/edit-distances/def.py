@@ -19,8 +19,8 @@ class EditDistances(FunctionProblem):
         Case("2 pairs of at most 5", pairs=2, most=5),
         Case("19 pairs of at most 7", pairs=19, most=7),
         Case("67 pairs of at most 23", pairs=67, most=23),
-        Case("1024 pairs of at most 32", pairs=1024, most=32),
-        Case("503 pairs of at most 61", pairs=503, most=61),
+        Case("512 pairs of at most 32", pairs=512, most=32),
+        Case("251 pairs of at most 61", pairs=251, most=61),
     )
 
     def inputs(self, case, rng):

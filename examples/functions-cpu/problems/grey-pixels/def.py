@@ -16,8 +16,8 @@ class GreyPixels(FunctionProblem):
         Case("2 x 1", height=2, width=1),
         Case("3 x 17", height=3, width=17),
         Case("101 x 67", height=101, width=67),
-        Case("512 x 768", height=512, width=768),
-        Case("601 x 1021", height=601, width=1021),
+        Case("256 x 384", height=256, width=384),
+        Case("301 x 509", height=301, width=509),
     )
 
     def inputs(self, case, rng):

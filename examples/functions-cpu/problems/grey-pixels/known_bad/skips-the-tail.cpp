@@ -1,8 +1,0 @@
-#include <cstddef>
-#include <cstdint>
-
-extern "C" void solution(const uint8_t* pixels, uint8_t* grey, size_t height, size_t width) {
-    const size_t whole = height * width / 16 * 16;
-    for (size_t at = 0; at < whole; ++at)
-        grey[at] = uint8_t((77 * pixels[3 * at] + 150 * pixels[3 * at + 1] + 29 * pixels[3 * at + 2] + 128) >> 8);
-}
