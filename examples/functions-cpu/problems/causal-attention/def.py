@@ -28,8 +28,8 @@ class CausalAttention(FunctionProblem):
         Case("1 x 2 x 3", heads=1, n=2, d=3),
         Case("2 x 13 x 5", heads=2, n=13, d=5),
         Case("3 x 67 x 19", heads=3, n=67, d=19),
-        Case("8 x 128 x 32", heads=8, n=128, d=32),
-        Case("11 x 131 x 40", heads=11, n=131, d=40),
+        Case("4 x 128 x 32", heads=4, n=128, d=32),
+        Case("5 x 131 x 40", heads=5, n=131, d=40),
     )
 
     def inputs(self, case, rng):
