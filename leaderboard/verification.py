@@ -15,8 +15,8 @@ from django.db.models import Count, Max, Prefetch
 from leaderboard.models import Evaluation, EvaluationState, Measurement, ProblemTrack, Result, ResultCase, Track
 from leaderboard.models.entrant import EntrantKind
 from problems.models import Problem, Release
-from problems.spec.function.mutants import ACCEPTED, ADMITS, NONE
 from problems.spec.kinds import NODE_KINDS, Kind
+from problems.spec.mutants import ACCEPTED, ADMITS, NONE
 from runners.wire.protocol import Role, Verdict
 
 REFERENCE, EMPTY, KNOWN_BAD, EARLY_END = "_reference", "_empty", "_known-bad", "_early-end"

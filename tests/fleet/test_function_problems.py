@@ -14,8 +14,8 @@ from problems.actions.releases import import_release, publish
 from problems.formats.compute_eval.packs import problem_pack_from
 from problems.models import Release
 from problems.spec.digests import grading_digest
-from problems.spec.function.mutants import ACCEPTED, ADMITS, NONE
 from problems.spec.kinds import Kind
+from problems.spec.mutants import ACCEPTED, ADMITS, NONE
 from runners.fleet.models import Job
 from runners.wire.protocol import JUDGE_VERSIONS, Audience, CaseField, Report, Stage, StepReport, Verdict
 from tests import factories, function_site, packs

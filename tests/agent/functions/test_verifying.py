@@ -4,7 +4,7 @@ import uuid
 
 import pytest
 
-from problems.spec.function.mutants import ACCEPTED, ADMITS, NONE
+from problems.spec.mutants import ACCEPTED, ADMITS, NONE
 from runners.agent.ground.errors import SandboxFault
 from runners.wire.protocol import Audience, Verdict
 from tests.agent.functions.table import SCALE, SCALE_PYTHON, Table, checkers_of, problem, shown

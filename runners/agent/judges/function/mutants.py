@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from problems.spec.function.mutants import ACCEPTED, ADMITS, NONE
+from problems.spec.mutants import ACCEPTED, ADMITS, NONE
 from runners.agent.ground.events import Progress
 from runners.agent.judges.function.checkers import SILENCE_SECONDS, Checker
 from runners.wire.protocol import Audience, CaseField, CaseReport

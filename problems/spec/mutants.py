@@ -1,4 +1,4 @@
-"""Fields by which verifying a function problem tells, case by case, which wrong answers its check accepts."""
+"""Fields by which verifying a problem tells, case by case, which wrong answers its check accepts."""
 
 ACCEPTED = "accepted_mutants"
 """The wrong answers that the check accepts, in words, or `NONE`."""
