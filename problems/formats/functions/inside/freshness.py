@@ -43,7 +43,7 @@ def look_at(loaded: Loaded, case: int) -> Look:
         changes.inputs |= _changed_inputs(loaded, first, other)
         in_one_process = loaded.draw(case, seed, kept) if kept else other
         changes.outputs |= _changed_outputs(loaded, first, in_one_process)
-        mutants.look(other)
+        mutants.look(in_one_process)
         if given <= changes.inputs and len(changes.outputs) == len(loaded.outputs) and mutants.is_settled:
             break
     return Look(fields, changes, mutants)

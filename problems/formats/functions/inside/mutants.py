@@ -106,9 +106,11 @@ class Mutants:
 
 def mutants_of(loaded: Loaded, case: int) -> Mutants:
     """Try the mutants of a case, in as many draws as it takes. Raises DefinitionError."""
-    mutants = Mutants(loaded, case, loaded.draw(case, 0))
+    first = loaded.draw(case, 0)
+    mutants, kept = Mutants(loaded, case, first), loaded.kept(first)
+    del first  # its inputs and outputs may be large
     for seed in range(1, TRIES):
-        mutants.look(loaded.draw(case, seed))
+        mutants.look(loaded.draw(case, seed, kept))
         if mutants.is_settled:
             break
     return mutants
