@@ -33,7 +33,7 @@ test-rest: .venv/.installed-dev ## Run the others: toolkits, brokers, PostgreSQL
 	@exec sh scripts/test_rest.sh
 
 test-torch: .venv/.installed-dev ## Run the tests of torch problems: torch in the environment, a GPU for some of them
-	@exec $(PY) -m pytest -rs tests/formats/functions tests/agent/functions -k "torch or gpu"
+	@exec $(PY) -m pytest -rs tests/formats/functions tests/agent/functions tests/examples -k "torch or gpu"
 
 test-faults: .venv/.installed-dev ## Run 1,000 evaluations while site, nodes, broker, database and disk fail: as root
 	@exec $(PY) -m pytest -m faults tests/faults

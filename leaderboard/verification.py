@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Max
+from django.db.models import Count, Max, Prefetch
 
-from leaderboard.models import Evaluation, EvaluationState, Measurement, ProblemTrack, Result, Track
+from leaderboard.models import Evaluation, EvaluationState, Measurement, ProblemTrack, Result, ResultCase, Track
 from leaderboard.models.entrant import EntrantKind
 from problems.models import Problem, Release
 from problems.spec.kinds import NODE_KINDS, Kind
+from problems.spec.mutants import ACCEPTED, ADMITS, NONE
 from runners.wire.protocol import Role, Verdict
 
 REFERENCE, EMPTY, KNOWN_BAD, EARLY_END = "_reference", "_empty", "_known-bad", "_early-end"
@@ -53,6 +54,8 @@ class Check:
     """Whether the test itself must end with another status than 0."""
     must_run: bool = False
     """Whether a verdict from before the solution ran, such as `invalid`, shows nothing."""
+    ranking_cases: frozenset[str] = frozenset()
+    """The cases whose check must reject wrong answers, because their times rank."""
 
     def wrong(self, evaluation: Evaluation | None) -> str:
         """Why the evaluation does not show it; empty where it does."""
@@ -69,7 +72,19 @@ class Check:
     def _why_not_shown(self, result: Result) -> str:
         if self.must_run and result.verdict in _BEFORE_RUNNING:
             return f"{self.words} is {result.verdict}, so it never ran"
+        if self.ranking_cases and (why := self._why_loose(result)):
+            return why
         return self._why_harness_ended(result) if self.fails_the_harness else ""
+
+    def _why_loose(self, result: Result) -> str:
+        """Which case that ranks accepts wrong answers, and the remedy; empty if none does."""
+        for case, accepted in _told(result, ACCEPTED).items():
+            if accepted != NONE and case in self.ranking_cases:
+                return (
+                    f"its case {case} cannot rank, because its check accepts wrong answers ({accepted}): tighten its"
+                    " `accuracy`, or draw inputs whose answers differ more, and pack it again"
+                )
+        return ""
 
     def _why_harness_ended(self, result: Result) -> str:
         """Why the result does not show a harness that saw the solution's process end; empty if it does."""
@@ -98,8 +113,9 @@ def checks_of(problem: Problem) -> list[Check]:
     ends = "its solution that ends at once"
     # The judge of functions stands outside them: its verdict says enough.
     early = Check(EARLY_END, 0, None, ends, fails_the_harness=not is_function, must_run=is_function)
+    ranking = frozenset(case.name for case in spec.cases) if is_function else frozenset()
     return [
-        Check(REFERENCE, 0, Verdict.PASSED, "its reference"),
+        Check(REFERENCE, 0, Verdict.PASSED, "its reference", ranking_cases=ranking),
         Check(EMPTY, 0, None, "its empty solution", must_run=is_function),
         *(
             Check(KNOWN_BAD, n, bad.expect, f"its known-bad solution {bad.name}")
@@ -120,6 +136,21 @@ def verifications(release: Release) -> list[ProblemVerification]:
     return [_verification(problem, chosen, found) for problem, chosen in able if chosen or not tracks]
 
 
+_OF_REFERENCES = {"result__evaluation__submission__entrant__slug": REFERENCE}
+_FACTS = (
+    Prefetch("current_result__cases", ResultCase.objects.filter(**_OF_REFERENCES)),
+    Prefetch("current_result__measurements", Measurement.objects.filter(**_OF_REFERENCES).only("result", "case")),
+)
+"""What is read of results beyond their verdicts."""
+
+
+def _told(result: Result, name: str) -> Mapping[str, str]:
+    """A field of a reference's cases, by case."""
+    return {
+        case.name: str(field["value"]) for case in result.cases.all() for field in case.fields if field["name"] == name
+    }
+
+
 Key = tuple[int, int, str, int]
 """Track, problem, system entrant, sample."""
 
@@ -131,6 +162,7 @@ def _evaluations(release: Release) -> dict[Key, Evaluation]:
         .filter(submission__release=release, submission__entrant__kind=EntrantKind.SYSTEM)
         .exclude(state=EvaluationState.CANCELLED)
         .select_related("current_result", "sample", "submission__entrant")
+        .prefetch_related(*_FACTS)
         .order_by("pk")
     )
     return {(row.track_id, row.problem_id, row.submission.entrant.slug, row.sample.index): row for row in rows}
@@ -229,11 +261,26 @@ def verification_report(release: Release, track: Track) -> VerificationReport:
         wrong = [
             line for row in rows if row not in pending for line in _wrong_lines(problems[row.problem_id], slug, row)
         ]
+        notes = [line for row in rows if row not in pending for line in _notes(problems[row.problem_id], row)]
         right = len(rows) - len(wrong) - len(pending)
-        report.lines += [f"{title}: {right} as expected, {len(wrong)} not, {len(pending)} to come", *wrong]
+        report.lines += [f"{title}: {right} as expected, {len(wrong)} not, {len(pending)} to come", *wrong, *notes]
         report.pending += len(pending)
         report.passed &= not wrong and not pending and (bool(rows) or slug in (KNOWN_BAD, EARLY_END))
     return report
+
+
+def _notes(problem: Problem, row: Evaluation) -> Iterator[str]:
+    """The timed cases of a reference whose check accepts results of lower precision than the problem says."""
+    result = row.current_result
+    if problem.kind != Kind.FUNCTION or row.submission.entrant.slug != REFERENCE or result is None:
+        return
+    timed = {one.case for one in result.measurements.all()}
+    for case, precision in _told(result, ADMITS).items():
+        if case in timed:
+            yield (
+                f"  Note: {problem.task_id}: case {case} accepts results in {precision}. If that is not meant, tighten"
+                " its `accuracy`; otherwise declare `fastest_dtype`."
+            )
 
 
 def _wrong_lines(problem: Problem, slug: str, row: Evaluation) -> Iterator[str]:

@@ -28,4 +28,5 @@ def _line(case: ManifestCase) -> str:
         f", {amount:.4g} {unit}" for amount, unit in ((case.flops, "flops"), (case.bytes, "bytes")) if amount
     )
     why = f" ({case.why_not})" if case.why_not else ""
-    return f"{case.name}: {shapes}{work}; {_RANKS[case.ranks]}{why}"
+    admits = f"; accepts results in {case.admits}, which is less than `fastest_dtype` says" if case.admits else ""
+    return f"{case.name}: {shapes}{work}; {_RANKS[case.ranks]}{why}{admits}"

@@ -69,6 +69,7 @@ class Grader:
             profiler=work.profiler,
             try_withholding=tuple(work.try_withholding),
             needs_baseline=work.needs_baseline,
+            verifies=work.verifies,
             product=self._artefact(work),
             build_key=work.artefact.key if work.artefact else "",
             devices=self._devices(work.track),

@@ -33,6 +33,7 @@ class Terms:
     build_only: list[str] | None
     try_withholding: list[str]
     needs_baseline: bool
+    verifies: bool
     is_rerun: bool
 
 
@@ -84,7 +85,8 @@ class EvaluationOwner:
 
     @cached_property
     def row(self) -> Evaluation:
-        row = Evaluation.objects.select_related("problem", "track", "submission__release").get(pk=self.pk)
+        beside = ("problem", "track", "submission__release", "submission__entrant")
+        row = Evaluation.objects.select_related(*beside).get(pk=self.pk)
         row.problem.release = row.submission.release  # the same row, joined once
         return row
 
@@ -118,6 +120,7 @@ class EvaluationOwner:
             build_only=row.problem.build_only,
             try_withholding=list(_candidates_to_withhold(row)),
             needs_baseline=row.problem.has_baseline and row.problem.has_benchmark,
+            verifies=row.submission.entrant.slug == REFERENCE,
             is_rerun=row.current_result_id is not None,
         )
 
@@ -193,6 +196,7 @@ class TrialOwner:
             build_only=_withheld_from_trials(self.problem),
             try_withholding=[],
             needs_baseline=False,
+            verifies=False,
             is_rerun=False,
         )
 

@@ -36,6 +36,7 @@ def work_of(job: Job, attempt: Attempt, token: str) -> Work:
         limits=_limits(problem.spec) if problem.release.profile == "podium/1" else ResourceLimits(),
         artefact=ArtefactRef.model_validate(job.artefact) if job.artefact else None,
         needs_baseline=terms.needs_baseline,
+        verifies=terms.verifies,
         rerun=terms.is_rerun,
     )
 

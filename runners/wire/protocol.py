@@ -272,6 +272,8 @@ class Work(WireModel):
     limits: ResourceLimits = ResourceLimits()
     artefact: ArtefactRef | None = None
     needs_baseline: bool = True
+    verifies: bool = False
+    """Whether the solution is the problem's reference, by which the problem is verified."""
     rerun: bool = False
     """Whether the evaluation has a result already. The node then uses no failure that it has kept."""
 

@@ -1,6 +1,7 @@
 """`podium functions` makes, checks and packs problems, and runs their definitions in a sandbox only."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -74,6 +75,16 @@ def test_a_case_that_cannot_rank_is_told(folder: Path, axpy: Path) -> None:
     ran = podium(folder, "functions", "check", axpy, "--sandbox", BOX)
     assert ran.status == 1
     assert "does not rank (every call has the same `x`; draw it anew" in ran.stdout
+
+
+def test_a_check_that_accepts_a_wrong_answer_is_told_with_the_remedy(folder: Path, axpy: Path) -> None:
+    definition = axpy / "def.py"
+    definition.write_text(re.sub(r"atol=[^,]+,", "atol=100,", definition.read_text()))
+    ran = podium(folder, "functions", "check", axpy, "--sandbox", BOX)
+    assert ran.status == 1
+    assert "does not rank (the check accepts wrong answers: `y` filled with 0; " in ran.stdout
+    assert "Tighten `accuracy`, or draw inputs whose answers differ more)" in ran.stdout
+    assert "accepts results in fp8, which is less than `fastest_dtype` says" in ran.stdout
 
 
 def test_a_faulty_definition_is_refused_with_file_line_and_remedy(folder: Path, axpy: Path) -> None:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 Given = dict[str, Any]
@@ -82,6 +83,43 @@ def hamming_distances(given: Given) -> Answers:
     return [distances, [distance <= given["limit"] for distance in distances]]
 
 
+def grey_pixels(given: Given) -> Answers:
+    rows = given["pixels"].tolist()
+    return [[[(77 * red + 150 * green + 29 * blue + 128) // 256 for red, green, blue in row] for row in rows]]
+
+
+def fir_filter(given: Given) -> Answers:
+    taps = given["taps"].tolist()
+    return [[[dot(taps, row[i : i + len(taps)]) for i in range(given["m"])] for row in given["signal"].tolist()]]
+
+
+def edit_distances(given: Given) -> Answers:
+    words = [
+        [bytes(word[:length]) for word, length in zip(given[side], given[f"{side}_lengths"].tolist(), strict=True)]
+        for side in ("left", "right")
+    ]
+    return [[edit_distance(left, right) for left, right in zip(*words, strict=True)]]
+
+
+@cache
+def edit_distance(left: bytes, right: bytes) -> int:
+    if not left or not right:
+        return max(len(left), len(right))
+    if left[-1] == right[-1]:
+        return edit_distance(left[:-1], right[:-1])
+    return 1 + min(edit_distance(*pair) for pair in ((left[:-1], right), (left, right[:-1]), (left[:-1], right[:-1])))
+
+
+def causal_attention(given: Given) -> Answers:
+    heads = zip(*(given[name].tolist() for name in ("q", "k", "v")), strict=True)
+    return [[[attended(i, q, k, v, given["scale"]) for i in range(given["n"])] for q, k, v in heads]]
+
+
+def attended(i: int, q: Any, k: Any, v: Any, scale: float) -> list[float]:
+    weights = [math.exp(scale * dot(q[i], k[j])) for j in range(i + 1)]
+    return [dot(weights, column) / math.fsum(weights) for column in zip(*v[: i + 1], strict=True)]
+
+
 ANSWERS: dict[str, Callable[[Given], Answers]] = {
     "row-softmax": row_softmax,
     "binned-counts": binned_counts,
@@ -91,4 +129,8 @@ ANSWERS: dict[str, Callable[[Given], Answers]] = {
     "top-k-scores": top_k_scores,
     "small-matmuls": small_matmuls,
     "hamming-distances": hamming_distances,
+    "grey-pixels": grey_pixels,
+    "fir-filter": fir_filter,
+    "edit-distances": edit_distances,
+    "causal-attention": causal_attention,
 }

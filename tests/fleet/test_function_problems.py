@@ -9,14 +9,15 @@ from django.test import Client
 
 from leaderboard.actions.verify import verify
 from leaderboard.models import Entrant, Evaluation, ProblemScore, ProblemTrack, Submission
-from leaderboard.verification import missing_lines, verification_report
+from leaderboard.verification import REFERENCE, missing_lines, verification_report
 from problems.actions.releases import import_release, publish
 from problems.formats.compute_eval.packs import problem_pack_from
 from problems.models import Release
 from problems.spec.digests import grading_digest
 from problems.spec.kinds import Kind
+from problems.spec.mutants import ACCEPTED, ADMITS, NONE
 from runners.fleet.models import Job
-from runners.wire.protocol import JUDGE_VERSIONS, Report, Stage, StepReport, Verdict
+from runners.wire.protocol import JUDGE_VERSIONS, Audience, CaseField, Report, Stage, StepReport, Verdict
 from tests import factories, function_site, packs
 from tests.fleet.site import WireNode, add_node
 from tests.function_site import LARGE, SMALL
@@ -166,6 +167,66 @@ def test_a_check_of_a_function_that_ends_otherwise_is_named(
     (line, *_) = missing_lines(draft)
     assert line.startswith("problem row-softmax: ")
     assert missing in line
+
+
+def verified_with(fields: list[CaseField]) -> Report:
+    """A pass of the reference whose large case has further fields."""
+    passed = function_site.report()
+    small, large = passed.cases
+    return passed.model_copy(update={"cases": [small, large.model_copy(update={"fields": [*large.fields, *fields]})]})
+
+
+def told(name: str, value: str) -> CaseField:
+    return CaseField(name=name, value=value, audience=Audience.ORGANISER)
+
+
+def test_only_the_reference_of_a_verification_is_asked_for_wrong_answers(draft: Release, track: Any, cast: Any) -> None:
+    verify(None, draft, track)
+    node, verifying = WireNode(), {}
+    while (answer := node.claim()).status_code == 200:
+        work = answer.json()
+        text = b"".join(node.blob(work, work["solution"]["sha256"]).streaming_content).decode()
+        verifying[work["evaluation"]] = work["verifies"]
+        assert node.report(work, next(report for words, report in ANSWERS.items() if words in text)).status_code == 200
+    chosen = Evaluation.objects.filter(pk__in=[pk for pk, verifies in verifying.items() if verifies])
+    assert set(chosen.values_list("submission__entrant__slug", flat=True)) == {REFERENCE}
+    function = submitted(cast.entrant, draft, track)
+    works = {work["evaluation"]: work["verifies"] for work in node.take_up_to(2)}
+    assert works[function.pk] is False
+
+
+def test_a_problem_whose_check_accepts_a_wrong_answer_is_not_verified(draft: Release, track: Any) -> None:
+    verify(None, draft, track)
+    work_off(ANSWERS | {"reference words": verified_with([told(ACCEPTED, "`y` filled with 0")])})
+    report = verification_report(draft, track)
+    assert not report.passed
+    (line,) = missing_lines(draft)
+    assert f"its case {LARGE} cannot rank, because its check accepts wrong answers (`y` filled with 0)" in line
+    assert "tighten its `accuracy`" in line
+    assert any(line.split(": ", 1)[1].removesuffix(f" on {track.slug}") in one for one in report.lines)
+
+
+def test_a_case_that_does_not_rank_may_accept_a_wrong_answer(cast: Any) -> None:
+    large = manifest_fields()["cases"][1] | {"ranks": False, "why_not": "the check accepts wrong answers: …"}
+    fields = manifest_fields(cases=[manifest_fields()["cases"][0], large])
+    pack = packs.problem_pack([function_site.function(manifest=fields)], "loose-1")
+    made = import_release(pack).release
+    offered = factories.offer(made)
+    add_node("node-1", offered, "node-secret")
+    verify(None, made, offered)
+    work_off(ANSWERS | {"reference words": verified_with([told(ACCEPTED, "`y` filled with 0")])})
+    assert missing_lines(made) == []
+
+
+def test_a_precision_that_the_check_admits_is_a_note_to_the_organiser(draft: Release, track: Any) -> None:
+    verify(None, draft, track)
+    work_off(ANSWERS | {"reference words": verified_with([told(ACCEPTED, NONE), told(ADMITS, "bf16")])})
+    report = verification_report(draft, track)
+    assert report.passed
+    assert [line.strip() for line in report.lines if "Note" in line] == [
+        f"Note: row-softmax: case {LARGE} accepts results in bf16. If that is not meant, tighten its `accuracy`;"
+        " otherwise declare `fastest_dtype`."
+    ]
 
 
 def test_a_function_with_two_cases_has_one_speedup(draft: Release, track: Any, cast: Any) -> None:

@@ -64,8 +64,10 @@ class ManifestCase(_Strict):
     """Axis lengths of each array, outermost first. Arrays are C-contiguous."""
     scalars: dict[str, int | float | bool] = Field(default_factory=dict)
     ranks: bool | None = None
-    """Whether every output depends on inputs that each call draws anew."""
+    """Whether every output depends on inputs that each call draws anew, and the check rejects wrong answers."""
     why_not: str = Field(default="", max_length=1000)
+    admits: Dtype | Literal[""] = ""
+    """The lowest precision below `fastest_dtype` whose results the check accepts; empty if it accepts none."""
 
     def elements(self, name: str) -> int:
         """Number of elements of an array. Raises KeyError."""

@@ -50,6 +50,9 @@ class Assignment:
     withhold_unneeded: bool = False
     """Used without a site: the test files are withheld from runs if the reference passes without all of them."""
     needs_baseline: bool = True
+    verifies: bool = False
+    """Whether the solution is the problem's reference, which verifies the problem. A function judge then reports which
+    wrong answers the problem's check accepts."""
     image: str = ""
     """Image by digest or id for the docker sandbox, as `NodeEnvironment.image_for` gives it."""
     build_policy: BuildPolicy = AS_WRITTEN

@@ -1,4 +1,4 @@
-"""Decides which cases may rank: where data stays the same from call to call, a solution could remember answers."""
+"""Decides which cases may rank: answers must change from call to call, and the check must reject wrong ones."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from typing import Any
 from .arrays import FLOATS, Library
 from .forms import Parameter
 from .loaded import Drawn, Loaded, case_fields
-
-TRIES = 4
-"""Draws by which an output must have changed. An output of few values may agree in two of them."""
+from .mutants import TRIES, Mutants
 
 
 @dataclass
@@ -23,16 +21,21 @@ class Changes:
 
 @dataclass(frozen=True)
 class Look:
-    """One case as several draws show it: its part of the manifest, and what changed."""
+    """One case as several draws show it: its part of the manifest, what changed, and what its check accepts."""
 
     fields: dict[str, Any]
     changes: Changes
+    mutants: Mutants
 
 
 def look_at(loaded: Loaded, case: int) -> Look:
-    """Draw a case until everything has changed, at most `TRIES` times. Raises DefinitionError if its shapes change."""
+    """Draw a case until everything has changed and every mutant is rejected, at most `TRIES` times.
+
+    Raises DefinitionError if its shapes change.
+    """
     first = loaded.draw(case, 0)
     fields, changes, kept = case_fields(loaded, case, first), Changes(), loaded.kept(first)
+    mutants = Mutants(loaded, case, first)
     given = {one.name for one in loaded.parameters if one.is_array and one.is_given}
     for seed in range(1, TRIES):
         other = loaded.draw(case, seed)
@@ -40,9 +43,10 @@ def look_at(loaded: Loaded, case: int) -> Look:
         changes.inputs |= _changed_inputs(loaded, first, other)
         in_one_process = loaded.draw(case, seed, kept) if kept else other
         changes.outputs |= _changed_outputs(loaded, first, in_one_process)
-        if given <= changes.inputs and len(changes.outputs) == len(loaded.outputs):
+        mutants.look(in_one_process)
+        if given <= changes.inputs and len(changes.outputs) == len(loaded.outputs) and mutants.is_settled:
             break
-    return Look(fields, changes)
+    return Look(fields, changes, mutants)
 
 
 def _check_stable(loaded: Loaded, fields: dict[str, Any], again: dict[str, Any]) -> None:
@@ -67,8 +71,9 @@ def structures(loaded: Loaded, all_changes: list[Changes]) -> set[str]:
     return declared | (whole - {name for changes in all_changes for name in changes.inputs})
 
 
-def ranking_of(loaded: Loaded, structure: set[str], changes: Changes) -> tuple[bool, str]:
+def ranking_of(loaded: Loaded, structure: set[str], look: Look) -> tuple[bool, str]:
     """Whether a case may rank, and otherwise why not."""
+    changes = look.changes
     data = [one for one in loaded.parameters if one.is_given and one.name not in structure]
     fixed = [one for one in data if one.is_array and one.name not in changes.inputs]
     if fixed:
@@ -78,7 +83,15 @@ def ranking_of(loaded: Loaded, structure: set[str], changes: Changes) -> tuple[b
     same = [one for one in loaded.outputs if one.name not in changes.outputs]
     if same:
         return False, f"{_listed(same)} came out the same in {TRIES} calls, so it could be remembered"
+    if look.mutants.faults:
+        return False, why_accepting(look.mutants.faults)
     return True, ""
+
+
+def why_accepting(faults: list[str]) -> str:
+    """Why a case whose check accepts these mutants does not rank, with the remedy."""
+    listed = "; ".join(faults)[:600]
+    return f"the check accepts wrong answers: {listed}. Tighten `accuracy`, or draw inputs whose answers differ more"
 
 
 def _listed(parameters: list[Parameter]) -> str:

@@ -32,8 +32,8 @@ def manifest_of(loaded: Loaded) -> dict[str, Any]:
 
 
 def _ranked(loaded: Loaded, structure: set[str], look: Look) -> dict[str, Any]:
-    ranks, why_not = ranking_of(loaded, structure, look.changes)
-    return {**look.fields, "ranks": ranks, "why_not": why_not}
+    ranks, why_not = ranking_of(loaded, structure, look)
+    return {**look.fields, "ranks": ranks, "why_not": why_not, "admits": look.mutants.admits}
 
 
 def manifest_without_values(path: str) -> dict[str, Any]:

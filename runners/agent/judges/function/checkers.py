@@ -67,6 +67,13 @@ class Checker:
         except OSError as error:
             raise SandboxFault(f"the checker takes no orders: {self._last_words()}") from error
 
+    def ask(self, order: Mapping[str, Any]) -> None:
+        """Give an order in which no contestant takes part."""
+        try:
+            self.channel.send(json.dumps(order).encode())
+        except OSError as error:
+            raise SandboxFault(f"the checker takes no orders: {self._last_words()}") from error
+
     def replies(self, progress: Progress, seconds: float) -> Iterator[dict[str, Any]]:
         """The replies to an order, the last one of `"op": "end"`. Raises Cancelled, and SandboxFault if it fails."""
         while True:

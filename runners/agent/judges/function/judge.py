@@ -17,6 +17,7 @@ from runners.agent.job.environment import NodeEnvironment
 from runners.agent.judges.baselines import Baselines
 from runners.agent.judges.function.checkers import Checker, Checkers
 from runners.agent.judges.function.contest import Contest, Entry, contest
+from runners.agent.judges.function.mutants import with_mutants
 from runners.agent.judges.function.results import (
     PRECISION,
     baseline_measurements,
@@ -129,8 +130,10 @@ class FunctionJudge:
             beside = entrants.reference if verdict is Verdict.PASSED else None
             time_it = self._ranked_baseline if is_ranked else self._baseline
             shared = time_it(match, beside, progress) if beside is not None else None
+            found.cases = case_reports(problem, runs[-1])
+            if assignment.verifies and verdict is Verdict.PASSED:
+                found.cases = with_mutants(found.cases, match.checker, progress)
         found.steps.append(Step("run", runs[-1].outcome, problem.time_limit_seconds))
-        found.cases = case_reports(problem, runs[-1])
         found.witness = Witness.SEEN
         found.ended(verdict, reason)
         if not assignment.is_trial:

@@ -2,7 +2,7 @@
 
 Started as `python3 -m judge.checker DEFINITION DEVICE LIBRARY`. Orders and replies are JSON, one datagram each, on the
 agent's channel. An order brings the checker's ends of a contestant's channel and brake. A reply of `"op": "case"`
-follows each case, and one of `"op": "end"` the last.
+follows each case, and one of `"op": "end"` the last. An order of `"op": "mutants"` brings no ends and has one reply.
 """
 
 import json
@@ -15,6 +15,7 @@ from typing import Any
 
 from inside.errors import DefinitionError
 from inside.loaded import load
+from inside.mutants import mutants_of
 
 from .arrays import arrays_of
 from .clock import Clock
@@ -51,6 +52,9 @@ class Checker:
             if not message:
                 return
             order = json.loads(message)
+            if order["op"] == "mutants":
+                self._try_mutants(order["case"])
+                continue
             channel, brake = (socket.socket(fileno=file) for file in files)
             with channel, brake:
                 match = Match(self._loaded, self._arrays, self._memory, self._clock, channel, brake)
@@ -78,6 +82,12 @@ class Checker:
         known = self._overheads.get(order["stub"], {})
         for number in order["cases"]:
             self.say({"op": "case", "case": number, **match.case(number, plan, known.get(number, Overhead()))})
+
+    def _try_mutants(self, number: int) -> None:
+        """Tell which wrong answers the check of a case accepts. No contestant takes part."""
+        found = mutants_of(self._loaded, number)
+        self._memory.finish()
+        self.say({"op": "mutants", "faults": found.faults, "admits": found.admits})
 
     def say(self, reply: dict[str, Any]) -> None:
         self._channel.send(json.dumps(reply).encode())

@@ -1,0 +1,7 @@
+"""Fields by which verifying a problem tells, case by case, which wrong answers its check accepts."""
+
+ACCEPTED = "accepted_mutants"
+"""The wrong answers that the check accepts, in words, or `NONE`."""
+NONE = "none"
+ADMITS = "admits_precision"
+"""The lowest precision below `fastest_dtype` whose results the check accepts."""

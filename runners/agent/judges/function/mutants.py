@@ -1,0 +1,28 @@
+"""Asks a problem's checker which wrong answers its check accepts. No contestant takes part."""
+
+from collections.abc import Sequence
+
+from problems.spec.mutants import ACCEPTED, ADMITS, NONE
+from runners.agent.ground.events import Progress
+from runners.agent.judges.function.checkers import SILENCE_SECONDS, Checker
+from runners.wire.protocol import Audience, CaseField, CaseReport
+
+MOST_WORDS = 1000
+
+
+def with_mutants(reports: Sequence[CaseReport], checker: Checker, progress: Progress) -> list[CaseReport]:
+    """The reports on all cases of a problem, with what their checks accept. Raises Cancelled and SandboxFault."""
+    return [_with(report, number, checker, progress) for number, report in enumerate(reports)]
+
+
+def _with(report: CaseReport, number: int, checker: Checker, progress: Progress) -> CaseReport:
+    checker.ask({"op": "mutants", "case": number})
+    reply = checker.reply(progress, SILENCE_SECONDS)
+    fields = [_field(ACCEPTED, "; ".join(reply["faults"]) or NONE)]
+    if reply["admits"]:
+        fields.append(_field(ADMITS, reply["admits"]))
+    return report.model_copy(update={"fields": [*report.fields, *fields]})
+
+
+def _field(name: str, value: str) -> CaseField:
+    return CaseField(name=name, value=value[:MOST_WORDS], audience=Audience.ORGANISER)
