@@ -123,6 +123,11 @@ def may_see_live_tail(user: Any, submission: Submission, stage: str) -> bool:
     return stage == BUILDING and view_of(user, submission).live_tail
 
 
+def may_see_trial_tail(user: Any, stage: str) -> bool:
+    """The last lines of a running trial, as far as a submission's: to its user a trial is what one is to its team."""
+    return stage == BUILDING or is_organiser(user)
+
+
 @dataclass(frozen=True)
 class ShownCase:
     """A case as one user may read it: `facts` are the fields that are for this user."""

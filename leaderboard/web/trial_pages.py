@@ -1,10 +1,12 @@
 """Trials from a problem's page: its form starts one, and what came of it is shown beside the form."""
 
+import hashlib
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.template.loader import render_to_string
 from django.views.decorators.http import require_POST, require_safe
 
 from leaderboard.actions.try_solution import try_solution
@@ -53,10 +55,21 @@ def trial(request: HttpRequest, pk: int) -> HttpResponse:
     """One of the user's trials: a page of its own, or the part that a problem's page asks for again and again."""
     rows = visible_trials(request.user).select_related("problem__release", "track")
     context = _context(request, get_object_or_404(rows, pk=pk))
-    return render(request, "podium/trial.html" if _is_fragment(request) else "podium/trial_page.html", context)
+    if not _is_fragment(request):
+        return render(request, "podium/trial_page.html", context)
+    if request.GET.get("seen") == context["seen"]:
+        return HttpResponse(status=204)  # htmx then leaves the page as it is, and nothing is read out again
+    return render(request, "podium/trial.html", context)
 
 
 def _context(request: HttpRequest, found: Trial) -> dict[str, Any]:
+    """The context of `podium/trial.html`: `content` is what the user sees, and `seen` is its digest."""
+    content = render_to_string("podium/trial_content.html", _facts(request, found), request)
+    seen = hashlib.sha256(content.encode()).hexdigest()[:16]
+    return {"trial": found, "is_open": found.state in OPEN_TRIALS, "content": content, "seen": seen}
+
+
+def _facts(request: HttpRequest, found: Trial) -> dict[str, Any]:
     outcome = found.outcome or {}
     return {
         "trial": found,

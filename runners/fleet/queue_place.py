@@ -21,10 +21,10 @@ def queue_places(submission: Submission) -> list[QueuePlace]:
     """One place per queue. Makes one query, and two more per place."""
     waiting = Job.objects.filter(evaluation__in=submission.evaluations.live(), state=JobState.QUEUED)
     queues = waiting.order_by("track__slug", "stage").values_list("track_id", "track__slug", "stage").distinct()
-    return [QueuePlace(slug, stage, _ahead(waiting.filter(track_id=pk, stage=stage))) for pk, slug, stage in queues]
+    return [QueuePlace(slug, stage, n_ahead(waiting.filter(track_id=pk, stage=stage))) for pk, slug, stage in queues]
 
 
-def _ahead(waiting: QuerySet[Job]) -> int:
+def n_ahead(waiting: QuerySet[Job]) -> int:
     """The number of jobs in the same queue that precede the first of these."""
     first = waiting.order_by("-priority", "fair_tag", "pk").first()
     if first is None:

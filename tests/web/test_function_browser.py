@@ -1,4 +1,4 @@
-"""In a real browser: the pages of a function problem are clean in every look, and typed code is not lost unasked."""
+"""In a real browser: the pages of a function problem are clean in every look, and a refusal stands at the code."""
 
 from typing import Any
 
@@ -47,37 +47,15 @@ def test_every_page_of_a_function_problem_is_clean(look: str, chromium: Any, liv
     assert faults == [], "\n".join(faults)
 
 
-def test_another_language_replaces_typed_code_only_after_a_question(chromium: Any, live: Any) -> None:
-    site, base = live
-    visit = Visit(chromium, base, *LOOKS["light"])
-    visit.sign_in("owner")
-    visit.open(site.page)
-    code = visit.page.locator("[name=content-0]")
-    code.fill("// mine")
-    asked: list[str] = []
-    visit.page.once("dialog", lambda dialog: (asked.append(dialog.message), dialog.dismiss()))
-    languages = visit.page.get_by_role("navigation", name="Language")
-    languages.get_by_role("link", name="Python").click()
-    assert "replaces what you typed" in asked[0]
-    assert code.input_value() == "// mine"
-    visit.page.once("dialog", lambda dialog: dialog.accept())
-    languages.get_by_role("link", name="Python").click()
-    visit.page.wait_for_url("**language=python**")
-    assert "def solution(x, y, rows, cols):" in visit.page.locator("[name=content-0]").input_value()
-    visit.context.close()
-
-
 def test_a_wrong_signature_is_said_where_the_code_stands(chromium: Any, live: Any) -> None:
     site, base = live
     visit = Visit(chromium, base, *LOOKS["phone"])
     visit.sign_in("owner")
     visit.open(site.page)
-    visit.page.locator("[name=content-0]").fill(function_site.WRONG_SIGNATURE)
+    visit.type_code(function_site.WRONG_SIGNATURE)
     visit.page.get_by_role("button", name="Submit this solution").click()
     refusal = visit.page.get_by_text("`solution` takes 2 parameters")
     refusal.wait_for()
     assert visit.page.evaluate("() => window.scrollY") > 0, "the page opens at its form"
-    assert visit.page.locator("[name=content-0]").input_value().rstrip("\n") == function_site.WRONG_SIGNATURE.rstrip(
-        "\n"
-    )
+    assert visit.typed_code() == function_site.WRONG_SIGNATURE
     visit.context.close()

@@ -1,5 +1,6 @@
 """Runs from a problem's page: they are tried and not stored, shown beside the form, and to their user alone."""
 
+import re
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ from django.urls import reverse
 
 from leaderboard.actions.try_solution import end_trial
 from leaderboard.models import Submission, Trial, TrialState
+from runners.fleet.models import Attempt, Job, JobState
 from runners.wire.protocol import (
     Audience,
     CaseField,
@@ -17,7 +19,7 @@ from runners.wire.protocol import (
     StepReport,
     Verdict,
 )
-from tests import function_site
+from tests import factories, function_site
 from tests.factories import Cast
 from tests.web.test_function_pages import FunctionSite, make_function_site
 
@@ -58,7 +60,7 @@ def test_a_run_is_shown_beside_the_form_until_it_has_ended(client: Any, cast: Ca
     trial = Trial.objects.get()
     address = reverse("trial", args=[trial.pk])
     assert (started.status_code, Submission.objects.count()) == (200, before)
-    assert f'hx-get="{address}"' in started.content.decode()
+    assert f'hx-get="{address}?seen=' in started.content.decode()
     assert "It waits for a node" in started.content.decode()
     end_trial(trial, report())
     text = client.get(address, headers={"HX-Request": "true"}).content.decode()
@@ -67,6 +69,40 @@ def test_a_run_is_shown_beside_the_form_until_it_has_ended(client: Any, cast: Ca
     for words in (*VALUES.values(), "1 of 2 elements are wrong", "printed words", "wrong answer"):
         assert words in text.replace("Wrong answer", "wrong answer")
     assert "7.25" not in text, "organisers' facts"
+
+
+def test_an_unchanged_run_is_not_sent_again(client: Any, cast: Cast, site: FunctionSite) -> None:
+    client.force_login(cast.owner)
+    started = run(client, site).content.decode()
+    again = re.search(r'hx-get="([^"]+)"', started)
+    assert again
+    assert client.get(again[1], headers={"HX-Request": "true"}).status_code == 204
+    end_trial(Trial.objects.get(), report())
+    assert client.get(again[1], headers={"HX-Request": "true"}).status_code == 200
+
+
+def _leased(trial: Trial, stage: str) -> None:
+    job = Job.objects.get(trial=trial)
+    Job.objects.filter(pk=job.pk).update(state=JobState.LEASED)
+    node = factories.NodeFactory(slug="node-a")
+    Attempt.objects.create(job=job, node=node, number=1, token_digest="0", work_stage=stage, log_tail="tail words")
+
+
+@pytest.mark.parametrize(("stage", "who", "sees"), [
+    ("building", "owner", True), ("running", "owner", False), ("running", "organiser", True),
+])  # fmt: skip
+def test_a_run_under_way_names_its_node_and_shows_what_its_build_prints(
+    client: Any, cast: Cast, site: FunctionSite, stage: str, who: str, sees: bool
+) -> None:
+    client.force_login(cast.owner)
+    run(client, site)
+    trial = Trial.objects.get()
+    Trial.objects.filter(pk=trial.pk).update(state=TrialState.LEASED)
+    _leased(trial, stage)
+    client.force_login(getattr(cast, who))
+    text = client.get(reverse("trial", args=[trial.pk])).content.decode()
+    assert f"{stage.capitalize()} on <a" in text
+    assert ("tail words" in text) is sees
 
 
 def test_without_scripts_a_run_has_a_page_of_its_own(client: Any, cast: Cast, site: FunctionSite) -> None:

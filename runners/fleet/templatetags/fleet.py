@@ -5,10 +5,10 @@ from typing import Any
 from django import template
 from django.template.context import Context
 
-from leaderboard.models import Evaluation, Submission
+from leaderboard.models import Evaluation, Submission, Trial
 from runners.fleet.web.fleet_state import fleet_state_context
 from runners.fleet.web.progress import progress_context
-from runners.fleet.web.work import work_context
+from runners.fleet.web.work import trial_work_context, work_context
 
 register = template.Library()
 
@@ -26,3 +26,8 @@ def submission_progress(submission: Submission) -> dict[str, Any]:
 @register.inclusion_tag("fleet/evaluation_work.html", takes_context=True)
 def evaluation_work(context: Context, evaluation: Evaluation) -> dict[str, Any]:
     return work_context(context["request"].user, evaluation)
+
+
+@register.inclusion_tag("fleet/trial_work.html", takes_context=True)
+def trial_work(context: Context, trial: Trial) -> dict[str, Any]:
+    return trial_work_context(context["request"].user, trial)

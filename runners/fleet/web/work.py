@@ -5,8 +5,9 @@ from typing import Any
 from django.db.models import Count
 
 from leaderboard import visibility
-from leaderboard.models import Evaluation
+from leaderboard.models import Evaluation, Trial
 from runners.fleet.models import LOST, Attempt, AttemptState, Job, JobState
+from runners.fleet.queue_place import n_ahead
 from runners.wire.protocol import Stage
 
 
@@ -21,6 +22,15 @@ def work_context(user: Any, evaluation: Evaluation) -> dict[str, Any]:
         "attempt": attempt, "log_tail": log_tail, "waits_to_run": _waits_to_run(evaluation),
         "earlier": _earlier_attempts(evaluation),
     }  # fmt: skip
+
+
+def trial_work_context(user: Any, trial: Trial) -> dict[str, Any]:
+    """The context of `fleet/trial_work.html` for this user, who may see the trial. Makes at most three queries."""
+    attempt = Attempt.objects.filter(job__trial=trial, state=AttemptState.LEASED).select_related("node").first()
+    if attempt is None:
+        return {"trial": trial, "n_ahead": n_ahead(Job.objects.filter(trial=trial, state=JobState.QUEUED))}
+    may_see = visibility.may_see_trial_tail(user, attempt.work_stage)
+    return {"trial": trial, "attempt": attempt, "log_tail": attempt.log_tail if may_see else ""}
 
 
 def _running_attempt(evaluation: Evaluation) -> Attempt | None:

@@ -1,0 +1,117 @@
+"""In a real browser: the editor of a problem's page keeps drafts, asks before it discards, and is no keyboard trap."""
+
+import re
+from typing import Any
+
+import pytest
+
+from leaderboard.actions.try_solution import end_trial
+from leaderboard.models import Trial
+from tests import factories, function_site
+from tests.patience import SOON
+from tests.requirements import requires
+from tests.web.test_browser import LOOKS, Visit
+from tests.web.test_function_pages import FunctionSite, make_function_site
+from tests.web.test_trial_pages import report
+
+pytestmark = requires("chromium")
+
+
+@pytest.fixture
+def site(transactional_db: Any, live_server: Any, settings: Any) -> FunctionSite:
+    settings.ALLOWED_HOSTS = ["*"]
+    return make_function_site(factories.Cast.make())
+
+
+@pytest.fixture
+def visit(chromium: Any, site: FunctionSite, live_server: Any) -> Any:
+    """The owner's, at the problem's page."""
+    made = Visit(chromium, live_server.url, *LOOKS["light"])
+    made.sign_in("owner")
+    made.open(site.page)
+    yield made
+    assert made.complaints == [], "the policy and the scripts agree"
+    made.context.close()
+
+
+def language(visit: Visit, name: str) -> None:
+    visit.page.get_by_role("navigation", name="Language").get_by_role("link", name=name).click()
+
+
+def test_each_language_has_its_own_draft_that_outlives_the_page(visit: Visit) -> None:
+    visit.type_code("// mine\n")
+    language(visit, "Python")
+    assert "def solution(x, y, rows, cols):" in visit.typed_code()
+    assert visit.page.locator("[name=path-0]").input_value() == "solution.py"
+    assert "language=python" in visit.page.url
+    visit.type_code("# mine as well\n")
+    language(visit, "C++")
+    assert visit.typed_code() == "// mine\n"
+    visit.page.get_by_text("Draft kept in this browser").or_(visit.page.get_by_text("Your draft of")).first.wait_for()
+    visit.page.reload()
+    assert visit.typed_code() == "// mine\n"
+    language(visit, "Python")
+    assert visit.typed_code() == "# mine as well\n"
+    assert visit.page.locator("[name=language]").input_value() == "python"
+
+
+def test_starter_code_replaces_typed_code_only_after_a_question(visit: Visit) -> None:
+    starter = visit.typed_code()
+    visit.type_code("// mine\n")
+    asked: list[str] = []
+    visit.page.once("dialog", lambda dialog: (asked.append(dialog.message), dialog.dismiss()))
+    visit.page.get_by_role("button", name="Starter code").click()
+    assert asked == ["Replace what you typed by the starter code?"]
+    assert visit.typed_code() == "// mine\n"
+    visit.page.once("dialog", lambda dialog: dialog.accept())
+    visit.page.get_by_role("button", name="Starter code").click()
+    assert visit.typed_code() == starter
+    visit.page.keyboard.press("Control+z")
+    assert visit.typed_code() == "// mine\n", "undo brings it back"
+
+
+def test_another_users_draft_is_not_shown(visit: Visit, site: FunctionSite) -> None:
+    visit.type_code("// mine\n")
+    visit.page.get_by_role("button", name="Sign out").click()
+    visit.page.wait_for_url("**/")
+    visit.sign_in("stranger")
+    visit.open(site.page)
+    assert "solution(const float* x" in visit.typed_code()
+
+
+def test_control_enter_runs_and_the_result_fills_in(visit: Visit) -> None:
+    visit.type_code(function_site.CPP)
+    visit.page.keyboard.press("Control+Enter")
+    visit.page.get_by_text("It waits for a node").wait_for()
+    assert Trial.objects.count() == 1
+    end_trial(Trial.objects.get(), report())
+    visit.page.get_by_text("1 of 2 elements are wrong").wait_for()
+
+
+def test_tab_indents_and_escape_then_tab_leaves_the_editor(visit: Visit) -> None:
+    visit.type_code("x")
+    visit.page.keyboard.press("Tab")
+    assert re.fullmatch(r"x +", visit.typed_code())
+    visit.page.keyboard.press("Escape")
+    visit.page.keyboard.press("Tab")
+    focused = visit.page.evaluate("() => document.activeElement.closest('.CodeMirror') === null")
+    assert focused, "the focus has left the editor"
+    assert re.fullmatch(r"x +", visit.typed_code())
+    visit.page.keyboard.press("Shift+Tab")
+    visit.page.keyboard.press("Shift+Tab")
+    assert visit.page.evaluate("() => document.activeElement.closest('.CodeMirror') !== null"), "it is no one-way door"
+
+
+def test_without_scripts_the_form_is_a_plain_textarea(chromium: Any, site: FunctionSite, live_server: Any) -> None:
+    context = chromium.new_context(base_url=live_server.url, java_script_enabled=False)
+    context.set_default_timeout(1e3 * SOON)
+    page = context.new_page()
+    page.goto("/accounts/login/")
+    page.fill("input[name=login]", "owner")
+    page.fill("input[name=password]", factories.PASSWORD)
+    page.click("main button[type=submit]")
+    page.goto(f"{site.page}?language=python")
+    page.locator("textarea[name=content-0]").fill(function_site.PYTHON)
+    page.get_by_role("button", name="Submit this solution").click()
+    page.wait_for_url("**/submissions/*/")
+    context.close()
