@@ -68,7 +68,8 @@ def mixed_release(*, publish: bool = True, n_functions: int = 1, **metadata: Any
 def measurements(role: Role, times_ms: dict[str, float]) -> list[MeasurementReport]:
     return [
         MeasurementReport(
-            role=role, case=case, median_ms=time_ms, runs_ms=[time_ms], calls_ms=[[time_ms] * 5],
+            role=role, case=case, median_ms=time_ms, ci_low_ms=0.99 * time_ms, ci_high_ms=1.02 * time_ms,
+            runs_ms=[0.99 * time_ms, time_ms, 1.02 * time_ms], calls_ms=[[time_ms] * 5] * 3,
             clock=Clock.OUTSIDE, work_checked=True, witness=Witness.SEEN,
         )
         for case, time_ms in times_ms.items()
@@ -128,11 +129,12 @@ def wrong_report(**changes: Any) -> Report:
     return report(**(fields | changes))
 
 
-def submission(entrant: Any, made: Release, track: Track, n_samples: int = 1) -> Submission:
-    """A full submission of C++ functions and shell scripts; everything of it is queued."""
+def submission(entrant: Any, made: Release, track: Track, n_samples: int = 1, path: str = "solution.cpp") -> Submission:
+    """A full submission of functions, in the path's language, and shell scripts; everything of it is queued."""
     kinds = made.problems.values_list("task_id", "kind")
+    text = CPP if path == "solution.cpp" else PYTHON
     lines = [
-        solution(task_id, CPP.replace("words", f"words {n}"))
+        solution(task_id, text.replace("words", f"words {n}"), path)
         if kind == Kind.FUNCTION
         else packs.solution(task_id, f"exit 0 # {n}")
         for task_id, kind in kinds
@@ -144,9 +146,9 @@ def submission(entrant: Any, made: Release, track: Track, n_samples: int = 1) ->
     return submit(entrant.owner, metadata, draft).submission
 
 
-def judged(entrant: Any, made: Release, track: Track, *answers: Report) -> Submission:
+def judged(entrant: Any, made: Release, track: Track, *answers: Report, path: str = "solution.cpp") -> Submission:
     """Judged and ranked: the n-th sample of each function problem gets the n-th answer, every script passes."""
-    stored = submission(entrant, made, track, len(answers))
+    stored = submission(entrant, made, track, len(answers), path)
 
     def verdict_of(evaluation: Evaluation) -> Report:
         return answers[evaluation.sample.index] if evaluation.problem.kind == Kind.FUNCTION else factories.report()

@@ -76,7 +76,7 @@ def _draft(old: Submission, release: Release) -> SubmissionDraft:
 def _sample(one: Sample) -> SampleDraft:
     record = b"" if one.invalid_reason else blobs.read(one.solution_sha256)
     digest = hashlib.sha256(record).hexdigest()
-    return SampleDraft(one.problem.task_id, one.index, 0, record, digest, one.invalid_reason)
+    return SampleDraft(one.problem.task_id, one.index, 0, record, digest, one.invalid_reason, one.language)
 
 
 def _reuse(new: Submission, old: Submission) -> int:

@@ -23,6 +23,8 @@ class Runs:
     median_ms: float
     low_ms: float | None
     high_ms: float | None
+    processes_ms: tuple[float, ...] = ()
+    """The median of each process, where `runs_ms` are the calls of several."""
 
     @property
     def label(self) -> str:
@@ -39,6 +41,21 @@ def _points(one: Runs) -> Spec:
         "marker": {"size": 7, "opacity": 0.55, "color": _COLOURS.get(one.role, GREY)},
         "hovertemplate": "run: %{y:.4g} ms<extra></extra>",
     }
+
+
+def _processes(one: Runs) -> list[Spec]:
+    """The medians that the interval is over."""
+    marker = {"size": 9, "symbol": "diamond-open", "color": _COLOURS.get(one.role, GREY), "line": {"width": 2}}
+    trace = {
+        "type": "scatter",
+        "mode": "markers",
+        "name": f"{one.label}, processes",
+        "x": [one.label] * len(one.processes_ms),
+        "y": list(one.processes_ms),
+        "marker": marker,
+        "hovertemplate": "median of a process: %{y:.4g} ms<extra></extra>",
+    }
+    return [trace] if one.processes_ms else []
 
 
 def _median(one: Runs) -> Spec:
@@ -60,7 +77,7 @@ def _median(one: Runs) -> Spec:
 
 
 def spec(rows: Sequence[Runs]) -> Spec:
-    traces = [trace for one in rows for trace in (_points(one), _median(one))]
+    traces = [trace for one in rows for trace in (_points(one), *_processes(one), _median(one))]
     x = axis("", type="category", range=[-0.5, len(rows) - 0.5])
     return {"data": traces, "layout": layout(x, axis("Time (ms)", type=_scale(rows)))}
 

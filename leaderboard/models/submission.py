@@ -105,6 +105,9 @@ class Sample(models.Model):
     )
     solution_bytes = models.PositiveIntegerField(default=0)
     invalid_reason = models.CharField(max_length=500, blank=True)
+    language = models.CharField(
+        max_length=20, blank=True, help_text="Of a function: cuda, cpp, triton or python; empty where it is not known."
+    )
 
     class Meta:
         ordering: ClassVar = ["problem", "index"]

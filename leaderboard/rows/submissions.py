@@ -98,6 +98,7 @@ def _samples(
             solution_sha256="" if one.invalid_reason else stored[one.record],
             solution_bytes=len(one.record),
             invalid_reason=one.invalid_reason[:500],
+            language=one.language,
         )
         for one in draft.samples
     ]

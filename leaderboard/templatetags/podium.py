@@ -67,8 +67,8 @@ LANGUAGES = {"cuda": "CUDA C++", "cpp": "C++", "triton": "Triton", "python": "Py
 
 
 @register.filter
-def language(code: str) -> str:
-    return LANGUAGES.get(code, code)
+def language(code: str | None) -> str:
+    return LANGUAGES.get(code or "", code or "")
 
 
 @register.filter

@@ -104,10 +104,15 @@ def evaluation_runs(request: HttpRequest, pk: int) -> HttpResponse:
     """Every timed run, as plotly.js draws it."""
     found, _ = evaluation_or_404(request, pk)
     rows = measurements_of(found.current_result) if found.current_result else []
-    chosen = [
-        runs.Runs(m.role, m.case, _calls_ms(m) or m.runs_ms, m.median_ms, m.ci_low_ms, m.ci_high_ms) for m in rows
-    ]
-    return JsonResponse(runs.spec(chosen))
+    return JsonResponse(runs.spec([_runs(one) for one in rows]))
+
+
+def _runs(one: Measurement) -> runs.Runs:
+    calls_ms = _calls_ms(one)
+    processes_ms = tuple(one.runs_ms) if calls_ms and len(one.runs_ms) > 1 else ()
+    return runs.Runs(
+        one.role, one.case, calls_ms or one.runs_ms, one.median_ms, one.ci_low_ms, one.ci_high_ms, processes_ms
+    )
 
 
 def _calls_ms(one: Measurement) -> list[float]:

@@ -10,6 +10,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from leaderboard import visibility
+from leaderboard.charts import processes as process_charts
 from leaderboard.charts import roofline as charts
 from leaderboard.charts import sizes as size_charts
 from leaderboard.models import Decision, Entrant, ProblemTrack, Track
@@ -18,15 +19,8 @@ from leaderboard.rates import Declared
 from leaderboard.web import submit_forms
 from leaderboard.web.lookups import chosen_track, problem_or_404, release_or_404, tracks_of
 from leaderboard.web.paging import other_parameters, page_of
-from leaderboard.web.problem_ranking import (
-    figure_of,
-    lines_of,
-    points_of,
-    ranked_by_case,
-    ranking_of,
-    roofs_of,
-    sizes_figure_of,
-)
+from leaderboard.web.problem_figures import lines_of, points_of, problem_figures, roofs_of, spreads_of
+from leaderboard.web.problem_ranking import ranked_by_case, ranking_of
 from leaderboard.web.statement import as_html
 from leaderboard.web.tabs import release_context
 from problems.models import Problem, Release
@@ -104,7 +98,9 @@ def problem_context(request: HttpRequest, found: Problem) -> dict[str, Any]:
     tracks = tracks_of(release)
     track = chosen_track(request, tracks)
     on_track = ProblemTrack.objects.filter(problem=found, track=track).first()
-    cases, ranking = found.timed_cases, ranking_of(request.user, found, track)
+    cases, languages = found.timed_cases, list(spec.starters)
+    written_in = chosen_language(request, found)
+    ranking = ranking_of(request.user, found, track, written_in)
     case = next((one for one in cases if one.name and one.name == request.GET.get("case")), None)
     context = {
         "problem": found, "spec": spec, "kind_template": f"problems/kinds/{spec.kind}.html",
@@ -112,11 +108,18 @@ def problem_context(request: HttpRequest, found: Problem) -> dict[str, Any]:
         "tracks": tracks, "track": track,
         "on_track": on_track, "cases": cases, "case": case, "work": Declared.by([case] if case else cases),
         "ranking": ranked_by_case(track, ranking, case) if case else ranking,
-        "figures": [*filter(None, (sizes_figure_of(found, track, ranking), figure_of(found, track, ranking)))],
+        "languages": languages, "written_in": written_in,
+        "figures": problem_figures(found, track, ranking, case, written_in),
         "voided": Decision.objects.filter(kind=DecisionKind.PROBLEM_VOIDED, problem=found).first(),
         "form": submit_forms.typed_form_for(request, found, track), "why_closed": release.why_closed(),
     }  # fmt: skip
     return release_context(request, release, "problems") | context
+
+
+def chosen_language(request: HttpRequest, found: Problem) -> str:
+    """The language that the ranking is narrowed to, or ""."""
+    asked = request.GET.get("written_in", "")
+    return asked if asked in found.spec.starters else ""
 
 
 @dataclass(frozen=True)
@@ -147,7 +150,7 @@ def roofline(request: HttpRequest, slug: str, problem_slug: str) -> JsonResponse
     roofs = roofs_of(found, track)
     if not roofs:
         raise Http404(f"{found.task_id} has no roofline here: it needs flops, bytes and the track's measured peaks.")
-    points = points_of(found, track, ranking_of(request.user, found, track))
+    points = points_of(found, track, ranking_of(request.user, found, track, chosen_language(request, found)))
     return JsonResponse(charts.spec(roofs, points))
 
 
@@ -156,7 +159,19 @@ def sizes(request: HttpRequest, slug: str, problem_slug: str) -> JsonResponse:
     """The problem's times by size as plotly.js draws them."""
     found = problem_or_404(request, slug, problem_slug)
     track = chosen_track(request, tracks_of(found.release))
-    lines = lines_of(found, ranking_of(request.user, found, track))
+    lines = lines_of(found, ranking_of(request.user, found, track, chosen_language(request, found)))
     if not lines:
         raise Http404(f"{found.task_id} has no chart of times by size here: it needs times of cases of two sizes.")
     return JsonResponse(size_charts.spec(lines))
+
+
+@require_safe
+def processes(request: HttpRequest, slug: str, problem_slug: str) -> JsonResponse:
+    """The medians of all processes of one case as plotly.js draws them."""
+    found = problem_or_404(request, slug, problem_slug)
+    track = chosen_track(request, tracks_of(found.release))
+    case = next((one for one in found.timed_cases if one.name == request.GET.get("case", "")), None)
+    if case is None:
+        raise Http404(f"{found.task_id} has no timed case {request.GET.get('case', '')!r}.")
+    ranking = ranking_of(request.user, found, track, chosen_language(request, found))
+    return JsonResponse(process_charts.spec(spreads_of(ranking, case)))

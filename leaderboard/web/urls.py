@@ -30,6 +30,11 @@ urlpatterns = [
     path("releases/<slug:slug>/problems/<slug:problem_slug>/roofline.json", problem_pages.roofline, name="roofline"),
     path("releases/<slug:slug>/problems/<slug:problem_slug>/sizes.json", problem_pages.sizes, name="sizes"),
     path(
+        "releases/<slug:slug>/problems/<slug:problem_slug>/processes.json",
+        problem_pages.processes,
+        name="processes",
+    ),
+    path(
         "releases/<slug:slug>/problems/<slug:problem_slug>/submit/", submit_pages.typed_submission, name="submit_typed"
     ),
     path("releases/<slug:slug>/problems/<slug:problem_slug>/run/", trial_pages.run_typed, name="run_typed"),

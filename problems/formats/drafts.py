@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from problems.formats.bounded import MEBIBYTE, UploadLimits
@@ -41,6 +41,8 @@ class SampleDraft:
     content_sha256: str
     """Of `record`, or of what was received where there is none."""
     invalid_reason: str = ""
+    language: str = ""
+    """The language of a valid solution, where the problem's rules tell it."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,10 @@ class SampleJudge:
             record = solution.to_line()
         except RecordError as error:
             return self._draft(solution.task_id, received, b"", reason or f"the record {error}", line_number)
-        return self._draft(solution.task_id, record, record, reason, line_number)
+        draft = self._draft(solution.task_id, record, record, reason, line_number)
+        if reason or not isinstance(solution, FileSolution):
+            return draft
+        return replace(draft, language=self._catalogue.rules_for(solution.task_id).language_of(solution.files))
 
     def _draft(self, task_id: str, content: bytes, record: bytes, reason: str, line_number: int) -> SampleDraft:
         index = self._next_index.get(task_id, 0)

@@ -87,6 +87,10 @@ class SolutionRules(Protocol):
         """Say why these files may not be a solution, or return "" if they may."""
         ...
 
+    def language_of(self, files: Sequence[SourceFile]) -> str:
+        """The language of a solution; "" where the problem leaves it open."""
+        ...
+
 
 REFERENCE = "reference"
 """Name of the baseline that speedups are held against."""

@@ -198,6 +198,50 @@ def test_the_ranking_shows_all_cases_or_one(client: Any, site: FunctionSite) -> 
     assert ">3.000 ms<" in large
 
 
+def test_the_ranking_is_narrowed_to_a_language(client: Any, cast: Cast, site: FunctionSite) -> None:
+    in_python = function_site.report({SMALL: 0.003, LARGE: 1.0})
+    function_site.judged(cast.strangers_entrant, site.release, site.track, in_python, path="solution.py")
+    assert _order(text_of(client, site.page)) == ["Stranger", "Alpha"]
+    assert _order(text_of(client, site.page, written_in="cpp")) == ["Alpha", "Stranger"]
+    text = text_of(client, site.page, written_in="python")
+    assert _order(text) == ["Stranger"]
+    assert "<td>Python</td>" in text
+    assert "written_in=python" in text, "the charts show what the table shows"
+    drawn = client.get(reverse("sizes", args=[site.release.slug, site.problem.slug]), {"written_in": "python"}).json()
+    assert [one["name"] for one in drawn["data"]] == ["Stranger's model", "Reference solution"]
+    assert _order(text_of(client, site.page, written_in="cobol")) == ["Stranger", "Alpha"]
+
+
+def test_a_language_in_which_nobody_solved_it_says_so(client: Any, site: FunctionSite) -> None:
+    assert "Nobody has solved it in Python on this track yet" in text_of(client, site.page, written_in="python")
+
+
+def test_the_ranking_of_one_case_gives_intervals(client: Any, site: FunctionSite) -> None:
+    assert "<td>1.980 µs to 2.040 µs</td>" in text_of(client, site.page, case=SMALL)
+
+
+def test_every_process_of_a_case_is_drawn_with_median_and_interval(client: Any, site: FunctionSite) -> None:
+    text = text_of(client, site.page, case=SMALL)
+    assert f"Every process: {SMALL}" in text
+    assert "Every process: 512 x 4096" in text_of(client, site.page), "the largest case unless one is chosen"
+    address = reverse("processes", args=[site.release.slug, site.problem.slug])
+    drawn = client.get(address, {"case": SMALL}).json()["data"]
+    assert [one["name"] for one in drawn[::2]] == [
+        "Alpha, processes", "Stranger's model, processes", "Reference solution, processes"
+    ]  # fmt: skip
+    assert drawn[2]["y"] == pytest.approx([0.00198, 0.002, 0.00204])
+    assert drawn[3]["error_y"]["array"] == pytest.approx([0.00004])
+    assert client.get(address, {"case": "7 x 7"}).status_code == 404
+
+
+def test_an_evaluations_chart_marks_the_medians_of_processes(client: Any, site: FunctionSite) -> None:
+    drawn = client.get(reverse("evaluation_runs", args=[site.evaluation(0).pk])).json()["data"]
+    medians = [one for one in drawn if one["name"] == f"{SMALL}: candidate, processes"]
+    assert medians[0]["y"] == pytest.approx([0.00495, 0.005, 0.0051])
+    calls = [one for one in drawn if one["name"] == f"{SMALL}: candidate, runs"]
+    assert len(calls[0]["y"]) == 15
+
+
 def test_an_unknown_case_is_all_cases(client: Any, site: FunctionSite) -> None:
     assert ">70.71 µs<" in text_of(client, site.page, case="7 x 7")
 
@@ -211,7 +255,7 @@ def test_the_board_counts_a_function_like_any_problem(client: Any, site: Functio
 
 @pytest.mark.both_databases
 def test_more_entrants_and_cases_cost_no_more_queries(client: Any, site: FunctionSite, cast: Cast) -> None:
-    pages = [site.page, f"{site.page}?case=3+x+5", site.evaluation(0).get_absolute_url()]
+    pages = [site.page, f"{site.page}?case=3+x+5", f"{site.page}?written_in=cpp", site.evaluation(0).get_absolute_url()]
     before = [_cost(client, page) for page in pages]
     for n in range(5):
         entrant = factories.EntrantFactory(owner=cast.stranger)

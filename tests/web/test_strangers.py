@@ -57,6 +57,7 @@ TABLE: dict[str, tuple[Arguments, str, int, int, int, int]] = {
     "problem": (_problem, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "roofline": (_problem, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "sizes": (_problem, "get", NOT_FOUND, NOT_FOUND, NOT_FOUND, NOT_FOUND),
+    "processes": (_problem, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "submit_typed": (_problem, "post", MOVED, NOT_FOUND, 422, 422),
     "run_typed": (_problem, "post", MOVED, NOT_FOUND, 422, 422),
     "trial": (_trial, "get", NOT_FOUND, NOT_FOUND, OK, OK),

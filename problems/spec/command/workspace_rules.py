@@ -71,6 +71,10 @@ class WorkspaceRules:
         nothing: frozenset[str] = frozenset()
         return cls(nothing, nothing, nothing, nothing, {}, (), (), (), nothing)
 
+    def language_of(self, files: Sequence[SourceFile]) -> str:  # noqa: ARG002 - the rules of other kinds need them
+        """Nothing: the build command decides on languages."""
+        return ""
+
     def why_bad(self, files: Sequence[SourceFile]) -> str:
         """Say why these files may not be a solution, or return "" if they may.
 

@@ -29,6 +29,10 @@ class FunctionRules:
             return "triton"  # an import of triton may be hidden from the reader
         return found if found in self.languages else None
 
+    def language_of(self, files: Sequence[SourceFile]) -> str:
+        """The language of a solution that the rules allow."""
+        return self.language(files[0]) or ""
+
     def _names(self) -> str:
         return " or ".join(dict.fromkeys(FILE_NAMES[one] for one in self.languages))
 
