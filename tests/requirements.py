@@ -62,12 +62,13 @@ CHECKS: dict[str, Callable[[], bool]] = {
     "bubblewrap": _bubblewrap_works,
     "gpu": lambda: shutil.which("nvidia-smi") is not None,
     "nvcc": lambda: shutil.which("nvcc") is not None,
+    "cuobjdump": lambda: shutil.which("cuobjdump") is not None and shutil.which("nvdisasm") is not None,
     "ccache": lambda: shutil.which("ccache") is not None,
     "tmpfs": _tmpfs_mounts,
 }
 
 
-REST = frozenset({"postgres", "redis", "rabbitmq", "docker", "nvcc", "ccache", "gpu"})
+REST = frozenset({"postgres", "redis", "rabbitmq", "docker", "nvcc", "cuobjdump", "ccache", "gpu"})
 """Tests that need one of these are left to `make test-rest`."""
 
 

@@ -60,4 +60,4 @@ def _declaring_its_work(n: int) -> dict[str, Any]:
 def _profiled() -> Report:
     content = b"a profiler's report"
     profile = BlobRef(sha256=blobs.store().put(content), size_bytes=len(content))
-    return factories.report().model_copy(update={"profile": profile})
+    return factories.report().model_copy(update={"profile": profile, "listing": profile})

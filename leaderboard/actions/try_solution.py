@@ -72,7 +72,7 @@ def _check_room(user: Any) -> None:
 
 def end_trial(trial: Trial, report: Report) -> None:
     """Store the trial's outcome. A trial has no result, so nothing else changes."""
-    outcome = report.model_dump(mode="json", include={"verdict", "reason", "steps", "cases"})
+    outcome = report.model_dump(mode="json", include={"verdict", "reason", "steps", "cases", "listing"})
     Trial.objects.filter(pk=trial.pk, state__in=OPEN_TRIALS).update(
         state=TrialState.DONE, outcome=outcome, ended_at=timezone.now()
     )

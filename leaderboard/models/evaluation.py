@@ -88,6 +88,7 @@ class Result(models.Model):
     steps = models.JSONField(default=list, help_text="StepReport rows: exits, costs and logs.")
     provenance = models.JSONField(default=dict)
     profile = models.JSONField(null=True, blank=True, help_text="A profiler's own report: its blob's sha256 and size.")
+    listing = models.JSONField(null=True, blank=True, help_text="SASS and PTX as text: their blob's sha256 and size.")
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:

@@ -16,6 +16,7 @@ def copy_result(old: Result, evaluation: Evaluation) -> Result:
         steps=old.steps,
         provenance=old.provenance,
         profile=old.profile,
+        listing=old.listing,
     )
     for one in old.measurements.all():
         one.pk, one.result, one.problem = None, result, evaluation.problem

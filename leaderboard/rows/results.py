@@ -30,6 +30,7 @@ def append_result(evaluation: Evaluation, report: Report, origin: Origin) -> Res
         steps=[step.model_dump(mode="json") for step in report.steps],
         provenance=report.provenance.model_dump(mode="json"),
         profile=report.profile.model_dump(mode="json") if report.profile else None,
+        listing=report.listing.model_dump(mode="json") if report.listing else None,
     )
     store_measurements(result, report, verdict, origin)
     ResultCase.objects.bulk_create(

@@ -13,6 +13,7 @@ from leaderboard import blobs, logs, visibility
 from leaderboard.actions.rerun import rerun
 from leaderboard.charts import runs
 from leaderboard.errors import Refused
+from leaderboard.listings import build_log, kernels_of
 from leaderboard.measured import measured_words, where_measured
 from leaderboard.models import AuditEntry, Evaluation, Measurement, Result
 from leaderboard.models.evaluation import ResultOrigin
@@ -54,6 +55,8 @@ def evaluation(request: HttpRequest, pk: int) -> HttpResponse:
             "provenance": _provenance(result.provenance),
             "imported": measured_words(where_measured([result.provenance])) if _is_imported(result) else "",
             "has_profile": bool(result.profile) and view.build_log,
+            "kernels": kernels_of(build_log(result.steps)) if view.build_log else [],
+            "has_listing": bool(result.listing) and view.build_log,
             "flags": result.flags.prefetch_related("decisions__decided_by"),
         }
     return render(request, "podium/evaluation.html", context)

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 from leaderboard.actions.try_solution import try_solution
 from leaderboard.catalogue import catalogue_of
 from leaderboard.errors import Refused
+from leaderboard.listings import build_log, kernels_of
 from leaderboard.logs import log_text
 from leaderboard.models import Trial
 from leaderboard.models.trial import OPEN_TRIALS
@@ -76,6 +77,8 @@ def _facts(request: HttpRequest, found: Trial) -> dict[str, Any]:
         "is_open": found.state in OPEN_TRIALS,
         "verdict": outcome.get("verdict", ""),
         "reason": outcome.get("reason", ""),
+        "kernels": kernels_of(build_log(outcome.get("steps", ()))),
+        "has_listing": bool(outcome.get("listing")),
         "cases": shown_trial_cases(request.user, outcome.get("cases", ())),
         "steps": [
             {"name": step["name"], "text": log_text(step.get("log") or {}, SHOWN_LOG_BYTES)}

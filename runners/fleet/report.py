@@ -52,7 +52,7 @@ def _check_blobs(attempt: Attempt, report: Report) -> None:
     """Check that this attempt uploaded every named blob. Otherwise a log could show another entrant's solution."""
     named = [step.log.blob for step in report.steps if step.log.blob]
     named += [report.artefact.blob] if report.artefact else []
-    named += [report.profile] if report.profile else []
+    named += [one for one in (report.profile, report.listing) if one]
     named += [one.calls for one in report.measurements if one.calls]
     brought = attempt.uploads
     if missing := sorted(

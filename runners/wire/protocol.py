@@ -420,6 +420,8 @@ class Report(WireModel):
     """Set by a `build` job; names an uploaded blob."""
     profile: BlobRef | None = None
     """A profiler's own report, such as ncu's; names an uploaded blob."""
+    listing: BlobRef | None = None
+    """SASS and PTX of a CUDA solution's program as gzipped text; names an uploaded blob."""
     withheld: list[str] | None = None
     """Set by verification: the paths without which the reference still passed test and benchmark."""
     fault: str = Field(default="", max_length=4000)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from runners.agent.job.artefact import EMPTY, ProductTooLarge, collect, restore
+from runners.agent.job.artefact import EMPTY, ProductTooLarge, collect, file_in, restore
 from runners.agent.job.workspace import lay_out, remove
 
 INPUTS = {"solution.cpp": b"int x;", "test/main.cpp": b"int main() {}"}
@@ -240,3 +240,16 @@ def nest(folder: Path, depth: int) -> None:
         cwd=folder,
         check=True,
     )
+
+
+def test_one_file_of_a_product_is_read_if_it_is_small_enough(tmp_path: Path) -> None:
+    (tmp_path / "listing").write_bytes(b"words")
+    (tmp_path / "link").symlink_to("listing")
+    product = collect(tmp_path, {}, 1 << 20)
+    assert file_in(product, "listing", 5) == b"words"
+    assert file_in(product, "listing", 4) is None
+    assert file_in(product, "link", 5) is None
+    assert file_in(product, "absent", 5) is None
+    assert file_in(EMPTY, "listing", 5) is None
+    with pytest.raises(ValueError, match="damaged"):
+        file_in(b"no tar", "listing", 5)

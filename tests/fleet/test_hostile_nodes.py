@@ -54,6 +54,13 @@ def test_it_cannot_show_a_blob_that_it_never_had_as_a_log(site: Site, node: Wire
     assert node.report(work, with_log(foreign)).status_code == 422
 
 
+def test_it_cannot_show_a_blob_that_it_never_had_as_machine_code(site: Site, node: WireNode) -> None:
+    work = node.take()
+    foreign = Sample.objects.exclude(solution_sha256=work["solution"]["sha256"]).get().solution_sha256
+    answer = node.report(work, passed(listing=BlobRef(sha256=foreign, size_bytes=10)))
+    assert (answer.status_code, answer.json()["missing"]) == (422, [foreign])
+
+
 def test_it_cannot_ask_which_blobs_the_site_has(site: Site, node: WireNode) -> None:
     work = node.take()
     foreign = Sample.objects.exclude(solution_sha256=work["solution"]["sha256"]).get().solution_sha256

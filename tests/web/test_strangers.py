@@ -33,7 +33,8 @@ def _evaluation(place: Place) -> list[Any]:
 
 def _trial(place: Place) -> list[Any]:
     facts = {"user": place.cast.owner, "problem": place.problem, "track": place.evaluation.track}
-    return [Trial.objects.create(**facts, solution_bytes=1).pk]
+    outcome = {"steps": [], "listing": place.evaluation.current_result.listing}
+    return [Trial.objects.create(**facts, solution_bytes=1, state="done", outcome=outcome).pk]
 
 
 def _entrant(place: Place) -> list[Any]:
@@ -61,6 +62,8 @@ TABLE: dict[str, tuple[Arguments, str, int, int, int, int]] = {
     "submit_typed": (_problem, "post", MOVED, NOT_FOUND, 422, 422),
     "run_typed": (_problem, "post", MOVED, NOT_FOUND, 422, 422),
     "trial": (_trial, "get", NOT_FOUND, NOT_FOUND, OK, OK),
+    "trial_machine_code": (_trial, "get", NOT_FOUND, NOT_FOUND, OK, OK),
+    "trial_listing": (_trial, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "release_submissions": (_release, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "release_about": (_release, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "entrant": (_entrant, "get", OK, OK, OK, OK),
@@ -74,6 +77,8 @@ TABLE: dict[str, tuple[Arguments, str, int, int, int, int]] = {
     "evaluation_runs": (_evaluation, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "evaluation_log": (lambda p: [p.evaluation.pk, "build"], "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "evaluation_profile": (_evaluation, "get", NOT_FOUND, NOT_FOUND, OK, OK),
+    "evaluation_machine_code": (_evaluation, "get", NOT_FOUND, NOT_FOUND, OK, OK),
+    "evaluation_listing": (_evaluation, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "rerun_evaluation": (_evaluation, "post", MOVED, NOT_FOUND, MOVED, MOVED),
     "account": (_nothing, "get", MOVED, OK, OK, OK),
     "new_token": (_nothing, "post", MOVED, 422, 422, 422),

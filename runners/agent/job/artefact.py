@@ -144,6 +144,20 @@ def _open(place: Path) -> io.BufferedReader:
         return place.open("rb")
 
 
+def file_in(product: bytes, path: str, limit_bytes: int) -> bytes | None:
+    """One file of a product; None if it has no such file or a larger one. Raises ValueError if it is damaged."""
+    if product == EMPTY:
+        return None
+    try:
+        with tarfile.open(fileobj=io.BytesIO(product), mode="r:") as tar:
+            member = next((one for one in tar if one.name == path), None)
+            is_plain = member is not None and member.isreg() and not member.issparse() and member.size <= limit_bytes
+            source = tar.extractfile(member) if member is not None and is_plain else None
+            return source.read() if source else None
+    except tarfile.TarError as error:
+        raise ValueError(f"the artefact is damaged: {error}") from error
+
+
 def restore(product: bytes, workspace: Path, protected: Collection[str]) -> None:
     """Extract a product into a fresh workspace. Of `protected` paths only the mode is restored.
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from runners.agent.sandbox.root import interpreter
 
 TOOLS = (
-    "g++", "gcc", "c++", "cc", "clang++", "clang", "nvcc", "ld", "as", "ar", "make", "cmake", "ninja", "python3",
-    "python", "rustc", "go", "sh", "bash",
+    "g++", "gcc", "c++", "cc", "clang++", "clang", "nvcc", "cuobjdump", "nvdisasm", "ld", "as", "ar", "make", "cmake",
+    "ninja", "python3", "python", "rustc", "go", "sh", "bash",
 )  # fmt: skip
 SYSTEM_FILES = ("/etc/os-release", "/etc/ld.so.cache", "/usr/include/c++")
 CUDA_FILES = (

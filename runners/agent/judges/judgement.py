@@ -125,6 +125,8 @@ class Judgement:
     """Name and version of the timer."""
     profile: bytes | None = None
     """The profiler's own report."""
+    listing: bytes | None = None
+    """The machine code of the solution's program as gzipped text."""
     withheld: list[str] | None = None
     """With `try_withholding`, the files without which the solution still passes. With `withhold_unneeded`, the files
     that runs did not see because the reference passes without them."""

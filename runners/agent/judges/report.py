@@ -54,6 +54,7 @@ def finished(
         artefact=_artefact(judgement, assignment, environment, blobs),
         withheld=judgement.withheld,
         profile=blobs.add(judgement.profile) if judgement.profile else None,
+        listing=blobs.add(judgement.listing) if judgement.listing else None,
     )
     return Finished(report, blobs.by_sha256, judgement.texts)
 

@@ -14,7 +14,7 @@ from runners.agent.ground.homes import why_private
 logger = logging.getLogger("podium.sandbox")
 
 SYSTEM_FOLDERS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
-TOOLS = ("g++", "gcc", "clang++", "nvcc", "ccache", "cmake", "make", "ninja")
+TOOLS = ("g++", "gcc", "clang++", "nvcc", "cuobjdump", "ccache", "cmake", "make", "ninja")
 BASE_PATH = ("/usr/local/bin", "/usr/bin", "/bin")
 SANDBOX_USER = 1000
 ETC_FILES = {

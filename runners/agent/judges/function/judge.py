@@ -10,7 +10,7 @@ from problems.spec.function.problem import FunctionProblem
 from runners.agent.devices.lanes import Place, Seat
 from runners.agent.ground.errors import SandboxFault, UnusableProblem
 from runners.agent.ground.events import CaseEnded, Progress, StageEntered
-from runners.agent.job.artefact import EMPTY
+from runners.agent.job.artefact import EMPTY, file_in
 from runners.agent.job.building import build, why_out_of_time
 from runners.agent.job.commands import told
 from runners.agent.job.environment import NodeEnvironment
@@ -29,7 +29,7 @@ from runners.agent.judges.function.results import (
     too_short,
     verdict_of,
 )
-from runners.agent.judges.function.subject import Subject
+from runners.agent.judges.function.subject import LISTING, MAX_LISTING_BYTES, Subject
 from runners.agent.judges.judgement import Assignment, Judgement, Step
 from runners.agent.judges.texts import how_it_ended
 from runners.wire.protocol import BUILDING, Peaks, Stage, TimingPolicy, Verdict, Witness
@@ -87,6 +87,7 @@ class FunctionJudge:
         entry = self._entry(assignment, subject, found, progress)
         if entry is None or assignment.stage is Stage.BUILD:
             return found
+        found.listing = file_in(entry.product, LISTING, MAX_LISTING_BYTES)
         progress.tell(StageEntered(RUNNING))
         for is_last in (False, True):
             try:

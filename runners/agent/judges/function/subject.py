@@ -24,8 +24,20 @@ STUB, CALL = "podium_contestant.cpp", "podium_call"
 BUILD_SECONDS = 120.0
 COMPILERS: Mapping[Language, str] = {
     "cpp": "g++ -std=c++17 -O3 -march=native -pthread",
-    "cuda": "nvcc -std=c++17 -O3 -Xcompiler -pthread",
+    "cuda": "nvcc -std=c++17 -O3 -Xptxas -v -Xcompiler -pthread",
 }
+LISTING = "podium_listing.gz"
+"""Path in a CUDA build's product: SASS and PTX of the program as text, compressed. Absent without `cuobjdump`."""
+MAX_LISTING_BYTES = 2 << 20
+_MOST_OF_A_PART = 8 << 20
+_BARE_SASS = r"sed -E -e '/^ *\/\* 0x[0-9a-f]+ \*\/$/d' -e 's/ *\/\* 0x[0-9a-f]+ \*\/$//'"
+"""Drops the instructions' encodings."""
+WRITE_LISTING = (
+    "{ command -v cuobjdump > /dev/null && for part in sass ptx; do"
+    f' echo "== $part"; timeout 20 cuobjdump -$part {PROGRAM} 2>&1 | {_BARE_SASS} | cat -s'
+    f" | head -c {_MOST_OF_A_PART}; done | gzip -n > {LISTING}; :; }}"
+)
+"""A shell command that never fails."""
 
 
 @dataclass(frozen=True)
@@ -107,8 +119,10 @@ class Subject:
         call = FILLING_CALL[self.device] if self.is_filling else call_source(manifest.parameters, manifest.setup_places)
         call_path = f"{CALL}{Path(source).suffix}"
         own = {STUB: (INSIDE / "contestant.cpp").read_bytes(), call_path: call.encode()}
-        return BuildOrder(  # noqa: S604 - the sandbox runs it
-            shell=f"{COMPILERS[self.language]} -o {PROGRAM} {source} {STUB} {call_path} -ldl",
+        compiled = f"{COMPILERS[self.language]} -o {PROGRAM} {source} {STUB} {call_path} -ldl"
+        is_listed = self.language == "cuda" and not self.is_filling
+        return BuildOrder(
+            shell=f"{compiled} && {WRITE_LISTING}" if is_listed else compiled,
             inputs=self.inputs | own,
             solution_paths=tuple(self.inputs),
             seconds=self.limits.build_seconds or BUILD_SECONDS,
