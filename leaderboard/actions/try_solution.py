@@ -1,5 +1,6 @@
 """Runs trials of solutions before submission: with high priority, shown only to their user, deleted after a day."""
 
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -16,6 +17,7 @@ from leaderboard.signals import trials_queued
 from leaderboard.submission_rules import check_is_open, check_sample, check_tracks
 from problems.formats.submission import SampleDraft
 from problems.models import Problem, Release
+from problems.spec.sizes import why_bad_sizes
 from runners.wire.protocol import Report
 
 MAX_OPEN_TRIALS = 3
@@ -25,22 +27,35 @@ TRIAL_PRIORITY = 20
 KEPT_FOR = timedelta(days=1)
 
 
-def try_solution(user: Any, problem: Problem, track: Track, draft: SampleDraft) -> Trial:
-    """Queue one solution as a trial. Raises NotAllowed, Refused, TooMuch or Conflict, and then stores nothing."""
+def try_solution(
+    user: Any, problem: Problem, track: Track, draft: SampleDraft, sizes: Mapping[str, int] | None = None
+) -> Trial:
+    """Queue one solution as a trial, of the smallest case or of own sizes.
+
+    Raises NotAllowed, Refused, TooMuch or Conflict, and then stores nothing.
+    """
+    chosen = dict(sizes or {})
     _check(user, problem, track)
     check_sample(draft)
+    if words := why_bad_sizes(problem.spec.trial_sizes, chosen):
+        raise Refused("bad_sizes", words)
     with spending(user, Use(1, len(draft.record))):
-        return _store(user, problem, track, draft)
+        return _store(user, problem, track, draft, chosen)
 
 
-def _store(user: Any, problem: Problem, track: Track, draft: SampleDraft) -> Trial:
+def _store(user: Any, problem: Problem, track: Track, draft: SampleDraft, sizes: dict[str, int]) -> Trial:
     _check_room(user)  # before its blob is stored, and again below when nobody else can add a trial
     sha256 = blobs.store().put(draft.record)
     with transaction.atomic():
         _hold(user)
         _check_room(user)
         trial = Trial.objects.create(
-            user=user, problem=problem, track=track, solution_sha256=sha256, solution_bytes=len(draft.record)
+            user=user,
+            problem=problem,
+            track=track,
+            solution_sha256=sha256,
+            solution_bytes=len(draft.record),
+            sizes=sizes,
         )
         trials_queued.send(Trial, trial_ids=[trial.pk], priority=TRIAL_PRIORITY)
     return trial

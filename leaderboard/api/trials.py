@@ -29,6 +29,10 @@ class TrialOrderSerializer(serializers.Serializer[Any]):
     task_id = serializers.CharField()
     track = serializers.CharField(help_text="A track's slug.")
     files = FileSerializer(many=True, allow_empty=False)
+    sizes = serializers.DictField(
+        child=serializers.IntegerField(min_value=-(2**53), max_value=2**53), required=False,
+        help_text="Of a function: lengths by the name of a whole-number scalar; the others are the smallest case's.",
+    )  # fmt: skip
 
 
 class TrialSerializer(serializers.Serializer[Any]):
@@ -38,6 +42,7 @@ class TrialSerializer(serializers.Serializer[Any]):
     release = serializers.CharField()
     task_id = serializers.CharField()
     track = serializers.CharField()
+    sizes = serializers.DictField(child=serializers.IntegerField(), help_text="Own sizes; empty for the smallest case.")
     state = serializers.ChoiceField(["queued", "leased", "done"])
     verdict = serializers.CharField(help_text="Empty until it is done.")
     reason = serializers.CharField()
@@ -55,6 +60,7 @@ def _rendered(user: Any, trial: Trial) -> dict[str, Any]:
         "release": trial.problem.release.slug,
         "task_id": trial.problem.task_id,
         "track": trial.track.slug,
+        "sizes": trial.sizes,
         "state": trial.state,
         "verdict": outcome.get("verdict", ""),
         "reason": outcome.get("reason", ""),
@@ -94,7 +100,7 @@ class TrialList(ApiView):
         track = found(Track.objects.all(), "track", slug=said["track"])
         files = [SourceFile(path=file["path"], content=file["content"]) for file in said["files"]]
         draft = single_solution(problem.task_id, files, catalogue_of(release))
-        trial = try_solution(request.user, problem, track, draft.samples[0])
+        trial = try_solution(request.user, problem, track, draft.samples[0], said.get("sizes"))
         return Response(_rendered(request.user, trial), status.HTTP_201_CREATED)
 
 

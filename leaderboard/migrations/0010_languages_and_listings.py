@@ -1,4 +1,4 @@
-"""Samples know their language, and results the machine code of a CUDA solution."""
+"""Samples know their language, results the machine code of a CUDA solution, and trials their own sizes."""
 
 from django.db import migrations, models
 
@@ -23,6 +23,13 @@ class Migration(migrations.Migration):
             name="listing",
             field=models.JSONField(
                 blank=True, help_text="SASS and PTX as text: their blob's sha256 and size.", null=True
+            ),
+        ),
+        migrations.AddField(
+            model_name="trial",
+            name="sizes",
+            field=models.JSONField(
+                blank=True, default=dict, help_text="Own sizes of a function's run: scalar → length."
             ),
         ),
     ]

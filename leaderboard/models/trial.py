@@ -24,6 +24,7 @@ class Trial(models.Model):
     track = models.ForeignKey("leaderboard.Track", on_delete=models.CASCADE, related_name="trials")
     solution_sha256 = models.CharField(max_length=64, help_text="Blob: the solution's record, one JSON line.")
     solution_bytes = models.PositiveIntegerField()
+    sizes = models.JSONField(default=dict, blank=True, help_text="Own sizes of a function's run: scalar → length.")
     state = models.CharField(max_length=10, choices=TrialState.choices, default=TrialState.QUEUED)
     outcome = models.JSONField(null=True, blank=True, help_text="Verdict, reason, steps and cases, once it is done.")
     created_at = models.DateTimeField(default=timezone.now)

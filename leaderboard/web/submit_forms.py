@@ -11,6 +11,7 @@ from leaderboard.errors import Refused, Unavailable
 from leaderboard.models import Entrant, Track
 from problems.formats.errors import PackRefused
 from problems.models import Problem, Release
+from problems.spec.sizes import Size
 from problems.spec.solution import SourceFile
 
 MEBIBYTE = 1024 * 1024
@@ -72,9 +73,18 @@ class TypedForm(MetadataForm):
     It begins with the starter code of `language`, one of the keys of `starters`.
     """
 
-    def __init__(self, data: Any, *, starters: Mapping[str, list[SourceFile]], language: str, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        data: Any,
+        *,
+        starters: Mapping[str, list[SourceFile]],
+        language: str,
+        sizes: Sequence[Size] = (),
+        **kwargs: Any,
+    ) -> None:
         super().__init__(data, None, **kwargs)
         self.starters = starters
+        self.offered_sizes = sizes
         self.language = language
 
     @property
@@ -90,6 +100,16 @@ class TypedForm(MetadataForm):
         names = [n for n in range(MAX_TYPED_FILES) if str(self.data.get(f"path-{n}", "")).strip()]
         return [SourceFile(path=str(self.data[f"path-{n}"]).strip(), content=self._content(n)) for n in names]
 
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The own sizes of a run, `size-NAME`; those that are left empty are the smallest case's."""
+        return {size.name: int(text) for size, text in self.size_fields if text}
+
+    @property
+    def size_fields(self) -> list[tuple[Size, str]]:
+        """Each size that a run may choose, and what was typed."""
+        return [(one, str(self.data.get(f"size-{one.name}", "")).strip()) for one in self.offered_sizes]
+
     def _content(self, n: int) -> str:
         """A browser sends CR LF whatever was typed."""
         return str(self.data.get(f"content-{n}", "")).replace("\r\n", "\n")
@@ -98,6 +118,10 @@ class TypedForm(MetadataForm):
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         if not any(file.content.strip() for file in self.typed):
             raise forms.ValidationError("Type a solution: no file has any content.")
+        try:
+            _ = self.sizes
+        except ValueError:
+            raise forms.ValidationError("A size of a run is a whole number.") from None
         return cleaned
 
 
@@ -119,7 +143,15 @@ def typed_form(request: HttpRequest, problem: Problem, data: Any = None, initial
     tracks, starters = offered_tracks(problem.release), problem.spec.starters
     asked = str((data or request.GET).get("language", ""))
     language = asked if asked in starters else next(iter(starters))
-    return TypedForm(data, starters=starters, language=language, user=request.user, tracks=tracks, initial=initial)
+    return TypedForm(
+        data,
+        starters=starters,
+        language=language,
+        sizes=problem.spec.trial_sizes,
+        user=request.user,
+        tracks=tracks,
+        initial=initial,
+    )
 
 
 def offered_tracks(release: Release) -> list[Track]:

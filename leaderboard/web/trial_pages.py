@@ -45,7 +45,7 @@ def run_typed(request: HttpRequest, slug: str, problem_slug: str) -> HttpRespons
 def _attempt(request: HttpRequest, problem: Problem, form: TypedForm) -> Trial | None:
     try:
         draft = single_solution(problem.task_id, form.typed, catalogue_of(problem.release))
-        return try_solution(request.user, problem, form.cleaned_data["tracks"][0], draft.samples[0])
+        return try_solution(request.user, problem, form.cleaned_data["tracks"][0], draft.samples[0], form.sizes)
     except (PackRefused, Refused) as refusal:
         refuse(form, None, refusal)
         return None
@@ -77,6 +77,7 @@ def _facts(request: HttpRequest, found: Trial) -> dict[str, Any]:
         "is_open": found.state in OPEN_TRIALS,
         "verdict": outcome.get("verdict", ""),
         "reason": outcome.get("reason", ""),
+        "sizes": ", ".join(f"{name} = {length}" for name, length in found.sizes.items()),
         "kernels": kernels_of(build_log(outcome.get("steps", ()))),
         "has_listing": bool(outcome.get("listing")),
         "cases": shown_trial_cases(request.user, outcome.get("cases", ())),

@@ -24,6 +24,7 @@ from problems.spec.hardware import Hardware
 from problems.spec.kinds import Kind
 from problems.spec.podium_metadata import PodiumMetadata
 from problems.spec.profile import STRICT_GROUPS, STRICT_RELEASES, Profile, check_name
+from problems.spec.sizes import Size
 from problems.spec.solution import FileSolution, Solution, SourceFile
 
 
@@ -212,6 +213,11 @@ class ProblemRecord(BaseModel):
     @abstractmethod
     def trial_runs_tests(self) -> bool:
         """Whether a trial runs visible tests; otherwise it only builds."""
+
+    @property
+    def trial_sizes(self) -> list[Size]:
+        """The sizes that a trial may choose; empty where they are fixed."""
+        return []
 
     @abstractmethod
     def public_facts(self) -> dict[str, JsonValue]:

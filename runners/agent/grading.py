@@ -76,6 +76,7 @@ class Grader:
             tenant=work.tenant,
             is_trial=work.trial,
             is_sample=work.trial,
+            sizes=work.sizes,
             is_rerun=work.rerun,
         )
 

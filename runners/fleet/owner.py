@@ -1,7 +1,7 @@
 """The owner of a job: an evaluation, which ends with a result, or a trial, which ends with its outcome."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 from uuid import UUID
@@ -35,6 +35,8 @@ class Terms:
     needs_baseline: bool
     verifies: bool
     is_rerun: bool
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    """A trial's own sizes."""
 
 
 class JobOwner(Protocol):
@@ -198,6 +200,7 @@ class TrialOwner:
             needs_baseline=False,
             verifies=False,
             is_rerun=False,
+            sizes=self.row.sizes,
         )
 
     def hold(self) -> None:

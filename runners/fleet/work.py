@@ -22,6 +22,7 @@ def work_of(job: Job, attempt: Attempt, token: str) -> Work:
         tenant=terms.tenant,
         purpose=terms.purpose,
         trial=terms.is_trial,
+        sizes=terms.sizes,
         lease_seconds=settings.LEASE_SECONDS,
         heartbeat_seconds=settings.HEARTBEAT_SECONDS,
         track=track.spec,

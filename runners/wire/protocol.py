@@ -257,6 +257,8 @@ class Work(WireModel):
     """The owner of the solution. A device is scrubbed between tenants."""
     purpose: Purpose = Purpose.LIVE
     trial: bool = False
+    sizes: dict[str, int] = {}
+    """Own sizes for the trial of a function, by the name of a scalar parameter."""
     lease_seconds: float
     heartbeat_seconds: float
     track: TrackSpec

@@ -17,7 +17,7 @@ from runners.wire.protocol import (
     StepReport,
     Verdict,
 )
-from tests import factories
+from tests import factories, function_site
 from tests.api import calls
 
 pytestmark = pytest.mark.django_db
@@ -119,3 +119,30 @@ def test_without_an_account_nothing_is_tried(release: Release) -> None:
 def test_too_large_an_order_is_refused_before_it_is_read(release: Release, cast: Any) -> None:
     files = [{"path": "solution.sh", "content": "x" * (40 << 20)}]
     assert send(release, cast.owner, files=files).status_code == 413
+
+
+@pytest.mark.parametrize(
+    ("sizes", "status", "words"),
+    [
+        ({"rows": 7}, 201, ""),
+        ({}, 201, ""),
+        ({"rows": 513}, 400, "rows is 513; choose 1 to 512"),
+        ({"depth": 1}, 400, "'depth' is not a size of this problem. Its sizes are: rows, cols."),
+        ({"rows": "many"}, 400, ""),
+    ],
+)
+def test_a_trial_of_a_function_may_choose_its_sizes(cast: Any, sizes: dict[str, Any], status: int, words: str) -> None:
+    made = function_site.mixed_release()
+    factories.offer(made)
+    files = [{"path": "solution.cpp", "content": function_site.CPP}]
+    answer = send(made, cast.owner, task_id="row-softmax", files=files, sizes=sizes)
+    assert answer.status_code == status
+    assert words in answer.content.decode()
+    if status == 201:
+        assert answer.json()["sizes"] == Trial.objects.get().sizes == sizes
+
+
+def test_a_trial_of_a_command_problem_has_no_sizes(release: Release, cast: Any) -> None:
+    answer = send(release, cast.owner, sizes={"n": 3})
+    assert answer.status_code == 400
+    assert "Its sizes are fixed." in answer.content.decode()

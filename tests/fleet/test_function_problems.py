@@ -7,11 +7,14 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
+from leaderboard.actions.try_solution import try_solution
 from leaderboard.actions.verify import verify
+from leaderboard.catalogue import catalogue_of
 from leaderboard.models import Entrant, Evaluation, ProblemScore, ProblemTrack, Submission
 from leaderboard.verification import REFERENCE, missing_lines, verification_report
 from problems.actions.releases import import_release, publish
 from problems.formats.compute_eval.packs import problem_pack_from
+from problems.formats.submission import single_solution
 from problems.models import Release
 from problems.spec.digests import grading_digest
 from problems.spec.kinds import Kind
@@ -86,6 +89,15 @@ def test_a_node_gets_the_record_with_the_held_out_definition(draft: Release, tra
     assert (work["needs_baseline"], work["build_only"], work["limits"]["memory_bytes"]) == (True, [], 2 << 30)
     record = node.blob(work, work["problem"]["record"]["sha256"]).content
     assert json.loads(record)["definition"]["content"] == function_site.HELD_OUT
+
+
+def test_a_node_gets_the_sizes_of_a_trial(draft: Release, track: Any, cast: Any) -> None:
+    publish(draft)
+    tried = draft.problems.select_related("release").get(kind=Kind.FUNCTION)
+    sample = single_solution(tried.task_id, {"solution.cpp": function_site.CPP}, catalogue_of(draft)).samples[0]
+    try_solution(cast.owner, tried, track, sample, {"cols": 9})
+    work = WireNode().take()
+    assert (work["trial"], work["sizes"]) == (True, {"cols": 9})
 
 
 def test_a_track_that_splits_jobs_builds_a_function_first(draft: Release, track: Any, cast: Any) -> None:

@@ -11,6 +11,7 @@ from problems.spec.hardware import Hardware
 from problems.spec.kinds import Kind
 from problems.spec.profile import Profile
 from problems.spec.records import parse_record
+from problems.spec.sizes import why_bad_sizes
 from problems.spec.solution import FileSolution, SourceFile
 from tests.spec.functions import SOFTMAX_PARAMETERS, function_fields, function_problem, manifest_fields, softmax_case
 
@@ -109,3 +110,16 @@ def test_the_solution_that_ends_early_is_the_baseline_with_an_exit() -> None:
     assert early is not None
     assert "os._exit(0)" in early.files[0].content
     assert function_problem().ending_early is None
+
+
+def test_the_sizes_of_a_run_are_the_whole_numbers_within_those_of_the_cases() -> None:
+    sizes = function_problem().trial_sizes
+    assert [one.name for one in sizes] == ["rows", "cols"]
+    assert all(one.least <= one.usual <= one.most for one in sizes)
+    assert why_bad_sizes(sizes, {one.name: one.most for one in sizes}) == ""
+    assert why_bad_sizes([], {"rows": 1}) == "'rows' is not a size of this problem. Its sizes are fixed."
+
+
+@pytest.mark.parametrize("changes", [{"form": "tensara"}, {"is_run": False, "cases": []}])
+def test_a_class_that_fixes_its_cases_offers_no_sizes(changes: dict[str, Any]) -> None:
+    assert function_problem(manifest=manifest_fields(**changes)).trial_sizes == []

@@ -152,3 +152,36 @@ def test_the_button_says_what_a_run_does(client: Any, cast: Cast, site: Function
     command = site.release.problems.exclude(pk=site.problem.pk).get()
     page = reverse("problem", args=[site.release.slug, command.slug])
     assert "Try to build" in client.get(page).content.decode()
+
+
+def test_a_run_may_choose_its_own_sizes(client: Any, cast: Cast, site: FunctionSite) -> None:
+    client.force_login(cast.owner)
+    page = client.get(site.page).content.decode()
+    assert 'name="size-cols" min="1" max="4096" placeholder="5"' in page
+    text = run(client, site, **{"size-rows": "7", "size-cols": ""}).content.decode()
+    assert Trial.objects.get().sizes == {"rows": 7}
+    assert "rows = 7" in text
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        ({"size-rows": "513"}, "rows is 513; choose 1 to 512, the most that a case has."),
+        ({"size-rows": "0"}, "rows is 0; choose 1 to 512"),
+        ({"size-rows": "many"}, "A size of a run is a whole number."),
+        ({"size-rows": "9" * 5000}, "A size of a run is a whole number."),
+    ],
+)
+def test_sizes_that_no_run_may_have_are_refused_in_words(
+    client: Any, cast: Cast, site: FunctionSite, typed: dict[str, str], words: str
+) -> None:
+    client.force_login(cast.owner)
+    assert words in run(client, site, **typed).content.decode()
+    assert not Trial.objects.exists()
+
+
+def test_a_command_problem_offers_no_sizes(client: Any, cast: Cast, site: FunctionSite) -> None:
+    client.force_login(cast.owner)
+    command = site.release.problems.exclude(pk=site.problem.pk).get()
+    page = reverse("problem", args=[site.release.slug, command.slug])
+    assert "Sizes of the run" not in client.get(page).content.decode()

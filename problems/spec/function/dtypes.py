@@ -13,6 +13,7 @@ ParameterDtype = Literal[
     "float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2", "float4_e2m1fn_x2",
     "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool",
 ]  # fmt: skip
+WHOLE_DTYPES = frozenset({"size_t", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"})
 PythonType = Literal["int", "float", "bool"]
 
 

@@ -6,7 +6,8 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, model_validator
 
 from problems.spec.case import DEFAULT_DTYPE, Amount, Case, Dtype, Positive
-from problems.spec.function.dtypes import ParameterDtype
+from problems.spec.function.dtypes import WHOLE_DTYPES, ParameterDtype
+from problems.spec.sizes import Size
 
 MAX_CASES, MAX_PARAMETERS, MAX_AXES = 256, 64, 8
 _Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,99}$")]
@@ -139,6 +140,14 @@ class Manifest(_Strict):
     def smallest_case(self) -> int:
         """Number of the case with the fewest elements."""
         return min(range(len(self.cases)), key=lambda at: sum(map(math.prod, self.cases[at].shapes.values())))
+
+    @property
+    def sizes(self) -> list[Size]:
+        """The scalars of whole numbers, which may be axes, with their values over the cases."""
+        usual = self.cases[self.smallest_case].scalars
+        whole = [one.name for one in self.parameters if one.kind == "scalar" and one.dtype in WHOLE_DTYPES]
+        values = {name: [int(case.scalars[name]) for case in self.cases] for name in whole}
+        return [Size(name, min(1, *found), max(found), int(usual[name])) for name, found in values.items()]
 
     @property
     def timed_cases(self) -> tuple[Case, ...]:

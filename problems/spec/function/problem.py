@@ -25,6 +25,7 @@ from problems.spec.kinds import Kind
 from problems.spec.podium_metadata import PodiumMetadata
 from problems.spec.profile import Profile
 from problems.spec.record import FileRole, ProblemFile, ProblemRecord, TimedWork
+from problems.spec.sizes import Size
 from problems.spec.solution import FileSolution, SourceFile
 
 FUNCTION_SCHEMA_VERSION = 1
@@ -139,6 +140,11 @@ class FunctionProblem(ProblemRecord):
     @property
     def trial_runs_tests(self) -> bool:
         return True
+
+    @property
+    def trial_sizes(self) -> list[Size]:
+        """The scalars that may be axes. Tensara's definitions make their cases themselves, so that theirs are fixed."""
+        return self.manifest.sizes if self.manifest.form == "podium" and self.manifest.is_run else []
 
     def public_facts(self) -> dict[str, JsonValue]:
         return {

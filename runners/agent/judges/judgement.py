@@ -1,5 +1,6 @@
 """The input and the result of every judge. Both are plain values."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -66,6 +67,8 @@ class Assignment:
     """Whether this is a trial: it builds the solution, runs only the visible tests and times nothing."""
     is_sample: bool = False
     """Whether a function's trial makes only a call of its smallest case and shows that call's values."""
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    """Own sizes for a function's trial, by the name of a scalar; empty for those of the smallest case."""
     is_rerun: bool = False
     """Whether the sample has a result already. No failure that this node has kept is used again."""
     tenant: str = ""

@@ -151,3 +151,70 @@ def test_a_solution_that_ends_before_its_time_gets_a_verdict_with_words(
     done = tried(table, scale, solution)
     assert done.report.verdict is verdict
     assert re.search(words, done.report.reason, re.DOTALL), done.report.reason
+
+
+@pytest.mark.parametrize("n", [1, 123, 5000])
+def test_a_run_of_own_sizes_is_one_call_of_them(table: Table, scale: ProblemRecord, n: int) -> None:
+    solution = "def solution(x, y, n):\n    print('seen', n, len(x))\n    y[:] = 3 * x\n"
+    done = tried(table, scale, solution, is_sample=True, sizes={"n": n})
+    assert (done.report.verdict, done.report.reason) == (Verdict.PASSED, "")
+    (case,) = done.report.cases
+    assert case.name == f"n = {n}"
+    assert shown(case)["sample_inputs"].endswith(f"\nn = {n}")
+    assert f"seen {n} {n}" in done.report.steps[-1].log.text
+
+
+def test_a_wrong_answer_at_own_sizes_names_them(table: Table, scale: ProblemRecord) -> None:
+    done = tried(table, scale, "def solution(x, y, n):\n    y[:8] = 3 * x[:8]\n", is_sample=True, sizes={"n": 9})
+    assert done.report.verdict is Verdict.WRONG_ANSWER
+    assert done.report.reason.startswith("Case n = 9: ")
+    assert (shown(done.report.cases[0])["n_wrong"], shown(done.report.cases[0])["n_total"]) == (1, 9)
+
+
+def test_a_solution_that_crashes_at_own_sizes_failed_there(table: Table, scale: ProblemRecord) -> None:
+    done = tried(table, scale, cpp("abort();"), is_sample=True, sizes={"n": 9})
+    assert done.report.verdict is Verdict.TEST_FAILED
+    assert "in case n = 9" in done.report.reason
+    assert [case.name for case in done.report.cases] == ["n = 9"]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "words"),
+    [
+        ({"n": 0}, "`n` is 0; choose 1 to 5000."),
+        ({"n": 5001}, "`n` is 5001; choose 1 to 5000."),
+        ({"m": 3}, "`m` is not a size of this problem. Its sizes are: n."),
+    ],
+)
+def test_sizes_outside_of_the_cases_are_refused_in_words(
+    table: Table, scale: ProblemRecord, sizes: dict[str, int], words: str
+) -> None:
+    done = tried(table, scale, SCALE_PYTHON, is_sample=True, sizes=sizes)
+    assert (done.report.verdict, done.report.reason) == (Verdict.INVALID, f"It was not run. {words}")
+    assert done.report.cases == []
+
+
+WIDE = SCALE.replace('"x", "float32", "in", ("n",)', '"x", "float32", "in", ("n", "m")').replace(
+    '"y", "float32", "out", ("n",)', '"y", "float32", "out", ("n", "m")'
+).replace('Scalar("n", "size_t"))', 'Scalar("n", "size_t"), Scalar("m", "size_t"))').replace(
+    'Case("few", n=7), Case("many", n=5000)', 'Case("tall", n=4000, m=2), Case("wide", n=2, m=4000)'
+).replace("case.n, dtype", "(case.n, case.m), dtype")  # fmt: skip
+
+
+def test_own_sizes_need_no_more_memory_than_the_largest_case(table: Table) -> None:
+    wide = problem(WIDE)
+    solution = "def solution(x, y, n, m):\n    y[:] = 3 * x\n"
+    done = tried(table, wide, solution, is_sample=True, sizes={"n": 4000, "m": 3})
+    assert done.report.verdict is Verdict.INVALID
+    assert "these sizes need 96000 bytes of arrays; the largest case has 64000." in done.report.reason
+    assert tried(table, wide, solution, is_sample=True, sizes={"n": 80, "m": 100}).report.verdict is Verdict.PASSED
+
+
+def test_what_the_class_says_of_own_sizes_stays_hidden(table: Table) -> None:
+    strict = problem(SCALE.replace("        return {", "        assert case.n != 9, 'secret words'\n        return {"))
+    done = tried(table, strict, SCALE_PYTHON, is_sample=True, sizes={"n": 9})
+    assert (done.report.verdict, done.report.reason) == (
+        Verdict.INVALID, "It was not run. The problem's class has no data of these sizes."
+    )  # fmt: skip
+    assert "secret" not in done.report.model_dump_json()
+    assert tried(table, strict, SCALE_PYTHON).report.verdict is Verdict.PASSED, "the same checker goes on"

@@ -51,3 +51,7 @@ def _last_line(trace: TracebackType | None, path: str) -> int:
             line = trace.tb_lineno
         trace = trace.tb_next
     return line
+
+
+class SizesRefused(ValueError):
+    """Sizes that a contestant may not choose. The words are for the contestant and say nothing of the definition."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -12,6 +13,7 @@ from . import seeding
 from .arrays import ITEM_BYTES, Library, is_installed, library_of
 from .comparing import Bounds, Comparison, Output, compare, unwritten_wrong
 from .declared import FunctionProblem
+from .errors import SizesRefused
 from .forms import CaseFacts, Form, Parameter
 from .importing import Definition, execute
 from .podium_form import PodiumForm
@@ -60,6 +62,14 @@ class Loaded:
             return {}
         pairs = zip(self.parameters, drawn.arguments)
         return {one.name: value for one, value in pairs if one.is_array and one.is_given and one.role != "data"}
+
+    @contextmanager
+    def own_case(self, like: int, sizes: dict[str, int]) -> Iterator[None]:
+        """Inside, case `len(cases)` is that of number `like` with other axis lengths. Raises SizesRefused."""
+        if not isinstance(self.form, PodiumForm):
+            raise SizesRefused("The sizes of this problem are fixed.")
+        with self.form.own_case(like, sizes):
+            yield
 
     def compare(self, case: int, drawn: Drawn, actual: list[Any], unwritten: list[Any] | None = None) -> Comparison:
         """Rule on the outputs of one call. `unwritten` has a mask for each output: elements that hold the poison."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
-from .arrays import FLOATS, Library, library_of
+from .arrays import FLOATS, ITEM_BYTES, Library, library_of
 from .declared import Array, Case, Exact, FunctionProblem, Scalar, Tolerance
+from .errors import SizesRefused
 from .forms import Accuracy, CaseFacts, Parameter
 from .importing import Definition
 from .seeding import mixed
@@ -44,6 +46,37 @@ class PodiumForm:
         given = {**self._given(chosen), **kept}
         arguments = [self._argument(one, chosen, given) for one in self._declared]
         return arguments, self._expected(chosen, given)
+
+    @contextmanager
+    def own_case(self, like: int, sizes: dict[str, int]) -> Iterator[None]:
+        """Inside, there is one case more: that of number `like` with these axis lengths. Raises SizesRefused."""
+        base, cases = self._cases[like], self._cases
+        chosen = Case("own sizes", **{**base.axes, **self._checked_sizes(base, sizes)})
+        most_bytes = max(map(self._array_bytes, cases))
+        if self._array_bytes(chosen) > most_bytes:
+            words = f"these sizes need {self._array_bytes(chosen)} bytes of arrays"
+            raise SizesRefused(f"{words}; the largest case has {most_bytes}. Choose smaller ones.")
+        self._cases = (*cases, chosen)
+        try:
+            yield
+        finally:
+            self._cases = cases
+
+    def _checked_sizes(self, base: Case, sizes: dict[str, int]) -> dict[str, int]:
+        """The sizes, each an axis that is passed as a scalar, and within the lengths of the problem's own cases."""
+        names = [one.name for one in self._declared if isinstance(one, Scalar) and one.name in base.axes]
+        for name, length in sizes.items():
+            if name not in names:
+                raise SizesRefused(f"`{name}` is not a size of this problem. Its sizes are: {', '.join(names) or '–'}.")
+            lengths = [case.axes.get(name, 0) for case in self._cases]
+            least, most = min(1, *lengths), max(lengths)
+            if not least <= length <= most:
+                raise SizesRefused(f"`{name}` is {length}; choose {least} to {most}.")
+        return sizes
+
+    def _array_bytes(self, case: Case) -> int:
+        arrays = [one for one in self._declared if isinstance(one, Array)]
+        return sum(math.prod(_shape(one, case)) * ITEM_BYTES[one.dtype] for one in arrays)
 
     def answer(self, arguments: list[Any]) -> list[Any]:
         """The reference's outputs, unchecked: this is timed. The case is the first one whose axes fit."""

@@ -34,7 +34,8 @@ class Contest:
     ordered: tuple[int, ...]
     """Numbers of the cases that it had to answer."""
     how: str
-    """How the contestant ended before its time: late, gone, error, bad_answer, not_stopped; empty if it did not."""
+    """How the contestant ended before its time: late, gone, error, bad_answer, not_stopped, or refused if the problem
+    does not take its own sizes; empty if it did not."""
     words: str
     """The contestant's own words about its error."""
     outcome: Outcome

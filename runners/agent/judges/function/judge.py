@@ -1,10 +1,11 @@
 """The judge of function problems: build, then put the contestant before a checker, and its reference beside it."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from problems.spec.function.problem import FunctionProblem
 from runners.agent.devices.lanes import Place, Seat
@@ -29,7 +30,7 @@ from runners.agent.judges.function.results import (
     too_short,
     verdict_of,
 )
-from runners.agent.judges.function.subject import LISTING, MAX_LISTING_BYTES, Subject
+from runners.agent.judges.function.subject import LISTING, MAX_LISTING_BYTES, Subject, with_own_case
 from runners.agent.judges.judgement import Assignment, Judgement, Step
 from runners.agent.judges.texts import how_it_ended
 from runners.wire.protocol import BUILDING, Peaks, Stage, TimingPolicy, Verdict, Witness
@@ -120,12 +121,12 @@ class FunctionJudge:
         return None
 
     def _judged(self, assignment: Assignment, entry: Entry, found: Judgement, progress: Progress) -> Judgement:
-        problem = entry.subject.problem
+        problem = with_own_case(entry.subject.problem, assignment.sizes)
         entrants = self._entrants(assignment, entry, progress)
         with self._match(entrants, progress) as match:
             is_ranked = assignment.timing_policy is TimingPolicy.RANKED and not assignment.is_trial
             with told(progress, "run", problem.task_id, is_reference=False):
-                first = match.contest(entry, _plan(assignment), progress, is_told=True)
+                first = match.contest(entry, _plan(assignment), progress, is_told=True, sizes=assignment.sizes)
                 runs = match.more(entry, first, progress) if is_ranked else [first]
             verdict, reason = verdict_of(problem, runs[-1])
             beside = entrants.reference if verdict is Verdict.PASSED else None
@@ -259,17 +260,30 @@ class _Match:
             runs.append(self.contest(entry, RANKED, progress))
         return runs
 
-    def contest(self, entry: Entry, plan: dict[str, float], progress: Progress, *, is_told: bool = False) -> Contest:
-        """Run one contestant through all cases, or through the smallest if the plan shows values. Raises Cancelled and
-        SandboxFault."""
+    def contest(
+        self,
+        entry: Entry,
+        plan: dict[str, float],
+        progress: Progress,
+        *,
+        is_told: bool = False,
+        sizes: Mapping[str, int] | None = None,
+    ) -> Contest:
+        """Run one contestant through all cases, or through the smallest if the plan shows values. With sizes, through
+        one case like the smallest, of those sizes. Raises Cancelled and SandboxFault."""
         problem = entry.subject.problem
         cases = [problem.manifest.smallest_case] if plan is SAMPLE else _all_cases(entry.subject)
+        own: dict[str, Any] = {}
+        if sizes:
+            own = {"like": problem.manifest.smallest_case, "sizes": dict(sizes)}
+            problem, cases = with_own_case(problem, sizes), [len(problem.manifest.cases)]
         limit_seconds = problem.time_limit_seconds
         longest_seconds = min(plan["longest_seconds"], CASES_SHARE * limit_seconds / len(cases))
         order = {
             "op": "sample",
             "stub": entry.subject.stub,
             "cases": cases,
+            **own,
             "plan": {**plan, "longest_seconds": longest_seconds, "budget_seconds": limit_seconds},
         }
         tell = (lambda reply: progress.tell(CaseEnded(case_report(problem, reply)))) if is_told else _ignore

@@ -29,6 +29,8 @@ from scoring.median import median_interval
 from scoring.throughput import least_ms
 
 MOST_PLACES = 5
+REFUSED = "refused"
+"""How a contest ends whose own sizes the problem does not take."""
 LEAST_MS = 0.02
 """The cost of a call itself is not known better: a shorter time counts as this one."""
 PRECISION = 0.005
@@ -44,7 +46,7 @@ LEAST_BASELINE_MS = 0.2
 def case_reports(problem: FunctionProblem, seen: Contest) -> list[CaseReport]:
     """One report for each case that was called; the case at which the contestant ended has its verdict."""
     reports = [case_report(problem, one) for one in seen.cases]
-    if seen.how and len(reports) < len(seen.ordered):
+    if seen.how not in ("", REFUSED) and len(reports) < len(seen.ordered):
         ended = problem.manifest.cases[seen.ordered[len(reports)]]
         verdict, _ = ended_verdict(problem, seen)
         reports.append(CaseReport(name=ended.name, verdict=verdict))
@@ -124,6 +126,8 @@ def verdict_of(problem: FunctionProblem, seen: Contest) -> tuple[Verdict, str]:
         if reply["verdict"] != "passed":
             case = problem.manifest.cases[reply["case"]]
             return Verdict.WRONG_ANSWER, f"Case {case.name}: {reply['message']}"
+    if seen.how == REFUSED:
+        return Verdict.INVALID, f"It was not run. {seen.words}"
     if seen.how:
         return ended_verdict(problem, seen)
     return Verdict.PASSED, ""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from problems.spec.function.dtypes import SPELLINGS
 from problems.spec.function.language import language_of
-from problems.spec.function.manifest import Parameter
+from problems.spec.function.manifest import ManifestCase, Parameter
 from problems.spec.function.problem import FunctionProblem, as_function
 from problems.spec.function.signature import FILE_NAMES, Language
 from problems.spec.solution import FileSolution, SourceFile
@@ -215,6 +215,16 @@ def _declared(parameters: Sequence[Parameter], places: Sequence[int]) -> str:
 
 def _given(parameters: Sequence[Parameter], places: Sequence[int]) -> str:
     return ", ".join(_argument(place, parameters[place]) for place in places)
+
+
+def with_own_case(problem: FunctionProblem, sizes: Mapping[str, int]) -> FunctionProblem:
+    """The problem with one case more at its end, of a contestant's own sizes; the same problem without sizes."""
+    if not sizes:
+        return problem
+    name = ", ".join(f"{name} = {length}" for name, length in sizes.items())[:200]
+    own = ManifestCase(name=name, scalars=dict(sizes))
+    manifest = problem.manifest.model_copy(update={"cases": [*problem.manifest.cases, own]})
+    return problem.model_copy(update={"manifest": manifest})
 
 
 def _argument(index: int, parameter: Parameter) -> str:

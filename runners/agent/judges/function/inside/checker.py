@@ -13,7 +13,7 @@ import time
 import traceback
 from typing import Any
 
-from inside.errors import DefinitionError
+from inside.errors import DefinitionError, SizesRefused
 from inside.loaded import load
 from inside.mutants import mutants_of
 
@@ -68,6 +68,8 @@ class Checker:
             loaded = time.monotonic()
             if order["op"] == "calibrate":
                 self._overheads[order["stub"]] = calibrated(match, order["cases"])
+            elif order.get("sizes"):
+                self._own_sizes(order, match)
             else:
                 self._sample(order, match)
         except Ended as end:
@@ -88,6 +90,18 @@ class Checker:
         found = mutants_of(self._loaded, number)
         self._memory.finish()
         self.say({"op": "mutants", "faults": found.faults, "admits": found.admits})
+
+    def _own_sizes(self, order: dict[str, Any], match: Match) -> None:
+        """Call a case of the contestant's own sizes. What the class says of them stays here: it may quote the class."""
+        (number,) = order["cases"]
+        try:
+            with self._loaded.own_case(order["like"], order["sizes"]):
+                reply = match.case(number, Plan(**order["plan"]), Overhead())
+        except SizesRefused as error:
+            raise Ended("refused", str(error)) from None
+        except DefinitionError:
+            raise Ended("refused", "The problem's class has no data of these sizes.") from None
+        self.say({"op": "case", "case": number, **reply})
 
     def say(self, reply: dict[str, Any]) -> None:
         self._channel.send(json.dumps(reply).encode())
