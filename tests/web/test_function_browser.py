@@ -11,6 +11,7 @@ from tests import factories, function_site
 from tests.requirements import requires
 from tests.web.test_browser import EVERY_LOOK, LOOKS, Visit, page_faults
 from tests.web.test_function_pages import FunctionSite, make_function_site
+from tests.web.test_machine_code import listed_report
 from tests.web.test_trial_pages import report
 
 pytestmark = requires("chromium")
@@ -35,7 +36,14 @@ def test_every_page_of_a_function_problem_is_clean(look: str, chromium: Any, liv
         "function-wrong": site.evaluation(1).get_absolute_url(),
         "function-board": reverse("board", args=[site.release.slug]),
     }
+    listed = function_site.judged(site.own.entrant, site.release, site.track, listed_report())
+    evaluation = listed.evaluations.get(problem=site.problem)
+    pages |= {
+        "function-kernels": evaluation.get_absolute_url(),
+        "function-code": reverse("evaluation_machine_code", args=[evaluation.pk]),
+    }
     visit.open(site.page)
+    visit.page.get_by_text("Sizes of the run").click()
     visit.page.get_by_role("button", name="Run one small case").click()
     visit.page.get_by_text("It waits for a node").wait_for()
     trial = Trial.objects.get()

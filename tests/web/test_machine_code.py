@@ -47,7 +47,7 @@ def test_a_listing_has_parts_and_long_ones_are_cut() -> None:
     assert parts_of("") == []
 
 
-def _report(content: bytes = gzip.compress(LISTING.encode())) -> Report:
+def listed_report(content: bytes = gzip.compress(LISTING.encode())) -> Report:
     listing = BlobRef(sha256=blobs.store().put(content), size_bytes=len(content))
     steps = [StepReport(name="build", exit_code=0, wall_ms=1.0, log=LogText(text=LOG))]
     return function_site.report(listing=listing, steps=steps)
@@ -60,7 +60,9 @@ def site(cast: Cast) -> FunctionSite:
 
 @pytest.fixture
 def evaluation(cast: Cast, site: FunctionSite) -> Any:
-    stored = function_site.judged(cast.entrant, site.release, site.track, _report(), _report(), _report())
+    stored = function_site.judged(
+        cast.entrant, site.release, site.track, listed_report(), listed_report(), listed_report()
+    )
     return stored.evaluations.get(problem=site.problem, sample__index=0)
 
 
@@ -93,7 +95,7 @@ def test_a_solution_without_machine_code_has_no_page_of_it(client: Any, cast: Ca
 
 
 def test_a_listing_that_is_no_gzip_or_gone_is_told_in_words(client: Any, cast: Cast, site: FunctionSite) -> None:
-    report = _report(b"\x1f\x8b no gzip")
+    report = listed_report(b"\x1f\x8b no gzip")
     stored = function_site.judged(cast.entrant, site.release, site.track, report, report, report, report)
     found = stored.evaluations.get(problem=site.problem, sample__index=0)
     client.force_login(cast.owner)
@@ -104,7 +106,7 @@ def test_a_runs_machine_code_is_its_users_alone(client: Any, cast: Cast, site: F
     client.force_login(cast.owner)
     run(client, site)
     trial = Trial.objects.get()
-    end_trial(trial, _report())
+    end_trial(trial, listed_report())
     assert "scale2" in text_of(client, reverse("trial", args=[trial.pk]))
     pages = [reverse(name, args=[trial.pk]) for name in ("trial_machine_code", "trial_listing")]
     assert [client.get(page).status_code for page in pages] == [200, 200]
@@ -118,5 +120,5 @@ def test_more_kernels_cost_no_more_queries(client: Any, cast: Cast, site: Functi
     page = reverse("evaluation_machine_code", args=[evaluation.pk])
     few = _cost(client, page)
     for _ in range(3):
-        function_site.judged(factories.EntrantFactory(owner=cast.stranger), site.release, site.track, _report())
+        function_site.judged(factories.EntrantFactory(owner=cast.stranger), site.release, site.track, listed_report())
     assert _cost(client, page) == few
