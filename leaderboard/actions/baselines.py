@@ -62,10 +62,11 @@ def _entrant(name: str) -> Entrant:
 
 
 def _draft(name: str, specs: Sequence[ProblemRecord]) -> SubmissionDraft:
-    solutions = {spec.task_id: spec.baselines[name] for spec in specs if name in spec.baselines}
-    return SubmissionDraft(name=name, full=True, samples=tuple(_sample(*one) for one in solutions.items()))
+    samples = [_sample(spec, spec.baselines[name]) for spec in specs if name in spec.baselines]
+    return SubmissionDraft(name=name, full=True, samples=tuple(samples))
 
 
-def _sample(task_id: str, solution: FileSolution) -> SampleDraft:
+def _sample(spec: ProblemRecord, solution: FileSolution) -> SampleDraft:
     line = solution.to_line()
-    return SampleDraft(task_id, 0, 0, line, hashlib.sha256(line).hexdigest())
+    language = spec.rules().language_of(solution.files)
+    return SampleDraft(spec.task_id, 0, 0, line, hashlib.sha256(line).hexdigest(), language=language)

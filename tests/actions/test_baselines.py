@@ -52,6 +52,8 @@ def test_each_name_is_a_submission_of_a_baseline_and_is_made_once(release: Relea
     assert {one.entrant.kind for one in made} == {"baseline"}
     tasks = [sorted(one.samples.values_list("problem__task_id", flat=True)) for one in made]
     assert tasks == [["Shell/0", "row-softmax"], ["row-softmax"], ["row-softmax"]]
+    languages = [one.samples.get(problem__task_id="row-softmax").language for one in made]
+    assert languages == ["cpp", "python", "cpp"]
     assert submit_baselines(None, release, track) == made
 
 
