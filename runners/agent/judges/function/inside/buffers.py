@@ -1,0 +1,87 @@
+"""The arrays of one case: the memory that both sides share, and the checker's copies of the answers."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from . import messages
+from .clock import Region
+from .messages import Array, Scalar
+
+
+class Buffers:
+    """The shared memory of one case, its arrays in call order, and the checker's copies of the answers."""
+
+    def __init__(self, memory: Any, arrays: Any, parameters: Sequence[Any], drawn: Any) -> None:
+        self._arrays = arrays
+        self._parameters = parameters
+        expected = iter(drawn.expected if drawn else ())
+        self.shared: list[Any | None] = []
+        self.copies: list[Any] = []
+        self.values: list[Array | Scalar] = []
+        self.input_bytes = 0
+        for parameter, given in zip(parameters, drawn.arguments if drawn else (), strict=False):
+            if parameter.kind == "scalar":
+                self.shared.append(None)
+                self.values.append(Scalar(messages.scalar_data(parameter.dtype, given)))
+                continue
+            example = next(expected) if parameter.direction != "in" else given
+            one = memory.array(arrays.size(example), parameter.direction != "in")
+            self.shared.append(one)
+            self.values.append(one.described(parameter.dtype, arrays.shape(example)))
+            self.input_bytes += 0 if parameter.direction == "out" else arrays.size(example)
+            if parameter.direction != "in":
+                self.copies.append(arrays.empty_like(example))
+
+    @property
+    def files(self) -> list[int]:
+        return [one.file for one in self.shared if one is not None]
+
+    def regions(self, drawn: Any) -> tuple[list[Region], list[Any]]:
+        """The arrays as the clock takes them, and the contents that must live until the call has ended."""
+        found: list[Region] = []
+        kept: list[Any] = []
+        copies = iter(self.copies)
+        for parameter, shared, given in zip(
+            self._parameters, self.shared, drawn.arguments if drawn else (), strict=False
+        ):
+            if shared is None:
+                continue
+            content = None if parameter.direction == "out" else self._arrays.contiguous(given)
+            copy = None if parameter.direction == "in" else next(copies)
+            kept.append(content)
+            found.append(
+                Region(
+                    shared=shared.address,
+                    content=None if content is None else self._arrays.address(content),
+                    copy=None if copy is None else self._arrays.address(copy),
+                    size=shared.size,
+                )
+            )
+        return found, kept
+
+    def write(self, memory: Any, names: Iterable[str], drawn: Any) -> None:
+        """Write these arrays of a draw, so that the contestant may read them before its first call."""
+        chosen = frozenset(names)
+        for parameter, shared, given in zip(self._parameters, self.shared, drawn.arguments, strict=True):
+            if shared is not None and parameter.name in chosen:
+                memory.write(shared, self._arrays.address(self._arrays.contiguous(given)))
+
+    def changed_input(self, memory: Any, regions: Sequence[Region]) -> str:
+        """Name of an input that no longer holds what it was given; empty if all do."""
+        arrays = [(p, s) for p, s in zip(self._parameters, self.shared, strict=False) if s is not None]
+        for (parameter, shared), region in zip(arrays, regions, strict=False):
+            if parameter.direction == "in" and memory.is_changed(shared, region.content):
+                return str(parameter.name)
+        return ""
+
+    def overrun(self) -> str:
+        """Name of an array outside of whose bounds something was written; empty if there is none."""
+        for parameter, shared in zip(self._parameters, self.shared, strict=False):
+            if shared is not None and shared.is_overrun():
+                return str(parameter.name)
+        return ""
+
+    def close(self) -> None:
+        for one in self.shared:
+            if one is not None:
+                one.close()
