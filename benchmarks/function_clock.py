@@ -15,6 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from benchmarks.functions_gpu import native_policy
 from podium.evaluation.judges import local_judges
 from podium.evaluation.run import limits_of
 from podium.functions.manifests import ManifestMaker
@@ -99,6 +100,7 @@ def clocked(folder: Path, policy: TimingPolicy) -> dict[str, MeasurementReport]:
             solution=FileSolution(task_id=problem.task_id, files=files),
             limits=limits_of(problem),
             timing_policy=policy,
+            build_policy=native_policy(judges),
         )
         report = judges.judge(assignment).report
     if report.reason:

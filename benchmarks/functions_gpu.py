@@ -26,6 +26,7 @@ from problems.spec.function.problem import FunctionProblem
 from problems.spec.record import REFERENCE
 from problems.spec.solution import FileSolution, SourceFile
 from runners.agent.ground.errors import SandboxFault, UnusableProblem
+from runners.agent.job.nvcc import AS_WRITTEN, DEFAULT, BuildPolicy, architecture_of
 from runners.agent.judges.judgement import Assignment
 from runners.agent.judges.registry import Judges
 from runners.wire.protocol import Report, Role, TimingPolicy
@@ -54,6 +55,12 @@ def candidates(
         yield Candidate(f"known bad: {bad.name}", bad.files[0], bad.expect)
 
 
+def native_policy(judges: Judges) -> BuildPolicy:
+    """Builds for this machine's first GPU, as a track's nodes do; unchanged commands where there is none."""
+    gpus = judges.environment.capabilities.gpus
+    return BuildPolicy(DEFAULT, architecture_of(gpus[0].compute_capability)) if gpus else AS_WRITTEN
+
+
 def judged(
     judges: Judges, problem: FunctionProblem, one: Candidate, *, is_trial: bool, policy: TimingPolicy
 ) -> dict[str, Any]:
@@ -68,6 +75,7 @@ def judged(
         invalid_reason=problem.rules().why_bad([one.file]),
         needs_baseline=one.entrant != REFERENCE and not one.entrant.startswith("known bad"),
         timing_policy=policy,
+        build_policy=native_policy(judges),
         is_trial=is_trial,
     )
     row: dict[str, Any] = {"problem": problem.task_id, "entrant": one.entrant, "file": one.file.path}
