@@ -73,7 +73,7 @@ def _sample_folder(problem: Path, index: int) -> Path:
 
 
 def _files(folder: Path) -> list[SourceFile]:
-    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    paths = sorted(path for path in folder.rglob("*") if path.is_file() and path.parent.name != "__pycache__")
     return [
         SourceFile(path=path.relative_to(folder).as_posix(), content=path.read_text(encoding="utf-8")) for path in paths
     ]

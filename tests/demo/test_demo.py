@@ -6,6 +6,7 @@ import shutil
 import socket
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,17 @@ def test_an_entrant_sends_every_sample_that_it_has(entrant) -> None:
     never_sent = [key for key, verdict in entrant.expected.items() if verdict == "invalid"]
     assert len(draft.samples) == len(entrant.expected) - len(never_sent)
     assert not [sample.invalid_reason for sample in draft.samples if sample.invalid_reason]
+
+
+def test_what_python_compiled_beside_a_solution_is_not_sent(tmp_path: Path) -> None:
+    entrant = load_entrants(ROOT / "examples" / "demo" / "entrants")[0]
+    before = solution_pack(entrant, RELEASE.metadata.release, TASK_IDS)
+    copied = replace(entrant, folder=Path(shutil.copytree(entrant.folder, tmp_path / "copy")))
+    for file in list(copied.folder.rglob("*.*")):
+        cache = file.parent / "__pycache__"
+        cache.mkdir(exist_ok=True)
+        (cache / "solution.cpython-311.pyc").write_bytes(b"\xa7\r\r\n")
+    assert solution_pack(copied, RELEASE.metadata.release, TASK_IDS) == before
 
 
 def test_sending_again_is_the_same_submission() -> None:

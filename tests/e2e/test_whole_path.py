@@ -13,7 +13,7 @@ from tests.e2e.stack import Stack
 from tests.packs import problem, solution
 from tests.requirements import POSTGRES_URL, requires
 
-pytestmark = requires("bubblewrap")
+pytestmark = [pytest.mark.rest, requires("bubblewrap")]
 
 
 @pytest.fixture

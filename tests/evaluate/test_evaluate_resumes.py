@@ -4,11 +4,14 @@ import signal
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from tests.agent.machine import sandbox_name
 from tests.evaluate.packs_on_disk import command, environment, evaluate, rows_of, write_problems, write_solutions
 from tests.packs import problem, solution
 from tests.patience import SOON, until
 
+pytestmark = pytest.mark.rest
 N = 8
 
 

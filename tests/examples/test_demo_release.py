@@ -14,6 +14,8 @@ from runners.wire.protocol import Verdict, Witness
 from tests.examples.judge import DEMO, ENTRANTS, SLUGS, Workspace, entrant_spec, problem, reference, sample
 from tests.requirements import requires
 
+pytestmark = pytest.mark.rest
+
 TIMED_OUT_AFTER_SECONDS = 3.0
 """Enough to tell a solution that never ends: those that pass need well under one."""
 

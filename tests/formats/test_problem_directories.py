@@ -103,6 +103,14 @@ def test_links_and_files_that_are_no_text_are_refused(tmp_path: Path) -> None:
         read_problem_directory(folder)
 
 
+def test_what_python_compiled_is_no_file_of_a_problem(tmp_path: Path) -> None:
+    cache = lay_out(tmp_path) / "test" / "__pycache__"
+    cache.mkdir()
+    (cache / "helper.cpython-311.pyc").write_bytes(b"\xa7\r\r\n")
+    paths = [one.path for one in read_problem_directory(tmp_path).records[0].problem.test_files]
+    assert paths == ["test/test_main.cu"]
+
+
 def test_an_empty_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PackRefused, match=r"no problem-spec\.yaml"):
         read_problem_directory(tmp_path)

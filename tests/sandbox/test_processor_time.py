@@ -12,6 +12,8 @@ from runners.agent.sandbox.policy import PATIENCE, Limits
 from tests.patience import until
 from tests.sandbox.boxes import LIMITS, NAP_SECONDS, Run, processes_named
 
+pytestmark = pytest.mark.rest
+
 
 def limits(wall_seconds: float, processor_seconds: float) -> Limits:
     return Limits(**{**vars(LIMITS), "wall_seconds": wall_seconds, "processor_seconds": processor_seconds})

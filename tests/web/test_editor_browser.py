@@ -14,7 +14,7 @@ from tests.web.test_browser import LOOKS, Visit
 from tests.web.test_function_pages import FunctionSite, make_function_site
 from tests.web.test_trial_pages import report
 
-pytestmark = requires("chromium")
+pytestmark = [pytest.mark.rest, requires("chromium")]
 
 
 @pytest.fixture

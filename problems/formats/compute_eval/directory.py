@@ -122,7 +122,9 @@ def _read_problem(folder: Path, spec: Mapping[str, Any], profile: Profile) -> Co
 
 
 def _read_files(folder: Path) -> list[dict[str, str]]:
-    paths = sorted(path for path in folder.rglob("*") if not path.is_dir() or path.is_symlink())
+    """Every file at or below the folder but those that Python compiled beside its modules."""
+    found = (path for path in folder.rglob("*") if path.parent.name != "__pycache__")
+    paths = sorted(path for path in found if not path.is_dir() or path.is_symlink())
     return [{"path": path.relative_to(folder).as_posix(), "content": _read_text(path)} for path in paths]
 
 

@@ -107,7 +107,7 @@ def test_an_answer_that_is_remembered_is_wrong(table: Table, weighted: ProblemRe
     ids=["exits", "hangs", "writes a weight"],
 )
 def test_a_setup_that_fails_is_the_solutions_fault(table: Table, body: str, verdict: Verdict, words: str) -> None:
-    brief = problem(WEIGHTED, time_limit_seconds=3)
+    brief = problem(WEIGHTED, time_limit_seconds=1)
     done = judged(table, brief, CPP.replace("usleep(30000);", body))
     assert done.report.verdict is verdict
     assert words in done.report.reason
