@@ -14,14 +14,12 @@ from leaderboard.api.base import ApiView, found
 from leaderboard.api.evaluations import STEP_FACTS, CaseSerializer, StepSerializer
 from leaderboard.api.releases import FileSerializer
 from leaderboard.catalogue import catalogue_of
-from leaderboard.logs import log_text
+from leaderboard.logs import SHOWN_BYTES, log_text
 from leaderboard.models import Track, Trial
 from leaderboard.visibility import shown_trial_cases, visible_trials
 from problems.formats.submission import single_solution
 from problems.models import Problem, Release
 from problems.spec.solution import SourceFile
-
-SHOWN_LOG_BYTES = 64 * 1024
 
 
 class TrialOrderSerializer(serializers.Serializer[Any]):
@@ -76,7 +74,7 @@ def _rendered(user: Any, trial: Trial) -> dict[str, Any]:
 def _step(step: dict[str, Any]) -> dict[str, Any]:
     """Every log of a trial is its user's to read: its runs are given no held-out file."""
     facts = {name: step.get(name) for name in STEP_FACTS}
-    return {**facts, "log": log_text(step.get("log") or {}, SHOWN_LOG_BYTES)}
+    return {**facts, "log": log_text(step.get("log") or {}, SHOWN_BYTES)}
 
 
 class TrialList(ApiView):

@@ -13,7 +13,7 @@ from leaderboard.actions.try_solution import try_solution
 from leaderboard.catalogue import catalogue_of
 from leaderboard.errors import Refused
 from leaderboard.listings import build_log, kernels_of
-from leaderboard.logs import log_text
+from leaderboard.logs import SHOWN_BYTES, log_text
 from leaderboard.models import Trial
 from leaderboard.models.trial import OPEN_TRIALS
 from leaderboard.visibility import shown_trial_cases, visible_trials
@@ -22,8 +22,6 @@ from leaderboard.web.problem_pages import problem_context
 from leaderboard.web.submit_forms import TypedForm, refuse, typed_form
 from problems.formats.submission import PackRefused, single_solution
 from problems.models import Problem
-
-SHOWN_LOG_BYTES = 64 * 1024
 
 
 @login_required
@@ -82,7 +80,7 @@ def _facts(request: HttpRequest, found: Trial) -> dict[str, Any]:
         "has_listing": bool(outcome.get("listing")),
         "cases": shown_trial_cases(request.user, outcome.get("cases", ())),
         "steps": [
-            {"name": step["name"], "text": log_text(step.get("log") or {}, SHOWN_LOG_BYTES)}
+            {"name": step["name"], "text": log_text(step.get("log") or {}, SHOWN_BYTES)}
             for step in outcome.get("steps", ())
         ],
     }
