@@ -141,7 +141,7 @@ _FACTS = (
     Prefetch("current_result__cases", ResultCase.objects.filter(**_OF_REFERENCES)),
     Prefetch("current_result__measurements", Measurement.objects.filter(**_OF_REFERENCES).only("result", "case")),
 )
-"""What is read of results beyond their verdicts."""
+"""Besides the verdicts: the cases of the references' results, and the measurements of those cases."""
 
 
 def _told(result: Result, name: str) -> Mapping[str, str]:

@@ -1,4 +1,4 @@
-"""Submits a release's own solutions as baseline entrants: nodes measure them as anybody's, and the board shows them."""
+"""Submits a release's own solutions as baseline entrants: nodes measure them like any other."""
 
 import hashlib
 from collections.abc import Mapping, Sequence

@@ -196,7 +196,7 @@ class ReleaseAdmin(AuditedAdmin):
         ),
         Act(
             "submit-baselines", "Measure the baselines",
-            "A node measures each problem's own solutions as anybody's; the board shows them as baselines.",
+            "A node measures each problem's own solutions like any submission; the board shows them as baselines.",
             _submit_baselines, form=_offered_track,
             offered=lambda release: release.state == ReleaseState.PUBLISHED and _is_offered(release),
         ),

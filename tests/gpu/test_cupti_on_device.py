@@ -6,7 +6,7 @@ PODIUM_KEEP_NOTES=<folder> keeps what each test's programs left, for tests/agent
 libcuda_profile.so> compares the times with those of ComputeEval's own library.
 """
 
-# ruff: noqa: T201 - what the device measures is for whoever runs this by hand with -s
+# ruff: noqa: T201 - with -s the tests print the values that they measure
 
 import json
 import os

@@ -5,7 +5,7 @@ values that were measured:
 python -m pytest -c /dev/null --rootdir=. --noconftest -q -s tests/gpu/test_evaluate_on_device.py
 """
 
-# ruff: noqa: T201 - what the device measures is for whoever runs this by hand with -s
+# ruff: noqa: T201 - with -s the tests print the values that they measure
 
 import importlib.util
 import json

@@ -4,7 +4,7 @@ By hand, with the values that were measured:
 python -m pytest -c /dev/null --rootdir=. --noconftest -q -s tests/gpu/test_functions_on_device.py
 """
 
-# ruff: noqa: T201 - what the device measures is for whoever runs this by hand with -s
+# ruff: noqa: T201 - with -s the tests print the values that they measure
 
 import importlib.util
 import os

@@ -5,7 +5,7 @@ python -m pytest -c /dev/null --rootdir=. --noconftest -q -s tests/gpu/test_ncu_
 PODIUM_KEEP_NOTES=<folder> keeps what ncu left of each test, for tests/agent/data.
 """
 
-# ruff: noqa: T201 - what the device measures is for whoever runs this by hand with -s
+# ruff: noqa: T201 - with -s the tests print the values that they measure
 
 import importlib.util
 import os

@@ -5,7 +5,7 @@ Without a GPU or Nsight Compute all of it is skipped. By hand, with the values t
 python -m pytest -c /dev/null --rootdir=. --noconftest -q -s tests/gpu/test_traffic_on_device.py
 """
 
-# ruff: noqa: T201 - what the device measures is for whoever runs this by hand with -s
+# ruff: noqa: T201 - with -s the tests print the values that they measure
 
 import os
 import subprocess
@@ -208,7 +208,7 @@ def record(task_id: str) -> dict[str, Any]:
 
 
 def why_not() -> str:
-    """What is missing here; "" if nothing is."""
+    """The reason why these tests cannot run on this machine, or ""."""
     if complaint := missing():
         return complaint
     try:

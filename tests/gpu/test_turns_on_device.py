@@ -4,7 +4,7 @@ Without a GPU all of it is skipped. By hand, with the values that were measured:
 python -m pytest -c /dev/null --rootdir=. --noconftest -q -s tests/gpu/test_turns_on_device.py
 """
 
-# ruff: noqa: T201 - what the device measures is for whoever runs this by hand with -s
+# ruff: noqa: T201 - with -s the tests print the values that they measure
 
 import os
 import shutil

@@ -6,7 +6,7 @@ import pytest
 
 from runners.agent.judges.function.as_tensara import mean_as_tensara, rate_as_tensara_2025
 from runners.agent.judges.function.inside.clock import Status, Times
-from runners.agent.judges.function.inside.match import Overhead, _events
+from runners.agent.judges.function.inside.match import Overhead, event_facts
 from runners.agent.judges.function.results import events_disagree
 
 UNSTEADY = [1.0, 2.0] * 20
@@ -43,10 +43,10 @@ def call(whole_ms: float, events_ms: float) -> Times:
 
 
 def test_events_are_used_if_every_call_has_both() -> None:
-    assert _events([call(1.0, 0.9)] * 2, Overhead())["events_ms"] == [0.9, 0.9]
-    assert _events([call(1.0, 0.9), call(0.0, 0.9)], Overhead()) == {}
-    assert _events([call(1.0, 0.0)], Overhead()) == {}
-    assert _events([], Overhead()) == {}
+    assert event_facts([call(1.0, 0.9)] * 2, Overhead())["events_ms"] == [0.9, 0.9]
+    assert event_facts([call(1.0, 0.9), call(0.0, 0.9)], Overhead()) == {}
+    assert event_facts([call(1.0, 0.0)], Overhead()) == {}
+    assert event_facts([], Overhead()) == {}
 
 
 def test_todays_figure_is_the_mean_of_the_calls_until_they_are_steady() -> None:

@@ -326,7 +326,7 @@ class _Case:
             "clock_ns": [one.clock_ns for one in timed],
             "go_ns": [one.go_ns for one in timed],
             "overhead_ns": self._overhead_ns,
-            **_events(timed, self._overhead),
+            **event_facts(timed, self._overhead),
             "n_slow_writes": sum(one.write_ns > slow_ns for one in timed),
             "copies_all": self._copies_all,
             "n_calls": len(self._times),
@@ -336,7 +336,7 @@ class _Case:
         }
 
 
-def _events(timed: Sequence[Times], overhead: Overhead) -> dict[str, Any]:
+def event_facts(timed: Sequence[Times], overhead: Overhead) -> dict[str, Any]:
     """What the contestant's device events told of the timed calls; nothing where it told none."""
     if not timed or any(one.whole_ms <= 0 or one.events_ms <= 0 for one in timed):
         return {}
