@@ -141,7 +141,7 @@ _FACTS = (
     Prefetch("current_result__cases", ResultCase.objects.filter(**_OF_REFERENCES)),
     Prefetch("current_result__measurements", Measurement.objects.filter(**_OF_REFERENCES).only("result", "case")),
 )
-"""Besides the verdicts: the cases of the references' results, and the measurements of those cases."""
+"""The rows to read besides the verdicts: cases and measurements of the references' results."""
 
 
 def _told(result: Result, name: str) -> Mapping[str, str]:

@@ -1,4 +1,4 @@
-"""A release's own solutions are measured like any submission and shown on the board as baselines; only organisers read them."""
+"""A release's own solutions are measured like any submission and shown as baselines; only organisers read them."""
 
 from typing import Any
 

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from runners.agent.devices.porter import Porter
-from tests.agent.machine import Machine, temporary_folder
+from runners.agent.sandbox.policy import Sandbox
+from tests.agent.machine import Machine, open_sandbox, temporary_folder
+from tests.agent.ncu_stand_in import installed_ncu, notes_folder
 from tests.agent.stepped_porter import Stage, compiled_in
 
 
@@ -44,3 +46,23 @@ def stage(stepped_porter: Path, tmp_path: Path) -> Iterator[Stage]:
     stage = Stage(stepped_porter, tmp_path)
     yield stage
     stage.close()
+
+
+@pytest.fixture
+def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The folder of a stand-in for ncu."""
+    with installed_ncu(monkeypatch) as folder:
+        yield folder
+
+
+@pytest.fixture
+def notes() -> Iterator[Path]:
+    """A folder for a timer's notes."""
+    with notes_folder() as folder:
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def box() -> Sandbox:
+    """A sandbox of the kind that this machine has."""
+    return open_sandbox()

@@ -9,7 +9,7 @@ import io
 import os
 import re
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,14 +23,12 @@ from runners.agent.profilers.ncu import MOST_REPORT_BYTES, SAMPLED_LAUNCHES, Ncu
 from runners.agent.profilers.ncu_csv import DRAM, SM, TIME, DamagedTable, metrics_of, read_launches
 from runners.agent.sandbox.policy import Outcome, Sandbox
 from runners.wire.protocol import Clock, Profiler, Role, Verdict
-from tests.agent.machine import Machine, open_sandbox, shell_problem
+from tests.agent.machine import Machine, shell_problem
 from tests.agent.ncu_stand_in import (
     KERNELS,
     REGION,
     THROUGHPUTS,
     TIMES,
-    installed_ncu,
-    notes_folder,
     problem,
     under_ncu,
 )
@@ -153,23 +151,6 @@ def test_a_table_that_is_none_of_ncus_is_damaged(text: str) -> None:
 
 
 # ---- under the profiler --------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    with installed_ncu(monkeypatch) as folder:
-        yield folder
-
-
-@pytest.fixture
-def notes() -> Iterator[Path]:
-    with notes_folder() as folder:
-        yield folder
-
-
-@pytest.fixture(scope="module")
-def box() -> Sandbox:
-    return open_sandbox()
 
 
 Run = Callable[..., tuple[Outcome, Reading]]

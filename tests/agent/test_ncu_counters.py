@@ -4,7 +4,6 @@ The tables are made up in the form of those recorded on an H200. A stand-in take
 """
 
 import shlex
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,6 @@ from runners.agent.profilers.ncu_counters import (
 )
 from runners.agent.sandbox.policy import Sandbox
 from tests.agent.cupti_stand_in import ran
-from tests.agent.machine import open_sandbox
 from tests.agent.ncu_stand_in import (
     ATOMIC,
     INSIDE,
@@ -33,28 +31,9 @@ from tests.agent.ncu_stand_in import (
     STORES,
     WRITE,
     counts,
-    installed_ncu,
-    notes_folder,
     problem,
     under_timer,
 )
-
-
-@pytest.fixture
-def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    with installed_ncu(monkeypatch) as folder:
-        yield folder
-
-
-@pytest.fixture
-def notes() -> Iterator[Path]:
-    with notes_folder() as folder:
-        yield folder
-
-
-@pytest.fixture(scope="module")
-def box() -> Sandbox:
-    return open_sandbox()
 
 
 def read(notes: Path, log: str, mode: dict[str, Any] = REGION) -> Reading:

@@ -4,7 +4,7 @@ The words are those of ncu 2025.3.1 on an H200; the stand-in says them.
 """
 
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,8 +16,8 @@ from runners.agent.profilers.ncu import Ncu
 from runners.agent.profilers.ncu_failure import Ends, own_failure
 from runners.agent.sandbox.policy import Outcome, Sandbox
 from runners.wire.protocol import Profiler, TimingPolicy, Verdict
-from tests.agent.machine import Machine, open_sandbox, shell_problem
-from tests.agent.ncu_stand_in import REGION, installed_ncu, notes_folder, problem, under_ncu
+from tests.agent.machine import Machine, shell_problem
+from tests.agent.ncu_stand_in import REGION, problem, under_ncu
 
 WIDE = "terminate called after throwing an instance of 'std::range_error'\n  what():  wstring_convert::from_bytes\n"
 """What ncu 2025.3.1 said on an H200, with names of NVTX ranges that are not UTF-8."""
@@ -27,23 +27,6 @@ THROWS_UNDER_NCU = f"""[ ! -e under-ncu ] || {{ rm under-ncu; cat >&2 <<'.'
 {WIDE}.
 kill -ABRT $$; }}"""
 """A benchmark in whose process ncu does, and which is none the worse without it."""
-
-
-@pytest.fixture
-def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    with installed_ncu(monkeypatch) as folder:
-        yield folder
-
-
-@pytest.fixture
-def notes() -> Iterator[Path]:
-    with notes_folder() as folder:
-        yield folder
-
-
-@pytest.fixture(scope="module")
-def box() -> Sandbox:
-    return open_sandbox()
 
 
 Run = Callable[..., tuple[Outcome, Reading]]

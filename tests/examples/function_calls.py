@@ -26,7 +26,7 @@ C_TYPES: dict[str, Any] = {
 
 def solution_of(path: Path, loaded: Loaded) -> Solution:
     """The function of a file, taking numpy arrays and Python numbers."""
-    return _python_function(path) if path.suffix == ".py" else _c_function(path, loaded)
+    return python_function(path) if path.suffix == ".py" else _c_function(path, loaded)
 
 
 def verdict(loaded: Loaded, solution: Solution, seed: int = 1) -> str:
@@ -62,7 +62,7 @@ def arguments_of(loaded: Loaded, drawn: Drawn) -> list[Any]:
     return arguments
 
 
-def _python_function(path: Path) -> Solution:
+def python_function(path: Path) -> Solution:
     spec = importlib.util.spec_from_file_location("solution", path)
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)

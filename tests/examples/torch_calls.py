@@ -1,7 +1,6 @@
 """Calls a solution of a function problem for GPUs on the CPU: torch as it is, a plain CUDA kernel thread by thread."""
 
 import ctypes
-import importlib.util
 import re
 import subprocess
 from collections.abc import Callable
@@ -11,7 +10,7 @@ from typing import Any
 
 from problems.formats.functions.inside.comparing import Comparison
 from problems.formats.functions.inside.loaded import Drawn, Loaded
-from tests.examples.function_calls import C_TYPES
+from tests.examples.function_calls import C_TYPES, python_function
 
 Solution = Callable[..., object]
 LAUNCH = re.compile(r"(\w+)<<<(.+?), ([^<>]+?)>>>\((.*)\);")
@@ -32,7 +31,7 @@ static void atomicAdd(float* at, float value) { *at += value; }
 
 def solution_on_cpu(path: Path, loaded: Loaded) -> Solution:
     """The function of a file, taking torch tensors of the CPU and Python numbers."""
-    return _python_function(path) if path.suffix == ".py" else _kernel(path, loaded)
+    return python_function(path) if path.suffix == ".py" else _kernel(path, loaded)
 
 
 def ruling(loaded: Loaded, solution: Solution, case: int) -> Comparison:
@@ -57,15 +56,6 @@ def _arguments(loaded: Loaded, drawn: Drawn) -> list[Any]:
                 loaded.library.as_bytes(value.reshape(-1)).fill_(255)
         arguments.append(value)
     return arguments
-
-
-def _python_function(path: Path) -> Solution:
-    spec = importlib.util.spec_from_file_location("solution", path)
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    function: Solution = module.solution
-    return function
 
 
 def _kernel(path: Path, loaded: Loaded) -> Solution:
