@@ -26,7 +26,7 @@ from problems.spec.function.problem import FunctionProblem
 from problems.spec.record import REFERENCE
 from problems.spec.solution import FileSolution, SourceFile
 from runners.agent.ground.errors import SandboxFault, UnusableProblem
-from runners.agent.job.nvcc import AS_WRITTEN, DEFAULT, BuildPolicy, architecture_of
+from runners.agent.job.nvcc import BuildPolicy
 from runners.agent.judges.judgement import Assignment
 from runners.agent.judges.registry import Judges
 from runners.wire.protocol import Report, Role, TimingPolicy
@@ -56,9 +56,9 @@ def candidates(
 
 
 def native_policy(judges: Judges) -> BuildPolicy:
-    """Builds for this machine's first GPU, as a track's nodes do; unchanged commands where there is none."""
+    """Builds for this machine's first GPU, as a track's nodes do."""
     gpus = judges.environment.capabilities.gpus
-    return BuildPolicy(DEFAULT, architecture_of(gpus[0].compute_capability)) if gpus else AS_WRITTEN
+    return BuildPolicy.for_capability(gpus[0].compute_capability if gpus else "")
 
 
 def judged(

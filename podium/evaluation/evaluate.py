@@ -32,7 +32,7 @@ from runners.agent.devices.gpus import UnknownGpu
 from runners.agent.devices.tool import ToolUnavailable
 from runners.agent.ground import events as job_events
 from runners.agent.ground.errors import Cancelled, ProfilerUnavailable
-from runners.agent.job.nvcc import AS_WRITTEN, DEFAULT, BuildPolicy, architecture_of
+from runners.agent.job.nvcc import AS_WRITTEN, DEFAULT, BuildPolicy
 from runners.agent.judges.judgement import PLAIN_MODES
 from runners.agent.native_programs import make_needed
 from runners.agent.profilers import require_profiler
@@ -136,7 +136,7 @@ def _build_policy(arch: str, hardware: Hardware) -> BuildPolicy:
         return AS_WRITTEN
     if arch == "auto":
         capability = hardware.compute_capability
-        return BuildPolicy(DEFAULT, architecture_of(f"{capability[0]}.{capability[1]}") if capability else "")
+        return BuildPolicy.for_capability(f"{capability[0]}.{capability[1]}" if capability else "")
     if not re.fullmatch(r"sm_\d{2,3}[af]?", arch):
         raise typer.BadParameter(f"{arch!r} is not auto, as-written or an architecture as sm_90", param_hint="--arch")
     return BuildPolicy(DEFAULT, arch)

@@ -29,6 +29,11 @@ class BuildPolicy:
             return AS_WRITTEN
         return cls(track.image_policy, architecture_of(track.compute_capability))
 
+    @classmethod
+    def for_capability(cls, compute_capability: str) -> "BuildPolicy":
+        """The default policy for a GPU of this machine; without an architecture for ""."""
+        return cls(DEFAULT, architecture_of(compute_capability))
+
     @property
     def environment(self) -> Mapping[str, str]:
         """The variables to add to the build's environment."""
