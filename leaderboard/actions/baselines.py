@@ -1,6 +1,5 @@
 """Submits a release's own solutions as baseline entrants: nodes measure them like any other."""
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -67,6 +66,4 @@ def _draft(name: str, specs: Sequence[ProblemRecord]) -> SubmissionDraft:
 
 
 def _sample(spec: ProblemRecord, solution: FileSolution) -> SampleDraft:
-    line = solution.to_line()
-    language = spec.rules().language_of(solution.files)
-    return SampleDraft(spec.task_id, 0, 0, line, hashlib.sha256(line).hexdigest(), language=language)
+    return SampleDraft.unchecked(spec.task_id, 0, solution, spec.rules().language_of(solution.files))

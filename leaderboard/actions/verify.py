@@ -4,7 +4,6 @@ and solutions that end their process must fail the harnesses that say they are s
 Each of these is a submission by a hidden system entrant. A node grades it like any other. It is never in standings.
 """
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -54,13 +53,7 @@ def _submit(user: Any, release: Release, track: Track, slug: str, draft: Submiss
 
 def _draft(slug: str, specs: Sequence[ProblemRecord]) -> SubmissionDraft:
     solutions = {REFERENCE: _references, EMPTY: _empties, KNOWN_BAD: _known_bad, EARLY_END: _early_ends}[slug](specs)
-    samples = [_sample(task_id, index, solution.to_line()) for task_id, index, solution in solutions]
-    return SubmissionDraft(name=slug, full=False, samples=tuple(samples))
-
-
-def _sample(task_id: str, index: int, record: bytes) -> SampleDraft:
-    """A sample without the checks of contestants' code, because known-bad solutions may do what is refused there."""
-    return SampleDraft(task_id, index, 0, record, hashlib.sha256(record).hexdigest())
+    return SubmissionDraft(name=slug, full=False, samples=tuple(SampleDraft.unchecked(*one) for one in solutions))
 
 
 def _references(specs: Sequence[ProblemRecord]) -> Solutions:
