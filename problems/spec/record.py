@@ -93,6 +93,17 @@ class SolutionRules(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Settled:
+    """What the site makes of a solution without a node."""
+
+    passed: bool
+    read_as: str
+    """The answer that was found in the reply; empty if none could be told."""
+    reason: str
+    """Why it did not pass, for its author; empty if it passed. Never tells the answer."""
+
+
 REFERENCE = "reference"
 """Name of the baseline that speedups are held against."""
 
@@ -218,6 +229,15 @@ class ProblemRecord(BaseModel):
     def trial_sizes(self) -> list[Size]:
         """The sizes that a trial may choose; empty where they are fixed."""
         return []
+
+    @property
+    def after_closing(self) -> str:
+        """Why the answer is right, in Markdown: for everybody once the release is closed. "" where there is none."""
+        return ""
+
+    def settled(self, files: Sequence[SourceFile]) -> Settled | None:  # noqa: ARG002 - for the kinds that the site settles
+        """What the site makes of a solution's files; None for the kinds that nodes judge."""
+        return None
 
     @abstractmethod
     def public_facts(self) -> dict[str, JsonValue]:

@@ -8,12 +8,15 @@ from problems.spec.errors import RecordError, may_hold_surrogate
 from problems.spec.function.problem import function_from
 from problems.spec.kinds import Kind
 from problems.spec.profile import Profile
+from problems.spec.question.problem import question_from
 from problems.spec.record import ProblemRecord
 from problems.spec.solution import load_object
 
 _READERS: Mapping[Kind, Callable[[dict[str, Any], Profile], ProblemRecord]] = {
     Kind.COMMAND: problem_from,
     Kind.FUNCTION: function_from,
+    Kind.CHOICE: question_from,
+    Kind.SHORT_ANSWER: question_from,
 }
 
 
@@ -33,9 +36,6 @@ def record_from(data: dict[str, Any], profile: Profile) -> ProblemRecord:
 def kind_of(data: Mapping[str, Any], profile: Profile) -> Kind:
     """`command` where the record names none; ComputeEval's own packs know no kinds. Raises RecordError."""
     named = data.get("kind", Kind.COMMAND) if profile is Profile.PODIUM else Kind.COMMAND
-    known = ", ".join(f"`{kind}`" for kind in _READERS)
     if named not in list(Kind):
-        raise RecordError(f"field `kind` is {named!r:.60}; use {known}")
-    if named not in _READERS:
-        raise RecordError(f"is of kind `{named}`, which this version of Podium cannot judge; it judges {known}")
+        raise RecordError(f"field `kind` is {named!r:.60}; use {', '.join(f'`{kind}`' for kind in Kind)}")
     return Kind(named)

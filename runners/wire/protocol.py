@@ -15,7 +15,12 @@ from problems.spec.kinds import Kind
 from problems.spec.ranking import TimingPolicy as TimingPolicy  # noqa: PLC0414 - one of the wire's own words
 
 PROTOCOL_VERSION = 2
-JUDGE_VERSIONS: Mapping[Kind, str] = {Kind.COMMAND: "command/3", Kind.FUNCTION: "function/3"}
+JUDGE_VERSIONS: Mapping[Kind, str] = {
+    Kind.COMMAND: "command/3",
+    Kind.FUNCTION: "function/3",
+    Kind.CHOICE: "choice/1",
+    Kind.SHORT_ANSWER: "short_answer/1",
+}
 """Version of the rules that make verdicts from runs, by kind of problem. It is part of an evaluation's identity.
 
 Evaluations from before versions by kind have version `1`.

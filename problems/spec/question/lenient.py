@@ -1,0 +1,134 @@
+"""Reads a reply as a fair person would: the last declared answer counts, whatever its markup.
+
+A reply that declares several answers, or none that can be told, is wrong.
+"""
+
+import re
+from collections.abc import Sequence
+
+from problems.spec.question.numerals import Numeral, numeral
+from problems.spec.question.patterns import all_matches
+
+_FINAL = re.compile(
+    r"\bfinal(?:[ \t]+answer)?[ \t]*(?:is\b)?[ \t]*[:=][ \t]*|\bfinal[ \t]+answer[ \t]+is\b", re.IGNORECASE
+)
+_ANSWER = re.compile(r"\b(?:answer|choice|option)[ \t]*(?:is\b[ \t]*:?|[:=])(?![ \t]*not\b)[ \t]*", re.IGNORECASE)
+_MARKUP = re.compile(r"\*\*|__|`|~~|\\\(|\\\)|\\\[|\\\]|\$|^#+\s*|^>\s*", re.MULTILINE)
+_WRAPPED = re.compile(r"\\(?:text|mathrm|mathbf|textbf|boxed|mbox)\s*\{([^{}]*)\}")
+_PAIRS = {"(": ")", "[": "]", "<": ">", "{": "}", '"': '"', "'": "'", "“": "”", "‘": "’", "*": "*", "_": "_"}
+_TAIL = re.compile(r"[\s.,;:!]+$")
+_REASON = re.compile(r"(?:,?\s+(?:because|since|as|so|which)\b|\.\s|;\s|\s[–—-]\s).*", re.IGNORECASE | re.DOTALL)
+_ARTICLE = r"A\s+(?!(?:or|and|because|since|as|so|is)\b)[a-z]"
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+DEEPEST = 4
+"""Commands of TeX within each other that are read."""
+MIN_DIGITS = 2
+"""A rounded reply needs that many significant digits."""
+
+
+def declared(reply: str, patterns: Sequence[str]) -> str:
+    """The last answer that the reply declares, as text without markup. Raises PatternTooSlow."""
+    found = [one for pattern in patterns for one in all_matches(pattern, reply)[-1:]]
+    return plain(found[-1]) if found else plain(_built_in(reply))
+
+
+def _built_in(reply: str) -> str:
+    text = _without_markup(reply)
+    for declaration in (_FINAL, _ANSWER):
+        if found := list(declaration.finditer(text)):
+            return _first_line(text[found[-1].end() :])
+    lines = [line for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else ""
+
+
+def _first_line(text: str) -> str:
+    return next((line for line in text.splitlines() if line.strip()), "")
+
+
+def _without_markup(text: str) -> str:
+    for _ in range(DEEPEST):
+        text = _WRAPPED.sub(_unwrapped, text)
+    return _MARKUP.sub("", text)
+
+
+def _unwrapped(match: re.Match[str]) -> str:
+    """A box declares an answer, so it becomes a declaration on a line of its own."""
+    return f"\nFinal: {match[1]}\n" if match[0].startswith("\\boxed") else match[1]
+
+
+def plain(text: str) -> str:
+    """The text without markup, brackets that enclose all of it, and punctuation at its end."""
+    text = _TAIL.sub("", _without_markup(text).strip())
+    while len(text) > 1 and _PAIRS.get(text[0]) == text[-1] and not {text[0], text[-1]} & set(text[1:-1]):
+        text = _TAIL.sub("", text[1:-1].strip())
+    return text
+
+
+def chosen_letter(text: str, choices: Sequence[str]) -> str:
+    """The letter that a declared answer names, or ""; `choices` are the texts of A, B, C …"""
+    letters = LETTERS[: len(choices)]
+    for one in (text, _REASON.sub("", text)):
+        same = [letter for letter, choice in zip(letters, choices, strict=True) if _is_choice(one, letter, choice)]
+        if found := same or _leading_letter(one, letters):
+            return found[0]
+    named = set(re.findall(rf"(?<![\w'])(?!{_ARTICLE})([{letters}])(?![\w'])", text))
+    return named.pop() if len(named) == 1 else ""
+
+
+def _is_choice(text: str, letter: str, choice: str) -> bool:
+    """Whether the text is the choice's own, with or without its letter."""
+    return _same(text, choice) or (text.startswith(f"{letter} ") and _same(text[2:], choice))
+
+
+def _leading_letter(text: str, letters: str) -> list[str]:
+    found = re.match(rf"(?:option |choice )?[(\[<]?([{letters}])(?:[)\]>.:,]|\s[-–—]\s|$)", text, re.IGNORECASE)
+    return [found[1].upper()] if found else []
+
+
+def agrees(given: str, expected: str, tolerance: float) -> bool:
+    """Equal as numbers, within the tolerance or where one is the other correctly rounded; or equal as text."""
+    first = _REASON.sub("", given)
+    return any(_same(one, expected) or _same_number(one, expected, tolerance) for one in {given, first})
+
+
+def _same(given: str, expected: str) -> bool:
+    return _folded(given) == _folded(expected)
+
+
+def _folded(text: str) -> str:
+    return re.sub(r"\s+", " ", plain(text)).casefold().removesuffix("()").strip()
+
+
+def _same_number(given: str, expected: str, tolerance: float) -> bool:
+    own, right = numeral(given), numeral(plain(expected))
+    if own is None or right is None or not _units_fit(own, right):
+        return False
+    return any(_close(value, own, right, tolerance) for value in _readings(own, right))
+
+
+def _readings(own: Numeral, right: Numeral) -> list[float]:
+    """`12.5 %` may stand for 12.5 and for 0.125, unless the expected answer says which."""
+    if own.is_percent and not right.is_percent:
+        return [own.value, own.value / 100]
+    return [own.value]
+
+
+def _units_fit(own: Numeral, right: Numeral) -> bool:
+    return not own.unit or not right.unit or own.unit == right.unit
+
+
+def _close(value: float, own: Numeral, right: Numeral, tolerance: float) -> bool:
+    if abs(value - right.value) <= max(tolerance, 1e-12 * abs(right.value)):
+        return True
+    return value == own.value and _is_rounded(own, right)
+
+
+def _is_rounded(own: Numeral, right: Numeral) -> bool:
+    """Whether the number with fewer decimals is the other one rounded; whole numbers are exact."""
+    if right.decimals is None or right.decimals <= 0:
+        return False
+    decimals = right.decimals if own.decimals is None else min(own.decimals, right.decimals)
+    shorter = own if own.decimals is not None and own.decimals <= right.decimals else right
+    if decimals <= 0 or shorter.digits < MIN_DIGITS:
+        return False
+    return abs(own.value - right.value) <= 0.5 * 10.0**-decimals * (1 + 1e-9)
