@@ -26,7 +26,7 @@ from tests.requirements import requires
 CPU, GPU = Path("examples/functions-cpu"), Path("examples/functions-gpu")
 SLUGS = sorted(path.parent.name for path in CPU.glob("problems/*/def.py"))
 FOLDERS = sorted(path.parent for root in (CPU, GPU) for path in root.glob("problems/*/def.py"))
-BAD_FILES = sorted(path for path in CPU.glob("problems/*/known_bad/*") if path.suffix != ".json")
+BAD_FILES = sorted(path for path in CPU.glob("problems/*/known_bad/*") if path.is_file() and path.suffix != ".json")
 BASELINES = sorted(CPU.glob("problems/*/baselines/reference.*"))
 SAMPLES = sorted(CPU.glob("entrants/*/*/solution.*"))
 ENTRANTS = sorted(path for root in (CPU, GPU) for path in root.glob("entrants/*/entrant.yaml"))
