@@ -1,4 +1,4 @@
-"""The site's Celery app: `celery -A leaderboard worker --beat --pool threads` ranks, sweeps and tops up queues."""
+"""The site's Celery app: `celery -A leaderboard worker --beat --pool threads` ranks, settles, sweeps and tops up."""
 
 import os
 from typing import Any
@@ -10,6 +10,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
 
 QUEUE = "site"
 TOP_UP_SECONDS = 1.0
+SETTLE_SECONDS = 1.0
 SWEEP_SECONDS = 5.0
 
 
@@ -30,6 +31,7 @@ def _make_app() -> Celery:
         beat_scheduler="celery.beat:Scheduler",  # in memory: the default keeps a pickled file
         beat_schedule={
             "rank": _every("podium.rank", settings.RANKING_INTERVAL_SECONDS),
+            "settle": _every("podium.settle", SETTLE_SECONDS),
             "sweep": _every("podium.sweep", SWEEP_SECONDS),
             "top up": _every("podium.top_up", TOP_UP_SECONDS),
         },

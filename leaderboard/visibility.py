@@ -11,6 +11,7 @@ from django.utils import timezone
 from leaderboard.models import Entrant, Evaluation, ProblemScore, ResultCase, Standing, Submission, Trial
 from leaderboard.models.entrant import EntrantKind
 from problems.models import Release
+from problems.spec.kinds import SITE_KINDS
 from problems.spec.record import FileRole, ProblemFile, ProblemRecord
 from problems.spec.solution import SourceFile
 from runners.wire.protocol import BUILDING, Audience, Verdict
@@ -65,6 +66,11 @@ def may_see_reference(user: Any) -> bool:
     return is_organiser(user)
 
 
+def shown_explanation(user: Any, release: Release, record: ProblemRecord) -> str:
+    """Why a question's answer is right: an organiser's, and everybody's once the release is closed."""
+    return record.after_closing if is_organiser(user) or release.has_closed else ""
+
+
 @dataclass(frozen=True)
 class SubmissionView:
     """What one user may see and do of one submission, answered with at most two queries."""
@@ -75,6 +81,8 @@ class SubmissionView:
     reasons: bool
     """Why a sample failed, in the words of the result (they may quote the contestant's files)."""
     solution: bool
+    replies: bool
+    """Replies to questions. With its verdict a reply tells the answer, so others read it once the release is closed."""
     build_log: bool
     run_log: LogView
     live_tail: bool
@@ -83,18 +91,22 @@ class SubmissionView:
     audiences: frozenset[Audience]
     """Whose fields of a case it shows."""
 
+    def shows(self, kind: str) -> bool:
+        """Whether the user may read the samples of problems of this kind."""
+        return self.replies if kind in SITE_KINDS else self.solution
+
 
 _EVERYTHING = SubmissionView(
-    is_visible=True, results=True, reasons=True, solution=True, build_log=True, run_log="full", live_tail=True,
-    may_change=True, audiences=frozenset(Audience),
+    is_visible=True, results=True, reasons=True, solution=True, replies=True, build_log=True, run_log="full",
+    live_tail=True, may_change=True, audiences=frozenset(Audience),
 )  # fmt: skip
 _TEAMS = SubmissionView(
-    is_visible=True, results=True, reasons=True, solution=True, build_log=True, run_log="summary", live_tail=True,
-    may_change=True, audiences=frozenset({Audience.PUBLIC, Audience.TEAM}),
+    is_visible=True, results=True, reasons=True, solution=True, replies=True, build_log=True, run_log="summary",
+    live_tail=True, may_change=True, audiences=frozenset({Audience.PUBLIC, Audience.TEAM}),
 )  # fmt: skip
 _NOTHING = SubmissionView(
-    is_visible=False, results=False, reasons=False, solution=False, build_log=False, run_log="none", live_tail=False,
-    may_change=False, audiences=frozenset(),
+    is_visible=False, results=False, reasons=False, solution=False, replies=False, build_log=False, run_log="none",
+    live_tail=False, may_change=False, audiences=frozenset(),
 )  # fmt: skip
 
 
@@ -110,9 +122,11 @@ def view_of(user: Any, submission: Submission) -> SubmissionView:
         return _TEAMS
     if submission.release.results_are_hidden or not may_see_statement(user, submission.release):
         return _NOTHING
+    published = entrant.publishes_code
     return SubmissionView(
-        is_visible=True, results=True, reasons=False, solution=entrant.publishes_code, build_log=False, run_log="none",
-        live_tail=False, may_change=False, audiences=frozenset({Audience.PUBLIC}),
+        is_visible=True, results=True, reasons=False, solution=published,
+        replies=published and submission.release.has_closed, build_log=False, run_log="none", live_tail=False,
+        may_change=False, audiences=frozenset({Audience.PUBLIC}),
     )  # fmt: skip
 
 

@@ -169,6 +169,11 @@ class Release(models.Model):
     def results_are_hidden(self) -> bool:
         return self.hidden_until is not None and timezone.now() < self.hidden_until
 
+    @property
+    def has_closed(self) -> bool:
+        """Whether it takes no submissions any more. A frozen release never will again."""
+        return self.state == ReleaseState.FROZEN or (self.closes_at is not None and timezone.now() >= self.closes_at)
+
     def why_closed(self) -> str:
         """Why the release takes no submissions now; empty when it does."""
         now = timezone.now()

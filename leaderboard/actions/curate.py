@@ -7,9 +7,11 @@ from typing import Any, BinaryIO
 
 from django.db import transaction
 
+from leaderboard.actions.tracks import no_hardware, offer
 from leaderboard.errors import Conflict, NotAllowed, Refused
 from leaderboard.models import Track
 from leaderboard.models.audit import record
+from leaderboard.models.track import NO_HARDWARE
 from leaderboard.standings import rankable
 from leaderboard.standings.scores import touch_release
 from leaderboard.verification import missing_lines
@@ -18,6 +20,7 @@ from problems.actions.releases import ImportReport
 from problems.formats.compute_eval.directory import read_problem_directory
 from problems.formats.compute_eval.packs import ProblemPack, read_problem_pack
 from problems.models import RANKING_FIELDS, Release
+from problems.spec.kinds import NODE_KINDS
 
 
 def _check(user: Any) -> None:
@@ -33,10 +36,16 @@ def _read(source: Path | BinaryIO) -> ProblemPack:
 
 @transaction.atomic
 def import_release(user: Any, source: Path | BinaryIO, slug: str | None = None) -> ImportReport:
-    """Make a draft from a pack or a folder of problems. Raises NotAllowed, PackRefused or ReleaseRefused."""
+    """Make a draft from a pack or a folder of problems; one of questions alone is offered on the track `no-hardware`.
+
+    Raises NotAllowed, PackRefused or ReleaseRefused.
+    """
     _check(user)
     report = releases.import_release(_read(source), slug)
     if report.created:
+        if not report.release.problems.filter(kind__in=NODE_KINDS).exists():
+            offer(user, report.release, no_hardware())
+            report.lines.append("Its problems need no node: it is offered on the track no-hardware.")
         record(user, "import", report.release, digest=report.release.digest[:12], changed=len(report.changed))
     return report
 
@@ -118,6 +127,8 @@ def add_track(user: Any, fields: Mapping[str, str]) -> Track:
     slug = fields["slug"]
     if not _TRACK_SLUG.fullmatch(slug):
         raise Refused("bad_slug", f"{slug!r} is no track name; use lower-case letters, digits, dots and hyphens.")
+    if slug == NO_HARDWARE or fields["device"] == "none":
+        raise Refused("built_in", f"The only track without hardware is {NO_HARDWARE}; it is made when it is needed.")
     if Track.objects.filter(slug=slug).exists():
         raise Conflict("track_exists", f"Track {slug!r} is here already.")
     versions = (fields["compute_capability"], fields["toolkit"])

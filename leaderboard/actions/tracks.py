@@ -9,8 +9,11 @@ from django.utils import timezone
 from leaderboard.errors import Refused
 from leaderboard.models import ProblemTrack, ReleaseTrack, Track
 from leaderboard.models.audit import record
+from leaderboard.models.track import NO_HARDWARE
 from leaderboard.standings import rankable
-from problems.models import Release
+from problems.models import Problem, Release
+from problems.spec.hardware import Hardware
+from problems.spec.kinds import NODE_KINDS
 
 
 @transaction.atomic
@@ -22,7 +25,7 @@ def offer(user: Any, release: Release, track: Track) -> ReleaseTrack:
     place, created = ReleaseTrack.objects.get_or_create(release=release, track=track)
     hardware = track.hardware
     rows = [
-        ProblemTrack(problem=problem, track=track, skip_reason=problem.spec.why_skipped(hardware)[:300])
+        ProblemTrack(problem=problem, track=track, skip_reason=_why_skipped(problem, track, hardware)[:300])
         for problem in release.problems.select_related("release")
     ]
     ProblemTrack.objects.bulk_create(rows, ignore_conflicts=True, batch_size=500)
@@ -31,6 +34,18 @@ def offer(user: Any, release: Release, track: Track) -> ReleaseTrack:
     if created:
         record(user, "offer", release, track=track.slug, skipped=sum(bool(row.skip_reason) for row in rows))
     return place
+
+
+def _why_skipped(problem: Problem, track: Track, hardware: Hardware) -> str:
+    if track.slug == NO_HARDWARE and problem.kind in NODE_KINDS:
+        return "needs a node and this is a track without hardware"
+    return problem.spec.why_skipped(hardware)
+
+
+def no_hardware() -> Track:
+    """The built-in track for problems that the site settles itself."""
+    fields = {"title": "No hardware", "device": "none"}
+    return Track.objects.get_or_create(slug=NO_HARDWARE, defaults=fields)[0]
 
 
 def note_peaks(user: Any, track: Track, peaks: Mapping[str, Any]) -> bool:

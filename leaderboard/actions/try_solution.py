@@ -17,6 +17,7 @@ from leaderboard.signals import trials_queued
 from leaderboard.submission_rules import check_is_open, check_sample, check_tracks
 from problems.formats.submission import SampleDraft
 from problems.models import Problem, Release
+from problems.spec.kinds import SITE_KINDS
 from problems.spec.sizes import why_bad_sizes
 from runners.wire.protocol import Report
 
@@ -67,6 +68,8 @@ def _check(user: Any, problem: Problem, track: Track) -> None:
         raise NotAllowed("no_such_release", f"There is no release {release.slug!r} that you may see.")
     if not Entrant.objects.submittable_by(user).exists():
         raise NotAllowed("no_entrant", "Only those who may submit for an entrant may try a solution. Create yours.")
+    if problem.kind in SITE_KINDS:
+        raise Refused("nothing_to_run", f"{problem.task_id} is a question: there is nothing to run. Submit the answer.")
     check_is_open(release)
     check_tracks(release, [track])
     skipped = ProblemTrack.objects.filter(problem=problem, track=track).exclude(skip_reason="").first()

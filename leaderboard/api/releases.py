@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from leaderboard import visibility
 from leaderboard.api.base import ApiList, ApiView, found
 from problems.models import Problem, Release
-from problems.spec.record import FileRole
+from problems.spec.record import FileRole, ProblemRecord
 from problems.spec.solution import SourceFile
 
 
@@ -107,6 +107,14 @@ class ProblemDetailSerializer(ProblemSerializer):
     manifest = serializers.DictField(
         required=False, help_text="Parameters, accuracy and all cases with the shapes of their arrays."
     )
+    choices = serializers.ListField(
+        child=serializers.CharField(), required=False, help_text="Of a question: the texts of A, B, C …"
+    )
+    grading = serializers.CharField(required=False, help_text="Of a question: how replies are read.")
+    final_line = serializers.CharField(required=False, help_text="Of a question: the line that declares the answer.")
+    explanation = serializers.CharField(
+        required=False, help_text="Of a question, once the release is closed: why the answer is right."
+    )
     starters = serializers.DictField(
         child=FileSerializer(many=True), help_text="Where a solution may begin, by language."
     )
@@ -119,7 +127,8 @@ class ProblemDetailSerializer(ProblemSerializer):
         fields: ClassVar = [
             *ProblemSerializer.Meta.fields, "statement", "build_command", "test_command", "benchmark_command",
             "timeout_seconds", "min_cuda_toolkit", "compute_capability", "requires_datacenter_gpu", "languages",
-            "device", "time_limit_seconds", "signatures", "manifest", "starters", "context_files", "starter_files",
+            "device", "time_limit_seconds", "signatures", "manifest", "choices", "grading",
+            "final_line", "explanation", "starters", "context_files", "starter_files",
             "visible_test_files", "held_out_paths",
         ]  # fmt: skip
 
@@ -130,6 +139,7 @@ def _with_files(user: Any, problem: Problem) -> dict[str, Any]:
     return {
         **ProblemSerializer(problem).data,
         **spec.public_facts(),
+        **_explained(user, problem, spec),
         "statement": spec.prompt,
         "context_files": _shown(files.of_role(FileRole.CONTEXT)),
         "starters": {language: _shown(files) for language, files in spec.starters.items()},
@@ -137,6 +147,11 @@ def _with_files(user: Any, problem: Problem) -> dict[str, Any]:
         "visible_test_files": _shown(files.of_role(FileRole.TEST)),
         "held_out_paths": sorted(set(files.held_out_paths)),
     }
+
+
+def _explained(user: Any, problem: Problem, spec: ProblemRecord) -> dict[str, str]:
+    explanation = visibility.shown_explanation(user, problem.release, spec)
+    return {"explanation": explanation} if explanation else {}
 
 
 def _shown(files: Iterable[SourceFile]) -> list[dict[str, str]]:

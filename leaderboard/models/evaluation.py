@@ -53,6 +53,9 @@ class Evaluation(models.Model):
         indexes: ClassVar = [
             models.Index(fields=["submission", "track", "state"], name="evaluation_progress"),  # submission page
             models.Index(fields=["problem", "track", "state"], name="evaluation_of_problem"),  # per-problem ranking
+            models.Index(
+                fields=["problem"], condition=Q(state="queued"), name="evaluation_queued"
+            ),  # settling questions, every second
         ]
 
     def __str__(self) -> str:

@@ -16,10 +16,15 @@ def valid_peaks(value: object) -> None:
         raise ValidationError(reason)
 
 
+NO_HARDWARE = "no-hardware"
+"""Slug of the built-in track of releases whose problems are all settled by the site."""
+DEVICES = [("cpu", "CPU"), ("gpu", "GPU"), ("none", "No hardware")]
+
+
 class Track(models.Model):
     slug = models.SlugField(max_length=100, unique=True)
     title = models.CharField(max_length=200)
-    device = models.CharField(max_length=3, choices=[("cpu", "CPU"), ("gpu", "GPU")])
+    device = models.CharField(max_length=4, choices=DEVICES)
     hardware_name = models.CharField(max_length=200, blank=True, help_text="GPU or CPU model a node must have.")
     compute_capability = models.CharField(max_length=10, blank=True, help_text="As 9.0; empty on a CPU track.")
     toolkit = models.CharField(max_length=20, blank=True, help_text="CUDA toolkit as 13.0; empty on a CPU track.")

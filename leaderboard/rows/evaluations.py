@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
-from django.db.models import OuterRef, Subquery
 from django.utils import timezone
 
 from leaderboard.models import Evaluation, EvaluationState, ProblemTrack, Result, Sample, Submission, Track
 from leaderboard.models.evaluation import ResultOrigin
+from leaderboard.rows.current import make_newest_current
 from leaderboard.signals import evaluations_queued
 from leaderboard.standings import scores
 from problems.models import Problem
@@ -19,7 +19,7 @@ BATCH = 1000
 def make_evaluations(
     submission: Submission, track: Track, samples: Sequence[Sample], judge_version: str | None = None
 ) -> None:
-    """Store one evaluation per sample on the track. Those that need no node get their result; the rest wait as queued.
+    """Store one evaluation per sample on the track. Skipped and invalid ones get their result; the rest wait as queued.
 
     `judge_version` is set for results judged elsewhere; otherwise it is the present one of the problem's kind.
     """
@@ -75,7 +75,4 @@ def _settle(done: Sequence[tuple[Evaluation, Verdict, str]]) -> None:
         for one, verdict, reason in done
     ]
     Result.objects.bulk_create(results, batch_size=BATCH)
-    own = Result.objects.filter(evaluation=OuterRef("pk")).values("pk")
-    for start in range(0, len(done), BATCH):
-        settled = [one.pk for one, _, _ in done[start : start + BATCH]]
-        Evaluation.objects.filter(pk__in=settled).update(current_result=Subquery(own))
+    make_newest_current([one.pk for one, _, _ in done])

@@ -23,6 +23,7 @@ from leaderboard.web.case_rows import case_table
 from leaderboard.web.lookups import evaluation_or_404
 from leaderboard.web.place import place_of
 from leaderboard.web.timings import are_provisional, device_facts, roof_of, timings_of
+from problems.spec.kinds import SITE_KINDS
 from problems.spec.solution import FileSolution, SourceFile, parse_solution
 from runners.wire.protocol import Clock
 
@@ -42,7 +43,8 @@ def evaluation(request: HttpRequest, pk: int) -> HttpResponse:
     result = found.current_result
     context: dict[str, Any] = {
         "evaluation": found, "submission": found.submission, "view": view, "result": result,
-        "solution": _solution(found) if view.solution else None,
+        "is_question": found.problem.kind in SITE_KINDS,
+        "solution": _solution(found) if view.shows(found.problem.kind) else None,
         "history": found.results.all(),
         "reruns": AuditEntry.objects.filter(target=f"evaluation {found}", action="rerun"),
     }  # fmt: skip

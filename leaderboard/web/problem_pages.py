@@ -24,6 +24,7 @@ from leaderboard.web.problem_ranking import ranked_by_case, ranking_of
 from leaderboard.web.statement import as_html
 from leaderboard.web.tabs import release_context
 from problems.models import Problem, Release
+from problems.spec.kinds import SITE_KINDS
 from problems.spec.record import ProblemRecord
 from problems.spec.solution import FileSolution, SourceFile
 
@@ -104,7 +105,9 @@ def problem_context(request: HttpRequest, found: Problem) -> dict[str, Any]:
     case = next((one for one in cases if one.name and one.name == request.GET.get("case")), None)
     context = {
         "problem": found, "spec": spec, "kind_template": f"problems/kinds/{spec.kind}.html",
-        "statement": as_html(spec.prompt), "files": _files(request.user, spec),
+        "statement": as_html(spec.prompt), "is_question": spec.kind in SITE_KINDS,
+        "explanation": as_html(visibility.shown_explanation(request.user, release, spec)),
+        "files": _files(request.user, spec),
         "tracks": tracks, "track": track,
         "on_track": on_track, "cases": cases, "case": case, "work": Declared.by([case] if case else cases),
         "ranking": ranked_by_case(track, ranking, case) if case else ranking,

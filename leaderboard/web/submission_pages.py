@@ -15,12 +15,14 @@ from leaderboard.actions.cancel import cancel
 from leaderboard.actions.rerun import rerun
 from leaderboard.errors import Refused
 from leaderboard.models import AuditEntry, Decision, Evaluation, Submission
+from leaderboard.visibility import SubmissionView
 from leaderboard.web.lookups import chosen_track, submission_or_404
 from leaderboard.web.matrix import matrix
 from leaderboard.web.paging import other_parameters, page_of
 from leaderboard.web.verdicts import VERDICTS
 from problems.formats.compute_eval.packs import write_solution_pack
 from problems.models import Problem
+from problems.spec.kinds import Kind
 from problems.spec.pack import SolutionPackMetadata
 from problems.spec.profile import Profile
 
@@ -93,11 +95,13 @@ def rerun_submission(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_safe
 def download(request: HttpRequest, pk: int) -> HttpResponse:
-    """The samples as a solutions pack, for those who may see the code."""
+    """The samples as a solutions pack, as far as the user may read them."""
     found, view = submission_or_404(request, pk)
     if not view.solution:
         raise Http404(f"The code of submission #{pk} is not published.")
-    lines = [blobs.read(sha256) for sha256 in _stored(found)]
+    lines = [blobs.read(sha256) for sha256 in _stored(found, view)]
+    if not lines:
+        raise Http404(f"Submission #{pk} holds no sample that you may read now.")
     metadata = SolutionPackMetadata.model_validate(
         {"release": found.release.datapack_release, "total_count": len(lines), "groups": None},
         context={"profile": Profile(found.release.profile)},
@@ -109,6 +113,7 @@ def download(request: HttpRequest, pk: int) -> HttpResponse:
     return response
 
 
-def _stored(found: Submission) -> list[str]:
+def _stored(found: Submission, view: SubmissionView) -> list[str]:
     rows = found.samples.exclude(solution_sha256="").order_by("problem__position", "index")
-    return list(rows.values_list("solution_sha256", flat=True))
+    kinds = [kind for kind in Kind if view.shows(kind)]
+    return list(rows.filter(problem__kind__in=kinds).values_list("solution_sha256", flat=True))

@@ -11,11 +11,14 @@ from leaderboard.errors import Refused, Unavailable
 from leaderboard.models import Entrant, Track
 from problems.formats.errors import PackRefused
 from problems.models import Problem, Release
+from problems.spec.kinds import SITE_KINDS
 from problems.spec.sizes import Size
 from problems.spec.solution import SourceFile
 
 MEBIBYTE = 1024 * 1024
 MAX_TYPED_FILES = 8
+MAX_ANSWER_CHARACTERS = 500
+ANSWER_PATH = "answer.txt"
 
 
 class MetadataForm(forms.Form):
@@ -125,6 +128,29 @@ class TypedForm(MetadataForm):
         return cleaned
 
 
+class AnswerForm(MetadataForm):
+    """The answer to a question: the letter of a choice, or a few words."""
+
+    answer = forms.CharField(
+        max_length=MAX_ANSWER_CHARACTERS, label="Answer", error_messages={"required": "Give an answer."}
+    )
+    offered_sizes: Sequence[Size] = ()
+    sizes: Mapping[str, int] = {}
+
+    def __init__(self, data: Any, *, choices: Sequence[tuple[str, str]], **kwargs: Any) -> None:
+        super().__init__(data, None, **kwargs)
+        self.lettered = choices
+        if choices:
+            self.fields["answer"] = forms.ChoiceField(
+                choices=choices, error_messages={"required": "Choose one of the answers."}
+            )
+
+    @property
+    def typed(self) -> list[SourceFile]:
+        """The reply as a model would give it."""
+        return [SourceFile(path=ANSWER_PATH, content=f"Final: {self.cleaned_data['answer']}\n")]
+
+
 def refuse(form: MetadataForm, field: str | None, refusal: PackRefused | Refused) -> None:
     """Show the refusal's words at the field, or above the form."""
     form.add_error(field, refusal.message)
@@ -132,14 +158,17 @@ def refuse(form: MetadataForm, field: str | None, refusal: PackRefused | Refused
         form.refused_status = refusal.status
 
 
-def typed_form_for(request: HttpRequest, problem: Problem, track: Track | None) -> TypedForm | None:
+def typed_form_for(request: HttpRequest, problem: Problem, track: Track | None) -> TypedForm | AnswerForm | None:
     """The form on a problem's page; None for those who have not signed in."""
     if not request.user.is_authenticated:
         return None
     return typed_form(request, problem, initial={"tracks": [track] if track else []})
 
 
-def typed_form(request: HttpRequest, problem: Problem, data: Any = None, initial: Any = None) -> TypedForm:
+def typed_form(request: HttpRequest, problem: Problem, data: Any = None, initial: Any = None) -> TypedForm | AnswerForm:
+    if problem.kind in SITE_KINDS:
+        tracks, choices = offered_tracks(problem.release), problem.spec.lettered_choices
+        return AnswerForm(data, choices=choices, user=request.user, tracks=tracks, initial=initial)
     tracks, starters = offered_tracks(problem.release), problem.spec.starters
     asked = str((data or request.GET).get("language", ""))
     language = asked if asked in starters else next(iter(starters))

@@ -17,7 +17,7 @@ from leaderboard.rows.submissions import SubmissionMetadata
 from leaderboard.submission_rules import check_sample
 from leaderboard.web.lookups import problem_or_404, tracks_of
 from leaderboard.web.problem_pages import problem_context
-from leaderboard.web.submit_forms import MetadataForm, TypedForm, UploadForm, refuse, typed_form
+from leaderboard.web.submit_forms import AnswerForm, MetadataForm, TypedForm, UploadForm, refuse, typed_form
 from problems.formats.submission import PackRefused, SubmissionDraft, UploadLimits, read_submission, single_solution
 from problems.models import Problem, Release, ReleaseState
 
@@ -103,7 +103,7 @@ def typed_submission(request: HttpRequest, slug: str, problem_slug: str) -> Http
     )
 
 
-def _attempt_typed(request: HttpRequest, problem: Problem, form: TypedForm) -> Receipt | None:
+def _attempt_typed(request: HttpRequest, problem: Problem, form: TypedForm | AnswerForm) -> Receipt | None:
     try:
         draft = single_solution(problem.task_id, form.typed, catalogue_of(problem.release))
         check_sample(draft.samples[0])

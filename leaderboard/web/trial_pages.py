@@ -19,7 +19,7 @@ from leaderboard.models.trial import OPEN_TRIALS
 from leaderboard.visibility import shown_trial_cases, visible_trials
 from leaderboard.web.lookups import problem_or_404
 from leaderboard.web.problem_pages import problem_context
-from leaderboard.web.submit_forms import TypedForm, refuse, typed_form
+from leaderboard.web.submit_forms import AnswerForm, TypedForm, refuse, typed_form
 from problems.formats.submission import PackRefused, single_solution
 from problems.models import Problem
 
@@ -40,7 +40,7 @@ def run_typed(request: HttpRequest, slug: str, problem_slug: str) -> HttpRespons
     return render(request, "podium/problem.html", context, status=form.refused_status)
 
 
-def _attempt(request: HttpRequest, problem: Problem, form: TypedForm) -> Trial | None:
+def _attempt(request: HttpRequest, problem: Problem, form: TypedForm | AnswerForm) -> Trial | None:
     try:
         draft = single_solution(problem.task_id, form.typed, catalogue_of(problem.release))
         return try_solution(request.user, problem, form.cleaned_data["tracks"][0], draft.samples[0], form.sizes)

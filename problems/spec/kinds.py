@@ -28,3 +28,5 @@ SETTLED_BY: Mapping[Kind, SettledBy] = {
 }
 NODE_KINDS = frozenset(kind for kind, side in SETTLED_BY.items() if side is SettledBy.NODE)
 """Only these need jobs."""
+SITE_KINDS = frozenset(SETTLED_BY) - NODE_KINDS
+"""The site settles these itself."""

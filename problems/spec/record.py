@@ -235,6 +235,11 @@ class ProblemRecord(BaseModel):
         """Why the answer is right, in Markdown: for everybody once the release is closed. "" where there is none."""
         return ""
 
+    @property
+    def lettered_choices(self) -> list[tuple[str, str]]:
+        """Letter and text of each choice of a question; empty where the answer is free."""
+        return []
+
     def settled(self, files: Sequence[SourceFile]) -> Settled | None:  # noqa: ARG002 - for the kinds that the site settles
         """What the site makes of a solution's files; None for the kinds that nodes judge."""
         return None

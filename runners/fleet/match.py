@@ -11,6 +11,8 @@ def why_not(found: Capabilities, track: Track, stage: Stage) -> str:
 
     Building needs the toolkit but no GPU. A property that the track leaves empty fits every node.
     """
+    if track.device == "none":
+        return "the site settles its problems itself"
     if track.image and found.sandbox != "docker":
         return f"the track names an image, and its sandbox is {found.sandbox or 'not known'}"
     complaint = "" if stage is Stage.BUILD else _hardware(found, track)

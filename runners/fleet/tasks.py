@@ -7,20 +7,27 @@ from typing import Any
 from celery import Task, shared_task
 from django.db import DatabaseError
 
+from leaderboard.blobs import BlobsUnavailable
+from leaderboard.settle.questions import settle_questions
 from leaderboard.standings.rank import rank_touched
 from runners.fleet.sweep import sweep as sweep_leases
 from runners.fleet.task_locks import held
 from runners.fleet.top_up import top_up_all
 
 logger = logging.getLogger(__name__)
-RANK_LOCK_SECONDS, SWEEP_LOCK_SECONDS = 30.0, 5.0
-"""Maximum pauses of ranking and sweeping after a worker died during them. A step that takes longer may run twice at the
-same time. That costs time and changes nothing else."""
+RANK_LOCK_SECONDS, SETTLE_LOCK_SECONDS, SWEEP_LOCK_SECONDS = 30.0, 30.0, 5.0
+"""Maximum pauses of ranking, settling and sweeping after a worker died during them. A step that takes longer may run
+twice at the same time. That costs time and changes nothing else."""
 
 
 @shared_task(name="podium.rank")
 def rank() -> None:
     _alone("rank", rank_touched, RANK_LOCK_SECONDS)
+
+
+@shared_task(name="podium.settle")
+def settle() -> None:
+    _alone("settle", settle_questions, SETTLE_LOCK_SECONDS)
 
 
 @shared_task(name="podium.sweep")
@@ -34,10 +41,10 @@ def top_up(self: "Task[Any, Any]") -> None:
 
 
 def _alone(name: str, step: Callable[[], int], lock_seconds: float) -> None:
-    """Run a step under its lock. An unavailable database ends this turn only."""
+    """Run a step under its lock. An unavailable database or blob store ends this turn only."""
     try:
         with held(name, lock_seconds) as is_ours:
             if is_ours:
                 step()
-    except DatabaseError:
+    except (DatabaseError, BlobsUnavailable):
         logger.exception("%s failed; trying again at its next turn", name)

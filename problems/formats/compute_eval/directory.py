@@ -2,6 +2,7 @@
 
 Paths in a record are relative to the folder's `context`, `solution` and `test`: `test/test/main.cu` is `test/main.cu`.
 A tree of such folders becomes a pack; `release.yaml` at its top holds the pack's metadata, `problems` in it the order.
+Questions lie in one file at its top, `questions.jsonl`, and come last.
 """
 
 import datetime
@@ -14,6 +15,7 @@ import yaml
 from problems.formats.bounded import DEFAULT_LIMITS, MEBIBYTE
 from problems.formats.compute_eval.packs import ProblemPack, problem_metadata_for, problem_pack_from
 from problems.formats.errors import PackRefused
+from problems.formats.questions.lines import QUESTIONS_NAME, read_questions
 from problems.spec.command.problem import CommandProblem, as_command, problem_from
 from problems.spec.errors import RecordError
 from problems.spec.pack import ProblemPackMetadata, parse_problem_metadata
@@ -38,13 +40,16 @@ def read_problem_directory(
     Problems and files come in the order of their names, problems in that of release.yaml where it lists them.
     Raises PackRefused.
     """
-    others = others or {}
+    others, questions = others or {}, _questions(root)
     specs = {folder: _load_yaml(folder / SPEC_NAME) for folder in _problem_folders(root, others)}
-    head = _release_fields(root, release, list(specs.values()), mixes_kinds=bool(others))
+    if not specs and not others and not questions:
+        raise PackRefused("no_problems", f"no {SPEC_NAME} below {root}")
+    head = _release_fields(root, release, list(specs.values()), mixes_kinds=bool(others or questions))
     metadata = _metadata(head)
-    _check_profile(metadata.profile, others)
+    _check_profile(metadata.profile, [*others.values(), *questions])
     folders = _ordered(root, sorted([*specs, *others]), head)
     problems = [others.get(one) or _read_problem(one, specs[one], metadata.profile) for one in folders]
+    problems += questions
     lines = [(problem.task_id, problem.to_line()) for problem in problems]
     metadata = problem_metadata_for(metadata, lines)
     return problem_pack_from(metadata.to_bytes(), b"".join(line for _, line in lines))
@@ -52,16 +57,20 @@ def read_problem_directory(
 
 def _problem_folders(root: Path, others: Mapping[Path, ProblemRecord]) -> list[Path]:
     folders = sorted(path.parent for path in root.rglob(SPEC_NAME) if not path.is_symlink())
-    if not folders and not others:
-        raise PackRefused("no_problems", f"no {SPEC_NAME} below {root}")
     if both := [folder for folder in folders if folder in others]:
         raise PackRefused("two_kinds", f"{both[0]} holds problems of two kinds; give each a folder of its own")
     return folders
 
 
-def _check_profile(profile: Profile, others: Mapping[Path, ProblemRecord]) -> None:
+def _questions(root: Path) -> list[ProblemRecord]:
+    path = root / QUESTIONS_NAME
+    return list(read_questions(path).problems) if path.is_file() and not path.is_symlink() else []
+
+
+def _check_profile(profile: Profile, others: Sequence[ProblemRecord]) -> None:
     if others and profile is not Profile.PODIUM:
-        raise PackRefused("wrong_profile", f"{RELEASE_NAME}: function problems need `profile: {Profile.PODIUM}`")
+        kind = others[0].kind.replace("_", " ")
+        raise PackRefused("wrong_profile", f"{RELEASE_NAME}: {kind} problems need `profile: {Profile.PODIUM}`")
 
 
 def _ordered(root: Path, folders: Sequence[Path], head: Mapping[str, Any]) -> list[Path]:

@@ -206,8 +206,7 @@ class ChoiceProblem(QuestionProblem):
         return answer.strip().upper()
 
     @property
-    def lettered(self) -> list[tuple[str, str]]:
-        """Each choice's letter and text."""
+    def lettered_choices(self) -> list[tuple[str, str]]:
         return list(zip(lenient.LETTERS, self.choices, strict=False))
 
     def agrees(self, reply: str) -> tuple[str, bool]:

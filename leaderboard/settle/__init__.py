@@ -1,0 +1,1 @@
+"""The kinds of problems that the site settles itself, without a node."""

@@ -1,0 +1,122 @@
+"""Settles queued evaluations of questions: reads the reply, compares it with the answer and stores the result."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from leaderboard import blobs
+from leaderboard.models import Evaluation, EvaluationState, Result, ResultCase, Submission, Track
+from leaderboard.models.evaluation import ResultOrigin
+from leaderboard.rows.current import make_newest_current
+from leaderboard.standings import scores
+from problems.models import Problem
+from problems.spec.kinds import SITE_KINDS
+from problems.spec.record import ProblemRecord, Settled
+from problems.spec.solution import FileSolution, parse_solution
+from runners.wire.protocol import Audience, Verdict
+
+BATCH = 2000
+"""Evaluations that are read at a time. Each submission's are stored in one transaction."""
+READ_AS = "read as"
+"""The field of a result's only case with the answer that was found in the reply."""
+
+
+@dataclass(frozen=True)
+class _Settled:
+    evaluation_id: int
+    track_id: int
+    problem_id: int
+    verdict: Verdict
+    reason: str
+    read_as: str
+
+
+def settle_questions() -> int:
+    """Settle all that are queued. Returns their number. Settling twice at the same time changes nothing.
+
+    Raises BlobsUnavailable; what is left is settled next time.
+    """
+    total, after = 0, 0
+    while rows := list(_queued(after)):
+        after = rows[-1]["pk"]
+        specs = _specs({row["problem_id"] for row in rows})
+        for submission_id, own in groupby(sorted(rows, key=itemgetter("submission_id")), itemgetter("submission_id")):
+            total += _store(submission_id, list(_settled(list(own), specs)))
+    return total
+
+
+def _queued(after: int) -> Any:
+    rows = Evaluation.objects.filter(state=EvaluationState.QUEUED, problem__kind__in=SITE_KINDS, pk__gt=after)
+    return rows.order_by("pk").values(
+        "pk", "submission_id", "track_id", "problem_id", "sample__solution_sha256", "sample__invalid_reason"
+    )[:BATCH]
+
+
+def _specs(problem_ids: set[int]) -> Mapping[int, ProblemRecord]:
+    return {one.pk: one.spec for one in Problem.objects.filter(pk__in=problem_ids).select_related("release")}
+
+
+def _settled(rows: Sequence[Mapping[str, Any]], specs: Mapping[int, ProblemRecord]) -> Iterator[_Settled]:
+    """A sample on several tracks is read once."""
+    known: dict[tuple[int, str], tuple[Verdict, str, str]] = {}
+    for row in rows:
+        key = row["problem_id"], row["sample__solution_sha256"]
+        if key not in known:
+            known[key] = _outcome(specs[row["problem_id"]], key[1])
+        yield _Settled(row["pk"], row["track_id"], row["problem_id"], *known[key])
+
+
+def _outcome(spec: ProblemRecord, sha256: str) -> tuple[Verdict, str, str]:
+    try:
+        solution = parse_solution(blobs.read(sha256))
+    except blobs.BlobMissing:
+        return Verdict.PLATFORM_ERROR, "The site has lost the reply.", ""
+    found = spec.settled(solution.files) if isinstance(solution, FileSolution) else None
+    if found is None:
+        return Verdict.PLATFORM_ERROR, f"The site cannot settle problems of kind {spec.kind}.", ""
+    return _verdict(found), found.reason, found.read_as
+
+
+def _verdict(found: Settled) -> Verdict:
+    return Verdict.PASSED if found.passed else Verdict.WRONG_ANSWER
+
+
+@transaction.atomic
+def _store(submission_id: int, settled: Sequence[_Settled]) -> int:
+    """Store the results of those that are still queued. Returns their number."""
+    scores.hold(submission_id)
+    ids = [one.evaluation_id for one in settled]
+    waiting = set(Evaluation.objects.filter(pk__in=ids, state=EvaluationState.QUEUED).values_list("pk", flat=True))
+    new = [one for one in settled if one.evaluation_id in waiting]
+    if not new:
+        return 0
+    _append(new)
+    submission = Submission.objects.select_related("release").get(pk=submission_id)
+    for track in Track.objects.filter(pk__in={one.track_id for one in new}):
+        scores.rescore(submission, track, sorted({one.problem_id for one in new if one.track_id == track.pk}))
+    scores.finish_if_done(submission)
+    return len(new)
+
+
+def _append(new: Sequence[_Settled]) -> None:
+    results = Result.objects.bulk_create(
+        Result(evaluation_id=one.evaluation_id, origin=ResultOrigin.SITE, verdict=one.verdict, reason=one.reason)
+        for one in new
+    )
+    ResultCase.objects.bulk_create(
+        ResultCase(result=result, position=0, name="answer", verdict=one.verdict, fields=[_field(one.read_as)])
+        for result, one in zip(results, new, strict=True)
+        if one.read_as
+    )
+    ids = [one.evaluation_id for one in new]
+    make_newest_current(ids)
+    Evaluation.objects.filter(pk__in=ids).update(state=EvaluationState.DONE, done_at=timezone.now())
+
+
+def _field(read_as: str) -> dict[str, str]:
+    return {"name": READ_AS, "value": read_as[:500], "audience": Audience.TEAM.value}
