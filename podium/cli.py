@@ -13,6 +13,7 @@ LOCAL_COMMANDS = {
     "check": "podium.evaluation.check",
     "slim": "podium.evaluation.slim",
     "functions": "podium.functions.commands",
+    "questions": "podium.questions.commands",
 }
 NODE_COMMANDS = frozenset({"evaluate", "node", "prepare", "functions"})
 """Commands that may import packages of `podium[node]` long after their start."""

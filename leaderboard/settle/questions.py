@@ -16,14 +16,12 @@ from leaderboard.rows.current import make_newest_current
 from leaderboard.standings import scores
 from problems.models import Problem
 from problems.spec.kinds import SITE_KINDS
-from problems.spec.record import ProblemRecord, Settled
+from problems.spec.record import READ_AS, ProblemRecord, Settled
 from problems.spec.solution import FileSolution, parse_solution
 from runners.wire.protocol import Audience, Verdict
 
 BATCH = 2000
 """Evaluations that are read at a time. Each submission's are stored in one transaction."""
-READ_AS = "read as"
-"""The field of a result's only case with the answer that was found in the reply."""
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from podium.evaluation.graded_file import GradedFile, NotOurs
 from podium.evaluation.hardware import local_hardware
 from podium.evaluation.inputs import Pack, Reader, SampleToGrade, read_problems, solution_files
 from podium.evaluation.judges import local_judges
+from podium.evaluation.questions import is_question, settled
 from podium.evaluation.rows import Graded
 from podium.evaluation.run import Fault, Options, SampleGrader
 from problems.formats.compute_eval.packs import graded_filename
@@ -223,6 +224,13 @@ class Grading:
                 file.close()
 
     def _grade(self, todo: Sequence[SampleToGrade], files: dict[str, GradedFile]) -> list[Fault]:
+        """Questions first: they need neither a sandbox nor a build."""
+        for sample in filter(is_question, todo):
+            files[sample.pack].add(settled(sample))
+        for_judges = [sample for sample in todo if not is_question(sample)]
+        return self._judge(for_judges, files) if for_judges else []
+
+    def _judge(self, todo: Sequence[SampleToGrade], files: dict[str, GradedFile]) -> list[Fault]:
         order = self._order
         with (
             local_judges(order.sandbox, order.workers, bounded=any(map(_declares_work, todo))) as judges,

@@ -5,6 +5,7 @@ A reply that declares several answers, or none that can be told, is wrong.
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from problems.spec.question.numerals import Numeral, numeral
 from problems.spec.question.patterns import all_matches
@@ -46,7 +47,7 @@ def _first_line(text: str) -> str:
 
 
 def _without_markup(text: str) -> str:
-    for _ in range(DEEPEST):
+    for _ in range(DEEPEST if "\\" in text else 0):
         text = _WRAPPED.sub(_unwrapped, text)
     return _MARKUP.sub("", text)
 
@@ -95,6 +96,7 @@ def _same(given: str, expected: str) -> bool:
     return _folded(given) == _folded(expected)
 
 
+@lru_cache(maxsize=4096)
 def _folded(text: str) -> str:
     return re.sub(r"\s+", " ", plain(text)).casefold().removesuffix("()").strip()
 

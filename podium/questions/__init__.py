@@ -1,0 +1,1 @@
+"""`podium questions`: checks and packs files of questions."""
