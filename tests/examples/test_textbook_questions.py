@@ -1,4 +1,4 @@
-"""The textbook example's questions are whole, and every answer that can be computed is what the computation gives."""
+"""The textbook example's questions are whole, and every answer that can be computed is what a computation gives."""
 
 import json
 from collections import Counter
@@ -145,6 +145,14 @@ def test_neither_letter_nor_length_gives_the_answer_away() -> None:
     assert max(letters.values()) <= 0.4 * len(CHOICES)
     assert min(letters[letter] for letter in "ABCD") >= 0.1 * len(CHOICES)
     assert len(longest) <= 0.25 * len(CHOICES)
+
+
+@pytest.mark.parametrize("entrant", ["demo-careful", "demo-hasty"])
+def test_a_demo_entrant_replies_once_to_every_question(entrant: str) -> None:
+    lines = (TEXTBOOK / "entrants" / entrant / "answers.jsonl").read_text("utf-8").splitlines()
+    answers = [json.loads(line) for line in lines]
+    assert [one["exercise"] for one in answers] == NAMES
+    assert all(len(one["replies"]) == 1 and one["replies"][0].strip() for one in answers)
 
 
 def _wrong(question: dict[str, Any]) -> list[str]:
