@@ -4,11 +4,14 @@ import json
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from problems.formats.questions.lines import read_questions
+from problems.spec.question.problem import QuestionProblem
 from tests.examples.recomputed import data, launches
 
 TEXTBOOK = Path(__file__).parents[2] / "examples" / "textbook-cpu"
@@ -137,6 +140,7 @@ def test_only_a_fraction_has_a_tolerance_and_no_question_spells_its_answer(quest
     assert 0 < tolerance <= 0.01 if is_fraction else tolerance == 0
     assert _is_number(answer) or answer.casefold() not in question["question"].casefold()
     assert answer not in question.get("accept", [])
+    assert all(is_right(question, f"Final: {text}") for text in [answer, *question.get("accept", [])])
 
 
 def test_neither_letter_nor_length_gives_the_answer_away() -> None:
@@ -147,12 +151,39 @@ def test_neither_letter_nor_length_gives_the_answer_away() -> None:
     assert len(longest) <= 0.25 * len(CHOICES)
 
 
-@pytest.mark.parametrize("entrant", ["demo-careful", "demo-hasty"])
-def test_a_demo_entrant_replies_once_to_every_question(entrant: str) -> None:
+@cache
+def problems() -> dict[str, QuestionProblem]:
+    """The questions as the site reads them."""
+    return dict(zip(NAMES, read_questions(TEXTBOOK / "questions.jsonl").problems, strict=True))
+
+
+def is_right(question: dict[str, Any], reply: str) -> bool:
+    return problems()[f"{question['chapter']}/{question['exercise']}"].agrees(reply)[1]
+
+
+def test_the_site_reads_every_field() -> None:
+    assert read_questions(TEXTBOOK / "questions.jsonl").ignored == ()
+    assert [one.group for one in problems().values()] == [one["chapter"] for one in QUESTIONS]
+
+
+@each_choice
+def test_one_choice_alone_is_right_by_letter_and_by_text(question: dict[str, Any]) -> None:
+    letters = "ABCDEF"[: len(question["choices"])]
+    for reply in (letters, texts(question)):
+        right = [letter for letter, said in zip(letters, reply, strict=True) if is_right(question, f"Final: {said}")]
+        assert right == [question["answer"]]
+
+
+@pytest.mark.parametrize(("entrant", "least", "most"), [("demo-careful", 0.8, 0.9), ("demo-hasty", 0.5, 0.6)])
+def test_a_demo_entrant_replies_once_to_every_question_and_is_as_good_as_its_name(
+    entrant: str, least: float, most: float
+) -> None:
     lines = (TEXTBOOK / "entrants" / entrant / "answers.jsonl").read_text("utf-8").splitlines()
     answers = [json.loads(line) for line in lines]
     assert [one["exercise"] for one in answers] == NAMES
-    assert all(len(one["replies"]) == 1 and one["replies"][0].strip() for one in answers)
+    replies = [reply for one in answers for reply in one["replies"]]
+    right = [is_right(question, reply) for question, reply in zip(QUESTIONS, replies, strict=True)]
+    assert least < sum(right) / len(right) < most
 
 
 def _wrong(question: dict[str, Any]) -> list[str]:
