@@ -7,6 +7,7 @@ MEASURES = (
     "scoring",
     "release_import",
     "acceptance",
+    "questions",
     "board_page",
     "agent_overhead",
     "throughput",

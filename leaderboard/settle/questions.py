@@ -10,15 +10,15 @@ from django.db import transaction
 from django.utils import timezone
 
 from leaderboard import blobs
-from leaderboard.models import Evaluation, EvaluationState, Result, ResultCase, Submission, Track
+from leaderboard.models import Evaluation, EvaluationState, Result, Submission, Track
 from leaderboard.models.evaluation import ResultOrigin
 from leaderboard.rows.current import make_newest_current
 from leaderboard.standings import scores
 from problems.models import Problem
 from problems.spec.kinds import SITE_KINDS
-from problems.spec.record import READ_AS, ProblemRecord, Settled
+from problems.spec.record import ProblemRecord
 from problems.spec.solution import FileSolution, parse_solution
-from runners.wire.protocol import Audience, Verdict
+from runners.wire.protocol import Verdict
 
 BATCH = 2000
 """Evaluations that are read at a time. Each submission's are stored in one transaction."""
@@ -31,7 +31,6 @@ class _Settled:
     problem_id: int
     verdict: Verdict
     reason: str
-    read_as: str
 
 
 def settle_questions() -> int:
@@ -61,7 +60,7 @@ def _specs(problem_ids: set[int]) -> Mapping[int, ProblemRecord]:
 
 def _settled(rows: Sequence[Mapping[str, Any]], specs: Mapping[int, ProblemRecord]) -> Iterator[_Settled]:
     """A sample on several tracks is read once."""
-    known: dict[tuple[int, str], tuple[Verdict, str, str]] = {}
+    known: dict[tuple[int, str], tuple[Verdict, str]] = {}
     for row in rows:
         key = row["problem_id"], row["sample__solution_sha256"]
         if key not in known:
@@ -69,19 +68,15 @@ def _settled(rows: Sequence[Mapping[str, Any]], specs: Mapping[int, ProblemRecor
         yield _Settled(row["pk"], row["track_id"], row["problem_id"], *known[key])
 
 
-def _outcome(spec: ProblemRecord, sha256: str) -> tuple[Verdict, str, str]:
+def _outcome(spec: ProblemRecord, sha256: str) -> tuple[Verdict, str]:
     try:
         solution = parse_solution(blobs.read(sha256))
     except blobs.BlobMissing:
-        return Verdict.PLATFORM_ERROR, "The site has lost the reply.", ""
+        return Verdict.PLATFORM_ERROR, "The site has lost the reply."
     found = spec.settled(solution.files) if isinstance(solution, FileSolution) else None
     if found is None:
-        return Verdict.PLATFORM_ERROR, f"The site cannot settle problems of kind {spec.kind}.", ""
-    return _verdict(found), found.reason, found.read_as
-
-
-def _verdict(found: Settled) -> Verdict:
-    return Verdict.PASSED if found.passed else Verdict.WRONG_ANSWER
+        return Verdict.PLATFORM_ERROR, f"The site cannot settle problems of kind {spec.kind}."
+    return Verdict.PASSED if found.passed else Verdict.WRONG_ANSWER, found.reason
 
 
 @transaction.atomic
@@ -102,19 +97,10 @@ def _store(submission_id: int, settled: Sequence[_Settled]) -> int:
 
 
 def _append(new: Sequence[_Settled]) -> None:
-    results = Result.objects.bulk_create(
+    Result.objects.bulk_create(
         Result(evaluation_id=one.evaluation_id, origin=ResultOrigin.SITE, verdict=one.verdict, reason=one.reason)
         for one in new
-    )
-    ResultCase.objects.bulk_create(
-        ResultCase(result=result, position=0, name="answer", verdict=one.verdict, fields=[_field(one.read_as)])
-        for result, one in zip(results, new, strict=True)
-        if one.read_as
     )
     ids = [one.evaluation_id for one in new]
     make_newest_current(ids)
     Evaluation.objects.filter(pk__in=ids).update(state=EvaluationState.DONE, done_at=timezone.now())
-
-
-def _field(read_as: str) -> dict[str, str]:
-    return {"name": READ_AS, "value": read_as[:500], "audience": Audience.TEAM.value}

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from podium.evaluation.inputs import SampleToGrade
 from podium.evaluation.rows import Graded, graded
 from problems.spec.kinds import SITE_KINDS
-from problems.spec.record import READ_AS, Settled
+from problems.spec.record import Settled
 from problems.spec.solution import FileSolution
 from runners.agent.judges.report import Finished
 from runners.wire.protocol import JUDGE_VERSIONS, Audience, CaseField, CaseReport, Provenance, Report, Verdict
@@ -34,5 +34,5 @@ def _report(sample: SampleToGrade, provenance: Provenance) -> Report:
 
 
 def _cases(found: Settled, verdict: Verdict) -> list[CaseReport]:
-    fields = [CaseField(name=READ_AS, value=found.read_as[:500], audience=Audience.TEAM)]
+    fields = [CaseField(name="read_as", value=found.read_as[:500], audience=Audience.TEAM)]
     return [CaseReport(name="answer", verdict=verdict, fields=fields)] if found.read_as else []

@@ -93,10 +93,6 @@ class SolutionRules(Protocol):
         ...
 
 
-READ_AS = "read_as"
-"""The field of a result's case with the answer that was found in a reply."""
-
-
 @dataclass(frozen=True)
 class Settled:
     """What the site makes of a solution without a node."""

@@ -14,7 +14,8 @@ _FINAL = re.compile(
     r"\bfinal(?:[ \t]+answer)?[ \t]*(?:is\b)?[ \t]*[:=][ \t]*|\bfinal[ \t]+answer[ \t]+is\b", re.IGNORECASE
 )
 _ANSWER = re.compile(r"\b(?:answer|choice|option)[ \t]*(?:is\b[ \t]*:?|[:=])(?![ \t]*not\b)[ \t]*", re.IGNORECASE)
-_MARKUP = re.compile(r"\*\*|__|`|~~|\\\(|\\\)|\\\[|\\\]|\$|^#+\s*|^>\s*", re.MULTILINE)
+_MARKS = ("**", "__", "`", "~~", "$", r"\(", r"\)", r"\[", r"\]")
+_LINE_MARKS = re.compile(r"^(?:#+|>)\s*", re.MULTILINE)
 _WRAPPED = re.compile(r"\\(?:text|mathrm|mathbf|textbf|boxed|mbox)\s*\{([^{}]*)\}")
 _PAIRS = {"(": ")", "[": "]", "<": ">", "{": "}", '"': '"', "'": "'", "“": "”", "‘": "’", "*": "*", "_": "_"}
 _TAIL = re.compile(r"[\s.,;:!]+$")
@@ -49,7 +50,9 @@ def _first_line(text: str) -> str:
 def _without_markup(text: str) -> str:
     for _ in range(DEEPEST if "\\" in text else 0):
         text = _WRAPPED.sub(_unwrapped, text)
-    return _MARKUP.sub("", text)
+    for mark in _MARKS:
+        text = text.replace(mark, "")
+    return _LINE_MARKS.sub("", text) if "#" in text or ">" in text else text
 
 
 def _unwrapped(match: re.Match[str]) -> str:
