@@ -1,7 +1,11 @@
-"""Reads the demo's entrants: a folder each, with the samples of every problem and the verdicts they must get."""
+"""Reads the demo's entrants: a folder each, with the samples of every problem and the verdicts they must get.
+
+Replies to questions lie in one file, `answers.jsonl`.
+"""
 
 import io
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +14,8 @@ import yaml
 from problems.formats.compute_eval.packs import write_solution_pack
 from problems.spec.pack import SolutionPackMetadata
 from problems.spec.solution import FileSolution, SourceFile
+
+ANSWERS_NAME = "answers.jsonl"
 
 
 @dataclass(frozen=True)
@@ -23,6 +29,8 @@ class DemoEntrant:
     description: str
     folder: Path
     expected: Mapping[tuple[str, int], str]
+    replies: Sequence[tuple[str, str]]
+    """task_id and text of each reply to a question."""
 
 
 def load_entrants(root: Path) -> list[DemoEntrant]:
@@ -44,7 +52,16 @@ def _load(path: Path) -> DemoEntrant:
             for slug, verdicts in fields["expected"].items()
             for index, verdict in enumerate(verdicts)
         },
+        replies=list(_replies(path.parent / ANSWERS_NAME)),
     )
+
+
+def _replies(path: Path) -> Iterator[tuple[str, str]]:
+    """Each line names an exercise as `chapter/exercise` and has the replies to it."""
+    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
+        fields = json.loads(line)
+        for text in fields["replies"]:
+            yield f"qa-{fields['exercise'].replace('/', '-')}", text
 
 
 def solution_pack(entrant: DemoEntrant, datapack_release: str, task_ids: Mapping[str, str]) -> bytes:
@@ -64,6 +81,8 @@ def _lines(entrant: DemoEntrant, task_ids: Mapping[str, str]) -> Iterator[bytes]
         folder = _sample_folder(entrant.folder / slug, index)
         if folder.is_dir():
             yield FileSolution(task_id=task_ids[slug], files=_files(folder)).to_line()
+    for task_id, text in entrant.replies:
+        yield FileSolution(task_id=task_id, files=[SourceFile(path="answer.txt", content=text)]).to_line()
 
 
 def _sample_folder(problem: Path, index: int) -> Path:

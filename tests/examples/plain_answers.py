@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from functools import cache
+from itertools import accumulate
 from typing import Any
 
 Given = dict[str, Any]
@@ -120,6 +121,14 @@ def attended(i: int, q: Any, k: Any, v: Any, scale: float) -> list[float]:
     return [dot(weights, column) / math.fsum(weights) for column in zip(*v[: i + 1], strict=True)]
 
 
+def row_argmax(given: Given) -> Answers:
+    return [[row.index(max(row)) for row in given["x"].tolist()]]
+
+
+def exclusive_sums(given: Given) -> Answers:
+    return [list(accumulate(given["values"].tolist(), initial=0))[:-1]]
+
+
 ANSWERS: dict[str, Callable[[Given], Answers]] = {
     "row-softmax": row_softmax,
     "binned-counts": binned_counts,
@@ -133,4 +142,6 @@ ANSWERS: dict[str, Callable[[Given], Answers]] = {
     "fir-filter": fir_filter,
     "edit-distances": edit_distances,
     "causal-attention": causal_attention,
+    "row-argmax": row_argmax,
+    "exclusive-sums": exclusive_sums,
 }

@@ -23,12 +23,17 @@ from tests.examples.function_calls import rule, solution_of, verdict
 from tests.examples.plain_answers import ANSWERS
 from tests.requirements import requires
 
-CPU, GPU = Path("examples/functions-cpu"), Path("examples/functions-gpu")
-SLUGS = sorted(path.parent.name for path in CPU.glob("problems/*/def.py"))
-FOLDERS = sorted(path.parent for root in (CPU, GPU) for path in root.glob("problems/*/def.py"))
-BAD_FILES = sorted(path for path in CPU.glob("problems/*/known_bad/*") if path.is_file() and path.suffix != ".json")
-BASELINES = sorted(CPU.glob("problems/*/baselines/reference.*"))
-SAMPLES = sorted(CPU.glob("entrants/*/*/solution.*"))
+CPU, TEXTBOOK, GPU = (Path("examples", name) for name in ("functions-cpu", "textbook-cpu", "functions-gpu"))
+ON_CPU = {path.parent.name: path.parent for root in (CPU, TEXTBOOK) for path in root.glob("problems/*/def.py")}
+SLUGS = sorted(ON_CPU)
+FOLDERS = sorted([*ON_CPU.values(), *(path.parent for path in GPU.glob("problems/*/def.py"))])
+BAD_FILES = sorted(
+    path for one in ON_CPU.values() for path in one.glob("known_bad/*") if path.is_file() and path.suffix != ".json"
+)
+BASELINES = sorted(path for one in ON_CPU.values() for path in one.glob("baselines/reference.*"))
+SAMPLES = sorted(
+    path for root in (CPU, TEXTBOOK) for path in root.glob("entrants/*/*/solution.*") if path.parent.name in ON_CPU
+)
 ENTRANTS = sorted(path for root in (CPU, GPU) for path in root.glob("entrants/*/entrant.yaml"))
 CUDA_FILES = sorted(GPU.rglob("*.cu"))
 
@@ -39,12 +44,12 @@ def short(path: Path) -> str:
 
 @cache
 def loaded(slug: str) -> Loaded:
-    return load(str(CPU / "problems" / slug / "def.py"))
+    return load(str(ON_CPU[slug] / "def.py"))
 
 
 @cache
 def problem(slug: str) -> FunctionProblem:
-    return read_problem(CPU / "problems" / slug, lambda _: Manifest.model_validate(manifest_of(loaded(slug))))
+    return read_problem(ON_CPU[slug], lambda _: Manifest.model_validate(manifest_of(loaded(slug))))
 
 
 def expected_of_sample(path: Path) -> str:
@@ -62,7 +67,7 @@ def file_of(path: Path) -> SourceFile:
 
 
 def test_no_problem_is_left_out() -> None:
-    assert (len(SLUGS), len(FOLDERS)) == (12, 36)
+    assert (len(SLUGS), len(FOLDERS)) == (14, 38)
 
 
 @pytest.mark.parametrize("path", FOLDERS, ids=short)

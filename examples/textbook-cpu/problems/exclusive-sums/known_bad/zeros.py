@@ -1,0 +1,2 @@
+def solution(values, sums, n):
+    sums[...] = 0

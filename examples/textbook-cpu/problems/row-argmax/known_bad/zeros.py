@@ -1,0 +1,2 @@
+def solution(x, index, rows, cols):
+    index[...] = 0
