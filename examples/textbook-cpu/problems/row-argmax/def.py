@@ -1,4 +1,4 @@
-"""Finds the first largest element of each row: exact, with ties, negative rows and a lone column."""
+"""Finds the first largest element of each row: exact, with ties and rows of negative elements."""
 
 import numpy as np
 from podium_functions import Array, Case, Exact, FunctionProblem, Scalar
@@ -13,7 +13,7 @@ class RowArgmax(FunctionProblem):
     )
     accuracy = Exact("indices are integers")
     cases = (
-        Case("3 rows of 1", rows=3, cols=1),
+        Case("5 rows of 3", rows=5, cols=3),
         Case("37 rows of 5", rows=37, cols=5),
         Case("64 rows of 1000", rows=64, cols=1000),
         Case("1021 rows of 1021", rows=1021, cols=1021),
