@@ -12,6 +12,7 @@ from rest_framework.response import Response
 from leaderboard import visibility
 from leaderboard.api.base import ApiList, ApiView, found
 from problems.models import Problem, Release
+from problems.spec.kinds import SITE_KINDS
 from problems.spec.record import FileRole, ProblemRecord
 from problems.spec.solution import SourceFile
 
@@ -73,6 +74,11 @@ class ProblemSerializer(serializers.ModelSerializer[Problem]):
             "task_id", "slug", "kind", "type", "group", "title", "difficulty", "tags", "record_md5", "grading_digest",
             "cases", "has_benchmark", "has_baseline", "timed_work",
         ]  # fmt: skip
+
+    def to_representation(self, problem: Problem) -> dict[str, Any]:
+        """A question's digests are left empty: its answer could be found by trying a few."""
+        data: dict[str, Any] = super().to_representation(problem)
+        return {**data, "record_md5": "", "grading_digest": ""} if problem.kind in SITE_KINDS else data
 
 
 @extend_schema(tags=["releases"])

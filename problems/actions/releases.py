@@ -181,10 +181,22 @@ def import_release(pack: ProblemPack, slug: str | None = None) -> ImportReport:
     report = ImportReport(release, created=True)
     report.lines.append(f"{len(rows)} problems read; every hash and the count agree with metadata.json.")
     report.lines += [f"  {group}: {count}" for group, count in _counts(rows).items()]
+    report.lines += _guessable_lines(pack)
     if previous:
         _compare(report, previous, rows)
     report.lines.append(f"Draft {release.slug} made (revision {release.revision}, digest {release.digest[:12]}…).")
     return report
+
+
+def _guessable_lines(pack: ProblemPack) -> list[str]:
+    names = [record.problem.task_id for record in pack.records if record.problem.is_guessable]
+    if not names:
+        return []
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return [
+        f"Note: {', '.join(names[:3])}{more} have neither `explanation` nor `salt`. In a small release their answers could be"
+        " guessed from its public digest: give each a `salt` of random characters."
+    ]
 
 
 def _change(md5_before: str | None, holds: bool) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from problems.spec.record import ProblemRecord
 
-_NOT_GRADED = frozenset({"prompt", "date", "other_baselines", "explanation", "sources"})
+_NOT_GRADED = frozenset({"prompt", "date", "other_baselines", "explanation", "salt", "sources"})
 _NOT_GRADED_METADATA = frozenset({"difficulty", "tags", "releases", "do_not_release"})
 _NOT_GRADED_PODIUM = frozenset({"title", "starter", "visible_tests", "visible_test_command", "known_bad"})
 

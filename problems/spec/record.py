@@ -236,6 +236,11 @@ class ProblemRecord(BaseModel):
         return ""
 
     @property
+    def is_guessable(self) -> bool:
+        """Whether all that is held out could be found by trying: by comparing digests of what it may be."""
+        return False
+
+    @property
     def lettered_choices(self) -> list[tuple[str, str]]:
         """Letter and text of each choice of a question; empty where the answer is free."""
         return []

@@ -12,9 +12,11 @@ from leaderboard.actions import curate
 from leaderboard.models import Submission
 from leaderboard.settle.questions import settle_questions
 from leaderboard.standings.rank import rank_touched
+from problems.actions.releases import import_release
 from problems.models import Problem, Release
 from tests.factories import Cast
-from tests.question_site import EXPLANATION, release, reply, submitted
+from tests.packs import problem_pack
+from tests.question_site import EXPLANATION, choice, release, reply, short, submitted
 
 OWN_WORDS = "my thoughts on lanes"
 
@@ -142,3 +144,17 @@ def test_the_api_tells_a_questions_facts_and_not_its_answer(client: Client, made
     assert found["choices"] == ["four warps", "eight warps", "a warp of 256 lanes"]
     assert (found["kind"], found["final_line"], found["grading"]) == ("choice", "Final: <letter>", "lenient")
     assert not {"answer", "explanation", "accept", "record"} & found.keys()
+
+
+def test_no_digest_tells_the_answer_of_a_question(client: Client, made: Release) -> None:
+    digests = made.problems.get(kind="choice")
+    for path in (f"/api/v1/releases/{made.slug}/problems/qa-1-warps", f"/api/v1/releases/{made.slug}/problems"):
+        shown = text(client, path)
+        assert digests.grading_digest not in shown
+        assert digests.record_md5 not in shown
+
+
+def test_an_import_names_questions_whose_answers_could_be_guessed(db: Any) -> None:
+    pack = problem_pack([choice(), short("qa-1-a"), short("qa-1-b", salt="kD83nfz")], "quiz")
+    lines = import_release(pack).lines
+    assert any(line.startswith("Note: qa-1-a have neither `explanation` nor `salt`") for line in lines)

@@ -17,7 +17,7 @@ from problems.spec.solution import load_object
 QUESTIONS_NAME = "questions.jsonl"
 DEFAULT_GROUP = "questions"
 _CHOICE_TYPES = frozenset({"mcq", "choice"})
-_AS_THEY_ARE = ("answer", "explanation", "final_answer_patterns", "grading", "sources")
+_AS_THEY_ARE = ("answer", "explanation", "final_answer_patterns", "grading", "salt", "sources")
 _OF_KIND = {Kind.CHOICE: ("choices",), Kind.SHORT_ANSWER: ("numeric_tolerance", "accept")}
 _OF_PMPP_ONLY = frozenset({"id", "max_turns", "original_id"})
 """Fields of pmpp-eval that change nothing here."""

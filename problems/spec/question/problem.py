@@ -60,6 +60,8 @@ class QuestionProblem(ProblemRecord):
     final_answer_patterns: Annotated[list[Pattern], Field(max_length=20)] = Field(default_factory=list)
     """Regular expressions, in any case, that capture the answer in a reply. They are tried before the usual forms."""
     explanation: str = Field(default="", max_length=20_000)
+    salt: str = Field(default="", max_length=200)
+    """Any text that nobody can guess. With it, or an explanation, the release's public digest does not tell answers."""
     sources: Annotated[list[Source], Field(max_length=20)] = Field(default_factory=list)
 
     @field_validator("final_answer_patterns")
@@ -101,6 +103,10 @@ class QuestionProblem(ProblemRecord):
     @property
     def after_closing(self) -> str:
         return self.explanation
+
+    @property
+    def is_guessable(self) -> bool:
+        return not self.explanation and not self.salt
 
     @property
     def final_line(self) -> str:
