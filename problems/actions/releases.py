@@ -194,8 +194,8 @@ def _guessable_lines(pack: ProblemPack) -> list[str]:
         return []
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
     return [
-        f"Note: {', '.join(names[:3])}{more} have neither `explanation` nor `salt`. In a small release their answers could be"
-        " guessed from its public digest: give each a `salt` of random characters."
+        f"Note: {', '.join(names[:3])}{more} have neither `explanation` nor `salt`. In a small release their answers"
+        " could be guessed from its public digest: give each a `salt` of random characters."
     ]
 
 
