@@ -17,6 +17,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from podium.config_file import ConfigFile
 from podium.evaluation.event_log import EventLog
 from podium.evaluation.graded_file import GradedFile, NotOurs
 from podium.evaluation.hardware import local_hardware
@@ -97,6 +98,7 @@ def evaluate(
     benchmark: Annotated[
         bool, typer.Option("--benchmark", help="Also time benchmarks of mode `process`, and references of functions.")
     ] = False,
+    config_file: ConfigFile = None,  # noqa: ARG001 - read before the other options
 ) -> None:
     """Grade solutions on this machine. Summary on standard output; run it again to go on where it stopped.
 

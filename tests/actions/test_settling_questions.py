@@ -20,7 +20,8 @@ from runners.fleet.models import Job
 from runners.wire.protocol import Capabilities, Stage
 from tests import factories, packs
 from tests.factories import Cast
-from tests.question_site import choice, release, reply, short, submitted
+from tests.question_records import choice, short
+from tests.question_site import release, reply, submitted
 
 RIGHT, WRONG = reply("qa-1-warps", "Eight.\nFinal: B"), reply("qa-1-warps", "Final: A")
 BYTES = reply("qa-1-bytes", "Final: 4,096 bytes")

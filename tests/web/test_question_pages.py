@@ -16,7 +16,8 @@ from problems.actions.releases import import_release
 from problems.models import Problem, Release
 from tests.factories import Cast
 from tests.packs import problem_pack
-from tests.question_site import EXPLANATION, choice, release, reply, short, submitted
+from tests.question_records import EXPLANATION, choice, short
+from tests.question_site import release, reply, submitted
 
 OWN_WORDS = "my thoughts on lanes"
 

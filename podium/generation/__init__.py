@@ -1,0 +1,1 @@
+"""`podium generate`: asks a model for solutions and writes them as a solutions pack."""

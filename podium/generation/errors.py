@@ -1,0 +1,17 @@
+"""Errors of generation: the user's to mend, or an endpoint's."""
+
+
+class CannotGenerate(Exception):
+    """The run cannot start or go on; the text says why and what to do."""
+
+
+class AskFailed(Exception):
+    """One request had no reply. It may be asked again in a later run."""
+
+
+class MayRetry(AskFailed):
+    """The same request may succeed after a wait. `wait_seconds` is what the endpoint asked for, or None."""
+
+    def __init__(self, words: str, wait_seconds: float | None = None) -> None:
+        super().__init__(words)
+        self.wait_seconds = wait_seconds

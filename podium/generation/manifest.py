@@ -1,0 +1,65 @@
+"""What a pack was generated with: model, host, parameters, templates, versions, usage and time."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from statistics import median
+from typing import Any
+from urllib.parse import urlsplit
+
+from podium.generation.endpoint import Parameters
+from podium.generation.store import Kept
+
+
+@dataclass(frozen=True)
+class Prices:
+    """Price per million tokens, in the user's own currency; None: not known."""
+
+    per_million_in: float | None = None
+    per_million_out: float | None = None
+
+    def cost(self, prompt_tokens: int, completion_tokens: int) -> float | None:
+        if self.per_million_in is None or self.per_million_out is None:
+            return None
+        return round((prompt_tokens * self.per_million_in + completion_tokens * self.per_million_out) / 1e6, 6)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The part of a manifest that is known before the first request."""
+
+    release: str
+    base_url: str
+    parameters: Parameters
+    samples: int
+    templates_sha256: str
+    rag: Sequence[str]
+    prices: Prices
+
+
+def manifest_of(settings: Settings, kept: Sequence[Kept], reasons: Mapping[str, int]) -> dict[str, Any]:
+    """The manifest. `reasons` counts the samples without a solution by why there is none."""
+    tokens_in = sum(one.reply.prompt_tokens for one in kept)
+    tokens_out = sum(one.reply.completion_tokens for one in kept)
+    parts = urlsplit(settings.base_url)
+    return {
+        "release": settings.release,
+        "model": settings.parameters.model,
+        "models_reported": sorted({one.reply.model for one in kept if one.reply.model}),
+        "host": f"{parts.hostname}{f':{parts.port}' if parts.port else ''}",
+        "parameters": {name: value for name, value in asdict(settings.parameters).items() if value is not None},
+        "samples": settings.samples,
+        "templates_sha256": settings.templates_sha256,
+        "rag": list(settings.rag),
+        "versions": {name: version(name) for name in ("podium", "openai")},
+        "usage": {
+            "requests": len(kept),
+            "prompt_tokens": tokens_in,
+            "completion_tokens": tokens_out,
+            "cost": settings.prices.cost(tokens_in, tokens_out),
+            "seconds_median": round(median(one.seconds for one in kept), 3) if kept else None,
+        },
+        "without_solution": dict(reasons),
+        "first_reply": min((one.asked_at for one in kept), default=""),
+        "last_reply": max((one.asked_at for one in kept), default=""),
+    }

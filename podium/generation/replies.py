@@ -1,0 +1,66 @@
+"""Makes a solution record of a reply, or says why the reply holds none."""
+
+import re
+from typing import Any
+
+from podium.generation.asked import Asked
+from problems.formats.compute_eval.replies import parse_reply
+from problems.spec.kinds import SITE_KINDS
+from problems.spec.solution import FileSolution, SourceFile
+
+_FENCE = re.compile(
+    r"^(?P<fence>`{3,})[ \t]*(?P<info>[^`\n]*)\n(?P<block>.*?)^(?P=fence)`*[ \t]*$", re.DOTALL | re.MULTILINE
+)
+_THOUGHTS = re.compile(r"\s*<think>.*?</think>", re.DOTALL)
+_LANGUAGES = {"cuda": ".cu", "cu": ".cu", "cpp": ".cpp", "c++": ".cpp", "c": ".cpp", "python": ".py", "py": ".py"}
+ANSWER_PATH = "answer.txt"
+TRUNCATED, REFUSED = "length", "content_filter"
+
+
+def solution_of(asked: Asked, text: str, finish_reason: str, refusal: str, **extra: Any) -> FileSolution:
+    """The record. A reply without a solution becomes one without files; `generation_problem` says why."""
+    files = _files(asked, text)
+    reason = _why_none(files, text, finish_reason, refusal)
+    said = {"generation_problem": reason} if reason else {}
+    return FileSolution.model_validate({"task_id": asked.task_id, "files": files, **said, **extra})
+
+
+def _why_none(files: list[SourceFile], text: str, finish_reason: str, refusal: str) -> str:
+    if refusal or finish_reason == REFUSED:
+        return f"The model refused: {refusal[:300]}" if refusal else "The endpoint's filter withheld the reply."
+    if finish_reason == TRUNCATED:
+        return "The reply was cut off at the limit of tokens."
+    if not text.strip():
+        return "The reply is empty."
+    return "" if files else "The reply holds no file in the form that was asked for."
+
+
+def _files(asked: Asked, text: str) -> list[SourceFile]:
+    if asked.kind in SITE_KINDS:
+        return [SourceFile(path=ANSWER_PATH, content=text)] if text.strip() else []
+    if asked.is_strict:
+        return parse_reply(text)
+    said = _THOUGHTS.sub("", text.replace("\r\n", "\n"))
+    return _last_of_each(_named(said, asked)) or _by_language(said, asked)
+
+
+def _named(text: str, asked: Asked) -> list[SourceFile]:
+    """Files whose block names them. One-word comments that are no path are not taken for one."""
+    known = set(asked.starter_paths)
+    return [file for file in parse_reply(text) if file.path in known or "." in file.path]
+
+
+def _last_of_each(files: list[SourceFile]) -> list[SourceFile]:
+    """A file that is given twice was corrected."""
+    return list({file.path: file for file in files}.values())
+
+
+def _by_language(text: str, asked: Asked) -> list[SourceFile]:
+    """The last block of a language whose starter code is one file; of any language where only one file is asked for."""
+    paths = asked.starter_paths
+    for match in reversed(list(_FENCE.finditer(text))):
+        suffix = _LANGUAGES.get(match["info"].strip().lower(), "")
+        fitting = [path for path in paths if suffix and path.endswith(suffix)]
+        if len(fitting) == 1 or (len(paths) == 1 and not suffix):
+            return [SourceFile(path=(fitting or paths)[0], content=match["block"])]
+    return []
