@@ -43,6 +43,18 @@ const download = (name, format) => ({
   click: (plot) => window.Plotly.downloadImage(plot, { format, filename: name, width: 1000, height: 600 }),
 });
 
+// Names of points that would lie on an earlier one's are left out: they stand on hover and in the table.
+const thinLabels = (place) => {
+  const shown = [];
+  for (const label of place.querySelectorAll(".textpoint text")) {
+    label.style.visibility = "";
+    const box = label.getBoundingClientRect();
+    const hidden = shown.some((one) => box.left < one.right && one.left < box.right && box.top < one.bottom && one.top < box.bottom);
+    if (hidden) label.style.visibility = "hidden";
+    else shown.push(box);
+  }
+};
+
 const draw = async (place) => {
   try {
     const [library, response] = await Promise.all([loadPlotly(place.dataset.plotlyUrl), fetch(place.dataset.chartUrl)]);
@@ -54,6 +66,8 @@ const draw = async (place) => {
     }
     place.textContent = "";
     await library.newPlot(place, spec.data, themed(spec.layout), options(place.dataset.chartName));
+    thinLabels(place);
+    place.on("plotly_afterplot", () => thinLabels(place));
     place.dataset.drawn = "yes";
     document.addEventListener("podium:theme", () => library.relayout(place, themed(spec.layout)));
   } catch (error) {

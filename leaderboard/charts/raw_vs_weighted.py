@@ -1,0 +1,80 @@
+"""Raw against weighted score of coding problems: what the weights of groups change for each entrant."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from leaderboard.board.numerals import MISSING, percent
+from leaderboard.charts.chart import GREY, BoardRow, Spec, Table, as_figure, axis, layout, margins, plain
+from leaderboard.charts.colours import colour_of
+
+if TYPE_CHECKING:
+    from plotly.graph_objs._figure import Figure
+
+CAPTION = "Below the line the passes lie in easy groups, above it in hard ones. Whiskers are 95 % intervals over problems."
+_SIDES = ("bottom right", "top left")
+"""Away from the line, on which points lie close together."""
+MAX_LABELS = 25
+"""Beyond this many names the points are named on hover only."""
+
+
+def _placed(rows: Sequence[BoardRow]) -> list[BoardRow]:
+    return [row for row in rows if row.coding[0] is not None and row.weighted[0] is not None]
+
+
+def has_points(rows: Sequence[BoardRow]) -> bool:
+    return bool(_placed(rows))
+
+
+def _point(row: BoardRow, place: int, named: bool) -> Spec:
+    (raw, raw_low, raw_high), (weighted, low, high) = row.coding, row.weighted
+    colour = colour_of(row.entrant_id)
+    return {
+        "type": "scatter",
+        "mode": "markers+text" if named else "markers",
+        "name": plain(row.name),
+        "x": [raw],
+        "y": [weighted],
+        "text": [plain(row.name)],
+        "textposition": _SIDES[place % len(_SIDES)],
+        "error_x": margins([raw], [raw_low], [raw_high], colour),
+        "error_y": margins([weighted], [low], [high], colour),
+        "marker": {"size": 11, "color": colour, "symbol": "diamond" if row.is_baseline else "circle"},
+        "hovertemplate": "%{text}<br>raw %{x:.1%}<br>weighted %{y:.1%}<extra></extra>",
+    }
+
+
+_EQUAL: Spec = {
+    "type": "scatter",
+    "mode": "lines",
+    "name": "Raw = weighted",
+    "x": [0, 1],
+    "y": [0, 1],
+    "line": {"dash": "dot", "width": 1.5, "color": GREY},
+    "hoverinfo": "skip",
+}
+
+
+def spec(rows: Sequence[BoardRow]) -> Spec:
+    placed = _placed(rows)
+    points = [_point(row, n, len(placed) <= MAX_LABELS) for n, row in enumerate(placed)]
+    x, y = (axis(f"{name} score", tickformat=".0%", range=[-0.04, 1.08]) for name in ("Raw", "Weighted"))
+    return {"data": [_EQUAL, *points] if points else [], "layout": layout(x, y)}
+
+
+def figure(rows: Sequence[BoardRow]) -> "Figure":
+    return as_figure(spec(rows))
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    return MISSING if low is None or high is None else f"{percent(low)}–{percent(high)}"
+
+
+def table(rows: Sequence[BoardRow]) -> Table:
+    header = ["Model", "Raw (%)", "95 % interval", "Weighted (%)", "95 % interval", "Weighted − raw"]
+    return Table(header, [_line(row) for row in _placed(rows)])
+
+
+def _line(row: BoardRow) -> list[str]:
+    (raw, raw_low, raw_high), (weighted, low, high) = row.coding, row.weighted
+    change = f"{100 * ((weighted or 0.0) - (raw or 0.0)):+.1f}".replace("-", "−")
+    return [row.name, percent(raw), _interval(raw_low, raw_high), percent(weighted), _interval(low, high), change]
