@@ -14,6 +14,7 @@ LOCAL_COMMANDS = {
     "slim": "podium.evaluation.slim",
     "functions": "podium.functions.commands",
     "questions": "podium.questions.commands",
+    "weights": "podium.weights.commands",
 }
 NODE_COMMANDS = frozenset({"evaluate", "node", "prepare", "functions"})
 """Commands that may import packages of `podium[node]` long after their start."""

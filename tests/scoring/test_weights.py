@@ -9,21 +9,15 @@ from problems.spec.ranking import weights_of_problems
 from scoring.board import BoardScores, score_board
 from scoring.board_input import from_samples
 from scoring.weights import group_weights
+from tests.chapters import CHAPTERS, FAILED, PROBLEMS, PUBLISHED
 
-CHAPTERS = [2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 14, 15, 16, 17, 18, 20, 21]
-PROBLEMS = np.array([2, 3, 1, 3, 1, 1, 3, 2, 3, 1, 5, 6, 4, 2, 2, 4, 6, 4])
-FAILED = np.array([9, 5, 10, 16, 5, 5, 30, 2, 9, 11, 102, 46, 28, 10, 14, 59, 92, 52])
-"""Of 27 samples a problem."""
-PUBLISHED = [
-    0.537768, 0.277310, 1.043361, 0.614373, 0.583731, 0.583731, 1.043361, 0.216026, 0.399879,
-    1.135287, 1.999393, 0.828867, 0.767583, 0.583731, 0.767583, 1.480010, 1.533634, 1.319140,
-]  # fmt: skip
 OF_PROBLEM = np.repeat(CHAPTERS, PROBLEMS)
 """The chapter of each of the 53 problems."""
 
 
 def chapter_weights():
-    return group_weights(1 - FAILED / (27 * PROBLEMS), PROBLEMS)
+    rates = 1 - np.array(FAILED) / (27 * np.array(PROBLEMS))
+    return group_weights(rates, PROBLEMS)
 
 
 def board_of(*solved: list[int], n_questions: int = 0) -> BoardScores:
@@ -51,7 +45,7 @@ def test_the_published_chapter_weights_come_out_to_six_decimals():
 
 def test_the_mean_weight_is_one_over_problems_not_over_chapters():
     weights = chapter_weights()
-    assert float(weights @ PROBLEMS) / PROBLEMS.sum() == pytest.approx(1.0, abs=1e-12)
+    assert float(weights @ PROBLEMS) / sum(PROBLEMS) == pytest.approx(1.0, abs=1e-12)
     assert weights.mean() == pytest.approx(0.873043, abs=5e-7)
 
 
