@@ -13,6 +13,7 @@ BOARD_CHARTS: Final[dict[str, Chart]] = {
         pass_vs_speedup.CAPTION,
         pass_vs_speedup.spec,
         pass_vs_speedup.table,
+        pass_vs_speedup.has_points,
     ),
     "raw-vs-weighted": Chart(
         "raw-vs-weighted",
@@ -22,6 +23,8 @@ BOARD_CHARTS: Final[dict[str, Chart]] = {
         raw_vs_weighted.table,
         raw_vs_weighted.has_points,
     ),
-    "fast-p": Chart("fast-p", "Share faster than p×", fast_p.CAPTION, fast_p.spec, fast_p.table),
+    "fast-p": Chart(
+        "fast-p", "Share faster than p×", fast_p.CAPTION, fast_p.spec, fast_p.table, fast_p.has_curves
+    ),
 }
 """The charts of a board, in the order they are shown."""

@@ -4,21 +4,23 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from leaderboard.board.numerals import percent, ratio
-from leaderboard.charts.chart import GREY, BoardRow, Spec, Table, as_figure, axis, layout, margins, plain
+from leaderboard.charts.chart import GREY, BoardRow, Spec, Table, as_figure, axis, label_side, layout, margins, plain
 from leaderboard.charts.colours import colour_of
 
 if TYPE_CHECKING:
     from plotly.graph_objs._figure import Figure
 
 CAPTION = "Right and fast is top right. The line joins the entrants that no other beats on both axes (Pareto front)."
-_SIDES = ("top right", "bottom right", "top left", "bottom left")
-"""Neighbours in rank often lie close together; their names go to different sides."""
 MAX_LABELS = 25
 """Beyond this many names the points are named on hover only."""
 
 
 def _placed(rows: Sequence[BoardRow]) -> list[BoardRow]:
     return [row for row in rows if row.speedup is not None and _pass_1(row)[0] is not None]
+
+
+def has_points(rows: Sequence[BoardRow]) -> bool:
+    return bool(_placed(rows))
 
 
 def _pass_1(row: BoardRow) -> list[float | None]:
@@ -34,7 +36,7 @@ def pareto_front(points: Sequence[tuple[float, float]]) -> list[tuple[float, flo
     return front[::-1]
 
 
-def _point(row: BoardRow, place: int, named: bool) -> Spec:
+def _point(row: BoardRow, place: int, named: bool, middle: float) -> Spec:
     value, low, high = _pass_1(row)
     colour = colour_of(row.entrant_id)
     return {
@@ -44,7 +46,7 @@ def _point(row: BoardRow, place: int, named: bool) -> Spec:
         "x": [row.speedup],
         "y": [value],
         "text": [plain(row.name)],
-        "textposition": _SIDES[place % len(_SIDES)],
+        "textposition": label_side(place, at_right=(row.speedup or 0.0) > middle),
         "error_x": margins([row.speedup], [row.speedup_low], [row.speedup_high], colour),
         "error_y": margins([value], [low], [high], colour),
         "marker": {"size": 11, "color": colour, "symbol": "diamond" if row.is_baseline else "circle"},
@@ -67,9 +69,9 @@ def _front(rows: Sequence[BoardRow]) -> Spec:
 
 def spec(rows: Sequence[BoardRow]) -> Spec:
     placed = _placed(rows)
-    traces = (
-        [_front(placed), *(_point(row, n, len(placed) <= MAX_LABELS) for n, row in enumerate(placed))] if placed else []
-    )
+    named, middle = len(placed) <= MAX_LABELS, max((row.speedup or 0.0 for row in placed), default=0.0) / 2
+    points = [_point(row, n, named, middle) for n, row in enumerate(placed)]
+    traces = [_front(placed), *points] if placed else []
     x = axis("Speedup (×, failing samples count 1×)", rangemode="tozero")
     return {"data": traces, "layout": layout(x, axis("pass@1", tickformat=".0%", range=[0, 1.08]))}
 

@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from leaderboard.board.numerals import MISSING, percent
-from leaderboard.charts.chart import GREY, BoardRow, Spec, Table, as_figure, axis, layout, margins, plain
+from leaderboard.charts.chart import GREY, BoardRow, Spec, Table, as_figure, axis, label_side, layout, margins, plain
 from leaderboard.charts.colours import colour_of
 
 if TYPE_CHECKING:
     from plotly.graph_objs._figure import Figure
 
 CAPTION = "Below the line the passes lie in easy groups, above it in hard ones. Whiskers are 95 % intervals over problems."
-_SIDES = ("bottom right", "top left")
-"""Away from the line, on which points lie close together."""
+_FAINT = "70"
+"""Opacity of the whiskers, in hexadecimal: names stand on them."""
 MAX_LABELS = 25
 """Beyond this many names the points are named on hover only."""
 
@@ -35,9 +35,10 @@ def _point(row: BoardRow, place: int, named: bool) -> Spec:
         "x": [raw],
         "y": [weighted],
         "text": [plain(row.name)],
-        "textposition": _SIDES[place % len(_SIDES)],
-        "error_x": margins([raw], [raw_low], [raw_high], colour),
-        "error_y": margins([weighted], [low], [high], colour),
+        "textposition": label_side(place, at_right=(raw or 0.0) > 0.5),
+        "textfont": {"color": colour},
+        "error_x": margins([raw], [raw_low], [raw_high], f"{colour}{_FAINT}"),
+        "error_y": margins([weighted], [low], [high], f"{colour}{_FAINT}"),
         "marker": {"size": 11, "color": colour, "symbol": "diamond" if row.is_baseline else "circle"},
         "hovertemplate": "%{text}<br>raw %{x:.1%}<br>weighted %{y:.1%}<extra></extra>",
     }

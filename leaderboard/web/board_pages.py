@@ -25,11 +25,12 @@ from leaderboard.web.tabs import release_context
 from problems.models import Release
 from problems.spec.errors import RecordError
 from problems.spec.kinds import NODE_KINDS
+from problems.spec.natural import natural_key
 from problems.spec.ranking import checked_weights, weights_of_problems
 
 
 def _groups(release: Release) -> list[str]:
-    return list(release.problems.order_by("group").values_list("group", flat=True).distinct())
+    return sorted(release.problems.order_by().values_list("group", flat=True).distinct(), key=natural_key)
 
 
 def _query(request: HttpRequest, release: Release) -> tuple[BoardQuery, list[Track], list[str]]:

@@ -25,6 +25,7 @@ from leaderboard.web.statement import as_html
 from leaderboard.web.tabs import release_context
 from problems.models import Problem, Release
 from problems.spec.kinds import SITE_KINDS
+from problems.spec.natural import natural_key
 from problems.spec.record import ProblemRecord
 from problems.spec.solution import FileSolution, SourceFile
 
@@ -61,7 +62,7 @@ def problems(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _groups_and_kinds(release: Release) -> tuple[list[str], list[str]]:
     pairs = list(release.problems.order_by().values_list("group", "kind").distinct())
-    return sorted({group for group, _ in pairs}), sorted({kind for _, kind in pairs})
+    return sorted({group for group, _ in pairs}, key=natural_key), sorted({kind for _, kind in pairs})
 
 
 def _filtered(request: HttpRequest, rows: Any) -> Any:

@@ -1,6 +1,5 @@
 """The command `podium weights calibrate`."""
 
-import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,6 +13,7 @@ from rich.table import Table
 from podium.weights.pass_rates import Rates, Source, Unusable, coding_problems, combined, read_source
 from problems.formats.errors import PackRefused
 from problems.spec.errors import RecordError
+from problems.spec.natural import natural_key
 from problems.spec.ranking import MAX_NOTE, checked_weights
 from scoring.weights import EPSILON, group_weights
 
@@ -76,12 +76,7 @@ def _read(files: Sequence[Path], pack: Path | None) -> tuple[list[Source], Rates
         rates = combined(sources, known)
     except (PackRefused, Unusable) as refused:
         _refuse(str(refused))
-    return sources, {group: rates[group] for group in sorted(rates, key=_natural)}
-
-
-def _natural(name: str) -> list[tuple[bool, int, str]]:
-    """`ch2` before `ch10`."""
-    return [(part.isdigit(), int(part) if part.isdigit() else 0, part) for part in re.split(r"([0-9]+)", name)]
+    return sources, {group: rates[group] for group in sorted(rates, key=natural_key)}
 
 
 def _weights(rates: Rates, epsilon: float) -> dict[str, float]:

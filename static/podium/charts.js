@@ -43,14 +43,16 @@ const download = (name, format) => ({
   click: (plot) => window.Plotly.downloadImage(plot, { format, filename: name, width: 1000, height: 600 }),
 });
 
-// Names of points that would lie on an earlier one's are left out: they stand on hover and in the table.
+// Names that would lie on an earlier one or leave the figure are left out: they stand on hover and in the table.
 const thinLabels = (place) => {
   const shown = [];
+  const frame = place.querySelector(".nsewdrag")?.getBoundingClientRect();
   for (const label of place.querySelectorAll(".textpoint text")) {
     label.style.visibility = "";
     const box = label.getBoundingClientRect();
-    const hidden = shown.some((one) => box.left < one.right && one.left < box.right && box.top < one.bottom && one.top < box.bottom);
-    if (hidden) label.style.visibility = "hidden";
+    const cut = frame && (box.left < frame.left || box.right > frame.right);
+    const covered = shown.some((one) => box.left < one.right && one.left < box.right && box.top < one.bottom && one.top < box.bottom);
+    if (cut || covered) label.style.visibility = "hidden";
     else shown.push(box);
   }
 };

@@ -1,0 +1,80 @@
+"""In a real browser: the pages of a release of weighted chapters and questions are clean, and its chart is readable."""
+
+import random
+from typing import Any
+
+import pytest
+from django.urls import reverse
+
+from problems.models import Problem, Release
+from tests import factories, mixed
+from tests.chapters import CHAPTERS, FAILED, PROBLEMS, PUBLISHED
+from tests.requirements import requires
+from tests.web.test_browser import LOOKS, Visit, page_faults
+
+pytestmark = [requires("chromium"), pytest.mark.rest]
+
+SKILL = {
+    "GPT-5 High": 1.5, "GPT-5": 1.3, "Grok 4": 1.28, "Claude Sonnet 4.5": 1.26, "Gemini 2.5 Pro": 1.0,
+    "DeepSeek V3.2": 0.85, "DeepSeek V3.1": 0.83, "Qwen3 Next 80B A3B Thinking": 0.5, "Claude Haiku 4.5": 0.52,
+}  # fmt: skip
+EASE = {
+    f"ch{chapter}": 1 - failed / (27 * n) for chapter, n, failed in zip(CHAPTERS, PROBLEMS, FAILED, strict=True)
+}
+NAMES = """() => [...document.querySelectorAll('[data-chart-url*=raw-vs-weighted] .textpoint text')]
+    .filter((one) => getComputedStyle(one).visibility !== 'hidden')
+    .map((one) => { const box = one.getBoundingClientRect(); return [one.textContent, box.left, box.right, box.top, box.bottom]; })"""
+
+
+def chapters_release() -> Release:
+    """53 coding problems of 18 weighted chapters and a question on each chapter, judged for nine models."""
+    problems = [
+        mixed.coding(f"{group}/{n}", group) for group, size in zip(EASE, PROBLEMS, strict=True) for n in range(size)
+    ]
+    problems += [mixed.question(f"qa/{group}", group) for group in EASE]
+    note = "Calibrated on 2026-11-23 with epsilon 0.05 from three-models.jsonl (sha256 0123456789abcdef)."
+    made = mixed.release(
+        problems, dict(zip(EASE, PUBLISHED, strict=True)), primary_metric="weighted", weights_note=note
+    )
+    track, owner = factories.offer(made), factories.UserFactory()
+    for name, skill in SKILL.items():
+        entrant = factories.EntrantFactory(name=name, slug=name.lower().replace(" ", "-").replace(".", "-"), owner=owner)
+        mixed.submission(entrant, made, track, _solver(name, skill))
+    return made
+
+
+def _solver(name: str, skill: float) -> mixed.Solves:
+    drawn = random.Random(name)
+    ease = {group: min(0.97, share * skill) for group, share in EASE.items()}
+    solved: dict[str, bool] = {}
+
+    def solves(problem: Problem) -> bool:
+        return solved.setdefault(problem.task_id, drawn.random() < ease[problem.group])
+
+    return solves
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_the_pages_of_chapters_are_clean_and_no_name_lies_on_another(
+    look: str, chromium: Any, transactional_db: Any, live_server: Any, settings: Any
+) -> None:
+    settings.ALLOWED_HOSTS, settings.BOOTSTRAP_DRAWS = ["*"], 200
+    made = chapters_release()
+    board = reverse("board", args=[made.slug])
+    pages = {
+        "kinds-board": board,
+        "kinds-groups": f"{board}?group=*",
+        "kinds-problems": reverse("problems", args=[made.slug]),
+        "kinds-about": reverse("release_about", args=[made.slug]),
+        "kinds-charts": reverse("charts", args=[made.slug]),
+    }
+    visit = Visit(chromium, live_server.url, *LOOKS[look])
+    faults = page_faults(visit, pages, look)
+    names = visit.page.evaluate(NAMES)
+    visit.context.close()
+    assert faults == [], "\n".join(faults)
+    assert len(names) >= 3
+    for n, (one, left, right, top, bottom) in enumerate(names):
+        for other, left_too, right_too, top_too, bottom_too in names[:n]:
+            apart = left >= right_too or left_too >= right or top >= bottom_too or top_too >= bottom
+            assert apart, f"{one} lies on {other}"
