@@ -36,8 +36,8 @@ class ReleaseSerializer(serializers.ModelSerializer[Release]):
         fields: ClassVar = [
             "slug", "datapack_release", "revision", "digest", "profile", "previous", "title", "description", "state",
             "is_public", "primary_metric", "timing_policy", "ks", "weights", "weights_note", "max_samples",
-            "one_command", "separate_harness", "correction", "unverified_reason", "tracks", "n_problems", "why_closed", "opens_at", "closes_at",
-            "hidden_until", "published_at", "frozen_at",
+            "one_command", "separate_harness", "correction", "unverified_reason", "tracks", "n_problems",
+            "why_closed", "opens_at", "closes_at", "hidden_until", "published_at", "frozen_at",
         ]  # fmt: skip
 
     def get_tracks(self, release: Release) -> list[str]:

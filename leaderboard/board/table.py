@@ -27,8 +27,8 @@ ROW_FIELDS = (
     "entrant__organisation", "entrant__is_verified", "entrant__open_weights",
 )  # fmt: skip
 _SLIM_FIELDS = (
-    "pk", "rank", "primary_value", "coding", "weighted", "questions", "gflops", "roofline", "sol_score", "n_sol_score_left_out",
-    "n_unwitnessed", "n_provisional", "submission__measured_where",
+    "pk", "rank", "primary_value", "coding", "weighted", "questions", "gflops", "roofline", "sol_score",
+    "n_sol_score_left_out", "n_unwitnessed", "n_provisional", "submission__measured_where",
     "entrant__name", "entrant__kind", "entrant__organisation", "entrant__is_verified", "entrant__open_weights",
 )  # fmt: skip
 """Enough to filter, count and sort by rank or name."""

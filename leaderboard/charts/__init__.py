@@ -23,8 +23,6 @@ BOARD_CHARTS: Final[dict[str, Chart]] = {
         raw_vs_weighted.table,
         raw_vs_weighted.has_points,
     ),
-    "fast-p": Chart(
-        "fast-p", "Share faster than p×", fast_p.CAPTION, fast_p.spec, fast_p.table, fast_p.has_curves
-    ),
+    "fast-p": Chart("fast-p", "Share faster than p×", fast_p.CAPTION, fast_p.spec, fast_p.table, fast_p.has_curves),
 }
 """The charts of a board, in the order they are shown."""

@@ -10,7 +10,7 @@ from leaderboard.charts.colours import colour_of
 if TYPE_CHECKING:
     from plotly.graph_objs._figure import Figure
 
-CAPTION = "Below the line the passes lie in easy groups, above it in hard ones. Whiskers are 95 % intervals over problems."
+CAPTION = "Passes lie in easy groups below the line, in hard ones above it. Whiskers are 95 % intervals over problems."
 _FAINT = "70"
 """Opacity of the whiskers, in hexadecimal: names stand on them."""
 MAX_LABELS = 25
@@ -36,7 +36,6 @@ def _point(row: BoardRow, place: int, named: bool) -> Spec:
         "y": [weighted],
         "text": [plain(row.name)],
         "textposition": label_side(place, at_right=(raw or 0.0) > 0.5),
-        "textfont": {"color": colour},
         "error_x": margins([raw], [raw_low], [raw_high], f"{colour}{_FAINT}"),
         "error_y": margins([weighted], [low], [high], f"{colour}{_FAINT}"),
         "marker": {"size": 11, "color": colour, "symbol": "diamond" if row.is_baseline else "circle"},

@@ -108,7 +108,9 @@ def test_a_pack_says_which_groups_there_are_and_how_large(tmp_path: Path) -> Non
 
 def spec_of(task_id: str, group: str) -> dict[str, Any]:
     whole = problem(task_id, group=group)
-    return {key: value for key, value in whole.items() if key not in ("context_files", "test_files", "baseline_solution")}
+    return {
+        key: value for key, value in whole.items() if key not in ("context_files", "test_files", "baseline_solution")
+    }
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from django.urls import reverse
+from django.utils.text import slugify
 
 from problems.models import Problem, Release
 from tests import factories, mixed
@@ -15,15 +16,14 @@ from tests.web.test_browser import LOOKS, Visit, page_faults
 pytestmark = [requires("chromium"), pytest.mark.rest]
 
 SKILL = {
-    "GPT-5 High": 1.5, "GPT-5": 1.3, "Grok 4": 1.28, "Claude Sonnet 4.5": 1.26, "Gemini 2.5 Pro": 1.0,
-    "DeepSeek V3.2": 0.85, "DeepSeek V3.1": 0.83, "Qwen3 Next 80B A3B Thinking": 0.5, "Claude Haiku 4.5": 0.52,
+    "Cobalt Max": 1.5, "Cobalt": 1.3, "Lark 4": 1.28, "Heron 4.5": 1.26, "Basalt Pro 2.5": 1.0,
+    "Quarry V3.2": 0.85, "Quarry V3.1": 0.83, "Tern Next 80B A3B Thinking": 0.5, "Heron Mini 4.5": 0.52,
 }  # fmt: skip
-EASE = {
-    f"ch{chapter}": 1 - failed / (27 * n) for chapter, n, failed in zip(CHAPTERS, PROBLEMS, FAILED, strict=True)
-}
+EASE = {f"ch{chapter}": 1 - failed / (27 * n) for chapter, n, failed in zip(CHAPTERS, PROBLEMS, FAILED, strict=True)}
 NAMES = """() => [...document.querySelectorAll('[data-chart-url*=raw-vs-weighted] .textpoint text')]
     .filter((one) => getComputedStyle(one).visibility !== 'hidden')
-    .map((one) => { const box = one.getBoundingClientRect(); return [one.textContent, box.left, box.right, box.top, box.bottom]; })"""
+    .map((one) => [one.textContent, one.getBoundingClientRect()])
+    .map(([name, box]) => [name, box.left, box.right, box.top, box.bottom])"""
 
 
 def chapters_release() -> Release:
@@ -38,7 +38,7 @@ def chapters_release() -> Release:
     )
     track, owner = factories.offer(made), factories.UserFactory()
     for name, skill in SKILL.items():
-        entrant = factories.EntrantFactory(name=name, slug=name.lower().replace(" ", "-").replace(".", "-"), owner=owner)
+        entrant = factories.EntrantFactory(name=name, slug=slugify(name), owner=owner)
         mixed.submission(entrant, made, track, _solver(name, skill))
     return made
 
