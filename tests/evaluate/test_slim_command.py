@@ -5,6 +5,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from tests.evaluate.packs_on_disk import evaluate, podium, rows_of, write_problems, write_solutions
 from tests.packs import problem, solution
 
@@ -49,3 +51,16 @@ def test_rows_of_compute_eval_cannot_be_made_lean(folder: Path) -> None:
     ran = podium(folder / "var", "slim", path, "--out", folder / "out.gz")
     assert (ran.status, (folder / "out.gz").exists()) == (2, False)
     assert "Line 1: the row has no `podium` key" in ran.stderr
+
+
+def test_weights_are_calibrated_from_whole_and_lean_rows_alike(folder: Path) -> None:
+    problems = write_problems(folder, [problem("a/1", group="a"), problem("b/1", group="b")])
+    solutions = write_solutions(folder, [solution("a/1", "exit 0"), solution("b/1", "exit 1")])
+    whole = folder / "one.jsonl"
+    evaluate(folder, problems, "--solutions", solutions, "--out", whole)
+    lean = folder / "one.jsonl.gz"
+    podium(folder / "var", "slim", whole, "--out", lean)
+    for rows in (whole, lean):
+        ran = podium(folder / "var", "weights", "calibrate", rows, "--problems", problems)
+        assert ran.status == 0, ran.stderr
+        assert yaml.safe_load(ran.stdout)["weights"] == {"a": 0.090909, "b": 1.909091}
