@@ -3,26 +3,19 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from leaderboard.actions.submit import submit
-from leaderboard.catalogue import catalogue_of
 from leaderboard.models import Entrant, Submission, Track
-from leaderboard.rows.submissions import SubmissionMetadata
+from leaderboard.settle.questions import settle_questions
 from problems.actions import releases as release_actions
-from problems.formats.submission import read_submission
 from problems.models import Problem, Release
-from runners.wire.protocol import Verdict
-from tests import factories, packs
+from runners.wire.protocol import Report, Verdict
+from tests import factories, packs, question_site
 
 WEIGHTS = {"ch2": 0.5, "ch3": 1.25}
 Solves = Callable[[Problem], bool]
 
 
 def question(task_id: str, group: str) -> dict[str, Any]:
-    """A choice whose answer is B."""
-    return {
-        "kind": "choice", "type": "choice", "schema_version": 1, "task_id": task_id, "date": "", "metadata": {},
-        "prompt": "How many?", "group": group, "choices": ["one", "two", "three"], "answer": "B", "grading": "lenient",
-    }  # fmt: skip
+    return question_site.choice(task_id, group=group)
 
 
 def coding(task_id: str, group: str) -> dict[str, Any]:
@@ -48,23 +41,20 @@ def release(
 
 
 def submission(entrant: Entrant, made: Release, track: Track, solves: Solves) -> Submission:
-    """One sample a problem, judged and ranked."""
-    problems = list(made.problems.order_by("position"))
-    lines = [_answer(problem, solves(problem)) for problem in problems]
-    draft = read_submission(packs.solution_pack(lines, made.datapack_release), "s.tar.gz", catalogue_of(made))
-    stored = submit(entrant.owner, SubmissionMetadata(entrant=entrant, release=made, tracks=[track]), draft).submission
-    factories.judge(stored, lambda evaluation: factories.report(_verdict(evaluation.problem, solves), speedup=None))
+    """One sample a problem: replies settled by the site, the rest judged as by a node; then ranked."""
+    lines = [_answer(problem, solves(problem)) for problem in made.problems.order_by("position")]
+    stored = question_site.submitted(entrant, made, track, *lines)
+    settle_questions()
+    factories.judge(stored, lambda evaluation: _report(solves(evaluation.problem)))
     factories.rank(made, track)
     return stored
 
 
 def _answer(problem: Problem, right: bool) -> dict[str, Any]:
     if problem.kind == "choice":
-        return packs.solution(problem.task_id, f"Final: {'B' if right else 'A'}", "answer.txt")
+        return question_site.reply(problem.task_id, f"Final: {'B' if right else 'A'}")
     return packs.solution(problem.task_id, f"exit {int(not right)}")
 
 
-def _verdict(problem: Problem, solves: Solves) -> Verdict:
-    if solves(problem):
-        return Verdict.PASSED
-    return Verdict.WRONG_ANSWER if problem.kind == "choice" else Verdict.TEST_FAILED
+def _report(right: bool) -> Report:
+    return factories.report(Verdict.PASSED if right else Verdict.TEST_FAILED, speedup=None)

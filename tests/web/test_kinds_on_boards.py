@@ -11,6 +11,7 @@ from django.urls import reverse
 
 from leaderboard.actions import curate
 from leaderboard.actions.carry import carry
+from leaderboard.actions.tracks import no_hardware, offer
 from leaderboard.errors import Refused
 from leaderboard.models import Entrant, Standing, Track
 from leaderboard.standings.rank import rank_touched, rebuild
@@ -98,6 +99,17 @@ def test_columns_are_shown_where_they_say_something(
     (line,) = csv.DictReader(io.StringIO(text(client, "board_csv", made)))
     assert {key: float(line[key]) for key in columns} == {key: exported[key] for key in columns}
     assert {f"{key}_low" for key in columns} <= line.keys()
+
+
+def test_on_the_track_without_hardware_a_board_has_its_questions_alone(client: Any, cast: factories.Cast) -> None:
+    made = mixed.release()
+    track = no_hardware()
+    offer(None, made, track)
+    mixed.submission(cast.entrant, made, track, SOLVERS["Beta"])
+    answer = client.get(f"/api/v1/releases/{made.slug}/board").json()
+    keys = [one["key"] for one in answer["columns"]]
+    assert ("questions" in keys, "coding" in keys, "weighted" in keys) == (True, False, False)
+    assert answer["standings"][0]["questions"] == pytest.approx(2 / 3)
 
 
 def test_every_group_may_have_a_column_of_all_its_kinds(client: Any, cast: factories.Cast) -> None:

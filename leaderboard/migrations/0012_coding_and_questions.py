@@ -10,7 +10,7 @@ FIELDS = {
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("leaderboard", "0010_languages_and_listings"),
+        ("leaderboard", "0011_questions"),
     ]
 
     operations = [
