@@ -236,11 +236,16 @@ def columns_for(query: BoardQuery, groups: Sequence[str], rows: Sequence[Row]) -
         columns.append(pass_at(query.k))
     columns += _with_figures((CODING, WEIGHTED, QUESTIONS), rows)
     columns += [group_column(group) for group in chosen]
-    columns += [SOLVED, SPEEDUP, CORRECT, FAST_1]
+    columns += [SOLVED] if _asks_only(rows) else [SOLVED, SPEEDUP, CORRECT, FAST_1]
     columns += _with_figures((ROOFLINE, GFLOPS), rows)
     columns += [SOL_SCORE] if any(row["sol_score"] is not None or row["n_sol_score_left_out"] for row in rows) else []
     columns += [UNWITNESSED] if any(row["n_unwitnessed"] for row in rows) else []
     return [*columns, SAMPLES, DATE]
+
+
+def _asks_only(rows: Sequence[Row]) -> bool:
+    """Whether questions alone count on the board: they have no times."""
+    return any(row["questions"] is not None for row in rows) and all(row["coding"] is None for row in rows)
 
 
 def _with_figures(columns: Sequence[Column], rows: Sequence[Row]) -> list[Column]:

@@ -64,7 +64,7 @@ def test_a_release_ranks_by_any_of_them(metric: str, best: str | None, cast: fac
     made = mixed.release(primary_metric=metric)
     board_of(made, cast)
     first = Standing.objects.filter(rank=1).values_list("entrant__name", flat=True)
-    assert list(first) == ([best] if best else ["Alpha", "Beta", "Gamma"])
+    assert sorted(first) == ([best] if best else ["Alpha", "Beta", "Gamma"])
 
 
 def test_the_board_has_a_column_for_each_with_its_interval(client: Any, cast: factories.Cast) -> None:
@@ -108,7 +108,7 @@ def test_on_the_track_without_hardware_a_board_has_its_questions_alone(client: A
     mixed.submission(cast.entrant, made, track, SOLVERS["Beta"])
     answer = client.get(f"/api/v1/releases/{made.slug}/board").json()
     keys = [one["key"] for one in answer["columns"]]
-    assert ("questions" in keys, "coding" in keys, "weighted" in keys) == (True, False, False)
+    assert keys == ["pass@1", "questions", "solved", "samples", "date"]
     assert answer["standings"][0]["questions"] == pytest.approx(2 / 3)
 
 
