@@ -85,11 +85,6 @@ def layout(xaxis: Spec, yaxis: Spec, **more: Any) -> Spec:
     }
 
 
-def label_side(place: int, at_right: bool) -> str:
-    """Where a point's name stands: towards the middle of the figure, and neighbours in rank not on the same side."""
-    return f"{('top', 'bottom')[place % 2]} {'left' if at_right else 'right'}"
-
-
 def margins(
     values: Sequence[float | None], lows: Sequence[float | None], highs: Sequence[float | None], colour: str = GREY
 ) -> Spec:

@@ -4,13 +4,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from leaderboard.board.numerals import MISSING, percent
-from leaderboard.charts.chart import GREY, BoardRow, Spec, Table, as_figure, axis, label_side, layout, margins, plain
+from leaderboard.charts.chart import GREY, BoardRow, Spec, Table, as_figure, axis, layout, margins, plain
 from leaderboard.charts.colours import colour_of
+from leaderboard.charts.labels import label_sides
 
 if TYPE_CHECKING:
     from plotly.graph_objs._figure import Figure
 
 CAPTION = "Passes lie in easy groups below the line, in hard ones above it. Whiskers are 95 % intervals over problems."
+RANGE = (-0.04, 1.08)
 _FAINT = "70"
 """Opacity of the whiskers, in hexadecimal: names stand on them."""
 MAX_LABELS = 25
@@ -25,7 +27,7 @@ def has_points(rows: Sequence[BoardRow]) -> bool:
     return bool(_placed(rows))
 
 
-def _point(row: BoardRow, place: int, named: bool) -> Spec:
+def _point(row: BoardRow, side: str, named: bool) -> Spec:
     (raw, raw_low, raw_high), (weighted, low, high) = row.coding, row.weighted
     colour = colour_of(row.entrant_id)
     return {
@@ -35,12 +37,17 @@ def _point(row: BoardRow, place: int, named: bool) -> Spec:
         "x": [raw],
         "y": [weighted],
         "text": [plain(row.name)],
-        "textposition": label_side(place, at_right=(raw or 0.0) > 0.5),
+        "textposition": side,
         "error_x": margins([raw], [raw_low], [raw_high], f"{colour}{_FAINT}"),
         "error_y": margins([weighted], [low], [high], f"{colour}{_FAINT}"),
         "marker": {"size": 11, "color": colour, "symbol": "diamond" if row.is_baseline else "circle"},
         "hovertemplate": "%{text}<br>raw %{x:.1%}<br>weighted %{y:.1%}<extra></extra>",
     }
+
+
+def _in_frame(share: float | None) -> float:
+    """A share as a place on its axis, 0 to 1."""
+    return ((share or 0.0) - RANGE[0]) / (RANGE[1] - RANGE[0])
 
 
 _EQUAL: Spec = {
@@ -56,8 +63,10 @@ _EQUAL: Spec = {
 
 def spec(rows: Sequence[BoardRow]) -> Spec:
     placed = _placed(rows)
-    points = [_point(row, n, len(placed) <= MAX_LABELS) for n, row in enumerate(placed)]
-    x, y = (axis(f"{name} score", tickformat=".0%", range=[-0.04, 1.08]) for name in ("Raw", "Weighted"))
+    places = [(_in_frame(row.coding[0]), _in_frame(row.weighted[0])) for row in placed]
+    sides = label_sides([row.name for row in placed], places)
+    points = [_point(row, side, len(placed) <= MAX_LABELS) for row, side in zip(placed, sides, strict=True)]
+    x, y = (axis(f"{name} score", tickformat=".0%", range=list(RANGE)) for name in ("Raw", "Weighted"))
     return {"data": [_EQUAL, *points] if points else [], "layout": layout(x, y)}
 
 

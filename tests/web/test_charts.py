@@ -9,6 +9,7 @@ from django.urls import reverse
 from leaderboard.charts import BOARD_CHARTS, fast_p, pass_at_k_bars, pass_vs_speedup, raw_vs_weighted, runs
 from leaderboard.charts.chart import BoardRow
 from leaderboard.charts.colours import PALETTE, colour_of
+from leaderboard.charts.labels import label_sides
 from scoring.fast_p import THRESHOLDS
 from tests.web.conftest import Site
 
@@ -111,3 +112,12 @@ def test_an_evaluations_runs_are_drawn_beside_the_baselines(client: Any, site: S
         "baseline, runs",
         "baseline, median",
     ]
+
+
+def test_names_go_where_neither_another_name_nor_another_point_lies() -> None:
+    names = ["First", "Second", "Third"]
+    assert label_sides(names, [(0.5, 0.5), (0.2, 0.2), (0.8, 0.8)]) == ["top left"] * 3
+    at_left = label_sides(["A long name", "B"], [(0.01, 0.5), (0.9, 0.9)])
+    assert at_left[0] == "top right", "to the left it would leave the frame"
+    above = label_sides(["Low", "High"], [(0.5, 0.5), (0.5 - 20 / 1100, 0.5 + 12 / 320)])
+    assert above == ["bottom left", "top left"], "the other point lies where the first name would"
