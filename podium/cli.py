@@ -15,6 +15,7 @@ LOCAL_COMMANDS = {
     "functions": "podium.functions.commands",
     "questions": "podium.questions.commands",
     "generate": "podium.generation.commands",
+    "weights": "podium.weights.commands",
 }
 NODE_COMMANDS = frozenset({"evaluate", "node", "prepare", "functions"})
 """Commands that may import packages of `podium[node]` long after their start."""

@@ -12,7 +12,7 @@ from django.utils import timezone
 from problems.spec.case import Case
 from problems.spec.kinds import Kind
 from problems.spec.profile import Profile
-from problems.spec.ranking import TimingPolicy, checked_ks, checked_metric, checked_weights, offered_ks
+from problems.spec.ranking import MAX_NOTE, TimingPolicy, checked_ks, checked_metric, checked_weights, offered_ks
 from problems.spec.record import ProblemRecord, TimedWork
 from problems.spec.records import parse_record
 from scoring.metrics import NAMED
@@ -46,7 +46,7 @@ def valid_weights(value: Any) -> None:
 
 
 DEFAULT_MAX_SAMPLES = 20
-RANKING_FIELDS = ("primary_metric", "timing_policy", "ks", "weights")
+RANKING_FIELDS = ("primary_metric", "timing_policy", "ks", "weights", "weights_note")
 """How a release ranks: fixed by publication, but for a correction with a public reason."""
 PROMISES = ("one_command", "separate_harness")
 """What holds of every problem of a release that says so: fixed by publication."""
@@ -64,7 +64,7 @@ class ReleaseQuerySet(models.QuerySet["Release"]):
 
 
 class Release(models.Model):
-    """A versioned, immutable set of problems. Identity is (datapack_release, digest); revision counts the digests."""
+    """A versioned, immutable set of problems with their weights. A pack with other ones is the next revision."""
 
     slug = models.SlugField(max_length=100, unique=True)
     datapack_release = models.CharField(max_length=100, help_text="The release's name inside its packs.")
@@ -97,7 +97,10 @@ class Release(models.Model):
         default=dict,
         blank=True,
         validators=[valid_weights],
-        help_text='Weight of each group of problems, for the metric weighted: {"group": 2.5}.',
+        help_text='Weight of each group of coding problems, for the metric weighted: {"group": 2.5}.',
+    )
+    weights_note = models.TextField(
+        blank=True, max_length=MAX_NOTE, help_text="Where the weights come from; shown on its pages."
     )
     max_samples = models.PositiveIntegerField(
         default=DEFAULT_MAX_SAMPLES,
@@ -135,7 +138,6 @@ class Release(models.Model):
     class Meta:
         ordering: ClassVar = ["-created_at", "-id"]
         constraints: ClassVar = [
-            models.UniqueConstraint(fields=["datapack_release", "digest"], name="release_identity"),
             models.UniqueConstraint(fields=["datapack_release", "revision"], name="release_revision"),
             models.CheckConstraint(
                 condition=Q(primary_metric__in=[metric.name for metric in NAMED])

@@ -7,7 +7,19 @@ import numpy as np
 from scoring.arrays import BoolArray, FloatArray, IntArray
 from scoring.board_input import BoardInput
 from scoring.fast_p import fast_p
-from scoring.metrics import GFLOPS, ROOFLINE, SOL_SCORE, SPEEDUP, WEIGHTED, Average, Need, metric_named, pass_at
+from scoring.metrics import (
+    CODING,
+    GFLOPS,
+    QUESTIONS,
+    ROOFLINE,
+    SOL_SCORE,
+    SPEEDUP,
+    WEIGHTED,
+    Average,
+    Need,
+    metric_named,
+    pass_at,
+)
 from scoring.pass_at_k import pass_at_k
 from scoring.ranking import rank_entrants
 from scoring.shared_problems import shared_problems
@@ -45,8 +57,12 @@ class BoardScores:
     """Median over problems of the same mean."""
     fast_p: FloatArray
     """E × T, over the same problems as the speedup."""
+    coding: Estimate | None
+    """Mean of pass@1 over coding problems; None if the board does not tell them from questions."""
     weighted: Estimate | None
-    """Weighted mean of pass@1; None if the release has no weights."""
+    """Weighted mean of pass@1 over coding problems; None if the release has no weights."""
+    questions: Estimate | None
+    """Mean of pass@1 over questions; None if the release has none."""
     gflops: Estimate | None
     """Geometric mean over `gflops_problems`; None if the release declares no work."""
     gflops_problems: int
@@ -101,7 +117,9 @@ def score_board(board: BoardInput) -> BoardScores:
         correct_speedup=correct,
         correct_median_speedup=median,
         fast_p=fast_p(board.fast_counts, board.n, timed),
+        coding=estimates.get(CODING.name),
         weighted=estimates.get(WEIGHTED.name),
+        questions=estimates.get(QUESTIONS.name),
         gflops=estimates.get(GFLOPS.name),
         gflops_problems=int(_gflops_problems(board, unresolved).sum()),
         roofline=estimates.get(ROOFLINE.name),
@@ -139,10 +157,7 @@ def _metrics(board: BoardInput, counted: BoolArray, unresolved: BoolArray) -> di
     metrics[SPEEDUP.name] = _mean(
         board, _quotient(board.ln_speedup_sum, board.n), counted & board.has_rankable_baseline
     )
-    if board.weights is not None:
-        metrics[WEIGHTED.name] = _mean(
-            board, pass_at_k(board.n, board.passed, 1), np.where(counted, board.weights, 0.0)
-        )
+    metrics |= _by_kind(board, counted)
     if board.gflops is not None:
         shared = np.broadcast_to(_gflops_problems(board, unresolved), counted.shape)
         metrics[GFLOPS.name] = _mean(board, np.log(_positive(board.gflops)), shared)
@@ -150,6 +165,19 @@ def _metrics(board: BoardInput, counted: BoolArray, unresolved: BoolArray) -> di
         metrics[ROOFLINE.name] = _mean(board, board.roofline, _with_figures(board.roofline, counted))
     if board.sol_score is not None:
         metrics[SOL_SCORE.name] = _mean(board, board.sol_score, _with_figures(board.sol_score, counted))
+    return metrics
+
+
+def _by_kind(board: BoardInput, counted: BoolArray) -> dict[str, Bootstrap]:
+    """The means of pass@1 over coding problems, raw and weighted, and over questions."""
+    first = pass_at_k(board.n, board.passed, 1)
+    metrics = {}
+    if board.questions is not None:
+        metrics[CODING.name] = _mean(board, first, counted & ~board.questions)
+    if board.questions is not None and board.questions.any():
+        metrics[QUESTIONS.name] = _mean(board, first, counted & board.questions)
+    if board.weights is not None:
+        metrics[WEIGHTED.name] = _mean(board, first, np.where(counted, board.weights, 0.0))
     return metrics
 
 

@@ -45,7 +45,9 @@ class BoardInput:
     ks: tuple[int, ...] = (1,)
     thresholds: tuple[float, ...] = THRESHOLDS
     weights: FloatArray | None = None
-    """P: weight of each problem."""
+    """P: weight of each problem; 0 for a question."""
+    questions: BoolArray | None = None
+    """P: whether the problem is a question; None if the board does not tell questions from coding problems."""
     time_pending: IntArray | None = None
     """E × P: passed samples whose time awaits a decision, for primary metrics that use time."""
     gflops: FloatArray | None = None
@@ -79,7 +81,7 @@ def _check_shapes(board: BoardInput) -> None:
     for name in ("time_pending", "gflops", "roofline", "sol_score"):
         if getattr(board, name) is not None:
             check_shape(name, getattr(board, name), shape)
-    for name in ("has_rankable_baseline", "voided", "weights", "at_bound"):
+    for name in ("has_rankable_baseline", "voided", "weights", "questions", "at_bound"):
         if getattr(board, name) is not None:
             check_shape(name, getattr(board, name), (problems,))
     check_shape("rankable", board.rankable, (entrants,))

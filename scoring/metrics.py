@@ -23,7 +23,9 @@ class Need(StrEnum):
     WORK = "timed problems that declare `flops` or `bytes`"
     PEAKS = "the track's measured peaks"
     FASTEST_PEAKS = "the track's measured peaks, those of the fastest arithmetic that the tolerances admit"
-    WEIGHTS = "a weight for each group of problems"
+    CODING = "command or function problems"
+    QUESTIONS = "choice or short-answer problems"
+    WEIGHTS = "a weight for each of their groups"
 
 
 class Average(StrEnum):
@@ -78,11 +80,26 @@ SPEEDUP = Metric(
     Average.GEOMETRIC,
     unit="×",
 )
+CODING = Metric(
+    "coding",
+    "Coding",
+    "pass@1 averaged over the command and function problems, each with the same weight.",
+    frozenset({Need.CODING}),
+    Average.PROPORTION,
+)
 WEIGHTED = Metric(
     "weighted",
-    "Weighted",
-    "pass@1 averaged over problems by the weight that the release gives to each problem's group.",
-    frozenset({Need.WEIGHTS}),
+    "Coding weighted",
+    "pass@1 averaged over the command and function problems by the weight that the release gives to each problem's"
+    " group.",
+    frozenset({Need.CODING, Need.WEIGHTS}),
+    Average.PROPORTION,
+)
+QUESTIONS = Metric(
+    "questions",
+    "Questions",
+    "pass@1 averaged over the choice and short-answer problems, each with the same weight.",
+    frozenset({Need.QUESTIONS}),
     Average.PROPORTION,
 )
 GFLOPS = Metric(
@@ -112,7 +129,7 @@ SOL_SCORE = Metric(
     unit="",
 )
 
-NAMED = (SPEEDUP, WEIGHTED, GFLOPS, ROOFLINE, SOL_SCORE)
+NAMED = (SPEEDUP, CODING, WEIGHTED, QUESTIONS, GFLOPS, ROOFLINE, SOL_SCORE)
 """Every metric without a parameter."""
 
 _BY_NAME = {metric.name: metric for metric in NAMED}

@@ -17,6 +17,7 @@ from leaderboard.models import Track
 from leaderboard.standings.rankable import ranking_error
 from leaderboard.visibility import visible_standings
 from problems.models import Release
+from problems.spec.natural import natural_key
 
 
 class ColumnSerializer(serializers.Serializer[Any]):
@@ -72,7 +73,7 @@ class Board(ApiView):
         release = found(Release.objects.visible_to(request.user), "release", slug=slug)
         tracks = list(Track.objects.filter(on_releases__release=release))
         _check_track(request.query_params.get("track"), tracks)
-        groups = sorted(set(release.problems.order_by().values_list("group", flat=True)))
+        groups = sorted(release.problems.order_by().values_list("group", flat=True).distinct(), key=natural_key)
         query = parse(request.query_params, release, tracks, groups)
         columns, rows = load_all(visible_standings(request.user, release), query, groups)
         pages = Pages()

@@ -35,10 +35,9 @@ class ReleaseSerializer(serializers.ModelSerializer[Release]):
         model = Release
         fields: ClassVar = [
             "slug", "datapack_release", "revision", "digest", "profile", "previous", "title", "description", "state",
-            "is_public", "primary_metric", "timing_policy", "ks", "weights", "max_samples", "one_command",
-            "separate_harness", "correction",
-            "unverified_reason", "tracks", "n_problems", "why_closed", "opens_at", "closes_at",
-            "hidden_until", "published_at", "frozen_at",
+            "is_public", "primary_metric", "timing_policy", "ks", "weights", "weights_note", "max_samples",
+            "one_command", "separate_harness", "correction", "unverified_reason", "tracks", "n_problems",
+            "why_closed", "opens_at", "closes_at", "hidden_until", "published_at", "frozen_at",
         ]  # fmt: skip
 
     def get_tracks(self, release: Release) -> list[str]:

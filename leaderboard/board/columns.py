@@ -66,6 +66,16 @@ def _estimate(row: Row, k: int) -> tuple[float | None, float | None, float | Non
     return value, low, high
 
 
+def _share_of(metric: metrics.Metric, missing: str) -> Column:
+    """The column of a share that rows hold under the metric's name; `missing` explains a dash."""
+    return _of(
+        metric,
+        lambda row: row[metric.name],
+        lambda row: _share_cell(row, metric.name, missing),
+        lambda row: (row[f"{metric.name}_low"], row[f"{metric.name}_high"]),
+    )
+
+
 def _pass_cell(row: Row, k: int) -> Cell:
     value, low, high = _estimate(row, k)
     if value is None:
@@ -133,10 +143,10 @@ def _sol_score_cell(row: Row) -> Cell:
     return Cell(f"{value:.3f}", spread(value, low, high, digits=3), words)
 
 
-def _weighted_cell(row: Row) -> Cell:
-    value, low, high = row["weighted"], row["weighted_low"], row["weighted_high"]
+def _share_cell(row: Row, name: str, missing: str) -> Cell:
+    value, low, high = row[name], row[f"{name}_low"], row[f"{name}_high"]
     if value is None:
-        return Cell(MISSING, note="No problem with a weight counts here yet.")
+        return Cell(MISSING, note=missing)
     return Cell(percent(value), spread(value, low, high, 100), percent_interval(low, high))
 
 
@@ -156,10 +166,11 @@ SOLVED = Column(
 SPEEDUP = _of(
     metrics.SPEEDUP, lambda row: row["speedup"], _speedup_cell, lambda row: (row["speedup_low"], row["speedup_high"])
 )
-WEIGHTED = _of(
-    metrics.WEIGHTED, lambda row: row["weighted"], _weighted_cell,
-    lambda row: (row["weighted_low"], row["weighted_high"]),
-)  # fmt: skip
+CODING, WEIGHTED, QUESTIONS = (
+    _share_of(metrics.CODING, "No command or function problem counts here yet."),
+    _share_of(metrics.WEIGHTED, "No problem with a weight counts here yet."),
+    _share_of(metrics.QUESTIONS, "No question counts here yet."),
+)
 CORRECT = Column(
     "correct_speedup", "Speedup if correct",
     "Geometric mean over passing samples whose time may rank, slower ones included.",
@@ -223,9 +234,19 @@ def columns_for(query: BoardQuery, groups: Sequence[str], rows: Sequence[Row]) -
     columns = [pass_at(1)]
     if query.k > 1:
         columns.append(pass_at(query.k))
+    columns += _with_figures((CODING, WEIGHTED, QUESTIONS), rows)
     columns += [group_column(group) for group in chosen]
-    columns += [SOLVED, SPEEDUP, CORRECT, FAST_1]
-    columns += [column for column in (WEIGHTED, ROOFLINE, GFLOPS) if any(row[column.key] is not None for row in rows)]
+    columns += [SOLVED] if _asks_only(rows) else [SOLVED, SPEEDUP, CORRECT, FAST_1]
+    columns += _with_figures((ROOFLINE, GFLOPS), rows)
     columns += [SOL_SCORE] if any(row["sol_score"] is not None or row["n_sol_score_left_out"] for row in rows) else []
     columns += [UNWITNESSED] if any(row["n_unwitnessed"] for row in rows) else []
     return [*columns, SAMPLES, DATE]
+
+
+def _asks_only(rows: Sequence[Row]) -> bool:
+    """Whether questions alone count on the board: they have no times."""
+    return any(row["questions"] is not None for row in rows) and all(row["coding"] is None for row in rows)
+
+
+def _with_figures(columns: Sequence[Column], rows: Sequence[Row]) -> list[Column]:
+    return [column for column in columns if any(row[column.key] is not None for row in rows)]

@@ -64,7 +64,7 @@ def parse(
         openness=openness if openness in _OPENNESS else "",
         verified=parameters.get("verified", "") == "1",
         hide_baselines=parameters.get("nobase", "") == "1",
-        sort=parameters.get("sort", "")[:40],
+        sort=parameters.get("sort", "")[:80],
         page=_whole(parameters.get("page", ""), 1),
     )
 

@@ -17,7 +17,8 @@ PAGE_ROWS = 100
 ROW_FIELDS = (
     "pk", "rank", "rank_low", "rank_high", "is_incomplete", "incomplete_reason", "primary_value", "pass_at_k",
     "n_solved", "n_problems", "n_skipped", "n_timed_problems", "speedup", "speedup_low", "speedup_high",
-    "correct_speedup", "fast_p", "weighted", "weighted_low", "weighted_high",
+    "correct_speedup", "fast_p", "coding", "coding_low", "coding_high", "weighted", "weighted_low", "weighted_high",
+    "questions", "questions_low", "questions_high",
     "gflops", "n_gflops_problems", "roofline", "roofline_low", "roofline_high",
     "n_roofline_problems", "sol_score", "sol_score_low", "sol_score_high", "n_sol_score_problems",
     "n_sol_score_left_out", "n_samples", "n_passed", "n_unwitnessed", "n_provisional",
@@ -26,8 +27,8 @@ ROW_FIELDS = (
     "entrant__organisation", "entrant__is_verified", "entrant__open_weights",
 )  # fmt: skip
 _SLIM_FIELDS = (
-    "pk", "rank", "primary_value", "weighted", "gflops", "roofline", "sol_score", "n_sol_score_left_out",
-    "n_unwitnessed", "n_provisional", "submission__measured_where",
+    "pk", "rank", "primary_value", "coding", "weighted", "questions", "gflops", "roofline", "sol_score",
+    "n_sol_score_left_out", "n_unwitnessed", "n_provisional", "submission__measured_where",
     "entrant__name", "entrant__kind", "entrant__organisation", "entrant__is_verified", "entrant__open_weights",
 )  # fmt: skip
 """Enough to filter, count and sort by rank or name."""

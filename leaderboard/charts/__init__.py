@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from leaderboard.charts import fast_p, pass_at_k_bars, pass_vs_speedup
+from leaderboard.charts import fast_p, pass_at_k_bars, pass_vs_speedup, raw_vs_weighted
 from leaderboard.charts.chart import Chart
 
 BOARD_CHARTS: Final[dict[str, Chart]] = {
@@ -13,7 +13,16 @@ BOARD_CHARTS: Final[dict[str, Chart]] = {
         pass_vs_speedup.CAPTION,
         pass_vs_speedup.spec,
         pass_vs_speedup.table,
+        pass_vs_speedup.has_points,
     ),
-    "fast-p": Chart("fast-p", "Share faster than p×", fast_p.CAPTION, fast_p.spec, fast_p.table),
+    "raw-vs-weighted": Chart(
+        "raw-vs-weighted",
+        "Raw against weighted score",
+        raw_vs_weighted.CAPTION,
+        raw_vs_weighted.spec,
+        raw_vs_weighted.table,
+        raw_vs_weighted.has_points,
+    ),
+    "fast-p": Chart("fast-p", "Share faster than p×", fast_p.CAPTION, fast_p.spec, fast_p.table, fast_p.has_curves),
 }
 """The charts of a board, in the order they are shown."""

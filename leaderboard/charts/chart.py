@@ -14,6 +14,10 @@ GREY = "#8b919b"
 MAX_ENTRANTS = 30
 """Lines and bars beyond this many cannot be told apart; the table beside the figure has them all."""
 
+Triple = tuple[float | None, float | None, float | None]
+"""A figure and the ends of its interval."""
+NO_FIGURE: Triple = (None, None, None)
+
 
 @dataclass(frozen=True)
 class BoardRow:
@@ -28,6 +32,8 @@ class BoardRow:
     speedup_low: float | None
     speedup_high: float | None
     fast_p: list[float | None]
+    coding: Triple = NO_FIGURE
+    weighted: Triple = NO_FIGURE
 
 
 @dataclass(frozen=True)
@@ -45,6 +51,8 @@ class Chart:
     caption: str
     spec: Callable[[Sequence[BoardRow]], Spec]
     table: Callable[[Sequence[BoardRow]], Table]
+    is_shown: Callable[[Sequence[BoardRow]], bool] = bool
+    """Whether a page of these rows has the figure."""
 
 
 def as_figure(spec: Spec) -> "Figure":

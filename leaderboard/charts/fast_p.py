@@ -16,7 +16,11 @@ _DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 
 
 def _curves(rows: Sequence[BoardRow]) -> list[BoardRow]:
-    return [row for row in rows if len(row.fast_p) == len(THRESHOLDS)]
+    return [row for row in rows if len(row.fast_p) == len(THRESHOLDS) and row.fast_p[0] is not None]
+
+
+def has_curves(rows: Sequence[BoardRow]) -> bool:
+    return bool(_curves(rows))
 
 
 def _trace(row: BoardRow, place: int) -> Spec:

@@ -6,19 +6,24 @@ from typing import TYPE_CHECKING
 from leaderboard.board.numerals import percent, ratio
 from leaderboard.charts.chart import GREY, BoardRow, Spec, Table, as_figure, axis, layout, margins, plain
 from leaderboard.charts.colours import colour_of
+from leaderboard.charts.labels import label_sides
 
 if TYPE_CHECKING:
     from plotly.graph_objs._figure import Figure
 
 CAPTION = "Right and fast is top right. The line joins the entrants that no other beats on both axes (Pareto front)."
-_SIDES = ("top right", "bottom right", "top left", "bottom left")
-"""Neighbours in rank often lie close together; their names go to different sides."""
+TOP = 1.08
+"""The end of the axis of pass@1."""
 MAX_LABELS = 25
 """Beyond this many names the points are named on hover only."""
 
 
 def _placed(rows: Sequence[BoardRow]) -> list[BoardRow]:
     return [row for row in rows if row.speedup is not None and _pass_1(row)[0] is not None]
+
+
+def has_points(rows: Sequence[BoardRow]) -> bool:
+    return bool(_placed(rows))
 
 
 def _pass_1(row: BoardRow) -> list[float | None]:
@@ -34,7 +39,7 @@ def pareto_front(points: Sequence[tuple[float, float]]) -> list[tuple[float, flo
     return front[::-1]
 
 
-def _point(row: BoardRow, place: int, named: bool) -> Spec:
+def _point(row: BoardRow, side: str, named: bool) -> Spec:
     value, low, high = _pass_1(row)
     colour = colour_of(row.entrant_id)
     return {
@@ -44,7 +49,7 @@ def _point(row: BoardRow, place: int, named: bool) -> Spec:
         "x": [row.speedup],
         "y": [value],
         "text": [plain(row.name)],
-        "textposition": _SIDES[place % len(_SIDES)],
+        "textposition": side,
         "error_x": margins([row.speedup], [row.speedup_low], [row.speedup_high], colour),
         "error_y": margins([value], [low], [high], colour),
         "marker": {"size": 11, "color": colour, "symbol": "diamond" if row.is_baseline else "circle"},
@@ -67,11 +72,13 @@ def _front(rows: Sequence[BoardRow]) -> Spec:
 
 def spec(rows: Sequence[BoardRow]) -> Spec:
     placed = _placed(rows)
-    traces = (
-        [_front(placed), *(_point(row, n, len(placed) <= MAX_LABELS) for n, row in enumerate(placed))] if placed else []
-    )
+    widest = 1.1 * max((row.speedup_high or row.speedup or 1.0 for row in placed), default=1.0)
+    places = [((row.speedup or 0.0) / widest, (_pass_1(row)[0] or 0.0) / TOP) for row in placed]
+    sides = label_sides([row.name for row in placed], places)
+    points = [_point(row, side, len(placed) <= MAX_LABELS) for row, side in zip(placed, sides, strict=True)]
+    traces = [_front(placed), *points] if placed else []
     x = axis("Speedup (×, failing samples count 1×)", rangemode="tozero")
-    return {"data": traces, "layout": layout(x, axis("pass@1", tickformat=".0%", range=[0, 1.08]))}
+    return {"data": traces, "layout": layout(x, axis("pass@1", tickformat=".0%", range=[0, TOP]))}
 
 
 def figure(rows: Sequence[BoardRow]) -> "Figure":

@@ -18,13 +18,15 @@ from leaderboard.rates import bound_ms, cases_with_time
 from leaderboard.standings import rankable, scores
 from leaderboard.standings.sol import sol_scores
 from leaderboard.standings.standing_rows import standing_rows
-from problems.models import Release
+from problems.models import Problem, Release
 from problems.spec.case import Case
+from problems.spec.kinds import NODE_KINDS
 from problems.spec.ranking import checked_weights, weights_of_problems
-from scoring.arrays import FloatArray, IntArray
+from scoring.arrays import BoolArray, FloatArray, IntArray
 from scoring.board import BoardScores, score_board
 from scoring.board_input import BoardInput
 from scoring.fast_p import THRESHOLDS
+from scoring.metrics import CODING
 from scoring.throughput import PER_MS_TO_GIGA_PER_S, geometric_mean
 
 logger = logging.getLogger("podium.ranking")
@@ -137,7 +139,7 @@ def load(place: ReleaseTrack) -> BoardArrays:
         .select_related("entrant", "submission")
         .order_by("entrant_id")
     )
-    problems = list(release.problems.order_by("position").only("group", "cases"))
+    problems = list(release.problems.order_by("position").only("group", "kind", "cases"))
     problem_ids = [one.pk for one in problems]
     submission_ids = [one.submission_id for one in counted]
     grids = _grids(submission_ids, track_id, problem_ids)
@@ -151,7 +153,7 @@ def load(place: ReleaseTrack) -> BoardArrays:
             grids["best_ms"],
         ),
         **sol_scores(problems, baselines_ms, peaks, submission_ids, track_id, grids["n_samples"]),
-        **_weights(release, groups),
+        **_kinds(release, problems),
     }
     board_input = _board_input(release, counted, problem_ids, grids, figures)
     return BoardArrays(
@@ -159,10 +161,15 @@ def load(place: ReleaseTrack) -> BoardArrays:
     )
 
 
-def _weights(release: Release, groups: Sequence[str]) -> dict[str, FloatArray | None]:
-    """The weights of the problems; None if the release has none."""
-    weights = checked_weights(release.weights)
-    return {"weights": np.array(weights_of_problems(weights, groups)) if weights else None}
+def _kinds(release: Release, problems: Sequence[Problem]) -> dict[str, FloatArray | BoolArray | None]:
+    """The fields `questions` and `weights` of BoardInput. Weights belong to coding problems, and questions have 0."""
+    questions = np.array([one.kind not in NODE_KINDS for one in problems], dtype=np.bool_)
+    by_group = checked_weights(release.weights)
+    weights = np.zeros(len(problems))
+    if by_group:
+        weights[~questions] = weights_of_problems(by_group, [one.group for one in problems if one.kind in NODE_KINDS])
+    told = bool(by_group) or bool(questions.any()) or release.primary_metric == CODING.name
+    return {"questions": questions if told else None, "weights": weights if by_group else None}
 
 
 def _baselines_ms(release: Release, track_id: int) -> dict[int, dict[str, float]]:

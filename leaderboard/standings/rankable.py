@@ -4,11 +4,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import Q
+
 from leaderboard.models import ProblemTrack, ReleaseTrack, Track
 from leaderboard.rates import bound_ms, speed_of_light_ms
 from problems.actions.releases import ReleaseRefused, check_fields
 from problems.models import RANKING_FIELDS, Problem, Release
 from problems.spec.case import Case
+from problems.spec.kinds import NODE_KINDS
 from scoring.metrics import Metric, Need, metric_named
 
 
@@ -49,7 +52,7 @@ def _value_faults(release: Release) -> list[str]:
         check_fields(release, RANKING_FIELDS, release.slug)
     except ReleaseRefused as refused:
         return [str(refused)]
-    return _weight_faults(release)
+    return _kind_faults(release) or _weight_faults(release)
 
 
 def _lacking(release: Release, track: Track | None) -> list[str]:
@@ -105,13 +108,26 @@ _MENDING = {
 }
 
 
+def _kind_faults(release: Release) -> list[str]:
+    """No problem of the kinds that the primary metric is about."""
+    metric, coding = metric_named(release.primary_metric), Q(kind__in=NODE_KINDS)
+    about = [(Need.CODING, coding), (Need.QUESTIONS, ~coding)]
+    return [
+        f"{release.slug} cannot be ranked by {metric.name}: it needs {need}. Choose another primary metric."
+        for need, kinds in about
+        if need in metric.needs and not release.problems.filter(kinds).exists()
+    ]
+
+
 def _weight_faults(release: Release) -> list[str]:
-    """Groups without a weight, in a release that ranks by weights, and weights without a group."""
-    groups = set(release.problems.order_by().values_list("group", flat=True).distinct())
+    """Groups of coding problems without a weight, in a release that has weights or ranks by them, and the reverse."""
     metric: Metric = metric_named(release.primary_metric)
-    missing = sorted(groups - release.weights.keys()) if Need.WEIGHTS in metric.needs else []
-    unknown = sorted(release.weights.keys() - groups)
-    lines = [(missing, "no weight for"), (unknown, "a weight, but no problem, for")]
+    if not release.weights and Need.WEIGHTS not in metric.needs:
+        return []
+    coding = release.problems.filter(kind__in=NODE_KINDS)
+    groups = set(coding.order_by().values_list("group", flat=True).distinct())
+    missing, unknown = sorted(groups - release.weights.keys()), sorted(release.weights.keys() - groups)
+    lines = [(missing, "no weight for"), (unknown, "a weight, but no coding problem, for")]
     return [
         f"{release.slug} has {words} the groups {', '.join(names)}. Mend `weights` in the pack or in the admin."
         for names, words in lines

@@ -10,6 +10,7 @@ from leaderboard.models import Counted, Standing
 from problems.models import Release
 from scoring.board import BoardScores
 from scoring.board_input import BoardInput
+from scoring.uncertainty import Estimate
 
 Array = np.ndarray[Any, Any]
 
@@ -35,6 +36,7 @@ def standing_rows(
             **_ranks(n, found),
             **_incomplete(n, board, found),
             **_pass_figures(n, found),
+            **_of_kinds(n, found),
             **_time_figures(n, found),
             n_samples=int(found.samples[n]),
             n_passed=_total(board.passed[n], board),
@@ -100,41 +102,33 @@ def _time_figures(n: int, found: BoardScores) -> dict[str, Any]:
         "n_gflops_problems": found.gflops_problems,
         **_roofline(n, found),
         **_sol_score(n, found),
-        **_weighted(n, found),
     }
 
 
 def _roofline(n: int, found: BoardScores) -> dict[str, float | int | None]:
-    if found.roofline is None:
-        return {"roofline": None, "roofline_low": None, "roofline_high": None, "n_roofline_problems": 0}
-    return {
-        "roofline": _number(found.roofline.value[n]),
-        "roofline_low": _number(found.roofline.low[n]),
-        "roofline_high": _number(found.roofline.high[n]),
-        "n_roofline_problems": int(found.roofline_problems[n]),
-    }
+    problems = 0 if found.roofline is None else int(found.roofline_problems[n])
+    return {**_estimate("roofline", n, found.roofline), "n_roofline_problems": problems}
 
 
 def _sol_score(n: int, found: BoardScores) -> dict[str, float | int | None]:
     problems, left_out = int(found.sol_score_problems[n]), int(found.sol_score_left_out[n])
     counts = {"n_sol_score_problems": problems, "n_sol_score_left_out": left_out}
-    if found.sol_score is None:
-        return {"sol_score": None, "sol_score_low": None, "sol_score_high": None, **counts}
-    return {
-        "sol_score": _number(found.sol_score.value[n]),
-        "sol_score_low": _number(found.sol_score.low[n]),
-        "sol_score_high": _number(found.sol_score.high[n]),
-        **counts,
-    }
+    return {**_estimate("sol_score", n, found.sol_score), **counts}
 
 
-def _weighted(n: int, found: BoardScores) -> dict[str, float | None]:
-    if found.weighted is None:
-        return {"weighted": None, "weighted_low": None, "weighted_high": None}
+def _of_kinds(n: int, found: BoardScores) -> dict[str, float | None]:
+    estimates = {"coding": found.coding, "weighted": found.weighted, "questions": found.questions}
+    return {field: value for name, one in estimates.items() for field, value in _estimate(name, n, one).items()}
+
+
+def _estimate(name: str, n: int, found: Estimate | None) -> dict[str, float | None]:
+    """A figure and the ends of its interval, by field of Standing."""
+    if found is None:
+        return {name: None, f"{name}_low": None, f"{name}_high": None}
     return {
-        "weighted": _number(found.weighted.value[n]),
-        "weighted_low": _number(found.weighted.low[n]),
-        "weighted_high": _number(found.weighted.high[n]),
+        name: _number(found.value[n]),
+        f"{name}_low": _number(found.low[n]),
+        f"{name}_high": _number(found.high[n]),
     }
 
 

@@ -1,5 +1,6 @@
 """The pages of a release: its board, charts, submissions and facts; and the board as CSV and JSON."""
 
+from collections import Counter
 from typing import Any
 
 from django.db.models import Count, F, Q
@@ -22,10 +23,14 @@ from leaderboard.web.lookups import chosen_track, release_or_404, tracks_of
 from leaderboard.web.paging import other_parameters, page_of
 from leaderboard.web.tabs import release_context
 from problems.models import Release
+from problems.spec.errors import RecordError
+from problems.spec.kinds import NODE_KINDS
+from problems.spec.natural import natural_key
+from problems.spec.ranking import checked_weights, weights_of_problems
 
 
 def _groups(release: Release) -> list[str]:
-    return list(release.problems.order_by("group").values_list("group", flat=True).distinct())
+    return sorted(release.problems.order_by().values_list("group", flat=True).distinct(), key=natural_key)
 
 
 def _query(request: HttpRequest, release: Release) -> tuple[BoardQuery, list[Track], list[str]]:
@@ -99,6 +104,8 @@ def chart_rows(user: Any, release: Release, track: Track | None, limit: int = 20
             speedup_low=row["speedup_low"],
             speedup_high=row["speedup_high"],
             fast_p=row["fast_p"],
+            coding=(row["coding"], row["coding_low"], row["coding_high"]),
+            weighted=(row["weighted"], row["weighted_low"], row["weighted_high"]),
         )
         for row in rows[:limit]
     ]
@@ -110,7 +117,7 @@ def charts(request: HttpRequest, slug: str) -> HttpResponse:
     tracks = tracks_of(release)
     track = chosen_track(request, tracks)
     rows = chart_rows(request.user, release, track)
-    figures = [board_figure(release, track, chart, rows) for chart in BOARD_CHARTS.values()]
+    figures = [board_figure(release, track, chart, rows) for chart in BOARD_CHARTS.values() if chart.is_shown(rows)]
     context = {"tracks": tracks, "track": track, "figures": figures, "n_rows": len(rows)}
     return render(request, "podium/charts.html", release_context(request, release, "charts") | context)
 
@@ -139,6 +146,20 @@ def submissions(request: HttpRequest, slug: str) -> HttpResponse:
     )
 
 
+def _weights(release: Release) -> list[tuple[str, int, float]]:
+    """Group, number of its coding problems, and the weight of each: their mean over problems is 1."""
+    if not release.weights:
+        return []
+    coding = release.problems.filter(kind__in=NODE_KINDS).order_by("position")
+    groups = list(coding.values_list("group", flat=True))
+    try:
+        weights = weights_of_problems(checked_weights(release.weights), groups)
+    except RecordError:
+        return []  # such a release cannot be ranked, and its board says why
+    of_group = dict(zip(groups, weights, strict=True))
+    return [(group, n, of_group[group]) for group, n in Counter(groups).items()]
+
+
 @require_safe
 def about(request: HttpRequest, slug: str) -> HttpResponse:
     release = release_or_404(request, slug)
@@ -158,6 +179,6 @@ def about(request: HttpRequest, slug: str) -> HttpResponse:
     )
     context = {
         "offered": offered, "errata": errata, "n_problems": release.problems.count(),
-        "references_passed": references_passed(release),
+        "references_passed": references_passed(release), "weights": _weights(release),
     }  # fmt: skip
     return render(request, "podium/release_about.html", release_context(request, release, "release_about") | context)

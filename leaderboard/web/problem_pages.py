@@ -25,6 +25,7 @@ from leaderboard.web.statement import as_html
 from leaderboard.web.tabs import release_context
 from problems.models import Problem, Release
 from problems.spec.kinds import SITE_KINDS
+from problems.spec.natural import natural_key
 from problems.spec.record import ProblemRecord
 from problems.spec.solution import FileSolution, SourceFile
 
@@ -48,20 +49,26 @@ def problems(request: HttpRequest, slug: str) -> HttpResponse:
     tracks = tracks_of(release)
     track = chosen_track(request, tracks)
     rows = release.problems.defer("record")
-    groups = list(rows.order_by("group").values_list("group", flat=True).distinct())
+    groups, kinds = _groups_and_kinds(release)
     page = page_of(request, _filtered(request, rows))
     skipped = ProblemTrack.objects.filter(problem__release=release, track=track).exclude(skip_reason="")
     context = {
-        "tracks": tracks, "track": track, "groups": groups, "page": page, "n_skipped": skipped.count(),
+        "tracks": tracks, "track": track, "groups": groups, "kinds": kinds, "page": page, "n_skipped": skipped.count(),
         "rows": _with_facts(request.user, release, track, list(page.object_list)),
         "parameters": other_parameters(request), "asked": request.GET,
     }  # fmt: skip
     return render(request, "podium/problems.html", release_context(request, release, "problems") | context)
 
 
+def _groups_and_kinds(release: Release) -> tuple[list[str], list[str]]:
+    pairs = list(release.problems.order_by().values_list("group", "kind").distinct())
+    return sorted({group for group, _ in pairs}, key=natural_key), sorted({kind for _, kind in pairs})
+
+
 def _filtered(request: HttpRequest, rows: Any) -> Any:
-    if group := request.GET.get("group"):
-        rows = rows.filter(group=group)
+    for field in ("group", "kind"):
+        if asked := request.GET.get(field):
+            rows = rows.filter(**{field: asked})
     for word in request.GET.get("q", "").split():
         rows = rows.filter(Q(title__icontains=word) | Q(task_id__icontains=word) | Q(group__icontains=word))
     return rows

@@ -14,6 +14,7 @@ from django.utils.text import slugify
 from problems.formats.compute_eval.packs import PackRecord, ProblemPack, write_problem_pack
 from problems.models import DEFAULT_MAX_SAMPLES, RANKING_FIELDS, Problem, Release, ReleaseState
 from problems.spec.digests import grading_digest, record_md5
+from problems.spec.pack import parse_problem_metadata
 from problems.spec.ranking import TimingPolicy, offered_ks
 from problems.spec.record import ProblemRecord
 
@@ -133,6 +134,7 @@ def _new_release(pack: ProblemPack, slug: str | None, previous: Release | None) 
         ks=ks,
         max_samples=max(DEFAULT_MAX_SAMPLES, *ks),
         weights=metadata.weights,
+        weights_note=metadata.weights_note,
         one_command=metadata.one_command,
         separate_harness=metadata.separate_harness,
     )
@@ -154,14 +156,27 @@ def _compare(report: ImportReport, previous: Release, rows: list[Problem]) -> No
         f"{len(report.changed)} of {len(rows)} tasks differ from {previous.slug}, {len(old)} were removed; "
         f"results of {len(report.still_holding)} still hold."
     )
+    if previous.weights != report.release.weights:
+        report.lines.append(f"The weights of groups differ from those of {previous.slug}.")
+
+
+def _same(pack: ProblemPack) -> Release | None:
+    """The release of that name whose pack had the same problems and weights."""
+    with_problems = Release.objects.filter(datapack_release=str(pack.metadata.release), digest=pack.digest)
+    for one in with_problems.order_by("revision"):
+        if parse_problem_metadata(one.pack_metadata.encode()).weights == pack.metadata.weights:
+            return one
+    return None
 
 
 @transaction.atomic
 def import_release(pack: ProblemPack, slug: str | None = None) -> ImportReport:
-    """Make a draft release of a pack. The same content again changes nothing; other content is the next revision."""
+    """Make a draft release of a pack. The same problems with the same weights again change nothing.
+
+    Other ones are the next revision.
+    """
     name = str(pack.metadata.release)
-    same = Release.objects.filter(datapack_release=name, digest=pack.digest).first()
-    if same:
+    if same := _same(pack):
         return ImportReport(
             same, created=False, lines=[f"{name} is already here as {same.slug} with this very content."]
         )

@@ -163,9 +163,11 @@ def _lean(line: NumberedLine) -> dict[str, Any]:
     except RecordError as error:
         raise PackRefused("no_problem", f"the row {error}", line.number) from error
     data = load_object(line.line)
-    group = row.problem.get("group", "")
+    problem = {"task_id": row.task_id, "group": row.problem.get("group", "")}
+    if "kind" in row.problem:
+        problem["kind"] = row.problem["kind"]
     podium = {**_published(row.podium), "grading_digest": digest}
-    return {**data, **dict.fromkeys(_OUTPUTS), "problem": {"task_id": row.task_id, "group": group}, "podium": podium}
+    return {**data, **dict.fromkeys(_OUTPUTS), "problem": problem, "podium": podium}
 
 
 def _published(podium: dict[str, Any]) -> dict[str, Any]:

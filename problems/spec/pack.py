@@ -14,7 +14,7 @@ from pydantic import (
 
 from problems.spec.errors import RecordError, explain
 from problems.spec.profile import Profile
-from problems.spec.ranking import Ks, MetricName, PolicyName, Weights
+from problems.spec.ranking import Ks, MetricName, PolicyName, Weights, WeightsNote
 from problems.spec.record import GroupName, ReleaseName
 from problems.spec.solution import load_object
 
@@ -47,7 +47,8 @@ class ProblemPackMetadata(_PackMetadata):
     timing_policy: PolicyName = ""
     ks: Ks = Field(default_factory=list)
     weights: Weights = Field(default_factory=dict)
-    """Group to weight; needed where the primary metric is `weighted`."""
+    """Group of coding problems to weight; needed where the primary metric is `weighted`."""
+    weights_note: WeightsNote = ""
     one_command: bool = False
     separate_harness: bool = False
     """Promises, as on the release's row."""
@@ -68,6 +69,7 @@ _PODIUM_KEYS = (
     "timing_policy",
     "ks",
     "weights",
+    "weights_note",
     "one_command",
     "separate_harness",
 )

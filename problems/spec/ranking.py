@@ -11,6 +11,7 @@ from scoring.metrics import LARGEST_K, metric_named
 
 MAX_KS = 10
 MAX_WEIGHTS = 200
+MAX_NOTE = 4000
 
 
 class TimingPolicy(StrEnum):
@@ -45,7 +46,9 @@ K = Annotated[int, Field(strict=True, ge=1, le=LARGEST_K)]
 Ks = Annotated[list[K], Field(max_length=MAX_KS), AfterValidator(_in_order)]
 Weight = Annotated[FiniteFloat, Field(ge=1e-6, le=1e6, strict=True)]
 Weights = Annotated[dict[str, Weight], Field(max_length=MAX_WEIGHTS)]
-"""Group of problems to its weight; only their ratios matter."""
+"""Group of coding problems to its weight; only their ratios matter."""
+WeightsNote = Annotated[str, Field(max_length=MAX_NOTE)]
+"""Where the weights come from, in words."""
 
 _METRIC: TypeAdapter[str] = TypeAdapter(MetricName)
 _KS: TypeAdapter[list[int]] = TypeAdapter(Ks)

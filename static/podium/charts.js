@@ -43,6 +43,24 @@ const download = (name, format) => ({
   click: (plot) => window.Plotly.downloadImage(plot, { format, filename: name, width: 1000, height: 600 }),
 });
 
+const meet = (one, other) => one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
+
+// Names that would lie on another name or point, or leave the figure, are left out: they stand on hover and in the table.
+const thinLabels = (place) => {
+  const shown = [];
+  const points = [...place.querySelectorAll(".points path")].map((one) => ({ trace: one.closest(".trace"), box: one.getBoundingClientRect() }));
+  const frame = place.querySelector(".nsewdrag")?.getBoundingClientRect();
+  for (const label of place.querySelectorAll(".textpoint text")) {
+    label.style.visibility = "";
+    const box = label.getBoundingClientRect();
+    const cut = frame && (box.left < frame.left || box.right > frame.right);
+    const trace = label.closest(".trace");
+    const covers = shown.some((one) => meet(box, one)) || points.some((one) => one.trace !== trace && meet(box, one.box));
+    if (cut || covers) label.style.visibility = "hidden";
+    else shown.push(box);
+  }
+};
+
 const draw = async (place) => {
   try {
     const [library, response] = await Promise.all([loadPlotly(place.dataset.plotlyUrl), fetch(place.dataset.chartUrl)]);
@@ -54,6 +72,8 @@ const draw = async (place) => {
     }
     place.textContent = "";
     await library.newPlot(place, spec.data, themed(spec.layout), options(place.dataset.chartName));
+    thinLabels(place);
+    place.on("plotly_afterplot", () => thinLabels(place));
     place.dataset.drawn = "yes";
     document.addEventListener("podium:theme", () => library.relayout(place, themed(spec.layout)));
   } catch (error) {

@@ -5,8 +5,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from tests.evaluate.packs_on_disk import evaluate, podium, rows_of, write_problems, write_solutions
 from tests.packs import problem, solution
+from tests.question_site import choice
 
 
 def lean_rows(path: Path) -> list[dict[str, Any]]:
@@ -49,3 +52,15 @@ def test_rows_of_compute_eval_cannot_be_made_lean(folder: Path) -> None:
     ran = podium(folder / "var", "slim", path, "--out", folder / "out.gz")
     assert (ran.status, (folder / "out.gz").exists()) == (2, False)
     assert "Line 1: the row has no `podium` key" in ran.stderr
+
+
+def test_weights_are_calibrated_from_whole_and_lean_rows_alike(folder: Path) -> None:
+    problems = write_problems(folder, [problem("a/1", group="a"), problem("b/1", group="b"), choice("c/1", group="b")])
+    answers = [solution("a/1", "exit 0"), solution("b/1", "exit 1"), solution("c/1", "Final: B", "answer.txt")]
+    whole, lean = folder / "one.jsonl", folder / "one.jsonl.gz"
+    evaluate(folder, problems, "--solutions", write_solutions(folder, answers), "--out", whole)
+    podium(folder / "var", "slim", whole, "--out", lean)
+    for arguments in ([whole], [lean], [lean, "--problems", problems]):
+        ran = podium(folder / "var", "weights", "calibrate", *arguments)
+        assert ran.status == 0, ran.stderr
+        assert yaml.safe_load(ran.stdout)["weights"] == {"a": 0.090909, "b": 1.909091}, "the question does not count"

@@ -28,7 +28,8 @@ from tests.fleet.site import NODE_TOKEN, WireNode, add_node
 from tests.packs import problem, problem_pack, solution, solution_pack
 
 GROUPS = ["shell", "sums", "*"]
-METRICS = ["sol_score", "roofline", "gflops", "weighted", "speedup", "pass@100", "pass@3", "pass@1"]
+METRICS = ["sol_score", "roofline", "gflops", "weighted", "questions", "coding", "speedup"]
+METRICS += ["pass@100", "pass@3", "pass@1"]
 WORDS = st.text(st.characters(codec="utf-8"), max_size=12)
 WORK = st.floats(min_value=1, max_value=1e24)
 PODIUM = st.fixed_dictionaries({"build_only": st.just([])}, optional={"title": WORDS, "flops": WORK, "bytes": WORK})

@@ -149,6 +149,27 @@ def test_weights_change_the_weighted_score_alone():
     assert flat(scores.pass_at) == flat(score_board(board).pass_at)
 
 
+def test_coding_problems_and_questions_have_a_mean_each():
+    board = random_board()
+    questions, weights = np.arange(8) >= 5, np.where(np.arange(8) < 5, np.linspace(0.2, 1.8, 8), 0.0)
+    scores = score_board(replace(board, questions=questions, weights=weights, primary="coding"))
+    passes = board.passed / 4
+    assert scores.coding is not None
+    assert scores.weighted is not None
+    assert scores.questions is not None
+    assert scores.coding.value == pytest.approx(passes[:, :5].mean(axis=1))
+    assert scores.weighted.value == pytest.approx(passes[:, :5] @ weights[:5] / weights.sum())
+    assert scores.questions.value == pytest.approx(passes[:, 5:].mean(axis=1))
+    assert np.argmin(scores.rank) == np.argmax(scores.coding.value)
+
+
+def test_a_board_of_coding_problems_alone_has_no_figure_for_questions():
+    scores = score_board(replace(random_board(), questions=np.zeros(8, dtype=bool), primary="coding"))
+    assert scores.questions is None
+    assert scores.coding is not None
+    assert flat(scores.coding) == flat(scores.pass_at[1])
+
+
 def test_gflops_are_averaged_over_the_problems_all_ranked_entrants_have():
     board = random_board(entrants=3, problems=4)
     gflops = np.array([[1.0, 10.0, NAN, 5.0], [4.0, 40.0, 7.0, NAN], [NAN, 2.0, 2.0, 2.0]])
@@ -183,7 +204,8 @@ def test_sol_score_is_a_mean_over_problems_and_counts_those_left_out():
 
 def test_figures_a_release_lacks_are_absent():
     scores = score_board(random_board())
-    assert scores.weighted is scores.gflops is scores.roofline is scores.sol_score is None
+    assert scores.coding is scores.weighted is scores.questions is None
+    assert scores.gflops is scores.roofline is scores.sol_score is None
     assert scores.gflops_problems == 0
     assert scores.sol_score_left_out.tolist() == [0] * 5
 

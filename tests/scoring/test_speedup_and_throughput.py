@@ -1,4 +1,4 @@
-"""Speedup, GFLOPS, GB/s, roofline, fast_p and weights, against numbers worked by hand or published."""
+"""Speedup, GFLOPS, GB/s, roofline and fast_p, against numbers worked by hand or published."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,6 @@ from scoring.sample import sample_speedup
 from scoring.shared_problems import shared_problems
 from scoring.speedup import correct_ln, fallback_ln
 from scoring.throughput import geometric_mean, giga_per_second, least_ms
-from scoring.weights import group_weights
 
 NAN = float("nan")
 
@@ -89,41 +88,3 @@ def test_fast_p_is_a_mean_over_counted_problems():
     found = fast_p(counts, np.array([[2, 4, 9], [2, 2, 2]]), counted)
     assert found[0].tolist() == [0.5]
     assert np.isnan(found[1]).all()
-
-
-CHAPTERS = [2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 14, 15, 16, 17, 18, 20, 21]
-PROBLEMS = np.array([2, 3, 1, 3, 1, 1, 3, 2, 3, 1, 5, 6, 4, 2, 2, 4, 6, 4])
-FAILED = np.array([9, 5, 10, 16, 5, 5, 30, 2, 9, 11, 102, 46, 28, 10, 14, 59, 92, 52])
-PUBLISHED = [
-    0.537768, 0.277310, 1.043361, 0.614373, 0.583731, 0.583731, 1.043361, 0.216026, 0.399879,
-    1.135287, 1.999393, 0.828867, 0.767583, 0.583731, 0.767583, 1.480010, 1.533634, 1.319140,
-]  # fmt: skip
-
-
-def chapter_weights():
-    return group_weights(1 - FAILED / (27 * PROBLEMS), PROBLEMS)
-
-
-def test_the_published_chapter_weights_come_out():
-    assert chapter_weights() == pytest.approx(PUBLISHED, abs=6e-7)
-
-
-def test_the_mean_weight_is_one_over_problems_not_over_chapters():
-    weights = chapter_weights()
-    assert float(weights @ PROBLEMS) / PROBLEMS.sum() == pytest.approx(1.0, abs=1e-12)
-    assert weights.mean() == pytest.approx(0.873043, abs=1e-6)
-
-
-def test_a_hard_chapter_weighs_more_than_its_share():
-    weights = chapter_weights() * PROBLEMS
-    thirteen = CHAPTERS.index(13)
-    assert 1 - PROBLEMS[thirteen] / PROBLEMS.sum() == pytest.approx(0.9057, abs=1e-4)
-    assert 1 - weights[thirteen] / weights.sum() == pytest.approx(0.8114, abs=1e-4)
-
-
-@pytest.mark.parametrize(
-    ("rates", "sizes", "epsilon"), [([1.5], [1], 0.05), ([0.5], [0], 0.05), ([0.5, 0.5], [1], 0.05), ([1.0], [1], 0.0)]
-)
-def test_weights_that_mean_nothing_are_refused(rates, sizes, epsilon):
-    with pytest.raises(ValueError, match="weight"):
-        group_weights(rates, sizes, epsilon)

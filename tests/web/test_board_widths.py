@@ -61,7 +61,8 @@ def open_at(visit: Visit, path: str, width: int) -> None:
 @pytest.mark.parametrize("n_groups", [1, 2, len(GROUPS)])
 @pytest.mark.parametrize("roofline", [None, 1.0])
 def test_every_figure_is_within_the_board(n_groups: int, roofline: float | None, visit: Visit) -> None:
-    address = board_of(n_groups, roofline=roofline, sol_score=roofline)
+    shares = dict.fromkeys(("roofline", "sol_score", "coding", "weighted", "questions"), roofline)
+    address = board_of(n_groups, **shares)
     for path in (address, f"{address}?group=*", "/"):
         visit.open(path)
         for width in WIDTHS:

@@ -1,13 +1,15 @@
 """The figures: what they draw, what plotly makes of them, and the table that says the same."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from django.urls import reverse
 
-from leaderboard.charts import BOARD_CHARTS, fast_p, pass_at_k_bars, pass_vs_speedup, runs
+from leaderboard.charts import BOARD_CHARTS, fast_p, pass_at_k_bars, pass_vs_speedup, raw_vs_weighted, runs
 from leaderboard.charts.chart import BoardRow
 from leaderboard.charts.colours import PALETTE, colour_of
+from leaderboard.charts.labels import label_sides
 from scoring.fast_p import THRESHOLDS
 from tests.web.conftest import Site
 
@@ -21,13 +23,14 @@ def _row(name: str, pass_1: float | None, speedup: float | None, entrant_id: int
         pass_at_k={"1": share or [None] * 3, "5": [None, None, None]},
         speedup=speedup, speedup_low=speedup and speedup - 0.2, speedup_high=speedup and speedup + 0.3,
         fast_p=list(CURVE),
+        coding=(pass_1, 0.1, 0.95), weighted=(pass_1 and pass_1 - 0.2, 0.05, 0.9),
     )  # fmt: skip
 
 
 ROWS = [_row("A", 0.9, 1.1), _row("B", 0.5, 2.0, 2), _row("C", 0.4, 1.5, 3), _row("D", 0.7, None, 4)]
 
 
-@pytest.mark.parametrize("module", [pass_at_k_bars, pass_vs_speedup, fast_p])
+@pytest.mark.parametrize("module", [pass_at_k_bars, pass_vs_speedup, raw_vs_weighted, fast_p])
 @pytest.mark.parametrize("rows", [ROWS, []])
 def test_plotly_accepts_every_figure(module: Any, rows: list[BoardRow]) -> None:
     figure = module.figure(rows)
@@ -48,6 +51,27 @@ def test_the_pareto_front_joins_those_nobody_beats_on_both_axes() -> None:
     table = pass_vs_speedup.table(ROWS)
     assert [row[0] for row in table.rows] == ["A", "B", "C"], "D has no speedup and is left out"
     assert [row[3] for row in table.rows] == ["yes", "yes", "no"]
+
+
+def test_raw_and_weighted_scores_are_compared_beside_a_line_of_equals() -> None:
+    unweighted = replace(ROWS[0], name="E", weighted=(None, None, None))
+    line, *points = raw_vs_weighted.spec([*ROWS, unweighted])["data"]
+    assert (line["x"], line["y"]) == ([0, 1], [0, 1])
+    assert [(one["name"], one["x"], one["y"]) for one in points[:2]] == [
+        ("A", [0.9], [pytest.approx(0.7)]), ("B", [0.5], [pytest.approx(0.3)]),
+    ]  # fmt: skip
+    assert [one["marker"]["color"] for one in points] == [colour_of(row.entrant_id) for row in ROWS]
+    table = raw_vs_weighted.table([*ROWS, unweighted])
+    assert table.rows[0] == ["A", "90.0", "10.0–95.0", "70.0", "5.0–90.0", "−20.0"]
+    assert len(table.rows) == len(points) == 4, "E has no weighted score and is left out"
+
+
+def test_without_weights_no_page_has_the_chart_of_weighted_scores(client: Any, site: Site) -> None:
+    chart = reverse("chart", args=[site.release.slug, "raw-vs-weighted"])
+    assert client.get(chart).json()["data"] == []
+    page = client.get(reverse("charts", args=[site.release.slug])).content.decode()
+    assert "raw-vs-weighted" not in page
+    assert "pass-vs-speedup" in page
 
 
 def test_the_fast_p_curve_stands_on_the_thresholds() -> None:
@@ -73,7 +97,7 @@ def test_every_run_is_a_point() -> None:
     assert runs.figure([runs.Runs("baseline", "", [2.0], 2.0, None, None)]).data
 
 
-@pytest.mark.parametrize("name", BOARD_CHARTS)
+@pytest.mark.parametrize("name", sorted(BOARD_CHARTS.keys() - {"raw-vs-weighted"}))
 def test_the_site_answers_with_each_figure(name: str, client: Any, site: Site) -> None:
     answer = client.get(reverse("chart", args=[site.release.slug, name]))
     assert answer.json()["data"]
@@ -88,3 +112,12 @@ def test_an_evaluations_runs_are_drawn_beside_the_baselines(client: Any, site: S
         "baseline, runs",
         "baseline, median",
     ]
+
+
+def test_names_go_where_neither_another_name_nor_another_point_lies() -> None:
+    names = ["First", "Second", "Third"]
+    assert label_sides(names, [(0.5, 0.5), (0.2, 0.2), (0.8, 0.8)]) == ["top left"] * 3
+    at_left = label_sides(["A long name", "B"], [(0.01, 0.5), (0.9, 0.9)])
+    assert at_left[0] == "top right", "to the left it would leave the frame"
+    above = label_sides(["Low", "High"], [(0.5, 0.5), (0.5 - 20 / 1100, 0.5 + 12 / 320)])
+    assert above == ["bottom left", "top left"], "the other point lies where the first name would"

@@ -1,0 +1,1 @@
+"""Weights of groups of problems, calibrated from pass rates."""

@@ -1,0 +1,9 @@
+"""The order of names that hold numbers, as people expect it."""
+
+import re
+
+
+def natural_key(name: str) -> list[tuple[int, str]]:
+    """A sort key under which `ch2` comes before `ch10`."""
+    parts = re.split(r"([0-9]+)", name)  # every second one is a number
+    return [(int(part), "") if place % 2 else (-1, part) for place, part in enumerate(parts)]
