@@ -177,6 +177,7 @@ def test_a_sample_that_never_gets_a_reply_leaves_no_pack_and_is_asked_again_alon
     assert len(records(run.path)) == len(problems.asked)
 
 
+@pytest.mark.rest
 def test_a_refused_key_stops_the_run_at_once(tmp_path: Path) -> None:
     with serving(lambda *_: Answer(status=401)) as fake:
         ran = generated(tmp_path, fake, "-n", "20", "--workers", "2")
@@ -185,6 +186,7 @@ def test_a_refused_key_stops_the_run_at_once(tmp_path: Path) -> None:
     assert sum(fake.asked.values()) <= 4
 
 
+@pytest.mark.rest
 def test_other_parameters_are_other_requests(tmp_path: Path) -> None:
     with serving(right) as fake:
         assert generated(tmp_path, fake).returncode == 0
@@ -209,6 +211,7 @@ def _killed_after(process: "subprocess.Popen[str]", fake: FakeEndpoint, n_answer
     process.communicate()
 
 
+@pytest.mark.rest
 def test_after_kill_9_no_kept_reply_is_asked_again(tmp_path: Path) -> None:
     """Twice killed; requests in flight at a kill may be asked once more, and no other."""
     path = problem_pack(tmp_path, *[packs.problem(f"a/{n}") for n in range(40)])
@@ -222,6 +225,7 @@ def test_after_kill_9_no_kept_reply_is_asked_again(tmp_path: Path) -> None:
     assert len(records(tmp_path / "test-1-m-solutions.tar.gz")) == 120
 
 
+@pytest.mark.rest
 def test_a_line_that_was_cut_short_is_asked_again(tmp_path: Path) -> None:
     with serving(right) as fake:
         assert generated(tmp_path, fake).returncode == 0
@@ -233,6 +237,7 @@ def test_a_line_that_was_cut_short_is_asked_again(tmp_path: Path) -> None:
         assert sum(fake.asked.values()) == 4
 
 
+@pytest.mark.rest
 def test_a_file_of_something_else_is_not_taken_for_replies(tmp_path: Path) -> None:
     folder = tmp_path / "test-1-lab-model-replies"
     folder.mkdir()
@@ -243,6 +248,7 @@ def test_a_file_of_something_else_is_not_taken_for_replies(tmp_path: Path) -> No
     assert "line 1: is no reply of `podium generate`" in ran.stderr
 
 
+@pytest.mark.rest
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -263,6 +269,7 @@ def test_bad_options_are_refused_with_words_before_anything_is_asked(
     assert not fake.asked
 
 
+@pytest.mark.rest
 def test_groups_may_be_chosen(tmp_path: Path) -> None:
     with serving(right) as fake:
         assert generated(tmp_path, fake, "--exclude", "shell").returncode == 0
@@ -270,6 +277,7 @@ def test_groups_may_be_chosen(tmp_path: Path) -> None:
     assert read_solution_pack(path, path.name, Profile.PODIUM).metadata.groups == ["warps", "memory"]
 
 
+@pytest.mark.rest
 def test_a_config_file_gives_options_and_the_command_line_wins(tmp_path: Path) -> None:
     (tmp_path / "run.yaml").write_text("samples: 2\ntemperature: 0.25\nsystem-prompt: Be brief.\n")
     with serving(right) as fake:
@@ -280,6 +288,7 @@ def test_a_config_file_gives_options_and_the_command_line_wins(tmp_path: Path) -
     assert fake.bodies[0]["messages"][0] == {"role": "system", "content": "Be brief."}
 
 
+@pytest.mark.rest
 def test_a_config_file_with_an_unknown_option_is_refused(tmp_path: Path) -> None:
     (tmp_path / "run.yaml").write_text("sample: 2\n")
     with serving(right) as fake:
@@ -339,6 +348,7 @@ def test_a_pack_of_computeevals_own_profile_is_read_by_its_rules() -> None:
     assert [one.content for one in solution_of(asked, twice, "stop", "").files] == ["one\n", "two\n"]
 
 
+@pytest.mark.rest
 def test_text_of_a_file_is_added_to_every_prompt(tmp_path: Path) -> None:
     (tmp_path / "guide.txt").write_text("a page of the guide")
     with serving(right) as fake:
