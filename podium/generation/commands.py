@@ -187,8 +187,8 @@ class Run:
             f"{self.path}: {len(solutions)} samples of {len(by_task)} problems; {usage['prompt_tokens']} tokens in,"
             f" {usage['completion_tokens']} out{cost}."
         )
-        for reason, count in manifest["without_solution"].items():
-            _say(f"{count} without a solution: {reason}", style="yellow")
+        for reason, count in manifest["reply_problems"].items():
+            _say(f"{count} replies: {reason}", style="yellow")
         return DONE
 
 

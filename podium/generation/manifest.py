@@ -37,8 +37,8 @@ class Settings:
     prices: Prices
 
 
-def manifest_of(settings: Settings, kept: Sequence[Kept], reasons: Mapping[str, int]) -> dict[str, Any]:
-    """The manifest. `reasons` counts the samples without a solution by why there is none."""
+def manifest_of(settings: Settings, kept: Sequence[Kept], reply_problems: Mapping[str, int]) -> dict[str, Any]:
+    """The manifest. `reply_problems` counts what was wrong with replies."""
     tokens_in = sum(one.reply.prompt_tokens for one in kept)
     tokens_out = sum(one.reply.completion_tokens for one in kept)
     parts = urlsplit(settings.base_url)
@@ -59,7 +59,7 @@ def manifest_of(settings: Settings, kept: Sequence[Kept], reasons: Mapping[str, 
             "cost": settings.prices.cost(tokens_in, tokens_out),
             "seconds_median": round(median(one.seconds for one in kept), 3) if kept else None,
         },
-        "without_solution": dict(reasons),
+        "reply_problems": dict(reply_problems),
         "first_reply": min((one.asked_at for one in kept), default=""),
         "last_reply": max((one.asked_at for one in kept), default=""),
     }

@@ -18,14 +18,17 @@ TRUNCATED, REFUSED = "length", "content_filter"
 
 
 def solution_of(asked: Asked, text: str, finish_reason: str, refusal: str, **extra: Any) -> FileSolution:
-    """The record. A reply without a solution becomes one without files; `generation_problem` says why."""
+    """The record. A reply without a solution becomes one without files.
+
+    `generation_problem` says what is wrong with a reply: it is refused, cut off, empty, or holds no file.
+    """
     files = _files(asked, text)
-    reason = _why_none(files, text, finish_reason, refusal)
+    reason = _problem_of(files, text, finish_reason, refusal)
     said = {"generation_problem": reason} if reason else {}
     return FileSolution.model_validate({"task_id": asked.task_id, "files": files, **said, **extra})
 
 
-def _why_none(files: list[SourceFile], text: str, finish_reason: str, refusal: str) -> str:
+def _problem_of(files: list[SourceFile], text: str, finish_reason: str, refusal: str) -> str:
     if refusal or finish_reason == REFUSED:
         return f"The model refused: {refusal[:300]}" if refusal else "The endpoint's filter withheld the reply."
     if finish_reason == TRUNCATED:
