@@ -15,9 +15,10 @@ LOCAL_COMMANDS = {
     "functions": "podium.functions.commands",
     "questions": "podium.questions.commands",
     "generate": "podium.generation.commands",
+    "run": "podium.generation.run",
     "weights": "podium.weights.commands",
 }
-NODE_COMMANDS = frozenset({"evaluate", "node", "prepare", "functions"})
+NODE_COMMANDS = frozenset({"evaluate", "node", "prepare", "functions", "run"})
 """Commands that may import packages of `podium[node]` long after their start."""
 
 

@@ -125,10 +125,10 @@ def evaluate(
 
 def _parse_ks(text: str) -> tuple[int, ...]:
     try:
-        ks = tuple(int(word) for word in text.split(","))
+        ks = tuple(int(word) for word in text.strip("()[] ").split(",") if word.strip())
     except ValueError:
         raise typer.BadParameter(f"{text!r} is not a list of whole numbers such as 1,3", param_hint="--k") from None
-    if min(ks) < 1:
+    if min(ks, default=0) < 1:
         raise typer.BadParameter("k must be positive", param_hint="--k")
     return ks
 

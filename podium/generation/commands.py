@@ -89,7 +89,7 @@ def generate(
         model, temperature, top_p, max_tokens, seed, reasoning.value if reasoning else None, thinking
     )
     try:
-        chosen = _problems(problems, release).narrowed(_split(include), _split(exclude))
+        chosen = problems_of(problems, release).narrowed(_split(include), _split(exclude))
         if include and exclude:
             raise CannotGenerate("--include and --exclude exclude each other; give one")
         prompts = Prompts(templates, system_prompt, Machine(toolkit, arch))
@@ -104,7 +104,8 @@ def generate(
         raise typer.Exit(BAD_INPUT) from None
 
 
-def _problems(path: Path | None, release: str) -> Problems:
+def problems_of(path: Path | None, release: str) -> Problems:
+    """The problems of a pack or folder, or of a release on a site. Raises CannotGenerate."""
     if bool(path) == bool(release):
         raise CannotGenerate("give --problems PACK, or --release SLUG of a release on a site")
     return of_pack(path) if path else of_site(release)
