@@ -105,6 +105,9 @@ class ProblemDetailSerializer(ProblemSerializer):
     min_cuda_toolkit = serializers.CharField(allow_null=True, required=False)
     compute_capability = serializers.CharField(allow_null=True, required=False)
     requires_datacenter_gpu = serializers.BooleanField(required=False)
+    required_names = serializers.CharField(
+        required=False, help_text="Names that the sources must hold, in words; empty where none is asked for."
+    )
     languages = serializers.ListField(child=serializers.CharField(), required=False)
     device = serializers.CharField(required=False, help_text="`cpu` or `gpu`.")
     time_limit_seconds = serializers.FloatField(required=False)
@@ -131,7 +134,7 @@ class ProblemDetailSerializer(ProblemSerializer):
     class Meta(ProblemSerializer.Meta):
         fields: ClassVar = [
             *ProblemSerializer.Meta.fields, "statement", "build_command", "test_command", "benchmark_command",
-            "timeout_seconds", "min_cuda_toolkit", "compute_capability", "requires_datacenter_gpu", "languages",
+            "timeout_seconds", "min_cuda_toolkit", "compute_capability", "requires_datacenter_gpu", "required_names", "languages",
             "device", "time_limit_seconds", "signatures", "manifest", "choices", "grading",
             "final_line", "explanation", "starters", "context_files", "starter_files",
             "visible_test_files", "held_out_paths",

@@ -62,6 +62,7 @@ class Prompts:
             "environment": _environment(asked, self._machine),
             "files": _blocks([*asked.files, *_first(asked)]),
             "path": path,
+            "comment": "#" if path.endswith((".py", ".sh")) else "//",
             "signatures": "\n".join(_signatures(asked.facts.get("signatures") or {})),
             "choices": "\n".join(_choices(asked.facts.get("choices") or ())),
             "final_line": str(asked.facts.get("final_line", "")),
@@ -93,6 +94,7 @@ def _environment(asked: Asked, machine: Machine) -> str:
         ("GPU architecture", machine.architecture or facts.get("compute_capability")),
         ("Languages", ", ".join(facts.get("languages") or ())),
         ("Runs on", {"cpu": "a processor", "gpu": "a GPU"}.get(str(facts.get("device", "")))),
+        ("The sources must name", facts.get("required_names")),
         ("Limit", _limit(facts.get("timeout_seconds") or facts.get("time_limit_seconds"))),
     ]
     return "\n".join(f"{label}: {value}" for label, value in lines if value)

@@ -192,7 +192,7 @@ class CommandProblem(ProblemRecord):
         return self.source_references.in_words() if self.source_references else ""
 
     def public_facts(self) -> dict[str, JsonValue]:
-        return {name: getattr(self, name) for name in _PUBLIC_FACTS}
+        return {name: getattr(self, name) for name in _PUBLIC_FACTS} | {"required_names": self.required_names}
 
     def rules(self) -> WorkspaceRules:
         return WorkspaceRules.of(self)
