@@ -134,8 +134,8 @@ class ProblemDetailSerializer(ProblemSerializer):
     class Meta(ProblemSerializer.Meta):
         fields: ClassVar = [
             *ProblemSerializer.Meta.fields, "statement", "build_command", "test_command", "benchmark_command",
-            "timeout_seconds", "min_cuda_toolkit", "compute_capability", "requires_datacenter_gpu", "required_names", "languages",
-            "device", "time_limit_seconds", "signatures", "manifest", "choices", "grading",
+            "timeout_seconds", "min_cuda_toolkit", "compute_capability", "requires_datacenter_gpu", "required_names",
+            "languages", "device", "time_limit_seconds", "signatures", "manifest", "choices", "grading",
             "final_line", "explanation", "starters", "context_files", "starter_files",
             "visible_test_files", "held_out_paths",
         ]  # fmt: skip
