@@ -91,14 +91,20 @@ class SubmissionView:
     audiences: frozenset[Audience]
     """Whose fields of a case it shows."""
 
+    notes: bool = False
+    """Organisers' notes on samples."""
+
     def shows(self, kind: str) -> bool:
-        """Whether the user may read the samples of problems of this kind."""
+        """Whether the user may read the samples of problems of this kind, with their prompts and whole records.
+
+        Nobody but the team reads these without the right to the statement, which a prompt may quote.
+        """
         return self.replies if kind in SITE_KINDS else self.solution
 
 
 _EVERYTHING = SubmissionView(
     is_visible=True, results=True, reasons=True, solution=True, replies=True, build_log=True, run_log="full",
-    live_tail=True, may_change=True, audiences=frozenset(Audience),
+    live_tail=True, may_change=True, audiences=frozenset(Audience), notes=True,
 )  # fmt: skip
 _TEAMS = SubmissionView(
     is_visible=True, results=True, reasons=True, solution=True, replies=True, build_log=True, run_log="summary",
@@ -128,6 +134,11 @@ def view_of(user: Any, submission: Submission) -> SubmissionView:
         replies=published and submission.release.has_closed, build_log=False, run_log="none", live_tail=False,
         may_change=False, audiences=frozenset({Audience.PUBLIC}),
     )  # fmt: skip
+
+
+def view_of_all(user: Any) -> SubmissionView | None:
+    """What the user may see of every submission of a release alike: an organiser all; None for everybody else."""
+    return _EVERYTHING if is_organiser(user) else None
 
 
 def may_see_live_tail(user: Any, submission: Submission, stage: str) -> bool:

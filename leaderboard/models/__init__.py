@@ -6,6 +6,7 @@ from leaderboard.models.entrant import Entrant
 from leaderboard.models.evaluation import Evaluation, EvaluationState, Flag, Measurement, Result, ResultCase
 from leaderboard.models.invitation import Invitation
 from leaderboard.models.quota import DailyUse
+from leaderboard.models.sample_note import SampleNote
 from leaderboard.models.standing import ProblemScore, Standing
 from leaderboard.models.submission import Counted, Sample, Submission, SubmissionState
 from leaderboard.models.token import ApiToken
@@ -30,6 +31,7 @@ __all__ = [
     "Result",
     "ResultCase",
     "Sample",
+    "SampleNote",
     "Standing",
     "Submission",
     "SubmissionState",

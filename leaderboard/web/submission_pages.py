@@ -48,7 +48,7 @@ def submission_samples(request: HttpRequest, pk: int) -> HttpResponse:
 def _samples_context(request: HttpRequest, found: Submission) -> dict[str, Any]:
     tracks = list(found.tracks.order_by("slug"))
     track = chosen_track(request, tracks)
-    page = page_of(request, _problems(found))
+    page = page_of(request, problems_of(found))
     rows = matrix(found, track, list(page.object_list)) if track else []
     return {
         "submission": found, "is_live": found.has_open_work(), "tracks": tracks, "track": track, "matrix": rows,
@@ -57,7 +57,8 @@ def _samples_context(request: HttpRequest, found: Submission) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _problems(found: Submission) -> Any:
+def problems_of(found: Submission) -> Any:
+    """The problems of its matrix, in the release's order: all of the release, or those that it answers."""
     rows = Problem.objects.filter(release=found.release_id).defer("record").order_by("position")
     if found.is_full:
         return rows

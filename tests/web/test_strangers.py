@@ -31,6 +31,10 @@ def _evaluation(place: Place) -> list[Any]:
     return [place.evaluation.pk]
 
 
+def _sample(place: Place) -> list[Any]:
+    return [place.stored.pk, place.evaluation.sample_id]
+
+
 def _trial(place: Place) -> list[Any]:
     facts = {"user": place.cast.owner, "problem": place.problem, "track": place.evaluation.track}
     outcome = {"steps": [], "listing": place.evaluation.current_result.listing}
@@ -72,6 +76,11 @@ TABLE: dict[str, tuple[Arguments, str, int, int, int, int]] = {
     "submission_samples": (_submission, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "cancel_submission": (_submission, "post", MOVED, NOT_FOUND, MOVED, MOVED),
     "rerun_submission": (_submission, "post", MOVED, NOT_FOUND, MOVED, MOVED),
+    "rollouts": (_submission, "get", NOT_FOUND, NOT_FOUND, OK, OK),
+    "rollout_text": (lambda p: [*_sample(p), "record"], "get", NOT_FOUND, NOT_FOUND, OK, OK),
+    "note_rollout": (_sample, "post", MOVED, NOT_FOUND, NOT_FOUND, MOVED),
+    "submission_failures": (_submission, "get", NOT_FOUND, NOT_FOUND, OK, OK),
+    "release_failures": (_release, "get", NOT_FOUND, NOT_FOUND, NOT_FOUND, OK),
     "download_submission": (_submission, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "evaluation": (_evaluation, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "evaluation_runs": (_evaluation, "get", NOT_FOUND, NOT_FOUND, OK, OK),

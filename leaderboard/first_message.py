@@ -1,0 +1,49 @@
+"""The first message of a failure, reduced to what is common: names, paths and numbers become placeholders."""
+
+import re
+
+SEARCHED_CHARACTERS = 16 * 1024
+"""Of a log, from its beginning."""
+LINE_CHARACTERS = 300
+MESSAGE_CHARACTERS = 200
+
+_ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f]+")
+_TELLING = re.compile(
+    r"\b(?i:error|fatal|failed|failure|mismatch|aborted|undefined reference|undefined symbol|assertion)\b"
+    r"|(?:Error|Exception)\b|\bFAIL\b|\bassert\b|(?i:segmentation fault|expected\b.{0,80}\bgot\b)"
+)
+_EXTENSIONS = "cuda|cuh|cu|cpp|cxx|cc|hpp|hxx|inl|py|so|sh|ptx|cubin|txt|json|tmp|a|c|h|o"
+_REPLACED = (
+    (re.compile(r"(?<!\w)(?:'[^']+'|\"[^\"]+\"|`[^`']+['`]|‘[^’]+’|“[^”]+”)(?!\w)"), "<name>"),
+    (re.compile(r"(?<![\w.<])(?:\.{0,2}/|[A-Za-z]:\\)[^\s:;,'\"()<>]+"), "<path>"),
+    (re.compile(rf"(?<![\w.+/-])[\w.+-]+(?:/[\w.+-]+)*\.(?:{_EXTENSIONS})(?![\w.])"), "<path>"),
+    (re.compile(r"\b0[xX][0-9a-fA-F]+\b|\b(?=[a-f]*[0-9])[0-9a-f]{8,}\b"), "<hex>"),
+    (re.compile(r"(?<![\w.])[-+]?(?:\d+(?:[.,]\d+)*|\.\d+)(?:[eE][-+]?\d+)?"), "<n>"),
+)
+
+
+def telling_line(log: str) -> str:
+    """The first line of a log that speaks of a failure, else its first line that is not blank; "" if there is none."""
+    lines = (line.strip() for line in plain(log[:SEARCHED_CHARACTERS]).splitlines())
+    written = [line[:LINE_CHARACTERS] for line in lines if line]
+    return next((line for line in written if _TELLING.search(line)), written[0] if written else "")
+
+
+def first_line(text: str) -> str:
+    """The first line that is not blank, as of a result's reason."""
+    lines = (line.strip() for line in plain(text[:SEARCHED_CHARACTERS]).splitlines())
+    return next((line[:LINE_CHARACTERS] for line in lines if line), "")
+
+
+def plain(text: str) -> str:
+    """Without a terminal's colours."""
+    return _ESCAPE.sub("", text)
+
+
+def normalised(line: str) -> str:
+    """The line with placeholders: messages of one cause become equal. At most MESSAGE_CHARACTERS."""
+    line = _UNPRINTABLE.sub(" ", plain(line[:LINE_CHARACTERS]))
+    for pattern, placeholder in _REPLACED:
+        line = pattern.sub(placeholder, line)
+    return " ".join(line.split())[:MESSAGE_CHARACTERS]

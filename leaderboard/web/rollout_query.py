@@ -1,0 +1,49 @@
+"""Which samples of a submission the rollout pages show: by track, verdict, cluster of failures, and notes."""
+
+from dataclasses import dataclass
+
+from django.db.models import Exists, OuterRef, QuerySet
+from django.http import HttpRequest
+
+from leaderboard.failures import Failure, read_failures
+from leaderboard.models import Evaluation, SampleNote, Submission, Track
+from leaderboard.visibility import SubmissionView
+from leaderboard.web.lookups import chosen_track
+from leaderboard.web.verdicts import VERDICTS
+
+
+@dataclass(frozen=True)
+class RolloutQuery:
+    """The filters of an address. `clustered` is one of the failures of the cluster asked for, None without any."""
+
+    tracks: list[Track]
+    track: Track | None
+    verdict: str
+    noted: bool
+    cluster: str
+    clustered: Failure | None
+    evaluations: "QuerySet[Evaluation]"
+    """Those that the filters leave, on the track."""
+
+    @property
+    def is_filtered(self) -> bool:
+        return bool(self.verdict or self.noted or self.cluster)
+
+
+def asked_for(request: HttpRequest, submission: Submission, view: SubmissionView) -> RolloutQuery:
+    """Read the filters. An unknown verdict filters nothing; a cluster that the user cannot see leaves nothing."""
+    tracks = list(submission.tracks.order_by("slug"))
+    track = chosen_track(request, tracks)
+    rows = Evaluation.objects.live().filter(submission=submission, track=track)
+    verdict = request.GET.get("verdict", "")
+    verdict = verdict if verdict in VERDICTS else ""
+    noted = view.notes and request.GET.get("notes") == "1"
+    cluster = request.GET.get("cluster", "")[:20]
+    members = [one for one in read_failures(rows, view).rows if one.cluster == cluster] if cluster else []
+    if verdict:
+        rows = rows.filter(current_result__verdict=verdict)
+    if noted:
+        rows = rows.filter(Exists(SampleNote.objects.filter(sample=OuterRef("sample"))))
+    if cluster:
+        rows = rows.filter(pk__in=[one.evaluation_id for one in members])
+    return RolloutQuery(tracks, track, verdict, noted, cluster, members[0] if members else None, rows)
