@@ -35,7 +35,7 @@ class ReadSample:
 
 
 def read_sample(sample: Sample) -> ReadSample:
-    """Read the record from its blob. Raises SampleUnreadable."""
+    """Read the record from its blob. Raises SampleUnreadable or BlobsUnavailable."""
     try:
         solution = parse_solution(read_record(sample))
     except RecordError as error:
@@ -45,15 +45,13 @@ def read_sample(sample: Sample) -> ReadSample:
 
 
 def read_record(sample: Sample) -> bytes:
-    """The record's JSON line. Raises SampleUnreadable."""
+    """The record's JSON line. Raises SampleUnreadable or BlobsUnavailable."""
     if not sample.solution_sha256:
         raise SampleUnreadable("Nothing is kept of an invalid sample.")
     try:
         return blobs.read(sample.solution_sha256)
     except blobs.BlobMissing as missing:
         raise SampleUnreadable("The record is no longer kept.") from missing
-    except blobs.BlobsUnavailable as down:
-        raise SampleUnreadable("The record cannot be read now; please try again in a while.") from down
 
 
 def cut(messages: Sequence[Message], limit: int) -> tuple[list[Message], bool]:

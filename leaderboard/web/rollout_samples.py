@@ -6,7 +6,7 @@ from typing import Any
 
 from django.urls import reverse
 
-from leaderboard import rollouts
+from leaderboard import blobs, rollouts
 from leaderboard.models import Evaluation, Sample, SampleNote
 from leaderboard.rollouts import ReadSample, SampleUnreadable
 from leaderboard.visibility import SubmissionView, shown_reason
@@ -98,6 +98,8 @@ def _record(sample: Sample, question: ProblemRecord | None) -> ShownRecord:
         read = rollouts.read_sample(sample)
     except SampleUnreadable as why:
         return ShownRecord(url, str(why))
+    except blobs.BlobsUnavailable:
+        return ShownRecord(url, "The record cannot be read now; please try again in a while.")
     settled = question.settled(read.files) if question else None
     texts = _texts(sample, read, is_question=question is not None)
     return ShownRecord(url, "", texts, read.rollout.usage, settled.read_as if settled else None)

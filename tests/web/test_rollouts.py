@@ -1,5 +1,6 @@
 """The rollout pages: a problem's samples side by side, as far as each visitor may read them, and organisers' notes."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,32 +13,38 @@ from zeal import zeal_context
 from leaderboard.actions import curate
 from leaderboard.actions.submit import submit
 from leaderboard.catalogue import catalogue_of
-from leaderboard.models import AuditEntry, Sample, SampleNote, Submission
+from leaderboard.models import AuditEntry, Evaluation, Sample, SampleNote, Submission
 from leaderboard.rows.submissions import SubmissionMetadata
 from leaderboard.settle.questions import settle_questions
 from problems.formats.submission import read_submission
 from problems.models import Release
-from runners.wire.protocol import Verdict
+from runners.wire.protocol import Report, Verdict
 from tests import factories, packs, question_site
+from tests.blob_stores import no_folder
 from tests.factories import Cast
 
 PROMPT, REPLY, CODE, REASON = "prompt words", "reply words", "solution words", "first failure words"
 GENERATED = {"prompt": [{"role": "user", "content": PROMPT}], "completion": REPLY, "usage": {"completion_tokens": 71}}
 
 
-def generated(entrant: Any, made: Release, n_samples: int = 2, **extra: Any) -> Submission:
-    """Samples whose records say how they were generated: the first of a problem passes, the others fail."""
+def first_passes(evaluation: Evaluation) -> Report:
+    return factories.report(Verdict.PASSED if evaluation.sample.index == 0 else Verdict.TEST_FAILED)
+
+
+def generated(
+    entrant: Any, made: Release, n_samples: int = 2, judged: factories.Judge = first_passes, **extra: Any
+) -> Submission:
+    """Judged samples whose records say how they were generated: `extra` in place of GENERATED where it is given."""
     task_ids = made.problems.values_list("task_id", flat=True)
     lines = [
-        packs.solution(task_id, f"exit 0 # {CODE} {n}") | GENERATED | extra
+        packs.solution(task_id, f"exit 0 # {CODE} {n}") | (extra or GENERATED)
         for task_id in task_ids for n in range(n_samples)
     ]  # fmt: skip
     file = packs.solution_pack(lines, made.datapack_release)
     draft = read_submission(file, "pack-solutions.tar.gz", catalogue_of(made))
     track = made.on_tracks.get().track
     stored = submit(entrant.owner, SubmissionMetadata(entrant=entrant, release=made, tracks=[track]), draft).submission
-    failed = factories.report(Verdict.TEST_FAILED)
-    factories.judge(stored, lambda one: factories.report() if one.sample.index == 0 else failed)
+    factories.judge(stored, judged)
     return stored
 
 
@@ -210,6 +217,18 @@ def test_a_lost_record_is_said_beside_the_others(
     shown = text(client, page(stored, problem="shell-0"))
     assert "no longer kept" in shown
     assert REPLY in shown
+
+
+def test_while_the_blob_store_is_down_the_page_still_tells_the_verdicts(
+    client: Client, cast: Cast, stored: Submission, settings: Any, blob_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    no_folder(settings, blob_folder, monkeypatch)
+    client.force_login(cast.owner)
+    shown = text(client, page(stored, problem="shell-0"))
+    assert "cannot be read now" in shown
+    assert "test failed" in shown
+    whole = reverse("rollout_text", args=[stored.pk, stored.samples.first().pk, "record"])
+    assert client.get(whole).status_code == 503
 
 
 def test_at_most_twenty_samples_a_page_and_more_cost_no_more_queries(client: Client, cast: Cast) -> None:
