@@ -125,4 +125,4 @@ class _Reader:
 
 
 def _by_frequency(ids: Iterable[int]) -> list[int]:
-    return [one for one, _ in Counter(ids).most_common()]
+    return [one for one, _ in sorted(Counter(ids).items(), key=lambda pair: (-pair[1], pair[0]))]

@@ -70,7 +70,7 @@ def _counts(query: RolloutQuery) -> dict[int, list[tuple[Look, int]]]:
         counts = found.setdefault(problem_id, {})
         look = look_of(state, verdict)
         counts[look] = counts.get(look, 0) + n
-    return {pk: sorted(counts.items(), key=lambda pair: -pair[1]) for pk, counts in found.items()}
+    return {pk: sorted(counts.items(), key=lambda pair: (-pair[1], pair[0].label)) for pk, counts in found.items()}
 
 
 def _samples(

@@ -50,6 +50,7 @@ def test_messages_of_two_causes_differ() -> None:
         ("3 errors so far\nnvcc fatal   : unknown option", "nvcc fatal   : unknown option"),
         ("warning: -Werror is off\ncase 2: FAIL", "case 2: FAIL"),
         ("x\nSegmentation fault (core dumped)", "Segmentation fault (core dumped)"),
+        ("as expected so far\nrow 4: expected 3.5, got 4", "row 4: expected 3.5, got 4"),
         ("", ""),
         (" \n\t\n", ""),
     ],
