@@ -27,7 +27,9 @@ class EntrantForm(forms.ModelForm):  # type: ignore[type-arg]
     def __init__(self, *args: Any, user: Any, **kwargs: Any) -> None:
         super().__init__(*args, **(kwargs | {"label_suffix": ""}))
         self.fields["kind"].choices = [(kind.value, kind.label) for kind in kinds_for(user)]  # type: ignore[attr-defined]
-        self.fields["publishes_code"].help_text = "Everybody may then read its solutions, past ones included."
+        self.fields["publishes_code"].help_text = (
+            "Everybody may then read its solutions, past ones included, with the prompts and replies in their records."
+        )
 
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"].strip()
