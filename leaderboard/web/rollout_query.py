@@ -31,14 +31,14 @@ class RolloutQuery:
 
 
 def asked_for(request: HttpRequest, submission: Submission, view: SubmissionView) -> RolloutQuery:
-    """Read the filters. An unknown verdict filters nothing; a cluster that the user cannot see leaves nothing."""
+    """Read the filters. An unknown verdict filters nothing, nor does a cluster for a user who may not read reasons."""
     tracks = list(submission.tracks.order_by("slug"))
     track = chosen_track(request, tracks)
     rows = Evaluation.objects.live().filter(submission=submission, track=track)
     verdict = request.GET.get("verdict", "")
     verdict = verdict if verdict in VERDICTS else ""
     noted = view.notes and request.GET.get("notes") == "1"
-    cluster = request.GET.get("cluster", "")[:20]
+    cluster = request.GET.get("cluster", "")[:20] if view.reasons else ""
     members = [one for one in read_failures(rows, view).rows if one.cluster == cluster] if cluster else []
     if verdict:
         rows = rows.filter(current_result__verdict=verdict)

@@ -5,12 +5,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-PROMPT_KEYS = ("prompt",)
+PROMPT_KEY = "prompt"
 REPLY_KEYS = ("completion", "reply", "response", "generated_completion")
+"""verifiers writes the first, ComputeEval's generator the last. The first that holds something counts."""
 CONVERSATION_KEY = "messages"
 """Prompt and reply in one list. What follows the last message of the user is the reply."""
-NESTED_KEY = "debug"
-"""ComputeEval's generator keeps prompt and reply under this key."""
 SYSTEM_PROMPT_KEY = "system_prompt"
 USAGE_KEY = "usage"
 USAGE_KEYS = (
@@ -40,12 +39,11 @@ class Rollout:
 
 def rollout_in(extra: Mapping[str, Any] | None) -> Rollout:
     """Read the keys of a solution's record besides its own. Values of unexpected types are left out."""
-    sources = list(_sources(extra or {}))
-    prompt = _first(sources, PROMPT_KEYS)
-    reply = _first(sources, REPLY_KEYS)
-    asked, answered = _split(_first(sources, (CONVERSATION_KEY,)))
-    system = [Message("system", one.text) for one in _first(sources, (SYSTEM_PROMPT_KEY,))]
-    return Rollout(system + (prompt or asked), reply or answered, _usage(sources))
+    known = extra or {}
+    asked, answered = _split(_messages(known.get(CONVERSATION_KEY)))
+    system = [Message("system", one.text) for one in _messages(known.get(SYSTEM_PROMPT_KEY))]
+    prompt, reply = _messages(known.get(PROMPT_KEY)), _first(known, REPLY_KEYS)
+    return Rollout(system + (prompt or asked), reply or answered, _usage(known.get(USAGE_KEY)))
 
 
 def as_text(messages: Sequence[Message]) -> str:
@@ -53,16 +51,8 @@ def as_text(messages: Sequence[Message]) -> str:
     return "\n\n".join(f"[{one.role}]\n{one.text}" if one.role else one.text for one in messages)
 
 
-def _sources(extra: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    yield extra
-    nested = extra.get(NESTED_KEY)
-    if isinstance(nested, dict):
-        yield nested
-
-
-def _first(sources: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> list[Message]:
-    found = (_messages(source.get(key)) for source in sources for key in keys)
-    return next((messages for messages in found if messages), [])
+def _first(extra: Mapping[str, Any], keys: Sequence[str]) -> list[Message]:
+    return next(filter(None, (_messages(extra.get(key)) for key in keys)), [])
 
 
 def _messages(value: Any) -> list[Message]:
@@ -122,9 +112,8 @@ def _split(messages: Sequence[Message]) -> tuple[list[Message], list[Message]]:
     return list(messages[:end]), list(messages[end:])
 
 
-def _usage(sources: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    found: dict[str, Any] = next((one[USAGE_KEY] for one in sources if isinstance(one.get(USAGE_KEY), dict)), {})
-    return {key: found[key] for key in USAGE_KEYS if _is_count(found.get(key))}
+def _usage(usage: Any) -> dict[str, int]:
+    return {key: usage[key] for key in USAGE_KEYS if _is_count(usage.get(key))} if isinstance(usage, dict) else {}
 
 
 def _is_count(value: Any) -> bool:

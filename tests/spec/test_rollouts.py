@@ -24,7 +24,7 @@ CONVERSATION = [{"role": "user", "content": "the task"}, {"role": "assistant", "
         ({"messages": CONVERSATION[:1], "reply": "the answer"}, ASKED, [Message("", "the answer")]),
         ({"prompt": "the task", "messages": CONVERSATION}, [Message("", "the task")], ANSWERED),
         (
-            {"debug": {"system_prompt": "be brief", "prompt": "the task", "generated_completion": "the answer"}},
+            {"system_prompt": "be brief", "prompt": "the task", "generated_completion": "the answer"},
             [Message("system", "be brief"), Message("", "the task")],
             [Message("", "the answer")],
         ),
@@ -65,9 +65,8 @@ def test_tokens_are_read_where_they_are_counts() -> None:
     [{"content": None, "tool_calls": {"function": "f"}}], [{"tool_calls": [{"function": {"name": 4}}]}],
 ])  # fmt: skip
 def test_what_has_another_shape_is_left_out(value: Any) -> None:
-    names = ("prompt", "completion", "messages", "usage", "debug", "reply", "response", "system_prompt")
+    names = ("prompt", "completion", "messages", "usage", "reply", "response", "system_prompt")
     assert rollout_in(dict.fromkeys(names, value)) == Rollout([], [])
-    assert rollout_in({"debug": dict.fromkeys(names, value)}) == Rollout([], [])
 
 
 def test_texts_that_no_page_could_carry_are_mended() -> None:
@@ -96,7 +95,7 @@ _json = st.recursive(
     ),
     max_leaves=12,
 )
-_keys = st.sampled_from(["prompt", "messages", "completion", "reply", "debug", "system_prompt", "usage"])
+_keys = st.sampled_from(["prompt", "messages", "completion", "reply", "system_prompt", "usage"])
 
 
 @given(st.dictionaries(_keys, _json))

@@ -153,6 +153,8 @@ def test_a_cluster_of_the_tests_output_tells_a_team_nothing(client: Client, cast
     shown = text(client, tested)
     assert "held-out case" not in shown
     assert "No sample fits" in shown
+    client.logout()
+    assert "Problem number 2</a>" in text(client, tested)
 
 
 def in_a_blob(words: str) -> LogText:
