@@ -10,6 +10,7 @@ from leaderboard.entrant_rules import kinds_for, why_bad_name
 from leaderboard.models import Entrant
 from leaderboard.models.token import Scope
 
+PUBLISHED = "Everybody may then read its solutions, past ones included, with the prompts and replies in their records."
 EXPIRY_DAYS = ((30, "30 days"), (90, "90 days"), (365, "a year"))
 
 
@@ -27,9 +28,7 @@ class EntrantForm(forms.ModelForm):  # type: ignore[type-arg]
     def __init__(self, *args: Any, user: Any, **kwargs: Any) -> None:
         super().__init__(*args, **(kwargs | {"label_suffix": ""}))
         self.fields["kind"].choices = [(kind.value, kind.label) for kind in kinds_for(user)]  # type: ignore[attr-defined]
-        self.fields["publishes_code"].help_text = (
-            "Everybody may then read its solutions, past ones included, with the prompts and replies in their records."
-        )
+        self.fields["publishes_code"].help_text = PUBLISHED
 
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"].strip()
