@@ -11,8 +11,10 @@ from django.urls import reverse
 from zeal import zeal_context
 
 from leaderboard.actions import curate
+from leaderboard.actions.note_sample import note_sample, take_note_back
 from leaderboard.actions.submit import submit
 from leaderboard.catalogue import catalogue_of
+from leaderboard.errors import NotAllowed
 from leaderboard.models import AuditEntry, Evaluation, Sample, SampleNote, Submission
 from leaderboard.rows.submissions import SubmissionMetadata
 from leaderboard.settle.questions import settle_questions
@@ -189,6 +191,7 @@ def test_long_texts_are_cut_and_lead_to_the_whole(client: Client, cast: Cast, ma
     answer = client.get(whole)
     assert answer.content.endswith(b"its end")
     assert answer["Content-Type"].startswith("text/plain")
+    assert answer["X-Content-Type-Options"] == "nosniff"
 
 
 def test_a_record_too_long_for_the_page_is_offered_as_text(client: Client, cast: Cast, made: Release) -> None:
@@ -288,6 +291,14 @@ def test_notes_are_organisers_alone(client: Client, cast: Cast, stored: Submissi
         assert "Problem number 0" in shown
     assert "Problem number 1</a>" in text(client, page(stored, notes="1"))
     assert client.post(note_url(stored), {"thumb": "up"}).status_code == 404
+
+
+def test_the_actions_themselves_refuse_a_team(cast: Cast, stored: Submission) -> None:
+    sample = stored.samples.first()
+    with pytest.raises(NotAllowed):
+        note_sample(cast.owner, sample, "up", "")
+    with pytest.raises(NotAllowed):
+        take_note_back(cast.owner, sample)
 
 
 def test_each_organiser_has_a_note_of_their_own(client: Client, cast: Cast, stored: Submission) -> None:

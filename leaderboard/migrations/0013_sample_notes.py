@@ -8,7 +8,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("leaderboard", "0011_questions"),
+        ("leaderboard", "0012_coding_and_questions"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
