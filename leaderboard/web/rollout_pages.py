@@ -22,7 +22,7 @@ from leaderboard.visibility import SubmissionView
 from leaderboard.web.lookups import submission_or_404
 from leaderboard.web.paging import other_parameters, page_of
 from leaderboard.web.rollout_query import RolloutQuery, asked_for
-from leaderboard.web.rollout_samples import shown_samples
+from leaderboard.web.rollout_samples import SHOWN_CHARACTERS, shown_samples
 from leaderboard.web.submission_pages import problems_of
 from leaderboard.web.verdicts import VERDICTS, Look, look_of
 from problems.models import Problem
@@ -86,6 +86,7 @@ def _samples(
     after = [one for one in matching if one.position > problem.position]
     return {
         "problem": problem, "is_question": problem.kind in SITE_KINDS, "shown": view.shows(problem.kind),
+        "shown_characters": SHOWN_CHARACTERS,
         "page": page, "samples": samples, "n_absent": sum(one.n for one in absent),
         "before": before[-1] if before else None, "after": after[0] if after else None,
         "elsewhere": _without(request, "problem", "page"), "address": request.GET.urlencode(),

@@ -17,6 +17,8 @@ from problems.spec.rollout import Message
 
 SHOWN_CHARACTERS = 8000
 """Of each text; the rest is on a page of its own."""
+MAX_FILES = 10
+"""Of each sample; the others are in its record."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,7 @@ class ShownRecord:
     unreadable: str = ""
     """Why the rest is empty, or ""."""
     texts: Sequence[ShownText] = ()
+    n_more_files: int = 0
     usage: Mapping[str, int] = field(default_factory=dict)
     read_as: str | None = None
     """The answer that was found in a question's reply, "" if none could be told; None for other kinds."""
@@ -102,14 +105,15 @@ def _record(sample: Sample, question: ProblemRecord | None) -> ShownRecord:
         return ShownRecord(url, "The record cannot be read now; please try again in a while.")
     settled = question.settled(read.files) if question else None
     texts = _texts(sample, read, is_question=question is not None)
-    return ShownRecord(url, "", texts, read.rollout.usage, settled.read_as if settled else None)
+    n_more_files = max(0, len(read.files) - MAX_FILES)
+    return ShownRecord(url, "", texts, n_more_files, read.rollout.usage, settled.read_as if settled else None)
 
 
 def _texts(sample: Sample, read: ReadSample, *, is_question: bool) -> list[ShownText]:
     rollout = read.rollout
     generated = [("Prompt", rollouts.PROMPT, rollout.prompt), ("Reply", rollouts.REPLY, rollout.reply)]
     shown = [_text(sample, title, part, messages) for title, part, messages in generated if messages]
-    for place, file in enumerate(read.files):
+    for place, file in enumerate(read.files[:MAX_FILES]):
         title = "Reply" if is_question and not rollout.reply else file.path
         part = f"{rollouts.FILE}{place}"
         shown.append(_text(sample, title, part, [Message("", file.content)], is_code=not is_question))

@@ -184,7 +184,7 @@ def test_long_texts_are_cut_and_lead_to_the_whole(client: Client, cast: Cast, ma
     stored = generated(cast.entrant, made, n_samples=1, completion="reply " * 5000 + "its end")
     client.force_login(cast.owner)
     shown = text(client, page(stored, problem="shell-0"))
-    assert "Only the beginning is shown." in shown
+    assert "Only the first 8000 characters are shown." in shown
     assert "its end" not in shown
     whole = reverse("rollout_text", args=[stored.pk, stored.samples.first().pk, "reply"])
     assert f'href="{whole}"' in shown
@@ -200,6 +200,15 @@ def test_a_record_too_long_for_the_page_is_offered_as_text(client: Client, cast:
     assert "longer than 1 MiB" in text(client, page(stored, problem="shell-0"))
     path = reverse("rollout_text", args=[stored.pk, stored.samples.first().pk, "record"])
     assert client.get(path).status_code == 200
+
+
+def test_of_many_files_ten_are_shown(client: Client, cast: Cast, made: Release) -> None:
+    files = [{"path": f"part-{n}.sh", "content": "exit 0"} for n in range(12)]
+    stored = generated(cast.entrant, made, n_samples=1, files=files)
+    client.force_login(cast.owner)
+    shown = text(client, page(stored, problem="shell-0"))
+    assert shown.count("<code>part-") == 10
+    assert "2 more files" in shown
 
 
 def test_html_in_a_rollout_is_text(client: Client, cast: Cast, made: Release) -> None:
