@@ -1,6 +1,6 @@
 """An evaluation's page: verdict and why, logs, measurements with every run, provenance, flags, history, rerun."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -18,13 +18,14 @@ from leaderboard.measured import measured_words, where_measured
 from leaderboard.models import AuditEntry, Evaluation, Measurement, Result
 from leaderboard.models.evaluation import ResultOrigin
 from leaderboard.rates import Declared
+from leaderboard.rollouts import SampleUnreadable, read_sample
 from leaderboard.visibility import SubmissionView
 from leaderboard.web.case_rows import case_table
 from leaderboard.web.lookups import evaluation_or_404
 from leaderboard.web.place import place_of
 from leaderboard.web.timings import are_provisional, device_facts, roof_of, timings_of
 from problems.spec.kinds import SITE_KINDS
-from problems.spec.solution import FileSolution, SourceFile, parse_solution
+from problems.spec.solution import SourceFile
 from runners.wire.protocol import Clock
 
 PROVENANCE_LABELS = {
@@ -88,15 +89,11 @@ def measurements_of(result: Result) -> list[Measurement]:
     return [row for one in candidates for row in (one, one.baseline) if row is not None]
 
 
-def _solution(found: Evaluation) -> list[SourceFile]:
-    sha256 = found.sample.solution_sha256
-    if not sha256:
-        return []
+def _solution(found: Evaluation) -> Sequence[SourceFile]:
     try:
-        solution = parse_solution(blobs.read(sha256))
-    except (blobs.BlobMissing, blobs.BlobsUnavailable):
+        return read_sample(found.sample).files
+    except (SampleUnreadable, blobs.BlobsUnavailable):
         return []
-    return solution.files if isinstance(solution, FileSolution) else []
 
 
 def _provenance(facts: Mapping[str, Any]) -> list[tuple[str, Any]]:

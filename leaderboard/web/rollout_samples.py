@@ -95,7 +95,7 @@ def _reason(view: SubmissionView, evaluation: Evaluation) -> str:
 def _record(sample: Sample, question: ProblemRecord | None) -> ShownRecord:
     """`question` is the problem's record if the site settles it."""
     url = _part_url(sample, rollouts.RECORD) if sample.solution_sha256 else ""
-    if sample.solution_bytes > rollouts.READ_BYTES:
+    if url and sample.solution_bytes > rollouts.READ_BYTES:
         return ShownRecord(url, f"The record is longer than {rollouts.READ_BYTES >> 20} MiB; read it as text.")
     try:
         read = rollouts.read_sample(sample)
