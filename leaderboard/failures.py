@@ -66,14 +66,14 @@ class Cluster:
     rows: list[Failure] = field(default_factory=list)
 
     @property
-    def problem_ids(self) -> list[int]:
-        """The most frequent first."""
-        return _by_frequency(one.problem_id for one in self.rows)
+    def by_problem(self) -> list[tuple[int, int]]:
+        """Problem ids and their numbers of failures, the largest first."""
+        return _counted(one.problem_id for one in self.rows)
 
     @property
-    def submission_ids(self) -> list[int]:
-        """The most frequent first."""
-        return _by_frequency(one.submission_id for one in self.rows)
+    def by_submission(self) -> list[tuple[int, int]]:
+        """Submission ids and their numbers of failures, the largest first."""
+        return _counted(one.submission_id for one in self.rows)
 
 
 def read_failures(evaluations: "QuerySet[Evaluation]", view: SubmissionView) -> Failures:
@@ -124,5 +124,5 @@ class _Reader:
         return logs.log_text(log, SEARCHED_CHARACTERS)
 
 
-def _by_frequency(ids: Iterable[int]) -> list[int]:
-    return [one for one, _ in sorted(Counter(ids).items(), key=lambda pair: (-pair[1], pair[0]))]
+def _counted(ids: Iterable[int]) -> list[tuple[int, int]]:
+    return sorted(Counter(ids).items(), key=lambda pair: (-pair[1], pair[0]))

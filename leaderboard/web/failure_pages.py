@@ -22,19 +22,13 @@ MAX_NAMED = 5
 
 @dataclass(frozen=True)
 class ClusterRow:
-    """A cluster with the problems and submissions that it names."""
+    """A cluster with the problems and submissions that it names, each with its number of failures."""
 
     cluster: Cluster
-    problems: Sequence[Problem]
-    submissions: Sequence[Submission]
-
-    @property
-    def n_more_problems(self) -> int:
-        return len(self.cluster.problem_ids) - len(self.problems)
-
-    @property
-    def n_more_submissions(self) -> int:
-        return len(self.cluster.submission_ids) - len(self.submissions)
+    problems: Sequence[tuple[Problem, int]]
+    submissions: Sequence[tuple[Submission, int]]
+    n_more_problems: int
+    n_more_submissions: int
 
 
 @require_safe
@@ -69,19 +63,21 @@ def release_failures(request: HttpRequest, slug: str) -> HttpResponse:
 def _table(release: Release, failures: Failures) -> dict[str, Any]:
     """Two queries."""
     clusters = clusters_of(failures.rows)
-    shown = clusters[:MAX_CLUSTERS]
-    problems = release.problems.defer("record").in_bulk({pk for one in shown for pk in one.problem_ids[:MAX_NAMED]})
+    named = [(one, one.by_problem[:MAX_NAMED], one.by_submission[:MAX_NAMED]) for one in clusters[:MAX_CLUSTERS]]
+    problems = release.problems.defer("record").in_bulk({pk for _, places, _ in named for pk, _ in places})
     for problem in problems.values():
         problem.release = release
-    owners = Submission.objects.select_related("entrant")
-    submissions = owners.in_bulk({pk for one in shown for pk in one.submission_ids[:MAX_NAMED]})
+    owned = Submission.objects.select_related("entrant")
+    submissions = owned.in_bulk({pk for _, _, places in named for pk, _ in places})
     rows = [
         ClusterRow(
-            one,
-            [problems[pk] for pk in one.problem_ids[:MAX_NAMED]],
-            [submissions[pk] for pk in one.submission_ids[:MAX_NAMED]],
+            cluster=one,
+            problems=[(problems[pk], n) for pk, n in by_problem],
+            submissions=[(submissions[pk], n) for pk, n in by_submission],
+            n_more_problems=len(one.by_problem) - len(by_problem),
+            n_more_submissions=len(one.by_submission) - len(by_submission),
         )
-        for one in shown
+        for one, by_problem, by_submission in named
     ]
     return {
         "rows": rows, "failures": failures, "n_clusters": len(clusters), "max_failures": MAX_FAILURES,

@@ -128,7 +128,7 @@ def test_a_release_is_clustered_across_entrants(
     shown = text(client, of_release(made))
     assert clusters_in(shown)[0] == (BUILD_CLUSTER[0], 5)
     assert all(f"#{one.pk}</small>" in shown for one in (stored, other))
-    assert "Problem number 0" in shown
+    assert "Problem number 0</a>&nbsp;(5)" in shown
 
 
 def test_a_row_leads_to_its_samples(client: Client, cast: Cast, stored: Submission) -> None:
