@@ -6,7 +6,6 @@ import signal
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,6 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from podium.config_file import ConfigFile
+from podium.generation import options
 from podium.generation.asking import Asker, Failure, Request
 from podium.generation.endpoint import DEFAULT_URL, Endpoint, Parameters, key_for
 from podium.generation.errors import CannotGenerate
@@ -30,52 +30,35 @@ SHOWN = 10
 told = Console(stderr=True, soft_wrap=True)
 
 
-class Effort(StrEnum):
-    NONE = "none"
-    MINIMAL = "minimal"
-    LOW = "low"
-    MEDIUM = "medium"
-    HIGH = "high"
-
-
 def generate(
     model: Annotated[str, typer.Option(help="The model's name at the endpoint.")],
-    problems: Annotated[Path | None, typer.Option(exists=True, help="A problem pack, or a folder of problems.")] = None,
-    release: Annotated[str, typer.Option(help="Instead: a release on the site of `podium login`, by its slug.")] = "",
-    base_url: Annotated[str, typer.Option(help="An OpenAI-compatible endpoint.")] = DEFAULT_URL,
-    api_key_env: Annotated[
-        str | None, typer.Option(help="The environment variable with the key, for hosts that Podium does not know.")
-    ] = None,
+    problems: options.Problems = None,
+    release: options.Release = "",
+    base_url: options.BaseUrl = DEFAULT_URL,
+    api_key_env: options.KeyName = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="The pack. Default: <release>-<model>-solutions.tar.gz.")
     ] = None,
-    include: Annotated[list[str] | None, typer.Option(help="Only these groups, separated by commas.")] = None,
-    exclude: Annotated[list[str] | None, typer.Option(help="All groups but these.")] = None,
-    samples: Annotated[int, typer.Option("--samples", "-n", min=1, max=100, help="Samples of each problem.")] = 1,
-    temperature: Annotated[float | None, typer.Option(min=0, max=5)] = None,
-    top_p: Annotated[float | None, typer.Option(min=0, max=1)] = None,
-    max_tokens: Annotated[int | None, typer.Option(min=1, help="Most tokens of a reply.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Sample k is asked for with seed + k.")] = None,
-    reasoning: Annotated[Effort | None, typer.Option(help="Reasoning effort, for endpoints that know it.")] = None,
-    thinking: Annotated[
-        bool | None,
-        typer.Option("--thinking/--no-thinking", help="Thinking by the chat template, as vLLM does."),
-    ] = None,
+    include: options.Include = None,
+    exclude: options.Exclude = None,
+    samples: options.Samples = 1,
+    temperature: options.Temperature = None,
+    top_p: options.TopP = None,
+    max_tokens: options.MaxTokens = None,
+    seed: options.Seed = None,
+    reasoning: options.Reasoning = None,
+    thinking: options.Thinking = None,
     system_prompt: Annotated[str | None, typer.Option(help="Instead of the template's; empty for none.")] = None,
-    templates: Annotated[
-        Path | None, typer.Option(exists=True, file_okay=False, help="A folder of templates that replace Podium's.")
-    ] = None,
+    templates: Annotated[Path | None, typer.Option(exists=True, file_okay=False, help="A folder of templates.")] = None,
     toolkit: Annotated[str, typer.Option(help="CUDA toolkit that solutions are built with, told to the model.")] = "",
     arch: Annotated[str, typer.Option(help="GPU architecture that they run on, told to the model.")] = "",
     rag: Annotated[list[str] | None, typer.Option(help="A text file, or the address of a retrieval service.")] = None,
     workers: Annotated[int, typer.Option(min=1, max=256, help="Requests at a time.")] = 10,
     rpm: Annotated[float | None, typer.Option(min=0.1, help="Most requests a minute.")] = None,
     timeout: Annotated[float, typer.Option(min=1, help="Seconds for one reply.")] = 900.0,
-    price_in: Annotated[float | None, typer.Option(min=0, help="Price of a million prompt tokens.")] = None,
-    price_out: Annotated[float | None, typer.Option(min=0, help="Price of a million tokens of replies.")] = None,
-    debug: Annotated[
-        bool, typer.Option("--debug", help="Keep prompt and reply in each record, as ComputeEval does.")
-    ] = False,
+    price_in: options.Price = None,
+    price_out: options.Price = None,
+    debug: Annotated[bool, typer.Option("--debug", help="Keep prompt and reply in each record.")] = False,
     config_file: ConfigFile = None,  # noqa: ARG001 - read before the other options
 ) -> None:
     """Ask a model for solutions and write them as a solutions pack.

@@ -12,8 +12,8 @@ from rich.table import Table
 
 from podium.config_file import ConfigFile
 from podium.evaluation.evaluate import SandboxName, evaluate
-from podium.generation import commands
-from podium.generation.commands import BAD_INPUT, DONE, Effort, generate
+from podium.generation import commands, options
+from podium.generation.commands import BAD_INPUT, DONE, generate
 from podium.generation.endpoint import DEFAULT_URL
 from podium.generation.errors import CannotGenerate
 from podium.generation.pack import manifest_path, pack_name
@@ -31,19 +31,19 @@ shown = Console(stderr=True, soft_wrap=True)
 
 def run(
     model: Annotated[str, typer.Argument(help="The model's name at the endpoint.")],
-    problems: Annotated[Path | None, typer.Option(exists=True, help="A problem pack, or a folder of problems.")] = None,
-    release: Annotated[str, typer.Option(help="Instead: a release on the site of `podium login`, by its slug.")] = "",
-    base_url: Annotated[str, typer.Option(help="An OpenAI-compatible endpoint.")] = DEFAULT_URL,
-    api_key_env: Annotated[str | None, typer.Option(help="The environment variable with the key.")] = None,
-    include: Annotated[list[str] | None, typer.Option(help="Only these groups, separated by commas.")] = None,
-    exclude: Annotated[list[str] | None, typer.Option(help="All groups but these.")] = None,
-    samples: Annotated[int, typer.Option("--samples", "-n", min=1, max=100, help="Samples of each problem.")] = 1,
-    temperature: Annotated[float | None, typer.Option(min=0, max=5)] = None,
-    top_p: Annotated[float | None, typer.Option(min=0, max=1)] = None,
-    max_tokens: Annotated[int | None, typer.Option(min=1, help="Most tokens of a reply.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Sample k is asked for with seed + k.")] = None,
-    reasoning: Annotated[Effort | None, typer.Option(help="Reasoning effort, for endpoints that know it.")] = None,
-    thinking: Annotated[bool | None, typer.Option("--thinking/--no-thinking")] = None,
+    problems: options.Problems = None,
+    release: options.Release = "",
+    base_url: options.BaseUrl = DEFAULT_URL,
+    api_key_env: options.KeyName = None,
+    include: options.Include = None,
+    exclude: options.Exclude = None,
+    samples: options.Samples = 1,
+    temperature: options.Temperature = None,
+    top_p: options.TopP = None,
+    max_tokens: options.MaxTokens = None,
+    seed: options.Seed = None,
+    reasoning: options.Reasoning = None,
+    thinking: options.Thinking = None,
     requests: Annotated[int, typer.Option(min=1, max=256, help="Requests at a time.")] = 10,
     k: Annotated[str, typer.Option("--k", help="The k of pass@k: 1,3 or (1, 3).")] = "1",
     sandbox: Annotated[SandboxName | None, typer.Option(help="What confines the commands.")] = None,
@@ -61,15 +61,7 @@ def run(
 
     Exit status: 0 done, 1 incomplete, 2 bad input, 3 interrupted.
     """
-    try:
-        chosen = commands.problems_of(problems, release)
-        if bool(entrant) != bool(release):
-            raise CannotGenerate("--entrant and --release belong together; to grade here, give --problems alone")
-    except CannotGenerate as error:
-        shown.print(str(error), style="red", markup=False, highlight=False)
-        raise typer.Exit(BAD_INPUT) from None
-    out_dir.mkdir(parents=True, exist_ok=True)
-    pack = out_dir / pack_name(chosen.release, model)
+    pack = _pack_path(model, problems, release, entrant, out_dir)
     _step(
         lambda: generate(
             model=model, problems=problems, release=release, base_url=base_url, api_key_env=api_key_env, out=pack,
@@ -90,6 +82,19 @@ def run(
         }
         _step(lambda: evaluate(**folder, profile=profile, timing=timing, benchmark=benchmark))
         shown.print(_table(model, pack, out_dir / graded_filename(datapack_name(pack.name))))
+
+
+def _pack_path(model: str, problems: Path | None, release: str, entrant: str, folder: Path) -> Path:
+    """Where the pack goes. Ends the command where the options do not fit together."""
+    try:
+        if bool(entrant) != bool(release):
+            raise CannotGenerate("--entrant and --release belong together; to grade here, give --problems alone")
+        name = pack_name(commands.problems_of(problems, release).release, model)
+    except CannotGenerate as error:
+        shown.print(str(error), style="red", markup=False, highlight=False)
+        raise typer.Exit(BAD_INPUT) from None
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / name
 
 
 def _step(command: Callable[[], None]) -> None:
