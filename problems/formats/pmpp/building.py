@@ -1,0 +1,60 @@
+"""Writes the build command of a task: the tests first, from their own files, then the solution, then the link.
+
+The tests' sources and a reference that they link are compiled into a folder whose name no source can know, and are
+removed before the solution is compiled. So a solution can neither include nor embed them.
+"""
+
+import shlex
+from collections.abc import Sequence
+
+from problems.formats.pmpp.program import Program, Unit
+
+STUDENT = "student_kernel.cu"
+REFERENCE = "reference_solution.cu"
+_GLOBAL = "s/^[0-9a-f]* [ABCDGRST] //p"
+"""Of a line of `nm`: the name of a symbol that other objects can link. Weak symbols, as of the library, stay shared."""
+
+
+def build_command(program: Program, target: str, held_out: Sequence[str]) -> str:
+    """A script for the shell. `held_out` are the files that the solution's compiler must not see."""
+    own = [unit for unit in program.units if unit.source != STUDENT]
+    students = [unit for unit in program.units if unit.source == STUDENT]
+    hidden = [unit for unit in own if unit.source == REFERENCE]
+    objects = {unit.source: _object(unit) for unit in program.units}
+    if hidden:
+        objects |= dict.fromkeys((unit.source for unit in own), _quoted("harness.o"))
+    linked = " ".join(dict.fromkeys(objects[unit.source] for unit in program.units))
+    link = f"{shlex.join(program.linker)} -o {shlex.quote(target)} {linked} {shlex.join(program.libraries)}"
+    lines = [
+        "set -e",
+        "own=$(mktemp -d)",
+        "trap 'rm -rf \"$own\"' EXIT",
+        *map(_compiled, own),
+        *(_joined(own, hidden) if hidden else ()),
+        f"rm {shlex.join(held_out)}",
+        *map(_compiled, students),
+        link.rstrip(),
+    ]
+    return "\n".join(lines)
+
+
+def _joined(own: Sequence[Unit], hidden: Sequence[Unit]) -> list[str]:
+    """One object of the tests and the reference in which the reference's functions are local."""
+    names = _quoted("names")
+    return [
+        f"nm -g --defined-only {' '.join(map(_object, hidden))} | sed -n '{_GLOBAL}' > {names}",
+        f"ld -r -o {_quoted('harness.o')} {' '.join(map(_object, own))}",
+        f"objcopy --localize-symbols={names} {_quoted('harness.o')}",
+    ]
+
+
+def _compiled(unit: Unit) -> str:
+    return f"{shlex.join(unit.compiler)} -c {shlex.quote(unit.source)} -o {_object(unit)}"
+
+
+def _object(unit: Unit) -> str:
+    return _quoted(unit.source.rpartition(".")[0].replace("/", "_") + ".o")
+
+
+def _quoted(name: str) -> str:
+    return f'"$own"/{shlex.quote(name)}'
