@@ -8,6 +8,7 @@ from typing import Annotated, NoReturn
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from problems.formats.compute_eval.packs import write_problem_pack
 from problems.formats.errors import PackRefused
@@ -15,6 +16,8 @@ from problems.formats.pmpp.packs import ImportedPack, TaskReport, read_pmpp_chec
 from problems.spec.errors import RecordError
 
 FINE, SOME_REFUSED, REFUSED = 0, 1, 2
+MIN_COLUMNS = 160
+"""Narrower, the notes would be columns of single words."""
 app = typer.Typer(help="Import tasks in the layout of PMPP.", no_args_is_help=True)
 told = Console(stderr=True, soft_wrap=True)
 
@@ -45,7 +48,9 @@ def import_(
         _refuse(str(error))
     except OSError as error:
         _refuse(f"{error.filename or 'A file'} cannot be used: {error.strerror or error}")
-    Console().print(_table(imported))
+    shown = Console()
+    shown.width = max(shown.width, MIN_COLUMNS)
+    shown.print(_table(imported))
     for task in imported.refused:
         told.print(task.refused, style="red", markup=False, highlight=False)
     count = len(imported.pack.records)
@@ -54,23 +59,19 @@ def import_(
 
 
 def _table(imported: ImportedPack) -> Table:
-    table = Table("Chapter", "Task", "Files", "Dropped", "Architecture", "Counts", "Notes")
+    table = Table("Chapter", "Task", "Files", "Architecture", "Counts", "Notes")
+    for column in table.columns[:-1]:
+        column.no_wrap = True
     for task in imported.tasks:
-        table.add_row(*_cells(task))
+        table.add_row(*(Text(cell) for cell in _cells(task)))
     return table
 
 
 def _cells(task: TaskReport) -> tuple[str, ...]:
-    cells = (
-        task.group,
-        task.name,
-        "\n".join(task.files),
-        "\n".join(f"{one.path}: {one.reason}" for one in task.dropped),
-        task.architecture,
-        task.counts,
-        "not imported" if task.refused else "\n".join(task.notes),
-    )
-    return tuple(cell.replace("[", r"\[") for cell in cells)
+    dropped = [f"dropped {one.path}: {one.reason}" for one in task.dropped]
+    notes = ["not imported; see below"] if task.refused else list(task.notes)
+    counts = "yes" if task.counts else "no"
+    return task.group, task.name, str(len(task.files)), task.architecture, counts, "\n".join([*dropped, *notes])
 
 
 def _refuse(words: str) -> NoReturn:

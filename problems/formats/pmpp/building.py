@@ -29,7 +29,7 @@ def build_command(program: Program, target: str, held_out: Sequence[str]) -> str
         "set -e",
         "own=$(mktemp -d)",
         "trap 'rm -rf \"$own\"' EXIT",
-        *map(_compiled, own),
+        *(_compiled(unit, "-w" if unit in hidden else "") for unit in own),
         *(_joined(own, hidden) if hidden else ()),
         f"rm {shlex.join(held_out)}",
         *map(_compiled, students),
@@ -48,8 +48,9 @@ def _joined(own: Sequence[Unit], hidden: Sequence[Unit]) -> list[str]:
     ]
 
 
-def _compiled(unit: Unit) -> str:
-    return f"{shlex.join(unit.compiler)} -c {shlex.quote(unit.source)} -o {_object(unit)}"
+def _compiled(unit: Unit, more: str = "") -> str:
+    """`more` is `-w` where warnings would show lines of the reference in the build's log."""
+    return f"{shlex.join([*unit.compiler, *more.split()])} -c {shlex.quote(unit.source)} -o {_object(unit)}"
 
 
 def _object(unit: Unit) -> str:

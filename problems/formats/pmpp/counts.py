@@ -8,6 +8,7 @@ _STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 _JOINT = re.compile(r'"[ \t]*\n?[ \t]*"')
 _CONVERSION = re.compile(r"%[-+ 0]*\d*(?:\.\d+)?(?:hh|h|ll|l|z|j|t)?[a-zA-Z]")
 _BOTH = re.compile(rf"({_CONVERSION.pattern})([ ]*(?:/|of)[ ]*)({_CONVERSION.pattern})")
+_UNKNOWN = re.compile(rf"%%|{_CONVERSION.pattern}")
 _WORD = re.compile(r"\bpass(?:ed)?\b", re.IGNORECASE)
 _STREAMED = re.compile(
     r'"((?:[^"\\\n]|\\.)*)"\s*<<\s*[\w.]+\s*<<\s*"([ ]*(?:/|of)[ ]*)"\s*<<\s*[\w.]+(?:\s*<<\s*"((?:[^"\\\n]|\\.)*)")?'
@@ -29,9 +30,9 @@ def _from_format(text: str) -> str:
     match = _BOTH.search(text)
     if match is None or not _WORD.search(text):
         return ""
-    before = _CONVERSION.split(text[: match.start()])[-1]
-    after = _CONVERSION.split(text[match.end() :])[0]
-    return _checked(f"{before}{PASSED}{match[2]}{TOTAL}{after}".replace("%%", "%"))
+    before = _UNKNOWN.split(text[: match.start()])[-1]
+    after = _UNKNOWN.split(text[match.end() :])[0]
+    return _checked(f"{before}{PASSED}{match[2]}{TOTAL}{after}")
 
 
 def _from_stream(match: re.Match[str]) -> str:

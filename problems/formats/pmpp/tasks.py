@@ -103,13 +103,12 @@ def _parts(task: TaskFolder, student: Program, reference: Program) -> _Parts:
     answers = {STUDENT: _presented(task, student, presented)} | {path: task.texts[path] for path in needed}
     said = [one.in_words for one in checked.values() if not isinstance(one, str) and one.in_words]
     linked = ["the test links the reference; its functions are hidden from solutions"] if REFERENCE in own else []
-    uncounted = [] if counts else ["the harness prints no counts; its exit status and its seen end decide"]
     return _Parts(
         context={path: task.texts[path] for path in visible},
         tests=held_out,
         reference=answers,
         counts=counts,
-        notes=(*linked, *said, *uncounted, *notes_on(task, harness)),
+        notes=(*linked, *said, *notes_on(task, harness)),
     )
 
 

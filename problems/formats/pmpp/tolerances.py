@@ -29,31 +29,29 @@ HEADER = """\
 #endif
 
 namespace {
-PODIUM_HERE inline bool podium_has_exponent(double x) {
+PODIUM_HERE inline bool podium_is_finite(double x) {
     std::uint64_t bits;
     std::memcpy(&bits, &x, sizeof bits);
     return (bits >> 52 & 0x7ff) != 0x7ff;
 }
-PODIUM_HERE inline float podium_fabs(float x) { return podium_has_exponent(x) ? (x < 0 ? -x : x) : HUGE_VALF; }
-PODIUM_HERE inline double podium_fabs(double x) { return podium_has_exponent(x) ? (x < 0 ? -x : x) : HUGE_VAL; }
+PODIUM_HERE inline float podium_fabs(float x) { return podium_is_finite(x) ? (x < 0 ? -x : x) : HUGE_VALF; }
+PODIUM_HERE inline double podium_fabs(double x) { return podium_is_finite(x) ? (x < 0 ? -x : x) : HUGE_VAL; }
 template <class T> PODIUM_HERE inline double podium_fabs(T x) { return podium_fabs(static_cast<double>(x)); }
 PODIUM_HERE inline float podium_fabsf(float x) { return podium_fabs(x); }
 PODIUM_HERE inline float podium_abs(float x) { return podium_fabs(x); }
 PODIUM_HERE inline double podium_abs(double x) { return podium_fabs(x); }
 template <class T> PODIUM_HERE inline T podium_abs(T x) { return x < 0 ? -x : x; }
 
-template <class A, class B> PODIUM_HERE inline bool podium_within(A error, B bound) {
-    return podium_has_exponent(static_cast<double>(error)) && error <= bound;
-}
-template <class A, class B> PODIUM_HERE inline bool podium_below(A error, B bound) {
-    return podium_has_exponent(static_cast<double>(error)) && error < bound;
-}
-template <class A, class B> PODIUM_HERE inline bool podium_exceeds(A error, B bound) { return !podium_within(error, bound); }
-template <class A, class B> PODIUM_HERE inline bool podium_reaches(A error, B bound) { return !podium_below(error, bound); }
-template <class A, class B> PODIUM_HERE inline bool podium_holds(A bound, B error) { return podium_within(error, bound); }
-template <class A, class B> PODIUM_HERE inline bool podium_tops(A bound, B error) { return podium_below(error, bound); }
-template <class A, class B> PODIUM_HERE inline bool podium_fails(A bound, B error) { return !podium_within(error, bound); }
-template <class A, class B> PODIUM_HERE inline bool podium_meets(A bound, B error) { return !podium_below(error, bound); }
+#define PODIUM_CHECK(name, first, second, condition) \\
+    template <class A, class B> PODIUM_HERE inline bool name(A first, B second) { return condition; }
+PODIUM_CHECK(podium_within, error, bound, podium_is_finite(static_cast<double>(error)) && error <= bound)
+PODIUM_CHECK(podium_below, error, bound, podium_is_finite(static_cast<double>(error)) && error < bound)
+PODIUM_CHECK(podium_exceeds, error, bound, !podium_within(error, bound))
+PODIUM_CHECK(podium_reaches, error, bound, !podium_below(error, bound))
+PODIUM_CHECK(podium_holds, bound, error, podium_within(error, bound))
+PODIUM_CHECK(podium_tops, bound, error, podium_below(error, bound))
+PODIUM_CHECK(podium_fails, bound, error, !podium_within(error, bound))
+PODIUM_CHECK(podium_meets, bound, error, !podium_below(error, bound))
 }  // namespace
 """
 _ABSOLUTE = {
@@ -91,7 +89,7 @@ class Hardened:
         """One note for people; empty if the harness compares exactly."""
         if self.doubtful_lines:
             return f"NaN may pass: see line {', '.join(map(str, self.doubtful_lines))} of the harness"
-        return f"{self.checks} tolerance checks made to fail on NaN and infinity" if self.checks else ""
+        return f"tolerance checks that now fail on NaN and infinity: {self.checks}" if self.checks else ""
 
 
 def hardened(text: str, name: str) -> Hardened:
@@ -272,7 +270,7 @@ def _is_truth(node: Node) -> bool:
 
 
 def _scopes(node: Node) -> Iterator[Scope]:
-    """The functions around the node from the inside, by their first bytes: a name may mean something else in another."""
+    """The functions around the node from the inside, by their first bytes. Another function's names are others."""
     holder = node.parent
     while holder is not None:
         if holder.type in _SCOPES:

@@ -30,8 +30,8 @@ class CommandMetadata(PodiumMetadata):
     work_checked: bool = False
     """The benchmark verifies the very work that it times."""
     counts: str | None = None
-    """A line of the test's output such as `Summary: {passed} / {total} passed`: a pass needs it, with equal numbers above
-    zero, beside exit status 0."""
+    """A line of the test's output, as `Summary: {passed} / {total} passed`. Beside exit status 0 a pass needs it, with
+    equal numbers above zero."""
     source_bytes: Annotated[int, Field(gt=0)] | None = None
     """Maximum size of a solution's files together."""
     visible_tests: list[str] = Field(default_factory=list)

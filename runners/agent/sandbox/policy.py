@@ -121,7 +121,8 @@ class Outcome:
 
     @property
     def succeeded(self) -> bool:
-        return self.exit_code == 0 and not self.complaint and not (self.timed_out or self.memory_exceeded or self.cancelled)
+        was_ended = self.timed_out or self.memory_exceeded or self.cancelled
+        return self.exit_code == 0 and not was_ended and not self.complaint
 
 
 class Running:
