@@ -1,4 +1,4 @@
-"""Imported tasks of the PMPP layout in the sandbox: what passes, and what upstream's exit status would have let pass."""
+"""Imported tasks of the PMPP layout in the sandbox: what passes, and what an exit status alone would let pass."""
 
 from functools import cache
 from pathlib import Path
@@ -74,7 +74,7 @@ def test_the_reference_passes_and_its_harness_is_seen_to_end(machine: Machine) -
     ],
     ids=["skeleton", "own-counts", "flood", "leaves", "counts-and-leaves", "wrong", "nan", "infinity"],
 )
-def test_what_upstream_would_let_pass_or_not_is_no_pass(machine: Machine, code: str, words: str) -> None:
+def test_an_exit_status_of_0_is_not_enough_and_values_must_be_numbers(machine: Machine, code: str, words: str) -> None:
     verdict, reason = judged(machine, scale(), code)
     assert verdict is Verdict.TEST_FAILED
     assert words in reason

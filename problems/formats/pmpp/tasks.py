@@ -134,12 +134,14 @@ def _presented(task: TaskFolder, student: Program, sources: Sequence[str]) -> st
 
 def _record(task: TaskFolder, student: Program, parts: _Parts, release: str) -> dict[str, Any]:
     task_id = f"pmpp/{task.name}"
+    skeleton = _listed({STUDENT: task.texts[STUDENT]})
     podium: dict[str, Any] = {
         "title": _title(task),
         "build_only": sorted(parts.tests),
-        "starter": _listed({STUDENT: task.texts[STUDENT]}),
+        "starter": skeleton,
         "source_bytes": SOURCE_BYTES,
         "limits": {"output_bytes": OUTPUT_BYTES},
+        "known_bad": [{"name": "skeleton", "expect": "test_failed", "files": skeleton}],
     }
     if parts.counts:
         podium["counts"] = parts.counts

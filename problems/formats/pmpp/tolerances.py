@@ -6,6 +6,7 @@ variables and functions computed from them. A larger error is always worse. So e
 becomes a call that also demands a finite error. Nothing else of the harness changes, and no line moves.
 """
 
+import posixpath
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -93,7 +94,7 @@ class Hardened:
 
 
 def hardened(text: str, name: str) -> Hardened:
-    """The harness with its comparisons of errors changed; it then includes HEADER_NAME. `name` is the file's."""
+    """The harness with its comparisons of errors changed; it then includes HEADER_NAME. `name` is the file's path."""
     source = text.encode()
     root = parser_for("cuda").parse(source).root_node
     search = _Search(source, root)
@@ -103,7 +104,8 @@ def hardened(text: str, name: str) -> Hardened:
         return Hardened(text, 0, doubtful)
     for start, end, new in sorted(edits, reverse=True):
         source = source[:start] + new.encode() + source[end:]
-    head = f'#include "{HEADER_NAME}"\n#line 1 "{name}"\n'
+    header = posixpath.relpath(HEADER_NAME, posixpath.dirname(name) or ".")
+    head = f'#include "{header}"\n#line 1 "{name}"\n'
     return Hardened(head + source.decode(), checks, doubtful)
 
 

@@ -1,4 +1,4 @@
-"""Small tasks in the layout of PMPP, written for these tests. Their `.cu` files are plain C++, so that g++ builds them."""
+"""Small tasks in the layout of PMPP, written for these tests. Their `.cu` files are plain C++, which g++ builds."""
 
 from collections.abc import Mapping
 from pathlib import Path

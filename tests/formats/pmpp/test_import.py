@@ -43,6 +43,8 @@ def test_a_task_becomes_a_command_problem(tmp_path: Path) -> None:
     assert SKELETON.strip() in problem.prompt
     assert [(file.path, file.content) for file in problem.starter_files] == [("student_kernel.cu", SKELETON)]
     assert reference_of(problem) == {"student_kernel.cu": REFERENCE}
+    known_bad = problem.podium.known_bad[0]
+    assert (known_bad.name, known_bad.expect, known_bad.files) == ("skeleton", "test_failed", problem.starter_files)
     assert problem.podium.counts == "Summary: {passed} / {total} passed"
 
 

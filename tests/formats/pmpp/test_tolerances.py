@@ -12,14 +12,17 @@ CHECKS = {
     "a variable": "float diff = fabsf(got - want); if (diff > tol) return false; return true;",
     "a difference first": "float d = got - want; if (std::fabs(d) > tol) return false; return true;",
     "relative to the output": "float d = std::fabs(got - want); return d <= tol * std::fmax(1.0f, std::fabs(got));",
-    "a bound that is NaN": "float d = std::fabs(got - want); if (d > tol * (1.0f + std::fabs(got))) return false; return true;",
-    "a quotient": "float rel = std::fabs(got - want) / (std::fabs(want) + 1.0f); if (rel > tol) return false; return true;",
+    "a bound that is NaN": "float d = std::fabs(got - want), m = 1 + std::fabs(got);\n"
+    "if (d > tol * m) return false; return true;",
+    "a quotient": "float rel = std::fabs(got - want) / (std::fabs(want) + 1.0f);\n"
+    "if (rel > tol) return false; return true;",
     "the largest": "float m = 0; m = std::max(m, std::fabs(got - want)); return !(m > tol);",
     "the largest by hand": "float m = 0, d = std::abs(got - want); if (d > m) m = d; return m < tol;",
     "the bound first": "if (tol < std::fabs(got - want)) return false; return true;",
     "not less": "if (std::fabs(got - want) >= tol) return false; return true;",
     "a condition": "return std::fabs(got - want) > tol ? false : true;",
-    "several": "float d = std::fabs(got - want); if (!(d <= tol || d <= tol * std::fabs(got))) return false; return true;",
+    "several": "float d = std::fabs(got - want);\n"
+    "if (!(d <= tol || d <= tol * std::fabs(got))) return false; return true;",
     "a lambda": "float worst = 0; auto see = [&](float a, float b) { worst = std::max(worst, std::fabs(a - b)); };\n"
     "see(got, want); if (worst > tol) return false; return true;",
     "a function": "if (error_of(got, want) > tol) return false; return true;",
@@ -37,8 +40,10 @@ MAIN = """
 int main() {
     const float nan = std::nanf(""), inf = std::numeric_limits<float>::infinity();
     bool (*checks[])(float, float) = {@};
-    for (auto check : checks)
-        std::printf("%d%d%d%d%d%d\\n", check(2, 2), check(2 + 1e-7f, 2), check(3, 2), check(nan, 2), check(inf, 2), check(-inf, 2));
+    for (auto check : checks) {
+        for (float got : {2.0f, 2 + 1e-7f, 3.0f, nan, inf, -inf}) std::printf("%d", check(got, 2));
+        std::puts("");
+    }
 }
 """
 
@@ -79,6 +84,11 @@ def test_lines_keep_their_numbers(harness: str) -> None:
     assert head == [f'#include "{HEADER_NAME}"', '#line 1 "harness.cpp"']
     assert len(rest.split("\n")) == len(harness.split("\n"))
     assert made.doubtful_lines == ()
+
+
+def test_a_harness_in_a_folder_finds_the_header_beside_the_others() -> None:
+    check = "bool f(float a, float b) { return std::fabs(a - b) < 1e-6f; }\n"
+    assert hardened(check, "tests/deep/t.cu").text.startswith(f'#include "../../{HEADER_NAME}"\n')
 
 
 @pytest.mark.parametrize(
