@@ -1,7 +1,8 @@
 """Writes the build command of a task: the tests first, from their own files, then the solution, then the link.
 
 The tests' sources and a reference that they link are compiled into a folder whose name no source can know, and are
-removed before the solution is compiled. So a solution can neither include nor embed them.
+removed before the solution is compiled. So a solution can neither include nor embed them. The command line by which the
+solution is compiled does not name the folder either, because a source can include `/proc/self/cmdline`.
 """
 
 import shlex
@@ -11,6 +12,7 @@ from problems.formats.pmpp.program import Program, Unit
 
 STUDENT = "student_kernel.cu"
 REFERENCE = "reference_solution.cu"
+STUDENT_OBJECT = "student_kernel.o"
 _GLOBAL = "s/^[0-9a-f]* [ABCDGRST] //p"
 """Of a line of `nm`: the name of a symbol that other objects can link. Weak symbols, as of the library, stay shared."""
 
@@ -23,17 +25,19 @@ def build_command(program: Program, target: str, held_out: Sequence[str]) -> str
     objects = {unit.source: _object(unit) for unit in program.units}
     if hidden:
         objects |= dict.fromkeys((unit.source for unit in own), _quoted("harness.o"))
+    objects |= dict.fromkeys((unit.source for unit in students), STUDENT_OBJECT)
     linked = " ".join(dict.fromkeys(objects[unit.source] for unit in program.units))
     link = f"{shlex.join(program.linker)} -o {shlex.quote(target)} {linked} {shlex.join(program.libraries)}"
     lines = [
         "set -e",
         "own=$(mktemp -d)",
         "trap 'rm -rf \"$own\"' EXIT",
-        *(_compiled(unit, "-w" if unit in hidden else "") for unit in own),
+        *(_compiled(unit, _object(unit), "-w" if unit in hidden else "") for unit in own),
         *(_joined(own, hidden) if hidden else ()),
         f"rm {shlex.join(held_out)}",
-        *map(_compiled, students),
+        *(_compiled(unit, STUDENT_OBJECT) for unit in students),
         link.rstrip(),
+        f"rm {STUDENT_OBJECT}",
     ]
     return "\n".join(lines)
 
@@ -48,9 +52,9 @@ def _joined(own: Sequence[Unit], hidden: Sequence[Unit]) -> list[str]:
     ]
 
 
-def _compiled(unit: Unit, more: str = "") -> str:
+def _compiled(unit: Unit, made: str, more: str = "") -> str:
     """`more` is `-w` where warnings would show lines of the reference in the build's log."""
-    return f"{shlex.join([*unit.compiler, *more.split()])} -c {shlex.quote(unit.source)} -o {_object(unit)}"
+    return f"{shlex.join([*unit.compiler, *more.split()])} -c {shlex.quote(unit.source)} -o {made}"
 
 
 def _object(unit: Unit) -> str:

@@ -80,6 +80,8 @@ class Makefile:
             return
         if target in above:
             raise self._refused(rule.number, f"`{target}` depends on itself", "Remove the circle")
+        if len(above) > MAX_DEPTH:
+            raise self._refused(rule.number, f"`{target}` is needed by too many rules in a row", "Shorten the chain")
         for needed in rule.prerequisites:
             self._make(needed, files, made, (*above, target))
         automatic = _automatic(target, rule)

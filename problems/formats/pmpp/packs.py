@@ -62,6 +62,9 @@ def _imported(folder: Path, release: str) -> tuple[TaskReport, Imported | None]:
         made = imported_task(task, release)
     except TaskRefused as refused:
         return TaskReport(name, dropped=dropped, refused=str(refused)), None
+    except RecursionError:
+        words = f"{name}: a source nests too deeply. Take its longest expression apart."
+        return TaskReport(name, dropped=dropped, refused=words), None
     problem = made.problem
     files = (*problem.context_files, *problem.test_files, *problem.podium.starter)
     report = TaskReport(

@@ -213,6 +213,13 @@ def test_a_linked_reference_with_separate_device_code_is_refused(tmp_path: Path)
         imported(tmp_path)
 
 
+def test_a_source_that_nests_too_deeply_is_refused(tmp_path: Path) -> None:
+    deep = f"bool f(float a) {{ return {'(' * 5000}a - 1{')' * 5000} < 1e-6f; }}\n"
+    lay_out(tmp_path, "ch02-deep", test_scale__cu=SCALE["test_scale.cu"] + deep)
+    lay_out(tmp_path, "ch03-good")
+    assert "nests too deeply" in imported(tmp_path).refused[0].refused
+
+
 def test_a_folder_without_tasks_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PackRefused, match="no task below"):
         imported(tmp_path)

@@ -1,6 +1,8 @@
 """Makefiles are read and never run: variables, rules and the program that a target is linked from."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from problems.formats.pmpp.errors import TaskRefused
 from problems.formats.pmpp.makefile import Makefile
@@ -128,3 +130,23 @@ def test_what_is_not_understood_is_refused_with_its_line(text: str, line: int | 
 def test_variables_that_double_each_other_are_refused_soon() -> None:
     doubling = "".join(f"A{n} = $(A{n + 1})$(A{n + 1})\n" for n in range(40)) + "A40 = xxxx\n"
     assert "expands to more than" in str(refusal(f"{doubling}app: a.cu\n\tnvcc $(A0) -o app a.cu\n"))
+
+
+def test_a_long_chain_of_rules_is_refused() -> None:
+    chain = "".join(f"t{n}: t{n + 1}\n\t@true\n" for n in range(2000))
+    assert "too many rules" in str(refusal(f"app: t0\n\tnvcc -o app a.cu\n{chain}"))
+
+
+WORDS = st.sampled_from(
+    ["A", "app", "a.cu", "%.o", "%.cu", ":", "=", ":=", "?=", "+=", "$(A)", "$@", "$^", "${A:.cu=.o}", "$$"]
+)
+LINES = st.lists(st.one_of(WORDS, st.text(max_size=6)), max_size=6).map(" ".join)
+
+
+@given(st.lists(st.tuples(st.sampled_from(["", "\t", "\tnvcc -o app "]), LINES).map("".join), max_size=8))
+def test_any_text_is_read_or_refused(lines: list[str]) -> None:
+    text = "\n".join(lines)
+    try:
+        program(text)
+    except TaskRefused as refused:
+        assert refused.remedy
