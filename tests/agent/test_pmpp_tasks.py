@@ -92,7 +92,7 @@ def test_a_solution_cannot_include_the_reference_or_the_tests(machine: Machine, 
 
 
 def test_a_solution_cannot_embed_the_reference_or_its_object(machine: Machine) -> None:
-    for path in ("reference_solution.cu", "reference_solution.o", "harness.o"):
+    for path in ("reference_solution.cu", "reference_solution.o", "podium_tests.o"):
         code = f'asm(".incbin \\"{path}\\"");\n{TWICE}'
         assert judged(machine, compared(), code)[0] is Verdict.BUILD_FAILED
 

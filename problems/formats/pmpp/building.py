@@ -12,7 +12,7 @@ from problems.formats.pmpp.program import Program, Unit
 
 STUDENT = "student_kernel.cu"
 REFERENCE = "reference_solution.cu"
-STUDENT_OBJECT = "student_kernel.o"
+STUDENT_OBJECT, JOINED_OBJECT = "student_kernel.o", "podium_tests.o"
 _GLOBAL = "s/^[0-9a-f]* [ABCDGRST] //p"
 """Of a line of `nm`: the name of a symbol that other objects can link. Weak symbols, as of the library, stay shared."""
 
@@ -20,13 +20,9 @@ _GLOBAL = "s/^[0-9a-f]* [ABCDGRST] //p"
 def build_command(program: Program, target: str, held_out: Sequence[str]) -> str:
     """A script for the shell. `held_out` are the files that the solution's compiler must not see."""
     own = [unit for unit in program.units if unit.source != STUDENT]
-    students = [unit for unit in program.units if unit.source == STUDENT]
     hidden = [unit for unit in own if unit.source == REFERENCE]
-    objects = {unit.source: _object(unit) for unit in program.units}
-    if hidden:
-        objects |= dict.fromkeys((unit.source for unit in own), _quoted("harness.o"))
-    objects |= dict.fromkeys((unit.source for unit in students), STUDENT_OBJECT)
-    linked = " ".join(dict.fromkeys(objects[unit.source] for unit in program.units))
+    made = [_linked(unit, is_joined=bool(hidden)) for unit in program.units]
+    linked = " ".join(dict.fromkeys(made))
     link = f"{shlex.join(program.linker)} -o {shlex.quote(target)} {linked} {shlex.join(program.libraries)}"
     lines = [
         "set -e",
@@ -35,11 +31,18 @@ def build_command(program: Program, target: str, held_out: Sequence[str]) -> str
         *(_compiled(unit, _object(unit), "-w" if unit in hidden else "") for unit in own),
         *(_joined(own, hidden) if hidden else ()),
         f"rm {shlex.join(held_out)}",
-        *(_compiled(unit, STUDENT_OBJECT) for unit in students),
+        *(_compiled(unit, STUDENT_OBJECT) for unit in program.units if unit.source == STUDENT),
         link.rstrip(),
         f"rm {STUDENT_OBJECT}",
     ]
     return "\n".join(lines)
+
+
+def _linked(unit: Unit, *, is_joined: bool) -> str:
+    """The object that stands for the unit in the link; `is_joined` if the tests' units are one object."""
+    if unit.source == STUDENT:
+        return STUDENT_OBJECT
+    return _quoted(JOINED_OBJECT) if is_joined else _object(unit)
 
 
 def _joined(own: Sequence[Unit], hidden: Sequence[Unit]) -> list[str]:
@@ -47,8 +50,8 @@ def _joined(own: Sequence[Unit], hidden: Sequence[Unit]) -> list[str]:
     names = _quoted("names")
     return [
         f"nm -g --defined-only {' '.join(map(_object, hidden))} | sed -n '{_GLOBAL}' > {names}",
-        f"ld -r -o {_quoted('harness.o')} {' '.join(map(_object, own))}",
-        f"objcopy --localize-symbols={names} {_quoted('harness.o')}",
+        f"ld -r -o {_quoted(JOINED_OBJECT)} {' '.join(map(_object, own))}",
+        f"objcopy --localize-symbols={names} {_quoted(JOINED_OBJECT)}",
     ]
 
 
