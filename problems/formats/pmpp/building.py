@@ -21,8 +21,8 @@ def build_command(program: Program, target: str, held_out: Sequence[str]) -> str
     """A script for the shell. `held_out` are the files that the solution's compiler must not see."""
     own = [unit for unit in program.units if unit.source != STUDENT]
     hidden = [unit for unit in own if unit.source == REFERENCE]
-    made = [_linked(unit, is_joined=bool(hidden)) for unit in program.units]
-    linked = " ".join(dict.fromkeys(made))
+    objects = [_quoted(JOINED_OBJECT)] if hidden else list(map(_object, own))
+    linked = " ".join([*objects, STUDENT_OBJECT])
     link = f"{shlex.join(program.linker)} -o {shlex.quote(target)} {linked} {shlex.join(program.libraries)}"
     lines = [
         "set -e",
@@ -36,13 +36,6 @@ def build_command(program: Program, target: str, held_out: Sequence[str]) -> str
         f"rm {STUDENT_OBJECT}",
     ]
     return "\n".join(lines)
-
-
-def _linked(unit: Unit, *, is_joined: bool) -> str:
-    """The object that stands for the unit in the link; `is_joined` if the tests' units are one object."""
-    if unit.source == STUDENT:
-        return STUDENT_OBJECT
-    return _quoted(JOINED_OBJECT) if is_joined else _object(unit)
 
 
 def _joined(own: Sequence[Unit], hidden: Sequence[Unit]) -> list[str]:

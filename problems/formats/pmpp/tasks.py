@@ -87,29 +87,31 @@ def _parts(task: TaskFolder, student: Program, reference: Program) -> _Parts:
     own = [source for source in student.sources if source != STUDENT]
     presented = [source for source in reference.sources if source not in _harness(student)]
     visible = _headers(task, [STUDENT])
+    held_out = [*own, *(path for path in _headers(task, own) if path not in visible)]
     needed = [path for path in _headers(task, presented) if path not in visible]
-    tests = [*own, *(path for path in _headers(task, own) if path not in visible)]
-    shared = [path for path in needed if path in tests]
-    if shared:
+    if shared := [path for path in needed if path in held_out]:
         reason = f"the reference and the tests include {shared[0]}, which the skeleton does not"
         raise TaskRefused(f"{task.name}/{REFERENCE}", reason, f"Include it in {STUDENT}, too")
-    texts = {path: task.text(path, "source") for path in tests}
-    checked = {path: text if path == REFERENCE else hardened(text, path) for path, text in texts.items()}
-    harness = "\n".join(text for path, text in texts.items() if path != REFERENCE)
-    counts = printed_counts(harness)
-    held_out = {path: one if isinstance(one, str) else one.text for path, one in checked.items()}
-    if held_out != texts:
-        held_out[HEADER_NAME] = HEADER
-    answers = {STUDENT: _presented(task, student, presented)} | {path: task.texts[path] for path in needed}
-    said = [one.in_words for one in checked.values() if not isinstance(one, str) and one.in_words]
+    harness = {path: task.text(path, "source") for path in held_out if path != REFERENCE}
+    tests, notes = _hardened(harness)
+    text = "\n".join(harness.values())
     linked = ["the test links the reference; its functions are hidden from solutions"] if REFERENCE in own else []
     return _Parts(
         context={path: task.texts[path] for path in visible},
-        tests=held_out,
-        reference=answers,
-        counts=counts,
-        notes=(*linked, *said, *notes_on(task, harness)),
+        tests=tests | ({REFERENCE: task.texts[REFERENCE]} if linked else {}),
+        reference={STUDENT: _presented(task, student, presented)} | {path: task.texts[path] for path in needed},
+        counts=printed_counts(text),
+        notes=(*linked, *notes, *notes_on(task, text)),
     )
+
+
+def _hardened(harness: Files) -> tuple[dict[str, str], list[str]]:
+    """The tests' files with checks that fail on NaN, and notes on them."""
+    checked = {path: hardened(text, path) for path, text in harness.items()}
+    files = {path: one.text for path, one in checked.items()}
+    if files != harness:
+        files[HEADER_NAME] = HEADER
+    return files, [one.in_words for one in checked.values() if one.in_words]
 
 
 def _headers(task: TaskFolder, sources: Sequence[str]) -> list[str]:

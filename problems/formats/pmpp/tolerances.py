@@ -79,6 +79,7 @@ Name = tuple[Scope, str]
 class Hardened:
     """A harness whose checks demand finite errors. Lines are counted from one."""
 
+    name: str
     text: str
     checks: int
     """Number of comparisons that were changed."""
@@ -89,7 +90,7 @@ class Hardened:
     def in_words(self) -> str:
         """One note for people; empty if the harness compares exactly."""
         if self.doubtful_lines:
-            return f"NaN may pass: see line {', '.join(map(str, self.doubtful_lines))} of the harness"
+            return f"NaN may pass: see line {', '.join(map(str, self.doubtful_lines))} of {self.name}"
         return f"tolerance checks that now fail on NaN and infinity: {self.checks}" if self.checks else ""
 
 
@@ -101,12 +102,12 @@ def hardened(text: str, name: str) -> Hardened:
     edits, checks = search.edits()
     doubtful = () if not _FLOATING.search(text) else tuple(sorted(set(search.doubtful())))
     if not edits:
-        return Hardened(text, 0, doubtful)
+        return Hardened(name, text, 0, doubtful)
     for start, end, new in sorted(edits, reverse=True):
         source = source[:start] + new.encode() + source[end:]
     header = posixpath.relpath(HEADER_NAME, posixpath.dirname(name) or ".")
     head = f'#include "{header}"\n#line 1 "{name}"\n'
-    return Hardened(head + source.decode(), checks, doubtful)
+    return Hardened(name, head + source.decode(), checks, doubtful)
 
 
 Edit = tuple[int, int, str]

@@ -255,7 +255,7 @@ def test_the_license_travels_with_the_pack(tmp_path: Path) -> None:
                 .replace("diff > 1e-6f", "diff * diff - got > 1e-6f")
                 .replace("std::fabs(got - expected)", "got - expected")
             },
-            "NaN may pass: see line 9 of the harness",
+            "NaN may pass: see line 9 of test_scale.cu",
         ),
     ],
 )
