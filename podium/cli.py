@@ -17,6 +17,7 @@ LOCAL_COMMANDS = {
     "generate": "podium.generation.commands",
     "run": "podium.generation.run",
     "weights": "podium.weights.commands",
+    "pmpp": "podium.pmpp.commands",
 }
 NODE_COMMANDS = frozenset({"evaluate", "node", "prepare", "functions", "run"})
 """Commands that may import packages of `podium[node]` long after their start."""

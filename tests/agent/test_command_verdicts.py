@@ -103,6 +103,32 @@ def test_a_failed_test_ends_the_way_and_says_how(machine: Machine, script: str, 
     assert words in report.reason
 
 
+COUNTS = {"metadata": {"podium": {"counts": "{passed} of {total} fine"}}}
+
+
+@pytest.mark.parametrize(
+    ("script", "verdict", "words"),
+    [
+        ("echo 3 of 3 fine", Verdict.PASSED, ""),
+        ("echo 0 of 0 fine", Verdict.TEST_FAILED, "The test counted no cases."),
+        ("true", Verdict.TEST_FAILED, "The test printed no line `{passed} of {total} fine`."),
+        ("echo 3 of 3 fine; exit 4", Verdict.TEST_FAILED, "The test ended with exit status 4."),
+    ],
+)
+def test_a_pass_needs_the_counts_that_the_problem_asks_for(
+    machine: Machine, script: str, verdict: Verdict, words: str
+) -> None:
+    finished = machine.judge(shell_problem(**COUNTS), {"solution.sh": script})
+    assert (finished.report.verdict, finished.report.reason) == (verdict, words)
+    assert finished.report.steps[-1].exit_code == (4 if "exit 4" in script else 0)
+
+
+def test_a_trial_runs_other_tests_and_needs_no_counts(machine: Machine) -> None:
+    visible = {"visible_tests": ["test/t.sh"], "visible_test_command": "sh solution.sh"}
+    problem = shell_problem(metadata={"podium": COUNTS["metadata"]["podium"] | visible})
+    assert machine.judge(problem, {"solution.sh": "exit 0"}, is_trial=True).report.verdict == Verdict.PASSED
+
+
 def test_a_program_killed_by_a_signal_fails(machine: Machine) -> None:
     report = machine.judge(shell_problem(test_command="exec sh solution.sh"), {"solution.sh": "kill -SEGV $$"}).report
     assert report.verdict == Verdict.TEST_FAILED

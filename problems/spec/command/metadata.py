@@ -1,10 +1,11 @@
 """What Podium adds to a command problem, under the key `podium` of its metadata."""
 
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from problems.spec.case import DEFAULT_DTYPE, Amount, Case, Dtype, Positive
+from problems.spec.command.counts import why_bad_counts
 from problems.spec.podium_metadata import CheckedPath, PodiumMetadata
 
 
@@ -28,10 +29,22 @@ class CommandMetadata(PodiumMetadata):
     harness: Literal["in_process", "separate"] = "in_process"
     work_checked: bool = False
     """The benchmark verifies the very work that it times."""
+    counts: str | None = None
+    """A line of the test's output, as `Summary: {passed} / {total} passed`. Beside exit status 0 a pass needs it, with
+    equal numbers above zero."""
+    source_bytes: Annotated[int, Field(gt=0)] | None = None
+    """Maximum size of a solution's files together."""
     visible_tests: list[str] = Field(default_factory=list)
     """Paths of test files that a visitor may read."""
     visible_test_command: str | None = None
     """The command by which a trial tests a solution; the held-out test files are withheld from it."""
+
+    @field_validator("counts")
+    @classmethod
+    def _can_be_read(cls, counts: str | None) -> str | None:
+        if counts is not None and (reason := why_bad_counts(counts)):
+            raise ValueError(reason)
+        return counts
 
     @model_validator(mode="after")
     def _has_what_it_runs(self) -> Self:

@@ -45,6 +45,8 @@ class WorkspaceRules:
     module_folders: tuple[str, ...]
     imported_modules: frozenset[str] | None
     """Python modules that the tests import. None: all."""
+    source_bytes: int | None = None
+    """Maximum size of all files together. None: the site's own limit."""
 
     @classmethod
     def of(cls, problem: "CommandProblem") -> "WorkspaceRules":
@@ -63,6 +65,7 @@ class WorkspaceRules:
             search_folders=tuple(search_folders(problem)),
             module_folders=tuple(python_folders(problem)),
             imported_modules=imported_modules(problem),
+            source_bytes=problem.podium.source_bytes,
         )
 
     @classmethod
@@ -88,8 +91,15 @@ class WorkspaceRules:
             or next((reason for file in files if (reason := _why_bad_content(file))), "")
             or next((reason for path in paths if (reason := self._why_forbidden(path))), "")
             or self._why_colliding(paths)
+            or self._why_too_large(files)
             or why_rewriting(files)
         )
+
+    def _why_too_large(self, files: Sequence[SourceFile]) -> str:
+        size_bytes = sum(len(file.content.encode()) for file in {file.path: file for file in files}.values())
+        if self.source_bytes is None or size_bytes <= self.source_bytes:
+            return ""
+        return f"the solution has {size_bytes} bytes; the problem allows {self.source_bytes}"
 
     def _why_forbidden(self, path: str) -> str:
         key = spelling_key(path)

@@ -116,10 +116,13 @@ class Outcome:
     """Processor time of everything else on this machine while the command ran."""
     steal_ms: float = 0.0
     """Time for which the hypervisor gave this machine's cores to others while the command ran."""
+    complaint: str = ""
+    """The reason why a command that ended with status 0 failed nevertheless; empty if nothing else was asked of it."""
 
     @property
     def succeeded(self) -> bool:
-        return self.exit_code == 0 and not (self.timed_out or self.memory_exceeded or self.cancelled)
+        was_ended = self.timed_out or self.memory_exceeded or self.cancelled
+        return self.exit_code == 0 and not was_ended and not self.complaint
 
 
 class Running:

@@ -131,6 +131,9 @@ class CommandJudge:
         found.steps.append(Step("test", outcome, seconds))
         found.texts.test = graded_text(outcome, seconds)
         found.witness = outcome.witness
+        if outcome.complaint:
+            found.ended(Verdict.TEST_FAILED, outcome.complaint)
+            return False
         if not outcome.succeeded:
             late = f"within {seconds:g} seconds"
             _failed(found, "test", outcome, late, subject.limits.memory_bytes, Verdict.TEST_FAILED)

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from pathlib import Path
 
+from problems.spec.command.counts import why_not_counted
 from runners.agent.devices.lanes import Seat
 from runners.agent.ground.events import Progress
 from runners.agent.job.commands import run, told
@@ -27,7 +28,8 @@ def test(environment: NodeEnvironment, subject: Subject, product: bytes, progres
     """Run the test command on a build's product. Raises Cancelled, SandboxFault, UnusableProblem.
 
     A test that failed on a shared GPU for lack of memory runs again alone. A reference's test first runs with one
-    connection to the device, which starts faster. If it fails that way, it runs again like any other test.
+    connection to the device, which starts faster. If it fails that way, it runs again like any other test. The outcome
+    has a `complaint` if the problem asks for counts and they do not say that all cases passed.
     """
     if subject.trusted and _is_gated(environment, subject):
         outcome = _test(environment, subject, product, progress, _sharing(environment, subject), ONE_CONNECTION)
@@ -63,12 +65,23 @@ def _test(
         command = run_command(subject, subject.test_command, seconds, workspace, seat, progress)
         marks = _marks(workspace, subject.test_paths)
         if seat.porter is None or environment.gate_library is None:
-            return _unless_changed(run(environment, command), marks, _marks(workspace, subject.test_paths))
+            outcome = _counted(subject, run(environment, command))
+            return _unless_changed(outcome, marks, _marks(workspace, subject.test_paths))
         with notes_of_a_run(environment) as notes:
             attachment = gate_attachment(command.shell, environment.gate_library, notes)
             command = attached(command, attachment, more_environment)
-            outcome = run_at_gate(environment, command, seat, subject, progress, notes).without_waits
+            outcome = _counted(subject, run_at_gate(environment, command, seat, subject, progress, notes).without_waits)
             return _unless_changed(outcome, marks, _marks(workspace, subject.test_paths))
+
+
+def _counted(subject: Subject, outcome: Outcome) -> Outcome:
+    """The outcome, with a complaint if it lacks the counts that the problem asks for. A trial runs other tests."""
+    counts = subject.problem.podium.counts
+    if counts is None or subject.is_trial or not outcome.succeeded:
+        return outcome
+    if outcome.truncated:
+        return replace(outcome, complaint="The test printed too much: its counts may have been cut off.")
+    return replace(outcome, complaint=why_not_counted(counts, outcome.stdout))
 
 
 Marks = Mapping[str, tuple[int, int, bytes]]

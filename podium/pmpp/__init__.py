@@ -1,0 +1,1 @@
+"""The commands `podium pmpp …`: tasks in the layout of PMPP."""
