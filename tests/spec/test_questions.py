@@ -91,6 +91,7 @@ def test_a_short_answer_is_right_whatever_pmpp_eval_makes_of_it(answer: str, rep
         "Option B",
         "The answer is not A. Final Answer: `B`",
         "Final: because two blocks of 128 fit, B",
+        "İİİİİİ FINAL: B",
     ],
 )
 def test_usual_ways_to_name_a_choice_are_understood(reply: str) -> None:

@@ -22,6 +22,7 @@ _TAIL = re.compile(r"[\s.,;:!]+$")
 _REASON = re.compile(r"(?:,?\s+(?:because|since|as|so|which)\b|\.\s|;\s|\s[–—-]\s).*", re.IGNORECASE | re.DOTALL)
 _ARTICLE = r"A\s+(?!(?:or|and|because|since|as|so|is)\b)[a-z]"
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_LOWER = {ord(letter): letter.lower() for letter in LETTERS}
 DEEPEST = 4
 """Commands of TeX within each other that are read."""
 MIN_DIGITS = 2
@@ -36,11 +37,19 @@ def declared(reply: str, patterns: Sequence[str]) -> str:
 
 def _built_in(reply: str) -> str:
     text = _without_markup(reply)
-    for declaration in (_FINAL, _ANSWER):
-        if found := list(declaration.finditer(text)):
-            return _first_line(text[found[-1].end() :])
+    if found := _last_final(text) or next(reversed(list(_ANSWER.finditer(text))), None):
+        return _first_line(text[found.end() :])
     lines = [line for line in text.splitlines() if line.strip()]
     return lines[-1] if lines else ""
+
+
+def _last_final(text: str) -> re.Match[str] | None:
+    """The last declaration with the word `final`, looked for from the end: replies are long, and it stands there."""
+    lower = text.lower() if text.isascii() else text.translate(_LOWER)  # of the same length
+    place = lower.rfind("final")
+    while place >= 0 and not (found := _FINAL.match(text, place)):
+        place = lower.rfind("final", 0, place)
+    return found if place >= 0 else None
 
 
 def _first_line(text: str) -> str:
