@@ -125,7 +125,7 @@ class Contestant {
     }
 
   private:
-    // The pipes move out of the way first: they may have the very numbers that they are to get.
+    // The pipes move out of the way first, because they may have the very numbers that they are to get.
     [[noreturn]] static void become_contestant(const int* request, const int* reply) {
         constexpr int out_of_the_way = 20;
         const int in = fcntl(request[0], F_DUPFD, out_of_the_way), out = fcntl(reply[1], F_DUPFD, out_of_the_way);
@@ -135,6 +135,7 @@ class Contestant {
         close(in);
         close(out);
         dup2(STDERR_FILENO, STDOUT_FILENO);  // the harness alone writes to standard output
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         execl("./contestant", "./contestant", static_cast<char*>(nullptr));
         _exit(127);
     }

@@ -17,10 +17,10 @@ struct Gate {
     std::atomic<bool> was_given_up{false};
 };
 
-// Holds up a stream until the gate opens; gives up after two seconds.
+// Holds up a stream until the gate opens; gives up after a second.
 void wait_at(void* gate_pointer) {
     Gate& gate = *static_cast<Gate*>(gate_pointer);
-    for (int i = 0; i < 2000 && !gate.is_open; ++i) std::this_thread::sleep_for(1ms);
+    for (int i = 0; i < 1000 && !gate.is_open; ++i) std::this_thread::sleep_for(1ms);
     gate.was_given_up = !gate.is_open;
 }
 
