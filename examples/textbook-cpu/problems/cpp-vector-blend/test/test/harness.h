@@ -207,6 +207,7 @@ class Suite {
         test("end", [this](Random&) {
             if (!contestant_.ends_well()) fail("the solution's process did not end well");
         });
+        prctl(PR_SET_DUMPABLE, 1);  // from here on an observer, such as Podium's witness, may see how this process ends
         std::printf("passed %d / %d\n", passed_, total_);
         return total_ > 1 && passed_ == total_ ? EXIT_SUCCESS : EXIT_FAILURE;
     }
