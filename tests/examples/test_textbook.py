@@ -41,8 +41,8 @@ compiles_everything = pytest.mark.skipif(
 @cache
 def problems(root: Path) -> dict[str, CommandProblem]:
     """By slug, which is the task_id with a hyphen for the slash."""
-    pack = read_problem_directory(root)
-    return {record.problem.task_id.replace("/", "-"): record.problem for record in pack.records}
+    found = [record.problem for record in read_problem_directory(root).records]
+    return {of.task_id.replace("/", "-"): of for of in found if isinstance(of, CommandProblem)}
 
 
 def reference(of: CommandProblem) -> list[SourceFile]:
@@ -70,8 +70,8 @@ def samples(root: Path) -> list[tuple[str, str, int, str]]:
     return [
         (entrant, slug, index, verdict)
         for entrant in ENTRANTS
-        for slug, verdicts in expected_verdicts(root, entrant).items()
-        for index, verdict in enumerate(verdicts)
+        for slug in problems(root)
+        for index, verdict in enumerate(expected_verdicts(root, entrant)[slug])
     ]
 
 
@@ -207,10 +207,9 @@ def test_no_file_is_refused_and_references_are_missing_where_they_should_be(root
 def test_the_entrants_have_samples_of_every_task_and_differ_visibly(root: Path) -> None:
     passed = []
     for entrant in ENTRANTS:
-        expected = expected_verdicts(root, entrant)
-        assert list(expected) == sorted(problems(root))
-        assert {len(verdicts) for verdicts in expected.values()} == {SAMPLES_PER_PROBLEM[root]}
-        passed.append(sum(verdict == Verdict.PASSED for verdicts in expected.values() for verdict in verdicts))
+        verdicts = [expected_verdicts(root, entrant)[slug] for slug in problems(root)]
+        assert {len(of_task) for of_task in verdicts} == {SAMPLES_PER_PROBLEM[root]}
+        passed.append(sum(verdict == Verdict.PASSED for of_task in verdicts for verdict in of_task))
     assert passed[0] > 2 * passed[1] > 0
     contents = [sample(root, entrant, slug, index)[0].content for entrant, slug, index, _ in samples(root)]
     assert len(set(contents)) == len(contents)
@@ -239,8 +238,8 @@ def test_a_known_bad_solution_gets_its_verdict(slug: str, bad: KnownBad, judge: 
 
 
 @pytest.mark.rest
-@pytest.mark.parametrize(("entrant", "slug", "index", "expected"), samples(CPU))
-def test_a_sample_gets_its_verdict(entrant: str, slug: str, index: int, expected: str, judge: Judge) -> None:
+@pytest.mark.parametrize(("entrant", "slug", "index", "expected"), [row for row in samples(CPU) if row[2] == 0])
+def test_a_first_sample_gets_its_verdict(entrant: str, slug: str, index: int, expected: str, judge: Judge) -> None:
     assert judge.verdict(slug, sample(CPU, entrant, slug, index)) == expected
 
 
