@@ -26,7 +26,6 @@ from tests.requirements import requires
 
 GPU, CPU = (Path(__file__).parents[2] / "examples" / name for name in ("textbook-gpu", "textbook-cpu"))
 ENTRANTS = ("demo-careful", "demo-hasty")
-SAMPLES_PER_PROBLEM = {GPU: 1, CPU: 3}
 COMPILED = ("grid-stride-clamp", "work-in-stream")
 """CUDA tasks whose reference is linked here: one whose kernel the harness launches, and one with streams."""
 TIMED_OUT_AFTER_SECONDS = 3.0
@@ -204,12 +203,12 @@ def test_no_file_is_refused_and_references_are_missing_where_they_should_be(root
 
 
 @pytest.mark.parametrize("root", [GPU, CPU], ids=name_of)
-def test_the_entrants_have_samples_of_every_task_and_differ_visibly(root: Path) -> None:
+def test_the_entrants_have_a_sample_of_every_task_and_differ_visibly(root: Path) -> None:
     passed = []
     for entrant in ENTRANTS:
         verdicts = [expected_verdicts(root, entrant)[slug] for slug in problems(root)]
-        assert {len(of_task) for of_task in verdicts} == {SAMPLES_PER_PROBLEM[root]}
-        passed.append(sum(verdict == Verdict.PASSED for of_task in verdicts for verdict in of_task))
+        assert {len(of_task) for of_task in verdicts} == {1}
+        passed.append(sum(of_task == [Verdict.PASSED] for of_task in verdicts))
     assert passed[0] > 2 * passed[1] > 0
     contents = [sample(root, entrant, slug, index)[0].content for entrant, slug, index, _ in samples(root)]
     assert len(set(contents)) == len(contents)
@@ -238,8 +237,8 @@ def test_a_known_bad_solution_gets_its_verdict(slug: str, bad: KnownBad, judge: 
 
 
 @pytest.mark.rest
-@pytest.mark.parametrize(("entrant", "slug", "index", "expected"), [row for row in samples(CPU) if row[2] == 0])
-def test_a_first_sample_gets_its_verdict(entrant: str, slug: str, index: int, expected: str, judge: Judge) -> None:
+@pytest.mark.parametrize(("entrant", "slug", "index", "expected"), samples(CPU))
+def test_a_sample_gets_its_verdict(entrant: str, slug: str, index: int, expected: str, judge: Judge) -> None:
     assert judge.verdict(slug, sample(CPU, entrant, slug, index)) == expected
 
 
