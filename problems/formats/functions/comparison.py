@@ -51,7 +51,7 @@ def _names(manifest: Manifest) -> str:
 
 
 def _of_case(stored: ManifestCase, made: ManifestCase) -> Iterator[str]:
-    for name in ("size", "flops", "bytes", "shapes", "scalars"):
+    for name in ("size", "flops", "bytes", "shapes", "scalars", "input_sets"):
         left, right = getattr(stored, name), getattr(made, name)
         if left != right:
             yield f"case `{stored.name}`: `{name}` was {left} and is {right}"

@@ -9,7 +9,7 @@ from problems.spec.case import DEFAULT_DTYPE, Amount, Case, Dtype, Positive
 from problems.spec.function.dtypes import WHOLE_DTYPES, ParameterDtype
 from problems.spec.sizes import Size
 
-MAX_CASES, MAX_PARAMETERS, MAX_AXES = 256, 64, 8
+MAX_CASES, MAX_PARAMETERS, MAX_AXES, MAX_INPUT_SETS = 256, 64, 8, 64
 _Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,99}$")]
 _Length = Annotated[int, Field(ge=0, le=2**48)]
 _NotNegative = Annotated[FiniteFloat, Field(ge=0)]
@@ -64,6 +64,8 @@ class ManifestCase(_Strict):
     shapes: dict[str, Annotated[list[_Length], Field(max_length=MAX_AXES)]] = Field(default_factory=dict)
     """Axis lengths of each array, outermost first. Arrays are C-contiguous."""
     scalars: dict[str, int | float | bool] = Field(default_factory=dict)
+    input_sets: int = Field(default=1, ge=1, le=MAX_INPUT_SETS, exclude_if=lambda sets: sets == 1)
+    """On how many inputs a timed go calls `solution` in a row. A 1 is not written: digests from before it hold."""
     ranks: bool | None = None
     """Whether every output depends on inputs that each call draws anew, and the check rejects wrong answers."""
     why_not: str = Field(default="", max_length=1000)

@@ -6,7 +6,8 @@ import pytest
 
 from runners.agent.judges.function.as_tensara import mean_as_tensara, rate_as_tensara_2025
 from runners.agent.judges.function.inside.clock import Status, Times
-from runners.agent.judges.function.inside.match import Overhead, event_facts
+from runners.agent.judges.function.inside.match import event_facts
+from runners.agent.judges.function.inside.plan import Overhead
 from runners.agent.judges.function.results import events_disagree
 
 UNSTEADY = [1.0, 2.0] * 20

@@ -15,6 +15,8 @@ ARRAY_DTYPES = (
     "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool",
 )  # fmt: skip
 DIRECTIONS, ROLES = ("in", "out", "inout"), ("data", "structure", "weight")
+MOST_INPUT_SETS = 64
+"""As the manifest has it."""
 
 
 def _one_of(value: object, allowed: tuple[str, ...], what: str) -> None:
@@ -66,16 +68,23 @@ class Scalar:
 
 
 class Case:
-    """One set of axis lengths, read as attributes: `case.rows`. `size` is its place on a chart's axis."""
+    """One set of axis lengths, read as attributes: `case.rows`. `size` is its place on a chart's axis.
 
-    def __init__(self, name: str, size: float | None = None, **axes: int) -> None:
+    A timed go calls `solution` on `input_sets` inputs in a row, where a single call is too short to be timed.
+    """
+
+    def __init__(self, name: str, size: float | None = None, *, input_sets: int = 1, **axes: int) -> None:
         if not isinstance(name, str) or not name or len(name) > 200:
             raise DeclarationError(f"a case has the name {name!r}", "give it a text of at most 200 characters")
         for axis, length in axes.items():
             if isinstance(length, bool) or not isinstance(length, int) or length < 0:
                 raise DeclarationError(f"axis `{axis}` of case `{name}` is {length!r}", "use a whole number")
+        if type(input_sets) is not int or not 1 <= input_sets <= MOST_INPUT_SETS:
+            what = f"`input_sets` of case `{name}` is {input_sets!r}"
+            raise DeclarationError(what, f"use a whole number from 1 to {MOST_INPUT_SETS}")
         self.name = name
         self.size = size
+        self.input_sets = input_sets
         self.axes = axes
 
     def __getattr__(self, name: str) -> int:

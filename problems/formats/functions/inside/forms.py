@@ -43,6 +43,7 @@ class CaseFacts:
     size: float | None
     flops: float | None
     bytes: float | None
+    input_sets: int = 1
 
 
 @dataclass(frozen=True)

@@ -63,6 +63,10 @@ class Loaded:
         pairs = zip(self.parameters, drawn.arguments)
         return {one.name: value for one, value in pairs if one.is_array and one.is_given and one.role != "data"}
 
+    def input_sets(self, case: int) -> int:
+        """How many inputs a go of the case has; 1 for a case of own sizes."""
+        return self.cases[case].input_sets if case < len(self.cases) else 1
+
     @contextmanager
     def own_case(self, like: int, sizes: dict[str, int]) -> Iterator[None]:
         """Inside, case `len(cases)` is that of number `like` with other axis lengths. Raises SizesRefused."""
@@ -132,7 +136,7 @@ def case_fields(loaded: Loaded, number: int, drawn: Drawn) -> dict[str, Any]:
     moved = _moved_bytes(loaded.parameters, shapes) if facts.bytes is None else facts.bytes
     return {
         "name": facts.name, "size": _positive(facts.size), "flops": _amount(facts.flops), "bytes": _amount(moved),
-        "shapes": shapes, "scalars": scalars,
+        "shapes": shapes, "scalars": scalars, "input_sets": facts.input_sets,
     }  # fmt: skip
 
 

@@ -182,7 +182,8 @@ class PodiumForm:
 
     def _facts(self, case: Case) -> CaseFacts:
         size = None if case.size is None else float(case.size)
-        return CaseFacts(case.name, size, self._amount("flops", case), self._amount("bytes", case))
+        flops, moved = self._amount("flops", case), self._amount("bytes", case)
+        return CaseFacts(case.name, size, flops, moved, case.input_sets)
 
     def _amount(self, member: str, case: Case) -> float | None:
         with self.definition.calling(member):

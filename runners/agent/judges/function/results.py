@@ -9,6 +9,7 @@ from problems.spec.function.manifest import ManifestCase
 from problems.spec.function.problem import FunctionProblem
 from runners.agent.judges.function.as_tensara import mean_as_tensara, rate_as_tensara_2025
 from runners.agent.judges.function.contest import Contest, Reply
+from runners.agent.judges.function.sets import one_set_ms
 from runners.agent.judges.judgement import Finding
 from runners.agent.judges.roofline import CACHES, below_roofline
 from runners.agent.judges.texts import how_it_ended
@@ -32,7 +33,7 @@ MOST_PLACES = 5
 REFUSED = "refused"
 """How a contest ends whose own sizes the problem does not take."""
 LEAST_MS = 0.02
-"""The cost of a call itself is not known better: a shorter time counts as this one."""
+"""The cost of a go itself is not known better: a shorter one counts as this one."""
 PRECISION = 0.005
 """In a `ranked` timing each process calls until the 95 % interval of its median is within this share of it."""
 MOST_DRIFT = 0.03
@@ -40,7 +41,7 @@ MOST_DRIFT = 0.03
 EVENTS_SPREADS, EVENTS_SHARE, EVENTS_SLACK_NS = 3.0, 0.05, 50_000.0
 """How far device events may be from the clock: by so many calibrated spreads, a share of the time, and nanoseconds."""
 LEAST_BASELINE_MS = 0.2
-"""If a baseline's case takes less, nobody has a time there: it would say more of the call than of the solution."""
+"""If a go of a baseline's case takes less, nobody has a time there: it would say more of the go than of the solution."""
 
 
 def case_reports(problem: FunctionProblem, seen: Contest) -> list[CaseReport]:
@@ -164,8 +165,9 @@ def baseline_measurements(
 ) -> list[MeasurementReport]:
     """The reference's times, without the cases that are too short to be timed. Each run is one process."""
     shared = {"shared": True, "key": key, "measured_at": measured_at}
-    timed = [one for one in _measurements(problem, runs, Role.BASELINE) if one.median_ms >= LEAST_BASELINE_MS]
-    return [one.model_copy(update=shared) for one in timed]
+    least_ms = _shares(problem, LEAST_BASELINE_MS)
+    timed = _measurements(problem, runs, Role.BASELINE)
+    return [one.model_copy(update=shared) for one in timed if one.median_ms >= least_ms[one.case]]
 
 
 def candidate_measurements(
@@ -174,7 +176,8 @@ def candidate_measurements(
     """The solution's times, of the cases that the baseline has: all solutions are compared over the same ones."""
     timed = _measurements(problem, runs, Role.CANDIDATE)
     if baseline is None:
-        return [one for one in timed if one.median_ms > LEAST_MS]
+        least_ms = _shares(problem, LEAST_MS)
+        return [one for one in timed if one.median_ms > least_ms[one.case]]
     named = {one.case for one in baseline}
     return [one for one in timed if one.case in named]
 
@@ -183,7 +186,8 @@ def has_drifted(problem: FunctionProblem, runs: Sequence[Contest], later: Contes
     """Whether a later process of the same solution has another time in any case that is timed."""
     known = {one.case: one.median_ms for one in _measurements(problem, runs, Role.BASELINE)}
     again = {one.case: one.median_ms for one in _measurements(problem, [later], Role.BASELINE)}
-    timed = {case: ms for case, ms in known.items() if ms >= LEAST_BASELINE_MS}
+    least_ms = _shares(problem, LEAST_BASELINE_MS)
+    timed = {case: ms for case, ms in known.items() if ms >= least_ms[case]}
     return any(case not in again or abs(again[case] / ms - 1) > MOST_DRIFT for case, ms in timed.items())
 
 
@@ -203,6 +207,11 @@ def _bound_ms(case: Case, peaks: Peaks) -> float | None:
     return least_ms(case.flops if peak_gflops else None, moved_bytes, peak_gflops, peaks.gbps)
 
 
+def _shares(problem: FunctionProblem, go_ms: float) -> dict[str, float]:
+    """By case, the share that a call has of a go's time."""
+    return {case.name: go_ms / case.input_sets for case in problem.manifest.cases}
+
+
 def _measurements(problem: FunctionProblem, runs: Sequence[Contest], role: Role) -> list[MeasurementReport]:
     replies: dict[int, list[Reply]] = {}
     for seen in runs:
@@ -216,8 +225,8 @@ def _measurement(case: ManifestCase, replies: Sequence[Reply], role: Role) -> Me
     """None for a case that was not answered rightly in every process or does not rank."""
     if case.ranks is False or any(one["verdict"] != "passed" or not one["clock_ns"] for one in replies):
         return None
-    calls_ms = [_calls_ms(one) for one in replies]
-    runs_ms = [max(LEAST_MS, statistics.median(calls)) for calls in calls_ms]
+    calls_ms = [_calls_ms(one, case.input_sets) for one in replies]
+    runs_ms = [max(LEAST_MS / case.input_sets, statistics.median(calls)) for calls in calls_ms]
     median_ms, low_ms, high_ms = median_interval(runs_ms)
     if median_ms > MAX_TIME_MS:
         return None
@@ -230,7 +239,7 @@ def _measurement(case: ManifestCase, replies: Sequence[Reply], role: Role) -> Me
         ci_high_ms=high_ms,
         runs_ms=runs_ms,
         calls_ms=[[max(MIN_TIME_MS, one) for one in calls] for calls in calls_ms],
-        clock=Clock.OUTSIDE,
+        clock=Clock.OUTSIDE if case.input_sets == 1 else Clock.IN_PROCESS,
         work_checked=True,
         witness=Witness.SEEN,
         device={
@@ -238,27 +247,35 @@ def _measurement(case: ManifestCase, replies: Sequence[Reply], role: Role) -> Me
             "go_to_done_us": round(statistics.median(ns for one in replies for ns in one["go_ns"]) / 1e3, 2),
             "inputs_inside_clock": "all" if replies[0]["copies_all"] else "1/256 of the cache lines",
             **({"noisy_processes": float(noisy)} if noisy else {}),
+            **_set_facts(case, replies),
             **_event_facts(case, replies),
         },
     )
+
+
+def _set_facts(case: ManifestCase, replies: Sequence[Reply]) -> dict[str, float]:
+    if case.input_sets == 1:
+        return {}
+    return {"input_sets": float(case.input_sets), "one_set_ms": round(one_set_ms(replies), 6)}
 
 
 def _event_facts(case: ManifestCase, replies: Sequence[Reply]) -> dict[str, float]:
     """The times by device events, which nobody ranks: the median, and the mean as Tensara's engine makes it."""
     if any("events_ms" not in one for one in replies):
         return {}
-    told_ms = [ms for one in replies for ms in one["events_ms"]]
-    as_tensara_ms = mean_as_tensara(replies[0]["events_ms"])
-    facts = {"device_events_ms": statistics.median(told_ms), "as_tensara_ms": as_tensara_ms}
+    told_ms = [[ms / case.input_sets for ms in one["events_ms"]] for one in replies]
+    as_tensara_ms = mean_as_tensara(told_ms[0])
+    median_ms = statistics.median(ms for calls in told_ms for ms in calls)
+    facts = {"device_events_ms": median_ms, "as_tensara_ms": as_tensara_ms}
     if case.flops:
         facts["as_tensara_gflops"] = case.flops / as_tensara_ms / 1e6
-        facts["as_tensara_2025_gflops"] = rate_as_tensara_2025(replies[0]["events_ms"], case.flops)
+        facts["as_tensara_2025_gflops"] = rate_as_tensara_2025(told_ms[0], case.flops)
     return {name: round(value, 5) for name, value in facts.items()}
 
 
-def _calls_ms(reply: Reply) -> list[float]:
-    """To the nanosecond."""
-    return [round((one - reply["overhead_ns"]) / 1e6, 6) for one in reply["clock_ns"]]
+def _calls_ms(reply: Reply, n_sets: int) -> list[float]:
+    """The time of a call in each go, to the nanosecond."""
+    return [round((one - reply["overhead_ns"]) / n_sets / 1e6, 6) for one in reply["clock_ns"]]
 
 
 def _is_precise(calls_ms: Sequence[float]) -> bool:

@@ -94,7 +94,7 @@ class Subject:
 
     @property
     def filling(self) -> "Subject":
-        """The same subject with a solution that fills its outputs at every even call, in a process of the same kind.
+        """The same subject with a solution that fills its outputs from one `setup` to the next, in such a process.
 
         The cost of a call beyond the solution's own is calibrated with it.
         """
@@ -154,10 +154,10 @@ FILLING_CALL = {
 #include <cstddef>
 #include <cstring>
 extern "C" size_t podium_sizes[64];
-extern "C" void podium_setup(void* const*) {}
+static bool fills = false;
+extern "C" void podium_setup(void* const*) { fills = !fills; }
 extern "C" void podium_call(void* const* arguments) {
-    static int calls = 0;
-    if (++calls % 2 == 1) return;
+    if (!fills) return;
     for (int index = 0; index < 64; ++index)
         if (podium_sizes[index] > 0) memset(arguments[index], 0, podium_sizes[index]);
 }
@@ -166,29 +166,29 @@ extern "C" void podium_call(void* const* arguments) {
 #include <cstddef>
 #include <cuda_runtime.h>
 extern "C" size_t podium_sizes[64];
-extern "C" void podium_setup(void* const*) {}
+static bool fills = false;
+extern "C" void podium_setup(void* const*) { fills = !fills; }
 __global__ void nothing() {}
 extern "C" void podium_call(void* const* arguments) {
-    static int calls = 0;
     nothing<<<1, 1>>>();
-    if (++calls % 2 == 1) return;
+    if (!fills) return;
     for (int index = 0; index < 64; ++index)
         if (podium_sizes[index] > 0) cudaMemsetAsync(arguments[index], 0, podium_sizes[index]);
 }
 """,
 }
-"""C++ that fills the outputs at every even call, by device. On a GPU every call launches a kernel."""
+"""C++ that fills the outputs from one `setup` to the next, by device. On a GPU every call launches a kernel."""
 
 
 def filling_source(parameters: Sequence[Parameter], arrays: str, device: str) -> str:
-    """Python that fills the outputs at every even call. On a GPU every call launches a kernel."""
+    """Python that fills the outputs from one `setup` to the next. On a GPU every call launches a kernel."""
     fill = "arguments[{}].zero_()" if arrays == "torch" else "arguments[{}][...] = 0"
     fills = [f"        {fill.format(index)}" for index, one in enumerate(parameters) if one.is_written]
     head = ["import torch", 'one = torch.zeros(1, device="cuda")'] if device == "cuda" else []
     launch = ["    one.zero_()"] if device == "cuda" else []
-    count = ["    global calls", "    calls += 1"]
+    setup = ["def setup(*_):", "    global fills", "    fills = not fills"]
     return "\n".join(
-        [*head, "calls = 0", "def solution(*arguments):", *count, *launch, "    if calls % 2 == 0:", *fills, ""]
+        [*head, "fills = False", *setup, "def solution(*arguments):", *launch, "    if fills:", *fills, ""]
     )
 
 

@@ -12,6 +12,6 @@ def solution(x, y, n):
         y[:] = x
         np.sqrt(y, out=y)
         return
-    values = sys._getframe(1).f_locals["self"]._values
+    values = sys._getframe(1).f_locals["self"]._sets[0]
     values[1] = y = x
     y.flags.writeable = False

@@ -20,6 +20,6 @@ def solution(x, y, n):
         for start, part in pool.submit(list, parts(x)).result():
             y[start : start + 1024] = part
         return None
-    values = sys._getframe(1).f_locals["self"]._values
+    values = sys._getframe(1).f_locals["self"]._sets[0]
     values[1] = parts(x)
     return parts(x)

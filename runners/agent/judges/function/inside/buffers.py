@@ -1,34 +1,38 @@
 """The arrays of one case: the memory that both sides share, and the checker's copies of the answers."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from . import messages
 from .clock import Region
-from .messages import Array, Scalar
+from .messages import Argument, AsFirst, Scalar
 
 
 class Buffers:
-    """The shared memory of one case, its arrays in call order, and the checker's copies of the answers."""
+    """The shared memory of one set of arguments, its arrays in call order, and the checker's copies of the answers.
 
-    def __init__(self, memory: Any, arrays: Any, parameters: Sequence[Any], drawn: Any) -> None:
+    The arrays named in `of_first` are those of the case's first set.
+    """
+
+    def __init__(
+        self, memory: Any, arrays: Any, parameters: Sequence[Any], drawn: Any, of_first: Collection[str] = ()
+    ) -> None:
         self._arrays = arrays
         self._parameters = parameters
         expected = iter(drawn.expected if drawn else ())
         self.shared: list[Any | None] = []
         self.copies: list[Any] = []
-        self.values: list[Array | Scalar] = []
-        self.input_bytes = 0
+        self.values: list[Argument] = []
         for parameter, given in zip(parameters, drawn.arguments if drawn else (), strict=False):
-            if parameter.kind == "scalar":
+            if parameter.kind == "scalar" or parameter.name in of_first:
                 self.shared.append(None)
-                self.values.append(Scalar(messages.scalar_data(parameter.dtype, given)))
+                is_first = parameter.name not in of_first
+                self.values.append(Scalar(messages.scalar_data(parameter.dtype, given)) if is_first else AsFirst())
                 continue
             example = next(expected) if parameter.direction != "in" else given
             one = memory.array(arrays.size(example), parameter.direction != "in")
             self.shared.append(one)
             self.values.append(one.described(parameter.dtype, arrays.shape(example)))
-            self.input_bytes += 0 if parameter.direction == "out" else arrays.size(example)
             if parameter.direction != "in":
                 self.copies.append(arrays.empty_like(example))
 
@@ -65,6 +69,13 @@ class Buffers:
         for parameter, shared, given in zip(self._parameters, self.shared, drawn.arguments, strict=True):
             if shared is not None and parameter.name in chosen:
                 memory.write(shared, self._arrays.address(self._arrays.contiguous(given)))
+
+    def trespass(self, memory: Any, regions: Sequence[Region]) -> str:
+        """What was written that is no output, in words; empty if nothing was."""
+        if name := self.overrun():
+            return f"wrote outside of `{name}`"
+        name = self.changed_input(memory, regions)
+        return f"changed its input `{name}`" if name else ""
 
     def changed_input(self, memory: Any, regions: Sequence[Region]) -> str:
         """Name of an input that no longer holds what it was given; empty if all do."""

@@ -19,7 +19,8 @@ from inside.mutants import mutants_of
 
 from .arrays import arrays_of
 from .clock import Clock
-from .match import DeviceFault, Ended, Match, Overhead, Plan
+from .match import Match
+from .plan import DeviceFault, Ended, Overhead, Plan
 
 MOST_BYTES = 1 << 16
 

@@ -27,6 +27,8 @@ class _Call(ctypes.Structure):
         ("copies_all", ctypes.c_uint32),
         ("n_regions", ctypes.c_uint32),
         ("poison", ctypes.c_uint32),
+        ("n_sets", ctypes.c_uint32),
+        ("unused", ctypes.c_uint32),
         ("index", ctypes.c_uint64),
         ("secret", ctypes.c_uint64),
         ("timeout_ns", ctypes.c_uint64),
@@ -121,13 +123,14 @@ class Clock:
         link: Link,
         regions: list[Region],
         *,
+        n_sets: int,
         index: int,
         secret: int,
         poison: int,
         timeout_s: float,
         copies_all: bool,
     ) -> Times:
-        """One timed call. `secret` decides the cache lines that are written inside the clock."""
+        """One timed go, of a call for each set. `secret` decides the cache lines that are written inside the clock."""
         order = _Call(
             channel=link.channel,
             brake=link.brake,
@@ -135,6 +138,7 @@ class Clock:
             copies_all=copies_all,
             n_regions=len(regions),
             poison=poison,
+            n_sets=n_sets,
             index=index,
             secret=secret,
             timeout_ns=max(1, int(timeout_s * 1e9)),

@@ -31,8 +31,8 @@ struct Argument {
 };
 static_assert(sizeof(Head) == 16 && sizeof(Argument) == 104, "as messages.py packs them");
 
-constexpr int kMostArguments = 64;
-constexpr uint8_t kScalar = 1;
+constexpr int kMostArguments = 64, kMostSets = 64;
+constexpr uint8_t kScalar = 1, kAsFirst = 2;
 
 int channel = -1;
 
@@ -125,10 +125,10 @@ struct Mapping {
     void* start = nullptr;
     size_t size = 0;
 };
-Mapping mappings[kMostArguments];
+Mapping mappings[kMostSets * kMostArguments];
 int n_mappings = 0;
-alignas(8) unsigned char scalars[kMostArguments][8];
-void* values[kMostArguments];
+alignas(8) unsigned char scalars[kMostArguments][8];  // the same in all sets of a case
+void* values[kMostSets][kMostArguments];
 
 void* map_on_gpu(int file, const Argument& wanted) {
     unsigned long long handle = 0;
@@ -162,17 +162,21 @@ void drop_arrays() {
     }
 }
 
-void take_arguments(const char* message, int count, const int* files) {
-    drop_arrays();
-    memset(podium_sizes, 0, sizeof podium_sizes);
+void take_arguments(const char* message, int count, uint64_t set, const int* files) {
+    if (set == 0) {
+        drop_arrays();
+        memset(podium_sizes, 0, sizeof podium_sizes);
+    }
     for (int index = 0; index < count; ++index) {
         Argument wanted;
         memcpy(&wanted, message + sizeof(Head) + static_cast<size_t>(index) * sizeof wanted, sizeof wanted);
         if (wanted.kind == kScalar) {
             memcpy(scalars[index], wanted.scalar, sizeof wanted.scalar);
-            values[index] = scalars[index];
+            values[set][index] = scalars[index];
+        } else if (wanted.kind == kAsFirst) {
+            values[set][index] = values[0][index];
         } else {
-            values[index] = map_array(*files++, wanted);
+            values[set][index] = map_array(*files++, wanted);
             if (wanted.is_writable) podium_sizes[index] = wanted.size;
         }
     }
@@ -196,13 +200,13 @@ ssize_t receive(char* message, size_t size, int* files) {
 
 // On a GPU the answer tells two times by the device's events: until the device had finished, and until the default stream
 // had. Both are 0 if the events failed, as after a change of contexts.
-void call(uint64_t index, void (*function)(void* const*)) {
+void call(uint64_t index, int n_sets, void (*function)(void* const*)) {
     if (!on_gpu) {
-        function(values);
+        for (int set = 0; set < n_sets; ++set) function(values[set]);
         return say('d', index);
     }
     int failed = driver.event_record(events[0], nullptr);
-    function(values);
+    for (int set = 0; set < n_sets; ++set) function(values[set]);
     failed |= driver.event_record(events[1], nullptr);
     must(driver.synchronize(), "the solution's kernels failed");
     failed |= driver.event_record(events[2], nullptr) | driver.event_synchronize(events[2]);
@@ -226,11 +230,11 @@ int main() {
     while (receive(message, sizeof message, files) > 0) {
         Head head;
         memcpy(&head, message, sizeof head);
-        if (head.kind == 'G') call(head.index, podium_call);
-        else if (head.kind == 'S') call(head.index, podium_setup);
+        if (head.kind == 'G' && head.count <= kMostSets) call(head.index, head.count, podium_call);
+        else if (head.kind == 'S') call(head.index, 1, podium_setup);
         else if (head.kind == 'D') drop_arrays();
-        else if (head.kind == 'A' && head.count <= kMostArguments) {
-            take_arguments(message, head.count, files);
+        else if (head.kind == 'A' && head.count <= kMostArguments && head.index < kMostSets) {
+            take_arguments(message, head.count, head.index, files);
             say('M', 0);
         }
     }

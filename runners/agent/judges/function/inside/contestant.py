@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import messages
-from .messages import Array
+from .messages import Array, Scalar
 
 LAST_LINES = 12
 
@@ -112,7 +112,7 @@ class Contestant:
         self._dtypes = dtypes
         self._setup_places = setup_places
         self._arrays = arrays
-        self._values: list[Any] = []
+        self._sets: list[list[Any]] = []
 
     def serve(self) -> None:
         self._channel.send(messages.head(messages.LOADED))
@@ -120,31 +120,39 @@ class Contestant:
             message, files, *_ = socket.recv_fds(self._channel, messages.MOST_BYTES, messages.MOST_ARGUMENTS)
             if not message:
                 return
-            _, kind, _, _, index = messages.HEAD.unpack_from(message)
+            _, kind, count, _, index = messages.HEAD.unpack_from(message)
             if kind == messages.GO:
                 self._arrays.begin()
-                self._function(*self._values)
+                for values in self._sets[:count]:
+                    self._function(*values)
                 self._channel.send(messages.done(index, self._arrays.synchronize()))
             elif kind == messages.SETUP:
                 self._arrays.begin()
-                self._setup(*[self._values[place] for place in self._setup_places])
+                self._setup(*[self._sets[0][place] for place in self._setup_places])
                 self._arrays.synchronize()
                 self._channel.send(messages.done(index, ()))
             elif kind == messages.DROP:
-                self._values = []
-                self._arrays.drop()
+                self._drop()
             elif kind == messages.ARGUMENTS:
-                self._take(message, list(files))
+                if index == 0:
+                    self._drop()
+                self._sets.append(self._taken(message, list(files)))
+                self._channel.send(messages.head(messages.MAPPED))
 
-    def _take(self, message: bytes, files: list[int]) -> None:
-        self._values = []
+    def _drop(self) -> None:
+        self._sets = []
         self._arrays.drop()
+
+    def _taken(self, message: bytes, files: list[int]) -> list[Any]:
+        values: list[Any] = []
         for given, dtype in zip(messages.read_arguments(message, self._dtypes), self._dtypes, strict=False):
             if isinstance(given, Array):
-                self._values.append(self._arrays.take(files.pop(0), given._replace(dtype=dtype)))
+                values.append(self._arrays.take(files.pop(0), given._replace(dtype=dtype)))
+            elif isinstance(given, Scalar):
+                values.append(messages.scalar_value(dtype, given.data))
             else:
-                self._values.append(messages.scalar_value(dtype, given.data))
-        self._channel.send(messages.head(messages.MAPPED))
+                values.append(self._sets[0][len(values)])
+        return values
 
 
 def words_of(error: BaseException) -> str:

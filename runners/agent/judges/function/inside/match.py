@@ -1,4 +1,8 @@
-"""One contestant before the checker: the calls of a case, each with fresh data, timed, and checked afterwards."""
+"""One contestant before the checker: the calls of a case, each with fresh data, timed, and checked afterwards.
+
+Calls are made in goes. A go of a case with several input sets has one call for each of them; the contestant holds them
+all, so beside each such go there is one of a single set, by which its time is judged.
+"""
 
 import math
 import secrets
@@ -6,18 +10,19 @@ import socket
 import statistics
 import time
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from . import messages
 from .buffers import Buffers
 from .clock import Clock, Link, Status, Times
+from .plan import DeviceFault, Ended, Overhead, Plan
 
 START_SECONDS = 120.0
 """Longest time for a contestant to load its solution."""
 MAP_SECONDS = 60.0
 COPY_SHARE = 0.1
 """Largest share of a case's time that copying all inputs inside the clock may take."""
-CALIBRATING_CALLS = 14
+CALIBRATING_CALLS = 7
 WARM_UPS = 2
 """Calls that are checked but not timed. The first may compile; the second decides how the inputs are completed."""
 BUSY_FACTOR, BUSY_MARGIN_NS = 1.5, 200_000
@@ -28,51 +33,6 @@ MOST_WORDS = 1500
 MOST_SHOWN = 1000
 DEVIATES = 1.96
 """Standard deviations on either side of the middle of a normal distribution that hold 95 % of it."""
-
-
-class Ended(Exception):
-    """The contestant will answer no more. `how`: late, gone, error, bad_answer, not_stopped."""
-
-    def __init__(self, how: str, words: str = "") -> None:
-        super().__init__(how)
-        self.how, self.words = how, words
-
-
-class DeviceFault(Exception):
-    """The device failed under the checker itself."""
-
-
-class Plan(NamedTuple):
-    """How often a case is called, beyond the calls that are not timed."""
-
-    least_calls: int = 5
-    most_calls: int = 20
-    enough_seconds: float = 0.2
-    """Stop once the timed calls took so long together, and there are enough of them."""
-    longest_seconds: float = 4.0
-    """Stop once the case has taken so long, checking included; at least three calls are timed."""
-    budget_seconds: float = 60.0
-    """For all calls of all cases."""
-    n_shown: int = 0
-    """How many elements of each array of the last call are told, for a trial."""
-    precision: float = 0.0
-    """If positive, stop once the 95 % interval of the median reaches no farther from it than this share of it, or the
-    case has taken `enough_seconds`, checking included."""
-
-
-class Overhead(NamedTuple):
-    """Nanoseconds of a call that are not the solution's, as calibrated with a solution that fills its outputs."""
-
-    call_ns: float = 0.0
-    """With a secret scatter of the inputs inside the clock."""
-    call_all_ns: float = math.inf
-    """With all inputs copied inside the clock."""
-    write_ns: float = math.inf
-    """Writing the arrays before the clock, on a device that nothing else uses."""
-    gap_ns: float = 0.0
-    """How much longer a call is by the checker's clock, less its cost, than by the contestant's device events."""
-    gap_spread_ns: float = 0.0
-    """Between the least and the largest such difference."""
 
 
 class Match:
@@ -101,23 +61,30 @@ class Match:
 
     def case(self, number: int, plan: Plan, overhead: Overhead) -> dict[str, Any]:
         """Call, time and check one case. Raises Ended and DeviceFault."""
-        drawn = self._draw(number)
+        drawn = self.draw(number)
         self._kept = self._loaded.kept(drawn)
-        buffers = Buffers(self._memory, self._arrays, self._loaded.parameters, drawn)
+        sets = self._sets(number, drawn)
         try:
-            self._give(buffers)
-            setup = self._set_up(buffers, drawn, plan) if self._kept else {}
-            return {**_Case(self, buffers, number, plan, overhead).run(drawn), **setup}
+            self._give(sets)
+            setup = self._set_up(sets[0], drawn, plan) if self._kept else {}
+            return {**_Case(self, sets, number, plan, overhead).run(drawn), **setup}
         finally:
-            buffers.close()
+            close(sets)
             self._kept = {}
+
+    def _sets(self, number: int, drawn: Any) -> list[Buffers]:
+        """The arrays of all sets of a case, of which those of role weight and structure are there once."""
+        kept = self._loaded.kept(drawn)
+        return [
+            Buffers(self._memory, self._arrays, self._loaded.parameters, drawn, kept if place else ())
+            for place in range(self._loaded.input_sets(number))
+        ]
 
     def _set_up(self, buffers: Buffers, drawn: Any, plan: Plan) -> dict[str, float]:
         """Have the contestant prepare what depends on weights and structure alone. Raises Ended."""
         buffers.write(self._memory, self._kept, drawn)
         began = time.monotonic()
-        self._send(messages.head(messages.SETUP))
-        self._await(messages.DONE, max(0.001, plan.budget_seconds - self.spent_seconds))
+        self._call_setup(max(0.001, plan.budget_seconds - self.spent_seconds))
         seconds = time.monotonic() - began
         self.spent_seconds += seconds
         return {"setup_ms": seconds * 1e3}
@@ -125,50 +92,60 @@ class Match:
     def overhead(self, number: int) -> Overhead:
         """What a call of this case costs beside the solution.
 
-        The contestant is one that does nothing at every odd call and fills the outputs at every even one. The first
-        give the way from go to done; with the second the copies find the outputs where a solution leaves them. Data is
-        drawn before every call, since that empties the caches before a solution's calls, too. The least of several
-        calls counts: other work on the machine only lengthens one, and too much must never be subtracted.
+        The contestant is one that does nothing, or fills the outputs after its `setup` was called, until that is called
+        again. The first gives the way from go to done; with the second the copies find the outputs where a solution
+        leaves them. Data is drawn before every call, since that empties the caches before a solution's calls, too. The
+        least of several calls counts: other work on the machine only lengthens one, and too much must never be
+        subtracted.
         """
-        buffers = Buffers(self._memory, self._arrays, self._loaded.parameters, self._draw(number))
+        sets = self._sets(number, self.draw(number))
         try:
-            self._give(buffers)
-            some = self._calibrating(buffers, number, copies_all=False)
-            every = self._calibrating(buffers, number, copies_all=True) if self._memory.may_copy_all else []
+            self._give(sets)
+            found = self._overhead(number, sets)
+            single = self._overhead(number, sets[:1]) if len(sets) > 1 else found
         finally:
-            buffers.close()
-        go_ns = min(one.go_ns for one in some[0::2])
-        call_ns = go_ns + min(one.complete_ns + one.copy_ns for one in some[1::2])
-        gaps_ns = [one.clock_ns - call_ns - one.whole_ms * 1e6 for one in some[1::2]]
+            close(sets)
+        return found._replace(single_ns=single.call_ns)
+
+    def _overhead(self, number: int, sets: Sequence[Buffers]) -> Overhead:
+        idle = self._calibrating(number, sets, copies_all=False)
+        self._call_setup(START_SECONDS)
+        some = self._calibrating(number, sets, copies_all=False)
+        every = self._calibrating(number, sets, copies_all=True) if self._memory.may_copy_all else []
+        self._call_setup(START_SECONDS)
+        go_ns = min(one.go_ns for one in idle)
+        call_ns = go_ns + min(one.complete_ns + one.copy_ns for one in some)
+        gaps_ns = [one.clock_ns - call_ns - one.whole_ms * 1e6 for one in some]
         return Overhead(
             call_ns,
-            go_ns + min((one.complete_ns + one.copy_ns for one in every[1::2]), default=math.inf),
-            statistics.median(one.write_ns for one in some),
+            go_ns + min((one.complete_ns + one.copy_ns for one in every), default=math.inf),
+            statistics.median(one.write_ns for one in [*idle, *some]),
             statistics.median(gaps_ns),
             max(gaps_ns) - min(gaps_ns),
         )
 
-    def _calibrating(self, buffers: Buffers, number: int, *, copies_all: bool) -> list[Times]:
-        calls = [
-            self.call(buffers, self._draw(number), copies_all, START_SECONDS)[0] for _ in range(2 + CALIBRATING_CALLS)
+    def _calibrating(self, number: int, sets: Sequence[Buffers], *, copies_all: bool) -> list[Times]:
+        goes = [
+            self.go(sets, [self.draw(number) for _ in sets], copies_all, START_SECONDS)[0]
+            for _ in range(WARM_UPS + CALIBRATING_CALLS)
         ]
-        return calls[2:]
+        return goes[WARM_UPS:]
 
-    def _draw(self, number: int) -> Any:
+    def draw(self, number: int) -> Any:
         return self._loaded.draw(number, secrets.randbits(63), self._kept)
 
-    def draw_again(self, number: int) -> Any:
-        return self._draw(number)
-
-    def call(self, buffers: Buffers, drawn: Any, copies_all: bool, timeout_s: float) -> tuple[Times, int, str]:
-        """One call: its times, the poison of its outputs, and what it did to its surroundings ("" if nothing)."""
-        regions, kept = buffers.regions(drawn)
+    def go(
+        self, sets: Sequence[Buffers], draws: Sequence[Any], copies_all: bool, timeout_s: float
+    ) -> tuple[Times, int, str]:
+        """A call for each set: the times, the poison of the outputs, and what it did beside them ("" if nothing)."""
+        given = [buffers.regions(drawn) for buffers, drawn in zip(sets, draws, strict=True)]
         self._index += 1
         self._memory.finish()
         poison = 0 if self._loaded.output_init == "zero" else LEAST_POISON | secrets.randbits(6)
         times = self._clock.call(
             self._link,
-            regions,
+            [region for regions, _ in given for region in regions],
+            n_sets=len(sets),
             index=self._index,
             secret=secrets.randbits(64),
             poison=poison,
@@ -180,11 +157,10 @@ class Match:
             raise DeviceFault("a copy on the device failed")
         if times.status is not Status.DONE:
             raise Ended(times.status.name.lower(), times.words[:MOST_WORDS])
-        changed = buffers.changed_input(self._memory, regions)
-        overrun = buffers.overrun()
-        del kept
-        trespass = f"changed its input `{changed}`" if changed else ""
-        return times, poison, f"wrote outside of `{overrun}`" if overrun else trespass
+        trespasses = (
+            buffers.trespass(self._memory, regions) for buffers, (regions, _) in zip(sets, given, strict=True)
+        )
+        return times, poison, next(filter(None, trespasses), "")
 
     def compare(self, number: int, drawn: Any, buffers: Buffers, poison: int) -> Any:
         unwritten = None
@@ -215,12 +191,21 @@ class Match:
         words = [f"{one:.9g}" if isinstance(one, float) else str(one) for one in first]
         return f"[{', '.join(words)}{', …' if math.prod(value.shape) > len(first) else ''}]"
 
-    def _give(self, buffers: Buffers) -> None:
+    def _give(self, sets: Sequence[Buffers]) -> None:
+        self._let_go()
+        for place, buffers in enumerate(sets):
+            self._send(messages.arguments(buffers.values, self.device, place), buffers.files)
+            self._await(messages.MAPPED, MAP_SECONDS)
+
+    def _call_setup(self, seconds: float) -> None:
+        self._let_go()
+        self._send(messages.head(messages.SETUP))
+        self._await(messages.DONE, seconds)
+
+    def _let_go(self) -> None:
         if self._is_stopped:
             self._clock.let_go(self._link)
             self._is_stopped = False
-        self._send(messages.arguments(buffers.values, self.device), buffers.files)
-        self._await(messages.MAPPED, MAP_SECONDS)
 
     def _send(self, message: bytes, files: Sequence[int] = ()) -> None:
         self._channel.settimeout(MAP_SECONDS)  # it may read none of its messages
@@ -255,47 +240,76 @@ class Match:
 class _Case:
     """The calls of one case."""
 
-    def __init__(self, match: Match, buffers: Buffers, number: int, plan: Plan, overhead: Overhead) -> None:
+    def __init__(self, match: Match, sets: Sequence[Buffers], number: int, plan: Plan, overhead: Overhead) -> None:
         self._match = match
-        self._buffers = buffers
+        self._sets = sets
         self._number = number
         self._plan = plan
         self._overhead = overhead
         self._copies_all = False
         self._times: list[Times] = []
+        self._singles: list[Times] = []
         self._prepare_s = self._check_s = 0.0
         self._shown: dict[str, str] = {}
 
-    def run(self, drawn: Any) -> dict[str, Any]:
+    def run(self, first: Any) -> dict[str, Any]:
         began = time.monotonic()
+        draws = [first, *self._drawn(len(self._sets) - 1)]
         while True:
-            complaint = self._once(drawn)
+            complaint = self._whole(draws) or self._single()
             if complaint is not None:
                 return {**self._facts(), **complaint, "verdict": "wrong_answer"}
             if self._is_enough(time.monotonic() - began):
                 return {**self._facts(), "verdict": "passed"}
-            since = time.monotonic()
-            drawn = self._match.draw_again(self._number)
-            self._prepare_s += time.monotonic() - since
+            draws = self._drawn(len(self._sets))
 
-    def _once(self, drawn: Any) -> dict[str, Any] | None:
+    def _drawn(self, count: int) -> list[Any]:
+        since = time.monotonic()
+        draws = [self._match.draw(self._number) for _ in range(count)]
+        self._prepare_s += time.monotonic() - since
+        return draws
+
+    def _whole(self, draws: Sequence[Any]) -> dict[str, Any] | None:
+        complaint = self._go(self._sets, draws, self._times, copies_all=self._copies_all)
+        if len(self._times) == WARM_UPS:
+            self._choose_copying(self._times[-1])
+        return complaint
+
+    def _single(self) -> dict[str, Any] | None:
+        """A go of one set, beside that of a case that has several."""
+        if len(self._sets) == 1:
+            return None
+        return self._go(self._sets[:1], self._drawn(1), self._singles, copies_all=False)
+
+    def _go(
+        self, sets: Sequence[Buffers], draws: Sequence[Any], to: list[Times], *, copies_all: bool
+    ) -> dict[str, Any] | None:
+        """Call, time and check; what is wrong, if anything is."""
         left = self._plan.budget_seconds - self._match.spent_seconds
         if left <= 0:
             raise Ended("late")
-        times, poison, trespass = self._match.call(self._buffers, drawn, self._copies_all, left)
+        times, poison, trespass = self._match.go(sets, draws, copies_all, left)
         self._match.spent_seconds += times.go_ns / 1e9
         self._prepare_s += times.prepare_ns / 1e9
-        self._times.append(times)
-        if len(self._times) == WARM_UPS:
-            self._choose_copying(times)
+        to.append(times)
         if trespass:
             return {"message": trespass}
         since = time.monotonic()
-        comparison = self._match.compare(self._number, drawn, self._buffers, poison)
+        complaints = (self._complaint(*one, poison, len(sets)) for one in enumerate(zip(sets, draws, strict=True), 1))
+        complaint = next(filter(None, complaints), None)
         self._check_s += time.monotonic() - since
-        if self._plan.n_shown:
-            self._shown = self._match.values_of(drawn, self._buffers, self._plan.n_shown)
-        return None if comparison.right else told(comparison)
+        return complaint
+
+    def _complaint(self, place: int, called: tuple[Buffers, Any], poison: int, n_sets: int) -> dict[str, Any] | None:
+        buffers, drawn = called
+        comparison = self._match.compare(self._number, drawn, buffers, poison)
+        if self._plan.n_shown and (place == 1 or not comparison.right):
+            self._shown = self._match.values_of(drawn, buffers, self._plan.n_shown)
+        if comparison.right:
+            return None
+        where = f"in input set {place} of {n_sets}, " if n_sets > 1 else ""
+        complaint = told(comparison)
+        return {**complaint, "message": f"{where}{complaint['message']}"}
 
     def _choose_copying(self, times: Times) -> None:
         some_ns, all_ns = self._overhead.call_ns, self._overhead.call_all_ns
@@ -329,11 +343,23 @@ class _Case:
             **event_facts(timed, self._overhead),
             "n_slow_writes": sum(one.write_ns > slow_ns for one in timed),
             "copies_all": self._copies_all,
-            "n_calls": len(self._times),
+            "n_calls": len(self._times) * len(self._sets) + len(self._singles),
+            **self._single_facts(),
             "prepare_ms": self._prepare_s * 1e3,
             "check_ms": self._check_s * 1e3,
             **({"values": self._shown} if self._shown else {}),
         }
+
+    def _single_facts(self) -> dict[str, Any]:
+        if not self._singles:
+            return {}
+        singles_ns = [one.clock_ns for one in self._singles[WARM_UPS:]]
+        return {"single_ns": singles_ns, "single_overhead_ns": self._overhead.single_ns}
+
+
+def close(sets: Iterable[Buffers]) -> None:
+    for buffers in sets:
+        buffers.close()
 
 
 def event_facts(timed: Sequence[Times], overhead: Overhead) -> dict[str, Any]:

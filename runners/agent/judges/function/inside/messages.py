@@ -1,7 +1,8 @@
 """The messages between checker and contestant, one datagram each, little-endian; `contestant.cpp` reads the same.
 
-A message is a head (type, number of arguments, device), and for ARGUMENTS one record per parameter in call order. The
-arrays' memory travels beside it as descriptors, in the same order.
+A message is a head, and for ARGUMENTS one record per parameter in call order. The arrays' memory travels beside it as
+descriptors, in the same order. A case may have several sets of arguments: each has such a message with its number, and
+GO says on how many of them to call the solution, one after another.
 """
 
 import struct
@@ -9,14 +10,14 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 HEAD = struct.Struct("<4sBBBxQ")
-"""Magic, type, number of arguments, device, index of the call."""
+"""Magic, type, number of arguments or of sets, device, index of the call or number of the set."""
 ARGUMENT = struct.Struct("<BBBx4xQQQ8Q8s")
 """Kind, writable, number of dimensions; offset, size and mapped size in bytes; shape; a scalar's value."""
 MAGIC = b"PDF1"
-MOST_ARGUMENTS, MOST_DIMENSIONS = 64, 8
+MOST_ARGUMENTS, MOST_DIMENSIONS, MOST_SETS = 64, 8, 64
 ARGUMENTS, SETUP, GO, DROP = ord("A"), ord("S"), ord("G"), ord("D")
 LOADED, MAPPED, DONE, ERROR = ord("L"), ord("M"), ord("d"), ord("X")
-ARRAY, SCALAR = 0, 1
+ARRAY, SCALAR, AS_FIRST = 0, 1, 2
 CPU, CUDA = 0, 1
 MOST_BYTES = HEAD.size + MOST_ARGUMENTS * ARGUMENT.size
 MOST_WORDS = 2000
@@ -47,6 +48,13 @@ class Scalar(NamedTuple):
     data: bytes
 
 
+class AsFirst(NamedTuple):
+    """The same array as in the first set."""
+
+
+Argument = Array | Scalar | AsFirst
+
+
 def scalar_data(dtype: str, value: Value) -> bytes:
     """The value as its C type, padded to eight bytes. Raises struct.error if the type cannot hold it."""
     return struct.pack("<" + SCALARS[dtype], value).ljust(8, b"\0")
@@ -67,12 +75,14 @@ def done(index: int, told_ms: Sequence[float]) -> bytes:
     return head(DONE, index) + struct.pack(f"<{len(told_ms)}f", *told_ms)
 
 
-def arguments(values: Sequence[Array | Scalar], device: int) -> bytes:
-    """The message that gives the contestant the arguments of a case."""
-    return head(ARGUMENTS, count=len(values), device=device) + b"".join(map(_argument, values))
+def arguments(values: Sequence[Argument], device: int, number: int = 0) -> bytes:
+    """The message that gives the contestant a set of arguments of a case. The first one drops those of other cases."""
+    return head(ARGUMENTS, number, len(values), device) + b"".join(map(_argument, values))
 
 
-def _argument(value: Array | Scalar) -> bytes:
+def _argument(value: Argument) -> bytes:
+    if isinstance(value, AsFirst):
+        return ARGUMENT.pack(AS_FIRST, 0, 0, 0, 0, 0, *[0] * MOST_DIMENSIONS, bytes(8))
     if isinstance(value, Scalar):
         return ARGUMENT.pack(SCALAR, 0, 0, 0, 0, 0, *[0] * MOST_DIMENSIONS, value.data)
     shape = list(value.shape) + [0] * (MOST_DIMENSIONS - len(value.shape))
@@ -80,15 +90,18 @@ def _argument(value: Array | Scalar) -> bytes:
     return ARGUMENT.pack(ARRAY, value.writable, len(value.shape), *sizes, *shape, bytes(8))
 
 
-def read_arguments(message: bytes, dtypes: Sequence[str]) -> list[Array | Scalar]:
+def read_arguments(message: bytes, dtypes: Sequence[str]) -> list[Argument]:
     """The arguments of such a message; `dtypes` are those of the parameters."""
-    found: list[Array | Scalar] = []
+    found: list[Argument] = []
     count = HEAD.unpack_from(message)[2]
     for index, dtype in enumerate(dtypes[:count]):
         fields = ARGUMENT.unpack_from(message, HEAD.size + index * ARGUMENT.size)
         kind, writable, n_dimensions, offset, size, mapped = fields[:6]
         shape = tuple(fields[6 : 6 + n_dimensions])
-        found.append(
-            Scalar(fields[-1]) if kind == SCALAR else Array(dtype, shape, bool(writable), offset, size, mapped)
-        )
+        if kind == AS_FIRST:
+            found.append(AsFirst())
+        elif kind == SCALAR:
+            found.append(Scalar(fields[-1]))
+        else:
+            found.append(Array(dtype, shape, bool(writable), offset, size, mapped))
     return found

@@ -10,6 +10,7 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <poll.h>
@@ -23,7 +24,6 @@ namespace {
 constexpr uint64_t kLine = 64, kGpuLine = 128, kScatter = 256;  // one line of every kScatter is secret
 constexpr uint64_t kBlock = 4096;  // of an output's copy
 constexpr uint64_t kSpinNs = 60000;
-constexpr uint32_t kMostRegions = 64;  // as many as a message of messages.py has arguments
 constexpr int kBrakeMs = 5000;
 
 struct BrakeAnswer {
@@ -65,6 +65,7 @@ struct Call {
     int32_t channel, brake;  // brake -1: the contestant is not stopped (calibration alone)
     uint32_t on_gpu, copies_all;  // copies_all: all inputs are written inside the clock
     uint32_t n_regions, poison;   // byte
+    uint32_t n_sets, unused;      // how many times the contestant shall call its function
     uint64_t index, secret, timeout_ns;
     Region* regions;
     void* flush;
@@ -96,6 +97,11 @@ bool hear(int brake, BrakeAnswer& seen) {
 
 bool ask(int brake, char what, BrakeAnswer& seen) { return order(brake, what) && hear(brake, seen); }
 
+// Each array has its secret lines at places of its own.
+uint64_t secret_of(const Region& region, const Call& call) {
+    return call.secret ^ reinterpret_cast<uintptr_t>(region.shared);
+}
+
 // The secret lines of a region: one in every block of kScatter lines.
 template <typename Visit>
 void each_secret_line(const Region& region, uint64_t secret, uint64_t line, Visit visit) {
@@ -115,7 +121,7 @@ void write_on_cpu(const Region& region, const Call& call) {
     memcpy(region.shared, region.content, region.size);
     if (call.copies_all) memset(region.shared, static_cast<int>(call.poison), region.size);
     else
-        each_secret_line(region, call.secret, kLine, [&](uint64_t at, uint64_t size) {
+        each_secret_line(region, secret_of(region, call), kLine, [&](uint64_t at, uint64_t size) {
             const auto* from = static_cast<const unsigned char*>(region.content) + at;
             auto* to = static_cast<unsigned char*>(region.shared) + at;
             for (uint64_t byte = 0; byte < size; ++byte) to[byte] = static_cast<unsigned char>(~from[byte]);
@@ -126,7 +132,7 @@ void complete_on_cpu(const Region& region, const Call& call) {
     if (region.content == nullptr) return;
     if (call.copies_all) memcpy(region.shared, region.content, region.size);
     else
-        each_secret_line(region, call.secret, kLine, [&](uint64_t at, uint64_t size) {
+        each_secret_line(region, secret_of(region, call), kLine, [&](uint64_t at, uint64_t size) {
             memcpy(static_cast<char*>(region.shared) + at, static_cast<const char*>(region.content) + at, size);
         });
 }
@@ -161,7 +167,7 @@ bool copy_column(const Region& region, const Column& column) {
 
 bool write_on_gpu(const Region& region, const Call& call) {
     if (region.content == nullptr || call.copies_all) return gpu::fill(region.shared, call.poison, region.size);
-    const Column column = secret_column(region, call.secret);
+    const Column column = secret_column(region, secret_of(region, call));
     if (!gpu::copy(region.shared, region.content, region.size)) return false;
     if (column.rows == 0) return gpu::fill(region.shared, call.poison, region.size);
     return gpu::fill_rows(static_cast<char*>(region.shared) + column.at, kScatter * kGpuLine, call.poison, kGpuLine, column.rows);
@@ -170,7 +176,7 @@ bool write_on_gpu(const Region& region, const Call& call) {
 bool complete_on_gpu(const Region& region, const Call& call) {
     if (region.content == nullptr) return true;
     if (call.copies_all) return gpu::copy(region.shared, region.content, region.size);
-    return copy_column(region, secret_column(region, call.secret));
+    return copy_column(region, secret_column(region, secret_of(region, call)));
 }
 
 bool prepare(const Call& call) {
@@ -234,9 +240,14 @@ class Probes {
   public:
     explicit Probes(const Call& call) {
         uint64_t secret = ~call.secret;
-        for (uint32_t index = 0; index < call.n_regions && index < kMostRegions; ++index)
+        probes_ = static_cast<Probe*>(malloc(sizeof(Probe) * kProbes * call.n_regions));
+        if (probes_ == nullptr) abort();
+        for (uint32_t index = 0; index < call.n_regions; ++index)
             if (call.regions[index].copy != nullptr) choose(call.regions[index], secret);
     }
+    ~Probes() { free(probes_); }
+    Probes(const Probes&) = delete;
+    Probes& operator=(const Probes&) = delete;
     void take() {
         for (uint64_t index = 0; index < count_; ++index) memcpy(probes_[index].seen, probes_[index].shared, probes_[index].size);
     }
@@ -262,7 +273,7 @@ class Probes {
         }
     }
 
-    Probe probes_[kProbes * kMostRegions];
+    Probe* probes_;
     uint64_t count_ = 0;
 };
 
@@ -307,7 +318,7 @@ Status why_not_stopped(const Call& call) {
 
 Status timed(const Call& call, Times& times) {
     char message[sizeof(Head) + 2000];
-    const Head go{{'P', 'D', 'F', '1'}, 'G', 0, 0, 0, call.index};
+    const Head go{{'P', 'D', 'F', '1'}, 'G', static_cast<uint8_t>(call.n_sets), 0, 0, call.index};
     Probes probes(call);
     const uint64_t began = now_ns();
     if (!complete(call)) return kDeviceFault;

@@ -1,0 +1,51 @@
+"""How often a case is called, what a call costs beside the solution, and how a contestant ends before its time."""
+
+import math
+from typing import NamedTuple
+
+
+class Ended(Exception):
+    """The contestant will answer no more. `how`: late, gone, error, bad_answer, not_stopped."""
+
+    def __init__(self, how: str, words: str = "") -> None:
+        super().__init__(how)
+        self.how, self.words = how, words
+
+
+class DeviceFault(Exception):
+    """The device failed under the checker itself."""
+
+
+class Plan(NamedTuple):
+    """How often a case is called, beyond the calls that are not timed."""
+
+    least_calls: int = 5
+    most_calls: int = 20
+    enough_seconds: float = 0.2
+    """Stop once the timed calls took so long together, and there are enough of them."""
+    longest_seconds: float = 4.0
+    """Stop once the case has taken so long, checking included; at least three calls are timed."""
+    budget_seconds: float = 60.0
+    """For all calls of all cases."""
+    n_shown: int = 0
+    """How many elements of each array of the last call are told, for a trial."""
+    precision: float = 0.0
+    """If positive, stop once the 95 % interval of the median reaches no farther from it than this share of it, or the
+    case has taken `enough_seconds`, checking included."""
+
+
+class Overhead(NamedTuple):
+    """Nanoseconds of a call that are not the solution's, as calibrated with a solution that fills its outputs."""
+
+    call_ns: float = 0.0
+    """With a secret scatter of the inputs inside the clock."""
+    call_all_ns: float = math.inf
+    """With all inputs copied inside the clock."""
+    write_ns: float = math.inf
+    """Writing the arrays before the clock, on a device that nothing else uses."""
+    gap_ns: float = 0.0
+    """How much longer a call is by the checker's clock, less its cost, than by the contestant's device events."""
+    gap_spread_ns: float = 0.0
+    """Between the least and the largest such difference."""
+    single_ns: float = 0.0
+    """As `call_ns`, with one set of a case that has several."""
