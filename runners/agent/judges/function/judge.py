@@ -30,6 +30,7 @@ from runners.agent.judges.function.results import (
     too_short,
     verdict_of,
 )
+from runners.agent.judges.function.sets import check_memory, with_wrong_sets
 from runners.agent.judges.function.subject import LISTING, MAX_LISTING_BYTES, Subject, with_own_case
 from runners.agent.judges.judgement import Assignment, Judgement, Step
 from runners.agent.judges.texts import how_it_ended
@@ -122,6 +123,7 @@ class FunctionJudge:
 
     def _judged(self, assignment: Assignment, entry: Entry, found: Judgement, progress: Progress) -> Judgement:
         problem = with_own_case(entry.subject.problem, assignment.sizes)
+        check_memory(problem, self._memory_bytes(found.device, entry.subject))
         entrants = self._entrants(assignment, entry, progress)
         with self._match(entrants, progress) as match:
             is_ranked = assignment.timing_policy is TimingPolicy.RANKED and not assignment.is_trial
@@ -135,12 +137,18 @@ class FunctionJudge:
             found.cases = case_reports(problem, runs[-1])
             if assignment.verifies and verdict is Verdict.PASSED:
                 found.cases = with_mutants(found.cases, match.checker, progress)
+                found.cases = with_wrong_sets(found.cases, problem, runs)
         found.steps.append(Step("run", runs[-1].outcome, problem.time_limit_seconds))
         found.witness = Witness.SEEN
         found.ended(verdict, reason)
         if not assignment.is_trial:
             _note_times(found, problem, runs, shared, self._environment.peaks(found.device))
         return found
+
+    def _memory_bytes(self, device: str, subject: Subject) -> int:
+        """Of the device, or that a checker on the CPU may use."""
+        gpus = {one.uuid: one.memory_bytes for one in self._environment.capabilities.gpus}
+        return gpus.get(device, subject.limits.memory_bytes)
 
     def _entrants(self, assignment: Assignment, entry: Entry, progress: Progress) -> "_Entrants":
         """Build all that will run before the device is taken: on a CPU a build needs the same cores."""

@@ -9,7 +9,7 @@ from problems.spec.function.manifest import ManifestCase
 from problems.spec.function.problem import FunctionProblem
 from runners.agent.judges.function.as_tensara import mean_as_tensara, rate_as_tensara_2025
 from runners.agent.judges.function.contest import Contest, Reply
-from runners.agent.judges.function.sets import one_set_ms
+from runners.agent.judges.function.sets import LEAST_GO_MS, many_sets_disagree, one_set_ms
 from runners.agent.judges.judgement import Finding
 from runners.agent.judges.roofline import CACHES, below_roofline
 from runners.agent.judges.texts import how_it_ended
@@ -40,8 +40,6 @@ MOST_DRIFT = 0.03
 """A baseline whose single process differs by a larger share is timed anew."""
 EVENTS_SPREADS, EVENTS_SHARE, EVENTS_SLACK_NS = 3.0, 0.05, 50_000.0
 """How far device events may be from the clock: by so many calibrated spreads, a share of the time, and nanoseconds."""
-LEAST_BASELINE_MS = 0.2
-"""If a go of a baseline's case takes less, nobody has a time there: it would say more of the go than of the solution."""
 
 
 def case_reports(problem: FunctionProblem, seen: Contest) -> list[CaseReport]:
@@ -101,7 +99,8 @@ def findings(problem: FunctionProblem, runs: Sequence[Contest]) -> list[Finding]
     slow = any(one["n_slow_writes"] * 2 > len(one["clock_ns"]) for one in replies)
     found = [BUSY_DEVICE] if slow and runs[0].is_on_gpu else []
     other = next((one for one in replies if events_disagree(one)), None)
-    return [*found, _other_events(problem, other)] if other is not None else found
+    found += [_other_events(problem, other)] if other is not None else []
+    return [*found, *many_sets_disagree(problem, replies)]
 
 
 def events_disagree(reply: Reply) -> bool:
@@ -165,7 +164,7 @@ def baseline_measurements(
 ) -> list[MeasurementReport]:
     """The reference's times, without the cases that are too short to be timed. Each run is one process."""
     shared = {"shared": True, "key": key, "measured_at": measured_at}
-    least_ms = _shares(problem, LEAST_BASELINE_MS)
+    least_ms = _shares(problem, LEAST_GO_MS)
     timed = _measurements(problem, runs, Role.BASELINE)
     return [one.model_copy(update=shared) for one in timed if one.median_ms >= least_ms[one.case]]
 
@@ -186,7 +185,7 @@ def has_drifted(problem: FunctionProblem, runs: Sequence[Contest], later: Contes
     """Whether a later process of the same solution has another time in any case that is timed."""
     known = {one.case: one.median_ms for one in _measurements(problem, runs, Role.BASELINE)}
     again = {one.case: one.median_ms for one in _measurements(problem, [later], Role.BASELINE)}
-    least_ms = _shares(problem, LEAST_BASELINE_MS)
+    least_ms = _shares(problem, LEAST_GO_MS)
     timed = {case: ms for case, ms in known.items() if ms >= least_ms[case]}
     return any(case not in again or abs(again[case] / ms - 1) > MOST_DRIFT for case, ms in timed.items())
 

@@ -40,8 +40,8 @@ class Buffers:
     def files(self) -> list[int]:
         return [one.file for one in self.shared if one is not None]
 
-    def regions(self, drawn: Any) -> tuple[list[Region], list[Any]]:
-        """The arrays as the clock takes them, and the contents that must live until the call has ended."""
+    def regions(self, drawn: Any, go: int) -> tuple[list[Region], list[Any]]:
+        """The arrays as the clock takes them in this go, and the contents that must live until the call has ended."""
         found: list[Region] = []
         kept: list[Any] = []
         copies = iter(self.copies)
@@ -59,6 +59,7 @@ class Buffers:
                     content=None if content is None else self._arrays.address(content),
                     copy=None if copy is None else self._arrays.address(copy),
                     size=shared.size,
+                    go=go,
                 )
             )
         return found, kept

@@ -6,6 +6,7 @@ import math
 from typing import NamedTuple
 
 NO_BRAKE = -1
+MOST_GOES = 64
 
 
 class Region(ctypes.Structure):
@@ -16,6 +17,7 @@ class Region(ctypes.Structure):
         ("content", ctypes.c_void_p),
         ("copy", ctypes.c_void_p),
         ("size", ctypes.c_uint64),
+        ("go", ctypes.c_uint64),
     ]
 
 
@@ -27,8 +29,8 @@ class _Call(ctypes.Structure):
         ("copies_all", ctypes.c_uint32),
         ("n_regions", ctypes.c_uint32),
         ("poison", ctypes.c_uint32),
-        ("n_sets", ctypes.c_uint32),
-        ("unused", ctypes.c_uint32),
+        ("n_goes", ctypes.c_uint32),
+        ("n_calls", ctypes.c_uint32),
         ("index", ctypes.c_uint64),
         ("secret", ctypes.c_uint64),
         ("timeout_ns", ctypes.c_uint64),
@@ -49,6 +51,7 @@ class _Times(ctypes.Structure):
         ("prepare_ns", ctypes.c_uint64),
         ("write_ns", ctypes.c_uint64),
         ("ran_ns", ctypes.c_uint64),
+        ("each_ns", ctypes.c_uint64 * MOST_GOES),
         ("whole_ms", ctypes.c_float),
         ("events_ms", ctypes.c_float),
         ("words", ctypes.c_char * 2000),
@@ -83,6 +86,7 @@ class Times(NamedTuple):
     words: str
     whole_ms: float = 0.0
     events_ms: float = 0.0
+    each_ns: tuple[int, ...] = ()
 
 
 class Link(NamedTuple):
@@ -123,14 +127,15 @@ class Clock:
         link: Link,
         regions: list[Region],
         *,
-        n_sets: int,
+        n_goes: int,
+        n_calls: int,
         index: int,
         secret: int,
         poison: int,
         timeout_s: float,
         copies_all: bool,
     ) -> Times:
-        """One timed go, of a call for each set. `secret` decides the cache lines that are written inside the clock."""
+        """So many timed goes of so many calls. `secret` decides the cache lines that are written inside the clock."""
         order = _Call(
             channel=link.channel,
             brake=link.brake,
@@ -138,7 +143,8 @@ class Clock:
             copies_all=copies_all,
             n_regions=len(regions),
             poison=poison,
-            n_sets=n_sets,
+            n_goes=n_goes,
+            n_calls=n_calls,
             index=index,
             secret=secret,
             timeout_ns=max(1, int(timeout_s * 1e9)),
@@ -150,5 +156,7 @@ class Clock:
         self._library.podium_call_once(ctypes.byref(order), ctypes.byref(times))
         words = bytes(times.words).decode("utf-8", "replace")
         parts = times.complete_ns, times.go_ns, times.copy_ns, times.prepare_ns, times.write_ns
-        told = [ms if math.isfinite(ms) and ms > 0 else 0.0 for ms in (times.whole_ms, times.events_ms)]
-        return Times(Status(times.status), times.clock_ns, *parts, words, *told)
+        whole_ms, events_ms = (ms if math.isfinite(ms) and ms > 0 else 0.0 for ms in (times.whole_ms, times.events_ms))
+        return Times(
+            Status(times.status), times.clock_ns, *parts, words, whole_ms, events_ms, tuple(times.each_ns[:n_goes])
+        )

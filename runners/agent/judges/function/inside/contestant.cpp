@@ -200,13 +200,13 @@ ssize_t receive(char* message, size_t size, int* files) {
 
 // On a GPU the answer tells two times by the device's events: until the device had finished, and until the default stream
 // had. Both are 0 if the events failed, as after a change of contexts.
-void call(uint64_t index, int n_sets, void (*function)(void* const*)) {
+void call(uint64_t index, int first, int n_sets, void (*function)(void* const*)) {
     if (!on_gpu) {
-        for (int set = 0; set < n_sets; ++set) function(values[set]);
+        for (int set = first; set < first + n_sets; ++set) function(values[set]);
         return say('d', index);
     }
     int failed = driver.event_record(events[0], nullptr);
-    for (int set = 0; set < n_sets; ++set) function(values[set]);
+    for (int set = first; set < first + n_sets; ++set) function(values[set]);
     failed |= driver.event_record(events[1], nullptr);
     must(driver.synchronize(), "the solution's kernels failed");
     failed |= driver.event_record(events[2], nullptr) | driver.event_synchronize(events[2]);
@@ -230,8 +230,8 @@ int main() {
     while (receive(message, sizeof message, files) > 0) {
         Head head;
         memcpy(&head, message, sizeof head);
-        if (head.kind == 'G' && head.count <= kMostSets) call(head.index, head.count, podium_call);
-        else if (head.kind == 'S') call(head.index, 1, podium_setup);
+        if (head.kind == 'G' && head.device + head.count <= kMostSets) call(head.index, head.device, head.count, podium_call);
+        else if (head.kind == 'S') call(head.index, 0, 1, podium_setup);
         else if (head.kind == 'D') drop_arrays();
         else if (head.kind == 'A' && head.count <= kMostArguments && head.index < kMostSets) {
             take_arguments(message, head.count, head.index, files);

@@ -120,10 +120,10 @@ class Contestant:
             message, files, *_ = socket.recv_fds(self._channel, messages.MOST_BYTES, messages.MOST_ARGUMENTS)
             if not message:
                 return
-            _, kind, count, _, index = messages.HEAD.unpack_from(message)
+            _, kind, count, first, index = messages.HEAD.unpack_from(message)
             if kind == messages.GO:
                 self._arrays.begin()
-                for values in self._sets[:count]:
+                for values in self._sets[first : first + count]:
                     self._function(*values)
                 self._channel.send(messages.done(index, self._arrays.synchronize()))
             elif kind == messages.SETUP:

@@ -101,18 +101,14 @@ class Match:
         sets = self._sets(number, self.draw(number))
         try:
             self._give(sets)
-            found = self._overhead(number, sets)
-            single = self._overhead(number, sets[:1]) if len(sets) > 1 else found
+            idle = self._calibrating(number, sets, copies_all=False)
+            self._call_setup(START_SECONDS)
+            some = self._calibrating(number, sets, copies_all=False)
+            every = self._calibrating(number, sets, copies_all=True) if self._memory.may_copy_all else []
+            singly = self._calibrating(number, sets, copies_all=True, n_goes=len(sets)) if len(sets) > 1 else []
+            self._call_setup(START_SECONDS)
         finally:
             close(sets)
-        return found._replace(single_ns=single.call_ns)
-
-    def _overhead(self, number: int, sets: Sequence[Buffers]) -> Overhead:
-        idle = self._calibrating(number, sets, copies_all=False)
-        self._call_setup(START_SECONDS)
-        some = self._calibrating(number, sets, copies_all=False)
-        every = self._calibrating(number, sets, copies_all=True) if self._memory.may_copy_all else []
-        self._call_setup(START_SECONDS)
         go_ns = min(one.go_ns for one in idle)
         call_ns = go_ns + min(one.complete_ns + one.copy_ns for one in some)
         gaps_ns = [one.clock_ns - call_ns - one.whole_ms * 1e6 for one in some]
@@ -122,36 +118,40 @@ class Match:
             statistics.median(one.write_ns for one in [*idle, *some]),
             statistics.median(gaps_ns),
             max(gaps_ns) - min(gaps_ns),
+            *spread([ns for one in singly for ns in one.each_ns]),
         )
 
-    def _calibrating(self, number: int, sets: Sequence[Buffers], *, copies_all: bool) -> list[Times]:
-        goes = [
-            self.go(sets, [self.draw(number) for _ in sets], copies_all, START_SECONDS)[0]
+    def _calibrating(self, number: int, sets: Sequence[Buffers], *, copies_all: bool, n_goes: int = 1) -> list[Times]:
+        calls = [
+            self.call(sets, [self.draw(number) for _ in sets], copies_all, START_SECONDS, n_goes)[0]
             for _ in range(WARM_UPS + CALIBRATING_CALLS)
         ]
-        return goes[WARM_UPS:]
+        return calls[WARM_UPS:]
 
     def draw(self, number: int) -> Any:
         return self._loaded.draw(number, secrets.randbits(63), self._kept)
 
-    def go(
-        self, sets: Sequence[Buffers], draws: Sequence[Any], copies_all: bool, timeout_s: float
+    def call(
+        self, sets: Sequence[Buffers], draws: Sequence[Any], copies_all: bool, timeout_s: float, n_goes: int = 1
     ) -> tuple[Times, int, str]:
         """A call for each set: the times, the poison of the outputs, and what it did beside them ("" if nothing)."""
-        given = [buffers.regions(drawn) for buffers, drawn in zip(sets, draws, strict=True)]
-        self._index += 1
+        n_calls = len(sets) // n_goes
+        called = list(zip(sets, draws, strict=True))
+        given = [buffers.regions(drawn, place // n_calls) for place, (buffers, drawn) in enumerate(called)]
         self._memory.finish()
         poison = 0 if self._loaded.output_init == "zero" else LEAST_POISON | secrets.randbits(6)
         times = self._clock.call(
             self._link,
             [region for regions, _ in given for region in regions],
-            n_sets=len(sets),
-            index=self._index,
+            n_goes=n_goes,
+            n_calls=n_calls,
+            index=self._index + 1,
             secret=secrets.randbits(64),
             poison=poison,
             timeout_s=timeout_s,
             copies_all=copies_all,
         )
+        self._index += n_goes
         self._is_stopped = True
         if times.status is Status.DEVICE_FAULT:
             raise DeviceFault("a copy on the device failed")
@@ -256,7 +256,7 @@ class _Case:
         began = time.monotonic()
         draws = [first, *self._drawn(len(self._sets) - 1)]
         while True:
-            complaint = self._whole(draws) or self._single()
+            complaint = self._together(draws) or self._singly()
             if complaint is not None:
                 return {**self._facts(), **complaint, "verdict": "wrong_answer"}
             if self._is_enough(time.monotonic() - began):
@@ -269,45 +269,46 @@ class _Case:
         self._prepare_s += time.monotonic() - since
         return draws
 
-    def _whole(self, draws: Sequence[Any]) -> dict[str, Any] | None:
-        complaint = self._go(self._sets, draws, self._times, copies_all=self._copies_all)
+    def _together(self, draws: Sequence[Any]) -> dict[str, Any] | None:
+        """A go of all sets."""
+        complaint = self._called(draws, self._times, copies_all=self._copies_all)
         if len(self._times) == WARM_UPS:
             self._choose_copying(self._times[-1])
         return complaint
 
-    def _single(self) -> dict[str, Any] | None:
-        """A go of one set, beside that of a case that has several."""
-        if len(self._sets) == 1:
+    def _singly(self) -> dict[str, Any] | None:
+        """A go of each set by itself, in a case that has several: nothing of its inputs is there before the clock."""
+        if len(self._sets) == 1 or len(self._singles) == WARM_UPS + self._plan.least_calls:
             return None
-        return self._go(self._sets[:1], self._drawn(1), self._singles, copies_all=False)
+        return self._called(self._drawn(len(self._sets)), self._singles, copies_all=True, n_goes=len(self._sets))
 
-    def _go(
-        self, sets: Sequence[Buffers], draws: Sequence[Any], to: list[Times], *, copies_all: bool
+    def _called(
+        self, draws: Sequence[Any], to: list[Times], *, copies_all: bool, n_goes: int = 1
     ) -> dict[str, Any] | None:
         """Call, time and check; what is wrong, if anything is."""
         left = self._plan.budget_seconds - self._match.spent_seconds
         if left <= 0:
             raise Ended("late")
-        times, poison, trespass = self._match.go(sets, draws, copies_all, left)
+        times, poison, trespass = self._match.call(self._sets, draws, copies_all, left, n_goes)
         self._match.spent_seconds += times.go_ns / 1e9
         self._prepare_s += times.prepare_ns / 1e9
         to.append(times)
         if trespass:
             return {"message": trespass}
         since = time.monotonic()
-        complaints = (self._complaint(*one, poison, len(sets)) for one in enumerate(zip(sets, draws, strict=True), 1))
+        called = zip(self._sets, draws, strict=True)
+        complaints = (self._complaint(place, *one, poison) for place, one in enumerate(called, 1))
         complaint = next(filter(None, complaints), None)
         self._check_s += time.monotonic() - since
         return complaint
 
-    def _complaint(self, place: int, called: tuple[Buffers, Any], poison: int, n_sets: int) -> dict[str, Any] | None:
-        buffers, drawn = called
+    def _complaint(self, place: int, buffers: Buffers, drawn: Any, poison: int) -> dict[str, Any] | None:
         comparison = self._match.compare(self._number, drawn, buffers, poison)
         if self._plan.n_shown and (place == 1 or not comparison.right):
             self._shown = self._match.values_of(drawn, buffers, self._plan.n_shown)
         if comparison.right:
             return None
-        where = f"in input set {place} of {n_sets}, " if n_sets > 1 else ""
+        where = f"in input set {place} of {len(self._sets)}, " if len(self._sets) > 1 else ""
         complaint = told(comparison)
         return {**complaint, "message": f"{where}{complaint['message']}"}
 
@@ -343,7 +344,7 @@ class _Case:
             **event_facts(timed, self._overhead),
             "n_slow_writes": sum(one.write_ns > slow_ns for one in timed),
             "copies_all": self._copies_all,
-            "n_calls": len(self._times) * len(self._sets) + len(self._singles),
+            "n_calls": len(self._times + self._singles) * len(self._sets),
             **self._single_facts(),
             "prepare_ms": self._prepare_s * 1e3,
             "check_ms": self._check_s * 1e3,
@@ -351,10 +352,12 @@ class _Case:
         }
 
     def _single_facts(self) -> dict[str, Any]:
-        if not self._singles:
+        """The time of a call with one set: the first decile, because other work on the machine only lengthens it."""
+        if len(self._singles) <= WARM_UPS:
             return {}
-        singles_ns = [one.clock_ns for one in self._singles[WARM_UPS:]]
-        return {"single_ns": singles_ns, "single_overhead_ns": self._overhead.single_ns}
+        singles_ns = sorted(ns for one in self._singles[WARM_UPS:] for ns in one.each_ns)
+        least_ns = singles_ns[len(singles_ns) // 10] - self._overhead.single_ns
+        return {"one_set_ns": least_ns, "one_set_spread_ns": self._overhead.single_spread_ns}
 
 
 def close(sets: Iterable[Buffers]) -> None:
@@ -372,6 +375,14 @@ def event_facts(timed: Sequence[Times], overhead: Overhead) -> dict[str, Any]:
         "gap_ns": overhead.gap_ns,
         "gap_spread_ns": overhead.gap_spread_ns,
     }
+
+
+def spread(times_ns: Sequence[float]) -> tuple[float, float]:
+    """The median, and how far the quartiles are from each other; zeros without times."""
+    if not times_ns:
+        return 0.0, 0.0
+    low, median, high = statistics.quantiles(times_ns)
+    return median, high - low
 
 
 def deviation(times_ns: Sequence[float]) -> float:

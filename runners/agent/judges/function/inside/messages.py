@@ -2,7 +2,7 @@
 
 A message is a head, and for ARGUMENTS one record per parameter in call order. The arrays' memory travels beside it as
 descriptors, in the same order. A case may have several sets of arguments: each has such a message with its number, and
-GO says on how many of them to call the solution, one after another.
+GO says on how many of them to call the solution, one after another, and which is the first.
 """
 
 import struct
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 HEAD = struct.Struct("<4sBBBxQ")
-"""Magic, type, number of arguments or of sets, device, index of the call or number of the set."""
+"""Magic, type, number of arguments or of sets, device or first set, index of the go or number of the set."""
 ARGUMENT = struct.Struct("<BBBx4xQQQ8Q8s")
 """Kind, writable, number of dimensions; offset, size and mapped size in bytes; shape; a scalar's value."""
 MAGIC = b"PDF1"

@@ -48,4 +48,6 @@ class Overhead(NamedTuple):
     gap_spread_ns: float = 0.0
     """Between the least and the largest such difference."""
     single_ns: float = 0.0
-    """As `call_ns`, with one set of a case that has several."""
+    """Of a go with one set, in a case that has several: the median."""
+    single_spread_ns: float = 0.0
+    """Between the quartiles of those goes."""

@@ -24,6 +24,7 @@ namespace {
 constexpr uint64_t kLine = 64, kGpuLine = 128, kScatter = 256;  // one line of every kScatter is secret
 constexpr uint64_t kBlock = 4096;  // of an output's copy
 constexpr uint64_t kSpinNs = 60000;
+constexpr uint32_t kMostGoes = 64;
 constexpr int kBrakeMs = 5000;
 
 struct BrakeAnswer {
@@ -59,13 +60,14 @@ struct Region {
     const void* content;  // null for an output
     void* copy;           // null for an input
     uint64_t size;
+    uint64_t go;  // in which it takes part
 };
 
 struct Call {
     int32_t channel, brake;  // brake -1: the contestant is not stopped (calibration alone)
     uint32_t on_gpu, copies_all;  // copies_all: all inputs are written inside the clock
     uint32_t n_regions, poison;   // byte
-    uint32_t n_sets, unused;      // how many times the contestant shall call its function
+    uint32_t n_goes, n_calls;     // one after another, each of so many calls
     uint64_t index, secret, timeout_ns;
     Region* regions;
     void* flush;
@@ -79,6 +81,7 @@ struct Times {
     uint64_t clock_ns, complete_ns, go_ns, copy_ns;  // the clock, and its parts in order
     uint64_t prepare_ns, write_ns;  // from the stop to the clock, and in it the writing on the device
     uint64_t ran_ns;                // what the contestant's threads ran while stopped
+    uint64_t each_ns[kMostGoes];    // the clock of each go
     float whole_ms, events_ms;      // by the device's events, as the contestant tells them; 0 where it does not
     char words[2000];
 };
@@ -193,40 +196,43 @@ bool prepare(const Call& call) {
     return well && gpu::finish();
 }
 
-bool complete(const Call& call) {
+bool complete(const Call& call, uint64_t go) {
     bool well = true;
     for (uint32_t index = 0; index < call.n_regions; ++index) {
+        if (call.regions[index].go != go) continue;
         if (call.on_gpu) well = well && complete_on_gpu(call.regions[index], call);
         else complete_on_cpu(call.regions[index], call);
     }
     return !call.on_gpu || (well && gpu::finish());
 }
 
-bool take_outputs_on_gpu(const Call& call) {
+bool take_outputs_on_gpu(const Call& call, uint64_t go) {
     bool well = true;
     for (uint32_t index = 0; index < call.n_regions; ++index) {
         const Region& region = call.regions[index];
-        if (region.copy != nullptr) well = well && gpu::copy(region.copy, region.shared, region.size);
+        if (region.copy != nullptr && region.go == go) well = well && gpu::copy(region.copy, region.shared, region.size);
     }
     return well && gpu::finish();
 }
 
-uint64_t blocks_of(const Region& region) { return region.copy == nullptr ? 0 : (region.size + kBlock - 1) / kBlock; }
+uint64_t blocks_of(const Region& region, uint64_t go) {
+    return region.copy == nullptr || region.go != go ? 0 : (region.size + kBlock - 1) / kBlock;
+}
 
 uint64_t common_divisor(uint64_t left, uint64_t right) { return right == 0 ? left : common_divisor(right, left % right); }
 
-// Copies all outputs in blocks, each at a time that the contestant cannot know. Timers may continue it for milliseconds
+// Copies all outputs of a go in blocks, each at a time that the contestant cannot know. Timers may continue it for milliseconds
 // after its answer, and half of the work may be in one line: what is written after its block was copied is lost.
-void take_outputs_on_cpu(const Call& call) {
+void take_outputs_on_cpu(const Call& call, uint64_t go) {
     uint64_t secret = call.secret ^ 0x5DEECE66Du, blocks = 0;
-    for (uint32_t index = 0; index < call.n_regions; ++index) blocks += blocks_of(call.regions[index]);
+    for (uint32_t index = 0; index < call.n_regions; ++index) blocks += blocks_of(call.regions[index], go);
     if (blocks == 0) return;
     uint64_t stride = next_random(secret) % blocks, next = next_random(secret) % blocks;
     while (common_divisor(stride, blocks) != 1) ++stride;
     for (uint64_t count = 0; count < blocks; ++count, next = (next + stride) % blocks) {
         const Region* region = call.regions;
         uint64_t block = next;
-        for (; block >= blocks_of(*region); ++region) block -= blocks_of(*region);
+        for (; block >= blocks_of(*region, go); ++region) block -= blocks_of(*region, go);
         const uint64_t at = block * kBlock, left = region->size - at;
         memcpy(static_cast<char*>(region->copy) + at, static_cast<const char*>(region->shared) + at, left < kBlock ? left : kBlock);
     }
@@ -248,8 +254,9 @@ class Probes {
     ~Probes() { free(probes_); }
     Probes(const Probes&) = delete;
     Probes& operator=(const Probes&) = delete;
-    void take() {
-        for (uint64_t index = 0; index < count_; ++index) memcpy(probes_[index].seen, probes_[index].shared, probes_[index].size);
+    void take(uint64_t go) {
+        for (uint64_t index = 0; index < count_; ++index)
+            if (probes_[index].go == go) memcpy(probes_[index].seen, probes_[index].shared, probes_[index].size);
     }
     void give() const {
         for (uint64_t index = 0; index < count_; ++index) memcpy(probes_[index].copy, probes_[index].seen, probes_[index].size);
@@ -260,7 +267,7 @@ class Probes {
     struct Probe {
         const char* shared;
         char* copy;
-        uint64_t size;
+        uint64_t size, go;
         char seen[kLine];
     };
 
@@ -269,7 +276,7 @@ class Probes {
         for (uint64_t index = 0; index < kProbes && index < lines; ++index) {
             const uint64_t at = (lines <= kProbes ? index : next_random(secret) % lines) * kLine, left = region.size - at;
             probes_[count_++] = {static_cast<const char*>(region.shared) + at, static_cast<char*>(region.copy) + at,
-                                 left < kLine ? left : kLine, {}};
+                                 left < kLine ? left : kLine, region.go, {}};
         }
     }
 
@@ -292,7 +299,7 @@ ssize_t await(int channel, char* message, size_t size, uint64_t timeout_ns) {
     }
 }
 
-Status status_of(const Call& call, const char* message, ssize_t got, Times& times) {
+Status status_of(uint64_t index, const char* message, ssize_t got, Times& times) {
     if (got == -2) return kLate;
     if (got <= 0) return kGone;
     Head head{};
@@ -303,7 +310,7 @@ Status status_of(const Call& call, const char* message, ssize_t got, Times& time
         memcpy(times.words, message + sizeof head, length < sizeof times.words - 1 ? length : sizeof times.words - 1);
         return kError;
     }
-    if (head.kind != 'd' || head.index != call.index) return kBadAnswer;
+    if (head.kind != 'd' || head.index != index) return kBadAnswer;
     if (got >= static_cast<ssize_t>(sizeof head + 2 * sizeof(float))) {
         memcpy(&times.whole_ms, message + sizeof head, sizeof(float));
         memcpy(&times.events_ms, message + sizeof head + sizeof(float), sizeof(float));
@@ -316,32 +323,43 @@ Status why_not_stopped(const Call& call) {
     return recv(call.channel, &byte, 1, MSG_DONTWAIT | MSG_PEEK) == 0 ? kGone : kNotStopped;
 }
 
-Status timed(const Call& call, Times& times) {
+// What the contestant has answered early in one of several goes it could finish during the next: so there all outputs of
+// a go are copied inside its clock.
+Status timed_go(const Call& call, uint32_t index, Probes& probes, Times& times) {
     char message[sizeof(Head) + 2000];
-    const Head go{{'P', 'D', 'F', '1'}, 'G', static_cast<uint8_t>(call.n_sets), 0, 0, call.index};
-    Probes probes(call);
+    const auto n_calls = static_cast<uint8_t>(call.n_calls), first = static_cast<uint8_t>(index * call.n_calls);
+    const Head go{{'P', 'D', 'F', '1'}, 'G', n_calls, first, 0, call.index + index};
     const uint64_t began = now_ns();
-    if (!complete(call)) return kDeviceFault;
+    if (!complete(call, index)) return kDeviceFault;
     const uint64_t started = now_ns();
     // A contestant that reads none of its messages would let a send wait without end.
     if (send(call.channel, &go, sizeof go, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) return errno == EAGAIN ? kBadAnswer : kGone;
     const char start = 'g';
-    if (call.brake >= 0 && send(call.brake, &start, 1, MSG_NOSIGNAL) != 1) return kNotStopped;
-    const ssize_t got = await(call.channel, message, sizeof message, call.timeout_ns);
+    if (index == 0 && call.brake >= 0 && send(call.brake, &start, 1, MSG_NOSIGNAL) != 1) return kNotStopped;
+    if (times.go_ns > call.timeout_ns) return kLate;
+    const ssize_t got = await(call.channel, message, sizeof message, call.timeout_ns - times.go_ns);
     const uint64_t answered = now_ns();
-    const Status status = status_of(call, message, got, times);
+    const Status status = status_of(go.index, message, got, times);
     if (status != kDone) return status;
-    if (call.on_gpu && !take_outputs_on_gpu(call)) return kDeviceFault;
-    if (!call.on_gpu) probes.take();
+    if (call.on_gpu && !take_outputs_on_gpu(call, index)) return kDeviceFault;
+    if (!call.on_gpu) probes.take(index);
+    if (!call.on_gpu && call.n_goes > 1) take_outputs_on_cpu(call, index);
     const uint64_t ended = now_ns();
-    times.copy_ns = ended - answered;
-    times.clock_ns = ended - began;
-    times.complete_ns = started - began;
-    times.go_ns = answered - started;
+    times.copy_ns += ended - answered;
+    times.clock_ns += times.each_ns[index] = ended - began;
+    times.complete_ns += started - began;
+    times.go_ns += answered - started;
+    return kDone;
+}
+
+Status timed(const Call& call, Times& times) {
+    Probes probes(call);
+    for (uint32_t index = 0; index < call.n_goes; ++index)
+        if (const Status status = timed_go(call, index, probes, times); status != kDone) return status;
     if (call.on_gpu) return kDone;
     BrakeAnswer seen{};
     if (call.brake >= 0 && !order(call.brake, 's')) return why_not_stopped(call);
-    take_outputs_on_cpu(call);
+    if (call.n_goes == 1) take_outputs_on_cpu(call, 0);
     probes.give();
     if (call.brake >= 0 && !(hear(call.brake, seen) && seen.is_stopped)) return why_not_stopped(call);
     return kDone;
@@ -364,7 +382,7 @@ void podium_let_go(int brake) {
 
 int podium_open_driver(char* words, uint64_t size) { return gpu::open(words, size); }
 
-// One call; afterwards the contestant is stopped again, so that nothing of it runs while the answer is checked.
+// The goes of one call; afterwards the contestant is stopped again, so that nothing of it runs while the answer is checked.
 void podium_call_once(const Call* call, Times* times) {
     memset(times, 0, sizeof *times);
     BrakeAnswer stopped{}, still{};
