@@ -15,6 +15,7 @@ from django.db.models import Count, Max, Prefetch
 from leaderboard.models import Evaluation, EvaluationState, Measurement, ProblemTrack, Result, ResultCase, Track
 from leaderboard.models.entrant import EntrantKind
 from problems.models import Problem, Release
+from problems.spec.input_sets import WRONG_SETS
 from problems.spec.kinds import NODE_KINDS, Kind
 from problems.spec.mutants import ACCEPTED, ADMITS, NONE
 from runners.wire.protocol import Role, Verdict
@@ -72,7 +73,7 @@ class Check:
     def _why_not_shown(self, result: Result) -> str:
         if self.must_run and result.verdict in _BEFORE_RUNNING:
             return f"{self.words} is {result.verdict}, so it never ran"
-        if self.ranking_cases and (why := self._why_loose(result)):
+        if self.ranking_cases and (why := self._why_loose(result) or self._why_sets(result)):
             return why
         return self._why_harness_ended(result) if self.fails_the_harness else ""
 
@@ -85,6 +86,11 @@ class Check:
                     " `accuracy`, or draw inputs whose answers differ more, and pack it again"
                 )
         return ""
+
+    def _why_sets(self, result: Result) -> str:
+        """Which case that ranks has a wrong number of input sets; empty if none does."""
+        wrong = [(case, why) for case, why in _told(result, WRONG_SETS).items() if case in self.ranking_cases]
+        return f"its case {wrong[0][0]} has a wrong number of input sets: {wrong[0][1]}" if wrong else ""
 
     def _why_harness_ended(self, result: Result) -> str:
         """Why the result does not show a harness that saw the solution's process end; empty if it does."""

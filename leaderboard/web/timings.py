@@ -23,6 +23,8 @@ DEVICE_LABELS: Mapping[str, tuple[str, str]] = {
     "power_capped_share": ("Share of samples at the power limit", "%"),
     "call_overhead_us": ("Cost of an empty call, subtracted", "µs"),
     "go_to_done_us": ("From go to done, median", "µs"),
+    "input_sets": ("Input sets a go", ""),
+    "one_set_ms": ("One call with one input set", "ms"),
     "noisy_processes": ("Noisy: processes whose median is not known to 0.5 %", ""),
     "inputs_inside_clock": ("Inputs copied inside the clock", ""),
     "busy_ms": ("Device at work, by the driver", "ms"),

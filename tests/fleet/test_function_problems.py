@@ -17,6 +17,7 @@ from problems.formats.compute_eval.packs import problem_pack_from
 from problems.formats.submission import single_solution
 from problems.models import Release
 from problems.spec.digests import grading_digest
+from problems.spec.input_sets import WRONG_SETS
 from problems.spec.kinds import Kind
 from problems.spec.mutants import ACCEPTED, ADMITS, NONE
 from runners.fleet.models import Job
@@ -216,6 +217,15 @@ def test_a_problem_whose_check_accepts_a_wrong_answer_is_not_verified(draft: Rel
     assert f"its case {LARGE} cannot rank, because its check accepts wrong answers (`y` filled with 0)" in line
     assert "tighten its `accuracy`" in line
     assert any(line.split(": ", 1)[1].removesuffix(f" on {track.slug}") in one for one in report.lines)
+
+
+def test_a_problem_with_a_wrong_number_of_input_sets_is_not_verified(draft: Release, track: Any) -> None:
+    verify(None, draft, track)
+    why = "one call takes 0.4 ms, which is long enough: leave `input_sets` out"
+    work_off(ANSWERS | {"reference words": verified_with([told(ACCEPTED, NONE), told(WRONG_SETS, why)])})
+    assert not verification_report(draft, track).passed
+    (line,) = missing_lines(draft)
+    assert f"its case {LARGE} has a wrong number of input sets: {why}" in line
 
 
 def test_a_case_that_does_not_rank_may_accept_a_wrong_answer(cast: Any) -> None:

@@ -92,9 +92,18 @@ def test_the_grading_digest_ignores_words_and_notices_everything_else() -> None:
         {"languages": ["python"]},
         {"time_limit_seconds": 5},
         {"manifest": manifest_fields(output_init="zero")},
+        {"manifest": manifest_fields(cases=[softmax_case(input_sets=16), softmax_case(512, 4096)])},
         {"baseline_solution": BASELINE},
     ]
     assert len({digest(), *(digest(**one) for one in changed)}) == 1 + len(changed)
+
+
+def test_a_manifest_without_input_sets_is_as_it_was_before_there_were_any() -> None:
+    plain, many = function_problem().manifest, manifest_fields(cases=[softmax_case(input_sets=16)])
+    assert all("input_sets" not in case for case in plain.model_dump(mode="json")["cases"])
+    assert function_problem(manifest=many).manifest.model_dump(mode="json")["cases"][0]["input_sets"] == 16
+    with pytest.raises(RecordError, match="less than or equal to 64"):
+        function_problem(manifest=manifest_fields(cases=[softmax_case(input_sets=65)]))
 
 
 def test_a_problem_is_skipped_on_the_other_device() -> None:

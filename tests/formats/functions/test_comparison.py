@@ -24,6 +24,7 @@ def test_equal_manifests_agree() -> None:
         ({"class_name": "Other"}, "`class_name` was RowSoftmax and is Other"),
         ({"cases": [softmax_case()]}, "the cases were `3 x 5`, `512 x 4096` and are `3 x 5`"),
         ({"cases": [softmax_case(flops=7.0), softmax_case(512, 4096)]}, "case `3 x 5`: `flops` was 75.0 and is 7.0"),
+        ({"cases": [softmax_case(input_sets=4), softmax_case(512, 4096)]}, "case `3 x 5`: `input_sets` was 1 and is 4"),
         ({"parameters": [*SOFTMAX_PARAMETERS[:3], SOFTMAX_PARAMETERS[3] | {"dtype": "int32"}]},
          "parameter `cols`: `dtype` was size_t and is int32"),
         ({"cases": [softmax_case(ranks=False, why_not="`y` is fixed"), softmax_case(512, 4096)]},

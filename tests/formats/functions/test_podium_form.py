@@ -176,6 +176,7 @@ def test_structure_may_stay_fixed_and_a_scalar_may_be(tmp_path: Path) -> None:
         (softmax_with(cases="()"), 24, "`cases` must hold at least one Case"),
         (softmax_with(cases='(Case("a", rows=1),)'), 24, "case `a` has no axis `cols`"),
         (softmax_with(cases='(Case("a", rows=-1),)'), 24, "axis `rows` of case `a` is -1"),
+        (softmax_with(cases='(Case("a", rows=1, cols=1, input_sets=65),)'), 24, "`input_sets` of case `a` is 65"),
         (softmax_with(accuracy="None"), 24, "`accuracy` is not set"),
         (softmax_with(accuracy='Tolerance(1, 1, reason="")'), 24, "the tolerance has no reason"),
         (softmax_with(arrays='"jax"'), 24, "`arrays` is 'jax'"),

@@ -123,7 +123,7 @@ class FunctionJudge:
 
     def _judged(self, assignment: Assignment, entry: Entry, found: Judgement, progress: Progress) -> Judgement:
         problem = with_own_case(entry.subject.problem, assignment.sizes)
-        check_memory(problem, self._memory_bytes(found.device, entry.subject))
+        check_memory(entry.subject.problem, self._memory_bytes(found.device, entry.subject))
         entrants = self._entrants(assignment, entry, progress)
         with self._match(entrants, progress) as match:
             is_ranked = assignment.timing_policy is TimingPolicy.RANKED and not assignment.is_trial

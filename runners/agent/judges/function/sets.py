@@ -82,9 +82,9 @@ def why_wrong(case: ManifestCase, replies: Sequence[Reply]) -> str:
 
 def check_memory(problem: FunctionProblem, memory_bytes: int) -> None:
     """Raises UnusableProblem if the sets of a case, with the checker's copies, take more than half of the memory."""
-    for case in problem.manifest.cases:
+    for case in (one for one in problem.manifest.cases if one.input_sets > 1):
         needed = sets_bytes(problem.manifest, case)
-        if case.input_sets > 1 and needed > MEMORY_SHARE * memory_bytes:
+        if needed > MEMORY_SHARE * memory_bytes:
             words = f"the {case.input_sets} input sets of case {case.name} need {needed} bytes"
             raise UnusableProblem(f"{words}, more than half of the {memory_bytes} bytes of memory that it has here")
 

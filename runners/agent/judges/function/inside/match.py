@@ -15,7 +15,7 @@ from typing import Any
 from . import messages
 from .buffers import Buffers
 from .clock import Clock, Link, Status, Times
-from .plan import DeviceFault, Ended, Overhead, Plan
+from .plan import DeviceFault, Ended, Overhead, Plan, deviation, spread
 
 START_SECONDS = 120.0
 """Longest time for a contestant to load its solution."""
@@ -31,8 +31,6 @@ LEAST_POISON = 0xC0
 """From here on an element whose bytes are all the same is NaN or at most -2 in every floating type: never near 0."""
 MOST_WORDS = 1500
 MOST_SHOWN = 1000
-DEVIATES = 1.96
-"""Standard deviations on either side of the middle of a normal distribution that hold 95 % of it."""
 
 
 class Match:
@@ -118,7 +116,7 @@ class Match:
             statistics.median(one.write_ns for one in [*idle, *some]),
             statistics.median(gaps_ns),
             max(gaps_ns) - min(gaps_ns),
-            *spread([ns for one in singly for ns in one.each_ns]),
+            *spread([ns for one in singly for ns in one.each_ns[1:]]),
         )
 
     def _calibrating(self, number: int, sets: Sequence[Buffers], *, copies_all: bool, n_goes: int = 1) -> list[Times]:
@@ -355,7 +353,7 @@ class _Case:
         """The time of a call with one set: the first decile, because other work on the machine only lengthens it."""
         if len(self._singles) <= WARM_UPS:
             return {}
-        singles_ns = sorted(ns for one in self._singles[WARM_UPS:] for ns in one.each_ns)
+        singles_ns = sorted(ns for one in self._singles[WARM_UPS:] for ns in one.each_ns[1:])
         least_ns = singles_ns[len(singles_ns) // 10] - self._overhead.single_ns
         return {"one_set_ns": least_ns, "one_set_spread_ns": self._overhead.single_spread_ns}
 
@@ -375,26 +373,6 @@ def event_facts(timed: Sequence[Times], overhead: Overhead) -> dict[str, Any]:
         "gap_ns": overhead.gap_ns,
         "gap_spread_ns": overhead.gap_spread_ns,
     }
-
-
-def spread(times_ns: Sequence[float]) -> tuple[float, float]:
-    """The median, and how far the quartiles are from each other; zeros without times."""
-    if not times_ns:
-        return 0.0, 0.0
-    low, median, high = statistics.quantiles(times_ns)
-    return median, high - low
-
-
-def deviation(times_ns: Sequence[float]) -> float:
-    """How far the 95 % interval of the median reaches from it, as a share of it, by the normal approximation of ranks;
-    infinite if the median is not positive or there are too few times."""
-    ordered, count = sorted(times_ns), len(times_ns)
-    low = math.floor((count - DEVIATES * math.sqrt(count)) / 2)  # ranks from 1 on
-    high = math.ceil(1 + (count + DEVIATES * math.sqrt(count)) / 2)
-    median = statistics.median(ordered) if ordered else 0.0
-    if median <= 0 or low < 1 or high > count:
-        return math.inf
-    return max(ordered[high - 1] - median, median - ordered[low - 1]) / median
 
 
 def number(value: Any) -> float | str:

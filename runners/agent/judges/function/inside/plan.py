@@ -1,7 +1,13 @@
-"""How often a case is called, what a call costs beside the solution, and how a contestant ends before its time."""
+"""How often a case is called, how well its time is known then, what a call costs beside the solution, and how a
+contestant ends before its time."""
 
 import math
+import statistics
+from collections.abc import Sequence
 from typing import NamedTuple
+
+DEVIATES = 1.96
+"""Standard deviations on either side of the middle of a normal distribution that hold 95 % of it."""
 
 
 class Ended(Exception):
@@ -51,3 +57,23 @@ class Overhead(NamedTuple):
     """Of a go with one set, in a case that has several: the median."""
     single_spread_ns: float = 0.0
     """Between the quartiles of those goes."""
+
+
+def spread(times_ns: Sequence[float]) -> tuple[float, float]:
+    """The median, and how far the quartiles are from each other; zeros without times."""
+    if not times_ns:
+        return 0.0, 0.0
+    low, median, high = statistics.quantiles(times_ns)
+    return median, high - low
+
+
+def deviation(times_ns: Sequence[float]) -> float:
+    """How far the 95 % interval of the median reaches from it, as a share of it, by the normal approximation of ranks;
+    infinite if the median is not positive or there are too few times."""
+    ordered, count = sorted(times_ns), len(times_ns)
+    low = math.floor((count - DEVIATES * math.sqrt(count)) / 2)  # ranks from 1 on
+    high = math.ceil(1 + (count + DEVIATES * math.sqrt(count)) / 2)
+    median = statistics.median(ordered) if ordered else 0.0
+    if median <= 0 or low < 1 or high > count:
+        return math.inf
+    return max(ordered[high - 1] - median, median - ordered[low - 1]) / median
