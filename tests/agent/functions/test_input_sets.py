@@ -51,8 +51,8 @@ class Root(FunctionProblem):
     def reference(self, case, x):
         return np.sqrt(x)
 """
-ROUNDS = 60_000
-"""Each waits for the one before: more than 0.1 ms on any machine."""
+ROUNDS = 150_000
+"""Each waits for the one before: more than 0.2 ms on any machine."""
 WRONG_IN_SEVENTH = """
 #include <cstddef>
 static float* outputs[16];
@@ -92,21 +92,24 @@ def test_one_input_set_stays_outside(table: Table) -> None:
     assert "input_sets" not in one.device
 
 
-def flags(table: Table, record: ProblemRecord, *, honest: bool) -> list[str]:
+def of_roots(table: Table, *, honest: bool, mark: int = 0) -> tuple[bool, list[str]]:
+    """Whether a call among several sets is twice as fast as with one, and the flags. Each mark has its own checker."""
     head = f"#define HONEST {int(honest)}\n#define ROUNDS {ROUNDS}\n"
-    done = judged(table, record, head + (SOURCES / "sets_ahead.cpp").read_text())
+    done = judged(table, problem(f"# {mark}\n{ROOT}"), head + (SOURCES / "sets_ahead.cpp").read_text())
     assert (done.report.verdict, done.report.reason) == (Verdict.PASSED, "")
-    return [one.code for one in done.report.flags]
+    (one,) = done.report.measurements
+    return one.median_ms < float(one.device["one_set_ms"]) / 2, [flag.code for flag in done.report.flags]
 
 
-def test_work_on_all_sets_at_once_is_flagged(table: Table) -> None:
-    record = problem(ROOT)
-    tries = (flags(table, record, honest=False) for _ in range(TRIES_ON_A_BUSY_MACHINE))
-    assert any("many_sets_disagree" in one for one in tries)
+def test_work_on_all_sets_at_once_is_flagged_if_it_gains(table: Table) -> None:
+    """Other work on the machine may take the gain away."""
+    tries = [of_roots(table, honest=False, mark=mark) for mark in range(TRIES_ON_A_BUSY_MACHINE)]
+    gains = [flags for has_gained, flags in tries if has_gained]
+    assert not gains or ["many_sets_disagree"] in gains, tries
 
 
 def test_the_honest_twin_is_not_flagged(table: Table) -> None:
-    assert flags(table, problem(ROOT), honest=True) == []
+    assert of_roots(table, honest=True)[1] == []
 
 
 def test_an_error_in_one_set_alone_is_found_and_named(table: Table) -> None:
