@@ -73,8 +73,9 @@ class Status(enum.IntEnum):
 class Times(NamedTuple):
     """One call. The clock's parts are the completing of the inputs, the way from go to done, and the copying of the
     outputs, of which a CPU copies but some secret lines inside the clock. `prepare_ns` comes before, and `write_ns` is
-    its part that writes the arrays. The last two are by device events, as the contestant tells them (0 on a CPU):
-    until the device has finished, and until all work of the default stream has."""
+    its part that writes the arrays. Two are by device events, as the contestant tells them (0 on a CPU):
+    until the device has finished, and until all work of the default stream has. `each_ns` has the clock of each go, on
+    a CPU without the copying."""
 
     status: Status
     clock_ns: int

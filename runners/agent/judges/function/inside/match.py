@@ -100,10 +100,10 @@ class Match:
         try:
             self._give(sets)
             idle = self._calibrating(number, sets, copies_all=False)
+            singly = self._calibrating(number, sets, copies_all=True, n_goes=len(sets)) if len(sets) > 1 else []
             self._call_setup(START_SECONDS)
             some = self._calibrating(number, sets, copies_all=False)
             every = self._calibrating(number, sets, copies_all=True) if self._memory.may_copy_all else []
-            singly = self._calibrating(number, sets, copies_all=True, n_goes=len(sets)) if len(sets) > 1 else []
             self._call_setup(START_SECONDS)
         finally:
             close(sets)

@@ -54,7 +54,7 @@ class Overhead(NamedTuple):
     gap_spread_ns: float = 0.0
     """Between the least and the largest such difference."""
     single_ns: float = 0.0
-    """Of a go with one set, in a case that has several: the median."""
+    """Of a go with one set, in a case that has several: the median, on a CPU until the answer."""
     single_spread_ns: float = 0.0
     """Between the quartiles of those goes."""
 
