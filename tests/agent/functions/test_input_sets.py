@@ -97,8 +97,9 @@ def of_roots(table: Table, *, honest: bool, mark: int = 0) -> tuple[bool, list[s
     head = f"#define HONEST {int(honest)}\n#define ROUNDS {ROUNDS}\n"
     done = judged(table, problem(f"# {mark}\n{ROOT}"), head + (SOURCES / "sets_ahead.cpp").read_text())
     assert (done.report.verdict, done.report.reason) == (Verdict.PASSED, "")
-    (one,) = done.report.measurements
-    return one.median_ms < float(one.device["one_set_ms"]) / 2, [flag.code for flag in done.report.flags]
+    times = done.report.measurements  # none if it is shorter than can be known
+    has_gained = all(one.median_ms < float(one.device["one_set_ms"]) / 2 for one in times)
+    return has_gained, [flag.code for flag in done.report.flags]
 
 
 def test_work_on_all_sets_at_once_is_flagged_if_it_gains(table: Table) -> None:
@@ -110,6 +111,13 @@ def test_work_on_all_sets_at_once_is_flagged_if_it_gains(table: Table) -> None:
 
 def test_the_honest_twin_is_not_flagged(table: Table) -> None:
     assert of_roots(table, honest=True)[1] == []
+
+
+@pytest.mark.parametrize(("honest", "verdict"), [(False, Verdict.WRONG_ANSWER), (True, Verdict.PASSED)])
+def test_goes_of_one_set_cannot_be_made_to_seem_short(table: Table, honest: bool, verdict: Verdict) -> None:
+    solution = (SOURCES / "early_singles.py").read_text().replace("HONEST = False", f"HONEST = {honest}")
+    done = judged(table, scale(4, n=5000), solution)
+    assert done.report.verdict is verdict, done.report.reason
 
 
 def test_an_error_in_one_set_alone_is_found_and_named(table: Table) -> None:
@@ -129,6 +137,42 @@ def test_what_setup_prepares_serves_all_sets_and_an_answer_serves_one(
 ) -> None:
     many = WEIGHTED.replace("n=16", "n=16, input_sets=4").replace("n=5000", "n=5000, input_sets=3")
     assert judged(table, problem(many), solution).report.verdict is verdict
+
+
+IN_PLACE = """
+class InPlace(FunctionProblem):
+    parameters = (
+        Array("x", "float32", "in", ("n",)),
+        Array("state", "float32", "inout", ("n",), role="weight"),
+        Scalar("n", "size_t"),
+    )
+    accuracy = Tolerance(rtol=1e-6, atol=0, reason="one sum")
+    cases = (Case("one", n=64, input_sets=4),)
+
+    def inputs(self, case, rng):
+        x, state = rng.random((2, case.n), dtype=np.float32)
+        return {"x": x, "state": state}
+
+    def reference(self, case, x, state):
+        return state + x
+"""
+IN_PLACE_PYTHON = """
+places = []
+
+
+def solution(x, state, n):
+    address = state.ctypes.data
+    if address not in places:
+        places.append(address)
+    if places.index(address) < N_RIGHT:
+        state += x
+"""
+
+
+@pytest.mark.parametrize(("n_right", "verdict"), [(4, Verdict.PASSED), (1, Verdict.WRONG_ANSWER)])
+def test_a_weight_that_is_written_is_each_sets_own(table: Table, n_right: int, verdict: Verdict) -> None:
+    done = judged(table, problem(IN_PLACE), IN_PLACE_PYTHON.replace("N_RIGHT", str(n_right)))
+    assert done.report.verdict is verdict, done.report.reason
 
 
 def test_a_run_of_own_sizes_has_one_set(table: Table) -> None:

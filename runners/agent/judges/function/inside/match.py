@@ -71,8 +71,9 @@ class Match:
             self._kept = {}
 
     def _sets(self, number: int, drawn: Any) -> list[Buffers]:
-        """The arrays of all sets of a case, of which those of role weight and structure are there once."""
-        kept = self._loaded.kept(drawn)
+        """The arrays of all sets of a case. Weights and structure are there once, unless they are written."""
+        held = self._loaded.kept(drawn)
+        kept = [one.name for one in self._loaded.parameters if one.name in held and not one.is_written]
         return [
             Buffers(self._memory, self._arrays, self._loaded.parameters, drawn, kept if place else ())
             for place in range(self._loaded.input_sets(number))
