@@ -1,7 +1,7 @@
 """One contestant before the checker: the calls of a case, each with fresh data, timed, and checked afterwards.
 
-Calls are made in goes. A go of a case with several input sets has one call for each of them; the contestant holds them
-all, so beside each such go there is one of a single set, by which its time is judged.
+Calls are made in goes. A go of a case with several input sets has one call for each of them. The contestant holds them
+all, so each set is also called in a go of its own, which must bear the time out.
 """
 
 import math

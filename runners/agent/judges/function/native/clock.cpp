@@ -5,7 +5,8 @@
 // answers. On a CPU some secret lines of the outputs are copied at once, which ends the clock; then the contestant is
 // stopped while the rest is copied in a secret order. On a GPU the clock ends when the outputs are copied:
 // work of two processes does not overlap there. So an early start finds incomplete inputs, and an early answer leaves
-// incomplete outputs. Nothing of C++'s library is used.
+// incomplete outputs. A go may have a call for each of several input sets; or each set has a go of its own, one right after
+// the other. Nothing of C++'s library is used.
 #include "driver.h"
 
 #include <cerrno>
@@ -233,8 +234,9 @@ uint64_t blocks_of(const Region& region, uint64_t go) {
 
 uint64_t common_divisor(uint64_t left, uint64_t right) { return right == 0 ? left : common_divisor(right, left % right); }
 
-// Copies all outputs of a go in blocks, each at a time that the contestant cannot know. Timers may continue it for milliseconds
-// after its answer, and half of the work may be in one line: what is written after its block was copied is lost.
+// Copies all outputs of a go in blocks, each at a time that the contestant cannot know. Timers may continue it for
+// milliseconds after its answer, and half of the work may be in one line: what is written after its block was copied is
+// lost.
 void take_outputs_on_cpu(const Call& call, uint64_t go) {
     uint64_t secret = call.secret ^ 0x5DEECE66Du, blocks = 0;
     for (uint32_t index = 0; index < call.n_regions; ++index) blocks += blocks_of(call.regions[index], go);
@@ -335,7 +337,7 @@ Status why_not_stopped(const Call& call) {
     return recv(call.channel, &byte, 1, MSG_DONTWAIT | MSG_PEEK) == 0 ? kGone : kNotStopped;
 }
 
-// What the contestant has answered early in one of several goes it could finish during the next: so there all outputs of
+// What the contestant has answered early in one of several goes it could finish during the next, so all outputs of such
 // a go are copied before the next one.
 Status timed_go(const Call& call, uint32_t index, Probes& probes, Times& times) {
     char message[sizeof(Head) + 2000];
@@ -395,7 +397,7 @@ void podium_let_go(int brake) {
 
 int podium_open_driver(char* words, uint64_t size) { return gpu::open(words, size); }
 
-// The goes of one call; afterwards the contestant is stopped again, so that nothing of it runs while the answer is checked.
+// Afterwards the contestant is stopped again, so that nothing of it runs while the answers are checked.
 void podium_call_once(const Call* call, Times* times) {
     memset(times, 0, sizeof *times);
     BrakeAnswer stopped{}, still{};
