@@ -1,16 +1,22 @@
 """Reads what the demo grades on this machine: each release's problems and entrants."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from demo.entrants import DemoEntrant, load_entrants
+from demo.parts import part_of
 from podium.functions.manifests import ManifestMaker
 from problems.formats.compute_eval.packs import ProblemPack
 from problems.formats.functions.pack import read_function_directory
+from problems.spec.kinds import Kind
 from runners.agent.sandbox import Sandbox
 
-COMMANDS, FUNCTIONS = Path("examples/demo"), Path("examples/functions-cpu")
+COMMANDS, FUNCTIONS, TEXTBOOK = (Path("examples", name) for name in ("demo", "functions-cpu", "textbook-cpu"))
+EXERCISES = frozenset(
+    {"cpp/vector-blend", "cpp/rgb-to-grey", "cpp/matmul", "cpp/exclusive-scan", "cpp/stable-merge", "cpp/spmv-ell"}
+)
+"""The textbook's exercises that the demo grades: building all would take minutes. Functions and questions are whole."""
 
 
 @dataclass(frozen=True)
@@ -22,9 +28,10 @@ class DemoRelease:
 
 
 def load_releases(sandbox: Sandbox) -> list[DemoRelease]:
-    """The command problems, and the function problems where `sandbox` can run them. Raises PackRefused."""
-    folders = [COMMANDS] if why_without_functions(sandbox) else [COMMANDS, FUNCTIONS]
-    return [_load(folder, sandbox) for folder in folders]
+    """The command problems, and where `sandbox` can run them functions and a release of all kinds. Raises PackRefused."""
+    if why_without_functions(sandbox):
+        return [_load(COMMANDS, sandbox)]
+    return [_load(COMMANDS, sandbox), _load(FUNCTIONS, sandbox), _fewer_exercises(_load(TEXTBOOK, sandbox))]
 
 
 def why_without_functions(sandbox: Sandbox) -> str:
@@ -32,11 +39,24 @@ def why_without_functions(sandbox: Sandbox) -> str:
     if sandbox.name != "unconfined":
         return ""
     return (
-        f"The release {FUNCTIONS} is left out: a function problem needs a sandbox that keeps the solution apart from"
-        " its checker. SANDBOX=unconfined does not; use bubblewrap or docker."
+        f"The releases {FUNCTIONS} and {TEXTBOOK} are left out: a function problem needs a sandbox that keeps the"
+        " solution apart from its checker. SANDBOX=unconfined does not; use bubblewrap or docker."
     )
 
 
 def _load(folder: Path, sandbox: Sandbox) -> DemoRelease:
     """Manifests of function problems are made in the sandbox, from definitions that are not run outside it."""
     return DemoRelease(read_function_directory(folder, ManifestMaker(sandbox)), load_entrants(folder / "entrants"))
+
+
+def _fewer_exercises(release: DemoRelease) -> DemoRelease:
+    """The release with a few of its command problems, and its entrants with the samples of these."""
+    problems = [record.problem for record in release.pack.records]
+    kept = {one.task_id for one in problems if one.kind is not Kind.COMMAND or one.task_id in EXERCISES}
+    slugs = {task_id.replace("/", "-") for task_id in kept}
+    return DemoRelease(part_of(release.pack, kept), [_of_slugs(one, slugs) for one in release.entrants])
+
+
+def _of_slugs(entrant: DemoEntrant, slugs: Collection[str]) -> DemoEntrant:
+    expected = {place: verdict for place, verdict in entrant.expected.items() if place[0] in slugs}
+    return replace(entrant, expected=expected)

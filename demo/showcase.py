@@ -10,6 +10,7 @@ from typing import BinaryIO
 from django.contrib.auth.models import User
 
 from demo.entrants import DemoEntrant, load_entrants
+from demo.parts import part_of
 from demo.seed_types import BoardName
 from leaderboard.actions import curate
 from leaderboard.actions.tracks import offer
@@ -20,8 +21,6 @@ from problems.formats.compute_eval.directory import read_problem_directory
 from problems.formats.compute_eval.packs import (
     PackRecord,
     ProblemPack,
-    problem_metadata_for,
-    problem_pack_from,
     write_problem_pack,
 )
 from problems.formats.graded_rows import GradedRow, read_graded_rows
@@ -84,9 +83,7 @@ def _graded_part(pack: ProblemPack, results: Iterable[Path]) -> ProblemPack:
     changed = {
         row.task_id for row in rows if row.task_id in records and not _holds(row, records[row.task_id], pack.profile)
     }
-    lines = {task_id: one.line for task_id, one in records.items() if task_id in graded - changed}
-    metadata = problem_metadata_for(pack.metadata, lines.items())
-    return problem_pack_from(metadata.to_bytes(), b"".join(lines.values()))
+    return part_of(pack, graded - changed)
 
 
 def _holds(row: GradedRow, record: PackRecord, profile: Profile) -> bool:

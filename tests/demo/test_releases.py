@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from demo.entrants import load_entrants, solution_pack
-from demo.releases import FUNCTIONS, load_releases, why_without_functions
+from demo.releases import EXERCISES, FUNCTIONS, load_releases, why_without_functions
 from problems.formats.compute_eval.packs import read_solution_pack
 from problems.spec.kinds import Kind
 from problems.spec.profile import Profile
@@ -19,14 +19,20 @@ SLUGS = sorted(path.parent.name for path in FUNCTIONS.glob("problems/*/def.py"))
 
 
 @requires("bubblewrap")
-def test_the_demo_grades_commands_and_functions_in_a_sandbox() -> None:
+def test_the_demo_grades_problems_of_all_kinds_in_a_sandbox() -> None:
     sandbox = choose("bubblewrap")
-    commands, functions = load_releases(sandbox)
+    commands, functions, textbook = load_releases(sandbox)
     sandbox.close()
     assert {record.problem.kind for record in commands.pack.records} == {Kind.COMMAND}
     assert {record.problem.kind for record in functions.pack.records} == {Kind.FUNCTION}
     assert sorted(record.problem.task_id for record in functions.pack.records) == SLUGS
     assert [one.slug for one in functions.entrants] == ["demo-scalar", "demo-vector"]
+    assert {record.problem.kind for record in textbook.pack.records} == set(Kind)
+    kept = {record.problem.task_id for record in textbook.pack.records if record.problem.kind is Kind.COMMAND}
+    assert kept == EXERCISES
+    for entrant in textbook.entrants:
+        assert len(entrant.expected) == len(EXERCISES) + 2
+        assert len(entrant.replies) == 76
 
 
 def test_without_a_sandbox_the_functions_are_left_out_with_the_reason() -> None:
@@ -35,7 +41,7 @@ def test_without_a_sandbox_the_functions_are_left_out_with_the_reason() -> None:
     (commands,) = load_releases(sandbox)
     sandbox.close()
     assert commands.pack.metadata.release == "demo-cpu-1"
-    assert "functions-cpu is left out" in why_without_functions(sandbox)
+    assert "functions-cpu and examples/textbook-cpu are left out" in why_without_functions(sandbox)
     assert "use bubblewrap or docker" in why_without_functions(sandbox)
 
 
