@@ -17,6 +17,8 @@ from tests.agent.machine import Machine, subject_of
 from tests.formats.pmpp.layouts import COMPARED, MAKEFILE, REFERENCE, SCALE, SKELETON, lay_out
 from tests.requirements import requires
 
+pytestmark = pytest.mark.rest
+
 STUDENT = "student_kernel.cu"
 TWICE = '#include "twice.cuh"\nextern "C" int twice(int x) { return 2 * x; }\n'
 NO_NUMBER = REFERENCE.replace("3.0f * in[i]", "0.0f / 0.0f")

@@ -24,6 +24,8 @@ from runners.wire.protocol import Verdict
 from tests.examples.judge import end_session, files_in
 from tests.requirements import requires
 
+pytestmark = pytest.mark.rest
+
 GPU, CPU = (Path(__file__).parents[2] / "examples" / name for name in ("textbook-gpu", "textbook-cpu"))
 ENTRANTS = ("demo-careful", "demo-hasty")
 COMPILED = ("grid-stride-clamp", "work-in-stream")

@@ -14,6 +14,8 @@ from problems.formats.questions.lines import read_questions
 from problems.spec.question.problem import QuestionProblem
 from tests.examples.recomputed import data, launches
 
+pytestmark = pytest.mark.rest
+
 TEXTBOOK = Path(__file__).parents[2] / "examples" / "textbook-cpu"
 QUESTIONS: list[dict[str, Any]] = [
     json.loads(line) for line in (TEXTBOOK / "questions.jsonl").read_text("utf-8").splitlines()

@@ -29,7 +29,7 @@ from runners.agent.sandbox.policy import Outcome
 from runners.wire.protocol import BlobRef, Role, Witness
 from tests import factories, graded, packs
 from tests.agent.traffic_cases import NAIVE, checked
-from tests.spec.functions import function_problem
+from tests.spec.functions import function_problem, manifest_fields, softmax_case
 from tests.web.gpu_site import GpuSite, make_gpu_site
 
 
@@ -58,10 +58,14 @@ def test_every_fact_that_a_node_tells_of_its_device_has_a_label() -> None:
 
 def _facts_of_a_call() -> set[str]:
     """What the judge of functions tells with each time."""
-    reply = {"case": 0, "verdict": "passed", "clock_ns": [1e6], "go_ns": [1e6], "overhead_ns": 0.0, "copies_all": True}
+    reply = {
+        "case": 0, "verdict": "passed", "clock_ns": [1e6], "go_ns": [1e6], "overhead_ns": 0.0, "copies_all": True,
+        "one_set_ns": 5e5, "one_set_spread_ns": 0.0,
+    }  # fmt: skip
     ended = Outcome(0, None, False, False, False, "", "", False, 1.0, 1.0, 0, Witness.SEEN)
     seen = Contest((reply,), (0,), "", "", ended, load_ms=1.0)
-    (one,) = candidate_measurements(function_problem(), [seen, seen], None)
+    of_sets = function_problem(manifest=manifest_fields(cases=[softmax_case(input_sets=2)]))
+    (one,) = candidate_measurements(of_sets, [seen, seen], None)
     return {*one.device}
 
 
