@@ -19,6 +19,8 @@ from tests.benchmarks.checkout import make_checkout, needs_make, some_problems
 from tests.benchmarks.stand_in import calls, make_tree
 from tests.requirements import requires
 
+pytestmark = pytest.mark.rest
+
 THIS = Path(command.THIS)
 Bench = Callable[..., int]
 

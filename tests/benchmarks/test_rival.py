@@ -14,6 +14,8 @@ from benchmarks.compute_eval_gpu.refused import BenchmarkRefused, RunFailed
 from benchmarks.compute_eval_gpu.rival import Rival, end
 from tests.benchmarks.checkout import GRADES, HANGS, RELEASE, make_checkout, needs_make, some_problems
 
+pytestmark = pytest.mark.rest
+
 
 def rival(folder: Path, evaluation: str = GRADES) -> Rival:
     checkout = make_checkout(folder / "check out", some_problems(1), evaluation)

@@ -32,6 +32,8 @@ from tests.evaluate.adversarial import (
 from tests.evaluate.packs_on_disk import evaluate, rows_of, write_problems, write_solutions
 from tests.requirements import requires
 
+pytestmark = pytest.mark.rest
+
 DEVICE_H = """\
 #pragma once
 #include <chrono>

@@ -96,6 +96,8 @@ def test_a_faulty_definition_is_refused_with_file_line_and_remedy(folder: Path, 
 
 PROBING = """\
 import os, socket
+
+pytestmark = pytest.mark.rest
 assert not os.path.exists({secret!r})
 try:
     socket.create_connection(("127.0.0.1", 22), 1)

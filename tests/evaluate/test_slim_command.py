@@ -5,11 +5,14 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 from tests.evaluate.packs_on_disk import evaluate, podium, rows_of, write_problems, write_solutions
 from tests.packs import problem, solution
 from tests.question_site import choice
+
+pytestmark = pytest.mark.rest
 
 
 def lean_rows(path: Path) -> list[dict[str, Any]]:

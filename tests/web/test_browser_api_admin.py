@@ -11,7 +11,7 @@ from tests.factories import PASSWORD
 from tests.patience import SOON
 from tests.requirements import requires
 
-pytestmark = requires("chromium")
+pytestmark = [requires("chromium"), pytest.mark.rest]
 SCREENSHOTS = os.environ.get("PODIUM_SCREENSHOTS", "")
 
 

@@ -11,7 +11,7 @@ from tests.requirements import requires
 from tests.web.gpu_site import make_gpu_site
 from tests.web.test_browser import EVERY_LOOK, LOOKS, Visit, page_faults
 
-pytestmark = requires("chromium")
+pytestmark = [requires("chromium"), pytest.mark.rest]
 
 
 @pytest.mark.parametrize("look", EVERY_LOOK)

@@ -15,7 +15,7 @@ from tests.question_site import release, reply, submitted
 from tests.requirements import requires
 from tests.web.test_browser import EVERY_LOOK, LOOKS, Visit, page_faults
 
-pytestmark = requires("chromium")
+pytestmark = [requires("chromium"), pytest.mark.rest]
 
 
 @pytest.mark.parametrize("look", EVERY_LOOK)

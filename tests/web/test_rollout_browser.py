@@ -14,7 +14,7 @@ from tests.requirements import requires
 from tests.web.test_browser import EVERY_LOOK, LOOKS, Visit, page_faults
 from tests.web.test_rollouts import generated
 
-pytestmark = requires("chromium")
+pytestmark = [requires("chromium"), pytest.mark.rest]
 
 STORY = (
     "We need one thread for each element.\n\nA thread whose index is past the end must not write.\n"

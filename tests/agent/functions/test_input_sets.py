@@ -32,6 +32,8 @@ extern "C" void solution(const float* x, float* y, size_t n) {
 SPIN_PYTHON = """
 import time
 
+pytestmark = pytest.mark.rest
+
 
 def solution(x, y, n):
     until = time.perf_counter_ns() + SPIN_NS
