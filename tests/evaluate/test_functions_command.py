@@ -17,6 +17,8 @@ from tests.evaluate.packs_on_disk import podium
 from tests.formats.functions.definitions import SOFTMAX, softmax_with
 from tests.sandbox.boxes import CONFINING, open_sandbox
 
+pytestmark = pytest.mark.rest
+
 BOX = "bubblewrap"
 
 
@@ -96,8 +98,6 @@ def test_a_faulty_definition_is_refused_with_file_line_and_remedy(folder: Path, 
 
 PROBING = """\
 import os, socket
-
-pytestmark = pytest.mark.rest
 assert not os.path.exists({secret!r})
 try:
     socket.create_connection(("127.0.0.1", 22), 1)

@@ -15,6 +15,8 @@ from tests.agent.functions.table import SCALE, SCALE_CPP, SCALE_PYTHON, Table, p
 from tests.agent.functions.test_attacks import SOURCES
 from tests.agent.functions.test_setup import CPP, PYTHON, REMEMBERS, WEIGHTED
 
+pytestmark = pytest.mark.rest
+
 SPIN_CPP = """
 #include <cstddef>
 #include <time.h>
@@ -31,8 +33,6 @@ extern "C" void solution(const float* x, float* y, size_t n) {
 """
 SPIN_PYTHON = """
 import time
-
-pytestmark = pytest.mark.rest
 
 
 def solution(x, y, n):
