@@ -13,6 +13,7 @@ import yaml
 
 from problems.formats.compute_eval.packs import write_solution_pack
 from problems.spec.pack import SolutionPackMetadata
+from problems.spec.question.rules import ANSWER_PATH
 from problems.spec.solution import FileSolution, SourceFile
 
 ANSWERS_NAME = "answers.jsonl"
@@ -82,7 +83,7 @@ def _lines(entrant: DemoEntrant, task_ids: Mapping[str, str]) -> Iterator[bytes]
         if folder.is_dir():
             yield FileSolution(task_id=task_ids[slug], files=_files(folder)).to_line()
     for task_id, text in entrant.replies:
-        yield FileSolution(task_id=task_id, files=[SourceFile(path="answer.txt", content=text)]).to_line()
+        yield FileSolution(task_id=task_id, files=[SourceFile(path=ANSWER_PATH, content=text)]).to_line()
 
 
 def _sample_folder(problem: Path, index: int) -> Path:

@@ -46,7 +46,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class Failures:
-    """What was read, and whether a bound ended the reading."""
+    """The failures that were read; `is_cut` if there are more than MAX_FAILURES."""
 
     rows: Sequence[Failure]
     is_cut: bool

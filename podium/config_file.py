@@ -1,7 +1,7 @@
 """`--config-file FILE`: options of a command in YAML; those on the command line win."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 import yaml
@@ -23,12 +23,8 @@ def _load(context: typer.Context, path: Path | None) -> Path | None:
         raise typer.BadParameter(
             f"{path}: there is no option {unknown[0]!r}; known are {', '.join(sorted(map(str, known)))}"
         )
-    context.default_map = {**(context.default_map or {}), **{name: _text(value) for name, value in values.items()}}
+    context.default_map = {**(context.default_map or {}), **values}
     return path
-
-
-def _text(value: Any) -> Any:
-    return str(value) if isinstance(value, Path) else value
 
 
 ConfigFile = Annotated[

@@ -18,7 +18,6 @@ from problems.spec.solution import SourceFile
 MEBIBYTE = 1024 * 1024
 MAX_TYPED_FILES = 8
 MAX_ANSWER_CHARACTERS = 500
-ANSWER_PATH = "answer.txt"
 
 
 class MetadataForm(forms.Form):
@@ -137,9 +136,10 @@ class AnswerForm(MetadataForm):
     offered_sizes: Sequence[Size] = ()
     sizes: Mapping[str, int] = {}
 
-    def __init__(self, data: Any, *, choices: Sequence[tuple[str, str]], **kwargs: Any) -> None:
+    def __init__(self, data: Any, *, path: str, choices: Sequence[tuple[str, str]], **kwargs: Any) -> None:
         super().__init__(data, None, **kwargs)
         self.lettered = choices
+        self._path = path
         if choices:
             self.fields["answer"] = forms.ChoiceField(
                 choices=choices, error_messages={"required": "Choose one of the answers."}
@@ -148,7 +148,7 @@ class AnswerForm(MetadataForm):
     @property
     def typed(self) -> list[SourceFile]:
         """The reply as a model would give it."""
-        return [SourceFile(path=ANSWER_PATH, content=f"Final: {self.cleaned_data['answer']}\n")]
+        return [SourceFile(path=self._path, content=f"Final: {self.cleaned_data['answer']}\n")]
 
 
 def refuse(form: MetadataForm, field: str | None, refusal: PackRefused | Refused) -> None:
@@ -167,8 +167,11 @@ def typed_form_for(request: HttpRequest, problem: Problem, track: Track | None) 
 
 def typed_form(request: HttpRequest, problem: Problem, data: Any = None, initial: Any = None) -> TypedForm | AnswerForm:
     if problem.kind in SITE_KINDS:
-        tracks, choices = offered_tracks(problem.release), problem.spec.lettered_choices
-        return AnswerForm(data, choices=choices, user=request.user, tracks=tracks, initial=initial)
+        spec, tracks = problem.spec, offered_tracks(problem.release)
+        path = spec.starter_files[0].path
+        return AnswerForm(
+            data, path=path, choices=spec.lettered_choices, user=request.user, tracks=tracks, initial=initial
+        )
     tracks, starters = offered_tracks(problem.release), problem.spec.starters
     asked = str((data or request.GET).get("language", ""))
     language = asked if asked in starters else next(iter(starters))

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from threading import Event, Lock
 
 from podium.generation.endpoint import Endpoint
-from podium.generation.errors import AskFailed, CannotGenerate, MayRetry
+from podium.generation.errors import AskFailed, MayRetry
 from podium.generation.prompts import Message
 from podium.generation.store import Kept, Store
 
@@ -136,6 +136,3 @@ class Asker:
                 turn = max(self._next_turn, time.monotonic())
                 self._next_turn = turn + self._spacing_seconds
             self._stopped.wait(max(turn - time.monotonic(), 0))
-
-
-__all__ = ["Asker", "CannotGenerate", "Failure", "Request"]

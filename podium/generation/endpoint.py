@@ -10,6 +10,7 @@ import openai
 
 from podium.generation.errors import AskFailed, CannotGenerate, MayRetry
 from podium.generation.prompts import Message
+from podium.remote.site_config import LOCAL_HOSTS
 
 KEYS: Mapping[str, str] = {
     "api.openai.com": "OPENAI_API_KEY",
@@ -18,7 +19,6 @@ KEYS: Mapping[str, str] = {
 }
 """The variable with the key of each known host. No key goes to another host."""
 DEFAULT_URL = "https://api.openai.com/v1"
-LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
 _WAITING = frozenset({408, 409, 425, 429})
 _HOPELESS = frozenset({401, 403, 404})
 
@@ -42,7 +42,7 @@ def key_for(base_url: str, named: str | None) -> str:
 
 @dataclass(frozen=True)
 class Parameters:
-    """What is sent with every request; None is left out, so that the endpoint's own default holds."""
+    """The model and its sampling parameters. A parameter that is None is not sent: the endpoint uses its default."""
 
     model: str
     temperature: float | None = None

@@ -6,6 +6,7 @@ from typing import Any
 from podium.generation.asked import Asked
 from problems.formats.compute_eval.replies import parse_reply
 from problems.spec.kinds import SITE_KINDS
+from problems.spec.question.rules import ANSWER_PATH
 from problems.spec.solution import FileSolution, SourceFile
 
 _FENCE = re.compile(
@@ -13,7 +14,6 @@ _FENCE = re.compile(
 )
 _THOUGHTS = re.compile(r"\s*<think>.*?</think>", re.DOTALL)
 _LANGUAGES = {"cuda": ".cu", "cu": ".cu", "cpp": ".cpp", "c++": ".cpp", "c": ".cpp", "python": ".py", "py": ".py"}
-ANSWER_PATH = "answer.txt"
 TRUNCATED, REFUSED = "length", "content_filter"
 
 

@@ -72,7 +72,7 @@ class Buffers:
                 memory.write(shared, self._arrays.address(self._arrays.contiguous(given)))
 
     def trespass(self, memory: Any, regions: Sequence[Region]) -> str:
-        """What was written that is no output, in words; empty if nothing was."""
+        """The input or guard area that the solution wrote to, in words; empty if it wrote to its outputs only."""
         if name := self.overrun():
             return f"wrote outside of `{name}`"
         name = self.changed_input(memory, regions)
