@@ -1,18 +1,16 @@
 """The commands `podium functions new`, `check`, `pack` and `run`."""
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from podium.evaluation.evaluate import SandboxName
 from podium.functions.manifests import ManifestMaker
 from podium.functions.summary import summary_of
 from podium.functions.templates import Arrays, new_problem
+from podium.refusals import refuse, refusing, say
 from problems.formats.compute_eval.packs import ProblemPack, read_problem_pack, write_problem_pack
 from problems.formats.errors import PackRefused
 from problems.formats.functions.comparison import differences
@@ -24,9 +22,8 @@ from runners.agent.devices.tool import ToolUnavailable
 from runners.agent.sandbox import SandboxUnavailable, choose
 from runners.wire.protocol import TimingPolicy
 
-FINE, FAULTS, REFUSED = 0, 1, 2
+FINE, FAULTS = 0, 1
 app = typer.Typer(help="Make, check, pack and try function problems.", no_args_is_help=True)
-told = Console(stderr=True, soft_wrap=True)
 
 Root = Annotated[Path, typer.Argument(exists=True, file_okay=False, help="A problem's folder, or a tree of them.")]
 Confined = Annotated[SandboxName | None, typer.Option("--sandbox", help="What confines the definitions.")]
@@ -39,12 +36,12 @@ def new(
 ) -> None:
     """Make a folder with a small problem that works, to be changed into yours."""
     if folder.exists() and any(folder.iterdir()):
-        _refuse(f"{folder} is not empty")
+        refuse(f"{folder} is not empty")
     for name, text in new_problem(folder.name, arrays).items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    _say(f"Made {folder}. Change def.py and problem.md, then run: podium functions check {folder}")
+    say(f"Made {folder}. Change def.py and problem.md, then run: podium functions check {folder}")
 
 
 @app.command()
@@ -57,7 +54,7 @@ def check(
 
     Exit status: 0 fine, 1 a case does not rank or a manifest has changed, 2 a problem is refused.
     """
-    with _refusals():
+    with refusing(PackRefused, SandboxUnavailable, ToolUnavailable, UnknownGpu):
         pack = _read(root, sandbox, "internal")
         stored = _functions(read_problem_pack(against)) if against else {}
     has_faults = False
@@ -80,13 +77,13 @@ def pack(
     sandbox: Confined = None,
 ) -> None:
     """Write a problem pack from a tree of problems, those of other kinds among them."""
-    with _refusals():
+    with refusing(PackRefused, SandboxUnavailable, ToolUnavailable, UnknownGpu):
         made = _read(root, sandbox, release)
         write_problem_pack(out, made.metadata_bytes, made.jsonl_bytes)
     functions = _functions(made).values()
     read_only = sum(not one.manifest.is_run for one in functions)
     words = f"; {read_only} were read and not run, because torch is not installed here" if read_only else ""
-    _say(f"{out}: {len(made.records)} problems, {len(functions)} of them functions{words}.")
+    say(f"{out}: {len(made.records)} problems, {len(functions)} of them functions{words}.")
 
 
 @app.command()
@@ -102,7 +99,7 @@ def run(
     """
     from podium.functions.trial import judged  # a node's packages load slowly
 
-    with _refusals():
+    with refusing(PackRefused, SandboxUnavailable, ToolUnavailable, UnknownGpu):
         problems = list(_functions(_read(folder, sandbox, "internal")).values())
         if len(problems) != 1:
             raise PackRefused("several_problems", f"{folder} holds {len(problems)} function problems; name one")
@@ -123,26 +120,6 @@ def _read(root: Path, sandbox: SandboxName | None, release: str) -> ProblemPack:
 def _functions(pack: ProblemPack) -> dict[str, FunctionProblem]:
     problems = [record.problem for record in pack.records]
     return {one.task_id: one for one in problems if isinstance(one, FunctionProblem)}
-
-
-@contextmanager
-def _refusals() -> Iterator[None]:
-    """Turn refusals into a message and exit status 2."""
-    try:
-        yield
-    except (PackRefused, SandboxUnavailable, ToolUnavailable, UnknownGpu) as error:
-        _refuse(str(error))
-    except OSError as error:
-        _refuse(f"{error.filename or 'A file'} cannot be used: {error.strerror or error}")
-
-
-def _refuse(words: str) -> NoReturn:
-    told.print(words, style="red", markup=False, highlight=False)
-    raise typer.Exit(REFUSED)
-
-
-def _say(words: str) -> None:
-    told.print(words, markup=False, highlight=False)
 
 
 def _print(words: str) -> None:

@@ -3,23 +3,23 @@
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from podium.refusals import refuse, told
 from problems.formats.compute_eval.packs import write_problem_pack
 from problems.formats.errors import PackRefused
 from problems.formats.pmpp.packs import ImportedPack, TaskReport, read_pmpp_checkout
 from problems.spec.errors import RecordError
 
-FINE, SOME_REFUSED, REFUSED = 0, 1, 2
+FINE, SOME_REFUSED = 0, 1
 MIN_COLUMNS = 160
 """Narrower, the notes would be columns of single words."""
 app = typer.Typer(help="Import tasks in the layout of PMPP.", no_args_is_help=True)
-told = Console(stderr=True, soft_wrap=True)
 
 
 @app.callback()
@@ -45,9 +45,9 @@ def import_(
             tasks = [asdict(task) for task in imported.tasks]
             report.write_text(json.dumps(tasks, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     except (PackRefused, RecordError) as error:
-        _refuse(str(error))
+        refuse(str(error))
     except OSError as error:
-        _refuse(f"{error.filename or 'A file'} cannot be used: {error.strerror or error}")
+        refuse(f"{error.filename or 'A file'} cannot be used: {error.strerror or error}")
     shown = Console()
     shown.width = max(shown.width, MIN_COLUMNS)
     shown.print(_table(imported))
@@ -72,8 +72,3 @@ def _cells(task: TaskReport) -> tuple[str, ...]:
     notes = ["not imported; see below"] if task.refused else list(task.notes)
     counts = "yes" if task.counts else "no"
     return task.group, task.name, str(len(task.files)), task.architecture, counts, "\n".join([*dropped, *notes])
-
-
-def _refuse(words: str) -> NoReturn:
-    told.print(words, style="red", markup=False, highlight=False)
-    raise typer.Exit(REFUSED)

@@ -1,16 +1,15 @@
 """The commands `podium questions check` and `pack`."""
 
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
+from podium.refusals import refusing, say
 from problems.formats.compute_eval.packs import problem_metadata_for, write_problem_pack
 from problems.formats.errors import PackRefused
 from problems.formats.questions.lines import Questions, read_questions
@@ -20,9 +19,7 @@ from problems.spec.pack import parse_problem_metadata
 from problems.spec.profile import Profile
 from problems.spec.question.problem import Grading
 
-REFUSED = 2
 app = typer.Typer(help="Check and pack questions: choices and short answers.", no_args_is_help=True)
-told = Console(stderr=True, soft_wrap=True)
 shown = Console(soft_wrap=True)
 
 File = Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="One question a line, as JSON.")]
@@ -34,7 +31,7 @@ Reading = Annotated[
 @app.command()
 def check(file: File, grading: Reading = "lenient") -> None:
     """Read a file of questions and count them by group and kind. Exit status: 0 fine, 2 refused."""
-    with _refusals():
+    with refusing(PackRefused, RecordError):
         _tell(read_questions(file, grading))
 
 
@@ -47,7 +44,7 @@ def pack(
     grading: Reading = "lenient",
 ) -> None:
     """Write a problem pack of the questions alone. Exit status: 0 written, 2 refused."""
-    with _refusals():
+    with refusing(PackRefused, RecordError):
         questions = read_questions(file, grading)
         lines = [(one.task_id, one.to_line()) for one in questions.problems]
         fields = {"release": release, "title": title, "profile": Profile.PODIUM.value, "total_count": len(lines)}
@@ -55,7 +52,7 @@ def pack(
         metadata = problem_metadata_for(parse_problem_metadata(fields | created), lines)
         write_problem_pack(out, metadata, [line for _, line in lines])
     _tell(questions)
-    _say(f"{out}: {len(lines)} questions.")
+    say(f"{out}: {len(lines)} questions.")
 
 
 def _tell(questions: Questions) -> None:
@@ -68,24 +65,4 @@ def _tell(questions: Questions) -> None:
     table.add_row("all", *map(str, totals))
     shown.print(table)
     if questions.ignored:
-        _say(f"These fields were not read: {', '.join(questions.ignored)}.")
-
-
-@contextmanager
-def _refusals() -> Iterator[None]:
-    """Turn refusals into a message and exit status 2."""
-    try:
-        yield
-    except (PackRefused, RecordError) as error:
-        _refuse(str(error))
-    except OSError as error:
-        _refuse(f"{error.filename or 'A file'} cannot be used: {error.strerror or error}")
-
-
-def _refuse(words: str) -> NoReturn:
-    told.print(words, style="red", markup=False, highlight=False)
-    raise typer.Exit(REFUSED)
-
-
-def _say(words: str) -> None:
-    told.print(words, markup=False, highlight=False)
+        say(f"These fields were not read: {', '.join(questions.ignored)}.")
