@@ -60,8 +60,8 @@ def _run(console: Console, port: int, stop_after_board: bool) -> int:
         _publish(console, services, [one.board.release for one in seed.live])
         client = Client(site_url, seed.api_token)
         wrong = _grade(console, client, services, seed.live)
-        if seed.showcase:
-            _show_imported(console, client, services, seed.showcase)
+        for board in seed.imported:
+            _show_imported(console, client, services, board)
         console.print(f"\nAll releases: {site_url}/", highlight=False)
         _report(console, wrong)
         if not stop_after_board:
@@ -121,11 +121,11 @@ def _show(console: Console, client: Client, services: Services, one: LiveRelease
 
 
 def _show_imported(console: Console, client: Client, services: Services, place: BoardName) -> None:
-    """The GPU board, marked as what it is: measured elsewhere, imported as data."""
+    """A GPU board, marked as what it is: measured elsewhere, imported as data."""
     board = screen.ranked_board(client, services, place.release, place.track, set())
     console.print(board_table(screen.narrow(board)))
     console.print(f"Imported: {board['imported']}.", markup=False, highlight=False)
-    console.print(f"The GPU board: {os.environ['PODIUM_SITE_URL']}/releases/{place.release}/", highlight=False)
+    console.print(f"The board: {os.environ['PODIUM_SITE_URL']}/releases/{place.release}/", highlight=False)
 
 
 def _differences(entrant: DemoEntrant, one: LiveRelease, rows: Sequence[dict[str, object]]) -> list[str]:

@@ -8,9 +8,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from demo.entrants import DemoEntrant
+from demo.measured import MEASURED, as_file, seed_measured
 from demo.releases import DemoRelease
 from demo.seed_types import BoardName, LiveRelease, Seed
-from demo.showcase import as_file, seed_showcase
 from leaderboard.actions import curate
 from leaderboard.actions.tracks import offer
 from leaderboard.actions.verify import verify
@@ -35,12 +35,12 @@ def seed(releases: Sequence[DemoRelease], sandbox: Sandbox) -> Seed:
     node, node_token = _node(organiser, sandbox)
     (track,) = tracks_of(organiser, node)
     live = [_live(organiser, participant, track, one) for one in releases]
-    showcase = seed_showcase(organiser, lambda one: _entrant(one, participant))
+    imported = [seed_measured(organiser, lambda one: _entrant(one, participant), folder) for folder in MEASURED]
     return Seed(
         live=live,
         api_token=_api_token(participant),
         node_token=node_token,
-        showcase=showcase,
+        imported=[board for board in imported if board],
     )
 
 

@@ -32,5 +32,5 @@ class Seed:
     live: Sequence[LiveRelease]
     api_token: str
     node_token: str
-    showcase: BoardName | None
-    """The board of imported GPU results, where there are some."""
+    imported: Sequence[BoardName]
+    """The boards of imported GPU results."""

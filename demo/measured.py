@@ -1,4 +1,4 @@
-"""Brings the GPU showcase in: its release, track and entrants, and the results that were measured on a real GPU."""
+"""Brings in the releases for GPUs: track, entrants, and the results that were measured on a real GPU."""
 
 import gzip
 import io
@@ -28,7 +28,7 @@ from problems.models import Release
 from problems.spec.digests import grading_digest
 from problems.spec.profile import Profile
 
-SHOWCASE = Path("examples/showcase")
+MEASURED = tuple(Path("examples", name) for name in ("showcase", "textbook-gpu"))
 TRACK = {
     "slug": "nvidia-h200-cuda13.0",
     "title": "NVIDIA H200, CUDA 13.0",
@@ -43,9 +43,7 @@ SPLITS_JOBS = True
 """As on any GPU track: nodes without a GPU may build for those that have one."""
 
 
-def seed_showcase(
-    organiser: User, make_entrant: Callable[[DemoEntrant], Entrant], folder: Path = SHOWCASE
-) -> BoardName | None:
+def seed_measured(organiser: User, make_entrant: Callable[[DemoEntrant], Entrant], folder: Path) -> BoardName | None:
     """None where no results are at hand; again changes nothing. Raises Refused or PackRefused.
 
     A problem is left out while its results are missing or of another content than it has: an entrant who lacks one has

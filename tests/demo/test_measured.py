@@ -1,4 +1,4 @@
-"""What `make demo` brings in of the GPU showcase, with a release, entrants and results made up here."""
+"""What `make demo` brings in of results measured elsewhere, with a release, entrants and results made up here."""
 
 from pathlib import Path
 from typing import Any
@@ -7,8 +7,8 @@ import pytest
 import yaml
 
 from demo.entrants import DemoEntrant
+from demo.measured import MEASURED, seed_measured
 from demo.seed_types import BoardName
-from demo.showcase import SHOWCASE, seed_showcase
 from leaderboard.models import Entrant, Result, Standing, Submission, Track
 from problems.actions.releases import import_release
 from problems.formats.compute_eval.directory import read_problem_directory
@@ -67,7 +67,7 @@ def seed(folder: Path, cast: factories.Cast) -> BoardName | None:
         made, _ = Entrant.objects.get_or_create(slug=one.slug, defaults={"name": one.title, "owner": cast.owner})
         return made
 
-    return seed_showcase(cast.organiser, make_entrant, folder)
+    return seed_measured(cast.organiser, make_entrant, folder)
 
 
 def test_a_visitor_without_a_gpu_finds_a_ranked_gpu_board(folder: Path, cast: factories.Cast) -> None:
@@ -137,9 +137,10 @@ def test_a_problem_comes_in_with_its_results(folder: Path, cast: factories.Cast)
     assert Standing.objects.get(release=release).rank == 1
 
 
-def test_the_committed_showcase_comes_in(cast: factories.Cast) -> None:
-    board = seed(SHOWCASE, cast)
+@pytest.mark.parametrize("folder", MEASURED, ids=lambda folder: folder.name)
+def test_committed_results_come_in(folder: Path, cast: factories.Cast) -> None:
+    board = seed(folder, cast)
     assert board is not None
     standings = Standing.objects.filter(release__slug=board.release)
     ranked = {slug for slug, rank in standings.values_list("entrant__slug", "rank") if rank}
-    assert ranked == {path.name.partition(".")[0] for path in (SHOWCASE / "results").glob("*.jsonl.gz")}
+    assert ranked == {path.name.partition(".")[0] for path in (folder / "results").glob("*.jsonl.gz")}
