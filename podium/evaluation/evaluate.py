@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from threading import Event
 from typing import Annotated, Any
@@ -26,6 +25,7 @@ from podium.evaluation.judges import local_judges
 from podium.evaluation.questions import is_question, settled
 from podium.evaluation.rows import Graded
 from podium.evaluation.run import Fault, Options, SampleGrader
+from podium.evaluation.sandboxes import SandboxName
 from problems.formats.compute_eval.packs import graded_filename
 from problems.formats.errors import PackRefused
 from problems.spec.command.problem import CommandProblem
@@ -46,12 +46,6 @@ SHOWN = 20
 
 told = Console(stderr=True, soft_wrap=True)
 """Console for messages, on standard error. Standard output carries only the summary."""
-
-
-class SandboxName(StrEnum):
-    DOCKER = "docker"
-    BUBBLEWRAP = "bubblewrap"
-    UNCONFINED = "unconfined"
 
 
 @dataclass(frozen=True)

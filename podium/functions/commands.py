@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from podium.evaluation.evaluate import SandboxName
+from podium.evaluation.sandboxes import SandboxName
 from podium.functions.manifests import ManifestMaker
 from podium.functions.summary import summary_of
 from podium.functions.templates import Arrays, new_problem

@@ -1,17 +1,16 @@
-"""Asks for many samples at once: with retries, waits that all threads share, and every reply kept as it comes."""
+"""Asks one endpoint from many threads: with retries, waits that all share, and every reply kept as it comes."""
 
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from threading import Event, Lock
 
-from podium.generation.endpoint import Endpoint
-from podium.generation.errors import AskFailed, MayRetry
+from podium.generation.endpoint import REQUEST_REFUSED, Endpoint, Reply
+from podium.generation.errors import AskFailed, MayRetry, RequestRefused
 from podium.generation.prompts import Message
-from podium.generation.store import Kept, Store
+from podium.generation.store import Kept, Key, Store
 
 TRIES = 10
 FIRST_WAIT_SECONDS, LONGEST_WAIT_SECONDS = 1.0, 60.0
@@ -19,12 +18,17 @@ FIRST_WAIT_SECONDS, LONGEST_WAIT_SECONDS = 1.0, 60.0
 
 @dataclass(frozen=True)
 class Request:
-    """One sample to ask for. `digest` identifies messages, model and parameters."""
+    """One turn of a sample to ask for. `digest` identifies messages, model and parameters."""
 
     task_id: str
     sample: int
     messages: Sequence[Message]
     digest: str
+    turn: int = 0
+
+    @property
+    def key(self) -> Key:
+        return self.task_id, self.sample, self.turn
 
 
 @dataclass(frozen=True)
@@ -55,10 +59,9 @@ class Pause:
 class Asker:
     """Asks one endpoint."""
 
-    def __init__(self, endpoint: Endpoint, store: Store, workers: int, requests_a_minute: float | None) -> None:
+    def __init__(self, endpoint: Endpoint, store: Store, requests_a_minute: float | None) -> None:
         self._endpoint = endpoint
         self._store = store
-        self._workers = workers
         self._stopped = Event()
         self._pause = Pause(self._stopped)
         self._spacing_seconds = 60.0 / requests_a_minute if requests_a_minute else 0.0
@@ -70,34 +73,11 @@ class Asker:
         """Let requests in flight end and begin no more."""
         self._stopped.set()
 
-    def ask(self, requests: Sequence[Request], told: Callable[[Kept | Failure], None]) -> list[Failure]:
-        """Ask for all. `told` is called in this thread. Raises CannotGenerate where every request would fail."""
-        failures: list[Failure] = []
-        with ThreadPoolExecutor(self._workers, thread_name_prefix="ask") as pool:
-            futures: dict[Future[Kept | None], Request] = {pool.submit(self._one, one): one for one in requests}
-            try:
-                for ended in self._ended(futures):
-                    told(ended)
-                    if isinstance(ended, Failure):
-                        failures.append(ended)
-            except BaseException:
-                self.stop()
-                pool.shutdown(cancel_futures=True)
-                raise
-        return failures
+    def reply_to(self, request: Request) -> Kept | None:
+        """The reply, which is on disk by then; None where the run was stopped before.
 
-    def _ended(self, futures: "dict[Future[Kept | None], Request]") -> Iterator[Kept | Failure]:
-        for future in as_completed(futures):
-            try:
-                kept = future.result()
-            except AskFailed as error:
-                yield Failure(futures[future], str(error))
-            else:
-                if kept:
-                    yield kept
-
-    def _one(self, request: Request) -> Kept | None:
-        """The reply; None where the run was stopped before."""
+        Raises AskFailed, and CannotGenerate where every request would fail.
+        """
         wait_seconds = FIRST_WAIT_SECONDS
         for left in reversed(range(TRIES)):
             self._take_turn()
@@ -114,11 +94,20 @@ class Asker:
 
     def _asked(self, request: Request) -> Kept:
         asked_at, started = datetime.now(UTC).isoformat(), time.perf_counter()
-        reply = self._endpoint.ask(request.messages, request.sample)
+        reply = self._reply(request)
         seconds = round(time.perf_counter() - started, 3)
-        kept = Kept(request.task_id, request.sample, request.digest, reply, asked_at, seconds)
+        kept = Kept(request.task_id, request.sample, request.digest, reply, asked_at, seconds, request.turn)
         self._store.add(kept)
         return kept
+
+    def _reply(self, request: Request) -> Reply:
+        """The reply. A later turn that is refused for good, as one that has become too long, ends its sample alone."""
+        try:
+            return self._endpoint.ask(request.messages, request.sample)
+        except RequestRefused as error:
+            if not request.turn:
+                raise
+            return Reply("", finish_reason=REQUEST_REFUSED, refusal=str(error))
 
     def _wait(self, error: MayRetry, wait_seconds: float) -> None:
         with self._lock:

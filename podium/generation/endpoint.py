@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import openai
 
-from podium.generation.errors import AskFailed, CannotGenerate, MayRetry
+from podium.generation.errors import CannotGenerate, MayRetry, RequestRefused
 from podium.generation.prompts import Message
 from podium.remote.site_config import LOCAL_HOSTS
 
@@ -19,6 +19,8 @@ KEYS: Mapping[str, str] = {
 }
 """The variable with the key of each known host. No key goes to another host."""
 DEFAULT_URL = "https://api.openai.com/v1"
+REQUEST_REFUSED = "request_refused"
+"""Our own reason of a reply that stands for a request which the endpoint refused; no endpoint gives it."""
 _WAITING = frozenset({408, 409, 425, 429})
 _HOPELESS = frozenset({401, 403, 404})
 
@@ -87,7 +89,7 @@ class Endpoint:
         )  # our own retries tell the user, count, and let all threads wait together
 
     def ask(self, messages: Sequence[Message], sample: int) -> Reply:
-        """Ask once. Raises MayRetry, AskFailed, and CannotGenerate where every request would fail."""
+        """Ask once. Raises MayRetry, RequestRefused, and CannotGenerate where every request would fail."""
         try:
             create: Any = self._client.chat.completions.create
             answer = create(messages=list(messages), **self._parameters.sent(sample))
@@ -100,13 +102,13 @@ class Endpoint:
         return _reply(answer)
 
 
-def _of_status(error: openai.APIStatusError) -> AskFailed | CannotGenerate:
+def _of_status(error: openai.APIStatusError) -> MayRetry | RequestRefused | CannotGenerate:
     status, words = error.status_code, f"HTTP {error.status_code}: {error.message}"[:400]
     if status in _HOPELESS:
         return CannotGenerate(f"the endpoint refuses every request: {words}")
     if status in _WAITING or status >= 500:
         return MayRetry(words, _wait_seconds(error.response.headers.get("retry-after")))
-    return AskFailed(words)
+    return RequestRefused(words)
 
 
 def _wait_seconds(header: str | None) -> float | None:

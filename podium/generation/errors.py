@@ -9,6 +9,14 @@ class AskFailed(Exception):
     """One request had no reply. It may be asked again in a later run."""
 
 
+class RequestRefused(AskFailed):
+    """The endpoint refuses this very request; the same one would be refused again."""
+
+
+class TrialFailed(Exception):
+    """This machine could not try a solution, which is not the solution's fault."""
+
+
 class MayRetry(AskFailed):
     """The same request may succeed after a wait. `wait_seconds` is what the endpoint asked for, or None."""
 

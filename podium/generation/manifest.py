@@ -35,10 +35,14 @@ class Settings:
     templates_sha256: str
     rag: Sequence[str]
     prices: Prices
+    turns: int = 1
+    """Most replies of a sample."""
 
 
-def manifest_of(settings: Settings, kept: Sequence[Kept], reply_problems: Mapping[str, int]) -> dict[str, Any]:
-    """The manifest. `reply_problems` counts what was wrong with replies."""
+def manifest_of(
+    settings: Settings, kept: Sequence[Kept], reply_problems: Mapping[str, int], agentic: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """The manifest. `kept` are the replies of all turns; `reply_problems` counts what is wrong with samples."""
     tokens_in = sum(one.reply.prompt_tokens for one in kept)
     tokens_out = sum(one.reply.completion_tokens for one in kept)
     parts = urlsplit(settings.base_url)
@@ -50,6 +54,7 @@ def manifest_of(settings: Settings, kept: Sequence[Kept], reply_problems: Mappin
         "parameters": {name: value for name, value in asdict(settings.parameters).items() if value is not None},
         "samples": settings.samples,
         "templates_sha256": settings.templates_sha256,
+        **({"agentic": dict(agentic)} if agentic else {}),
         "rag": list(settings.rag),
         "versions": {name: version(name) for name in ("podium", "openai")},
         "usage": {

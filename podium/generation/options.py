@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from podium.evaluation.sandboxes import SandboxName
+
 
 class Effort(StrEnum):
     NONE = "none"
@@ -32,4 +34,10 @@ Reasoning = Annotated[Effort | None, typer.Option(help="Reasoning effort, for en
 Thinking = Annotated[
     bool | None, typer.Option("--thinking/--no-thinking", help="Thinking by the chat template, as vLLM does.")
 ]
+Agentic = Annotated[
+    int,
+    typer.Option(min=1, max=20, help="Most replies of a sample; each sees the output of a trial of the one before."),
+]
+Sandbox = Annotated[SandboxName | None, typer.Option(help="What confines the commands of solutions.")]
+Trials = Annotated[int | None, typer.Option(min=1, max=256, help="Trials at a time. Default: one for each core.")]
 Price = Annotated[float | None, typer.Option(min=0, help="Price of a million tokens: prompts (in), replies (out).")]

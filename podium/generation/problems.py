@@ -1,7 +1,7 @@
 """The problems to ask about: of a pack or folder on this machine, or of a release on a site."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from podium.evaluation.inputs import read_problems
@@ -9,21 +9,28 @@ from podium.generation.asked import Asked, of_detail, of_record
 from podium.generation.errors import CannotGenerate
 from podium.remote.api_client import ApiClient, ApiRefused
 from podium.remote.site_config import NotConfigured, load
+from problems.formats.compute_eval.packs import PackRecord
 from problems.formats.errors import PackRefused
 from problems.spec.profile import Profile
 
 
 @dataclass(frozen=True)
 class Problems:
-    """A release's problems in its order. `groups` are the chosen ones; None: all."""
+    """A release's problems in its order. `groups` are the chosen ones; None: all.
+
+    `records` are the whole problems by task_id, to try solutions on; a site does not give them.
+    """
 
     release: str
     profile: Profile
     asked: Sequence[Asked]
     groups: list[str] | None = None
+    records: Mapping[str, PackRecord] = field(default_factory=dict)
 
     def narrowed(self, include: Sequence[str], exclude: Sequence[str]) -> "Problems":
-        """Those of some groups. Raises CannotGenerate for unknown groups, or if nothing is left."""
+        """Those of some groups. Raises CannotGenerate for unknown groups, for both kinds, or if nothing is left."""
+        if include and exclude:
+            raise CannotGenerate("--include and --exclude exclude each other; give one")
         known = list(dict.fromkeys(one.group for one in self.asked))
         if unknown := sorted({*include, *exclude} - set(known)):
             raise CannotGenerate(f"{self.release} has no group {unknown[0]!r}; it has {', '.join(known)}")
@@ -33,7 +40,8 @@ class Problems:
         asked = [one for one in self.asked if one.group in groups]
         if not asked:
             raise CannotGenerate("no problem is left: the groups exclude all")
-        return Problems(self.release, self.profile, asked, groups)
+        records = {one.task_id: self.records[one.task_id] for one in asked if one.task_id in self.records}
+        return Problems(self.release, self.profile, asked, groups, records)
 
 
 def of_pack(path: Path) -> Problems:
@@ -44,7 +52,8 @@ def of_pack(path: Path) -> Problems:
         raise CannotGenerate(f"{path}: {refused}") from refused
     strict = pack.profile is Profile.COMPUTE_EVAL
     asked = [of_record(record.problem, is_strict=strict) for record in pack.records]
-    return Problems(str(pack.metadata.release), pack.profile, asked)
+    records = {record.problem.task_id: record for record in pack.records}
+    return Problems(str(pack.metadata.release), pack.profile, asked, records=records)
 
 
 def of_site(slug: str) -> Problems:

@@ -1,6 +1,7 @@
 """Makes the messages of a request from templates, one for each kind of problem; a folder may replace any of them."""
 
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files as resources
@@ -14,9 +15,10 @@ from problems.spec.kinds import Kind
 from problems.spec.question.lenient import LETTERS
 from problems.spec.solution import SourceFile
 
-SYSTEM = "system"
-NAMES = (SYSTEM, *(kind.value for kind in Kind))
+SYSTEM, FOLLOW_UP = "system", "follow_up"
+NAMES = (SYSTEM, FOLLOW_UP, *(kind.value for kind in Kind))
 _FENCES = {".cu": "cuda", ".cuh": "cuda", ".cpp": "cpp", ".h": "cpp", ".hpp": "cpp", ".py": "python"}
+_TICKS = re.compile("`+")
 
 Message = dict[str, str]
 
@@ -37,6 +39,7 @@ class Prompts:
         if system is not None:
             self._texts[SYSTEM] = system
         self._machine = machine or Machine()
+        self.follow_up("", "", 1)
 
     @property
     def digest(self) -> str:
@@ -54,6 +57,15 @@ class Prompts:
             user += f"\nReference documents\n-------------------\n{reference_text}\n"
         system = self._texts[SYSTEM].strip()
         return [*([{"role": "system", "content": system}] if system else []), {"role": "user", "content": user}]
+
+    def follow_up(self, result: str, output: str, n_left: int) -> Message:
+        """The user's message after a reply that did not pass; `n_left` counts the replies that may still come."""
+        shown = _fenced(output, "") if output.strip() else ""
+        try:
+            text = Template(self._texts[FOLLOW_UP]).substitute(result=result, output=shown, left=str(n_left))
+        except (KeyError, ValueError) as error:
+            raise CannotGenerate(f"the template {FOLLOW_UP}.txt cannot be filled in: {error}") from error
+        return {"role": "user", "content": text}
 
     def _values(self, asked: Asked) -> dict[str, str]:
         path = next(iter(asked.starter_paths), "solution.cu")
@@ -105,12 +117,15 @@ def _limit(seconds: Any) -> str:
 
 
 def _blocks(files: Sequence[SourceFile]) -> str:
-    """Each file in a fence that is longer than any in its content."""
-    shown = []
-    for file in files:
-        fence = "```" if "```" not in file.content else "`" * 6
-        shown.append(f"{file.path}\n{fence}{_FENCES.get(Path(file.path).suffix, '')}\n{file.content.rstrip()}\n{fence}")
+    shown = [f"{file.path}\n{_fenced(file.content, _FENCES.get(Path(file.path).suffix, ''))}" for file in files]
     return "\n\n".join(["Given files", *shown]) if shown else ""
+
+
+def _fenced(text: str, language: str) -> str:
+    """The text in a fence that is longer than any in it."""
+    longest = max(map(len, _TICKS.findall(text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{text.rstrip()}\n{fence}"
 
 
 def _signatures(signatures: dict[str, str]) -> list[str]:

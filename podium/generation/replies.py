@@ -1,9 +1,9 @@
 """Makes a solution record of a reply, or says why the reply holds none."""
 
 import re
-from typing import Any
 
 from podium.generation.asked import Asked
+from podium.generation.endpoint import REQUEST_REFUSED, Reply
 from problems.formats.compute_eval.replies import parse_reply
 from problems.spec.kinds import SITE_KINDS
 from problems.spec.question.rules import ANSWER_PATH
@@ -17,24 +17,48 @@ _LANGUAGES = {"cuda": ".cu", "cu": ".cu", "cpp": ".cpp", "c++": ".cpp", "c": ".c
 TRUNCATED, REFUSED = "length", "content_filter"
 
 
-def solution_of(asked: Asked, text: str, finish_reason: str, refusal: str, **extra: Any) -> FileSolution:
+def without_thoughts(text: str) -> str:
+    """The reply as a later turn quotes it: without lone surrogates too, which no request could carry."""
+    return encodable(_unthought(text).strip())
+
+
+def is_refused(reply: Reply) -> bool:
+    """Whether asking further would only be refused again."""
+    return bool(reply.refusal) or reply.finish_reason == REFUSED
+
+
+def problem_of(solution: FileSolution) -> str:
+    """What is wrong with the reply that the record was made of; "" where nothing is."""
+    return str((solution.model_extra or {}).get("generation_problem", ""))
+
+
+def solution_of(asked: Asked, text: str, finish_reason: str, refusal: str) -> FileSolution:
     """The record. A reply without a solution becomes one without files.
 
-    `generation_problem` says what is wrong with a reply: it is refused, cut off, empty, or holds no file.
+    `generation_problem` says what is wrong with a reply: it is refused, cut off, empty, no text, or holds no file.
     """
-    files = _files(asked, text)
-    reason = _problem_of(files, text, finish_reason, refusal)
+    files = _files(asked, text) if encodable(text) == text else []
+    reason = encodable(_problem_of(files, text, finish_reason, refusal))
     said = {"generation_problem": reason} if reason else {}
-    return FileSolution.model_validate({"task_id": asked.task_id, "files": files, **said, **extra})
+    return FileSolution.model_validate({"task_id": asked.task_id, "files": files, **said})
+
+
+def encodable(text: str) -> str:
+    """The text with `?` for each lone surrogate."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _problem_of(files: list[SourceFile], text: str, finish_reason: str, refusal: str) -> str:
+    if finish_reason == REQUEST_REFUSED:
+        return f"The endpoint refused the request: {refusal[:300]}"
     if refusal or finish_reason == REFUSED:
         return f"The model refused: {refusal[:300]}" if refusal else "The endpoint's filter withheld the reply."
     if finish_reason == TRUNCATED:
         return "The reply was cut off at the limit of tokens."
     if not text.strip():
         return "The reply is empty."
+    if encodable(text) != text:
+        return "The reply holds a lone surrogate, half of a character, which no file can hold."
     return "" if files else "The reply holds no file in the form that was asked for."
 
 
@@ -43,8 +67,12 @@ def _files(asked: Asked, text: str) -> list[SourceFile]:
         return [SourceFile(path=ANSWER_PATH, content=text)] if text.strip() else []
     if asked.is_strict:
         return parse_reply(text)
-    said = _THOUGHTS.sub("", text.replace("\r\n", "\n"))
+    said = _unthought(text.replace("\r\n", "\n"))
     return _last_of_each(_named(said, asked)) or _by_language(said, asked)
+
+
+def _unthought(text: str) -> str:
+    return _THOUGHTS.sub("", text) if "<think>" in text else text
 
 
 def _named(text: str, asked: Asked) -> list[SourceFile]:

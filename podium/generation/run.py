@@ -11,12 +11,13 @@ from rich.console import Console
 from rich.table import Table
 
 from podium.config_file import ConfigFile
-from podium.evaluation.evaluate import SandboxName, evaluate
+from podium.evaluation.evaluate import evaluate
 from podium.generation import commands, options
-from podium.generation.commands import BAD_INPUT, DONE, generate
+from podium.generation.commands import generate
 from podium.generation.endpoint import DEFAULT_URL
 from podium.generation.errors import CannotGenerate
 from podium.generation.pack import manifest_path, pack_name
+from podium.generation.pipeline import BAD_INPUT, DONE
 from podium.remote import commands as remote
 from podium.remote.api_client import ApiClient
 from podium.remote.site_config import load
@@ -46,7 +47,9 @@ def run(
     thinking: options.Thinking = None,
     requests: Annotated[int, typer.Option(min=1, max=256, help="Requests at a time.")] = 10,
     k: Annotated[str, typer.Option("--k", help="The k of pass@k: 1,3 or (1, 3).")] = "1",
-    sandbox: Annotated[SandboxName | None, typer.Option(help="What confines the commands.")] = None,
+    agentic: options.Agentic = 1,
+    trials: options.Trials = None,
+    sandbox: options.Sandbox = None,
     profile: Annotated[Profiler, typer.Option(help="What times kernels, regions and GPUs.")] = Profiler.NONE,
     timing: Annotated[TimingPolicy, typer.Option(help="How many processes a time rests on.")] = TimingPolicy.QUICK,
     benchmark: Annotated[bool, typer.Option("--benchmark", help="Also time benchmarks of mode `process`.")] = False,
@@ -67,6 +70,7 @@ def run(
             model=model, problems=problems, release=release, base_url=base_url, api_key_env=api_key_env, out=pack,
             include=include, exclude=exclude, samples=samples, temperature=temperature, top_p=top_p,
             max_tokens=max_tokens, seed=seed, reasoning=reasoning, thinking=thinking, workers=requests,
+            agentic=agentic, sandbox=sandbox, trials=trials,
         )
     )  # fmt: skip
     if entrant:

@@ -1,20 +1,17 @@
 """Keeps every reply in a file as it comes, so that nothing is asked twice after a run was cut off."""
 
-import json
-import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from io import BufferedWriter
 from pathlib import Path
-from threading import Lock
 from types import TracebackType
 from typing import Any, Self
 
 from podium.generation.endpoint import Reply
 from podium.generation.errors import CannotGenerate
+from podium.generation.journal import Journal, decoded
 
-Key = tuple[str, int]
-"""task_id and sample."""
+Key = tuple[str, int, int]
+"""task_id, sample and turn."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +25,11 @@ class Kept:
     reply: Reply
     asked_at: str
     seconds: float
+    turn: int = 0
+
+    @property
+    def key(self) -> Key:
+        return self.task_id, self.sample, self.turn
 
 
 class Store:
@@ -35,19 +37,15 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._kept = _read(path)
-        self._lock = Lock()
-        self._file: BufferedWriter | None = None
+        self._journal = Journal(path)
+        self._kept = _read(self._journal)
 
     def __enter__(self) -> Self:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        _end_line(self.path)
-        self._file = self.path.open("ab")
+        self._journal.__enter__()
         return self
 
-    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
-        if self._file:
-            self._file.close()
+    def __exit__(self, *ended: type[BaseException] | BaseException | TracebackType | None) -> None:
+        self._journal.__exit__(*ended)
 
     def get(self, key: Key, request: str) -> Kept | None:
         """The reply to this very request, if it is kept."""
@@ -55,38 +53,28 @@ class Store:
         return kept if kept and kept.request == request else None
 
     def others(self, requests: Mapping[Key, str]) -> int:
-        """How many kept replies are to other requests than these."""
-        return sum(requests.get(key) != kept.request for key, kept in self._kept.items())
+        """How many kept first replies are to other requests than these."""
+        return sum(requests.get(key) != kept.request for key, kept in self._kept.items() if not kept.turn)
 
     def add(self, kept: Kept) -> None:
         """Append and flush to the disk."""
-        line = json.dumps(asdict(kept), ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
-        with self._lock:
-            assert self._file, "the store is open"
-            self._file.write(line)
-            self._file.flush()
-            os.fsync(self._file.fileno())
-            self._kept[kept.task_id, kept.sample] = kept
+        self._journal.append(asdict(kept))
+        self._kept[kept.key] = kept
 
 
-def _read(path: Path) -> dict[Key, Kept]:
+def _read(journal: Journal) -> dict[Key, Kept]:
     """The last line of each key counts. A last line that was cut short is left out."""
-    if not path.exists():
-        return {}
     kept: dict[Key, Kept] = {}
-    lines = path.read_bytes().split(b"\n")
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
+    for number, line, is_last in journal.lines():
         try:
-            one = _kept(json.loads(line.decode("utf-8", "surrogatepass")))
+            one = _kept(decoded(line))
         except (ValueError, TypeError, KeyError):
-            if number < len(lines) - 1 and not _is_cut(line):
+            if not is_last and not _is_cut(line):
                 raise CannotGenerate(
-                    f"{path}, line {number}: is no reply of `podium generate`; move the file away"
+                    f"{journal.path}, line {number}: is no reply of `podium generate`; move the file away"
                 ) from None
             continue
-        kept[one.task_id, one.sample] = one
+        kept[one.key] = one
     return kept
 
 
@@ -97,11 +85,5 @@ def _is_cut(line: bytes) -> bool:
 def _kept(data: dict[str, Any]) -> Kept:
     names = {one.name for one in fields(Reply)}
     reply = Reply(**{name: value for name, value in data["reply"].items() if name in names})
-    return Kept(data["task_id"], data["sample"], data["request"], reply, data["asked_at"], data["seconds"])
-
-
-def _end_line(path: Path) -> None:
-    """End a line that was cut short, so that the next one stands alone."""
-    if path.exists() and path.stat().st_size and not path.read_bytes().endswith(b"\n"):
-        with path.open("ab") as file:
-            file.write(b"\n")
+    where = data["task_id"], data["sample"], data["request"]
+    return Kept(*where, reply, data["asked_at"], data["seconds"], data.get("turn", 0))

@@ -10,10 +10,10 @@ import pytest
 
 from podium.generation import asking
 from podium.generation.asked import of_record
-from podium.generation.commands import DONE, Run
 from podium.generation.endpoint import Endpoint, Parameters, key_for
 from podium.generation.errors import CannotGenerate
 from podium.generation.manifest import Prices, Settings
+from podium.generation.pipeline import DONE, Run
 from podium.generation.problems import Problems, of_pack
 from podium.generation.prompts import Machine, Prompts
 from podium.generation.replies import solution_of
@@ -148,6 +148,7 @@ SPOILT = {
     "truncated": (Answer("```cpp\n// file: solution.cpp\nint", finish_reason="length"), "cut off at the limit"),
     "empty": (Answer(""), "The reply is empty."),
     "null": (Answer(None), "The reply is empty."),
+    "surrogate": (Answer("```cpp\n// file: solution.cpp\n// \ud800\n```"), "holds a lone surrogate"),
     "prose": (Answer("I would write a loop."), "holds no file"),
 }
 

@@ -1,0 +1,158 @@
+"""The turns of a sample: a reply, its trial, and the next request, which shows the model what the trial printed.
+
+A sample's state is what the stores hold. So a run that was cut off goes on exactly where it stopped.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from podium.generation.asked import Asked
+from podium.generation.asking import Request
+from podium.generation.manifest import Settings
+from podium.generation.outcomes import Ending, Outcome, Outcomes
+from podium.generation.prompts import Message, Prompts
+from podium.generation.replies import is_refused, problem_of, solution_of, without_thoughts
+from podium.generation.store import Kept, Store
+from problems.spec.solution import FileSolution
+
+NO_TEXT = "(no text)"
+"""Quotes an empty reply: some endpoints refuse an empty message."""
+
+
+class Ended(StrEnum):
+    """Why a sample has no further turn."""
+
+    PASSED = "passed"
+    NOT_TRIED = "not_tried"
+    """One reply only: the problem cannot be tried here, or its own reference fails in a trial."""
+    REFUSED = "refused"
+    LAST_TURN = "last_turn"
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A sample of a problem, with the messages of its first turn."""
+
+    asked: Asked
+    number: int
+    messages: Sequence[Message]
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A solution that is to be tried. `digest` identifies solution, problem and sandbox."""
+
+    task_id: str
+    sample: int
+    turn: int
+    solution: FileSolution
+    digest: str
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A reply, its solution, and what became of that; `outcome` is None where it was not tried."""
+
+    kept: Kept
+    solution: FileSolution
+    outcome: Outcome | None = None
+
+    @property
+    def problem(self) -> str:
+        return problem_of(self.solution)
+
+
+@dataclass(frozen=True)
+class Progressed:
+    """How far a sample has come: `next` is to be done, or it has `ended`. `messages` hold its last reply too."""
+
+    turns: Sequence[Turn]
+    messages: Sequence[Message]
+    next: Request | Attempt | None
+    ended: Ended | None = None
+
+    @property
+    def chosen(self) -> Turn:
+        """The last turn whose reply holds a solution, else the last."""
+        return next((turn for turn in reversed(self.turns) if not turn.problem), self.turns[-1])
+
+
+class Turns:
+    """Knows what comes next. `trials` has a digest for each problem that can be tried; other problems get one turn."""
+
+    def __init__(
+        self, settings: Settings, prompts: Prompts, store: Store, outcomes: Outcomes, trials: Mapping[str, str]
+    ) -> None:
+        self._settings = settings
+        self._prompts = prompts
+        self._store = store
+        self._outcomes = outcomes
+        self._trials = trials
+        self._finished: dict[tuple[str, int], Progressed] = {}
+
+    def first(self, sample: Sample) -> Request:
+        return self._request(sample, sample.messages, 0)
+
+    def progressed(self, sample: Sample) -> Progressed:
+        """How far the sample has come."""
+        key = sample.asked.task_id, sample.number
+        found = self._finished.get(key) or self._through(sample)
+        if found.next is None:
+            self._finished[key] = found
+        return found
+
+    def _through(self, sample: Sample) -> Progressed:
+        """Go through what is kept of the sample."""
+        messages, turns = list(sample.messages), list[Turn]()
+        while True:
+            request = self._request(sample, messages, len(turns))
+            kept = self._store.get(request.key, request.digest)
+            if kept is None:
+                return Progressed(turns, messages, request)
+            reply = kept.reply
+            solution = solution_of(sample.asked, reply.text, reply.finish_reason, reply.refusal)
+            messages = [*messages, {"role": "assistant", "content": without_thoughts(reply.text) or NO_TEXT}]
+            turn = Turn(kept, solution)
+            turns.append(turn)
+            if ended := self._ends_untried(sample, turn):
+                return Progressed(turns, messages, None, ended)
+            if not turn.problem:
+                attempt = self._attempt(sample, turn)
+                outcome = self._outcomes.get(attempt.digest)
+                if outcome is None:
+                    return Progressed(turns, messages, attempt)
+                turn = turns[-1] = Turn(kept, solution, outcome)
+                if outcome.ending is not Ending.FAILED:
+                    ended = Ended.PASSED if outcome.ending is Ending.PASSED else Ended.NOT_TRIED
+                    return Progressed(turns, messages, None, ended)
+            messages = [*messages, self._follow_up(turn)]
+
+    def _ends_untried(self, sample: Sample, turn: Turn) -> Ended | None:
+        """Why the sample ends without a trial of its last reply. Nobody would see what became of the last turn."""
+        if sample.asked.task_id not in self._trials:
+            return Ended.NOT_TRIED
+        if is_refused(turn.kept.reply):
+            return Ended.REFUSED
+        return Ended.LAST_TURN if turn.kept.turn + 1 >= self._settings.turns else None
+
+    def _request(self, sample: Sample, messages: Sequence[Message], turn: int) -> Request:
+        """Equal digests have the same messages, endpoint, model and parameters."""
+        fields = [self._settings.base_url, self._settings.parameters.sent(sample.number), list(messages)]
+        digest = hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
+        return Request(sample.asked.task_id, sample.number, messages, digest, turn)
+
+    def _attempt(self, sample: Sample, turn: Turn) -> Attempt:
+        task_id, kept = sample.asked.task_id, turn.kept
+        files = [[file.path, file.content] for file in turn.solution.files]
+        digest = hashlib.sha256(json.dumps([self._trials[task_id], files]).encode()).hexdigest()
+        return Attempt(task_id, sample.number, kept.turn, turn.solution, digest)
+
+    def _follow_up(self, turn: Turn) -> Message:
+        n_left = self._settings.turns - turn.kept.turn - 1
+        if turn.outcome is None:
+            return self._prompts.follow_up(f"Your solution could not be tried. {turn.problem}", "", n_left)
+        result = f"Your solution was tried and did not pass ({turn.outcome.verdict}). {turn.outcome.reason}"
+        return self._prompts.follow_up(result, turn.outcome.output, n_left)
