@@ -18,6 +18,7 @@ LOCAL_COMMANDS = {
     "run": "podium.generation.run",
     "weights": "podium.weights.commands",
     "pmpp": "podium.pmpp.commands",
+    "verifiers": "podium.verifiers.commands",
 }
 NODE_COMMANDS = frozenset({"evaluate", "node", "prepare", "functions", "run"})
 """Commands that may import packages of `podium[node]` long after their start."""

@@ -28,6 +28,8 @@ def _port_answers(url: str) -> bool:
 POSTGRES_URL = os.environ.get("PODIUM_TEST_POSTGRES", "postgresql://postgres@127.0.0.1:5432/postgres")
 REDIS_URL = os.environ.get("PODIUM_TEST_REDIS", "redis://127.0.0.1:6379/0")
 RABBITMQ_URL = os.environ.get("PODIUM_TEST_RABBITMQ", "amqp://guest:guest@127.0.0.1:5672//")
+VERIFIERS_PYTHON = os.environ.get("PODIUM_TEST_VERIFIERS", "")
+"""A Python with verifiers, which needs another version of openai than Podium."""
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome") or ""
 
 
@@ -53,6 +55,11 @@ def _tmpfs_mounts() -> bool:
         return subprocess.run(["umount", folder], check=False).returncode == 0
 
 
+def _has_verifiers() -> bool:
+    look = "import importlib.util, sys; sys.exit(importlib.util.find_spec('verifiers.v1') is None)"
+    return bool(VERIFIERS_PYTHON) and subprocess.run([VERIFIERS_PYTHON, "-c", look], check=False).returncode == 0
+
+
 CHECKS: dict[str, Callable[[], bool]] = {
     "postgres": lambda: _port_answers(POSTGRES_URL),
     "redis": lambda: _port_answers(REDIS_URL),
@@ -65,10 +72,11 @@ CHECKS: dict[str, Callable[[], bool]] = {
     "cuobjdump": lambda: shutil.which("cuobjdump") is not None and shutil.which("nvdisasm") is not None,
     "ccache": lambda: shutil.which("ccache") is not None,
     "tmpfs": _tmpfs_mounts,
+    "verifiers": _has_verifiers,
 }
 
 
-REST = frozenset({"postgres", "redis", "rabbitmq", "docker", "nvcc", "cuobjdump", "ccache", "gpu"})
+REST = frozenset({"postgres", "redis", "rabbitmq", "docker", "nvcc", "cuobjdump", "ccache", "gpu", "verifiers"})
 """Tests that need one of these are left to `make test-rest`."""
 
 

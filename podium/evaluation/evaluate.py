@@ -16,6 +16,8 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from podium.ci import checks, workflow_commands
+from podium.ci.outcomes import PackOutcomes, outcomes_of
 from podium.config_file import ConfigFile
 from podium.evaluation.event_log import EventLog
 from podium.evaluation.graded_file import GradedFile, NotOurs
@@ -41,7 +43,7 @@ from runners.agent.profilers import require_profiler
 from runners.agent.sandbox import SandboxUnavailable
 from runners.wire.protocol import Profiler, TimingPolicy
 
-DONE, INCOMPLETE, BAD_INPUT, INTERRUPTED = 0, 1, 2, 3
+DONE, INCOMPLETE, BAD_INPUT, INTERRUPTED, BELOW = 0, 1, 2, 3, 4
 SHOWN = 20
 
 told = Console(stderr=True, soft_wrap=True)
@@ -66,12 +68,14 @@ class Arguments:
     """Path of the timeline, if one is wanted."""
     aggregate_times: str | None
     """Set if the summary includes times."""
+    checks: checks.Checks
 
 
 def evaluate(
     problems: Annotated[Path, typer.Option(exists=True, help="A problem pack, or a folder of problems or packs.")],
     solutions: Annotated[
-        list[Path], typer.Option(exists=True, help="A solutions pack or a folder of them; more may follow.")
+        list[Path],
+        typer.Option(exists=True, help="A solutions pack, a folder of packs or of solutions; more may follow."),
     ],
     more: Annotated[list[Path] | None, typer.Argument(exists=True, help="More solutions packs.")] = None,
     out: Annotated[Path | None, typer.Option(help="The graded file of a single pack.")] = None,
@@ -92,11 +96,16 @@ def evaluate(
     benchmark: Annotated[
         bool, typer.Option("--benchmark", help="Also time benchmarks of mode `process`, and references of functions.")
     ] = False,
+    junit: checks.JUnit = None,
+    summary: checks.StepSummary = None,
+    annotations: checks.Annotations = None,
+    fail_under: checks.FailUnder = None,
     config_file: ConfigFile = None,  # noqa: ARG001 - read before the other options
 ) -> None:
     """Grade solutions on this machine. Summary on standard output; run it again to go on where it stopped.
 
-    Exit status: 0 done, 1 some samples could not be graded here, 2 bad input or usage, 3 interrupted.
+    Exit status: 0 done, 1 some samples could not be graded here, 2 bad input or usage, 3 interrupted,
+    4 pass@1 is below --fail-under.
     """
     hardware = local_hardware()
     policy = _build_policy(arch, hardware)
@@ -113,6 +122,7 @@ def evaluate(
         strict=strict,
         events=events,
         aggregate_times=profile.value if profile is not Profiler.NONE else "process" if benchmark else None,
+        checks=checks.Checks(junit, summary, annotations, fail_under),
     )
     raise typer.Exit(_guarded(order))
 
@@ -148,14 +158,27 @@ def _guarded(order: Arguments) -> int:
     try:
         return Grading(order).run()
     except (PackRefused, NotOurs, SandboxUnavailable, ProfilerUnavailable, ToolUnavailable, UnknownGpu) as error:
-        _say(str(error), style="red")
+        words = str(error)
     except OSError as error:
-        _say(f"{error.filename or 'A file'} cannot be used: {error.strerror or error}", style="red")
+        words = f"{error.filename or 'A file'} cannot be used: {error.strerror or error}"
+    if order.checks.annotates:
+        _command(workflow_commands.error_line(words))
+    _say(words, style="red")
     return BAD_INPUT
 
 
 def _say(words: str, style: str = "") -> None:
-    told.print(words.encode(errors="backslashreplace").decode(), style=style, markup=False, highlight=False)
+    told.print(
+        workflow_commands.harmless(words).encode(errors="backslashreplace").decode(),
+        style=style,
+        markup=False,
+        highlight=False,
+    )
+
+
+def _command(line: str) -> None:
+    """Print a workflow command. GitHub reads them on standard error too."""
+    sys.stderr.write(line.encode(errors="backslashreplace").decode() + "\n")
 
 
 class Grading:
@@ -182,7 +205,11 @@ class Grading:
                 return INTERRUPTED
             for pack in packs:
                 self._conclude(pack, files[pack.name])
+            below = self._report(packs, files, faults) if self._order.checks.wanted else ""
         _say_faults(faults)
+        if below and not faults:
+            _say(f"The check fails: {below}", style="red")
+            return BELOW
         return INCOMPLETE if faults else DONE
 
     def _read(self) -> list[Pack]:
@@ -253,8 +280,21 @@ class Grading:
         counts = Counter(file.verdicts.values())
         words = ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())
         _say(f"{pack.name}: {words or 'nothing graded'}. Rows are in {file.path}.")
-        sys.stdout.write(dump_summary(summary(rows, pack.groups, self._order.ks, self._order.aggregate_times)) + "\n")
+        text = dump_summary(summary(rows, pack.groups, self._order.ks, self._order.aggregate_times))
+        sys.stdout.write(workflow_commands.harmless_json(text) + "\n")
         sys.stdout.flush()
+
+    def _report(self, packs: Sequence[Pack], files: dict[str, GradedFile], faults: Sequence[Fault]) -> str:
+        """Write the reports. Returns why the check fails, or ""."""
+        found = [_outcomes(pack, files[pack.name], faults) for pack in packs]
+        return checks.report(self._order.checks, found, _command)
+
+
+def _outcomes(pack: Pack, file: GradedFile, faults: Sequence[Fault]) -> PackOutcomes:
+    from problems.formats.compute_eval.summary import summary
+
+    known = summary(file.rows.values(), None, (1,), None)["pass_at_k"].get("pass@1")
+    return outcomes_of(pack, file.path, faults, known)
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from podium.remote.upload import CannotSend, opened_pack
 from problems.formats.compute_eval.directory import SPEC_NAME, read_problem_directory
 from problems.formats.compute_eval.packs import PackRecord, ProblemPack, read_problem_pack, read_solution_pack
 from problems.formats.errors import PackRefused
@@ -51,6 +52,8 @@ class Pack:
     """The samples of one solutions pack, in the order of its lines, and the reader's notices."""
 
     name: str
+    source: Path
+    """The file, or the folder of solutions."""
     groups: list[str] | None
     samples: tuple[SampleToGrade, ...]
     notices: tuple[str, ...]
@@ -81,6 +84,8 @@ def _checked(pack: ProblemPack) -> ProblemPack:
 
 
 def _matching(packs: Sequence[Path], solutions: Sequence[Path]) -> Path:
+    if solutions[0].is_dir():
+        raise PackRefused("no_problems", f"{solutions[0]} does not name a release: name its problem pack")
     release = read_solution_pack(solutions[0], solutions[0].name).metadata.release
     found = next((pack for pack in packs if pack.name == PROBLEM_PACKS.replace("*", release)), None)
     if found is None:
@@ -89,13 +94,14 @@ def _matching(packs: Sequence[Path], solutions: Sequence[Path]) -> Path:
 
 
 def solution_files(sources: Sequence[Path]) -> list[Path]:
-    """The named files, and the solutions packs in named folders. Raises PackRefused if a folder has none."""
+    """The named files, the solutions packs in named folders, and folders of solutions. Raises PackRefused."""
     files: list[Path] = []
     for source in sources:
         found = sorted(source.glob(SOLUTION_PACKS)) if source.is_dir() else [source]
-        if not found:
-            raise PackRefused("no_solutions", f"the folder {source} holds no {SOLUTION_PACKS}")
-        files += found
+        if not found and not any(child.is_dir() for child in source.iterdir()):
+            words = f"the folder {source} holds no {SOLUTION_PACKS} and no folders <task>/<sample>/<files>"
+            raise PackRefused("no_solutions", words)
+        files += found or [source]
     return files
 
 
@@ -123,8 +129,11 @@ class Reader:
 
     def _read_one(self, file: Path, catalogue: Catalogue, records: dict[str, PackRecord]) -> Pack:
         try:
-            draft = read_samples(file, file.name, catalogue, strict=self.strict)
+            with opened_pack(file) as (name, content):
+                draft = read_samples(content, name, catalogue, strict=self.strict)
             groups = _groups(file, self.problems)
+        except CannotSend as refused:
+            raise PackRefused("bad_folder", str(refused)) from refused
         except PackRefused as refused:
             raise PackRefused(refused.code, f"{file}: {refused.message}") from refused
         selected = set(catalogue.task_ids(groups or None))
@@ -139,7 +148,7 @@ class Reader:
         left_out = len(draft.samples) - len(samples)
         if left_out:
             told.append(f"{draft.name}: {left_out} samples are of groups that the pack does not list; not graded.")
-        return Pack(draft.name, groups, tuple(samples), tuple(told))
+        return Pack(draft.name, file, groups, tuple(samples), tuple(told))
 
     def _sample(self, pack: str, draft: SampleDraft, record: PackRecord) -> SampleToGrade:
         skip, version = skip_reason(record, self.hardware), JUDGE_VERSIONS[record.problem.kind]

@@ -70,7 +70,7 @@ class SampleGrader:
         faults = []
         with ThreadPoolExecutor(self._workers + AHEAD[self._options.timing], thread_name_prefix="grade") as pool:
             ordered = [sample for rows in tasks.values() for sample in rows.samples]
-            futures = {pool.submit(self._one, sample): sample for sample in ordered}
+            futures = {pool.submit(self.one, sample): sample for sample in ordered}
             try:
                 for future in as_completed(futures):
                     sample = futures[future]
@@ -103,7 +103,8 @@ class SampleGrader:
             return timer_for(problem, modes, self._options.profiler) is not None
         return "process" in modes
 
-    def _one(self, sample: SampleToGrade) -> Graded:
+    def one(self, sample: SampleToGrade) -> Graded:
+        """Grade one sample. Raises SandboxFault, UnusableProblem, OSError after a fault of this machine."""
         for left in reversed(range(TRIES)):
             try:
                 return graded(sample, self._judges.judge(self._assignment(sample), self._progress))

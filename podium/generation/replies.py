@@ -87,11 +87,15 @@ def _last_of_each(files: list[SourceFile]) -> list[SourceFile]:
 
 
 def _by_language(text: str, asked: Asked) -> list[SourceFile]:
-    """The last block of a language whose starter code is one file; of any language where only one file is asked for."""
+    """The last block of a language whose starter code is one file; else, where only one file is asked for, the last
+    block without a language that is known, or of C++ for a file of CUDA."""
     paths = asked.starter_paths
-    for match in reversed(list(_FENCE.finditer(text))):
-        suffix = _LANGUAGES.get(match["info"].strip().lower(), "")
+    blocks = [(_LANGUAGES.get(match["info"].strip().lower(), ""), match["block"]) for match in _FENCE.finditer(text)]
+    for suffix, block in reversed(blocks):
         fitting = [path for path in paths if suffix and path.endswith(suffix)]
-        if len(fitting) == 1 or (len(paths) == 1 and not suffix):
-            return [SourceFile(path=(fitting or paths)[0], content=match["block"])]
+        if len(fitting) == 1:
+            return [SourceFile(path=fitting[0], content=block)]
+    for suffix, block in reversed(blocks):
+        if len(paths) == 1 and (not suffix or (suffix == ".cpp" and paths[0].endswith(".cu"))):
+            return [SourceFile(path=paths[0], content=block)]
     return []

@@ -43,6 +43,8 @@ class SampleDraft:
     invalid_reason: str = ""
     language: str = ""
     """The language of a valid solution, where the problem's rules tell it."""
+    folder: str = ""
+    """The folder of the sample's files in a zip of folders."""
 
     @classmethod
     def unchecked(cls, task_id: str, index: int, solution: FileSolution, language: str = "") -> "SampleDraft":

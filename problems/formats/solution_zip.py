@@ -5,7 +5,7 @@ import stat
 import zipfile
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -29,6 +29,8 @@ _ENCRYPTED_FLAG = 1
 class _Entry:
     parts: tuple[str, ...]
     content: bytes
+    name: str
+    """The whole name in the zip; `parts` may be its end only."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +122,7 @@ def _read_entry(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> _Entry:
         content = member.read(info.file_size + 1)
     if len(content) != info.file_size:
         raise PackRefused("bad_archive", f"{info.filename!a} is not as long as the zip says")
-    return _Entry(tuple(info.orig_filename.split("/")), content)
+    return _Entry(tuple(info.orig_filename.split("/")), content, info.orig_filename)
 
 
 def _without_wrapper(entries: list[_Entry], catalogue: Catalogue) -> list[_Entry]:
@@ -130,7 +132,7 @@ def _without_wrapper(entries: list[_Entry], catalogue: Catalogue) -> list[_Entry
         return entries
     if not any(_task_of(entry.parts[1:], spellings) for entry in entries):
         return entries
-    return [_Entry(entry.parts[1:], entry.content) for entry in entries if len(entry.parts) > 1]
+    return [_Entry(entry.parts[1:], entry.content, entry.name) for entry in entries if len(entry.parts) > 1]
 
 
 def _folder_spellings(catalogue: Catalogue) -> dict[str, str]:
@@ -168,7 +170,7 @@ class _Sorter:
             if found is None:
                 self._set_aside(entry)
             else:
-                by_task.setdefault(found[0], []).append(_Entry(found[1], entry.content))
+                by_task.setdefault(found[0], []).append(_Entry(found[1], entry.content, entry.name))
         ordered = [task_id for task_id in self._catalogue.problems if task_id in by_task]
         samples = [sample for task_id in ordered for sample in self._samples(task_id, by_task[task_id])]
         return ZipSamples(tuple(samples), tuple(self._unknown.values()), tuple(self._notices))
@@ -193,7 +195,7 @@ class _Sorter:
         )
         by_name: dict[str, list[_Entry]] = {}
         for entry in nested:
-            by_name.setdefault(entry.parts[0], []).append(_Entry(entry.parts[1:], entry.content))
+            by_name.setdefault(entry.parts[0], []).append(_Entry(entry.parts[1:], entry.content, entry.name))
         return [self._sample(task_id, by_name[name]) for name in sorted(by_name, key=_natural)]
 
     def _sample(self, task_id: str, entries: Sequence[_Entry]) -> SampleDraft:
@@ -203,7 +205,8 @@ class _Sorter:
         except UnicodeDecodeError:
             received = b"\0".join(part for e in ordered for part in ("/".join(e.parts).encode(), e.content))
             return self._judge.of_unreadable(task_id, received, "a file is not UTF-8 text")
-        return self._judge.of_files(task_id, files)
+        folder = ordered[0].name.removesuffix("/".join(ordered[0].parts)).rstrip("/")
+        return replace(self._judge.of_files(task_id, files), folder=folder)
 
 
 def _natural(name: str) -> tuple[list[tuple[int, str]], str]:

@@ -55,9 +55,15 @@ def environment(var_dir: Path) -> dict[str, str]:
     return {**os.environ, "PODIUM_VAR_DIR": str(var_dir), "PATH": "/usr/bin:/bin", "COLUMNS": "200"}
 
 
-def podium(var_dir: Path, *arguments: str | Path) -> Ran:
+def podium(var_dir: Path, *arguments: str | Path, stdin: str = "") -> Ran:
     done = subprocess.run(
-        command(*arguments), env=environment(var_dir), capture_output=True, text=True, check=False, timeout=120
+        command(*arguments),
+        env=environment(var_dir),
+        input=stdin,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
     )
     return Ran(done.returncode, done.stdout, done.stderr)
 

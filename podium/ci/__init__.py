@@ -1,0 +1,1 @@
+"""`podium evaluate` as a check of a continuous integration: JUnit, a summary in Markdown, annotations, a threshold."""

@@ -1,0 +1,1 @@
+"""Makes solutions packs of the rollouts that verifiers has saved."""

@@ -1,0 +1,1 @@
+"""Reads the files in which verifiers keeps the rollouts of an evaluation."""
