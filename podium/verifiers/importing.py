@@ -101,10 +101,11 @@ def _solution(asked: Asked, one: SavedRollout) -> FileSolution:
     stated: dict[str, Any] = {"verifiers": {"line": one.line, "reward": one.reward}}
     stated |= {"usage": dict(one.usage)} if one.usage else {}
     spoken = {name: said for name, said in (("prompt", one.prompt), ("completion", one.completion)) if said}
-    whole = solution_of(asked, one.reply, one.finish_reason, "", **spoken, **stated)
+    bare = solution_of(asked, one.reply, one.finish_reason, "").model_copy(update=stated)
+    whole = bare.model_copy(update=spoken)
     if len(whole.to_line()) <= MAX_RECORD_BYTES:
         return whole
-    return solution_of(asked, one.reply, one.finish_reason, "", **stated, rollout_left_out="longer than 1 MiB")
+    return bare.model_copy(update={"rollout_left_out": "longer than 1 MiB"})
 
 
 def _unknown(one: SavedRollout, name: str) -> LeftOut:
