@@ -28,6 +28,11 @@ def chosen_port() -> int:
     return int(text)
 
 
+def pmpp_port(port: int) -> int:
+    """The port of the process that serves PMPP's routes."""
+    return port + 10 if port + 10 < 65_536 else port - 10
+
+
 def prepare(port: int) -> None:
     """Set the variables that every process of the demo reads; raises DemoRefused where the demo cannot run."""
     for name in _NOT_OURS:
@@ -36,6 +41,8 @@ def prepare(port: int) -> None:
     os.environ.update(
         PODIUM_VAR_DIR=str(Path(os.environ.get("PODIUM_VAR_DIR", "var")).resolve()),
         PODIUM_SITE_URL=f"http://127.0.0.1:{port}",
+        PODIUM_PMPP_PORT=str(pmpp_port(port)),
+        PODIUM_PMPP_URL=f"http://127.0.0.1:{pmpp_port(port)}",
         PODIUM_BROKER_URL="filesystem://",
         PODIUM_DEMO="1",
         PODIUM_ALLOWED_HOSTS="localhost,127.0.0.1,[::1]",
@@ -43,19 +50,20 @@ def prepare(port: int) -> None:
         PATH=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         PYTHONUNBUFFERED="1",
     )
-    _check_port(port)
+    _check_port(port, port + 1)
+    _check_port(pmpp_port(port), port + 1)
     _check_sandbox()
     _held.append(hold(Path(os.environ["PODIUM_VAR_DIR"]), port))
 
 
-def _check_port(port: int) -> None:
+def _check_port(port: int, instead: int) -> None:
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind(("127.0.0.1", port))
         except OSError as error:
             raise DemoRefused(
-                f"Port {port} of 127.0.0.1 cannot be used ({error.strerror}). Choose another: make demo PORT={port + 1}"
+                f"Port {port} of 127.0.0.1 cannot be used ({error.strerror}). Choose another: make demo PORT={instead}"
             ) from error
 
 

@@ -19,6 +19,8 @@ VAR_DIR = Path(env.text("PODIUM_VAR_DIR", str(BASE_DIR / "var")))
 VAR_DIR.mkdir(parents=True, exist_ok=True)
 
 DEBUG = env.boolean("PODIUM_DEBUG", False)
+SERVES = env.text("PODIUM_SERVES", "site")
+"""Set to pmpp by leaderboard/pmpp/wsgi.py: that process serves PMPP's routes and nothing else."""
 DEMO = env.boolean("PODIUM_DEMO", False)
 
 
@@ -85,7 +87,7 @@ MIDDLEWARE = [
     "leaderboard.unavailable.UnavailablePages",
 ]
 
-ROOT_URLCONF = "leaderboard.urls"
+ROOT_URLCONF = "leaderboard.pmpp.urls" if SERVES == "pmpp" else "leaderboard.urls"
 WSGI_APPLICATION = "leaderboard.wsgi.application"
 TEMPLATES = [
     {
@@ -104,12 +106,15 @@ TEMPLATES = [
 
 
 DATABASE_URL_SHAPES = "DATABASE_URL must be sqlite:///<path> or postgresql://<user>:<password>@<host>/<database>."
+PMPP_CONNECTIONS = 8
+"""Of the process with a thread for each waiting caller. Callers hold none while they wait."""
+_KEPT_SECONDS = 0 if SERVES == "pmpp" else 60
 
 
 def _database() -> dict[str, Any]:
     url = env.text("DATABASE_URL", f"sqlite:///{VAR_DIR / 'podium.sqlite3'}")
     try:
-        config: dict[str, Any] = dict(dj_database_url.parse(url, conn_max_age=60, conn_health_checks=True))
+        config: dict[str, Any] = dict(dj_database_url.parse(url, conn_max_age=_KEPT_SECONDS, conn_health_checks=True))
     except ValueError:  # whose words may hold the password
         raise ImproperlyConfigured(DATABASE_URL_SHAPES) from None
     if config["ENGINE"].endswith("sqlite3"):
@@ -124,6 +129,9 @@ def _database() -> dict[str, Any]:
         config["TEST"] = {"NAME": str(VAR_DIR / "test.sqlite3")}
     elif not config["ENGINE"].endswith("postgresql"):
         raise ImproperlyConfigured(DATABASE_URL_SHAPES)
+    elif SERVES == "pmpp":
+        pool = {"min_size": 1, "max_size": PMPP_CONNECTIONS}
+        config["OPTIONS"] = config.get("OPTIONS", {}) | {"pool": pool, "application_name": "podium-pmpp"}
     return config
 
 
@@ -296,13 +304,23 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {"ProblemKindEnum": "problems.models.KINDS"},
 }
 
+PMPP_URL = env.text("PODIUM_PMPP_URL", SITE_URL).rstrip("/")
+PMPP_WAITING = env.integer("PODIUM_PMPP_WAITING", 128)
+PMPP_OPEN_RUNS = env.integer("PODIUM_PMPP_OPEN_RUNS", 256)
+
 LOG_LEVEL = env.text("PODIUM_LOG_LEVEL", "WARNING")
 if LOG_LEVEL not in logging.getLevelNamesMapping():
     raise ImproperlyConfigured(f"PODIUM_LOG_LEVEL is {LOG_LEVEL!r}; use DEBUG, INFO, WARNING, ERROR or CRITICAL.")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "formatters": {
+        "line": {
+            "class": "leaderboard.redaction.RedactingFormatter",
+            "format": "{asctime} {levelname} {name}: {message}",
+            "style": "{",
+        }
+    },
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
 }

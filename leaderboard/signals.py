@@ -10,3 +10,6 @@ evaluations_cancelled = Signal()
 
 trials_queued = Signal()
 """Arguments: `trial_ids` (list), `priority` (int). The fleet makes their jobs."""
+
+pmpp_runs_queued = Signal()
+"""Arguments: `run_id` (int), `n_before` (int): open runs of the same token. The fleet makes the job."""

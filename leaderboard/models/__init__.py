@@ -5,6 +5,7 @@ from leaderboard.models.decision import Decision
 from leaderboard.models.entrant import Entrant
 from leaderboard.models.evaluation import Evaluation, EvaluationState, Flag, Measurement, Result, ResultCase
 from leaderboard.models.invitation import Invitation
+from leaderboard.models.pmpp import PmppRun, PmppRunState, PmppToken
 from leaderboard.models.quota import DailyUse
 from leaderboard.models.sample_note import SampleNote
 from leaderboard.models.standing import ProblemScore, Standing
@@ -25,6 +26,9 @@ __all__ = [
     "Flag",
     "Invitation",
     "Measurement",
+    "PmppRun",
+    "PmppRunState",
+    "PmppToken",
     "ProblemScore",
     "ProblemTrack",
     "ReleaseTrack",

@@ -77,6 +77,7 @@ class Grader:
             is_trial=work.trial,
             is_sample=work.trial,
             sizes=work.sizes,
+            is_timed=work.times,
             is_rerun=work.rerun,
         )
 

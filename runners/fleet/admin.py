@@ -93,6 +93,7 @@ class JobAdmin(ReadOnlyAdmin):
         "id",
         "evaluation",
         "trial",
+        "pmpp_run",
         "track",
         "stage",
         "state",
@@ -102,7 +103,7 @@ class JobAdmin(ReadOnlyAdmin):
         "queued_at",
     )
     list_filter = ("state", "stage", "track")
-    list_select_related = ("evaluation", "trial", "track")
+    list_select_related = ("evaluation", "trial", "pmpp_run", "track")
     show_full_result_count = False
 
 

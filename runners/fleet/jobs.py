@@ -1,4 +1,4 @@
-"""Makes jobs in the transaction that queues their evaluations or trials. top_up.py publishes them within a second."""
+"""Makes jobs in the transaction that queues what they belong to. top_up.py publishes them within a second."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -6,19 +6,22 @@ from typing import Any
 from django.db.models import Max, Min
 from django.utils import timezone
 
-from leaderboard.models import Evaluation, Track, Trial
-from leaderboard.signals import evaluations_cancelled, evaluations_queued, trials_queued
+from leaderboard.models import Evaluation, PmppRun, Track, Trial
+from leaderboard.signals import evaluations_cancelled, evaluations_queued, pmpp_runs_queued, trials_queued
 from problems.spec.kinds import NODE_KINDS
 from runners.fleet.models import Attempt, AttemptState, Job, JobState
-from runners.fleet.owner import EvaluationOwner, JobOwner, TrialOwner
+from runners.fleet.owner import EvaluationOwner, JobOwner, PmppRunOwner, TrialOwner
 from runners.wire.protocol import Stage
 
 BATCH = 1000
+PMPP_PRIORITY = 0
+"""That of packs. A PMPP run's caller is a program that may ask for thousands."""
 
 
 def connect() -> None:
     evaluations_queued.connect(_make_jobs, dispatch_uid="fleet-jobs")
     trials_queued.connect(_make_trial_jobs, dispatch_uid="fleet-trials")
+    pmpp_runs_queued.connect(_make_pmpp_job, dispatch_uid="fleet-pmpp-runs")
     evaluations_cancelled.connect(_cancel_jobs, dispatch_uid="fleet-cancel")
 
 
@@ -42,13 +45,21 @@ def _make_trial_jobs(*, trial_ids: Sequence[int], priority: int, **_: Any) -> No
         make(trial.track, [TrialOwner(trial.pk)], priority, _first_stage(trial.track))
 
 
+def _make_pmpp_job(*, run_id: int, n_before: int, **_: Any) -> None:
+    """Queued behind the token's open runs, so that one token takes turns with submissions."""
+    track = PmppRun.objects.select_related("token__track").get(pk=run_id).token.track
+    make(track, [PmppRunOwner(run_id)], PMPP_PRIORITY, _first_stage(track), n_before=n_before)
+
+
 def _first_stage(track: Track) -> Stage:
     return Stage.BUILD if track.splits_jobs else Stage.BOTH
 
 
-def make(track: Track, owners: Sequence[JobOwner], priority: int, stage: Stage, **extra: Any) -> None:
-    """Queue one job for each owner, tagged so that submissions take turns."""
-    now = _virtual_time(track, stage)
+def make(
+    track: Track, owners: Sequence[JobOwner], priority: int, stage: Stage, n_before: int = 0, **extra: Any
+) -> None:
+    """Queue one job for each owner, tagged so that submissions take turns, after `n_before` of the same tenant."""
+    now = _virtual_time(track, stage) + n_before
     Job.objects.bulk_create(
         (
             Job(track=track, stage=stage, priority=priority, fair_tag=now + n, **owner.columns, **extra)

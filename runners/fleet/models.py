@@ -93,7 +93,7 @@ class JobState(models.TextChoices):
 
 
 class Job(models.Model):
-    """One stage of the work on an evaluation or a trial. These rows are the queue.
+    """One stage of the work on an evaluation, a trial or a PMPP run. These rows are the queue.
 
     `fair_tag` is a start-time fair-queueing tag. A submission's n-th job gets the queue's present virtual time plus n,
     so that submissions of any size take turns in index order.
@@ -103,6 +103,9 @@ class Job(models.Model):
         "leaderboard.Evaluation", null=True, blank=True, on_delete=models.CASCADE, related_name="jobs"
     )
     trial = models.ForeignKey("leaderboard.Trial", null=True, blank=True, on_delete=models.CASCADE, related_name="jobs")
+    pmpp_run = models.ForeignKey(
+        "leaderboard.PmppRun", null=True, blank=True, on_delete=models.CASCADE, related_name="jobs"
+    )
     track = models.ForeignKey("leaderboard.Track", on_delete=models.PROTECT, related_name="jobs")
     stage = models.CharField(max_length=5, choices=[(s.value, s.value) for s in Stage])
     state = models.CharField(max_length=10, choices=JobState.choices, default=JobState.QUEUED)
@@ -133,8 +136,13 @@ class Job(models.Model):
             models.UniqueConstraint(
                 fields=["trial", "stage"], condition=Q(state__in=["queued", "leased"]), name="job_one_open_trial"
             ),
+            models.UniqueConstraint(
+                fields=["pmpp_run", "stage"], condition=Q(state__in=["queued", "leased"]), name="job_one_open_pmpp_run"
+            ),
             models.CheckConstraint(
-                condition=Q(evaluation=None, trial__isnull=False) | Q(evaluation__isnull=False, trial=None),
+                condition=Q(evaluation=None, trial__isnull=False, pmpp_run=None)
+                | Q(evaluation__isnull=False, trial=None, pmpp_run=None)
+                | Q(evaluation=None, trial=None, pmpp_run__isnull=False),
                 name="job_of_one",
             ),
         ]

@@ -1,4 +1,4 @@
-"""The owner of a job: an evaluation, which ends with a result, or a trial, which ends with its outcome."""
+"""The owner of a job: an evaluation, which ends with a result; a trial or a PMPP run, which end with an outcome."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -6,9 +6,10 @@ from functools import cached_property
 from typing import Protocol
 from uuid import UUID
 
+from leaderboard.actions.pmpp_runs import end_run
 from leaderboard.actions.record_result import record_result
 from leaderboard.actions.try_solution import end_trial
-from leaderboard.models import Evaluation, EvaluationState, Track, Trial, TrialState
+from leaderboard.models import Evaluation, EvaluationState, PmppRun, PmppRunState, Track, Trial, TrialState
 from leaderboard.models.evaluation import ResultOrigin
 from leaderboard.rows.origin import Origin
 from leaderboard.standings import scores
@@ -22,7 +23,7 @@ from runners.wire.protocol import JUDGE_VERSIONS, BlobRef, Purpose, Report, Timi
 
 @dataclass(frozen=True)
 class Terms:
-    """The properties of a job's work that differ between an evaluation and a trial."""
+    """The properties of a job's work that differ between the kinds of owners."""
 
     evaluation: int | None
     tenant: str
@@ -37,10 +38,11 @@ class Terms:
     is_rerun: bool
     sizes: Mapping[str, int] = field(default_factory=dict)
     """A trial's own sizes."""
+    times: bool = True
 
 
 class JobOwner(Protocol):
-    """The operations of the queue on an evaluation or a trial."""
+    """The operations of the queue on an evaluation, a trial or a PMPP run."""
 
     @property
     def columns(self) -> Mapping[str, int]:
@@ -229,9 +231,73 @@ def _withheld_from_trials(problem: Problem) -> list[str]:
     return sorted({*(problem.build_only or ()), *held_out})
 
 
+@dataclass
+class PmppRunOwner:
+    """Tested like an evaluation, with the held-out tests, but not timed."""
+
+    pk: int
+
+    @cached_property
+    def row(self) -> PmppRun:
+        return PmppRun.objects.select_related("problem__release", "token__track").get(pk=self.pk)
+
+    @property
+    def columns(self) -> Mapping[str, int]:
+        return {"pmpp_run_id": self.pk}
+
+    @property
+    def problem(self) -> Problem:
+        return self.row.problem
+
+    @property
+    def track(self) -> Track:
+        return self.row.token.track
+
+    @property
+    def solution(self) -> BlobRef:
+        return BlobRef(sha256=self.row.solution_sha256, size_bytes=self.row.solution_bytes)
+
+    def terms(self) -> Terms:
+        return Terms(
+            evaluation=None,
+            tenant=f"PMPP runs of {self.row.token_id}",
+            purpose=Purpose.LIVE,
+            is_trial=False,
+            judge_version=JUDGE_VERSIONS[Kind(self.problem.kind)],
+            timing_policy=TimingPolicy.QUICK,
+            build_only=self.problem.build_only,
+            try_withholding=[],
+            needs_baseline=False,
+            verifies=False,
+            is_rerun=False,
+            times=False,
+        )
+
+    def hold(self) -> None:
+        list(PmppRun.objects.select_for_update(no_key=True).filter(pk=self.pk).values_list("pk"))
+
+    def lease(self) -> None:
+        PmppRun.objects.filter(pk=self.pk, state=PmppRunState.QUEUED).update(state=PmppRunState.LEASED)
+
+    def requeue(self) -> None:
+        PmppRun.objects.filter(pk=self.pk, state=PmppRunState.LEASED).update(state=PmppRunState.QUEUED)
+
+    def runs_after_build(self) -> bool:
+        return True
+
+    def finish(self, report: Report, attempt: UUID, report_digest: str) -> int | None:  # noqa: ARG002 - a result's
+        end_run(self.row, report)
+        return None
+
+    def give_up(self, report: Report) -> None:
+        end_run(self.row, report)
+
+
 def owner_of(job: Job) -> JobOwner:
+    if job.pmpp_run_id is not None:
+        return PmppRunOwner(job.pmpp_run_id)
     if job.trial_id is not None:
         return TrialOwner(job.trial_id)
     if job.evaluation_id is None:
-        raise ValueError(f"{job} has neither an evaluation nor a trial")  # a constraint of the table forbids it
+        raise ValueError(f"{job} has no owner")  # a constraint of the table forbids it
     return EvaluationOwner(job.evaluation_id)

@@ -1,7 +1,8 @@
-"""Sweep: returns jobs with expired leases to the queue and deletes old trials."""
+"""Sweep: returns jobs with expired leases to the queue and deletes old trials and PMPP runs."""
 
 from django.utils import timezone
 
+from leaderboard.actions.pmpp_runs import forget_old_runs
 from leaderboard.actions.try_solution import forget_old_trials
 from runners.fleet.models import Attempt, AttemptState, JobState
 from runners.fleet.release import expire
@@ -14,4 +15,5 @@ def sweep() -> int:
     ).select_related("job", "node")
     swept = sum(map(expire, expired))
     forget_old_trials()
+    forget_old_runs()
     return swept

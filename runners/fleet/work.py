@@ -23,6 +23,7 @@ def work_of(job: Job, attempt: Attempt, token: str) -> Work:
         purpose=terms.purpose,
         trial=terms.is_trial,
         sizes=terms.sizes,
+        times=terms.times,
         lease_seconds=settings.LEASE_SECONDS,
         heartbeat_seconds=settings.HEARTBEAT_SECONDS,
         track=track.spec,

@@ -257,13 +257,15 @@ class Work(WireModel):
     number: int
     stage: Stage
     evaluation: int | None
-    """Null for a trial."""
+    """Null for a trial and for a run of PMPP's routes."""
     tenant: str
     """The owner of the solution. A device is scrubbed between tenants."""
     purpose: Purpose = Purpose.LIVE
     trial: bool = False
     sizes: dict[str, int] = {}
     """Own sizes for the trial of a function, by the name of a scalar parameter."""
+    times: bool = True
+    """Whether the solution is timed once it passes."""
     lease_seconds: float
     heartbeat_seconds: float
     track: TrackSpec

@@ -277,6 +277,13 @@ def test_a_trial_builds_runs_the_visible_tests_alone_and_times_nothing(machine: 
     assert report.steps[-1].log.text.split() == ["visible.sh", "tried"]
 
 
+def test_a_solution_that_is_not_to_be_timed_is_tested_with_the_held_out_tests_alone(machine: Machine) -> None:
+    problem = shell_problem(benchmark_command="sh solution.sh")
+    report = machine.judge(problem, {"solution.sh": "exit 0"}, is_timed=False, needs_baseline=False).report
+    assert (report.verdict, report.measurements) == (Verdict.PASSED, [])
+    assert [step.name for step in report.steps] == ["build", "test"]
+
+
 def test_a_trial_whose_visible_test_fails_says_so(machine: Machine) -> None:
     report = machine.judge(shell_problem(**VISIBLE), {"solution.sh": "exit 3"}, is_trial=True).report
     assert (report.verdict, report.reason) == (Verdict.TEST_FAILED, "The test ended with exit status 3.")

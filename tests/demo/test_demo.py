@@ -55,7 +55,7 @@ def test_a_port_in_use_is_named_with_the_next_one() -> None:
         taken.listen()
         port = taken.getsockname()[1]
         with pytest.raises(DemoRefused, match=f"Port {port} .* make demo PORT={port + 1}"):
-            _check_port(port)
+            _check_port(port, port + 1)
 
 
 @pytest.mark.parametrize("port", ["abc", "0", "70000"])

@@ -21,6 +21,7 @@ from tests.packs import problem_pack, solution_pack
 
 BIN = Path(sys.executable).parent
 WORKER = (ROOT / "Procfile").read_text().split("worker: exec celery ")[1].splitlines()[0].split()
+PMPP = (ROOT / "Procfile").read_text().split("pmpp: exec gunicorn ")[1].splitlines()[0].split()
 INHERITED = ("PATH", "HOME", "LANG", "TMPDIR", "PODIUM_CACHE_DIR")
 
 
@@ -84,6 +85,14 @@ class Stack(Processes):
     def start_worker(self) -> None:
         self.spawn("worker", str(BIN / "celery"), *WORKER)
 
+    def start_pmpp(self, **changes: str) -> str:
+        """Start the process of PMPP's routes, which logs all it can; returns the address with the token."""
+        own = {"PODIUM_PMPP_PORT": str(free_port()), "PODIUM_PMPP_LOG_LEVEL": "debug", "PODIUM_LOG_LEVEL": "DEBUG"}
+        self.spawn("pmpp", str(BIN / "gunicorn"), *PMPP, "--access-logfile", "-", **own | changes)
+        base = f"http://127.0.0.1:{own['PODIUM_PMPP_PORT']}/compat/pmpp/{self.tokens['pmpp']}"
+        self.wait_until(lambda: requests.get(f"{base}/health", timeout=20).ok, "PMPP's routes answer")
+        return base
+
     def start_node(self, name: str) -> None:
         own = {
             "PODIUM_NODE_TOKEN": self.tokens[name],
@@ -96,7 +105,7 @@ class Stack(Processes):
 
     def spawn(self, name: str, *command: str, **extra: str) -> None:
         environment = self.environment | extra
-        if name not in {"site", "worker"}:
+        if name not in {"site", "worker", "pmpp"}:
             environment.pop("DATABASE_URL")  # a node has no database
         self.launch(name, command, environment)
 

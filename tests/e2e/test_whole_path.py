@@ -1,29 +1,16 @@
 """From a pack uploaded by API to a ranked row: on each broker, on each database, with a real node in a real sandbox."""
 
-import uuid
-from collections.abc import Iterator
 from pathlib import Path
 
-import psycopg
 import pytest
 import requests
 
 from tests.e2e.brokers import rabbitmq_url, redis_url
 from tests.e2e.stack import Stack
 from tests.packs import problem, solution
-from tests.requirements import POSTGRES_URL, requires
+from tests.requirements import requires
 
 pytestmark = [pytest.mark.rest, requires("bubblewrap")]
-
-
-@pytest.fixture
-def postgres() -> Iterator[str]:
-    """A database of the test's own."""
-    name = f"podium_e2e_{uuid.uuid4().hex[:8]}"
-    with psycopg.connect(POSTGRES_URL, autocommit=True) as admin:
-        admin.execute(f"CREATE DATABASE {name}")
-        yield f"{POSTGRES_URL.rpartition('/')[0]}/{name}"
-        admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 def folder_broker(tmp_path: Path) -> str:

@@ -14,7 +14,8 @@ from django.test import override_settings
 from django.urls import reverse
 from django.utils import timezone
 
-from leaderboard.models import Evaluation, Submission, Track
+from leaderboard.actions.pmpp_runs import end_run
+from leaderboard.models import Evaluation, PmppRun, PmppToken, Submission, Track
 from problems.models import Release
 from runners.fleet.models import Attempt, Job, JobState, Node
 from runners.wire.protocol import FlagReport, FlagScope, Verdict
@@ -91,6 +92,8 @@ class Site:
             "account": reverse("account"),
             "new-entrant": reverse("new_entrant"),
             "edit-entrant": reverse("edit_entrant", args=[self.cast.entrant.slug]),
+            "pmpp-addresses": reverse("pmpp_tokens"),
+            "pmpp-runs": reverse("pmpp_runs", args=[PmppToken.objects.get(entrant=self.cast.entrant).pk]),
         }
 
 
@@ -111,7 +114,20 @@ def make_site() -> Site:
     running = factories.submission(cast.entrant, made, track, script="exit 0 # second try", counted=False, n_samples=4)
     drained = "drained: its golden copy took 0.562 ms, +5.9% from its median, for the second time in a row"
     golden_runs(gpu_node(last_drift=0.059, disabled_reason=drained), 60, off=0.059)
+    _ask_over_pmpps_routes(cast, made, track)
     return Site(cast, made, track, judged[0], running, _working_node(track, running))
+
+
+def _ask_over_pmpps_routes(cast: factories.Cast, made: Release, track: Track) -> None:
+    """A token with a run of each outcome, one still queued."""
+    place = {"user": cast.owner, "entrant": cast.entrant, "release": made, "track": track}
+    token = PmppToken.issue(timezone.now() + timedelta(days=9), **place, name="nightly evaluation", daily_runs=5000)[0]
+    verdicts = [Verdict.PASSED, Verdict.TEST_FAILED, Verdict.PLATFORM_ERROR, None]
+    for n, (verdict, problem) in enumerate(zip(verdicts, made.problems.all(), strict=False)):
+        facts = {"problem": problem, "solution_sha256": f"{n:064d}", "solution_bytes": 9, "n_calls": n + 1}
+        run = PmppRun.objects.create(token=token, **facts, n_unanswered=n // 2)
+        if verdict is not None:
+            end_run(run, factories.report(verdict))
 
 
 def _judged(entrant: Any, made: Release, track: Track, drawn: random.Random) -> Submission:

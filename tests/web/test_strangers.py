@@ -1,11 +1,13 @@
 """Every address of the pages, asked for by everybody: a new one without an entry here fails."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
-from leaderboard.models import Entrant, Trial
+from leaderboard.models import Entrant, PmppToken, Trial
 from leaderboard.web.urls import urlpatterns
 from tests import factories
 from tests.strangers import MOVED, NOT_ALLOWED, NOT_FOUND, OK, Arguments, Place
@@ -39,6 +41,12 @@ def _trial(place: Place) -> list[Any]:
     facts = {"user": place.cast.owner, "problem": place.problem, "track": place.evaluation.track}
     outcome = {"steps": [], "listing": place.evaluation.current_result.listing}
     return [Trial.objects.create(**facts, solution_bytes=1, state="done", outcome=outcome).pk]
+
+
+def _pmpp_token(place: Place) -> list[Any]:
+    facts = {"user": place.cast.owner, "entrant": place.cast.entrant, "release": place.release}
+    facts |= {"track": place.evaluation.track, "name": "run 7", "daily_runs": 1}
+    return [PmppToken.issue(timezone.now() + timedelta(days=1), **facts)[0].pk]
 
 
 def _entrant(place: Place) -> list[Any]:
@@ -92,6 +100,10 @@ TABLE: dict[str, tuple[Arguments, str, int, int, int, int]] = {
     "account": (_nothing, "get", MOVED, OK, OK, OK),
     "new_token": (_nothing, "post", MOVED, 422, 422, 422),
     "revoke_token": (lambda p: [p.token.pk], "post", MOVED, NOT_FOUND, MOVED, NOT_FOUND),
+    "pmpp_tokens": (_nothing, "get", MOVED, OK, OK, OK),
+    "new_pmpp_token": (_nothing, "post", MOVED, 422, 422, 422),
+    "pmpp_runs": (_pmpp_token, "get", MOVED, NOT_FOUND, OK, OK),
+    "revoke_pmpp_token": (_pmpp_token, "post", MOVED, NOT_FOUND, MOVED, MOVED),
     "new_entrant": (_nothing, "get", MOVED, OK, OK, OK),
     "edit_entrant": (_entrant, "get", MOVED, NOT_FOUND, OK, NOT_FOUND),
     "add_teammate": (_entrant, "post", MOVED, NOT_FOUND, 422, NOT_FOUND),

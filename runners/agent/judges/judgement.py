@@ -69,6 +69,8 @@ class Assignment:
     """Whether a function's trial makes only a call of its smallest case and shows that call's values."""
     sizes: Mapping[str, int] = field(default_factory=dict)
     """Own sizes for a function's trial, by the name of a scalar; empty for those of the smallest case."""
+    is_timed: bool = True
+    """Whether a command's solution is timed once it passes its test."""
     is_rerun: bool = False
     """Whether the sample has a result already. No failure that this node has kept is used again."""
     tenant: str = ""

@@ -231,7 +231,7 @@ class CommandJudge:
 
 
 def _timer(assignment: Assignment, subject: Subject) -> Timer | None:
-    if assignment.is_trial:
+    if assignment.is_trial or not assignment.is_timed:
         return None
     return timer_for(subject.problem, assignment.timed_modes, assignment.profiler)
 
@@ -239,7 +239,7 @@ def _timer(assignment: Assignment, subject: Subject) -> Timer | None:
 def _has_timer(assignment: Assignment, subject: Subject) -> bool:
     """Whether the solution will be timed, on this node or on the node that runs this build."""
     if assignment.stage is Stage.BUILD:
-        return bool(subject.problem.cases) and not assignment.is_trial
+        return bool(subject.problem.cases) and assignment.is_timed and not assignment.is_trial
     return _timer(assignment, subject) is not None
 
 

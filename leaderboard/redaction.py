@@ -1,0 +1,20 @@
+"""Removes the tokens of PMPP's routes from log lines: they stand in the address, which any line may quote."""
+
+import logging
+import re
+
+_IN_ADDRESS = re.compile(r"(compat/pmpp/)[^/\s?#\"'<>]+")
+_BY_ITSELF = re.compile(r"pmpp_[A-Za-z0-9_-]{16,}")
+MARK = "[token]"
+
+
+def redacted(text: str) -> str:
+    """The text without tokens, in an address or by themselves."""
+    return _BY_ITSELF.sub(MARK, _IN_ADDRESS.sub(rf"\g<1>{MARK}", text))
+
+
+class RedactingFormatter(logging.Formatter):
+    """Redacts whole lines, with their tracebacks."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return redacted(super().format(record))
