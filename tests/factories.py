@@ -171,11 +171,12 @@ def submission(
     user: Any = None,
     script: str = "exit 0 # solution words",
     counted: bool = True,
+    generation: Any = None,
 ) -> Submission:
-    """A full submission through the real action, everything of it queued."""
+    """A full submission through the real action, everything of it queued; `generation` is declared in its pack."""
     task_ids = made.problems.values_list("task_id", flat=True)
     lines = [packs.solution(task_id, f"{script} {n}") for task_id in task_ids for n in range(n_samples)]
-    file = packs.solution_pack(lines, made.datapack_release)
+    file = packs.solution_pack(lines, made.datapack_release, generation=generation)
     draft = read_submission(file, "pack-solutions.tar.gz", catalogue_of(made))
     metadata = SubmissionMetadata(entrant=entrant, release=made, tracks=[track], asks_to_count=counted)
     return submit(user or entrant.owner, metadata, draft).submission

@@ -67,13 +67,13 @@ def problem_pack(problems: Sequence[Mapping[str, Any]], release: str = "test-1",
     return problem_pack_from(json.dumps(fields, indent=2).encode(), b"".join(lines))
 
 
-def solution_pack(solutions: Sequence[Mapping[str, Any]], release: str = "test-1") -> io.BytesIO:
-    """A solutions datapack as a file."""
+def solution_pack(solutions: Sequence[Mapping[str, Any]], release: str = "test-1", **more: Any) -> io.BytesIO:
+    """A solutions datapack as a file; `more` is added to its metadata."""
     import tarfile
 
     metadata = {"release": release, "total_count": len(solutions), "created_at": "2026-01-01T00:00:00", "groups": None}
     members = {
-        "metadata.json": json.dumps(metadata, indent=2).encode(),
+        "metadata.json": json.dumps(metadata | more, indent=2).encode(),
         "solutions.jsonl": b"".join(map(line, solutions)),
     }
     file = io.BytesIO()

@@ -23,7 +23,7 @@ from leaderboard.rows.measurements import is_provisional
 from leaderboard.rows.submissions import SubmissionMetadata, site_identity_of, store_blobs, store_samples, twin
 from leaderboard.standings import count
 from leaderboard.standings.absent import MISSING
-from problems.formats.submission import SampleDraft, SubmissionDraft
+from problems.formats.drafts import Declared, SampleDraft, SubmissionDraft
 from problems.models import Problem, Release
 
 
@@ -70,7 +70,8 @@ def _draft(old: Submission, release: Release) -> SubmissionDraft:
     kept = set(release.problems.values_list("task_id", flat=True))
     related = old.samples.select_related("problem")
     samples = [_sample(one) for one in related if one.problem.task_id in kept and one.invalid_reason != MISSING]
-    return SubmissionDraft(name=old.name, full=old.is_full, samples=tuple(samples))
+    declared = Declared(old.generation, old.tokens_per_sample, old.usd_per_sample)
+    return SubmissionDraft(name=old.name, full=old.is_full, samples=tuple(samples), declared=declared)
 
 
 def _sample(one: Sample) -> SampleDraft:

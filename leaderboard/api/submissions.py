@@ -30,12 +30,18 @@ class SubmissionSerializer(serializers.ModelSerializer[Submission]):
     tracks = serializers.SlugRelatedField[Any](slug_field="slug", many=True, read_only=True)
     counted_on = serializers.SerializerMethodField(help_text="Tracks on which it is the counted one.")
     page = serializers.SerializerMethodField(help_text="Its page on the site.")
+    generation = serializers.DictField(
+        read_only=True,
+        allow_null=True,
+        help_text="Declared by the entrant in the pack: model, host, parameters, versions, usage and time.",
+    )
 
     class Meta:
         model = Submission
         fields: ClassVar = [
             "id", "entrant", "release", "tracks", "state", "is_full", "name", "note", "digest", "asks_to_count",
-            "counted_on", "n_samples_per_problem", "submitted_through", "created_at", "finished_at", "page",
+            "counted_on", "n_samples_per_problem", "submitted_through", "generation",
+            "tokens_per_sample", "usd_per_sample", "created_at", "finished_at", "page",
         ]  # fmt: skip
 
     def get_counted_on(self, submission: Submission) -> list[str]:

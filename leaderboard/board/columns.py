@@ -6,6 +6,7 @@ from typing import Any
 
 from leaderboard.board.numerals import (
     MISSING,
+    dollars,
     percent,
     percent_interval,
     ratio,
@@ -13,12 +14,14 @@ from leaderboard.board.numerals import (
     score_interval,
     significant,
     spread,
+    tokens,
 )
 from leaderboard.board.query import ALL_GROUPS, BoardQuery
 from scoring import metrics
 from scoring.fast_p import THRESHOLDS
 
 Row = Mapping[str, Any]
+DECLARED = "Declared by the entrant."
 _FAST_1 = THRESHOLDS.index(1.0)
 
 
@@ -159,6 +162,16 @@ def _unwitnessed_cell(row: Row) -> Cell:
     return Cell(percent(_unwitnessed(row)), note=counts)
 
 
+def _declared(key: str, title: str, definition: str, text: Callable[[float], str], unit: str = "") -> Column:
+    """The column of a figure that submissions hold under the key, as their packs declare it."""
+
+    def cell(row: Row) -> Cell:
+        value = row[f"submission__{key}"]
+        return Cell(MISSING, note="Not declared.") if value is None else Cell(text(value), note=DECLARED)
+
+    return Column(key, title, definition, lambda row: row[f"submission__{key}"], cell, unit=unit, better="down")
+
+
 SOLVED = Column(
     "solved", "Solved", "Problems with at least one passing sample, of the problems that count.",
     lambda row: row["n_solved"], _solved_cell, better="up",
@@ -194,6 +207,12 @@ UNWITNESSED = Column(
     "Share of passing samples whose test nothing outside their process saw end. They count; their times never rank.",
     _unwitnessed, _unwitnessed_cell, unit="%", better="down",
 )  # fmt: skip
+TOKENS = _declared(
+    "tokens_per_sample", "Tokens", "Tokens of prompts and replies per sample, declared by the entrant.", tokens
+)
+COST = _declared(
+    "usd_per_sample", "Cost", "Cost of prompts and replies per sample, declared by the entrant.", dollars, unit="US$"
+)
 SAMPLES = Column(
     "samples", "Samples", "Samples judged, over all problems.",
     lambda row: row["n_samples"], _plain(lambda row: row["n_samples"], "{:,}".format),
@@ -240,7 +259,14 @@ def columns_for(query: BoardQuery, groups: Sequence[str], rows: Sequence[Row]) -
     columns += _with_figures((ROOFLINE, GFLOPS), rows)
     columns += [SOL_SCORE] if any(row["sol_score"] is not None or row["n_sol_score_left_out"] for row in rows) else []
     columns += [UNWITNESSED] if any(row["n_unwitnessed"] for row in rows) else []
+    columns += _with_figures((TOKENS, COST), rows)
     return [*columns, SAMPLES, DATE]
+
+
+def declared_words(columns: Sequence[Column]) -> str:
+    """A sentence on the columns whose figures entrants declare; empty where there are none."""
+    titles = " and ".join(one.title for one in columns if one in (TOKENS, COST))
+    return f"{titles}: per sample, declared by the entrant, not checked by Podium." if titles else ""
 
 
 def _asks_only(rows: Sequence[Row]) -> bool:
@@ -249,4 +275,4 @@ def _asks_only(rows: Sequence[Row]) -> bool:
 
 
 def _with_figures(columns: Sequence[Column], rows: Sequence[Row]) -> list[Column]:
-    return [column for column in columns if any(row[column.key] is not None for row in rows)]
+    return [column for column in columns if any(column.value(row) is not None for row in rows)]

@@ -82,6 +82,16 @@ def amount(value: float | None) -> str:
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
+def tokens(value: float | None) -> str:
+    """A mean number of tokens: 1234.5 → `1,234`, 0 → `0`, 0.25 → `0.250`."""
+    return f"{value:,.0f}" if value and 10 <= value < 1e6 else amount(value)
+
+
+def dollars(value: float | None) -> str:
+    """An amount of US dollars without its sign: 0.012345 → `0.0123`, 0 → `0`, 0.00001 → `<0.0001`."""
+    return "<0.0001" if value and 0 < value < 0.0001 else significant(value)
+
+
 def milliseconds(value: float | None) -> str:
     """A time with the unit that suits it: µs, ms or s."""
     if value is None:

@@ -23,12 +23,14 @@ ROW_FIELDS = (
     "n_roofline_problems", "sol_score", "sol_score_low", "sol_score_high", "n_sol_score_problems",
     "n_sol_score_left_out", "n_samples", "n_passed", "n_unwitnessed", "n_provisional",
     "groups", "submission_id", "submission__created_at", "submission__state",
-    "submission__measured_where", "entrant_id", "entrant__slug", "entrant__name", "entrant__kind",
+    "submission__measured_where", "submission__tokens_per_sample", "submission__usd_per_sample",
+    "entrant_id", "entrant__slug", "entrant__name", "entrant__kind",
     "entrant__organisation", "entrant__is_verified", "entrant__open_weights",
 )  # fmt: skip
 _SLIM_FIELDS = (
     "pk", "rank", "primary_value", "coding", "weighted", "questions", "gflops", "roofline", "sol_score",
     "n_sol_score_left_out", "n_unwitnessed", "n_provisional", "submission__measured_where",
+    "submission__tokens_per_sample", "submission__usd_per_sample",
     "entrant__name", "entrant__kind", "entrant__organisation", "entrant__is_verified", "entrant__open_weights",
 )  # fmt: skip
 """Enough to filter, count and sort by rank or name."""

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from leaderboard.charts import fast_p, pass_at_k_bars, pass_vs_speedup, raw_vs_weighted
+from leaderboard.charts import fast_p, pass_at_k_bars, pass_vs_speedup, raw_vs_weighted, score_vs_cost
 from leaderboard.charts.chart import Chart
 
 BOARD_CHARTS: Final[dict[str, Chart]] = {
@@ -22,6 +22,14 @@ BOARD_CHARTS: Final[dict[str, Chart]] = {
         raw_vs_weighted.spec,
         raw_vs_weighted.table,
         raw_vs_weighted.has_points,
+    ),
+    "score-vs-cost": Chart(
+        "score-vs-cost",
+        "Score against cost",
+        score_vs_cost.CAPTION,
+        score_vs_cost.spec,
+        score_vs_cost.table,
+        score_vs_cost.has_points,
     ),
     "fast-p": Chart("fast-p", "Share faster than p×", fast_p.CAPTION, fast_p.spec, fast_p.table, fast_p.has_curves),
 }

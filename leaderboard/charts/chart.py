@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from scoring.metrics import Metric, pass_at
+
 if TYPE_CHECKING:
     from plotly.graph_objs._figure import Figure
 
@@ -14,6 +16,7 @@ GREY = "#8b919b"
 MAX_ENTRANTS = 30
 """Lines and bars beyond this many cannot be told apart; the table beside the figure has them all."""
 
+PASS_AT_1 = pass_at(1)
 Triple = tuple[float | None, float | None, float | None]
 """A figure and the ends of its interval."""
 NO_FIGURE: Triple = (None, None, None)
@@ -34,6 +37,12 @@ class BoardRow:
     fast_p: list[float | None]
     coding: Triple = NO_FIGURE
     weighted: Triple = NO_FIGURE
+    primary: Triple = NO_FIGURE
+    """The figure that the release ranks by."""
+    metric: Metric = PASS_AT_1
+    """The metric of `primary`."""
+    usd_per_sample: float | None = None
+    """Declared by the entrant."""
 
 
 @dataclass(frozen=True)

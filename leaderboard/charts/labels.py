@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 _WIDTH_PX, _HEIGHT_PX = 1100.0, 320.0
 """The frame of a figure on a wide page. What still collides on a narrow one, the page's script leaves out."""
@@ -21,13 +22,18 @@ class _Box:
         return self.left < other.right and other.left < self.right and self.low < other.high and other.low < self.high
 
 
-def label_sides(names: Sequence[str], points: Sequence[tuple[float, float]]) -> list[str]:
+def label_sides(
+    names: Sequence[str], points: Sequence[tuple[float, float]], line: Sequence[tuple[float, float]] = ()
+) -> list[str]:
     """Plotly's `textposition` of each name; points are in shares of the frame, 0 to 1, and earlier ones come first.
 
-    A name for which no side is free gets its first side.
+    `line` has the corners of level and upright strokes that no name may cross. A name for which no side is free gets
+    its first side.
     """
     centres = [(x * _WIDTH_PX, y * _HEIGHT_PX) for x, y in points]
     taken = [_Box(x - _POINT_PX, x + _POINT_PX, y - _POINT_PX, y + _POINT_PX) for x, y in centres]
+    corners = [(x * _WIDTH_PX, y * _HEIGHT_PX) for x, y in line]
+    taken += [_Box(x, right, low, y) for (x, low), (right, y) in pairwise(corners)]
     sides = []
     for name, centre in zip(names, centres, strict=True):
         boxes = {side: _box(name, centre, side) for side in _SIDES}
@@ -46,4 +52,5 @@ def _box(name: str, centre: tuple[float, float], side: str) -> _Box:
 
 
 def _is_free(box: _Box, taken: Sequence[_Box]) -> bool:
-    return box.left >= 0 and box.right <= _WIDTH_PX and not any(box.meets(one) for one in taken)
+    inside = box.left >= 0 and box.right <= _WIDTH_PX and box.low >= 0 and box.high <= _HEIGHT_PX
+    return inside and not any(box.meets(one) for one in taken)

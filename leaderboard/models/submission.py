@@ -58,6 +58,15 @@ class Submission(models.Model):
     measured_where = models.JSONField(
         null=True, blank=True, help_text="Of imported results: GPU, driver, toolkit and days of measuring."
     )
+    generation = models.JSONField(
+        null=True, blank=True, help_text="Declared in the pack: model, host, parameters, usage and time."
+    )
+    tokens_per_sample = models.FloatField(
+        null=True, blank=True, help_text="Declared tokens of prompts and replies, by the pack's samples."
+    )
+    usd_per_sample = models.FloatField(
+        null=True, blank=True, help_text="Declared cost in US dollars, by the pack's samples."
+    )
     priority = models.SmallIntegerField(default=0)
     created_at = models.DateTimeField(default=timezone.now)
     finished_at = models.DateTimeField(null=True, blank=True)

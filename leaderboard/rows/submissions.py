@@ -74,6 +74,9 @@ def store_samples(
         n_samples_per_problem=max((one.index + 1 for one in draft.samples), default=0),
         submitted_by=user if getattr(user, "is_authenticated", False) else None,
         submitted_through=metadata.through,
+        generation=draft.declared.generation,
+        tokens_per_sample=draft.declared.tokens_per_sample,
+        usd_per_sample=draft.declared.usd_per_sample,
         priority=metadata.priority or _priority(draft),
     )
     submission.tracks.set(metadata.tracks)

@@ -10,9 +10,10 @@ from django.views.decorators.http import require_safe
 
 from leaderboard import visibility
 from leaderboard.board import export, table, timed_work
+from leaderboard.board.columns import declared_words
 from leaderboard.board.query import ALL_GROUPS, BoardQuery, parse
 from leaderboard.charts import BOARD_CHARTS
-from leaderboard.charts.chart import BoardRow
+from leaderboard.charts.chart import NO_FIGURE, BoardRow, Triple
 from leaderboard.models import Decision, ReleaseTrack, Track
 from leaderboard.models.decision import DecisionKind
 from leaderboard.models.entrant import EntrantKind
@@ -27,6 +28,7 @@ from problems.spec.errors import RecordError
 from problems.spec.kinds import NODE_KINDS
 from problems.spec.natural import natural_key
 from problems.spec.ranking import checked_weights, weights_of_problems
+from scoring.metrics import Metric, metric_named
 
 
 def _groups(release: Release) -> list[str]:
@@ -48,6 +50,7 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
         "place": _place(release, query), "notices": timed_work.notices(timed_work.counts_of(release)),
         "ks": [k for k in release.offered_ks if k > 1],
         "header": board_html.header(found.columns, query), "breadth": board_html.breadth(found.columns),
+        "declared": declared_words(found.columns),
         "pinned": board_html.body(found.pinned, found.columns),
         "rows": board_html.body(found.rows, found.columns),
         "pages": [(number, query.url(page=number)) for number in range(1, found.n_pages + 1)],
@@ -92,6 +95,7 @@ def board_json(request: HttpRequest, slug: str) -> HttpResponse:
 
 def chart_rows(user: Any, release: Release, track: Track | None, limit: int = 200) -> list[BoardRow]:
     """The figures of the board's first entrants, baselines included; one query."""
+    metric = metric_named(release.primary_metric)
     standings = visibility.visible_standings(user, release).filter(track=track)
     rows = standings.order_by(F("rank").asc(nulls_last=True), "entrant__name").values(*table.ROW_FIELDS)
     return [
@@ -106,9 +110,20 @@ def chart_rows(user: Any, release: Release, track: Track | None, limit: int = 20
             fast_p=row["fast_p"],
             coding=(row["coding"], row["coding_low"], row["coding_high"]),
             weighted=(row["weighted"], row["weighted_low"], row["weighted_high"]),
+            primary=_figure(row, metric),
+            metric=metric,
+            usd_per_sample=row["submission__usd_per_sample"],
         )
         for row in rows[:limit]
     ]
+
+
+def _figure(row: table.Row, metric: Metric) -> Triple:
+    """A metric's value and the ends of its interval."""
+    if metric.k is not None:
+        value, low, high = row["pass_at_k"].get(str(metric.k), NO_FIGURE)
+        return value, low, high
+    return row[metric.name], row.get(f"{metric.name}_low"), row.get(f"{metric.name}_high")
 
 
 @require_safe

@@ -1,10 +1,11 @@
-"""An entrant's page: fact sheet, results in every release, strengths by group, latest submissions."""
+"""An entrant's page: fact sheet, results in every release, strengths by group, generation, latest submissions."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from leaderboard import visibility
+from leaderboard.declared import facts_of
 from leaderboard.web.lookups import entrant_or_404
 
 RECENT_SUBMISSIONS = 30
@@ -24,8 +25,10 @@ def entrant(request: HttpRequest, slug: str) -> HttpResponse:
         .select_related("release", "entrant")
         .prefetch_related("tracks", "counted_on")[:RECENT_SUBMISSIONS]
     )
+    counted = {row.submission_id: row for row in standings}
+    declared = [(row, facts) for row in counted.values() if (facts := facts_of(row.submission))]
     context = {
-        "entrant": found, "standings": standings, "submissions": submissions,
+        "entrant": found, "standings": standings, "submissions": submissions, "declared": declared,
         "is_owner": request.user.is_authenticated and found.owner_id == request.user.pk,
     }  # fmt: skip
     return render(request, "podium/entrant.html", context)

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_safe
 
 from leaderboard import visibility
 from leaderboard.board import table
+from leaderboard.board.columns import declared_words
 from leaderboard.board.query import BoardQuery
 from leaderboard.charts import BOARD_CHARTS
 from leaderboard.models import Standing
@@ -48,6 +49,7 @@ def _top_of(request: HttpRequest, release: Release) -> dict[str, Any]:
     return {
         "track": track,
         "columns": found.columns,
+        "declared": declared_words(found.columns),
         "breadth": board_html.breadth(found.columns),
         "rows": board_html.body(found.rows[:TOP_ROWS], found.columns),
         "n_all": found.n_all,

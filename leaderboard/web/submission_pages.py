@@ -13,6 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 from leaderboard import blobs
 from leaderboard.actions.cancel import cancel
 from leaderboard.actions.rerun import rerun
+from leaderboard.declared import facts_of
 from leaderboard.errors import Refused
 from leaderboard.models import AuditEntry, Decision, Evaluation, Submission
 from leaderboard.visibility import SubmissionView
@@ -33,6 +34,7 @@ def submission(request: HttpRequest, pk: int) -> HttpResponse:
     decisions = Decision.objects.filter(submission=found).select_related("decided_by")
     history = AuditEntry.objects.filter(target=f"submission {found}"[:200]) if view.may_change else []
     context = {"view": view, "decisions": decisions, "history": history, "verdicts": VERDICTS}
+    context["facts"] = facts_of(found)
     context |= _samples_context(request, found)
     return render(request, "podium/submission.html", context)
 

@@ -40,4 +40,4 @@ Agentic = Annotated[
 ]
 Sandbox = Annotated[SandboxName | None, typer.Option(help="What confines the commands of solutions.")]
 Trials = Annotated[int | None, typer.Option(min=1, max=256, help="Trials at a time. Default: one for each core.")]
-Price = Annotated[float | None, typer.Option(min=0, help="Price of a million tokens: prompts (in), replies (out).")]
+Price = Annotated[float | None, typer.Option(min=0, help="US$ per million tokens: prompts (in), replies (out).")]

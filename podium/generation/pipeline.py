@@ -14,7 +14,7 @@ from podium.generation.bar import Bar, say
 from podium.generation.crew import Crew, Hands
 from podium.generation.endpoint import Endpoint
 from podium.generation.errors import CannotGenerate, TrialFailed
-from podium.generation.manifest import Settings
+from podium.generation.manifest import Settings, usage_words
 from podium.generation.outcomes import Outcome, Outcomes
 from podium.generation.pack import replies_folder, write_pack
 from podium.generation.problems import Problems
@@ -101,12 +101,8 @@ class Run:
     def _write(self, turns: Turns, samples: Sequence[Sample]) -> int:
         finished = [turns.progressed(one) for one in samples]
         manifest = write_pack(self.path, self.problems, self.settings, finished, debug=self.debug)
-        usage, n_problems = manifest["usage"], len(self.problems.asked)
-        cost = f", cost {usage['cost']:g}" if usage["cost"] is not None else ""
-        say(
-            f"{self.path}: {len(samples)} samples of {n_problems} problems; {usage['prompt_tokens']} tokens in,"
-            f" {usage['completion_tokens']} out{cost}."
-        )
+        n_problems = len(self.problems.asked)
+        say(f"{self.path}: {len(samples)} samples of {n_problems} problems; {usage_words(manifest['usage'])}.")
         if agentic := manifest.get("agentic"):
             say(_in_words(agentic))
         for reason, count in manifest["reply_problems"].items():

@@ -21,7 +21,7 @@ from podium.generation.pipeline import BAD_INPUT, DONE
 from podium.remote import commands as remote
 from podium.remote.api_client import ApiClient
 from podium.remote.site_config import load
-from podium.remote.tables import board_table
+from podium.remote.tables import MISSING, board_table
 from problems.formats.compute_eval.packs import datapack_name, graded_filename
 from problems.spec.solution import load_object
 from runners.wire.protocol import Profiler, TimingPolicy
@@ -45,6 +45,8 @@ def run(
     seed: options.Seed = None,
     reasoning: options.Reasoning = None,
     thinking: options.Thinking = None,
+    price_in: options.Price = None,
+    price_out: options.Price = None,
     requests: Annotated[int, typer.Option(min=1, max=256, help="Requests at a time.")] = 10,
     k: Annotated[str, typer.Option("--k", help="The k of pass@k: 1,3 or (1, 3).")] = "1",
     agentic: options.Agentic = 1,
@@ -68,6 +70,7 @@ def run(
     _step(
         lambda: generate(
             model=model, problems=problems, release=release, base_url=base_url, api_key_env=api_key_env, out=pack,
+            price_in=price_in, price_out=price_out,
             include=include, exclude=exclude, samples=samples, temperature=temperature, top_p=top_p,
             max_tokens=max_tokens, seed=seed, reasoning=reasoning, thinking=thinking, workers=requests,
             agentic=agentic, sandbox=sandbox, trials=trials,
@@ -117,7 +120,7 @@ def _table(model: str, pack: Path, graded: Path) -> Table:
     verdicts = Counter(str(row["podium"]["verdict"]) for row in rows)
     table = Table("Model", "Samples", *verdicts, "Tokens in", "Tokens out")
     figures = [len(rows), *verdicts.values(), usage["prompt_tokens"], usage["completion_tokens"]]
-    table.add_row(model, *map(str, figures))
+    table.add_row(model, *(MISSING if one is None else str(one) for one in figures))
     return table
 
 

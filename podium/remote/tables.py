@@ -10,6 +10,8 @@ from rich.text import Text
 
 MISSING = "–"
 UNBOUNDED = 10_000
+_DECLARED = {"tokens_per_sample": 6, "usd_per_sample": 3}
+"""Significant digits of figures that may be of any size."""
 VERDICT_STYLES = {"passed": "green", "skipped": "dim", "platform_error": "magenta", "invalid": "yellow"}
 
 
@@ -66,6 +68,8 @@ def _figure(row: Mapping[str, Any], column: Mapping[str, Any]) -> str:
         return f"{value}/{row['problems']}"
     if not isinstance(value, float):
         return str(value)
+    if key in _DECLARED:
+        return f"{value:,.{_DECLARED[key]}g}"
     scale, digits = (100, 1) if column["unit"] == "%" else (1, 2)
     low, high = row.get(f"{key}_low"), row.get(f"{key}_high")
     text = f"{scale * value:.{digits}f}"

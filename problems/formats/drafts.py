@@ -54,6 +54,15 @@ class SampleDraft:
 
 
 @dataclass(frozen=True)
+class Declared:
+    """What a pack declares of its generation, as JSON, and its tokens and cost divided by the number of its samples."""
+
+    generation: Mapping[str, Any] | None = None
+    tokens_per_sample: float | None = None
+    usd_per_sample: float | None = None
+
+
+@dataclass(frozen=True)
 class SubmissionDraft:
     """All samples of one upload. `full`: it is meant to answer the whole release, so that what is absent is missing."""
 
@@ -63,6 +72,7 @@ class SubmissionDraft:
     unknown: tuple[Notice, ...] = ()
     """Samples whose task_id the release does not have."""
     notices: tuple[Notice, ...] = ()
+    declared: Declared = Declared()
 
     @property
     def digest(self) -> str:

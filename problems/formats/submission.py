@@ -13,10 +13,11 @@ from problems.formats.compute_eval.packs import (
     read_every_solution,
     read_solution_pack,
 )
-from problems.formats.drafts import Notice, SampleDraft, SampleJudge, SubmissionDraft, as_files
+from problems.formats.drafts import Declared, Notice, SampleDraft, SampleJudge, SubmissionDraft, as_files
 from problems.formats.errors import PackRefused
 from problems.formats.solution_zip import read_solution_zip
 from problems.spec.errors import RecordError
+from problems.spec.generation import read_generation
 from problems.spec.solution import SOLUTION_SCHEMA_VERSION, SourceFile, load_object
 
 __all__ = [
@@ -104,8 +105,18 @@ def _read_pack(
     selected = set(catalogue.task_ids(pack.metadata.groups or None))
     lines = _read_lines(pack.lines, catalogue, limits, selected if strict else catalogue.problems.keys())
     notices = _count_notices(pack.metadata.total_count, len(pack.lines)) + _absence_notices(lines.samples, selected)
+    declared, faults = _declared(pack.metadata.generation, len(pack.lines))
     full = len(selected) == len(catalogue.problems)
-    return SubmissionDraft(pack.datapack_name, full, lines.samples, lines.unknown, notices)
+    return SubmissionDraft(pack.datapack_name, full, lines.samples, lines.unknown, notices + faults, declared)
+
+
+def _declared(data: Any, n_samples: int) -> tuple[Declared, tuple[Notice, ...]]:
+    """What the metadata's key `generation` declares for a pack of so many samples, and what was left out of it."""
+    generation, faults = read_generation(data)
+    notices = tuple(Notice(words) for words in faults)
+    tokens, usd = generation.usage.tokens, generation.usage.cost
+    per_sample = (None if total is None else total / n_samples for total in (tokens, usd))
+    return Declared(generation.to_json() or None, *per_sample), notices
 
 
 def _read_zip(

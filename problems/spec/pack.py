@@ -81,6 +81,8 @@ class SolutionPackMetadata(_PackMetadata):
     model_config = ConfigDict(extra="ignore")
 
     groups: list[GroupName] | None = None
+    generation: Any = Field(default=None, exclude=True)
+    """Any JSON value; `problems.spec.generation` reads it. Not written: `podium generate` adds its own."""
 
 
 def parse_problem_metadata(data: bytes | dict[str, Any]) -> ProblemPackMetadata:

@@ -18,6 +18,7 @@ from podium.generation.problems import Problems, of_pack
 from podium.generation.prompts import Machine, Prompts
 from podium.generation.replies import solution_of
 from problems.formats.compute_eval.packs import read_every_solution, read_solution_pack, write_problem_pack
+from problems.spec.generation import read_generation
 from problems.spec.profile import Profile
 from problems.spec.records import record_from
 from tests import function_site, packs
@@ -81,6 +82,8 @@ def test_a_pack_with_every_sample_is_written_with_its_manifest(tmp_path: Path) -
     assert made[0].files[0].path == "solution.cpp"
     assert made[2].files[0].content == f"{FILE}\nFinal: B"
     manifest = json.loads((tmp_path / "test-1-lab-model-manifest.json").read_text())
+    pack = read_solution_pack(tmp_path / "test-1-lab-model-solutions.tar.gz", "x", Profile.PODIUM)
+    assert (pack.metadata.generation, read_generation(manifest)[1]) == (manifest, []), "as a site reads it"
     assert manifest["models_reported"] == ["lab/model-reported"]
     assert manifest["usage"] | {"seconds_median": 0} == {
         "requests": 6, "prompt_tokens": 600, "completion_tokens": 60, "cost": 0.00072, "seconds_median": 0,

@@ -37,8 +37,9 @@ def ran(folder: Path, fake: FakeEndpoint, *options: str) -> "subprocess.Complete
 
 def test_a_model_becomes_graded_rows_and_a_summary(tmp_path: Path) -> None:
     with serving(script) as fake:
-        done = ran(tmp_path, fake, "--k", "(1, 2)")
+        done = ran(tmp_path, fake, "--k", "(1, 2)", "--price-in", "1", "--price-out", "2")
     assert done.returncode == 0, done.stderr
+    assert "400 tokens in, 40 out, cost US$ 0.00048" in done.stderr
     assert json.loads(done.stdout)["pass_at_k"] == {"skipped": 0.0, "pass@1": 0.5, "pass@2": 1.0}
     rows = rows_of(tmp_path / "out" / "test-1-lab-model-graded-solutions.jsonl")
     assert sorted(row["podium"]["verdict"] for row in rows) == ["passed", "passed", "test_failed", "wrong_answer"]

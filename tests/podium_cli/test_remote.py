@@ -120,6 +120,40 @@ def test_a_pack_is_checked_sent_and_its_number_printed(place: Place, pack: Path)
     assert "here already" in again.stderr
 
 
+def test_what_a_pack_declares_is_kept_and_what_is_left_out_of_it_is_said(place: Place) -> None:
+    path = place.shell.home / "mine-solutions.tar.gz"
+    rows = [packs.solution(f"Shell/{n}", "exit 0") for n in range(3)]
+    declared = {"model": "lab/model", "usage": {"cost": 0.6, "prompt_tokens": "many"}}
+    path.write_bytes(packs.solution_pack(rows, generation=declared).getvalue())
+    done = submit(place, path)
+    assert done.returncode == 0, done.stderr
+    assert "`generation.usage.prompt_tokens` is left out: input should be a valid integer." in done.stderr
+    made = Submission.objects.get()
+    assert made.generation == {"model": "lab/model", "usage": {"cost": 0.6}}
+    assert (made.tokens_per_sample, made.usd_per_sample) == (None, pytest.approx(0.2))
+
+
+def test_declared_figures_of_any_size_are_written_short() -> None:
+    columns = [
+        {"key": "tokens_per_sample", "title": "Tokens", "unit": ""},
+        {"key": "usd_per_sample", "title": "Cost", "unit": "US$"},
+    ]
+    row = {
+        "rank": 1,
+        "rank_low": 1,
+        "rank_high": 1,
+        "model": "A",
+        "kind": "model",
+        "incomplete": "",
+        "organisation": "",
+    }
+    figures = [(12345.6, 0.0123456), (0.0, 0.0), (None, None)]
+    rows = [row | {"tokens_per_sample": tokens, "usd_per_sample": usd} for tokens, usd in figures]
+    table = tables.board_table({"release": "r", "track": "t", "columns": columns, "standings": rows})
+    assert [column.header for column in table.columns][-2:] == ["Tokens", "Cost US$"]
+    assert [list(column.cells) for column in table.columns][-2:] == [["12,345.6", "0", "–"], ["0.0123", "0", "–"]]
+
+
 def test_a_pack_the_site_would_refuse_is_refused_before_it_is_sent(place: Place) -> None:
     path = place.shell.home / "mine.jsonl"
     path.write_bytes(packs.line(packs.solution("Shell/0", "x")) + packs.line(packs.solution("CUDA/999", "x")))

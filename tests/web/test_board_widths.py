@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from leaderboard.models import Standing
+from leaderboard.models import Standing, Submission
 from tests import factories, packs
 from tests.requirements import requires
 from tests.web.test_browser import Visit
@@ -63,6 +63,7 @@ def open_at(visit: Visit, path: str, width: int) -> None:
 def test_every_figure_is_within_the_board(n_groups: int, roofline: float | None, visit: Visit) -> None:
     shares = dict.fromkeys(("roofline", "sol_score", "coding", "weighted", "questions"), roofline)
     address = board_of(n_groups, **shares)
+    Submission.objects.update(tokens_per_sample=roofline and 999999.0, usd_per_sample=roofline and 1234567.8)
     for path in (address, f"{address}?group=*", "/"):
         visit.open(path)
         for width in WIDTHS:

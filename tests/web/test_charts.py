@@ -1,16 +1,26 @@
 """The figures: what they draw, what plotly makes of them, and the table that says the same."""
 
+import math
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from django.urls import reverse
 
-from leaderboard.charts import BOARD_CHARTS, fast_p, pass_at_k_bars, pass_vs_speedup, raw_vs_weighted, runs
+from leaderboard.charts import (
+    BOARD_CHARTS,
+    fast_p,
+    pass_at_k_bars,
+    pass_vs_speedup,
+    raw_vs_weighted,
+    runs,
+    score_vs_cost,
+)
 from leaderboard.charts.chart import BoardRow
 from leaderboard.charts.colours import PALETTE, colour_of
 from leaderboard.charts.labels import label_sides
 from scoring.fast_p import THRESHOLDS
+from scoring.metrics import SPEEDUP
 from tests.web.conftest import Site
 
 CURVE = [1.0 - n / len(THRESHOLDS) for n in range(len(THRESHOLDS))]
@@ -24,13 +34,14 @@ def _row(name: str, pass_1: float | None, speedup: float | None, entrant_id: int
         speedup=speedup, speedup_low=speedup and speedup - 0.2, speedup_high=speedup and speedup + 0.3,
         fast_p=list(CURVE),
         coding=(pass_1, 0.1, 0.95), weighted=(pass_1 and pass_1 - 0.2, 0.05, 0.9),
+        primary=(pass_1, pass_1 and pass_1 - 0.1, pass_1 and pass_1 + 0.05), usd_per_sample=speedup and speedup / 100,
     )  # fmt: skip
 
 
 ROWS = [_row("A", 0.9, 1.1), _row("B", 0.5, 2.0, 2), _row("C", 0.4, 1.5, 3), _row("D", 0.7, None, 4)]
 
 
-@pytest.mark.parametrize("module", [pass_at_k_bars, pass_vs_speedup, raw_vs_weighted, fast_p])
+@pytest.mark.parametrize("module", [pass_at_k_bars, pass_vs_speedup, raw_vs_weighted, score_vs_cost, fast_p])
 @pytest.mark.parametrize("rows", [ROWS, []])
 def test_plotly_accepts_every_figure(module: Any, rows: list[BoardRow]) -> None:
     figure = module.figure(rows)
@@ -66,6 +77,56 @@ def test_raw_and_weighted_scores_are_compared_beside_a_line_of_equals() -> None:
     assert len(table.rows) == len(points) == 4, "E has no weighted score and is left out"
 
 
+COSTS = [
+    replace(ROWS[0], primary=(0.9, 0.8, 0.95), usd_per_sample=1.0),
+    replace(ROWS[1], primary=(0.5, 0.4, 0.6), usd_per_sample=0.01),
+    replace(ROWS[2], primary=(0.4, 0.3, 0.5), usd_per_sample=0.1),
+    replace(ROWS[3], primary=(0.7, 0.6, 0.8), usd_per_sample=0.0),
+    replace(ROWS[3], name="E", primary=(0.7, 0.6, 0.8), usd_per_sample=None),
+    replace(ROWS[3], name="F", primary=(None, None, None), usd_per_sample=0.1),
+]
+
+
+def test_the_line_of_costs_is_the_best_score_up_to_each() -> None:
+    line, *points = score_vs_cost.spec(COSTS)["data"]
+    assert [(one["name"], one["x"], one["y"]) for one in points] == [
+        ("A", [1.0], [0.9]), ("B", [0.01], [0.5]), ("C", [0.1], [0.4]),
+    ]  # fmt: skip
+    assert (line["x"][:3], line["y"]) == ([0.01, 1.0, 1.0], [0.5, 0.5, 0.9, 0.9]), "in steps"
+    table = score_vs_cost.table(COSTS)
+    assert table.rows[0] == ["A", "90.0", "80.0–95.0", "1.00", "yes"]
+    assert [(row[0], row[3], row[4]) for row in table.rows[1:]] == [
+        ("B", "0.0100", "no"), ("C", "0.100", "no"), ("D", "0", "yes"),
+    ], "D is free and better than B; E and F lack a figure"  # fmt: skip
+    assert not score_vs_cost.has_points(COSTS[3:])
+
+
+def test_the_score_of_costs_is_what_the_release_ranks_by() -> None:
+    rows = [replace(row, metric=SPEEDUP, primary=(2.5, 2.0, 4.0)) for row in COSTS[:2]]
+    layout = score_vs_cost.spec(rows)["layout"]
+    assert layout["yaxis"]["title"]["text"] == "Speedup (×)"
+    assert layout["yaxis"]["range"] == pytest.approx([-0.16, 4.4])
+    assert score_vs_cost.table(rows).header[1] == "Speedup (×)"
+    assert score_vs_cost.table(rows).rows[0][1:3] == ["2.50", "2.00–4.00"]
+
+
+@pytest.mark.parametrize(
+    ("costs", "ticks"),
+    [
+        ([1.0], ["0.5", "1", "2"]),
+        ([0.01, 0.1], ["0.01", "0.02", "0.05", "0.1"]),
+        ([0.001, 0.05], ["0.001", "0.003", "0.01", "0.03"]),
+        ([0.0003, 0.9], ["0.001", "0.01", "0.1", "1"]),
+        ([5e-12, 1e7], ["1e-12", "1e-07", "0.01", "1,000", "100,000,000"]),
+    ],
+)
+def test_an_axis_of_costs_has_round_ticks(costs: list[float], ticks: list[str]) -> None:
+    rows = [replace(COSTS[0], usd_per_sample=cost) for cost in costs]
+    axis = score_vs_cost.spec(rows)["layout"]["xaxis"]
+    assert axis["ticktext"] == ticks
+    assert all(axis["range"][0] < math.log10(cost) < axis["range"][1] for cost in costs)
+
+
 def test_without_weights_no_page_has_the_chart_of_weighted_scores(client: Any, site: Site) -> None:
     chart = reverse("chart", args=[site.release.slug, "raw-vs-weighted"])
     assert client.get(chart).json()["data"] == []
@@ -97,7 +158,7 @@ def test_every_run_is_a_point() -> None:
     assert runs.figure([runs.Runs("baseline", "", [2.0], 2.0, None, None)]).data
 
 
-@pytest.mark.parametrize("name", sorted(BOARD_CHARTS.keys() - {"raw-vs-weighted"}))
+@pytest.mark.parametrize("name", sorted(BOARD_CHARTS.keys() - {"raw-vs-weighted", "score-vs-cost"}))
 def test_the_site_answers_with_each_figure(name: str, client: Any, site: Site) -> None:
     answer = client.get(reverse("chart", args=[site.release.slug, name]))
     assert answer.json()["data"]
@@ -119,5 +180,9 @@ def test_names_go_where_neither_another_name_nor_another_point_lies() -> None:
     assert label_sides(names, [(0.5, 0.5), (0.2, 0.2), (0.8, 0.8)]) == ["top left"] * 3
     at_left = label_sides(["A long name", "B"], [(0.01, 0.5), (0.9, 0.9)])
     assert at_left[0] == "top right", "to the left it would leave the frame"
+    at_foot = label_sides(["Low", "Next"], [(0.5, 0.0), (0.5 + 10 / 1100, 0.0)])
+    assert at_foot[1] == "top right", "below it would leave the frame"
+    under_line = label_sides(["Low"], [(0.5, 0.5)], [(0.4, 0.54), (0.6, 0.54)])
+    assert under_line == ["bottom left"], "above it a line would cross the name"
     above = label_sides(["Low", "High"], [(0.5, 0.5), (0.5 - 20 / 1100, 0.5 + 12 / 320)])
     assert above == ["bottom left", "top left"], "the other point lies where the first name would"
