@@ -28,7 +28,7 @@ from problems.spec.errors import RecordError
 from problems.spec.kinds import NODE_KINDS
 from problems.spec.natural import natural_key
 from problems.spec.ranking import checked_weights, weights_of_problems
-from scoring.metrics import Metric, metric_named
+from scoring.metrics import Metric, UnknownMetric, metric_named
 
 
 def _groups(release: Release) -> list[str]:
@@ -94,8 +94,11 @@ def board_json(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def chart_rows(user: Any, release: Release, track: Track | None, limit: int = 200) -> list[BoardRow]:
-    """The figures of the board's first entrants, baselines included; one query."""
-    metric = metric_named(release.primary_metric)
+    """The figures of the board's first entrants, baselines included; one query. Empty if the release has no such metric."""
+    try:
+        metric = metric_named(release.primary_metric)
+    except UnknownMetric:  # stored past every check: its board says so
+        return []
     standings = visibility.visible_standings(user, release).filter(track=track)
     rows = standings.order_by(F("rank").asc(nulls_last=True), "entrant__name").values(*table.ROW_FIELDS)
     return [
