@@ -94,7 +94,7 @@ def board_json(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def chart_rows(user: Any, release: Release, track: Track | None, limit: int = 200) -> list[BoardRow]:
-    """The figures of the board's first entrants, baselines included; one query. Empty if the release has no such metric."""
+    """The figures of the board's first entrants, baselines included; none without such a metric. One query."""
     try:
         metric = metric_named(release.primary_metric)
     except UnknownMetric:  # stored past every check: its board says so
