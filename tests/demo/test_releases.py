@@ -18,6 +18,7 @@ ENTRANTS = load_entrants(FUNCTIONS / "entrants")
 SLUGS = sorted(path.parent.name for path in FUNCTIONS.glob("problems/*/def.py"))
 
 
+@pytest.mark.rest
 @requires("bubblewrap")
 def test_the_demo_grades_problems_of_all_kinds_in_a_sandbox() -> None:
     sandbox = choose("bubblewrap")

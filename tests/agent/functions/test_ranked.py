@@ -56,6 +56,7 @@ def time_of(done: Finished, role: Role) -> MeasurementReport:
     return next(one for one in done.report.measurements if one.case == "many" and one.role is role)
 
 
+@pytest.mark.rest
 def test_both_sides_have_six_processes_and_an_interval_over_their_medians(table: Table, large: ProblemRecord) -> None:
     done = ranked(table, large)
     assert (done.report.verdict, done.report.provenance.timing_policy) == (Verdict.PASSED, "ranked")
