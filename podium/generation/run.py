@@ -21,7 +21,7 @@ from podium.generation.pipeline import BAD_INPUT, DONE
 from podium.remote import commands as remote
 from podium.remote.api_client import ApiClient
 from podium.remote.site_config import load
-from podium.remote.tables import MISSING, board_table
+from podium.remote.tables import MISSING, print_board
 from problems.formats.compute_eval.packs import datapack_name, graded_filename
 from problems.spec.solution import load_object
 from runners.wire.protocol import Profiler, TimingPolicy
@@ -130,7 +130,8 @@ def _show_rank(release: str, entrant: str) -> None:
     for track in client.get(f"releases/{release}")["tracks"]:
         board = _board(client, release, track, entrant)
         own = [row for row in board["standings"] if row["entrant"] == entrant]
-        shown.print(board_table({**board, "standings": own}))
+        if left_out := print_board({**board, "standings": own}, stderr=True):
+            shown.print(f"No room here for {', '.join(left_out)}: `podium board {release} --json` shows them.")
 
 
 def _board(client: ApiClient, release: str, track: str, entrant: str) -> Any:

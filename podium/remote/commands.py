@@ -11,7 +11,6 @@ from typing import Annotated, Any, NoReturn
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
 from podium.remote import precheck, site_config, tables
 from podium.remote.api_client import ApiClient, ApiRefused
@@ -221,7 +220,7 @@ def results(
         asked = {"track": track} if track else {}
         rows = _client().lines(f"submissions/{submission}/results.jsonl", **asked)
         if not as_json and out is None:
-            _print_table(tables.results_table(list(rows)))
+            tables.print_table(tables.results_table(list(rows)))
             return
         with out.open("w", encoding="utf-8") if out else nullcontext(sys.stdout) as target:
             for row in rows:
@@ -231,7 +230,7 @@ def results(
 def releases() -> None:
     """The releases that you may see."""
     with _refusals_as_exits():
-        _print_table(tables.releases_table(list(_client().rows("releases"))))
+        tables.print_table(tables.releases_table(list(_client().rows("releases"))))
 
 
 def board(
@@ -250,16 +249,7 @@ def board(
             _print_board(found)
 
 
-def _print_table(table: Table) -> None:
-    """Print a table, fitted to a terminal; in a file or pipe at full width."""
-    screen = Console()
-    Console(width=screen.width if screen.is_terminal else max(screen.width, tables.natural_width(table))).print(table)
-
-
 def _print_board(found: Mapping[str, Any]) -> None:
     """Print a board. A terminal shows as many of its first columns as fit."""
-    screen = Console()
-    fitting, left_out = tables.board_that_fits(found, screen.width) if screen.is_terminal else (found, [])
-    _print_table(tables.board_table(fitting))
-    if left_out:
+    if left_out := tables.print_board(found):
         _say(f"No room here for {', '.join(left_out)}: a wider terminal shows them, as does --json.")

@@ -42,6 +42,21 @@ def board_that_fits(board: Mapping[str, Any], width: int) -> tuple[dict[str, Any
     return {**board, "columns": columns}, [column["title"] for column in board["columns"][len(columns) :]]
 
 
+def print_table(table: Table, *, stderr: bool = False) -> None:
+    """Print a table, fitted to a terminal; in a file or pipe at full width."""
+    screen = Console(stderr=stderr)
+    width = screen.width if screen.is_terminal else max(screen.width, natural_width(table))
+    Console(stderr=stderr, width=width).print(table)
+
+
+def print_board(board: Mapping[str, Any], *, stderr: bool = False) -> list[str]:
+    """Print as many of the board's first columns as fit. Returns the titles of the others."""
+    screen = Console(stderr=stderr)
+    fitting, left_out = board_that_fits(board, screen.width) if screen.is_terminal else (board, [])
+    print_table(board_table(fitting), stderr=stderr)
+    return left_out
+
+
 def natural_width(table: Table) -> int:
     """Width, in characters, at which nothing of the table is folded or cut off."""
     console = Console(width=UNBOUNDED)
@@ -69,7 +84,7 @@ def _figure(row: Mapping[str, Any], column: Mapping[str, Any]) -> str:
     if not isinstance(value, float):
         return str(value)
     if key in _DECLARED:
-        return f"{value:,.{_DECLARED[key]}g}"
+        return f"{value:,.0f}" if 100 <= value < 1e6 else f"{value:,.{_DECLARED[key]}g}"
     scale, digits = (100, 1) if column["unit"] == "%" else (1, 2)
     low, high = row.get(f"{key}_low"), row.get(f"{key}_high")
     text = f"{scale * value:.{digits}f}"

@@ -151,7 +151,7 @@ def test_declared_figures_of_any_size_are_written_short() -> None:
     rows = [row | {"tokens_per_sample": tokens, "usd_per_sample": usd} for tokens, usd in figures]
     table = tables.board_table({"release": "r", "track": "t", "columns": columns, "standings": rows})
     assert [column.header for column in table.columns][-2:] == ["Tokens", "Cost US$"]
-    assert [list(column.cells) for column in table.columns][-2:] == [["12,345.6", "0", "–"], ["0.0123", "0", "–"]]
+    assert [list(column.cells) for column in table.columns][-2:] == [["12,346", "0", "–"], ["0.0123", "0", "–"]]
 
 
 def test_a_pack_the_site_would_refuse_is_refused_before_it_is_sent(place: Place) -> None:
