@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from leaderboard.board.numerals import percent, ratio
-from leaderboard.charts.chart import GREY, BoardRow, Spec, Table, as_figure, axis, layout, margins, plain
+from leaderboard.charts.chart import BoardRow, Spec, Table, as_figure, axis, layout, margins
 from leaderboard.charts.colours import colour_of
 from leaderboard.charts.labels import label_sides
+from leaderboard.charts.scatter import MAX_LABELS, dotted_line, entrant_point, pareto_front
 
 if TYPE_CHECKING:
     from plotly.graph_objs._figure import Figure
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
 CAPTION = "Right and fast is top right. The line joins the entrants that no other beats on both axes (Pareto front)."
 TOP = 1.08
 """The end of the axis of pass@1."""
-MAX_LABELS = 25
-"""Beyond this many names the points are named on hover only."""
 
 
 def _placed(rows: Sequence[BoardRow]) -> list[BoardRow]:
@@ -30,44 +29,24 @@ def _pass_1(row: BoardRow) -> list[float | None]:
     return row.pass_at_k.get("1", [None, None, None])
 
 
-def pareto_front(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The (x, y) that no other point reaches or beats on both axes, from left to right."""
-    front: list[tuple[float, float]] = []
-    for x, y in sorted(set(points), reverse=True):
-        if not front or y > front[-1][1]:
-            front.append((x, y))
-    return front[::-1]
-
-
 def _point(row: BoardRow, side: str, named: bool) -> Spec:
     value, low, high = _pass_1(row)
     colour = colour_of(row.entrant_id)
-    return {
-        "type": "scatter",
-        "mode": "markers+text" if named else "markers",
-        "name": plain(row.name),
-        "x": [row.speedup],
-        "y": [value],
-        "text": [plain(row.name)],
-        "textposition": side,
-        "error_x": margins([row.speedup], [row.speedup_low], [row.speedup_high], colour),
-        "error_y": margins([value], [low], [high], colour),
-        "marker": {"size": 11, "color": colour, "symbol": "diamond" if row.is_baseline else "circle"},
-        "hovertemplate": "%{text}<br>pass@1 %{y:.1%}<br>speedup %{x:.2f}×<extra></extra>",
-    }
+    return entrant_point(
+        row,
+        row.speedup,
+        value,
+        side,
+        named=named,
+        hover="pass@1 %{y:.1%}<br>speedup %{x:.2f}×",
+        error_x=margins([row.speedup], [row.speedup_low], [row.speedup_high], colour),
+        error_y=margins([value], [low], [high], colour),
+    )
 
 
 def _front(rows: Sequence[BoardRow]) -> Spec:
-    front = pareto_front([(row.speedup or 0.0, _pass_1(row)[0] or 0.0) for row in rows])
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "name": "Pareto front",
-        "x": [x for x, _ in front],
-        "y": [y for _, y in front],
-        "line": {"dash": "dot", "width": 1.5, "color": GREY},
-        "hoverinfo": "skip",
-    }
+    points = [(row.speedup or 0.0, _pass_1(row)[0] or 0.0) for row in rows]
+    return dotted_line("Pareto front", pareto_front(points))
 
 
 def spec(rows: Sequence[BoardRow]) -> Spec:

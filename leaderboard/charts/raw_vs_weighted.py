@@ -4,19 +4,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from leaderboard.board.numerals import MISSING, percent
-from leaderboard.charts.chart import GREY, BoardRow, Spec, Table, as_figure, axis, layout, margins, plain
-from leaderboard.charts.colours import colour_of
+from leaderboard.charts.chart import BoardRow, Spec, Table, as_figure, axis, layout, margins
 from leaderboard.charts.labels import label_sides
+from leaderboard.charts.scatter import MAX_LABELS, dotted_line, entrant_point, faint
 
 if TYPE_CHECKING:
     from plotly.graph_objs._figure import Figure
 
 CAPTION = "Passes lie in easy groups below the line, in hard ones above it. Whiskers are 95 % intervals over problems."
 RANGE = (-0.04, 1.08)
-_FAINT = "70"
-"""Opacity of the whiskers, in hexadecimal: names stand on them."""
-MAX_LABELS = 25
-"""Beyond this many names the points are named on hover only."""
 
 
 def _placed(rows: Sequence[BoardRow]) -> list[BoardRow]:
@@ -29,20 +25,16 @@ def has_points(rows: Sequence[BoardRow]) -> bool:
 
 def _point(row: BoardRow, side: str, named: bool) -> Spec:
     (raw, raw_low, raw_high), (weighted, low, high) = row.coding, row.weighted
-    colour = colour_of(row.entrant_id)
-    return {
-        "type": "scatter",
-        "mode": "markers+text" if named else "markers",
-        "name": plain(row.name),
-        "x": [raw],
-        "y": [weighted],
-        "text": [plain(row.name)],
-        "textposition": side,
-        "error_x": margins([raw], [raw_low], [raw_high], f"{colour}{_FAINT}"),
-        "error_y": margins([weighted], [low], [high], f"{colour}{_FAINT}"),
-        "marker": {"size": 11, "color": colour, "symbol": "diamond" if row.is_baseline else "circle"},
-        "hovertemplate": "%{text}<br>raw %{x:.1%}<br>weighted %{y:.1%}<extra></extra>",
-    }
+    return entrant_point(
+        row,
+        raw,
+        weighted,
+        side,
+        named=named,
+        hover="raw %{x:.1%}<br>weighted %{y:.1%}",
+        error_x=margins([raw], [raw_low], [raw_high], faint(row)),
+        error_y=margins([weighted], [low], [high], faint(row)),
+    )
 
 
 def _in_frame(share: float | None) -> float:
@@ -50,15 +42,7 @@ def _in_frame(share: float | None) -> float:
     return ((share or 0.0) - RANGE[0]) / (RANGE[1] - RANGE[0])
 
 
-_EQUAL: Spec = {
-    "type": "scatter",
-    "mode": "lines",
-    "name": "Raw = weighted",
-    "x": [0, 1],
-    "y": [0, 1],
-    "line": {"dash": "dot", "width": 1.5, "color": GREY},
-    "hoverinfo": "skip",
-}
+_EQUAL = dotted_line("Raw = weighted", [(0, 0), (1, 1)])
 
 
 def spec(rows: Sequence[BoardRow]) -> Spec:

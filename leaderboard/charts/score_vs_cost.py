@@ -6,10 +6,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from leaderboard.board.numerals import MISSING, dollars, percent, significant
-from leaderboard.charts.chart import GREY, PASS_AT_1, BoardRow, Spec, Table, as_figure, axis, layout, margins, plain
-from leaderboard.charts.colours import colour_of
+from leaderboard.charts.chart import PASS_AT_1, BoardRow, Spec, Table, as_figure, axis, layout, margins
 from leaderboard.charts.labels import label_sides
-from leaderboard.charts.pass_vs_speedup import pareto_front
+from leaderboard.charts.scatter import MAX_LABELS, dotted_line, entrant_point, faint, pareto_front
 
 if TYPE_CHECKING:
     from plotly.graph_objs._figure import Figure
@@ -20,13 +19,9 @@ CAPTION = (
 )
 HEADROOM, FOOTROOM = 0.1, 0.04
 """Room above the best score and below 0, as shares of the best, so that points and names are whole."""
-MAX_LABELS = 25
-"""Beyond this many names the points are named on hover only."""
 MAX_TICKS = 5
 TICK_EDGE = 0.03
 """No tick so near an end of the axis, as a share of it: its label would not be whole."""
-_FAINT = "70"
-"""Opacity of the whiskers, in hexadecimal: names stand on them."""
 
 
 def _known(rows: Sequence[BoardRow]) -> list[tuple[BoardRow, float, float]]:
@@ -69,7 +64,7 @@ def spec(rows: Sequence[BoardRow]) -> Spec:
     sides = label_sides([row.name for row, _, _ in placed], places, [place(*corner) for corner in corners])
     points = [_point(*one, side, len(placed) <= MAX_LABELS) for one, side in zip(placed, sides, strict=True)]
     return {
-        "data": [_line(corners), *points],
+        "data": [dotted_line("Pareto front", corners), *points],
         "layout": layout(_cost_axis(left, right), _score_axis(placed[0][0], low, high)),
     }
 
@@ -115,20 +110,17 @@ def _score_axis(row: BoardRow, low: float, high: float) -> Spec:
 
 
 def _point(row: BoardRow, cost: float, score: float, side: str, named: bool) -> Spec:
-    colour, (_, low, high) = colour_of(row.entrant_id), row.primary
+    _, low, high = row.primary
     written = "%{y:.1%}" if row.metric.unit == "%" else "%{y:.3g}"
-    return {
-        "type": "scatter",
-        "mode": "markers+text" if named else "markers",
-        "name": plain(row.name),
-        "x": [cost],
-        "y": [score],
-        "text": [plain(row.name)],
-        "textposition": side,
-        "error_y": margins([score], [low], [high], f"{colour}{_FAINT}"),
-        "marker": {"size": 11, "color": colour, "symbol": "diamond" if row.is_baseline else "circle"},
-        "hovertemplate": f"%{{text}}<br>{row.metric.title} {written}<br>US$ %{{x:.3~g}} per sample<extra></extra>",
-    }
+    return entrant_point(
+        row,
+        cost,
+        score,
+        side,
+        named=named,
+        hover=f"{row.metric.title} {written}<br>US$ %{{x:.3~g}} per sample",
+        error_y=margins([score], [low], [high], faint(row)),
+    )
 
 
 def _corners(points: Sequence[tuple[float, float]], end: float) -> list[tuple[float, float]]:
@@ -136,18 +128,6 @@ def _corners(points: Sequence[tuple[float, float]], end: float) -> list[tuple[fl
     front = _front(points)
     steps = [corner for (_, low), (cost, high) in pairwise(front) for corner in ((cost, low), (cost, high))]
     return [front[0], *steps, (end, front[-1][1])]
-
-
-def _line(corners: Sequence[tuple[float, float]]) -> Spec:
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "name": "Pareto front",
-        "x": [cost for cost, _ in corners],
-        "y": [score for _, score in corners],
-        "line": {"dash": "dot", "width": 1.5, "color": GREY},
-        "hoverinfo": "skip",
-    }
 
 
 def figure(rows: Sequence[BoardRow]) -> "Figure":

@@ -1,0 +1,56 @@
+"""What the charts with one point for each entrant have in common."""
+
+from collections.abc import Sequence
+
+from leaderboard.charts.chart import GREY, BoardRow, Spec, plain
+from leaderboard.charts.colours import colour_of
+
+MAX_LABELS = 25
+"""Beyond this many names the points are named on hover only."""
+_FAINT = "70"
+
+
+def faint(row: BoardRow) -> str:
+    """The entrant's colour, fainter: for whiskers that names stand on."""
+    return f"{colour_of(row.entrant_id)}{_FAINT}"
+
+
+def entrant_point(
+    row: BoardRow, x: float | None, y: float | None, side: str, *, named: bool, hover: str, **errors: Spec
+) -> Spec:
+    """The entrant at (x, y). `hover` follows its name; `errors` are error_x and error_y."""
+    shape = "diamond" if row.is_baseline else "circle"
+    return {
+        "type": "scatter",
+        "mode": "markers+text" if named else "markers",
+        "name": plain(row.name),
+        "x": [x],
+        "y": [y],
+        "text": [plain(row.name)],
+        "textposition": side,
+        **errors,
+        "marker": {"size": 11, "color": colour_of(row.entrant_id), "symbol": shape},
+        "hovertemplate": f"%{{text}}<br>{hover}<extra></extra>",
+    }
+
+
+def dotted_line(name: str, points: Sequence[tuple[float, float]]) -> Spec:
+    """A line through the points, such as a Pareto front."""
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": name,
+        "x": [x for x, _ in points],
+        "y": [y for _, y in points],
+        "line": {"dash": "dot", "width": 1.5, "color": GREY},
+        "hoverinfo": "skip",
+    }
+
+
+def pareto_front(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """The (x, y) that no other point reaches or beats on both axes, from left to right."""
+    front: list[tuple[float, float]] = []
+    for x, y in sorted(set(points), reverse=True):
+        if not front or y > front[-1][1]:
+            front.append((x, y))
+    return front[::-1]
