@@ -11,6 +11,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from podium.evaluation.inputs import read_problems
 from problems.formats.compute_eval.packs import ProblemPack, write_solution_pack
@@ -55,7 +56,7 @@ def compare(pack: ProblemPack, folder: Path) -> None:
         for path in folder.glob(f"{name}-graded-solutions.jsonl"):
             for line in path.read_text(encoding="utf-8").splitlines():
                 row = json.loads(line)
-                graded[_key(row)] = row["podium"]
+                graded[_key(row["solution"])] = row["podium"]
         for owner, solution, label, expected in rows:
             if owner != name:
                 continue
@@ -68,9 +69,8 @@ def compare(pack: ProblemPack, folder: Path) -> None:
     print(dict(totals))
 
 
-def _key(row: dict[str, object]) -> str:
-    files = row["files"] if "files" in row else row.get("solution", {})["files"]  # type: ignore[index]
-    return f"{row['task_id']} {json.dumps(files, sort_keys=True)}"
+def _key(solution: dict[str, Any]) -> str:
+    return json.dumps([solution["task_id"], solution["files"]], sort_keys=True)
 
 
 def main() -> None:

@@ -16,6 +16,7 @@ import requests
 
 from benchmarks.figures import Figure, show
 from benchmarks.packs import trivial_problem_pack
+from benchmarks.site import set_up
 from demo.environment import pmpp_port, prepare
 from demo.services import Services
 
@@ -152,12 +153,7 @@ def _wait_for(services: Services, address: str) -> None:
 
 def _seed() -> tuple[list[str], str]:
     """The addresses of pages, and a token; sets the node's token in the environment."""
-    import django
-    from django.core.management import call_command
-
-    django.setup()
-    for command in (["migrate"], ["collectstatic", "--no-input"]):
-        call_command(*command, verbosity=0)
+    set_up()
     from django.utils import timezone
 
     from benchmarks import rows

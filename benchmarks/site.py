@@ -16,10 +16,15 @@ def temporary_site() -> Iterator[Path]:
         os.environ.update(
             PODIUM_VAR_DIR=folder, PODIUM_SITE_URL="http://127.0.0.1", DJANGO_SETTINGS_MODULE="leaderboard.settings"
         )
-        import django
-        from django.core.management import call_command
-
-        django.setup()
-        call_command("migrate", verbosity=0)
-        call_command("collectstatic", verbosity=0, interactive=False)
+        set_up()
         yield Path(folder)
+
+
+def set_up() -> None:
+    """Set Django up, migrate the database and gather static files. Once per process."""
+    import django
+    from django.core.management import call_command
+
+    django.setup()
+    call_command("migrate", verbosity=0)
+    call_command("collectstatic", verbosity=0, interactive=False)

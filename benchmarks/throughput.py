@@ -10,6 +10,7 @@ from typing import Any
 
 from benchmarks.figures import Figure, show
 from benchmarks.packs import trivial_problem_pack, trivial_solution_pack
+from benchmarks.site import set_up
 from demo.client import Client
 from demo.environment import prepare
 from demo.services import Services
@@ -53,12 +54,7 @@ def _graded(client: Client, services: Services, order: dict[str, Any], pack: byt
 
 def _seed() -> dict[str, str]:
     """Rows for one release, entrant and node; sets the node's token in the environment."""
-    import django
-    from django.core.management import call_command
-
-    django.setup()
-    for command in (["migrate"], ["collectstatic", "--no-input"]):
-        call_command(*command, verbosity=0)
+    set_up()
     from django.utils import timezone
 
     from benchmarks import rows

@@ -8,11 +8,12 @@ import typer
 
 from podium.config_file import ConfigFile
 from podium.generation import options
+from podium.generation.bar import say
 from podium.generation.endpoint import DEFAULT_URL, Endpoint, Parameters, key_for
 from podium.generation.errors import CannotGenerate
 from podium.generation.manifest import Prices, Settings
 from podium.generation.pack import pack_name
-from podium.generation.pipeline import BAD_INPUT, Run, say
+from podium.generation.pipeline import BAD_INPUT, Run
 from podium.generation.problems import Problems, of_pack, of_site
 from podium.generation.prompts import Machine, Prompts
 

@@ -25,7 +25,7 @@ class Told(Protocol):
 
 @dataclass(frozen=True)
 class Hands:
-    """What does the work. `ask` and `attempt` keep what they return, and return None after `stop`."""
+    """The callables that do the work. `ask` and `attempt` store their results; after `stop` they return None."""
 
     ask: Callable[[Request], Kept | None]
     attempt: Callable[[Attempt], Outcome | None]

@@ -26,8 +26,6 @@ from podium.generation.turns import Attempt, Sample, Turns
 if TYPE_CHECKING:
     from podium.generation.trials import Trials
 
-__all__ = ["BAD_INPUT", "DONE", "INCOMPLETE", "INTERRUPTED", "Run", "say"]
-
 DONE, INCOMPLETE, BAD_INPUT, INTERRUPTED = 0, 1, 2, 3
 SHOWN = 10
 

@@ -28,7 +28,7 @@ def is_refused(reply: Reply) -> bool:
 
 
 def problem_of(solution: FileSolution) -> str:
-    """What is wrong with the reply that the record was made of; "" where nothing is."""
+    """Why the record's reply holds no solution; empty if it holds one."""
     return str((solution.model_extra or {}).get("generation_problem", ""))
 
 

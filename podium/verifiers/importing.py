@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from podium.generation.asked import Asked
-from podium.generation.replies import solution_of
+from podium.generation.replies import problem_of, solution_of
 from podium.verifiers.matching import Matcher
 from problems.formats.verifiers.rollouts import SavedRollout
 from problems.spec.solution import FileSolution
@@ -40,8 +40,8 @@ class Sample:
 
     @property
     def problem(self) -> str:
-        """What is wrong with the reply, or ""."""
-        return str((self.solution.model_extra or {}).get("generation_problem", ""))
+        """Why the reply holds no solution; empty if it holds one."""
+        return problem_of(self.solution)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from podium.generation.asked import Asked
+from podium.generation.replies import problem_of
 from problems.spec.solution import FileSolution
 from runners.wire.protocol import FlagScope, Verdict
 
@@ -47,4 +48,4 @@ def ruling(verdict: str, reason: str, flags: Sequence[Mapping[str, Any]]) -> Rul
 
 def without_files(solution: FileSolution) -> Ruling:
     """A reply that holds no solution is the model's failure."""
-    return Ruling(False, Verdict.INVALID.value, str((solution.model_extra or {}).get("generation_problem", "")))
+    return Ruling(False, Verdict.INVALID.value, problem_of(solution))

@@ -132,7 +132,7 @@ def _without_wrapper(entries: list[_Entry], catalogue: Catalogue) -> list[_Entry
         return entries
     if not any(_task_of(entry.parts[1:], spellings) for entry in entries):
         return entries
-    return [_Entry(entry.parts[1:], entry.content, entry.name) for entry in entries if len(entry.parts) > 1]
+    return [replace(entry, parts=entry.parts[1:]) for entry in entries if len(entry.parts) > 1]
 
 
 def _folder_spellings(catalogue: Catalogue) -> dict[str, str]:
@@ -170,7 +170,7 @@ class _Sorter:
             if found is None:
                 self._set_aside(entry)
             else:
-                by_task.setdefault(found[0], []).append(_Entry(found[1], entry.content, entry.name))
+                by_task.setdefault(found[0], []).append(replace(entry, parts=found[1]))
         ordered = [task_id for task_id in self._catalogue.problems if task_id in by_task]
         samples = [sample for task_id in ordered for sample in self._samples(task_id, by_task[task_id])]
         return ZipSamples(tuple(samples), tuple(self._unknown.values()), tuple(self._notices))
@@ -195,7 +195,7 @@ class _Sorter:
         )
         by_name: dict[str, list[_Entry]] = {}
         for entry in nested:
-            by_name.setdefault(entry.parts[0], []).append(_Entry(entry.parts[1:], entry.content, entry.name))
+            by_name.setdefault(entry.parts[0], []).append(replace(entry, parts=entry.parts[1:]))
         return [self._sample(task_id, by_name[name]) for name in sorted(by_name, key=_natural)]
 
     def _sample(self, task_id: str, entries: Sequence[_Entry]) -> SampleDraft:

@@ -114,13 +114,13 @@ class Generation(_Declared):
     last_reply: Moment | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """What is declared, and nothing else; `{}` where nothing is."""
+        """The declared keys; `{}` if there is none."""
         data = self.model_dump(exclude_defaults=True)
         return {name: value for name, value in data.items() if value != {}}
 
 
 def read_generation(data: Any) -> tuple[Generation, list[str]]:
-    """What can be read of any JSON value, and a sentence on each known key whose value is left out.
+    """Read any JSON value. Also returns a sentence on each known key whose value is left out.
 
     Unknown keys are left out without a word; null and "" mean that a key is not declared.
     """

@@ -1,4 +1,4 @@
-"""Who may use an address of PMPP's routes, and that no log keeps its token."""
+"""Permissions of addresses for PMPP's client. No log keeps a token."""
 
 import logging
 from collections.abc import Callable

@@ -39,8 +39,10 @@ class SavedRollout:
 
     @property
     def names(self) -> Iterator[str]:
-        """What may name the problem; a mere number is a place in a data set. A question of pmpp-eval is named by its
-        chapter and exercise."""
+        """Possible names of the problem. A number is left out: it is a position in a data set.
+
+        A question of pmpp-eval is named by its chapter and exercise.
+        """
         for place in ("info.", ""):
             names = (self.fact(place + key) for key in NAME_KEYS)
             yield from (name for name in names if name and not name.isdecimal())
