@@ -197,7 +197,10 @@ def test_a_sandboxed_program_is_found_whoever_its_parent_is(tmp_path: Path) -> N
     with subprocess.Popen(command, stdout=subprocess.PIPE) as box:
         assert box.stdout is not None
         assert box.stdout.readline() == b"up\n"
-        assert any("sleep 60" in one.command for one in remains.in_sandboxes_of(work))
+        # While the shell gives way to sleep, its command line reads as empty.
+        Processes(tmp_path).wait_until(
+            lambda: any("sleep 60" in one.command for one in remains.in_sandboxes_of(work)), "it is found", 20
+        )
         assert remains.in_sandboxes_of(tmp_path / "podium-fleet-te") == []
         box.kill()
     Processes(tmp_path).wait_until(lambda: not remains.in_sandboxes_of(work), "it is gone", 20)
