@@ -7,6 +7,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models import F, Q
+from django.urls import reverse
 from django.utils import timezone
 
 from problems.spec.case import Case
@@ -46,6 +47,7 @@ def valid_weights(value: Any) -> None:
 
 
 DEFAULT_MAX_SAMPLES = 20
+MAX_CARD = 20_000
 RANKING_FIELDS = ("primary_metric", "timing_policy", "ks", "weights", "weights_note")
 """How a release ranks: fixed by publication, but for a correction with a public reason."""
 PROMISES = ("one_command", "separate_harness")
@@ -54,13 +56,31 @@ PROMISES = ("one_command", "separate_harness")
 
 class ReleaseQuerySet(models.QuerySet["Release"]):
     def visible_to(self, user: Any) -> "ReleaseQuerySet":
-        """Drafts and private releases are an organiser's; invited users see the private ones they are named in."""
+        """Those whose board the user may see. Drafts are the organisers' alone."""
         if getattr(user, "is_staff", False):
             return self
-        seen = Q(is_public=True)
-        if getattr(user, "is_authenticated", False):
-            seen |= Q(pk__in=Release.invited.through.objects.filter(user_id=user.pk).values("release_id"))
-        return self.exclude(state=ReleaseState.DRAFT).filter(seen)
+        return self._published(Q(is_public=True) | Q(results_are_public=True) | _invites(user))
+
+    def open_to(self, user: Any) -> "ReleaseQuerySet":
+        """Those to which the user may submit: public ones, and private ones that the user is invited to."""
+        if getattr(user, "is_staff", False):
+            return self
+        return self._published(Q(is_public=True) | _invites(user))
+
+    def readable_by(self, user: Any) -> "ReleaseQuerySet":
+        """Those whose statements and visible files the user may read."""
+        if getattr(user, "is_staff", False):
+            return self
+        return self._published(Q(is_public=True) | Q(invited_may_read=True) & _invites(user))
+
+    def _published(self, condition: Q) -> "ReleaseQuerySet":
+        return self.exclude(state=ReleaseState.DRAFT).filter(condition)
+
+
+def _invites(user: Any) -> Q:
+    if not getattr(user, "is_authenticated", False):
+        return Q(pk__in=[])
+    return Q(pk__in=Release.invited.through.objects.filter(user_id=user.pk).values("release_id"))
 
 
 class Release(models.Model):
@@ -79,6 +99,26 @@ class Release(models.Model):
     state = models.CharField(max_length=10, choices=ReleaseState.choices, default=ReleaseState.DRAFT)
     is_public = models.BooleanField(
         default=False, verbose_name="public", help_text="Whether strangers may read statements and visible files."
+    )
+    results_are_public = models.BooleanField(
+        default=False,
+        verbose_name="results public",
+        help_text="Whether strangers may see the board, entrants and charts of a private release. They see its"
+        " problems' names, never their statements and files.",
+    )
+    licence = models.CharField(
+        max_length=200, blank=True, help_text="Of its problems: an SPDX identifier such as Apache-2.0, or other words."
+    )
+    invited_may_read = models.BooleanField(
+        default=True,
+        verbose_name="licence lets invited users read",
+        help_text="Whether the licence lets the users invited to a private release read its statements and visible"
+        " files. If not, they submit without reading them.",
+    )
+    dataset_card = models.TextField(
+        blank=True,
+        max_length=MAX_CARD,
+        help_text="Markdown: where the problems come from, what they cover, known faults.",
     )
     invited = models.ManyToManyField("auth.User", blank=True, related_name="invited_releases")
     primary_metric = models.CharField(
@@ -158,6 +198,9 @@ class Release(models.Model):
     def __str__(self) -> str:
         return self.slug
 
+    def get_absolute_url(self) -> str:
+        return reverse("board", args=[self.slug])
+
     @property
     def is_draft(self) -> bool:
         return self.state == ReleaseState.DRAFT
@@ -180,7 +223,8 @@ class Release(models.Model):
         """Why the release takes no submissions now; empty when it does."""
         now = timezone.now()
         if self.state == ReleaseState.FROZEN:
-            return f"{self.slug} is frozen: it takes no more submissions."
+            since = f"was frozen at {self.frozen_at:%Y-%m-%d %H:%M} UTC" if self.frozen_at else "is frozen"
+            return f"{self.slug} {since}: it takes no more submissions."
         if self.opens_at and now < self.opens_at:
             return f"{self.slug} opens at {self.opens_at:%Y-%m-%d %H:%M} UTC."
         if self.closes_at and now >= self.closes_at:
@@ -188,8 +232,18 @@ class Release(models.Model):
         return ""
 
 
+class ProblemManager(models.Manager["Problem"]):
+    """Without the problems that their draft leaves out."""
+
+    def get_queryset(self) -> models.QuerySet["Problem"]:
+        return super().get_queryset().filter(is_left_out=False)
+
+
 class Problem(models.Model):
-    """One task of a release. `record` is its line in the pack, byte for byte."""
+    """One task of a release. `record` is its line in the pack, byte for byte.
+
+    A problem that is left out is no part of its release: `release.problems` and `Problem.objects` do not hold it.
+    """
 
     release = models.ForeignKey(Release, on_delete=models.PROTECT, related_name="problems")
     position = models.PositiveIntegerField()
@@ -209,9 +263,21 @@ class Problem(models.Model):
     cases = models.JSONField(default=list, help_text="The timed cases: name, size, flops, bytes, data types.")
     has_benchmark = models.BooleanField(default=False)
     has_baseline = models.BooleanField(default=False)
+    do_not_release = models.BooleanField(
+        default=False, help_text="As its record says: its statement and files are the organisers' alone."
+    )
     timed_work = models.CharField(
         max_length=20, blank=True, choices=[(one.value, one.value.replace("_", " ")) for one in TimedWork]
     )
+    is_left_out = models.BooleanField(default=False, help_text="Kept in its draft, and not a part of the release.")
+    graded_since = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="When its draft last changed what results depend on; older ones do not verify it.",
+    )
+
+    objects = ProblemManager()
+    with_left_out = models.Manager["Problem"]()
 
     class Meta:
         ordering: ClassVar = ["release", "position"]
@@ -223,6 +289,9 @@ class Problem(models.Model):
 
     def __str__(self) -> str:
         return self.task_id
+
+    def get_absolute_url(self) -> str:
+        return reverse("problem", args=[self.release.slug, self.slug])
 
     @property
     def timed_cases(self) -> tuple[Case, ...]:

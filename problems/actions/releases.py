@@ -53,7 +53,7 @@ def _unique_slugs(task_ids: list[str]) -> Iterator[str]:
         yield slug
 
 
-def _row(release: Release, position: int, slug: str, record: PackRecord) -> Problem:
+def problem_row(release: Release, position: int, slug: str, record: PackRecord) -> Problem:
     spec = record.problem
     return Problem(
         release=release,
@@ -75,10 +75,11 @@ def _row(release: Release, position: int, slug: str, record: PackRecord) -> Prob
         has_benchmark=bool(spec.cases),
         has_baseline=spec.reference is not None,
         timed_work=spec.timed_work or "",
+        do_not_release=spec.metadata.do_not_release,
     )
 
 
-def _free_slug(wanted: str) -> str:
+def free_slug(wanted: str) -> str:
     slug, number = wanted, 2
     while Release.objects.filter(slug=slug).exists():
         slug, number = f"{wanted}-{number}", number + 1
@@ -94,7 +95,7 @@ def release_slug(name: str) -> str:
     return slugify(name.replace(".", "-"))[:SLUG_CHARACTERS] or "release"
 
 
-def _check_columns(row: models.Model, words: str) -> None:
+def check_columns(row: models.Model, words: str) -> None:
     """Raises ReleaseRefused where a text does not fit its column: PostgreSQL would stop there, SQLite store it."""
     fields = row._meta.concrete_fields
     for column in fields:
@@ -120,7 +121,7 @@ def _new_release(pack: ProblemPack, slug: str | None, previous: Release | None) 
     suffix = f"-r{revision}" if previous else ""
     ks = offered_ks(metadata.ks, metadata.primary_metric)
     return Release(
-        slug=slug or _free_slug(release_slug(name) + suffix),
+        slug=slug or free_slug(release_slug(name) + suffix),
         datapack_release=name,
         revision=revision,
         digest=pack.digest,
@@ -186,12 +187,14 @@ def import_release(pack: ProblemPack, slug: str | None = None) -> ImportReport:
         )
     previous = Release.objects.filter(datapack_release=name).order_by("-revision").first()
     release = _new_release(pack, slug, previous)
-    _check_columns(release, f"Release {name}"[:100])
+    check_columns(release, f"Release {name}"[:100])
     release.save()
     slugs = _unique_slugs([record.problem.task_id for record in pack.records])
-    rows = [_row(release, n, slug, record) for n, (slug, record) in enumerate(zip(slugs, pack.records, strict=True))]
+    rows = [
+        problem_row(release, n, slug, record) for n, (slug, record) in enumerate(zip(slugs, pack.records, strict=True))
+    ]
     for row in rows:
-        _check_columns(row, f"Problem {row.task_id}"[:100])
+        check_columns(row, f"Problem {row.task_id}"[:100])
     Problem.objects.bulk_create(rows, batch_size=200)
     report = ImportReport(release, created=True)
     report.lines.append(f"{len(rows)} problems read; every hash and the count agree with metadata.json.")
@@ -241,15 +244,17 @@ def publish(release: Release, unverified_reason: str = "") -> None:
     """Draft to published. `unverified_reason` stands on its pages. Raises ReleaseRefused."""
     if not release.problems.exists():
         raise ReleaseRefused(f"{release.slug} has no problems; there is nothing to publish.")
-    if broken := " ".join(_broken_promises(release)):
+    if broken := " ".join(broken_promises(release)):
         raise ReleaseRefused(f"{broken} Mend the pack, or take the promise back.")
     _move(
         release, ReleaseState.DRAFT, ReleaseState.PUBLISHED, "published_at", unverified_reason=unverified_reason.strip()
     )
 
 
-def _broken_promises(release: Release) -> Iterator[str]:
+def broken_promises(release: Release) -> Iterator[str]:
     """One sentence for each promise that does not hold of every problem."""
+    if not (release.one_command or release.separate_harness):
+        return
     specs = [problem.spec for problem in release.problems.select_related("release")]
     if release.one_command:
         yield from _broken(release, "times its test command", [one for one in specs if not one.times_its_test])

@@ -58,6 +58,11 @@ def read_solution_zip(source: Path | BinaryIO, catalogue: Catalogue, limits: Upl
     return _Sorter(catalogue, limits).sort(entries)
 
 
+def read_members(file: BinaryIO, limits: UploadLimits) -> list[tuple[str, bytes]]:
+    """Name and content of each file of a zip, within the limits. Raises PackRefused, or the library's errors."""
+    return [(one.name, one.content) for one in _read_entries(file, limits)]
+
+
 def _read_entries(file: BinaryIO, limits: UploadLimits) -> list[_Entry]:
     _check_end_record(file, limits)
     with zipfile.ZipFile(file) as archive:

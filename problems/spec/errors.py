@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -21,6 +22,40 @@ def explain(error: ValidationError) -> str:
     if len(faults) > MAX_FAULTS:
         lines.append(f"and {len(faults) - MAX_FAULTS} more")
     return "; ".join(lines)
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One thing that is wrong with a record: the field as a path of names and indices, and why, without the field."""
+
+    path: tuple[int | str, ...]
+    words: str
+
+
+def faults_of(error: BaseException) -> list[Fault]:
+    """Everything that is wrong with the record, field by field; one fault without a path where no field is known."""
+    cause = error.__cause__
+    if not isinstance(cause, ValidationError):
+        return [Fault((), str(error))]
+    return [found for one in cause.errors(include_url=False) for found in _faults(dict(one))]
+
+
+def _faults(fault: dict[str, Any]) -> list[Fault]:
+    inner = fault.get("ctx", {}).get("error")
+    if isinstance(inner, ValueError) and isinstance(inner.__cause__, ValidationError):
+        return [Fault(("metadata", "podium", *one.path), one.words) for one in faults_of(inner)]
+    location = fault["loc"]
+    path = tuple(part for index, part in enumerate(location) if not _is_tag(location, index))
+    if fault["type"] == "missing":
+        return [Fault(path, "is missing")]
+    words = str(inner) if fault["type"] == "value_error" else _lower_first(fault["msg"])
+    return [Fault(path, words + _shown(fault["input"]))]
+
+
+def json_fault(error: json.JSONDecodeError) -> str:
+    """What is wrong and where: the line is named only where the text has several, because the caller names its own."""
+    place = f"line {error.lineno}, character {error.colno}" if "\n" in error.doc.strip() else f"character {error.colno}"
+    return f"{_lower_first(error.msg)} at {place}"
 
 
 def to_json_line(model: BaseModel) -> bytes:

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from problems.spec.errors import RecordError, explain, may_hold_surrogate, to_json_line
+from problems.spec.errors import RecordError, explain, json_fault, may_hold_surrogate, to_json_line
 from problems.spec.nesting import nests_too_deeply
 
 SOLUTION_SCHEMA_VERSION = 1
@@ -76,6 +76,8 @@ def load_object(line: bytes | str) -> dict[str, Any]:
         raise RecordError(f"is not UTF-8: byte {error.start} cannot be decoded") from error
     except RecursionError as error:
         raise RecordError("is nested too deeply") from error
+    except json.JSONDecodeError as error:
+        raise RecordError(f"is not valid JSON: {json_fault(error)}") from error
     except ValueError as error:
         raise RecordError(f"is not valid JSON: {error}") from error
     if not isinstance(data, dict):

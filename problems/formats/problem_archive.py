@@ -1,0 +1,64 @@
+"""Reads an uploaded file of problems: a pack, or a zip of the folders in which problems are written by hand."""
+
+import io
+import tempfile
+import zipfile
+import zlib
+from pathlib import Path
+
+from problems.formats.bounded import DEFAULT_LIMITS, UploadLimits
+from problems.formats.compute_eval.directory import read_problem_directory
+from problems.formats.compute_eval.packs import ProblemPack, read_problem_pack
+from problems.formats.errors import PackRefused
+from problems.formats.functions.folder import function_folders
+from problems.formats.solution_zip import read_members
+from problems.spec.paths import why_bad_path
+
+_ZIP = b"PK\x03\x04"
+
+
+def read_problem_archive(content: bytes, limits: UploadLimits = DEFAULT_LIMITS) -> ProblemPack:
+    """Raises PackRefused. Runs nothing: function problems must have been packed."""
+    if not content.startswith(_ZIP):
+        return read_problem_pack(io.BytesIO(content), limits)
+    try:
+        members = read_members(io.BytesIO(content), limits)
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError) as error:
+        if isinstance(error, PackRefused):
+            raise
+        raise PackRefused("bad_archive", f"the zip is damaged: {error}") from error
+    with tempfile.TemporaryDirectory(prefix="podium-import-") as folder:
+        root = Path(folder)
+        _unpack(members, root, limits)
+        return _read(root)
+
+
+def _unpack(members: list[tuple[str, bytes]], root: Path, limits: UploadLimits) -> None:
+    for name, content in members:
+        if reason := why_bad_path(name):
+            raise PackRefused("bad_path", reason)
+        if len(content) > limits.file_bytes:
+            raise PackRefused("too_large", f"{name} is larger than {limits.file_bytes >> 20} MiB")
+        path = root / name
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        except OSError as error:
+            raise PackRefused("bad_path", f"{name} is a file and a folder at once") from error
+
+
+def _read(root: Path) -> ProblemPack:
+    inner = list(root.iterdir())
+    if len(inner) == 1 and inner[0].is_dir():
+        root = inner[0]  # one folder around everything
+    if functions := function_folders(root):
+        name = functions[0].relative_to(root).as_posix()
+        raise PackRefused(
+            "function_folder",
+            f"{name} is a function problem. Its Python runs in a sandbox when it is packed, never on the site: run"
+            " `podium pack FOLDER --out problems.tar.gz` on a machine with a sandbox, and import that file.",
+        )
+    try:
+        return read_problem_directory(root)
+    except PackRefused as refused:
+        raise PackRefused(refused.code, refused.message.replace(f"{root}/", "").replace(str(root), "the zip")) from None
