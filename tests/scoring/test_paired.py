@@ -1,0 +1,55 @@
+"""Paired differences, held against plain loops and a large plain bootstrap."""
+
+import math
+
+import numpy as np
+
+from scoring.paired import paired_difference
+
+DIGEST = "paired"
+
+
+def test_the_difference_is_the_mean_over_the_problems_that_count() -> None:
+    first, second = np.array([1.0, 0.5, 0.0, 0.9]), np.array([0.0, 0.5, 1.0, 0.1])
+    found = paired_difference(first, second, np.array([True, True, False, True]), DIGEST, 1000)
+    assert math.isclose(found.value, (1.0 + 0.0 + 0.8) / 3)
+    assert (found.problems, found.wins, found.losses, found.ties) == (3, 2, 0, 1)
+    assert found.low <= found.value <= found.high
+
+
+def test_equal_entrants_differ_by_nothing() -> None:
+    values = np.linspace(0, 1, 40)
+    found = paired_difference(values, values, np.ones(40, dtype=bool), DIGEST, 1000)
+    assert (found.value, found.low, found.high) == (0.0, 0.0, 0.0)
+    assert found.ties == 40
+
+
+def test_what_makes_problems_hard_for_both_cancels() -> None:
+    draw = np.random.default_rng(5)
+    hard = draw.uniform(0, 1, 200)
+    found = paired_difference(hard + 0.05, hard, np.ones(200, dtype=bool), DIGEST, 1000)
+    assert found.high - found.low < 1e-6
+    assert math.isclose(found.value, 0.05, abs_tol=1e-9)
+
+
+def test_the_interval_is_that_of_a_plain_bootstrap() -> None:
+    draw = np.random.default_rng(7)
+    first, second = draw.integers(0, 2, 120).astype(float), draw.integers(0, 2, 120).astype(float)
+    found = paired_difference(first, second, np.ones(120, dtype=bool), DIGEST, 1000)
+    means = [(first - second)[draw.integers(0, 120, 120)].mean() for _ in range(20_000)]
+    low, high = np.percentile(means, [2.5, 97.5])
+    assert abs(found.low - low) < 0.02
+    assert abs(found.high - high) < 0.02
+
+
+def test_no_problem_in_common_gives_no_difference() -> None:
+    found = paired_difference(np.ones(3), np.zeros(3), np.zeros(3, dtype=bool), DIGEST, 1000)
+    assert math.isnan(found.value)
+    assert (found.problems, found.wins, found.losses) == (0, 0, 0)
+
+
+def test_one_problem_has_a_difference_and_no_interval() -> None:
+    found = paired_difference(np.ones(3), np.zeros(3), np.array([True, False, False]), DIGEST, 1000)
+    assert found.value == 1.0
+    assert math.isnan(found.low)
+    assert math.isnan(found.high)
