@@ -50,6 +50,7 @@ def find_out(sandbox: Sandbox, known_gpus: list[GpuCapability] | None = None) ->
         gpus=found_gpus.result(),
         toolkits=versions.result(),
         sandbox=sandbox.name,
+        image=getattr(sandbox, "image", ""),  # only a container's sandbox has one
         memory_limit_by=sandbox.memory_limit_by,
         memory_limit_why=sandbox.memory_limit_why,
         profilers=usable_profilers.result(),

@@ -1,8 +1,9 @@
-"""Enrols nodes: tokens, which are shown once, grants, disabling with a reason, and tracks from a node's hardware."""
+"""Enrols nodes: tokens, which are shown once, grants, and tracks from a node's hardware."""
 
 import re
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
@@ -55,73 +56,76 @@ def grant(user: Any, node: Node, track: Track, stages: Iterable[Stage]) -> None:
             record(user, "grant", node, track=track.slug, stage=stage.value)
 
 
-def renew_token(user: Any, node: Node) -> str:
-    """Make a new token. The old one stops working at once."""
-    _check(user)
-    secret = PREFIX + secrets.token_urlsafe(32)
-    Node.objects.filter(pk=node.pk).update(token_digest=digest_of(secret))
-    record(user, "renew token", node)
-    return secret
+@dataclass(frozen=True)
+class TrackDraft:
+    """A track that a node's hardware could serve, as its row's values."""
+
+    slug: str
+    fields: Mapping[str, Any]
+
+    @property
+    def title(self) -> str:
+        return str(self.fields["title"])
 
 
-def disable(user: Any, node: Node, reason: str) -> None:
-    """Give the node no more work. It may finish its present work. The reason is public."""
-    _check(user)
-    if not reason.strip():
-        raise Refused("reason_needed", "Give a reason. It is shown on the node's page.")
-    Node.objects.filter(pk=node.pk).update(disabled_reason=reason.strip()[:500])
-    record(user, "disable", node, reason)
+def track_drafts(node: Node) -> list[TrackDraft]:
+    """A track for each GPU model of the node's last hello, then one for its CPU.
 
-
-def enable(user: Any, node: Node, reason: str = "") -> None:
-    _check(user)
-    Node.objects.filter(pk=node.pk).update(disabled_reason="")
-    record(user, "enable", node, reason)
-
-
-@transaction.atomic
-def tracks_of(user: Any, node: Node) -> list[Track]:
-    """Make and grant the tracks of the node's hardware: one per GPU model, else one for its CPU."""
-    _check(user)
+    Raises Refused if the node has not reported its hardware, or has a GPU and no toolkit.
+    """
     found = Capabilities.model_validate(node.capabilities)
     if not found.gpus and not found.cpu_model:
         raise Refused("nothing_known", f"{node.slug} has not reported its hardware yet. Start its agent first.")
     gpus = {gpu.name: gpu for gpu in found.gpus}
-    tracks = [_gpu_track(user, gpu, found) for gpu in gpus.values()] or [_cpu_track(user, found)]
+    return [*(_gpu_draft(gpu, found) for gpu in gpus.values()), *([_cpu_draft(found)] if found.cpu_model else [])]
+
+
+def tracks_of(user: Any, node: Node) -> list[Track]:
+    """Make and grant the tracks of the node's hardware: one per GPU model, else one for its CPU."""
+    _check(user)
+    drafts = track_drafts(node)
+    gpus = [one for one in drafts if one.fields["device"] == "gpu"]
+    return make_tracks(user, node, gpus or drafts)
+
+
+@transaction.atomic
+def make_tracks(user: Any, node: Node, drafts: Iterable[TrackDraft]) -> list[Track]:
+    """Make those of the tracks that do not exist, and grant all of them to the node."""
+    _check(user)
+    tracks = [_track(user, one) for one in drafts]
     for track in tracks:
         grant(user, node, track, GPU_STAGES if track.device == "gpu" else [Stage.BOTH])
     fill_tracks(node)
     return tracks
 
 
-def _gpu_track(user: Any, gpu: GpuCapability, found: Capabilities) -> Track:
+def _gpu_draft(gpu: GpuCapability, found: Capabilities) -> TrackDraft:
     toolkit = toolkit_of(found)
     if not toolkit:
         raise Refused(
             "no_toolkit", f"The node has {gpu.name} but no nvcc. Install the CUDA toolkit and start it again."
         )
-    return _track(
-        user,
-        f"{slugify(gpu.name)}-cuda{toolkit}",
-        title=f"{gpu.name}, CUDA {toolkit}",
-        device="gpu",
-        hardware_name=gpu.name,
-        compute_capability=gpu.compute_capability,
-        toolkit=toolkit,
-        splits_jobs=True,
-    )
+    fields = {
+        "title": f"{gpu.name}, CUDA {toolkit}",
+        "device": "gpu",
+        "hardware_name": gpu.name,
+        "compute_capability": gpu.compute_capability,
+        "toolkit": toolkit,
+        "splits_jobs": True,
+    }
+    return TrackDraft(f"{slugify(gpu.name)}-cuda{toolkit}"[:100], fields)
 
 
-def _cpu_track(user: Any, found: Capabilities) -> Track:
+def _cpu_draft(found: Capabilities) -> TrackDraft:
     compiler = version_of(found.toolkits.get("g++", ""))
     suffix, words = (f"-gcc{compiler}", f", g++ {compiler}") if compiler else ("", "")
     model = " ".join(_MARKS.sub(" ", found.cpu_model).split())
-    slug = f"cpu-{slugify(model)}{suffix}"
-    return _track(user, slug, title=f"{model}{words}"[:200], device="cpu", hardware_name=found.cpu_model[:200])
+    fields = {"title": f"{model}{words}"[:200], "device": "cpu", "hardware_name": found.cpu_model[:200]}
+    return TrackDraft(f"cpu-{slugify(model)}{suffix}"[:100], fields)
 
 
-def _track(user: Any, slug: str, **fields: Any) -> Track:
-    track, created = Track.objects.get_or_create(slug=slug[:100], defaults=fields)
+def _track(user: Any, draft: TrackDraft) -> Track:
+    track, created = Track.objects.get_or_create(slug=draft.slug, defaults=dict(draft.fields))
     if created:
         record(user, "add", track)
     return track

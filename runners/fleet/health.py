@@ -8,7 +8,7 @@ from leaderboard.actions.tracks import note_peaks
 from leaderboard.models import Track
 from leaderboard.models.audit import record
 from runners.fleet.match import why_not
-from runners.fleet.models import GoldenRun, Node
+from runners.fleet.models import GoldenRun, Node, Service
 from runners.wire.health import GoldenReport, NodeHealth, NodeHealthReply, PeaksReport
 from runners.wire.protocol import Capabilities, Stage
 
@@ -70,6 +70,6 @@ def _drain(node: Node, reason: str) -> None:
     words, now = f"{DRAINED}{reason}"[:500], node.disabled_reason
     if now == words or (now and not now.startswith(DRAINED)):
         return
-    node.disabled_reason = words
-    node.save(update_fields=["disabled_reason"])
+    node.disabled_reason, node.service = words, Service.DISABLED
+    node.save(update_fields=["disabled_reason", "service"])
     record(None, "drain", node, reason)

@@ -1,17 +1,20 @@
 """Hello: a node sends its capabilities and learns its grants."""
 
+from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
 
 from runners.fleet.match import why_not
-from runners.fleet.models import Attempt, AttemptState, Node
+from runners.fleet.models import Attempt, AttemptState, Node, NodeChange
 from runners.fleet.release import give_back, lose
-from runners.wire.protocol import Grant, Hello, Stage
+from runners.wire.protocol import Capabilities, Grant, Hello, Stage
 
 
 def take(node: Node, said: Hello) -> list[Grant]:
     """Store the node's capabilities and its obstacle. Returns the grants that they fit."""
+    if words := changed(node.capabilities, said.capabilities):
+        NodeChange.objects.create(node=node, words=words[:MAX_WORDS])
     Node.objects.filter(pk=node.pk).update(
         capabilities=said.capabilities.model_dump(mode="json"),
         protocol_version=said.protocol_version,
@@ -26,6 +29,24 @@ def take(node: Node, said: Hello) -> list[Grant]:
         for one in grants
         if not why_not(said.capabilities, one.track, Stage(one.stage))
     ]
+
+
+MAX_WORDS = 500
+
+
+def changed(before: dict[str, Any], now: Capabilities) -> str:
+    """Which driver, toolkit, sandbox or image differs from the last hello's; "" for none, and at the first hello."""
+    if not before:
+        return ""
+    old, new = _software(Capabilities.model_validate(before)), _software(now)
+    names = [name for name in sorted({*old, *new}) if old.get(name) != new.get(name)]
+    return "; ".join(f"{name} {old.get(name) or 'none'} → {new.get(name) or 'none'}" for name in names)
+
+
+def _software(found: Capabilities) -> dict[str, str]:
+    """What a verdict or a time may depend on besides the hardware, by name."""
+    drivers = ", ".join(sorted({gpu.driver for gpu in found.gpus if gpu.driver}))
+    return {**found.toolkits, "driver": drivers, "sandbox": found.sandbox, "image": found.image}
 
 
 def _note_boot(node: Node, boot_id: UUID) -> None:

@@ -59,7 +59,7 @@ def make(
     track: Track, owners: Sequence[JobOwner], priority: int, stage: Stage, n_before: int = 0, **extra: Any
 ) -> None:
     """Queue one job for each owner, tagged so that submissions take turns, after `n_before` of the same tenant."""
-    now = _virtual_time(track, stage) + n_before
+    now = _virtual_time(track, stage, priority) + n_before
     Job.objects.bulk_create(
         (
             Job(track=track, stage=stage, priority=priority, fair_tag=now + n, **owner.columns, **extra)
@@ -69,9 +69,10 @@ def make(
     )
 
 
-def _virtual_time(track: Track, stage: Stage) -> int:
-    """The queue's present tag: the lowest that is queued, else the highest ever leased (0 on an idle, empty queue)."""
-    queue = Job.objects.filter(track=track, stage=stage)
+def _virtual_time(track: Track, stage: Stage, priority: int) -> int:
+    """The present tag of the queue's jobs of this priority: the lowest that is queued, else the highest that is leased,
+    else 0. Jobs of other priorities do not count: those that wait behind live work would hold its tag back."""
+    queue = Job.objects.filter(track=track, stage=stage, priority=priority)
     lowest: int | None = queue.filter(state=JobState.QUEUED).aggregate(tag=Min("fair_tag"))["tag"]
     if lowest is not None:
         return lowest - 1

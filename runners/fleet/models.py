@@ -14,6 +14,16 @@ from runners.wire.protocol import PREPARING, Stage
 ONLINE_FOR = timedelta(seconds=90)
 
 
+class Service(models.TextChoices):
+    """Whether a node gets work, and if not, why. Every value but `in_service` has a `disabled_reason`."""
+
+    IN_SERVICE = "in_service", "in service"
+    DRAINING = "draining", "draining"
+    MAINTENANCE = "maintenance", "maintenance"
+    DISABLED = "disabled", "disabled"
+    REVOKED = "revoked", "revoked"
+
+
 class Node(models.Model):
     """A machine in the fleet. Its token is stored as a digest. Its capabilities are those of its last hello."""
 
@@ -23,7 +33,11 @@ class Node(models.Model):
     capabilities = models.JSONField(default=dict, blank=True)
     protocol_version = models.PositiveIntegerField(null=True, blank=True)
     boot_id = models.UUIDField(null=True, blank=True)
-    disabled_reason = models.CharField(max_length=500, blank=True)
+    service = models.CharField(max_length=12, choices=Service.choices, default=Service.IN_SERVICE)
+    disabled_reason = models.CharField(
+        max_length=500, blank=True, help_text="Public. A node with a reason gets no work."
+    )
+    back_at = models.DateTimeField(null=True, blank=True, help_text="Of maintenance: when it is expected to end.")
     obstacle = models.CharField(
         max_length=400, blank=True, help_text="The node's own reason for taking no work now, from its last hello."
     )
@@ -46,8 +60,29 @@ class Node(models.Model):
         return reverse("node", args=[self.slug])
 
     @property
+    def out_of_service(self) -> str:
+        """Why it gets no work, in a word; "" if it gets work."""
+        if not self.disabled_reason:
+            return ""
+        return Service.DISABLED.label if self.service == Service.IN_SERVICE else Service(self.service).label
+
+    @property
     def is_online(self) -> bool:
         return self.last_seen_at is not None and timezone.now() - self.last_seen_at < ONLINE_FOR
+
+
+class NodeChange(models.Model):
+    """A change of a node's driver, toolkit or sandbox, seen at its hello. References are verified again after one."""
+
+    node = models.ForeignKey(Node, on_delete=models.CASCADE, related_name="changes")
+    words = models.CharField(max_length=500)
+    at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering: ClassVar = ["-id"]
+
+    def __str__(self) -> str:
+        return f"{self.node}: {self.words}"
 
 
 class NodeGrant(models.Model):
@@ -193,6 +228,11 @@ class Attempt(models.Model):
         ]
         indexes: ClassVar = [
             models.Index(fields=["node", "state"], name="attempts_of_node"),  # the node's page, its leases at boot
+            models.Index(
+                fields=["node", "ended_at"],
+                condition=Q(state__in=["expired", "faulted", "given_back"]),
+                name="faults_of_node",
+            ),  # the chart of a node's faults
         ]
 
     def __str__(self) -> str:

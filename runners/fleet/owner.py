@@ -125,7 +125,7 @@ class EvaluationOwner:
             try_withholding=list(_candidates_to_withhold(row)),
             needs_baseline=row.problem.has_baseline and row.problem.has_benchmark,
             verifies=row.submission.entrant.slug == REFERENCE,
-            is_rerun=row.current_result_id is not None,
+            is_rerun=row.current_result_id is not None or row.purpose == Purpose.SHADOW,
         )
 
     def hold(self) -> None:
@@ -141,7 +141,8 @@ class EvaluationOwner:
         return True
 
     def finish(self, report: Report, attempt: UUID, report_digest: str) -> int | None:
-        _settle_withheld(self.problem, report)
+        if self.row.purpose == Purpose.LIVE:
+            _settle_withheld(self.problem, report)
         origin = Origin(ResultOrigin.FLEET, attempt=attempt, report_digest=report_digest)
         return record_result(self.row, report, origin).pk
 

@@ -7,17 +7,21 @@ from typing import Any
 from celery import Task, shared_task
 from django.db import DatabaseError
 
+from leaderboard.actions.void_results import continue_voidings
 from leaderboard.blobs import BlobsUnavailable
 from leaderboard.settle.questions import settle_questions
+from leaderboard.similarity.compare import compare_new
 from leaderboard.standings.rank import rank_touched
 from runners.fleet.sweep import sweep as sweep_leases
 from runners.fleet.task_locks import held
 from runners.fleet.top_up import top_up_all
+from runners.fleet.verify_again import verify_again as start_due_verifications
 
 logger = logging.getLogger(__name__)
-RANK_LOCK_SECONDS, SETTLE_LOCK_SECONDS, SWEEP_LOCK_SECONDS = 30.0, 30.0, 5.0
-"""Maximum pauses of ranking, settling and sweeping after a worker died during them. A step that takes longer may run
-twice at the same time. That costs time and changes nothing else."""
+RANK_LOCK_SECONDS, SETTLE_LOCK_SECONDS, SWEEP_LOCK_SECONDS, COMPARE_LOCK_SECONDS = 30.0, 30.0, 5.0, 300.0
+VOID_LOCK_SECONDS, VERIFY_LOCK_SECONDS = 60.0, 60.0
+"""Maximum pauses of these tasks after a worker died during them. A step that takes longer may run twice at the same
+time. That costs time and changes nothing else."""
 
 
 @shared_task(name="podium.rank")
@@ -30,9 +34,24 @@ def settle() -> None:
     _alone("settle", settle_questions, SETTLE_LOCK_SECONDS)
 
 
+@shared_task(name="podium.compare")
+def compare() -> None:
+    _alone("compare", compare_new, COMPARE_LOCK_SECONDS)
+
+
 @shared_task(name="podium.sweep")
 def sweep() -> None:
     _alone("sweep", sweep_leases, SWEEP_LOCK_SECONDS)
+
+
+@shared_task(name="podium.void")
+def void() -> None:
+    _alone("void", continue_voidings, VOID_LOCK_SECONDS)
+
+
+@shared_task(name="podium.verify_again")
+def verify_again() -> None:
+    _alone("verify again", start_due_verifications, VERIFY_LOCK_SECONDS)
 
 
 @shared_task(name="podium.top_up", bind=True)

@@ -59,10 +59,10 @@ def test_plotly_accepts_the_chart_with_and_without_runs() -> None:
 def test_a_page_costs_the_same_however_long_the_history(client: Any, django_assert_num_queries: Any) -> None:
     node = gpu_node()
     golden_runs(node, 3)
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(7):
         page(client, node)
     golden_runs(node, 100, first=3)
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(7):
         page(client, node)
 
 
@@ -87,9 +87,9 @@ def test_why_a_node_is_drained_is_public(client: Any) -> None:
 
 def test_only_organisers_see_the_button_that_makes_tracks(client: Any, cast: factories.Cast) -> None:
     node = gpu_node()
-    assert "Make tracks" not in page(client, node)
+    assert "Make a track" not in page(client, node)
     client.force_login(cast.stranger)
-    assert "Make tracks" not in page(client, node)
+    assert "Make a track" not in page(client, node)
     client.force_login(cast.organiser)
     url = reverse("admin:fleet_node_act", args=[node.pk, "tracks"])
     assert f'href="{url}"' in page(client, node)

@@ -9,8 +9,8 @@ from leaderboard.models import AuditEntry, Track
 from runners.agent.ground.errors import SiteRefused
 from runners.agent.link.client import SiteClient
 from runners.fleet import health
-from runners.fleet.enrol import enable
 from runners.fleet.models import GoldenRun, Node
+from runners.fleet.service import enable
 from runners.wire.health import GoldenReport, NodeHealth, PeaksReport
 from runners.wire.protocol import PROTOCOL_VERSION, Peaks, Stage
 from tests.fleet.site import NODE_TOKEN, Site, WireNode, add_node
@@ -127,6 +127,7 @@ def test_a_draining_node_is_disabled_with_its_reason_and_gets_no_work(site: Site
     reply = tell(node, drain="GPU-a: Xid 79: the GPU has fallen off the bus").json()
     assert reply == {"disabled_reason": "drained: GPU-a: Xid 79: the GPU has fallen off the bus"}
     assert node.claim().status_code == 403
+    assert Node.objects.get().out_of_service == "disabled"
     entry = AuditEntry.objects.get(action="drain")
     assert (entry.actor_name, entry.target) == ("system", "node node-1")
 

@@ -10,13 +10,15 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from leaderboard import visibility
+from leaderboard.charts import faults as fault_chart
 from leaderboard.charts import golden
 from leaderboard.models import Submission
 from runners.fleet.models import Attempt, AttemptState, Node
-from runners.fleet.web import gpu_health
+from runners.fleet.web import faults, gpu_health
 from runners.fleet.web.fleet_state import fleet_state, queues
 
 RECENT_ATTEMPTS = 30
+SHOWN_CHANGES = 20
 
 
 @require_safe
@@ -38,6 +40,8 @@ def node(request: HttpRequest, slug: str) -> HttpResponse:
         "node": found,
         "serves": gpu_health.serves(found, list(found.grants.all())),
         "golden": gpu_health.golden_history(found),
+        "faults": faults.fault_history(found),
+        "changes": found.changes.all()[:SHOWN_CHANGES],
         "peaks": gpu_health.peaks_rows(found),
         "data_types": gpu_health.DATA_TYPES,
         "attempts": [(one, one.job.evaluation_id in open_to_user) for one in attempts],
@@ -52,6 +56,12 @@ def node(request: HttpRequest, slug: str) -> HttpResponse:
 def node_golden(request: HttpRequest, slug: str) -> HttpResponse:  # noqa: ARG001 - the same for everybody
     """The golden program's history, as plotly.js draws it."""
     return JsonResponse(golden.spec(gpu_health.golden_points(get_object_or_404(Node, slug=slug))))
+
+
+@require_safe
+def node_faults(request: HttpRequest, slug: str) -> HttpResponse:  # noqa: ARG001 - the same for everybody
+    """The faults of the last days, as plotly.js draws them."""
+    return JsonResponse(fault_chart.spec(faults.fault_days(get_object_or_404(Node, slug=slug))))
 
 
 def _visible_evaluations(user: Any, attempts: list[Attempt]) -> set[int]:

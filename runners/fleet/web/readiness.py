@@ -20,7 +20,8 @@ from runners.fleet.models import Job, JobState
 def readyz(_request: HttpRequest) -> HttpResponse:
     """Answer 200 if database and blob store work, else 503 with their faults.
 
-    `oldest_queued_job_seconds` is the wait of the oldest queued job, or null.
+    `oldest_queued_job_seconds` is the wait of the oldest queued job, or null. Shadow work may wait for long and is left
+    out: its priority is below 0.
     """
     checks = {"database": _database_fault(), "blobs": _blob_fault()}
     facts: dict[str, Any] = {name: fault or "ok" for name, fault in checks.items()}
@@ -58,5 +59,6 @@ def _blob_folder() -> str:
 
 
 def _oldest_job_seconds() -> float | None:
-    oldest = Job.objects.filter(state=JobState.QUEUED).order_by("queued_at").values_list("queued_at", flat=True).first()
+    live = Job.objects.filter(state=JobState.QUEUED, priority__gte=0)
+    oldest = live.order_by("queued_at").values_list("queued_at", flat=True).first()
     return None if oldest is None else round((timezone.now() - oldest).total_seconds(), 1)

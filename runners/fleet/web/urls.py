@@ -9,6 +9,7 @@ urlpatterns = [
     path("nodes/", nodes.nodes, name="nodes"),
     path("nodes/<slug:slug>/", nodes.node, name="node"),
     path("nodes/<slug:slug>/golden.json", nodes.node_golden, name="node_golden"),
+    path("nodes/<slug:slug>/faults.json", nodes.node_faults, name="node_faults"),
     path("fleet/state/", fragments.fleet_state, name="fleet_state"),
     path("submissions/<int:pk>/progress/", fragments.submission_progress, name="submission_progress"),
     path("evaluations/<int:pk>/work/", fragments.evaluation_work, name="evaluation_work"),
