@@ -20,8 +20,9 @@ from problems.formats.compute_eval.packs import ProblemPack
 from problems.models import Release
 from runners.agent.capabilities import find_out
 from runners.agent.sandbox import Sandbox
-from runners.fleet.enrol import add_node, renew_token, tracks_of
+from runners.fleet.enrol import add_node, tracks_of
 from runners.fleet.models import Node
+from runners.fleet.service import renew_token
 
 NODE = "demo"
 ORGANISER = "demo-organiser"

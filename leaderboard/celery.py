@@ -12,6 +12,9 @@ QUEUE = "site"
 TOP_UP_SECONDS = 1.0
 SETTLE_SECONDS = 1.0
 SWEEP_SECONDS = 5.0
+COMPARE_SECONDS = 20.0
+VOID_SECONDS = 10.0
+VERIFY_AGAIN_SECONDS = 600.0
 
 
 def _every(task: str, seconds: float) -> dict[str, Any]:
@@ -32,7 +35,10 @@ def _make_app() -> Celery:
         beat_schedule={
             "rank": _every("podium.rank", settings.RANKING_INTERVAL_SECONDS),
             "settle": _every("podium.settle", SETTLE_SECONDS),
+            "compare": _every("podium.compare", COMPARE_SECONDS),
             "sweep": _every("podium.sweep", SWEEP_SECONDS),
+            "void": _every("podium.void", VOID_SECONDS),
+            "verify again": _every("podium.verify_again", VERIFY_AGAIN_SECONDS),
             "top up": _every("podium.top_up", TOP_UP_SECONDS),
         },
     )

@@ -42,11 +42,11 @@ def boolean(name: str, default: bool) -> bool:
     return value.strip().lower() in _TRUE
 
 
-def integer(name: str, default: int) -> int:
-    """A whole number of at least 1."""
+def integer(name: str, default: int, least: int = 1) -> int:
+    """A whole number of at least `least`."""
     value = os.environ.get(name)
     if value is None:
         return default
-    if not re.fullmatch(r"[0-9]{1,18}", value.strip()) or int(value) < 1:
-        raise ImproperlyConfigured(f"{name} is {value!r}; use a whole number of at least 1.")
+    if not re.fullmatch(r"[0-9]{1,18}", value.strip()) or int(value) < least:
+        raise ImproperlyConfigured(f"{name} is {value!r}; use a whole number of at least {least}.")
     return int(value)

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
+from django.db.models.expressions import CombinedExpression
 
 from leaderboard import logs
 from leaderboard.first_message import SEARCHED_CHARACTERS, first_line, normalised, telling_line
@@ -76,13 +77,20 @@ class Cluster:
         return _counted(one.submission_id for one in self.rows)
 
 
-def read_failures(evaluations: "QuerySet[Evaluation]", view: SubmissionView) -> Failures:
+def read_failures(
+    evaluations: "QuerySet[Evaluation]", view: SubmissionView, *, of_one_submission: bool = False
+) -> Failures:
     """The newest MAX_FAILURES failures among the evaluations. One query."""
     rows = evaluations.exclude(current_result=None).exclude(current_result__verdict__in=NOT_FAILURES)
-    newest = rows.order_by("-current_result_id").values(*_COLUMNS)[: MAX_FAILURES + 1]
+    newest = rows.order_by(_by_result(of_one_submission).desc()).values(*_COLUMNS)[: MAX_FAILURES + 1]
     reader = _Reader(view, MAX_BLOBS if view.run_log == "full" else 0)
     found = [reader.failure(row) for row in newest.iterator(chunk_size=200)]
     return Failures(found[:MAX_FAILURES], len(found) > MAX_FAILURES, reader.n_left_out)
+
+
+def _by_result(of_one_submission: bool) -> F | CombinedExpression:
+    """The order of results. Of one submission they are sorted: PostgreSQL would else walk all results of the site."""
+    return F("current_result_id") + 0 if of_one_submission else F("current_result_id")
 
 
 def clusters_of(failures: Iterable[Failure]) -> list[Cluster]:

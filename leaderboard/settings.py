@@ -48,7 +48,7 @@ HTTPS = SITE_URL.startswith("https://")
 CSRF_TRUSTED_ORIGINS = [SITE_URL]
 
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    "leaderboard.apps.PodiumAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -231,6 +231,7 @@ LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
 USE_TZ = True
 USE_I18N = False
+FORMAT_MODULE_PATH = "leaderboard.formats"
 
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
@@ -269,6 +270,7 @@ HEARTBEAT_SECONDS = env.integer("PODIUM_HEARTBEAT_SECONDS", 10)
 MAX_ATTEMPTS = 3
 MAX_GIVEN_BACK = 20
 RANKING_INTERVAL_SECONDS = env.integer("PODIUM_RANKING_INTERVAL_SECONDS", 2)
+VERIFY_AGAIN_DAYS = env.integer("PODIUM_VERIFY_AGAIN_DAYS", 7, least=0)
 BOOTSTRAP_DRAWS = 1000
 
 SUBMIT_RATE = env.text("PODIUM_SUBMIT_RATE", "120/min")

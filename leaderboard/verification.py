@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Max, Prefetch
+from django.db.models import Count, F, Max, Prefetch, Q, QuerySet
 
 from leaderboard.models import Evaluation, EvaluationState, Measurement, ProblemTrack, Result, ResultCase, Track
 from leaderboard.models.entrant import EntrantKind
@@ -18,7 +18,7 @@ from problems.models import Problem, Release
 from problems.spec.input_sets import WRONG_SETS
 from problems.spec.kinds import NODE_KINDS, Kind
 from problems.spec.mutants import ACCEPTED, ADMITS, NONE
-from runners.wire.protocol import Role, Verdict
+from runners.wire.protocol import Purpose, Role, Verdict
 
 REFERENCE, EMPTY, KNOWN_BAD, EARLY_END = "_reference", "_empty", "_known-bad", "_early-end"
 """Slugs and names of the system entrants; nobody else's begins with an underscore."""
@@ -37,6 +37,8 @@ class VerificationReport:
     lines: list[str] = field(default_factory=list)
     passed: bool = True
     pending: int = 0
+    n_all: int = 0
+    """The evaluations that verifying asks for."""
 
 
 TEST_STEP = "test"
@@ -131,15 +133,29 @@ def checks_of(problem: Problem) -> list[Check]:
     ]
 
 
-def verifications(release: Release) -> list[ProblemVerification]:
+@dataclass(frozen=True)
+class Checked:
+    """What a release's verification is told from: its problems in their order, and the evaluations of the checks."""
+
+    problems: Sequence[Problem]
+    evaluations: "Mapping[Key, Evaluation]"
+
+
+def checked(release: Release) -> Checked:
+    """Read both, in a fixed number of queries."""
+    problems = release.problems.select_related("release").order_by("position")
+    return Checked(list(problems), _evaluations(release))
+
+
+def verifications(release: Release, facts: Checked | None = None) -> list[ProblemVerification]:
     """One for each problem that a node settles and that some track of the release can run."""
+    known = facts or checked(release)
     tracks = list(Track.objects.filter(on_releases__release=release).order_by("slug"))
     rows = ProblemTrack.objects.filter(problem__release=release).exclude(skip_reason="")
     skips = set(rows.values_list("problem_id", "track_id"))
-    found = _evaluations(release)
-    problems = release.problems.filter(kind__in=NODE_KINDS).select_related("release").order_by("position")
+    problems = [one for one in known.problems if one.kind in NODE_KINDS]
     able = [(problem, [one for one in tracks if (problem.pk, one.pk) not in skips]) for problem in problems]
-    return [_verification(problem, chosen, found) for problem, chosen in able if chosen or not tracks]
+    return [_verification(problem, chosen, known.evaluations) for problem, chosen in able if chosen or not tracks]
 
 
 _OF_REFERENCES = {"result__evaluation__submission__entrant__slug": REFERENCE}
@@ -161,10 +177,16 @@ Key = tuple[int, int, str, int]
 """Track, problem, system entrant, sample."""
 
 
+def of_present_problems(rows: QuerySet[Evaluation]) -> QuerySet[Evaluation]:
+    """Without those of a problem that its draft has changed since, or leaves out."""
+    present = Q(problem__graded_since=None) | Q(submission__created_at__gte=F("problem__graded_since"))
+    return rows.filter(present, problem__is_left_out=False)
+
+
 def _evaluations(release: Release) -> dict[Key, Evaluation]:
-    """The latest evaluation of each check."""
+    """The latest evaluation of each check, of the problems as they are now."""
     rows = (
-        Evaluation.objects.live()
+        of_present_problems(Evaluation.objects.live())
         .filter(submission__release=release, submission__entrant__kind=EntrantKind.SYSTEM)
         .exclude(state=EvaluationState.CANCELLED)
         .select_related("current_result", "sample", "submission__entrant")
@@ -174,13 +196,14 @@ def _evaluations(release: Release) -> dict[Key, Evaluation]:
     return {(row.track_id, row.problem_id, row.submission.entrant.slug, row.sample.index): row for row in rows}
 
 
-def _verification(problem: Problem, tracks: Sequence[Track], found: dict[Key, Evaluation]) -> ProblemVerification:
+def _verification(problem: Problem, tracks: Sequence[Track], found: Mapping[Key, Evaluation]) -> ProblemVerification:
     """Verified on the first track on which every check is right; else what is missing on the last one looked at."""
     if not problem.has_baseline:
         return ProblemVerification(problem, None, missing="it has no reference solution")
     missing = "the release is not offered on a track"
+    checks = checks_of(problem) if tracks else []
     for track in tracks:
-        rows = [(check, found.get((track.pk, problem.pk, check.entrant, check.index))) for check in checks_of(problem)]
+        rows = [(check, found.get((track.pk, problem.pk, check.entrant, check.index))) for check in checks]
         missing = next((why for check, row in rows if (why := check.wrong(row))), "")
         results = [row.current_result for _, row in rows if row and row.current_result]
         if not missing:
@@ -217,6 +240,7 @@ def traffic_lines(release: Release) -> list[str]:
     rows = (
         Measurement.objects.filter(
             role=Role.CANDIDATE,
+            result__current_of__purpose=Purpose.LIVE,
             result__current_of__submission__release=release,
             result__current_of__submission__entrant__slug=REFERENCE,
             device__has_key="writes_checked",
@@ -250,17 +274,17 @@ def _traffic_words(facts: Mapping[str, Any]) -> str:
 
 def references_passed(release: Release) -> list[Any]:
     """A row per track (`track__slug`): the `n` problems whose references passed there, and when the `last` one did."""
-    passed = Evaluation.objects.live().filter(
+    passed = of_present_problems(Evaluation.objects.live()).filter(
         submission__release=release, submission__entrant__slug=REFERENCE, current_result__verdict=Verdict.PASSED
     )
     rows = passed.values("track__slug").order_by("track__slug")
     return list(rows.annotate(n=Count("problem", distinct=True), last=Max("current_result__created_at")))
 
 
-def verification_report(release: Release, track: Track) -> VerificationReport:
+def verification_report(release: Release, track: Track, facts: Checked | None = None) -> VerificationReport:
     """Compare what came of the checks on one track with what must."""
-    report, found = VerificationReport(), _evaluations(release)
-    problems = {problem.pk: problem for problem in release.problems.select_related("release")}
+    report, known = VerificationReport(), facts or checked(release)
+    found, problems = known.evaluations, {problem.pk: problem for problem in known.problems}
     for slug, title in TITLES.items():
         rows = [row for (track_id, _, entrant, _), row in found.items() if (track_id, entrant) == (track.pk, slug)]
         pending = [row for row in rows if row.state != EvaluationState.DONE]
@@ -271,6 +295,7 @@ def verification_report(release: Release, track: Track) -> VerificationReport:
         right = len(rows) - len(wrong) - len(pending)
         report.lines += [f"{title}: {right} as expected, {len(wrong)} not, {len(pending)} to come", *wrong, *notes]
         report.pending += len(pending)
+        report.n_all += len(rows)
         report.passed &= not wrong and not pending and (bool(rows) or slug in (KNOWN_BAD, EARLY_END))
     return report
 

@@ -5,16 +5,28 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Literal
 
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from leaderboard.models import Entrant, Evaluation, ProblemScore, ResultCase, Standing, Submission, Trial
+from leaderboard.models import (
+    Clarification,
+    Decision,
+    Entrant,
+    Evaluation,
+    Flag,
+    ProblemScore,
+    ResultCase,
+    Standing,
+    Submission,
+    Trial,
+)
+from leaderboard.models.decision import DecisionKind
 from leaderboard.models.entrant import EntrantKind
-from problems.models import Release
+from problems.models import Problem, Release
 from problems.spec.kinds import SITE_KINDS
 from problems.spec.record import FileRole, ProblemFile, ProblemRecord
 from problems.spec.solution import SourceFile
-from runners.wire.protocol import BUILDING, Audience, Verdict
+from runners.wire.protocol import BUILDING, Audience, Purpose, Verdict
 
 LogView = Literal["full", "summary", "none"]
 
@@ -38,9 +50,19 @@ def is_organiser(user: Any) -> bool:
     return bool(getattr(user, "is_staff", False))
 
 
-def may_see_statement(user: Any, release: Release) -> bool:
-    """Statements and visible files of a public release, or of a private one for the invited; drafts for organisers."""
+def may_see_board(user: Any, release: Release) -> bool:
+    """Board, entrants and charts: of a public release, or of a private one if its results are public or it invites."""
     return Release.objects.visible_to(user).filter(pk=release.pk).exists()
+
+
+def may_see_statements(user: Any, release: Release) -> bool:
+    """Statements and visible files: of a public release, or of a private one whose licence lets the invited read."""
+    return Release.objects.readable_by(user).filter(pk=release.pk).exists()
+
+
+def may_see_statement(user: Any, problem: Problem) -> bool:
+    """The same of one problem. One marked `do_not_release` is read by organisers alone."""
+    return is_organiser(user) or (not problem.do_not_release and may_see_statements(user, problem.release))
 
 
 @dataclass(frozen=True)
@@ -126,9 +148,9 @@ def view_of(user: Any, submission: Submission) -> SubmissionView:
         return _NOTHING
     if known_as is Relation.TEAM:
         return _TEAMS
-    if submission.release.results_are_hidden or not may_see_statement(user, submission.release):
+    if submission.release.results_are_hidden or not may_see_board(user, submission.release):
         return _NOTHING
-    published = entrant.publishes_code
+    published = entrant.publishes_code and may_see_statements(user, submission.release)
     return SubmissionView(
         is_visible=True, results=True, reasons=False, solution=published,
         replies=published and submission.release.has_closed, build_log=False, run_log="none", live_tail=False,
@@ -211,6 +233,15 @@ def visible_standings(user: Any, release: Release) -> QuerySet[Standing]:
     return rows.filter(entrant__in=_own(user))
 
 
+def with_visible_results(user: Any, releases: QuerySet[Release]) -> QuerySet[Release]:
+    """Those of the releases on whose boards the user sees a row. The caller has left out what the user may not see."""
+    rows = Standing.objects.filter(release=OuterRef("pk")).exclude(entrant__kind=EntrantKind.SYSTEM)
+    if is_organiser(user):
+        return releases.filter(Exists(rows))
+    is_open = Q(hidden_until=None) | Q(hidden_until__lte=timezone.now())
+    return releases.filter((is_open & Exists(rows)) | Exists(rows.filter(entrant__in=_own(user))))
+
+
 def visible_standings_of(user: Any, entrant: Entrant) -> QuerySet[Standing]:
     """One entrant's rows on every board that the user may see, under the same rule."""
     rows = Standing.objects.filter(entrant=entrant, release__in=Release.objects.visible_to(user))
@@ -230,6 +261,45 @@ def visible_scores(user: Any, release: Release) -> QuerySet[ProblemScore]:
     if is_organiser(user) or not release.results_are_hidden:
         return rows
     return rows.filter(submission__entrant__in=_own(user))
+
+
+def visible_flags(user: Any, release: Release) -> QuerySet[Flag]:
+    """Flags of current results that count, under the same rule as scores. The caller has found the release visible."""
+    of_submission = "result__evaluation__submission"
+    rows = (
+        Flag.objects.filter(result__current_of__purpose=Purpose.LIVE, **{f"{of_submission}__release": release})
+        .exclude(**{f"{of_submission}__entrant__kind": EntrantKind.SYSTEM})
+        .exclude(**{f"{of_submission}__state": "cancelled"})
+        .exclude(**{f"{of_submission}__decisions__kind": DecisionKind.SUBMISSION_RETRACTED})
+    )
+    if is_organiser(user) or not release.results_are_hidden:
+        return rows
+    return rows.filter(**{f"{of_submission}__entrant__in": _own(user)})
+
+
+def visible_decisions(user: Any, release: Release) -> QuerySet[Decision]:
+    """The release's public log: errata for all; while results are hidden, rulings and retractions of own entrants only.
+
+    The caller has found the release visible.
+    """
+    flagged = "flag__result__evaluation__submission"
+    of_entrants = Q(**{f"{flagged}__release": release}) & ~Q(**{f"{flagged}__entrant__kind": EntrantKind.SYSTEM})
+    retractions = Q(submission__release=release) & ~Q(submission__entrant__kind=EntrantKind.SYSTEM)
+    if not is_organiser(user) and release.results_are_hidden:
+        of_entrants &= Q(**{f"{flagged}__entrant__in": _own(user)})
+        retractions &= Q(submission__entrant__in=_own(user))
+    return Decision.objects.filter(Q(problem__release=release) | of_entrants | retractions)
+
+
+def visible_clarifications(user: Any, release: Release) -> QuerySet[Clarification]:
+    """An organiser's: all; everybody else's: own ones, and public answers about problems that the user may read."""
+    rows = Clarification.objects.filter(problem__release=release)
+    if is_organiser(user):
+        return rows
+    own = Q(asked_by=user) if user.is_authenticated else Q(pk__in=[])
+    if not may_see_statements(user, release):
+        return rows.filter(own)
+    return rows.filter(own | Q(is_public=True, problem__do_not_release=False))
 
 
 def visible_entrants(user: Any) -> QuerySet[Entrant]:

@@ -9,6 +9,7 @@ from leaderboard.errors import Conflict, NotAllowed
 from leaderboard.models import Evaluation, EvaluationState, Submission, SubmissionState
 from leaderboard.models.audit import record
 from leaderboard.models.evaluation import OPEN_STATES
+from leaderboard.rows.shadows import note_cancelled
 from leaderboard.signals import evaluations_cancelled
 from leaderboard.standings import count, scores
 from leaderboard.visibility import may_change
@@ -29,13 +30,16 @@ def cancel(user: Any, submission: Submission, reason: str = "") -> int:
         submission.refresh_from_db()
         raise Conflict("already_ended", f"Submission #{submission.pk} is {submission.state} already.")
     submission.refresh_from_db()
+    live = submission.evaluations.live().filter(state__in=OPEN_STATES)
+    n_live = live.count()
     ids = list(Evaluation.objects.filter(submission=submission, state__in=OPEN_STATES).values_list("pk", flat=True))
     evaluations_cancelled.send(Submission, evaluation_ids=ids)  # jobs first: a claim locks its job, then the evaluation
     Evaluation.objects.filter(submission=submission, state__in=OPEN_STATES).update(
         state=EvaluationState.CANCELLED, done_at=now
     )
+    note_cancelled(submission)
     for track in submission.tracks.all():
         scores.rescore(submission, track)
     count.settle(submission, user)
-    record(user, "cancel", submission, reason, withdrawn=len(ids))
-    return len(ids)
+    record(user, "cancel", submission, reason, withdrawn=n_live)
+    return n_live

@@ -7,12 +7,16 @@ from typing import Any, BinaryIO
 
 from django.db import transaction
 
+from leaderboard import snapshots
 from leaderboard.actions.tracks import no_hardware, offer
 from leaderboard.errors import Conflict, NotAllowed, Refused
-from leaderboard.models import Track
+from leaderboard.models import BoardSnapshot, Evaluation, ReleaseTrack, Track
 from leaderboard.models.audit import record
+from leaderboard.models.entrant import EntrantKind
+from leaderboard.models.evaluation import OPEN_STATES
 from leaderboard.models.track import NO_HARDWARE
-from leaderboard.standings import rankable
+from leaderboard.public_record import public_record
+from leaderboard.standings import rank, rankable
 from leaderboard.standings.scores import touch_release
 from leaderboard.verification import missing_lines
 from problems.actions import releases
@@ -20,10 +24,12 @@ from problems.actions.releases import ImportReport
 from problems.formats.compute_eval.directory import read_problem_directory
 from problems.formats.compute_eval.packs import ProblemPack, read_problem_pack
 from problems.models import RANKING_FIELDS, Release
+from problems.spec.digests import canonical_json
 from problems.spec.kinds import NODE_KINDS
 
 
-def _check(user: Any) -> None:
+def check_organiser(user: Any) -> None:
+    """Raises NotAllowed. `user` None is the site's own shell."""
     if user is not None and not getattr(user, "is_staff", False):
         raise NotAllowed("organisers_only", "Only an organiser curates releases.")
 
@@ -34,19 +40,36 @@ def _read(source: Path | BinaryIO) -> ProblemPack:
     return read_problem_pack(source)
 
 
-@transaction.atomic
 def import_release(user: Any, source: Path | BinaryIO, slug: str | None = None) -> ImportReport:
-    """Make a draft from a pack or a folder of problems; one of questions alone is offered on the track `no-hardware`.
+    """Make a draft from a pack or a folder of problems.
 
     Raises NotAllowed, PackRefused or ReleaseRefused.
     """
-    _check(user)
-    report = releases.import_release(_read(source), slug)
+    check_organiser(user)
+    return import_pack(user, _read(source), slug)
+
+
+@transaction.atomic
+def import_pack(user: Any, pack: ProblemPack, slug: str | None = None) -> ImportReport:
+    """Make a draft from a pack that was read; one of questions alone is offered on the track `no-hardware`.
+
+    Raises NotAllowed or ReleaseRefused.
+    """
+    check_organiser(user)
+    report = releases.import_release(pack, slug)
     if report.created:
         if not report.release.problems.filter(kind__in=NODE_KINDS).exists():
             offer(user, report.release, no_hardware())
             report.lines.append("Its problems need no node: it is offered on the track no-hardware.")
         record(user, "import", report.release, digest=report.release.digest[:12], changed=len(report.changed))
+    return report
+
+
+def try_import(user: Any, pack: ProblemPack, slug: str | None = None) -> ImportReport:
+    """What an import would report. Stores nothing. Raises NotAllowed or ReleaseRefused."""
+    with transaction.atomic():
+        report = import_pack(user, pack, slug)
+        transaction.set_rollback(True)
     return report
 
 
@@ -58,7 +81,7 @@ def publish(user: Any, release: Release, unverified_reason: str = "") -> None:
     no `unverified_reason`. The reason is stored only if a problem is not verified. Also raises NotAllowed and
     ReleaseRefused.
     """
-    _check(user)
+    check_organiser(user)
     if faults := rankable.faults(release):
         raise Refused("cannot_be_ranked", " ".join(faults))
     missing = missing_lines(release)
@@ -81,7 +104,7 @@ def correct_ranking(user: Any, release: Release, values: Mapping[str, Any], reas
 
     Raises NotAllowed, Refused or ReleaseRefused.
     """
-    _check(user)
+    check_organiser(user)
     if release.is_draft or not rankable.faults(release):
         raise Refused("nothing_to_correct", f"{release.slug} can be ranked as it says: there is nothing to correct.")
     releases.correct_ranking(release, values, reason)
@@ -92,25 +115,58 @@ def correct_ranking(user: Any, release: Release, values: Mapping[str, Any], reas
 
 
 @transaction.atomic
-def freeze(user: Any, release: Release) -> None:
-    """Freeze a published release: it takes no more submissions. Raises NotAllowed or ReleaseRefused."""
-    _check(user)
+def freeze(user: Any, release: Release) -> list[BoardSnapshot]:
+    """Freeze a published release: it takes no more submissions, and its boards are stored as they stand.
+
+    Raises NotAllowed, ReleaseRefused, or Refused while evaluations are open.
+    """
+    check_organiser(user)
     releases.freeze(release)
-    record(user, "freeze", release)
+    if n_open := _n_open(release):
+        raise Refused(
+            "still_open",
+            f"{n_open} evaluations of {release.slug} are queued or running. Let them end or cancel them, then freeze"
+            " it. Meanwhile `closes_at` keeps new submissions out.",
+        )
+    rank.rank_touched(release)
+    places = ReleaseTrack.objects.filter(release=release).select_related("release", "track").order_by("track__slug")
+    made = [snapshots.take(place) for place in places]
+    record(user, "freeze", release, snapshots={one.track.slug: one.sha256 for one in made})
+    return made
+
+
+def _n_open(release: Release) -> int:
+    rows = Evaluation.objects.live().filter(submission__release=release, state__in=OPEN_STATES)
+    return rows.exclude(submission__entrant__kind=EntrantKind.SYSTEM).count()
 
 
 def export(user: Any, release: Release, target: BinaryIO) -> int:
     """Write the problem pack with its held-out files. Returns the number of problems. Raises NotAllowed."""
-    _check(user)
+    check_organiser(user)
     count = releases.export_release(release, target)
     record(user, "export", release, problems=count)
+    return count
+
+
+def export_redacted(user: Any, release: Release, target: BinaryIO) -> int:
+    """Write what a participant may read of the problems, one JSON object a line. Returns their number.
+
+    Held-out files, references, answers, and problems marked `do_not_release` are left out. Raises NotAllowed.
+    """
+    check_organiser(user)
+    rows = release.problems.filter(do_not_release=False).select_related("release").order_by("position")
+    count = 0
+    for problem in rows.iterator(chunk_size=50):
+        target.write(canonical_json(public_record(None, problem)) + b"\n")
+        count += 1
+    record(user, "export redacted", release, problems=count)
     return count
 
 
 @transaction.atomic
 def make_public(user: Any, release: Release) -> None:
     """Let everybody read statements and visible files once the release is published. Raises NotAllowed."""
-    _check(user)
+    check_organiser(user)
     if Release.objects.filter(pk=release.pk, is_public=False).update(is_public=True):
         record(user, "make public", release)
     release.refresh_from_db()
@@ -123,7 +179,7 @@ _VERSION = re.compile(r"\d+\.\d+")
 @transaction.atomic
 def add_track(user: Any, fields: Mapping[str, str]) -> Track:
     """Make a track from values of the model's fields. Raises NotAllowed, Refused or Conflict."""
-    _check(user)
+    check_organiser(user)
     slug = fields["slug"]
     if not _TRACK_SLUG.fullmatch(slug):
         raise Refused("bad_slug", f"{slug!r} is no track name; use lower-case letters, digits, dots and hyphens.")

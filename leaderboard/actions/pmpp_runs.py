@@ -122,7 +122,7 @@ def _check_place(user: Any, entrant: Entrant, release: Release, track: Track) ->
     if not Entrant.objects.submittable_by(user).filter(pk=entrant.pk).exists():
         words = f"{user.get_username()} may not submit for {entrant.name}. Ask its owner to add the account."
         raise NotAllowed("not_your_entrant", words)
-    if not Release.objects.visible_to(user).filter(pk=release.pk).exists():
+    if not Release.objects.open_to(user).filter(pk=release.pk).exists():
         raise NotAllowed("no_such_release", f"There is no release {release.slug!r} that this account may see.")
     check_is_open(release)
     check_tracks(release, [track])

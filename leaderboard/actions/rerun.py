@@ -14,6 +14,7 @@ from leaderboard.quotas import Use, take
 from leaderboard.signals import evaluations_queued
 from leaderboard.standings import scores
 from leaderboard.visibility import may_change
+from runners.wire.protocol import Purpose
 
 RERUN_PRIORITY = 5
 
@@ -53,6 +54,6 @@ def _priority(user: Any, ids: Sequence[int]) -> int:
 
 
 def _can_run(evaluation: Evaluation) -> bool:
-    """The site's own results (invalid, skipped) would only come out the same."""
+    """The site's own results (invalid, skipped) would only come out the same. Shadow ones are rejudged instead."""
     result = evaluation.current_result
-    return result is not None and result.origin != ResultOrigin.SITE
+    return evaluation.purpose == Purpose.LIVE and result is not None and result.origin != ResultOrigin.SITE

@@ -34,7 +34,7 @@ def _check(user: Any, metadata: SubmissionMetadata) -> None:
         raise NotAllowed(
             "not_your_entrant", f"You may not submit for {metadata.entrant.name}. Ask its owner to add you."
         )
-    if not Release.objects.visible_to(user).filter(pk=release.pk).exists():
+    if not Release.objects.open_to(user).filter(pk=release.pk).exists():
         raise NotAllowed("no_such_release", f"There is no release {release.slug!r} that you may see.")
     check_is_open(release)
     check_tracks(release, metadata.tracks)

@@ -15,8 +15,9 @@ from leaderboard.models.trial import OPEN_TRIALS
 from leaderboard.quotas import Use, spending
 from leaderboard.signals import trials_queued
 from leaderboard.submission_rules import check_is_open, check_sample, check_tracks
+from leaderboard.visibility import may_see_board, may_see_statement
 from problems.formats.submission import SampleDraft
-from problems.models import Problem, Release
+from problems.models import Problem
 from problems.spec.kinds import SITE_KINDS
 from problems.spec.sizes import why_bad_sizes
 from runners.wire.protocol import Report
@@ -64,8 +65,10 @@ def _store(user: Any, problem: Problem, track: Track, draft: SampleDraft, sizes:
 
 def _check(user: Any, problem: Problem, track: Track) -> None:
     release = problem.release
-    if not Release.objects.visible_to(user).filter(pk=release.pk).exists():
+    if not may_see_board(user, release):
         raise NotAllowed("no_such_release", f"There is no release {release.slug!r} that you may see.")
+    if not may_see_statement(user, problem):
+        raise NotAllowed("statement_private", f"You may not read {problem.task_id}, so you cannot run solutions to it.")
     if not Entrant.objects.submittable_by(user).exists():
         raise NotAllowed("no_entrant", "Only those who may submit for an entrant may try a solution. Create yours.")
     if problem.kind in SITE_KINDS:

@@ -1,5 +1,25 @@
 """The admin: curation by pages of its own for what changes the world, read-only rows for what never changes."""
 
-from leaderboard.admin import people, records, releases, submissions, tracks
+from leaderboard.admin import (
+    clarifications,
+    code_pairs,
+    flags,
+    people,
+    records,
+    rejudges,
+    releases,
+    submissions,
+    tracks,
+)
 
-__all__ = ["people", "records", "releases", "submissions", "tracks"]
+__all__ = [
+    "clarifications",
+    "code_pairs",
+    "flags",
+    "people",
+    "records",
+    "rejudges",
+    "releases",
+    "submissions",
+    "tracks",
+]

@@ -1,4 +1,7 @@
-"""What the admin's pages share: read-only rows, and acts (a button, a form, an action, its report line by line)."""
+"""What the admin's pages share: read-only rows, and acts (a button, a form, an action, its report line by line).
+
+An act works on one row, on none (above a list), or on the rows ticked in a list.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -6,15 +9,20 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from django import forms
 from django.contrib import admin
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.paginator import Paginator
 from django.db import models
+from django.db.models import QuerySet
 from django.forms.fields import InvalidJSONInput
-from django.http import Http404, HttpRequest, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
+from django.utils.functional import cached_property
+from django.utils.html import format_html
 
 from leaderboard.errors import Refused
-from leaderboard.models.audit import record
+from leaderboard.models.audit import AuditEntry, record, target_of
 from problems.actions.releases import ReleaseRefused
 from problems.formats.errors import PackRefused
 from problems.spec.nesting import nests_too_deeply
@@ -26,6 +34,35 @@ else:
 
 Outcome = list[str] | HttpResponseBase
 """Lines of a report, or an answer of its own (a download)."""
+MAX_TICKED = 1000
+"""The most rows that one act on ticked rows may have."""
+COUNTED_ROWS = 10_000
+"""A list counts its rows up to this number, and shows no more of them."""
+HISTORY_ENTRIES = 200
+
+
+class BoundedPaginator(Paginator[Any] if TYPE_CHECKING else Paginator):  # type: ignore[misc]
+    """Counts no further than `COUNTED_ROWS`: counting millions of rows would take longer than showing them."""
+
+    @cached_property
+    def _found(self) -> int:
+        return int(self.object_list.order_by()[: COUNTED_ROWS + 1].count())
+
+    @cached_property
+    def count(self) -> int:
+        return min(self._found, COUNTED_ROWS)
+
+    @property
+    def is_cut(self) -> bool:
+        return self._found > COUNTED_ROWS
+
+
+def admin_link(row: Any, text: object = None) -> str:
+    """A link to the row's page in the admin; a dash if there is no row."""
+    if row is None:
+        return "–"
+    url = reverse(f"admin:{row._meta.app_label}_{row._meta.model_name}_change", args=[row.pk])
+    return format_html('<a href="{}">{}</a>', url, row if text is None else text)
 
 
 class NoFields(forms.Form):
@@ -36,6 +73,15 @@ class ReasonForm(forms.Form):
     reason = forms.CharField(
         widget=forms.Textarea(attrs={"rows": 3}), help_text="Shown publicly beside what it changes."
     )
+
+
+class MomentInput(forms.DateTimeInput):
+    """The browser's own picker of date and time. Times are UTC."""
+
+    input_type = "datetime-local"
+
+    def __init__(self, attrs: dict[str, Any] | None = None) -> None:
+        super().__init__({"step": "1", **(attrs or {})}, format="%Y-%m-%dT%H:%M:%S")
 
 
 class BoundedJSONField(forms.JSONField):
@@ -61,7 +107,10 @@ class BoundedJSONField(forms.JSONField):
 
 @dataclass(frozen=True)
 class Act:
-    """A button on a row (or, among `list_acts`, above the list) that leads to a form and then runs an action."""
+    """A button on a row (or, among `list_acts`, above the list) that leads to a form and then runs an action.
+
+    Among `bulk_acts` it is offered for the ticked rows of a list, and `run` gets a list of them.
+    """
 
     name: str
     label: str
@@ -74,11 +123,16 @@ class Act:
 class ActingAdmin(_ModelAdmin):
     """A model admin with acts. Acting needs the model's change permission, even where rows are read-only."""
 
-    change_form_template = "admin/podium/change_form.html"
-    change_list_template = "admin/podium/change_list.html"
-    formfield_overrides: ClassVar = {models.JSONField: {"form_class": BoundedJSONField}}
+    formfield_overrides: ClassVar = {
+        models.JSONField: {"form_class": BoundedJSONField},
+        models.DateTimeField: {"form_class": forms.DateTimeField, "widget": MomentInput},
+    }
     acts: Sequence[Act] = ()
     list_acts: Sequence[Act] = ()
+    bulk_acts: Sequence[Act] = ()
+    paginator = BoundedPaginator
+    list_per_page = 100
+    show_full_result_count = False
 
     def get_urls(self) -> list[URLPattern]:
         wrap = self.admin_site.admin_view
@@ -109,6 +163,69 @@ class ActingAdmin(_ModelAdmin):
         offered = [act for act in self.acts if row is not None and act.offered(row)] if self.may_act(request) else []
         buttons = [(act.label, self._act_url(act, object_id)) for act in offered]
         return super().change_view(request, object_id, form_url, {**(extra_context or {}), "act_buttons": buttons})
+
+    def get_view_on_site_url(self, obj: Any = None) -> str | None:
+        """The row's own page, without Django's redirect through its table of content types."""
+        return obj.get_absolute_url() if hasattr(obj, "get_absolute_url") else None
+
+    @admin.display(description="page")
+    def page(self, row: Any) -> str:
+        """For `list_display`: a link to the row's own page."""
+        return format_html('<a href="{}">View on site</a>', row.get_absolute_url())
+
+    def history_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """What the audit says of the row, in place of the framework's log."""
+        row = self.get_object(request, object_id)
+        if row is None:
+            raise Http404(f"There is no {self.opts.verbose_name} {object_id}.")
+        if not self.has_view_or_change_permission(request, row):
+            raise PermissionDenied
+        entries = list(AuditEntry.objects.filter(target=target_of(row))[:HISTORY_ENTRIES])
+        context = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "object": row,
+            "title": f"History of {row}",
+            "entries": entries,
+            "is_cut": len(entries) == HISTORY_ENTRIES,
+            **(extra_context or {}),
+        }
+        return TemplateResponse(request, "admin/object_history.html", context)
+
+    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+        """Those of Django that the user may take, and the acts on ticked rows."""
+        found: dict[str, Any] = super().get_actions(request)
+        if self.may_act(request):
+            found |= {act.name: (_on_ticked_rows(act), act.name, act.label) for act in self.bulk_acts}
+        return found
+
+    def bulk_page(self, request: HttpRequest, act: Act, chosen: QuerySet[Any]) -> HttpResponseBase:
+        """The first POST, from the list, shows the form; the one from the form itself runs the action."""
+        if not self.may_act(request):
+            raise PermissionDenied
+        rows = list(chosen[: MAX_TICKED + 1])
+        form = act.form(rows)(request.POST) if "confirmed" in request.POST else act.form(rows)()
+        lines: list[str] | None = None
+        if len(rows) > MAX_TICKED:
+            form = act.form(rows)({})
+            form.full_clean()
+            form.errors.clear()
+            form.add_error(
+                None, f"At most {MAX_TICKED} rows at a time. Narrow the list by its filters, and tick again."
+            )
+        elif form.is_bound and form.is_valid():
+            outcome = _run(request, act, rows, form)
+            if isinstance(outcome, HttpResponseBase):
+                return outcome
+            lines = outcome
+        ticked = {
+            "chosen": rows,
+            "ticked": request.POST.getlist(ACTION_CHECKBOX_NAME),
+            "select_across": request.POST.get("select_across", "0"),
+        }
+        return self._render(request, act, None, form, lines, ticked)
 
     def _list_button(self, act: Act) -> tuple[str, str]:
         return act.label, reverse(f"admin:{self._url_name}_list_act", args=[act.name])
@@ -146,7 +263,13 @@ class ActingAdmin(_ModelAdmin):
         return self._render(request, act, row, form, lines)
 
     def _render(
-        self, request: HttpRequest, act: Act, row: Any, form: forms.BaseForm, lines: list[str] | None
+        self,
+        request: HttpRequest,
+        act: Act,
+        row: Any,
+        form: forms.BaseForm,
+        lines: list[str] | None,
+        ticked: dict[str, Any] | None = None,
     ) -> TemplateResponse:
         back = f"admin:{self._url_name}_change" if row is not None else f"admin:{self._url_name}_changelist"
         context = {
@@ -157,8 +280,28 @@ class ActingAdmin(_ModelAdmin):
             "form": form,
             "lines": lines,
             "back_url": reverse(back, args=[row.pk] if row is not None else []),
+            **(ticked or {}),
         }
-        return TemplateResponse(request, "admin/podium/act.html", context, status=200 if not form.errors else 422)
+        template = "admin/podium/act.html" if ticked is None else "admin/podium/bulk_act.html"
+        return TemplateResponse(request, template, context, status=200 if not form.errors else 422)
+
+
+def _on_ticked_rows(act: Act) -> Callable[[ActingAdmin, HttpRequest, QuerySet[Any]], HttpResponseBase]:
+    def run(model_admin: ActingAdmin, request: HttpRequest, chosen: QuerySet[Any]) -> HttpResponseBase:
+        return model_admin.bulk_page(request, act, chosen)
+
+    return run
+
+
+def each_row(rows: Sequence[Any], run: Callable[[Any], str]) -> list[str]:
+    """A line for each row: what was done, or why it was refused. The others go on."""
+    lines = []
+    for row in rows:
+        try:
+            lines.append(run(row))
+        except (Refused, ReleaseRefused) as refused:
+            lines.append(f"{row}: not done. {refused}")
+    return lines
 
 
 def _run(request: HttpRequest, act: Act, row: Any, form: forms.BaseForm) -> Outcome | None:

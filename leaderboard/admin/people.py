@@ -1,6 +1,6 @@
 """Entrants, API tokens and invitations in the admin; a stored secret is nowhere to be shown."""
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from django import forms
 from django.contrib import admin
@@ -10,19 +10,24 @@ from django.utils import timezone
 
 from leaderboard.actions.invite import invite
 from leaderboard.admin.base import Act, AuditedAdmin, Outcome, ReadOnlyAdmin
+from leaderboard.admin.usernames import UsernamesField
 from leaderboard.models import ApiToken, Entrant, Invitation
 from leaderboard.models.audit import record
 
 
+class EntrantForm(forms.ModelForm[Entrant] if TYPE_CHECKING else forms.ModelForm):  # type: ignore[misc]
+    team = UsernamesField("Who may submit for it besides its owner.")
+
+
 @admin.register(Entrant)
 class EntrantAdmin(AuditedAdmin):
-    list_display = ("name", "kind", "organisation", "owner", "is_verified", "publishes_code")
-    list_filter = ("kind", "is_verified", "open_weights")
-    search_fields = ("name", "organisation")
+    list_display = ("name", "kind", "organisation", "owner", "is_verified", "publishes_code", "page")
+    list_filter = ("kind", "is_verified", "open_weights", "publishes_code")
+    search_fields = ("name", "slug", "organisation", "owner__username")
     list_select_related = ("owner",)
     prepopulated_fields = {"slug": ("name",)}
+    form = EntrantForm
     autocomplete_fields = ("owner",)
-    filter_horizontal = ("team",)
     readonly_fields = ("created_at",)
     formfield_overrides: ClassVar = {models.URLField: {"assume_scheme": "https"}}
 
@@ -54,6 +59,7 @@ def _withdraw(request: HttpRequest, invitation: Invitation, _said: dict[str, Any
 class InvitationAdmin(ReadOnlyAdmin):
     list_display = ("hint", "note", "email", "invited_by", "created_at", "expires_at", "used_at", "used_by")
     list_select_related = ("invited_by", "used_by")
+    list_filter = ("created_at", ("used_at", admin.EmptyFieldListFilter))
     search_fields = ("note", "email", "used_by__username")
     exclude = ("digest",)
     list_acts = (
@@ -69,6 +75,7 @@ class InvitationAdmin(ReadOnlyAdmin):
 class ApiTokenAdmin(ReadOnlyAdmin):
     list_display = ("hint", "name", "user", "scopes", "expires_at", "last_used_at", "revoked_at")
     list_select_related = ("user",)
+    list_filter = (("revoked_at", admin.EmptyFieldListFilter), "last_used_at")
     search_fields = ("user__username", "name", "hint")
     exclude = ("digest",)
     acts = (

@@ -5,7 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.http import FileResponse, HttpRequest
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404
+from django.urls import URLPattern, path, reverse
 
 from leaderboard.actions import curate
 from leaderboard.actions.baselines import submit_baselines
@@ -13,23 +17,32 @@ from leaderboard.actions.carry import carry
 from leaderboard.actions.decide import void_problem
 from leaderboard.actions.tracks import offer
 from leaderboard.actions.verify import verify
-from leaderboard.admin.base import Act, AuditedAdmin, BoundedJSONField, Outcome, ReadOnlyAdmin, ReasonForm
+from leaderboard.admin import release_page
+from leaderboard.admin.base import Act, AuditedAdmin, BoundedJSONField, Outcome, ReadOnlyAdmin, ReasonForm, admin_link
+from leaderboard.admin.dashboard import unverified_releases
+from leaderboard.admin.drafts import new_page
+from leaderboard.admin.drafts.pages import DraftPages
+from leaderboard.admin.rejudges import OF_RELEASE
+from leaderboard.admin.usernames import UsernamesField
 from leaderboard.imports.import_results import ImportTarget, import_results
 from leaderboard.models import Decision, Entrant, Track
 from leaderboard.models.decision import DecisionKind
 from leaderboard.standings import rankable
 from leaderboard.standings.scores import touch_release
-from leaderboard.verification import missing_lines, traffic_lines, verification_report, verified_lines
 from problems.models import PROMISES, RANKING_FIELDS, Problem, Release, ReleaseState
 from problems.spec.ranking import offered_ks
 
-EDITABLE = ("title", "description", "is_public", "invited", "opens_at", "closes_at", "hidden_until", "max_samples")
+EDITABLE = (
+    "title", "description", "is_public", "results_are_public", "invited", "invited_may_read", "licence", "dataset_card",
+    "opens_at", "closes_at", "hidden_until", "max_samples",
+)  # fmt: skip
 EDITABLE_DRAFT = ("slug", *EDITABLE, *RANKING_FIELDS, *PROMISES)
 
 
-class ImportForm(forms.Form):
-    pack = forms.FileField(help_text="A problem pack (.tar.gz): metadata.json and problems.jsonl.")
-    slug = forms.SlugField(required=False, help_text="The release's address; made from its name when left empty.")
+FACTS = (
+    "datapack_release", "revision", "previous", "digest", "profile", "unverified_reason", "created_at", "published_at",
+    "frozen_at", "pack_metadata",
+)  # fmt: skip
 
 
 class TracksForm(forms.Form):
@@ -45,7 +58,9 @@ class PublishForm(forms.Form):
 
 
 class ReleaseForm(forms.ModelForm[Release] if TYPE_CHECKING else forms.ModelForm):  # type: ignore[misc]
-    """Its pass@k can be computed: a submission may have as many samples of a problem as the largest k."""
+    """Its pass@k can be computed, by as many samples of a problem as the largest k, and it closes after it opens."""
+
+    invited = UsernamesField("Who may see it while it is private.")
 
     def clean(self) -> dict[str, Any] | None:
         said: dict[str, Any] = super().clean() or self.cleaned_data
@@ -53,6 +68,10 @@ class ReleaseForm(forms.ModelForm[Release] if TYPE_CHECKING else forms.ModelForm
         ks = offered_ks(said.get("ks", release.ks), said.get("primary_metric", release.primary_metric))
         if said.get("max_samples", max(ks)) < max(ks):
             self.add_error("max_samples", f"Its pass@{max(ks)} needs as many samples a problem.")
+        opens, closes = said.get("opens_at"), said.get("closes_at")
+        if opens and closes and closes <= opens:
+            words = f"It opens at {opens:%Y-%m-%d %H:%M} UTC and must close later. Correct one of the two dates."
+            self.add_error("closes_at", words)
         return said
 
 
@@ -90,14 +109,6 @@ def _import_results(request: HttpRequest, release: Release, said: dict[str, Any]
     return [f"{done.n_stored} results stored as submission #{done.submission.pk}; {done.n_known} were here already."]
 
 
-def _import(request: HttpRequest, _row: None, said: dict[str, Any]) -> Outcome:
-    report = curate.import_release(request.user, said["pack"].file, said["slug"] or None)
-    return [
-        *report.lines,
-        f"Release {report.release.slug} is a {report.release.state}. Next: offer it on a track, verify it.",
-    ]
-
-
 def _offer(request: HttpRequest, release: Release, said: dict[str, Any]) -> Outcome:
     for track in said["tracks"]:
         offer(request.user, release, track)
@@ -105,14 +116,9 @@ def _offer(request: HttpRequest, release: Release, said: dict[str, Any]) -> Outc
 
 
 def _verify(request: HttpRequest, release: Release, said: dict[str, Any]) -> Outcome:
-    """Asking again while a node works shows how far it is: the submissions are the same ones."""
-    track: Track = said["track"]
-    verify(request.user, release, track)
-    report = verification_report(release, track)
-    if report.pending:
-        return [*report.lines, f"{report.pending} evaluations to come. Run this again to see how far it is."]
-    verdict = "Verified: all is as it should be." if report.passed else "NOT verified: see the lines above."
-    return [*report.lines, *verified_lines(release), *traffic_lines(release), *missing_lines(release), verdict]
+    """Queue the checks; the release's page then shows how far they are. Asking again changes nothing."""
+    verify(request.user, release, said["track"])
+    return HttpResponseRedirect(reverse("admin:problems_release_change", args=[release.pk]) + "#verification")
 
 
 def _submit_baselines(request: HttpRequest, release: Release, said: dict[str, Any]) -> Outcome:
@@ -136,8 +142,9 @@ def _needs_correction(release: Release) -> bool:
 
 
 def _freeze(request: HttpRequest, release: Release, _said: dict[str, Any]) -> Outcome:
-    curate.freeze(request.user, release)
-    return [f"{release} is frozen. It takes no more submissions."]
+    made = curate.freeze(request.user, release)
+    lines = [f"{one.track.slug}: snapshot of the board, sha256 {one.sha256}, {one.size_bytes:,} bytes" for one in made]
+    return [f"{release} is frozen. It takes no more submissions.", *lines]
 
 
 def _carry(request: HttpRequest, release: Release, _said: dict[str, Any]) -> Outcome:
@@ -154,6 +161,13 @@ def _export(request: HttpRequest, release: Release, _said: dict[str, Any]) -> Ou
     return FileResponse(target, as_attachment=True, filename=f"{release.datapack_release}-problems.tar.gz")
 
 
+def _export_redacted(request: HttpRequest, release: Release, _said: dict[str, Any]) -> Outcome:
+    target = io.BytesIO()
+    curate.export_redacted(request.user, release, target)
+    target.seek(0)
+    return FileResponse(target, as_attachment=True, filename=f"{release.datapack_release}-public.jsonl")
+
+
 def _ranking_errors(release: Release) -> list[str]:
     """The stored errors of tracks that could not be ranked, without those that repeat a fault of the release."""
     places = release.on_tracks.exclude(ranking_error="").select_related("track")
@@ -165,20 +179,55 @@ def _is_offered(release: Release) -> bool:
     return release.on_tracks.exists()
 
 
+class VerifiedFilter(admin.SimpleListFilter):
+    title = "verified"
+    parameter_name = "verified"
+
+    def lookups(self, _request: HttpRequest, _model_admin: Any) -> list[tuple[str, str]]:
+        return [("no", "Not verified")]
+
+    def queryset(self, _request: HttpRequest, queryset: QuerySet[Release]) -> QuerySet[Release]:
+        if self.value() != "no":
+            return queryset
+        return queryset.filter(pk__in=[one.release.pk for one in unverified_releases()])
+
+
 @admin.register(Release)
-class ReleaseAdmin(AuditedAdmin):
+class ReleaseAdmin(DraftPages, AuditedAdmin):
     form = ReleaseForm
-    list_display = ("slug", "title", "state", "is_public", "revision", "created_at")
-    list_filter = ("state", "is_public")
+    change_form_template = "admin/podium/release.html"
+    list_display = ("slug", "title", "state", "is_public", "revision", "created_at", "page")
+    list_filter = ("state", "is_public", VerifiedFilter)
     search_fields = ("slug", "title", "datapack_release")
-    filter_horizontal = ("invited",)
+    fieldsets = (
+        (None, {"fields": ("title", "slug", "state", "description", "licence", "dataset_card")}),
+        ("Who may see it", {"fields": ("is_public", "results_are_public", "invited", "invited_may_read")}),
+        ("Dates (UTC)", {"fields": ("opens_at", "closes_at", "hidden_until")}),
+        ("Ranking", {"fields": (*RANKING_FIELDS, "max_samples", "correction")}),
+        ("Promises", {"fields": PROMISES}),
+        ("Facts", {"classes": ("collapse",), "fields": FACTS}),
+    )
     list_acts = (
         Act(
-            "import", "Import a pack", "The pack is checked whole; the same content again changes nothing.", _import,
-            form=lambda _row: ImportForm,
+            "new-draft", "New draft", "An empty release of profile podium/1. Its problems are made on the site.",
+            new_page.new_draft, form=lambda _row: new_page.NewDraftForm,
         ),
+        Act("import", "Import a pack", "A report comes first.", new_page.has_own_page),
     )  # fmt: skip
     acts = (
+        Act(
+            "problems", "Edit its problems", "They are made and edited while the release is a draft.",
+            new_page.has_own_page, offered=lambda release: release.is_draft,
+        ),
+        Act(
+            "next-revision", "Start the next revision",
+            "A draft with the same problems. This release stays as it is; results that still hold can be carried over.",
+            new_page.next_revision, offered=lambda release: not release.is_draft,
+        ),
+        Act(
+            "difference", "Compare with the last revision", "Problem by problem, side by side.",
+            new_page.has_own_page, offered=lambda release: release.previous_id is not None,
+        ),
         Act(
             "offer", "Offer on tracks", "Which problems a track skips follows from its hardware.", _offer,
             form=lambda _row: TracksForm,
@@ -218,18 +267,36 @@ class ReleaseAdmin(AuditedAdmin):
             "freeze", "Freeze", "It takes no more submissions, for good.", _freeze,
             offered=lambda release: release.state == ReleaseState.PUBLISHED,
         ),
+        OF_RELEASE,
         Act("export", "Export", "The pack holds held-out tests and references: keep it private.", _export),
+        Act(
+            "export-redacted", "Export for the public",
+            "JSON lines of what participants may read: no held-out files, references or answers, and no problem marked"
+            " do_not_release.",
+            _export_redacted,
+        ),
     )  # fmt: skip
 
     def has_add_permission(self, request: HttpRequest) -> bool:  # noqa: ARG002 - releases come from packs
         return False
 
+    def get_urls(self) -> list[URLPattern]:
+        verification = self.admin_site.admin_view(self._verification)
+        name = "problems_release_verification"
+        return [path("<int:pk>/verification/", verification, name=name), *super().get_urls()]
+
+    def _verification(self, request: HttpRequest, pk: int) -> HttpResponse:
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        return release_page.verification(request, get_object_or_404(Release, pk=pk))
+
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> Any:
-        """The page says what stands against ranking the release."""
+        """The page begins with the checklist, and says what stood against the last ranking."""
         release = context["original"]
-        for fault in rankable.faults(release) + _ranking_errors(release):
+        for fault in _ranking_errors(release):
             messages.warning(request, fault)
-        return super().render_change_form(request, context, *args, **kwargs)
+        acts = [act.name for act in self.acts if act.offered(release)] if self.may_act(request) else []
+        return super().render_change_form(request, context | release_page.page_context(release, acts), *args, **kwargs)
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)
@@ -253,8 +320,8 @@ def _is_not_void(problem: Problem) -> bool:
 
 @admin.register(Problem)
 class ProblemAdmin(ReadOnlyAdmin):
-    list_display = ("task_id", "title", "release", "group", "kind", "difficulty", "has_baseline")
-    list_filter = ("release", "group")
+    list_display = ("task_id", "title", "release_link", "group", "kind", "difficulty", "has_baseline", "page")
+    list_filter = ("release", "group", "kind", "has_baseline")
     search_fields = ("task_id", "title")
     list_select_related = ("release",)
     exclude = ("record",)
@@ -264,3 +331,7 @@ class ProblemAdmin(ReadOnlyAdmin):
             form=lambda _row: ReasonForm, offered=_is_not_void,
         ),
     )  # fmt: skip
+
+    @admin.display(description="release", ordering="release__slug")
+    def release_link(self, problem: Problem) -> str:
+        return admin_link(problem.release)

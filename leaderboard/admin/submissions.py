@@ -1,17 +1,24 @@
-"""Submissions, evaluations and the queue of flags in the admin."""
+"""Submissions and evaluations in the admin."""
 
 from typing import Any
 
-from django import forms
 from django.contrib import admin
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 
 from leaderboard.actions.cancel import cancel
-from leaderboard.actions.decide import decide_flag, retract
+from leaderboard.actions.decide import retract
 from leaderboard.actions.rerun import rerun
-from leaderboard.admin.base import Act, Outcome, ReadOnlyAdmin, ReasonForm
-from leaderboard.models import Evaluation, EvaluationState, Flag, Submission, SubmissionState
+from leaderboard.admin.base import Act, Outcome, ReadOnlyAdmin, ReasonForm, admin_link, each_row
+from leaderboard.admin.dashboard import stuck
+from leaderboard.models import Entrant, Evaluation, EvaluationState, Submission, SubmissionState
+from problems.models import Problem
+from runners.wire.protocol import Purpose
+
+ID_DIGITS = 19
+"""Numbers of fewer digits fit into a row's id."""
+SEARCHED = 500
+"""The most problems or submissions whose evaluations a search shows."""
 
 
 def _cancel(request: HttpRequest, submission: Submission, said: dict[str, Any]) -> Outcome:
@@ -23,17 +30,51 @@ def _retract(request: HttpRequest, submission: Submission, said: dict[str, Any])
     return [f"{submission} is off the boards; its results stay readable."]
 
 
-def _rerun_all(request: HttpRequest, submission: Submission, said: dict[str, Any]) -> Outcome:
+def _rerun_whole(request: HttpRequest, submission: Submission, reason: str) -> str:
     evaluations = submission.evaluations.live().select_related("submission__entrant", "current_result")
-    return [f"{rerun(request.user, list(evaluations), said['reason'])} evaluations queued again."]
+    return f"{rerun(request.user, list(evaluations), reason)} evaluations queued again."
+
+
+def _rerun_all(request: HttpRequest, submission: Submission, said: dict[str, Any]) -> Outcome:
+    return [_rerun_whole(request, submission, said["reason"])]
+
+
+def _cancel_each(request: HttpRequest, submissions: list[Submission], said: dict[str, Any]) -> Outcome:
+    def one(submission: Submission) -> str:
+        return f"{submission}: {cancel(request.user, submission, said['reason'])} evaluations withdrawn."
+
+    return each_row(submissions, one)
+
+
+def _retract_each(request: HttpRequest, submissions: list[Submission], said: dict[str, Any]) -> Outcome:
+    def one(submission: Submission) -> str:
+        retract(request.user, submission, said["reason"])
+        return f"{submission} is off the boards; its results stay readable."
+
+    return each_row(submissions, one)
+
+
+def _rerun_each(request: HttpRequest, submissions: list[Submission], said: dict[str, Any]) -> Outcome:
+    return each_row(submissions, lambda one: f"{one}: {_rerun_whole(request, one, said['reason'])}")
 
 
 @admin.register(Submission)
 class SubmissionAdmin(ReadOnlyAdmin):
-    list_display = ("id", "entrant", "release", "name", "state", "is_full", "submitted_through", "created_at")
-    list_filter = ("state", "is_full", "release")
+    list_display = (
+        "number", "entrant_link", "release_link", "name", "state", "is_full", "submitted_through", "created_at", "page",
+    )  # fmt: skip
+    list_filter = ("state", "is_full", "submitted_through", "release")
     search_fields = ("name", "entrant__name", "digest")
+    search_help_text = "By the pack's name, the entrant, the content's digest, or #number."
     list_select_related = ("entrant", "release")
+    bulk_acts = (
+        Act("rerun", "Rerun", "Every finished evaluation of these submissions is queued again.", _rerun_each,
+            form=lambda _rows: ReasonForm),
+        Act("cancel", "Cancel", "What is queued is withdrawn, what is running stops, what is done stays.", _cancel_each,
+            form=lambda _rows: ReasonForm),
+        Act("retract", "Retract", "These submissions stop counting on every board, with a public note.", _retract_each,
+            form=lambda _rows: ReasonForm),
+    )  # fmt: skip
     acts = (
         Act(
             "cancel", "Cancel", "What is queued is withdrawn, what is running stops, what is done stays.", _cancel,
@@ -49,16 +90,59 @@ class SubmissionAdmin(ReadOnlyAdmin):
         ),
     )  # fmt: skip
 
+    @admin.display(description="submission", ordering="id")
+    def number(self, submission: Submission) -> str:
+        return f"#{submission.pk}"
+
+    @admin.display(description="entrant", ordering="entrant__name")
+    def entrant_link(self, submission: Submission) -> str:
+        return admin_link(submission.entrant)
+
+    @admin.display(description="release", ordering="release__slug")
+    def release_link(self, submission: Submission) -> str:
+        return admin_link(submission.release)
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Submission], search_term: str
+    ) -> tuple[QuerySet[Submission], bool]:
+        """A number finds the submission of this number."""
+        if (number := search_term.strip().removeprefix("#")).isdecimal() and len(number) < ID_DIGITS:
+            return queryset.filter(pk=int(number)), False
+        return super().get_search_results(request, queryset, search_term)
+
 
 def _rerun_one(request: HttpRequest, evaluation: Evaluation, said: dict[str, Any]) -> Outcome:
     rerun(request.user, [evaluation], said["reason"])
     return [f"{evaluation} is queued again."]
 
 
+def _rerun_these(request: HttpRequest, evaluations: list[Evaluation], said: dict[str, Any]) -> Outcome:
+    return [f"{rerun(request.user, evaluations, said['reason'])} of {len(evaluations)} evaluations are queued again."]
+
+
+class StuckFilter(admin.SimpleListFilter):
+    title = "waits"
+    parameter_name = "stuck"
+
+    def lookups(self, _request: HttpRequest, _model_admin: Any) -> list[tuple[str, str]]:
+        return [("yes", "Too long")]
+
+    def queryset(self, _request: HttpRequest, queryset: QuerySet[Evaluation]) -> QuerySet[Evaluation]:
+        return stuck(queryset) if self.value() == "yes" else queryset
+
+
 @admin.register(Evaluation)
 class EvaluationAdmin(ReadOnlyAdmin):
-    list_display = ("id", "submission", "problem", "track", "state", "current_result", "queued_at")
-    list_filter = ("state", "track", "current_result__verdict")
+    list_display = (
+        "number", "submission_link", "entrant_link", "problem_link", "track", "state", "verdict", "queued_at", "page",
+    )  # fmt: skip
+    list_filter = ("state", StuckFilter, "track", "current_result__verdict", "purpose")
+    search_fields = ("id",)
+    search_help_text = "By an entrant's name, a problem's task_id, a number, or a submission's #number."
+    bulk_acts = (
+        Act("rerun", "Rerun", "The old results stay current until the new ones land.", _rerun_these,
+            form=lambda _rows: ReasonForm),
+    )  # fmt: skip
     list_select_related = (
         "submission__entrant",
         "submission__release",
@@ -66,72 +150,47 @@ class EvaluationAdmin(ReadOnlyAdmin):
         "track",
         "current_result__evaluation",
     )
-    show_full_result_count = False
     acts = (
         Act(
             "rerun", "Rerun", "The old result stays current until the new one lands.", _rerun_one,
-            form=lambda _row: ReasonForm, offered=lambda one: one.state == EvaluationState.DONE,
+            form=lambda _row: ReasonForm,
+            offered=lambda one: one.state == EvaluationState.DONE and one.purpose == Purpose.LIVE,
         ),
     )  # fmt: skip
 
+    @admin.display(description="evaluation", ordering="id")
+    def number(self, evaluation: Evaluation) -> str:
+        return str(evaluation.pk)
 
-class RulingForm(ReasonForm):
-    ruling = forms.ChoiceField(
-        choices=[("uphold", "Uphold: the result does not count, or its time does not rank"), ("dismiss", "Dismiss")],
-        widget=forms.RadioSelect,
-    )
-    field_order = ("ruling", "reason")
+    @admin.display(description="submission", ordering="submission")
+    def submission_link(self, evaluation: Evaluation) -> str:
+        return admin_link(evaluation.submission, f"#{evaluation.submission_id} on {evaluation.submission.release}")
 
+    @admin.display(description="entrant")
+    def entrant_link(self, evaluation: Evaluation) -> str:
+        return admin_link(evaluation.submission.entrant)
 
-def _decide(request: HttpRequest, flag: Flag, said: dict[str, Any]) -> Outcome:
-    decision = decide_flag(request.user, flag, upheld=said["ruling"] == "uphold", public_reason=said["reason"])
-    return [f"{decision}"]
+    @admin.display(description="problem")
+    def problem_link(self, evaluation: Evaluation) -> str:
+        return admin_link(evaluation.problem)
 
+    @admin.display(description="verdict")
+    def verdict(self, evaluation: Evaluation) -> str:
+        result = evaluation.current_result
+        return admin_link(result, result.get_verdict_display() if result else "")
 
-class RuledFilter(admin.SimpleListFilter):
-    """The queue is what nobody has decided; it is what the list opens with."""
-
-    title = "ruling"
-    parameter_name = "ruled"
-
-    def lookups(self, _request: HttpRequest, _model_admin: Any) -> list[tuple[str, str]]:
-        return [("yes", "Decided"), ("all", "All")]
-
-    def choices(self, changelist: Any) -> Any:
-        yield from (
-            {**one, "display": "To decide"} if n == 0 else one for n, one in enumerate(super().choices(changelist))
-        )
-
-    def queryset(self, _request: HttpRequest, queryset: QuerySet[Flag]) -> QuerySet[Flag]:
-        if self.value() == "all":
-            return queryset
-        if self.value() == "yes":
-            return queryset.filter(decisions__isnull=False).distinct()
-        return queryset.filter(decisions__isnull=True, result__current_of__isnull=False)
-
-
-@admin.register(Flag)
-class FlagAdmin(ReadOnlyAdmin):
-    list_display = ("code", "scope", "problem", "entrant", "detail", "created_at", "ruling")
-    list_filter = (RuledFilter, "scope", "code")
-    ordering = ("id",)
-    acts = (
-        Act(
-            "decide", "Decide", "Until somebody decides, the standing is incomplete. The latest ruling holds.", _decide,
-            form=lambda _row: RulingForm,
-        ),
-    )  # fmt: skip
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Flag]:
-        rows: QuerySet[Flag] = super().get_queryset(request)
-        related = rows.select_related("result__evaluation__problem", "result__evaluation__submission__entrant")
-        return related.prefetch_related("decisions")
-
-    def problem(self, flag: Flag) -> str:
-        return str(flag.result.evaluation.problem)
-
-    def entrant(self, flag: Flag) -> str:
-        return str(flag.result.evaluation.submission.entrant)
-
-    def ruling(self, flag: Flag) -> str:
-        return str(next(iter(flag.decisions.all()), "–"))
+    def get_search_results(
+        self, _request: HttpRequest, queryset: QuerySet[Evaluation], search_term: str
+    ) -> tuple[QuerySet[Evaluation], bool]:
+        """By indexed columns alone: a text that is looked for in millions of rows would be found too late."""
+        words = search_term.strip()
+        if not words:
+            return queryset, False
+        if words.startswith("#") and words[1:].isdecimal() and len(words) <= ID_DIGITS:
+            return queryset.filter(submission=int(words[1:])), False
+        if words.isdecimal() and len(words) < ID_DIGITS:
+            return queryset.filter(pk=int(words)), False
+        problems = list(Problem.objects.filter(task_id__icontains=words).values_list("pk", flat=True)[:SEARCHED])
+        entrants = Entrant.objects.filter(name__icontains=words).values("pk")[:SEARCHED]
+        submissions = list(Submission.objects.filter(entrant__in=entrants).values_list("pk", flat=True)[:SEARCHED])
+        return queryset.filter(Q(problem__in=problems) | Q(submission__in=submissions)), False

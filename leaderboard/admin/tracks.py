@@ -32,7 +32,8 @@ def _add(request: HttpRequest, _row: None, said: dict[str, Any]) -> Outcome:
 @admin.register(Track)
 class TrackAdmin(AuditedAdmin):
     list_display = ("slug", "title", "device", "hardware_name", "toolkit", "image_policy")
-    list_filter = ("device",)
+    list_filter = ("device", "image_policy")
+    search_fields = ("slug", "title", "hardware_name")
     list_acts = (
         Act(
             "add", "Add a track", "To make one from a node's own hardware, use the button on the node.", _add,

@@ -19,6 +19,14 @@ class Pages(LimitOffsetPagination):
     max_limit = 500
 
 
+class NamedNotFound(exceptions.NotFound):
+    """What a request's body names is not there. `pointer` is the JSON pointer of the name."""
+
+    def __init__(self, words: str, pointer: str | None) -> None:
+        super().__init__(words)
+        self.pointer = pointer
+
+
 class ApiView(APIView):
     """One endpoint."""
 
@@ -32,14 +40,14 @@ class ApiList(generics.ListAPIView[Any]):
     pagination_class = Pages
 
 
-def found(rows: QuerySet[Row], what: str, **lookup: Any) -> Row:
-    """The one row among those the asker may see; raises NotFound."""
+def found(rows: QuerySet[Row], what: str, *, pointer: str | None = None, **lookup: Any) -> Row:
+    """The one row among those the asker may see; raises NotFound. `pointer`: where the body names the row."""
     row = rows.filter(**lookup).first()
     if row is None:
-        raise not_found(what, next(iter(lookup.values())))
+        raise not_found(what, next(iter(lookup.values())), pointer)
     return row
 
 
-def not_found(what: str, name: Any) -> exceptions.NotFound:
+def not_found(what: str, name: Any, pointer: str | None = None) -> exceptions.NotFound:
     """Does not tell hidden from absent."""
-    return exceptions.NotFound(f"There is no {what} {name!r} that you may see.")
+    return NamedNotFound(f"There is no {what} {name!r} that you may see.", pointer)

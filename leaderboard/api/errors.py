@@ -1,4 +1,7 @@
-"""One shape for every refusal of the API: {"code", "message", "line"?, "details"?}, with the words of the action."""
+"""One shape for every refusal of the API: {"code", "message", "pointer"?, "line"?, "details"?}, in the action's words.
+
+`pointer` is the JSON pointer (RFC 6901) of the one value in the body that `message` is about.
+"""
 
 from typing import Any
 
@@ -22,9 +25,11 @@ class TooLarge(exceptions.APIException):
     default_code = "too_large"
 
 
-def body(code: str, message: str, line: int | None = None, details: Any = None) -> dict[str, Any]:
+def body(
+    code: str, message: str, line: int | None = None, details: Any = None, pointer: str | None = None
+) -> dict[str, Any]:
     """The refusal as JSON; absent parts are left out."""
-    optional = {"line": line, "details": details}
+    optional = {"pointer": pointer, "line": line, "details": details}
     return {"code": code, "message": message, **{key: value for key, value in optional.items() if value is not None}}
 
 
@@ -60,13 +65,16 @@ def _framework_answer(error: Exception) -> Response | None:
 
 def _framework_body(error: exceptions.APIException) -> dict[str, Any]:
     if isinstance(error, exceptions.ValidationError):
-        return body("invalid", _first_fault(error.detail), details=error.detail)
+        place, words = _first_fault(error.detail)
+        pointer = "".join(f"/{_escaped(part)}" for part in place) or None
+        message = f"{'.'.join(place)}: {words}" if place else words
+        return body("invalid", message, details=error.detail, pointer=pointer)
     if isinstance(error, exceptions.Throttled):
         return body("throttled", f"Too many requests. Try again in {getattr(error, 'wait', None) or 60:.0f} s.")
     if isinstance(error, exceptions.NotAuthenticated):
         words = "Sign in, or send `Authorization: Bearer <API token>`. Tokens are made on your account page."
         return body("not_authenticated", words)
-    return body(str(error.get_codes()), str(error.detail))
+    return body(str(error.get_codes()), str(error.detail), pointer=getattr(error, "pointer", None))
 
 
 def _headers(error: exceptions.APIException) -> dict[str, str]:
@@ -78,12 +86,23 @@ def _headers(error: exceptions.APIException) -> dict[str, str]:
     return headers
 
 
-def _first_fault(detail: Any) -> str:
-    """The first fault in words, led by the name of its field."""
-    if isinstance(detail, list):
-        return _first_fault(detail[0]) if detail else "The request is not valid."
-    if not isinstance(detail, dict):
-        return str(detail)
-    name, inner = next(iter(detail.items()))
-    words = _first_fault(inner)
-    return words if name == "non_field_errors" else f"{name}: {words}"
+_OF_THE_WHOLE = "non_field_errors"
+NO_WORDS = "The request is not valid."
+
+
+def _first_fault(detail: Any) -> tuple[list[str], str]:
+    """The place of the first fault, from the outside inwards, and its words."""
+    if isinstance(detail, list) and detail and not isinstance(detail[0], dict | list):
+        return [], str(detail[0])
+    if not isinstance(detail, dict | list):
+        return [], str(detail)
+    inner = detail.items() if isinstance(detail, dict) else enumerate(detail)
+    for name, below in inner:
+        if below:  # a list of rows has an empty entry for each that is right
+            place, words = _first_fault(below)
+            return [*([] if name == _OF_THE_WHOLE else [str(name)]), *place], words
+    return [], NO_WORDS
+
+
+def _escaped(part: str) -> str:
+    return part.replace("~", "~0").replace("/", "~1")

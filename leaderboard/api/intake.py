@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.conf import settings
-from rest_framework import exceptions, serializers
+from rest_framework import serializers
 from rest_framework.request import Request
 
-from leaderboard.api.base import found
+from leaderboard.api.base import NamedNotFound, found
 from leaderboard.api.errors import TooLarge
 from leaderboard.api.releases import FileSerializer
 from leaderboard.catalogue import catalogue_of
@@ -74,8 +74,8 @@ def is_upload(request: Request) -> bool:
 def _metadata(request: Request, said: dict[str, Any]) -> SubmissionMetadata:
     through = "cli" if request.headers.get("User-Agent", "").startswith("podium/") else "api"
     return SubmissionMetadata(
-        entrant=found(visible_entrants(request.user), "entrant", slug=said["entrant"]),
-        release=found(Release.objects.visible_to(request.user), "release", slug=said["release"]),
+        entrant=found(visible_entrants(request.user), "entrant", pointer="/entrant", slug=said["entrant"]),
+        release=found(Release.objects.open_to(request.user), "release", pointer="/release", slug=said["release"]),
         tracks=_tracks(said["tracks"]),
         asks_to_count=said["counted"],
         through=through,
@@ -86,7 +86,8 @@ def _metadata(request: Request, said: dict[str, Any]) -> SubmissionMetadata:
 def _tracks(slugs: Sequence[str]) -> list[Track]:
     known = {track.slug: track for track in Track.objects.filter(slug__in=slugs)}
     if missing := [slug for slug in slugs if slug not in known]:
-        raise exceptions.NotFound(f"There is no track {missing[0]!r}. /api/v1/tracks lists them.")
+        words = f"There is no track {missing[0]!r}. /api/v1/tracks lists them."
+        raise NamedNotFound(words, f"/tracks/{slugs.index(missing[0])}")
     return list(known.values())
 
 

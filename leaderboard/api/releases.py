@@ -1,6 +1,5 @@
 """Releases and their problems: statements and visible files for those who may read them."""
 
-from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from django.db.models import Count, QuerySet
@@ -11,10 +10,9 @@ from rest_framework.response import Response
 
 from leaderboard import visibility
 from leaderboard.api.base import ApiList, ApiView, found
+from leaderboard.errors import NotAllowed
+from leaderboard.public_record import COLUMNS, public_record, undisclosed
 from problems.models import Problem, Release
-from problems.spec.kinds import SITE_KINDS
-from problems.spec.record import FileRole, ProblemRecord
-from problems.spec.solution import SourceFile
 
 
 class FileSerializer(serializers.Serializer[Any]):
@@ -35,7 +33,8 @@ class ReleaseSerializer(serializers.ModelSerializer[Release]):
         model = Release
         fields: ClassVar = [
             "slug", "datapack_release", "revision", "digest", "profile", "previous", "title", "description", "state",
-            "is_public", "primary_metric", "timing_policy", "ks", "weights", "weights_note", "max_samples",
+            "is_public", "results_are_public", "licence", "dataset_card",
+            "primary_metric", "timing_policy", "ks", "weights", "weights_note", "max_samples",
             "one_command", "separate_harness", "correction", "unverified_reason", "tracks", "n_problems",
             "why_closed", "opens_at", "closes_at", "hidden_until", "published_at", "frozen_at",
         ]  # fmt: skip
@@ -69,15 +68,11 @@ class ReleaseDetail(ApiView):
 class ProblemSerializer(serializers.ModelSerializer[Problem]):
     class Meta:
         model = Problem
-        fields: ClassVar = [
-            "task_id", "slug", "kind", "type", "group", "title", "difficulty", "tags", "record_md5", "grading_digest",
-            "cases", "has_benchmark", "has_baseline", "timed_work",
-        ]  # fmt: skip
+        fields: ClassVar = [*COLUMNS]
 
     def to_representation(self, problem: Problem) -> dict[str, Any]:
         """A question's digests are left empty: its answer could be found by trying a few."""
-        data: dict[str, Any] = super().to_representation(problem)
-        return {**data, "record_md5": "", "grading_digest": ""} if problem.kind in SITE_KINDS else data
+        return super().to_representation(problem) | undisclosed(problem)
 
 
 @extend_schema(tags=["releases"])
@@ -141,35 +136,12 @@ class ProblemDetailSerializer(ProblemSerializer):
         ]  # fmt: skip
 
 
-def _with_files(user: Any, problem: Problem) -> dict[str, Any]:
-    spec = problem.spec
-    files = visibility.shown_files(user, spec)
-    return {
-        **ProblemSerializer(problem).data,
-        **spec.public_facts(),
-        **_explained(user, problem, spec),
-        "statement": spec.prompt,
-        "context_files": _shown(files.of_role(FileRole.CONTEXT)),
-        "starters": {language: _shown(files) for language, files in spec.starters.items()},
-        "starter_files": _shown(spec.podium.starter),
-        "visible_test_files": _shown(files.of_role(FileRole.TEST)),
-        "held_out_paths": sorted(set(files.held_out_paths)),
-    }
-
-
-def _explained(user: Any, problem: Problem, spec: ProblemRecord) -> dict[str, str]:
-    explanation = visibility.shown_explanation(user, problem.release, spec)
-    return {"explanation": explanation} if explanation else {}
-
-
-def _shown(files: Iterable[SourceFile]) -> list[dict[str, str]]:
-    return [{"path": file.path, "content": file.content} for file in files]
-
-
 class ProblemDetail(ApiView):
     @extend_schema(tags=["releases"], responses=ProblemDetailSerializer)
     def get(self, request: Request, slug: str, problem: str) -> Response:
         """One problem: statement, commands and visible files."""
         release = found(Release.objects.visible_to(request.user), "release", slug=slug)
         row = found(Problem.objects.filter(release=release).select_related("release"), "problem", slug=problem)
-        return Response(_with_files(request.user, row))
+        if not visibility.may_see_statement(request.user, row):
+            raise NotAllowed("statement_private", f"You may not read the statement of {row.task_id}.")
+        return Response(public_record(request.user, row))

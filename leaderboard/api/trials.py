@@ -92,10 +92,10 @@ class TrialList(ApiView):
         form = TrialOrderSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         said = form.validated_data
-        release = found(Release.objects.visible_to(request.user), "release", slug=said["release"])
+        release = found(Release.objects.visible_to(request.user), "release", pointer="/release", slug=said["release"])
         problems = Problem.objects.filter(release=release).select_related("release")
-        problem = found(problems, "problem", task_id=said["task_id"])
-        track = found(Track.objects.all(), "track", slug=said["track"])
+        problem = found(problems, "problem", pointer="/task_id", task_id=said["task_id"])
+        track = found(Track.objects.all(), "track", pointer="/track", slug=said["track"])
         files = [SourceFile(path=file["path"], content=file["content"]) for file in said["files"]]
         draft = single_solution(problem.task_id, files, catalogue_of(release))
         trial = try_solution(request.user, problem, track, draft.samples[0], said.get("sizes"))

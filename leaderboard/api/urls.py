@@ -3,7 +3,19 @@
 from django.urls import include, path, re_path
 from drf_spectacular.views import SpectacularAPIView
 
-from leaderboard.api import board, entrants, evaluations, me, releases, routes, schema, submissions, tracks, trials
+from leaderboard.api import (
+    board,
+    compare,
+    entrants,
+    evaluations,
+    me,
+    releases,
+    routes,
+    schema,
+    submissions,
+    tracks,
+    trials,
+)
 
 ROUTES: list[routes.Route] = [
     ("me", me.MeView),
@@ -12,6 +24,7 @@ ROUTES: list[routes.Route] = [
     ("releases/<slug:slug>/problems", releases.ProblemList),
     ("releases/<slug:slug>/problems/<slug:problem>", releases.ProblemDetail),
     ("releases/<slug:slug>/board", board.Board),
+    ("releases/<slug:slug>/compare", compare.Compare),
     ("tracks", tracks.TrackList),
     ("entrants", entrants.EntrantList),
     ("entrants/<slug:slug>", entrants.EntrantDetail),

@@ -24,6 +24,7 @@ def _record(columns: Sequence[Column], row: Row) -> dict[str, Any]:
         "kind": row["entrant__kind"], "verified": row["entrant__is_verified"],
         "open_weights": row["entrant__open_weights"], "incomplete": row["incomplete_reason"],
         "submission": row["submission_id"], "imported": _imported(row),
+        "open_flags": row["n_open_flags"], "upheld_flags": row["n_upheld_flags"],
     }  # fmt: skip
     for column in columns:
         record[column.key] = column.value(row)
@@ -49,11 +50,12 @@ def as_csv(columns: Sequence[Column], rows: Sequence[Row]) -> str:
     target = io.StringIO()
     writer = csv.DictWriter(target, header, lineterminator="\r\n")
     writer.writeheader()
-    writer.writerows({name: _safe(value) for name, value in record.items()} for record in found)
+    writer.writerows({name: safe_text(value) for name, value in record.items()} for record in found)
     return target.getvalue()
 
 
-def _safe(value: Any) -> Any:
+def safe_text(value: Any) -> Any:
+    """Text that a spreadsheet would run as a formula gets a leading quote."""
     if isinstance(value, str) and value.startswith(_FORMULA):
         return f"'{value}"
     return value

@@ -22,7 +22,7 @@ ROW_FIELDS = (
     "gflops", "n_gflops_problems", "roofline", "roofline_low", "roofline_high",
     "n_roofline_problems", "sol_score", "sol_score_low", "sol_score_high", "n_sol_score_problems",
     "n_sol_score_left_out", "n_samples", "n_passed", "n_unwitnessed", "n_provisional",
-    "groups", "submission_id", "submission__created_at", "submission__state",
+    "n_open_flags", "n_upheld_flags", "groups", "submission_id", "submission__created_at", "submission__state",
     "submission__measured_where", "submission__tokens_per_sample", "submission__usd_per_sample",
     "entrant_id", "entrant__slug", "entrant__name", "entrant__kind",
     "entrant__organisation", "entrant__is_verified", "entrant__open_weights",

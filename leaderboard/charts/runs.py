@@ -4,12 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from leaderboard.charts.chart import GREY, Spec, as_figure, axis, layout, margins, plain
+from leaderboard.board.numerals import milliseconds
+from leaderboard.charts.chart import GREY, Spec, Table, as_figure, axis, layout, margins, plain
 
 if TYPE_CHECKING:
     from plotly.graph_objs._figure import Figure
 
 WIDE = 20.0
+SHOWN_RUNS = 100
+"""Of each measurement in the table; the chart has all."""
 _COLOURS = {"candidate": "#2f7ed8", "baseline": "#c98a00"}
 
 
@@ -90,3 +93,16 @@ def _scale(rows: Sequence[Runs]) -> str:
 
 def figure(rows: Sequence[Runs]) -> "Figure":
     return as_figure(spec(rows))
+
+
+def table(rows: Sequence[Runs]) -> Table:
+    return Table(["Measurement", "Median", "95 % interval", "Runs"], [_cells(one) for one in rows])
+
+
+def _cells(one: Runs) -> list[str]:
+    few = one.runs_ms[:SHOWN_RUNS]
+    more = f" and {len(one.runs_ms) - SHOWN_RUNS} more" if len(one.runs_ms) > SHOWN_RUNS else ""
+    interval = f"no interval (n = {len(one.runs_ms)})"
+    if one.low_ms is not None and one.high_ms is not None:
+        interval = f"{milliseconds(one.low_ms)} to {milliseconds(one.high_ms)}"
+    return [one.label, milliseconds(one.median_ms), interval, ", ".join(map(milliseconds, few)) + more]

@@ -1,28 +1,38 @@
 """The site's own tables, one file per aggregate."""
 
 from leaderboard.models.audit import AuditEntry
-from leaderboard.models.decision import Decision
+from leaderboard.models.clarification import Clarification
+from leaderboard.models.code_pair import CodePair, Fingerprint
+from leaderboard.models.decision import Appeal, Decision
 from leaderboard.models.entrant import Entrant
 from leaderboard.models.evaluation import Evaluation, EvaluationState, Flag, Measurement, Result, ResultCase
 from leaderboard.models.invitation import Invitation
 from leaderboard.models.pmpp import PmppRun, PmppRunState, PmppToken
 from leaderboard.models.quota import DailyUse
+from leaderboard.models.rejudge import Rejudge, RejudgeItem, RejudgeState
 from leaderboard.models.sample_note import SampleNote
+from leaderboard.models.snapshot import BoardSnapshot
 from leaderboard.models.standing import ProblemScore, Standing
 from leaderboard.models.submission import Counted, Sample, Submission, SubmissionState
 from leaderboard.models.token import ApiToken
 from leaderboard.models.track import ProblemTrack, ReleaseTrack, Track
 from leaderboard.models.trial import Trial, TrialState
+from leaderboard.models.voiding import VoidedResult, Voiding
 
 __all__ = [
     "ApiToken",
+    "Appeal",
     "AuditEntry",
+    "BoardSnapshot",
+    "Clarification",
+    "CodePair",
     "Counted",
     "DailyUse",
     "Decision",
     "Entrant",
     "Evaluation",
     "EvaluationState",
+    "Fingerprint",
     "Flag",
     "Invitation",
     "Measurement",
@@ -31,6 +41,9 @@ __all__ = [
     "PmppToken",
     "ProblemScore",
     "ProblemTrack",
+    "Rejudge",
+    "RejudgeItem",
+    "RejudgeState",
     "ReleaseTrack",
     "Result",
     "ResultCase",
@@ -42,4 +55,6 @@ __all__ = [
     "Track",
     "Trial",
     "TrialState",
+    "VoidedResult",
+    "Voiding",
 ]

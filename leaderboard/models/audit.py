@@ -20,20 +20,28 @@ class AuditEntry(models.Model):
     class Meta:
         verbose_name_plural = "audit entries"
         ordering: ClassVar = ["-id"]
-        indexes: ClassVar = [models.Index(fields=["target", "-id"], name="audit_of_target")]  # an object's history
+        indexes: ClassVar = [
+            models.Index(fields=["target", "-id"], name="audit_of_target"),  # an object's history
+            models.Index(fields=["action", "-id"], name="audit_of_action"),  # the admin's dashboard: last imports
+        ]
 
     def __str__(self) -> str:
         return f"{self.at:%Y-%m-%d %H:%M} {self.actor_name} {self.action} {self.target}"
 
 
+def target_of(row: object) -> str:
+    """How entries name what they are about: `<model> <its text>`."""
+    return f"{type(row).__name__.lower()} {row}"[:200]
+
+
 def record(actor: Any, action: str, target: object, reason: str = "", **detail: Any) -> AuditEntry:
-    """Append one entry. The target is stored as `<model> <its text>`."""
+    """Append one entry."""
     known = actor if getattr(actor, "is_authenticated", False) else None
     return AuditEntry.objects.create(
         actor=known,
         actor_name=known.get_username() if known else "system",
         action=action,
-        target=f"{type(target).__name__.lower()} {target}"[:200],
+        target=target_of(target),
         reason=reason.replace("\0", "")[:MAX_REASON],
         detail=detail,
     )

@@ -1,9 +1,11 @@
-"""Decisions on flags, errata and retractions, with author, time and public reason; append-only."""
+"""Decisions on flags, errata and retractions, with author, time and public reason, and appeals; append-only."""
 
 from typing import ClassVar
 
 from django.db import models
 from django.utils import timezone
+
+APPEAL_CHARACTERS = 4000
 
 
 class DecisionKind(models.TextChoices):
@@ -45,3 +47,18 @@ class Decision(models.Model):
 
     def __str__(self) -> str:
         return f"{self.get_kind_display()}: {self.public_reason[:60]}"
+
+
+class Appeal(models.Model):
+    """A team's objection to a ruling that upheld a flag. A later ruling on the flag answers it."""
+
+    decision = models.OneToOneField(Decision, on_delete=models.PROTECT, related_name="appeal")
+    appealed_by = models.ForeignKey("auth.User", on_delete=models.PROTECT, related_name="+")
+    words = models.CharField(max_length=APPEAL_CHARACTERS, help_text="Shown to the team and to organisers.")
+    at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering: ClassVar = ["-id"]
+
+    def __str__(self) -> str:
+        return f"Appeal against {self.decision}"

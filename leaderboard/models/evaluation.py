@@ -4,6 +4,7 @@ from typing import ClassVar
 
 from django.db import models
 from django.db.models import Q
+from django.db.models.fields.json import KeyTransform
 from django.urls import reverse
 from django.utils import timezone
 
@@ -26,6 +27,11 @@ class EvaluationQuerySet(models.QuerySet["Evaluation"]):
     def live(self) -> "EvaluationQuerySet":
         """The evaluations that count. Boards, scores, progress and pages read only these."""
         return self.filter(purpose=Purpose.LIVE)
+
+    def made_by(self, node: str) -> "EvaluationQuerySet":
+        """Those whose current result this site's node of this slug made."""
+        made = Result.objects.filter(provenance__node=node, origin=ResultOrigin.FLEET)
+        return self.filter(current_result__in=made.values("pk"))
 
 
 class Evaluation(models.Model):
@@ -56,6 +62,9 @@ class Evaluation(models.Model):
             models.Index(
                 fields=["problem"], condition=Q(state="queued"), name="evaluation_queued"
             ),  # settling questions, every second
+            models.Index(
+                fields=["queued_at"], condition=Q(state__in=["queued", "leased"]), name="evaluation_open"
+            ),  # the admin's dashboard: what is stuck
         ]
 
     def __str__(self) -> str:
@@ -96,9 +105,16 @@ class Result(models.Model):
 
     class Meta:
         ordering: ClassVar = ["-id"]
+        indexes: ClassVar = [
+            models.Index(fields=["verdict", "-id"], name="results_of_verdict"),  # the admin's lists, by a rare verdict
+            models.Index(KeyTransform("node", "provenance"), name="results_of_node"),  # rejudging, voiding
+        ]
 
     def __str__(self) -> str:
         return f"{self.verdict} ({self.evaluation})"
+
+    def get_absolute_url(self) -> str:
+        return reverse("evaluation", args=[self.evaluation_id])
 
     @property
     def passed(self) -> bool:
@@ -178,3 +194,6 @@ class Flag(models.Model):
 
     def __str__(self) -> str:
         return self.code
+
+    def get_absolute_url(self) -> str:
+        return self.result.get_absolute_url()

@@ -3,6 +3,7 @@
 from typing import ClassVar
 
 from django.db import models
+from django.urls import reverse
 from django.utils import timezone
 
 
@@ -22,6 +23,8 @@ class ProblemScore(models.Model):
     n_pending = models.PositiveIntegerField(default=0, help_text="Queued, running or cancelled.")
     n_unresolved = models.PositiveIntegerField(default=0, help_text="Platform errors and verdicts under a flag.")
     n_time_flagged = models.PositiveIntegerField(default=0)
+    n_open_flags = models.PositiveIntegerField(default=0, help_text="Flags that nobody has decided.")
+    n_upheld_flags = models.PositiveIntegerField(default=0, help_text="Flags that an organiser upheld.")
     ln_speedup_sum = models.FloatField(default=0.0, help_text="Sum of ln max(1, s) over samples whose time ranks.")
     correct_ln_sum = models.FloatField(default=0.0, help_text="Sum of ln s over passed samples whose time ranks.")
     n_timed = models.PositiveIntegerField(default=0)
@@ -101,6 +104,8 @@ class Standing(models.Model):
     n_provisional = models.PositiveIntegerField(
         default=0, help_text="Passes whose times were measured under a weaker timing policy than the release promises."
     )
+    n_open_flags = models.PositiveIntegerField(default=0, help_text="Flags that nobody has decided.")
+    n_upheld_flags = models.PositiveIntegerField(default=0, help_text="Flags that an organiser upheld.")
     groups = models.JSONField(default=dict, help_text="group → {solved, problems, pass_at_1}.")
     updated_at = models.DateTimeField(default=timezone.now)
 
@@ -114,3 +119,7 @@ class Standing(models.Model):
 
     def __str__(self) -> str:
         return f"{self.entrant} on {self.release}, {self.track}"
+
+    def get_absolute_url(self) -> str:
+        """The board on which it stands."""
+        return reverse("board", args=[self.release.slug], query={"track": self.track.slug})

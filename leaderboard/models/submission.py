@@ -70,6 +70,9 @@ class Submission(models.Model):
     priority = models.SmallIntegerField(default=0)
     created_at = models.DateTimeField(default=timezone.now)
     finished_at = models.DateTimeField(null=True, blank=True)
+    compared_at = models.DateTimeField(
+        null=True, blank=True, help_text="When its code was compared with that of other entrants."
+    )
 
     objects = SubmissionQuerySet.as_manager()
 
@@ -83,6 +86,9 @@ class Submission(models.Model):
         indexes: ClassVar = [
             models.Index(fields=["release", "-id"], name="submissions_of_release"),  # a release's submissions tab
             models.Index(fields=["entrant", "release", "-id"], name="submissions_of_entrant"),  # an entrant's page
+            models.Index(
+                fields=["id"], condition=Q(compared_at=None), name="submission_uncompared"
+            ),  # comparing code, every minute
         ]
 
     def __str__(self) -> str:

@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 from leaderboard.catalogue import catalogue_of
 from leaderboard.errors import Refused
 from leaderboard.models import PmppToken
+from leaderboard.visibility import is_organiser
 from problems.formats.submission import PackRefused, SampleDraft, single_solution
 from problems.models import Problem, Release
 from problems.spec.kinds import Kind
@@ -66,9 +67,10 @@ def find_problem(token: PmppToken, task_dir: str) -> Problem:
 
 
 def _tasks(token: PmppToken) -> QuerySet[Problem]:
-    """The release's command problems; none if the token's user may not see the release now."""
-    visible = Release.objects.visible_to(token.user)
-    return Problem.objects.filter(release=token.release_id, release__in=visible, kind=Kind.COMMAND)
+    """The release's command problems that the token's user may read now."""
+    readable = Release.objects.readable_by(token.user)
+    rows = Problem.objects.filter(release=token.release_id, release__in=readable, kind=Kind.COMMAND)
+    return rows if is_organiser(token.user) else rows.filter(do_not_release=False)
 
 
 def the_target(targets: list[str]) -> str:

@@ -34,8 +34,8 @@ def store_measurements(result: Result, report: Report, verdict: Verdict, origin:
         if one.role == Role.CANDIDATE
     ]
     Measurement.objects.bulk_create(candidates)
-    if baselines and result.evaluation.purpose == Purpose.LIVE:
-        _note_baseline(result.evaluation, list(baselines.values()))
+    if result.evaluation.purpose == Purpose.LIVE:
+        note_baseline(result.evaluation.problem_id, result.evaluation.track_id, list(baselines.values()))
 
 
 def may_rank(one: MeasurementReport, report: Report, verdict: Verdict) -> bool:
@@ -58,14 +58,22 @@ def _baseline(result: Result, one: MeasurementReport, report: Report, *, ranks: 
     fresh = _row(None, one, report, ranks=ranks, evaluation=result.evaluation)
     values = {field: getattr(fresh, field) for field in _SHARED_FIELDS}
     row, _ = Measurement.objects.get_or_create(
-        problem_id=fresh.problem_id, track_id=fresh.track_id, shared_key=_shared_key(one), defaults=values
+        problem_id=fresh.problem_id,
+        track_id=fresh.track_id,
+        shared_key=_shared_key(one, result.evaluation),
+        defaults=values,
     )
     return row
 
 
-def _shared_key(one: MeasurementReport) -> str:
-    """A name of at most SHARED_KEY_CHARACTERS, which differs where the key or the case differs."""
+def _shared_key(one: MeasurementReport, evaluation: Evaluation) -> str:
+    """A name of at most SHARED_KEY_CHARACTERS, which differs where the key or the case differs.
+
+    Shadow evaluations have rows of their own, so that no live result is compared with their baselines.
+    """
     name = f"{one.key}:{one.case}"
+    if evaluation.purpose == Purpose.SHADOW:
+        name = f"shadow:{name}"
     if len(name) <= SHARED_KEY_CHARACTERS:
         return name
     digest = hashlib.sha256(name.encode()).hexdigest()
@@ -124,11 +132,31 @@ def _when(text: str) -> datetime:
         return timezone.now()
 
 
-def _note_baseline(evaluation: Evaluation, baselines: Sequence[Measurement]) -> None:
+def note_baseline(problem_id: int, track_id: int, baselines: Sequence[Measurement]) -> None:
+    """Note the primary baseline's times on the problem's track, until one that ranks is noted."""
+    if not baselines:
+        return
     rankable = all(one.ranks for one in baselines)
-    known = ProblemTrack.objects.filter(problem_id=evaluation.problem_id, track_id=evaluation.track_id)
+    known = ProblemTrack.objects.filter(problem_id=problem_id, track_id=track_id)
     known.exclude(has_rankable_baseline=True).update(
         has_rankable_baseline=rankable,
         baseline_median_ms=geometric_mean(one.median_ms for one in baselines),
         baseline_cases_ms={one.case: one.median_ms for one in baselines},
     )
+
+
+def note_baselines_of(result_id: int, problem_id: int, track_id: int) -> None:
+    """Note the primary baselines with which a stored result was compared."""
+    rows = Measurement.objects.filter(candidates__result=result_id, role=Role.BASELINE).distinct()
+    note_baseline(problem_id, track_id, list(rows))
+
+
+def renew_baseline(problem_id: int, track_id: int) -> None:
+    """Forget the noted baseline, and note that of a current live result, if there is one."""
+    ProblemTrack.objects.filter(problem_id=problem_id, track_id=track_id).update(
+        has_rankable_baseline=False, baseline_median_ms=None, baseline_cases_ms={}
+    )
+    compared = Measurement.objects.filter(problem=problem_id, track=track_id, baseline__isnull=False)
+    compared = compared.filter(result__current_of__purpose=Purpose.LIVE).order_by("-baseline__ranks", "pk")
+    if (found := compared.values_list("result_id", flat=True).first()) is not None:
+        note_baselines_of(found, problem_id, track_id)

@@ -1,7 +1,7 @@
 """Ranks: makes standings from a track's aggregates, and rebuilds or checks all of them from results and decisions."""
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,7 +30,7 @@ from scoring.metrics import CODING
 from scoring.throughput import PER_MS_TO_GIGA_PER_S, geometric_mean
 
 logger = logging.getLogger("podium.ranking")
-_SHOWN = ("n_unwitnessed", "n_provisional")
+_SHOWN = ("n_unwitnessed", "n_provisional", "n_open_flags", "n_upheld_flags")
 """Counts that boards show and that no score uses."""
 _COUNTS = (
     "n_samples",
@@ -59,8 +59,8 @@ class BoardArrays:
     """Entrants × problems arrays of the counts that boards show and that no score uses, by field of Standing."""
 
 
-def rank_touched() -> int:
-    """Rank every track whose aggregates changed since its last ranking. Returns the number of ranked tracks.
+def rank_touched(release: Release | None = None) -> int:
+    """Rank every track, or those of one release, whose aggregates changed since its last ranking. Returns their number.
 
     A track that cannot be ranked keeps its standings and stores the reason. It is tried again after its next change.
     """
@@ -68,6 +68,8 @@ def rank_touched() -> int:
         Q(ranked_at=None) | Q(touched_at__gt=F("ranked_at")),
         Q(ranking_failed_at=None) | Q(touched_at__gt=F("ranking_failed_at")),
     )
+    if release is not None:
+        stale = stale.filter(release=release)
     return sum(_try(place) for place in stale.select_related("release", "track"))
 
 
@@ -131,15 +133,14 @@ def _scored(board: BoardArrays) -> BoardScores:
     return score_board(board.input)
 
 
-def load(place: ReleaseTrack) -> BoardArrays:
-    """Read the aggregates of every counted submission into arrays, in a fixed number of queries."""
+def load(place: ReleaseTrack, entrant_ids: Collection[int] | None = None) -> BoardArrays:
+    """Read the aggregates of counted submissions, of all entrants or some, into arrays. A fixed number of queries."""
     release, track_id = place.release, place.track_id
-    counted = list(
-        Counted.objects.filter(release=release, track_id=track_id)
-        .select_related("entrant", "submission")
-        .order_by("entrant_id")
-    )
-    problems = list(release.problems.order_by("position").only("group", "kind", "cases"))
+    rows = Counted.objects.filter(release=release, track_id=track_id).select_related("entrant", "submission")
+    if entrant_ids is not None:
+        rows = rows.filter(entrant__in=entrant_ids)
+    counted = list(rows.order_by("entrant_id"))
+    problems = list(release.problems.order_by("position").only("release", "group", "kind", "cases"))
     problem_ids = [one.pk for one in problems]
     submission_ids = [one.submission_id for one in counted]
     grids = _grids(submission_ids, track_id, problem_ids)

@@ -48,6 +48,8 @@ class _Tally:
     n_pending: int = 0
     n_unresolved: int = 0
     n_time_flagged: int = 0
+    n_open_flags: int = 0
+    n_upheld_flags: int = 0
     ln_speedup_sum: float = 0.0
     correct_ln_sum: float = 0.0
     n_timed: int = 0
@@ -65,6 +67,12 @@ def hold(submission_id: int) -> None:
     Locks are taken in the order entrant, submission, job, attempt, evaluation.
     """
     list(Submission.objects.select_for_update(no_key=True).filter(pk=submission_id).values_list("pk"))
+
+
+def hold_all(submissions: QuerySet[Submission]) -> None:
+    """Lock several submissions, in the order of their ids."""
+    chosen = Submission.objects.filter(pk__in=submissions.order_by().values("pk")).order_by("pk")
+    list(chosen.select_for_update(no_key=True).values_list("pk"))
 
 
 def touch(release_id: int, track_id: int) -> None:
@@ -91,6 +99,17 @@ def rescore(submission: Submission, track: Track, problem_ids: Sequence[int] | N
     touch(submission.release_id, track.pk)
 
 
+def rescore_places(places: Iterable[tuple[int, int, int]]) -> None:
+    """Rescore these (submission, track, problem) ids. The caller holds the submissions."""
+    problems: dict[tuple[int, int], set[int]] = {}
+    for submission_id, track_id, problem_id in places:
+        problems.setdefault((submission_id, track_id), set()).add(problem_id)
+    tracks = Track.objects.in_bulk({track_id for _, track_id in problems})
+    submissions = Submission.objects.select_related("release").in_bulk({one for one, _ in problems})
+    for (submission_id, track_id), ids in sorted(problems.items()):
+        rescore(submissions[submission_id], tracks[track_id], sorted(ids))
+
+
 def computed(submission: Submission, track: Track, problem_ids: Sequence[int] | None = None) -> list[ProblemScore]:
     """The computed aggregates, without storing them."""
     evaluations = Evaluation.objects.live().filter(submission=submission, track=track)
@@ -102,7 +121,7 @@ def computed(submission: Submission, track: Track, problem_ids: Sequence[int] | 
         result = row["current_result"]
         provisional = result in times_ms and is_provisional(row["timing_policy"] or "", promised)
         tally = tallies.setdefault(row["problem_id"], _Tally())
-        _add(tally, row, times_ms.get(result, {}), flags.get(result, set()), provisional=provisional)
+        _add(tally, row, times_ms.get(result, {}), flags.get(result, []), provisional=provisional)
     for one in _absent(submission, track, problem_ids, tallies):
         _add_absent(tallies.setdefault(one.problem_id, _Tally()), one)
     return [
@@ -120,14 +139,14 @@ def _facts(evaluations: QuerySet[Evaluation]) -> Iterable[Mapping[str, Any]]:
     )  # fmt: skip
 
 
-def _flags(evaluations: QuerySet[Evaluation]) -> dict[int, set[_Ruling]]:
+def _flags(evaluations: QuerySet[Evaluation]) -> dict[int, list[_Ruling]]:
     """The flags of each flagged result id. Makes one query. As conditions of `_facts` they would be the larger part of
     the time of a rescore."""
     latest = Decision.objects.filter(flag=OuterRef("pk")).order_by("-id").values("kind")[:1]
     rows = Flag.objects.filter(result__current_of__in=evaluations).annotate(ruling=Subquery(latest)).order_by()
-    flags: dict[int, set[_Ruling]] = {}
+    flags: dict[int, list[_Ruling]] = {}
     for result_id, scope, ruling in rows.values_list("result_id", "scope", "ruling"):
-        flags.setdefault(result_id, set()).add((scope, ruling))
+        flags.setdefault(result_id, []).append((scope, ruling))
     return flags
 
 
@@ -140,8 +159,12 @@ def _times_ms(evaluations: QuerySet[Evaluation]) -> Mapping[int, _Times]:
     return medians
 
 
-def _add(tally: _Tally, row: Mapping[str, Any], times_ms: _Times, flags: set[_Ruling], *, provisional: bool) -> None:
+def _add(
+    tally: _Tally, row: Mapping[str, Any], times_ms: _Times, flags: Sequence[_Ruling], *, provisional: bool
+) -> None:
     tally.n_samples += 1
+    tally.n_open_flags += sum(ruling is None for _, ruling in flags)
+    tally.n_upheld_flags += sum(ruling == DecisionKind.FLAG_UPHELD for _, ruling in flags)
     verdict = row["current_result__verdict"]
     if verdict is None:
         tally.n_pending += row["state"] in _PENDING
@@ -169,7 +192,7 @@ def _add_absent(tally: _Tally, absent: AbsentSamples) -> None:
     tally.n_skipped += absent.n if absent.skip_reason else 0
 
 
-def _add_pass(tally: _Tally, row: Mapping[str, Any], times_ms: _Times, flags: set[_Ruling]) -> None:
+def _add_pass(tally: _Tally, row: Mapping[str, Any], times_ms: _Times, flags: Sequence[_Ruling]) -> None:
     is_open = (FlagScope.TIME, None) in flags
     tally.n_passed += 1
     tally.n_unwitnessed += row["problem__kind"] in NODE_KINDS and row["current_result__witness"] != Witness.SEEN

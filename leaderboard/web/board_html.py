@@ -14,26 +14,35 @@ from leaderboard.board.table import Row
 from leaderboard.charts.colours import colour_of
 from leaderboard.measured import measured_words
 from leaderboard.models.entrant import EntrantKind
+from problems.models import Release
 
 _SLUG = "SLUG"
+OPEN_FLAGS = "Flags that no organiser has decided. While one is open, its pass or its time does not count."
+UPHELD_FLAGS = "Flags that an organiser upheld. Their passes or times do not count."
 _FEW_PX, _SOME_PX = 988, 1225
 """How wide a frame must be for a table, as the style sheet has it: what windows of 1,024 and of 1,280 px leave."""
 _BESIDE_PX, _FIGURE_PX, _LETTER_PX, _PADDING_PX = 285, 77, 10, 10
 """Rank, model and what a date is wider; a column of figures over their interval; a heading's letter; both its sides."""
 
 
-def body(rows: Sequence[Row], columns: Sequence[Column]) -> SafeString:
-    """Every text that a person or a pack may have written goes through `escape` on its way."""
-    address = reverse("entrant", args=[_SLUG])
+def body(rows: Sequence[Row], columns: Sequence[Column], flags_url: str, ticks: str = "") -> SafeString:
+    """Every text that a person or a pack may have written goes through `escape` on its way.
+
+    `flags_url` is the list of the track's flags, to which the entrant is added. `ticks` is the id of the form to which
+    each row's tick belongs; without one there are no ticks.
+    """
+    addresses = reverse("entrant", args=[_SLUG]), f"{escape(flags_url)}&amp;entrant={_SLUG}"
     titled = [(column, escape(_heading(column))) for column in columns]
-    return mark_safe("\n".join(_row(row, titled, address) for row in rows))  # noqa: S308 - escaped piece by piece
+    lines = (_row(row, titled, addresses, ticks) for row in rows)
+    return mark_safe("\n".join(lines))  # noqa: S308 - escaped piece by piece
 
 
-def _row(row: Row, titled: Sequence[tuple[Column, str]], address: str) -> str:
+def _row(row: Row, titled: Sequence[tuple[Column, str]], addresses: tuple[str, str], ticks: str) -> str:
     baseline = row["entrant__kind"] == EntrantKind.BASELINE
     tone = "baseline" if baseline else "incomplete" if row["is_incomplete"] else ""
     cells = "".join(_cell(title, column.cell(row)) for column, title in titled)
-    return f'<tr class="{tone}">{_rank(row)}{_model(row, address.replace(_SLUG, row["entrant__slug"]))}{cells}</tr>'
+    page, flags = (address.replace(_SLUG, row["entrant__slug"]) for address in addresses)
+    return f'<tr class="{tone}">{_rank(row)}{_model(row, page, flags, ticks)}{cells}</tr>'
 
 
 def _rank(row: Row) -> str:
@@ -51,7 +60,7 @@ def _why_unranked(row: Row) -> str:
     return f"Not ranked: {row['incomplete_reason'] or 'incomplete'}."
 
 
-def _model(row: Row, link: str) -> str:
+def _model(row: Row, link: str, flags_url: str, ticks: str) -> str:
     badges = "".join(
         f' <span class="badge {tone}" title="{escape(words)}">{text}</span>' for tone, words, text in _badges(row)
     )
@@ -59,7 +68,34 @@ def _model(row: Row, link: str) -> str:
         '<th scope="row" class="model"><svg class="dot" viewBox="0 0 10 10" aria-hidden="true">'
         f'<circle cx="5" cy="5" r="5" fill="{colour_of(row["entrant_id"])}"/></svg>'
         f'<a href="{escape(link)}">{escape(row["entrant__name"])}</a>'
-        f'<span class="about"><small>{escape(row["entrant__organisation"])}</small>{badges}</span></th>'
+        f'<span class="about"><small>{escape(row["entrant__organisation"])}</small>'
+        f"{badges}{_flags(row, flags_url)}{_tick(row, ticks)}</span></th>"
+    )
+
+
+def _tick(row: Row, form: str) -> str:
+    """The box that takes the row into a comparison."""
+    if not form:
+        return ""
+    slug, name = escape(row["entrant__slug"]), escape(row["entrant__name"])
+    words = f'title="Tick to compare" aria-label="Compare {name}"'
+    return f'<input type="checkbox" class="tick" form="{form}" name="entrant" value="{slug}" {words}>'
+
+
+def flags_address(release: Release, track: str) -> str:
+    """The list of flags of the track's counted submissions."""
+    return reverse("release_flags", args=[release.slug], query={"track": track, "counted": "1"})
+
+
+def _flags(row: Row, url: str) -> str:
+    """Badges with the numbers of open and of upheld flags, each a link to them."""
+    return "".join(
+        f' <a class="badge {tone}" href="{url}&amp;ruling={ruling}" title="{words}">{n} {ruling} flag{"s"[: n > 1]}</a>'
+        for n, ruling, tone, words in (
+            (row["n_open_flags"], "open", "warn", OPEN_FLAGS),
+            (row["n_upheld_flags"], "upheld", "dim", UPHELD_FLAGS),
+        )
+        if n
     )
 
 

@@ -5,16 +5,16 @@ from typing import Any
 
 from django.db.models import Count, F, Q
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import render
+from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
-from leaderboard import visibility
+from leaderboard import blobs, visibility
 from leaderboard.board import export, table, timed_work
 from leaderboard.board.columns import declared_words
 from leaderboard.board.query import ALL_GROUPS, BoardQuery, parse
 from leaderboard.charts import BOARD_CHARTS
 from leaderboard.charts.chart import NO_FIGURE, BoardRow, Triple
-from leaderboard.models import Decision, ReleaseTrack, Track
+from leaderboard.models import BoardSnapshot, Clarification, Decision, ReleaseTrack, Track
 from leaderboard.models.decision import DecisionKind
 from leaderboard.models.entrant import EntrantKind
 from leaderboard.verification import references_passed
@@ -30,6 +30,8 @@ from problems.spec.natural import natural_key
 from problems.spec.ranking import checked_weights, weights_of_problems
 from scoring.metrics import Metric, UnknownMetric, metric_named
 
+SHOWN_ANSWERS = 50
+
 
 def _groups(release: Release) -> list[str]:
     return sorted(release.problems.order_by().values_list("group", flat=True).distinct(), key=natural_key)
@@ -44,19 +46,31 @@ def _query(request: HttpRequest, release: Release) -> tuple[BoardQuery, list[Tra
 def board(request: HttpRequest, slug: str) -> HttpResponse:
     release = release_or_404(request, slug)
     query, tracks, groups = _query(request, release)
+    flags_url = board_html.flags_address(release, query.track)
     found = table.load(visibility.visible_standings(request.user, release), query, groups)
+    errata = _errata(release)
+    n_problems = release.problems.count() if errata else 0
+    ticks = "compare" if found.n_all + found.n_baselines > 1 else ""
     context = release_context(request, release, "board") | {
         "query": query, "tracks": tracks, "groups": groups, "all_groups": ALL_GROUPS, "table": found,
         "place": _place(release, query), "notices": timed_work.notices(timed_work.counts_of(release)),
+        "errata": errata, "n_problems": n_problems, "n_counting": n_problems - len(errata),
         "ks": [k for k in release.offered_ks if k > 1],
         "header": board_html.header(found.columns, query), "breadth": board_html.breadth(found.columns),
         "declared": declared_words(found.columns),
-        "pinned": board_html.body(found.pinned, found.columns),
-        "rows": board_html.body(found.rows, found.columns),
+        "pinned": board_html.body(found.pinned, found.columns, flags_url, ticks),
+        "rows": board_html.body(found.rows, found.columns, flags_url, ticks), "ticks": ticks,
         "pages": [(number, query.url(page=number)) for number in range(1, found.n_pages + 1)],
         "exports": query.url(page=1), "unfiltered": BoardQuery(track=query.track, k=query.k, group=query.group).url(),
     }  # fmt: skip
     return render(request, "podium/board.html", context)
+
+
+def _errata(release: Release) -> list[Decision]:
+    """The rulings that voided problems, in the order of the problems; of a problem voided twice the latest."""
+    rows = Decision.objects.filter(kind=DecisionKind.PROBLEM_VOIDED, problem__release=release)
+    latest = {one.problem_id: one for one in rows.select_related("problem").order_by("problem__position", "pk")}
+    return list(latest.values())
 
 
 def _place(release: Release, query: BoardQuery) -> ReleaseTrack | None:
@@ -178,6 +192,14 @@ def _weights(release: Release) -> list[tuple[str, int, float]]:
     return [(group, n, of_group[group]) for group, n in Counter(groups).items()]
 
 
+def _public_answers(user: Any, release: Release) -> list[Clarification]:
+    """The newest ones; each also stands on its problem's page."""
+    rows = visibility.visible_clarifications(user, release).filter(is_public=True)
+    return list(
+        rows.select_related("problem__release").defer("problem__record").order_by("-answered_at")[:SHOWN_ANSWERS]
+    )
+
+
 @require_safe
 def about(request: HttpRequest, slug: str) -> HttpResponse:
     release = release_or_404(request, slug)
@@ -192,11 +214,23 @@ def about(request: HttpRequest, slug: str) -> HttpResponse:
         )
         .order_by("track__slug")
     )
-    errata = Decision.objects.filter(kind=DecisionKind.PROBLEM_VOIDED, problem__release=release).select_related(
-        "problem"
-    )
+    hides = release.results_are_hidden and not visibility.is_organiser(request.user)
     context = {
-        "offered": offered, "errata": errata, "n_problems": release.problems.count(),
+        "offered": offered, "errata": _errata(release), "n_problems": release.problems.count(),
         "references_passed": references_passed(release), "weights": _weights(release),
+        "snapshots": [] if hides else list(BoardSnapshot.objects.filter(release=release).select_related("track")),
+        "clarifications": _public_answers(request.user, release),
     }  # fmt: skip
     return render(request, "podium/release_about.html", release_context(request, release, "release_about") | context)
+
+
+@require_safe
+def snapshot(request: HttpRequest, slug: str, track_slug: str) -> HttpResponse:
+    """The board as it stood when its release was frozen: the stored bytes."""
+    release = release_or_404(request, slug)
+    if release.results_are_hidden and not visibility.is_organiser(request.user):
+        raise Http404("Results are hidden.")
+    found = get_object_or_404(BoardSnapshot, release=release, track__slug=track_slug)
+    response = HttpResponse(blobs.read(found.sha256), content_type="application/json")
+    response["Content-Disposition"] = f'attachment; filename="{release.slug}-{track_slug}-frozen.json"'
+    return response

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from leaderboard.rates import Rates
+from leaderboard.timings import Timing
 from leaderboard.visibility import ShownCase
-from leaderboard.web.timings import Timing
 from runners.wire.protocol import Role
 
 _DIFFERENCE = ("message", "shapes", "largest_difference", "mean_difference", "n_wrong", "n_total", "first_wrong")

@@ -1,6 +1,6 @@
 """An evaluation's page: verdict and why, logs, measurements with every run, provenance, flags, history, rerun."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -13,29 +13,25 @@ from leaderboard import blobs, logs, visibility
 from leaderboard.actions.rerun import rerun
 from leaderboard.charts import runs
 from leaderboard.errors import Refused
+from leaderboard.flags.shown import ShownFlag, shown, with_effects
 from leaderboard.listings import build_log, kernels_of
 from leaderboard.measured import measured_words, where_measured
-from leaderboard.models import AuditEntry, Evaluation, Measurement, Result
+from leaderboard.measurements import measurements_of, provenance_rows, runs_of
+from leaderboard.models import AuditEntry, Evaluation, Result
 from leaderboard.models.evaluation import ResultOrigin
 from leaderboard.rates import Declared
 from leaderboard.rollouts import SampleUnreadable, read_sample
-from leaderboard.visibility import SubmissionView
+from leaderboard.timings import are_provisional, device_facts, roof_of, timings_of
+from leaderboard.visibility import Relation, SubmissionView, relation
 from leaderboard.web.case_rows import case_table
 from leaderboard.web.lookups import evaluation_or_404
 from leaderboard.web.place import place_of
-from leaderboard.web.timings import are_provisional, device_facts, roof_of, timings_of
 from problems.spec.kinds import SITE_KINDS
 from problems.spec.solution import SourceFile
 from runners.wire.protocol import Clock
 
-PROVENANCE_LABELS = {
-    "node": "Node", "cpu_model": "CPU", "cpu_cores": "Cores", "gpu": "GPU", "gpu_uuid": "GPU id", "driver": "Driver",
-    "toolkit": "Toolkit", "arch": "Built for", "profiler": "Profiler", "image": "Image",
-    "sandbox": "Sandbox", "memory_limit_by": "Memory limited by",
-    "kernel": "Kernel", "agent_version": "Agent", "judge_version": "Judge version", "timing_policy": "Timing policy",
-    "artefact_key": "Build artefact", "build_cached": "Build from cache", "started_at": "Started",
-    "finished_at": "Finished",
-}  # fmt: skip
+CHANGES = ("rerun", "rejudge", "void result")
+"""Audited acts that give an evaluation another result."""
 
 
 @require_safe
@@ -44,10 +40,11 @@ def evaluation(request: HttpRequest, pk: int) -> HttpResponse:
     result = found.current_result
     context: dict[str, Any] = {
         "evaluation": found, "submission": found.submission, "view": view, "result": result,
+        "is_team": relation(request.user, found.submission.entrant) is Relation.TEAM,
         "is_question": found.problem.kind in SITE_KINDS,
         "solution": _solution(found) if view.shows(found.problem.kind) else None,
-        "history": found.results.all(),
-        "reruns": AuditEntry.objects.filter(target=f"evaluation {found}", action="rerun"),
+        "history": found.results.select_related("voided__voiding"),
+        "reruns": AuditEntry.objects.filter(target=f"evaluation {found}", action__in=CHANGES).order_by("id"),
     }  # fmt: skip
     if result:
         context |= {
@@ -55,12 +52,12 @@ def evaluation(request: HttpRequest, pk: int) -> HttpResponse:
             "steps": logs.steps_of(result, view),
             **_times(found, result, view),
             "place": place_of(request.user, found, result.speedup),
-            "provenance": _provenance(result.provenance),
+            "provenance": provenance_rows(result.provenance),
             "imported": measured_words(where_measured([result.provenance])) if _is_imported(result) else "",
             "has_profile": bool(result.profile) and view.build_log,
             "kernels": kernels_of(build_log(result.steps)) if view.build_log else [],
             "has_listing": bool(result.listing) and view.build_log,
-            "flags": result.flags.prefetch_related("decisions__decided_by"),
+            "flags": _flags(result),
         }
     return render(request, "podium/evaluation.html", context)
 
@@ -83,10 +80,9 @@ def _is_imported(result: Result) -> bool:
     return result.origin == ResultOrigin.IMPORTED
 
 
-def measurements_of(result: Result) -> list[Measurement]:
-    """The candidate's, each followed by the baseline it was held against."""
-    candidates = result.measurements.filter(role="candidate").select_related("baseline")
-    return [row for one in candidates for row in (one, one.baseline) if row is not None]
+def _flags(result: Result) -> list[ShownFlag]:
+    rows = with_effects(result.flags.all()).order_by("pk")
+    return [shown(flag) for flag in rows.prefetch_related("decisions__decided_by", "decisions__appeal")]
 
 
 def _solution(found: Evaluation) -> Sequence[SourceFile]:
@@ -96,30 +92,12 @@ def _solution(found: Evaluation) -> Sequence[SourceFile]:
         return []
 
 
-def _provenance(facts: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    rows = [(label, facts.get(name)) for name, label in PROVENANCE_LABELS.items()]
-    return [(label, "yes" if value is True else value) for label, value in rows if value not in (None, "", 0, False)]
-
-
 @require_safe
 def evaluation_runs(request: HttpRequest, pk: int) -> HttpResponse:
     """Every timed run, as plotly.js draws it."""
     found, _ = evaluation_or_404(request, pk)
     rows = measurements_of(found.current_result) if found.current_result else []
-    return JsonResponse(runs.spec([_runs(one) for one in rows]))
-
-
-def _runs(one: Measurement) -> runs.Runs:
-    calls_ms = _calls_ms(one)
-    processes_ms = tuple(one.runs_ms) if calls_ms and len(one.runs_ms) > 1 else ()
-    return runs.Runs(
-        one.role, one.case, calls_ms or one.runs_ms, one.median_ms, one.ci_low_ms, one.ci_high_ms, processes_ms
-    )
-
-
-def _calls_ms(one: Measurement) -> list[float]:
-    """The calls of all processes, where they are kept with the measurement."""
-    return [time_ms for calls in one.calls_ms for time_ms in calls]
+    return JsonResponse(runs.spec([runs_of(one) for one in rows]))
 
 
 @require_safe

@@ -39,7 +39,8 @@ def submission_failures(request: HttpRequest, pk: int) -> HttpResponse:
         raise Http404(f"Why samples of submission #{pk} failed is its team's to read.")
     tracks = list(found.tracks.order_by("slug"))
     track = chosen_track(request, tracks)
-    failures = read_failures(Evaluation.objects.live().filter(submission=found, track=track), view)
+    rows = Evaluation.objects.live().filter(submission=found, track=track)
+    failures = read_failures(rows, view, of_one_submission=True)
     context = {"submission": found, "view": view, "tracks": tracks, "track": track, "is_organiser": view.notes}
     return render(request, "podium/submission_failures.html", context | _table(found.release, failures))
 

@@ -1,19 +1,28 @@
 """A submission's matrix: problem × sample of verdict chips."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Exists, OuterRef
+from django.db.models import OuterRef, QuerySet, Subquery
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from leaderboard.models import Decision, Evaluation, EvaluationState, Flag, Submission, Track
+from leaderboard.models.decision import DecisionKind
 from leaderboard.standings.absent import AbsentSamples, absent_samples
 from leaderboard.web.verdicts import STATES, VERDICTS, look_of
 from problems.models import Problem
+from runners.wire.protocol import FlagScope, Verdict
 
+_FLAG_WORDS: Mapping[tuple[str, str | None], str] = {
+    (FlagScope.VERDICT, DecisionKind.FLAG_UPHELD): "flag upheld: it does not count",
+    (FlagScope.VERDICT, None): "flagged: it does not count until a decision",
+    (FlagScope.TIME, DecisionKind.FLAG_UPHELD): "flag upheld: its time does not rank",
+    (FlagScope.TIME, None): "flagged: its time does not rank until a decision",
+}
+"""By scope and latest ruling; the strongest effect first."""
 _PLACE = 987654321
 """Stands for an evaluation's number in the address that is worked out once."""
 
@@ -25,36 +34,53 @@ class MatrixRow:
 
 
 def matrix(submission: Submission, track: Track, problems: Sequence[Problem]) -> list[MatrixRow]:
-    """Problem × sample of verdict chips, each a link to its evaluation; absent samples have none. Four queries."""
-    ruled = Decision.objects.filter(flag=OuterRef("pk"), kind="flag_dismissed")
-    flagged = Flag.objects.filter(result=OuterRef("current_result")).exclude(Exists(ruled))
+    """Problem × sample of verdict chips, each a link to its evaluation; absent samples have none. Five queries."""
     rows = (
         Evaluation.objects.live()
         .filter(submission=submission, track=track, problem__in=[one.pk for one in problems])
-        .annotate(flagged=Exists(flagged))
         .order_by("sample__index")
-        .values_list("problem_id", "sample__index", "pk", "state", "current_result__verdict", "flagged")
     )
+    columns = ("problem_id", "sample__index", "pk", "state", "current_result__verdict", "current_result_id")
+    flags = _flags(rows)
     address = reverse("evaluation", args=[_PLACE])
     cells: dict[int, list[Any]] = {}
-    for problem_id, index, pk, state, verdict, is_flagged in rows:
+    for problem_id, index, pk, state, verdict, result_id in rows.values_list(*columns):
         link = address.replace(str(_PLACE), str(pk))
-        cells.setdefault(problem_id, []).append(_chip(link, index, state, verdict, is_flagged))
+        cells.setdefault(problem_id, []).append(
+            _chip(link, index, state, verdict, _flag_words(verdict, flags.get(result_id, set())))
+        )
     for one in absent_samples(submission, [track], [problem.pk for problem in problems]):
         cells.setdefault(one.problem_id, []).extend(_absent_chip(one, one.first_index + n) for n in range(one.n))
     return [MatrixRow(one, format_html_join("", "{}", ((c,) for c in cells.get(one.pk, [])))) for one in problems]
 
 
-def _chip(link: str, index: int, state: str, verdict: str | None, flagged: bool) -> SafeString:
+def _flags(evaluations: QuerySet[Evaluation]) -> dict[int, set[tuple[str, str | None]]]:
+    """Scope and latest ruling of the flags of each flagged result id. One query."""
+    latest = Decision.objects.filter(flag=OuterRef("pk")).order_by("-id").values("kind")[:1]
+    rows = Flag.objects.filter(result__current_of__in=evaluations.order_by()).annotate(ruling=Subquery(latest))
+    found: dict[int, set[tuple[str, str | None]]] = {}
+    for result_id, scope, ruling in rows.order_by().values_list("result_id", "scope", "ruling"):
+        found.setdefault(result_id, set()).add((scope, ruling))
+    return found
+
+
+def _flag_words(verdict: str | None, flags: Collection[tuple[str, str | None]]) -> str:
+    """What the flags of a pass do to it; "" without any."""
+    if verdict != Verdict.PASSED:
+        return ""
+    return next((words for flag, words in _FLAG_WORDS.items() if flag in flags), "")
+
+
+def _chip(link: str, index: int, state: str, verdict: str | None, flag_words: str) -> SafeString:
     look = look_of(state, verdict)
     words = f"sample {index + 1}: {look.label}"
     if verdict and state != EvaluationState.DONE:
         words += f", rerun {STATES[state].label}"
-    if flagged:
-        words += ", flagged"
+    if flag_words:
+        words += f", {flag_words}"
     return format_html(
         '<a class="cell {}{}" href="{}" title="{}" aria-label="{}">{}</a>',
-        look.tone, " flagged" if flagged else "", link, words, words, look.symbol,
+        look.tone, " flagged" if flag_words else "", link, words, words, look.symbol,
     )  # fmt: skip
 
 

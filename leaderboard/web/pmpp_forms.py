@@ -28,7 +28,7 @@ class PmppTokenForm(forms.Form):
 
     def __init__(self, *args: Any, user: Any, **kwargs: Any) -> None:
         super().__init__(*args, **(kwargs | {"label_suffix": ""}))
-        releases = Release.objects.visible_to(user).exclude(state=ReleaseState.DRAFT)
+        releases = Release.objects.readable_by(user).exclude(state=ReleaseState.DRAFT)
         places = ReleaseTrack.objects.filter(release__in=releases).select_related("release", "track")
         self.fields["entrant"].queryset = Entrant.objects.submittable_by(user)  # type: ignore[attr-defined]
         self.fields["place"].queryset = places.order_by("-release_id", "track__slug")  # type: ignore[attr-defined]

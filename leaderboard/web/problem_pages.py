@@ -17,6 +17,7 @@ from leaderboard.models import Decision, Entrant, ProblemTrack, Track
 from leaderboard.models.decision import DecisionKind
 from leaderboard.rates import Declared
 from leaderboard.web import submit_forms
+from leaderboard.web.clarification_forms import clarifications_context
 from leaderboard.web.lookups import chosen_track, problem_or_404, release_or_404, tracks_of
 from leaderboard.web.paging import other_parameters, page_of
 from leaderboard.web.problem_figures import lines_of, points_of, problem_figures, roofs_of, spreads_of
@@ -103,6 +104,7 @@ def problem(request: HttpRequest, slug: str, problem_slug: str) -> HttpResponse:
 
 def problem_context(request: HttpRequest, found: Problem) -> dict[str, Any]:
     release, spec = found.release, found.spec
+    is_readable = visibility.may_see_statement(request.user, found)
     tracks = tracks_of(release)
     track = chosen_track(request, tracks)
     on_track = ProblemTrack.objects.filter(problem=found, track=track).first()
@@ -112,18 +114,27 @@ def problem_context(request: HttpRequest, found: Problem) -> dict[str, Any]:
     case = next((one for one in cases if one.name and one.name == request.GET.get("case")), None)
     context = {
         "problem": found, "spec": spec, "kind_template": f"problems/kinds/{spec.kind}.html",
-        "statement": as_html(spec.prompt), "is_question": spec.kind in SITE_KINDS,
-        "explanation": as_html(visibility.shown_explanation(request.user, release, spec)),
-        "files": _files(request.user, spec),
+        "is_readable": is_readable, "is_question": spec.kind in SITE_KINDS,
         "tracks": tracks, "track": track,
         "on_track": on_track, "cases": cases, "case": case, "work": Declared.by([case] if case else cases),
         "ranking": ranked_by_case(track, ranking, case) if case else ranking,
         "languages": languages, "written_in": written_in,
         "figures": problem_figures(found, track, ranking, case, written_in),
         "voided": Decision.objects.filter(kind=DecisionKind.PROBLEM_VOIDED, problem=found).first(),
-        "form": submit_forms.typed_form_for(request, found, track), "why_closed": release.why_closed(),
     }  # fmt: skip
-    return release_context(request, release, "problems") | context
+    content = _content(request, found, spec, track) if is_readable else {}
+    return release_context(request, release, "problems") | clarifications_context(request, found) | context | content
+
+
+def _content(request: HttpRequest, found: Problem, spec: ProblemRecord, track: Track | None) -> dict[str, Any]:
+    """What only those see who may read the statement."""
+    return {
+        "statement": as_html(spec.prompt),
+        "explanation": as_html(visibility.shown_explanation(request.user, found.release, spec)),
+        "files": _files(request.user, spec),
+        "form": submit_forms.typed_form_for(request, found, track),
+        "why_closed": found.release.why_closed(),
+    }
 
 
 def chosen_language(request: HttpRequest, found: Problem) -> str:

@@ -26,7 +26,7 @@ def ranking_of(user: Any, found: Problem, track: Track | None, language: str = "
     rows = scores.order_by(F("best_ms").asc(nulls_last=True), "submission_id").values(
         "submission_id", "submission__entrant_id", "submission__entrant__slug", "submission__entrant__name",
         "submission__entrant__kind", "n_passed", "n_samples", "best_ms", "best_speedup", "best_evaluation_id",
-        "best_evaluation__sample__language",
+        "best_evaluation__sample__language", "n_open_flags", "n_upheld_flags",
     )[: RANKING_ROWS * 5]  # fmt: skip
     first: dict[str, dict[str, Any]] = {}
     for row in rows:

@@ -31,9 +31,11 @@ LATEST_RELEASES = 5
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
+    """It leads with the newest release that has results; without any, with the newest."""
     published = Release.objects.visible_to(request.user).exclude(state=ReleaseState.DRAFT)
-    latest = list(_with_facts(published.order_by("-published_at", "-id"))[:LATEST_RELEASES])
-    release = latest[0] if latest else None
+    newest_first = published.order_by("-published_at", "-id")
+    latest = list(_with_facts(newest_first)[:LATEST_RELEASES])
+    release = visibility.with_visible_results(request.user, newest_first).first() or (latest[0] if latest else None)
     context: dict[str, Any] = {"release": release, "releases": latest}
     if release:
         context |= _top_of(request, release)
@@ -41,17 +43,18 @@ def home(request: HttpRequest) -> HttpResponse:
 
 
 def _top_of(request: HttpRequest, release: Release) -> dict[str, Any]:
-    tracks = tracks_of(release)
-    track = tracks[0] if tracks else None
+    tracks, standings = tracks_of(release), visibility.visible_standings(request.user, release)
+    ranked = set(standings.order_by().values_list("track_id", flat=True).distinct())
+    track = next((one for one in tracks if one.pk in ranked), tracks[0] if tracks else None)
     query = BoardQuery(track=track.slug if track else "", k=min((k for k in release.offered_ks if k > 1), default=1))
-    found = table.load(visibility.visible_standings(request.user, release), query, [])
+    found = table.load(standings, query, [])
     chart = BOARD_CHARTS["pass-vs-speedup"]
     return {
         "track": track,
         "columns": found.columns,
         "declared": declared_words(found.columns),
         "breadth": board_html.breadth(found.columns),
-        "rows": board_html.body(found.rows[:TOP_ROWS], found.columns),
+        "rows": board_html.body(found.rows[:TOP_ROWS], found.columns, board_html.flags_address(release, query.track)),
         "n_all": found.n_all,
         "imported": found.imported,
         "ranking_error": ranking_error(release, query.track),

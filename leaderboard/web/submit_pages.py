@@ -23,7 +23,7 @@ from problems.models import Problem, Release, ReleaseState
 
 
 def _open_releases(user: Any) -> list[Release]:
-    return list(Release.objects.visible_to(user).exclude(state=ReleaseState.DRAFT).order_by("-published_at", "-id"))
+    return list(Release.objects.open_to(user).exclude(state=ReleaseState.DRAFT).order_by("-published_at", "-id"))
 
 
 def _chosen_release(request: HttpRequest, releases: list[Release]) -> Release | None:

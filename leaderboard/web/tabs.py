@@ -15,6 +15,10 @@ TABS = (
 )
 
 
+_PRIVATE = "Private: only invited people and organisers see this release."
+_PRIVATE_CONTENT = "Results are public; statements and files of the problems are private."
+
+
 def release_context(request: HttpRequest, release: Release, tab: str) -> dict[str, Any]:
     """One query: the newer revision that older pages link to."""
     newer = Release.objects.visible_to(request.user).filter(previous=release).order_by("-revision").first()
@@ -29,11 +33,11 @@ def banners(release: Release) -> list[str]:
         lines.append(reason)
     if release.results_are_hidden and release.hidden_until:
         until = f"{release.hidden_until:%Y-%m-%d %H:%M} UTC"
-        lines.append(f"Results are hidden until {until}; until then each team sees only its own.")
+        lines.append(f"Results are hidden until {until}. Until then a team sees its own, organisers all, others none.")
     if release.unverified_reason:
         lines.append(f"Published without verification on this site: {release.unverified_reason}")
     if release.correction:
         lines.append(f"Its ranking was corrected after publication. {release.correction}")
     if not release.is_public:
-        lines.append("Private: only invited people and organisers see this release.")
+        lines.append(_PRIVATE_CONTENT if release.results_are_public else _PRIVATE)
     return lines

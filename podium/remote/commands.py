@@ -33,7 +33,7 @@ TrackNames = Annotated[list[str] | None, typer.Option("--track", "-t", help="Rep
 
 def register(app: typer.Typer) -> None:
     """Add the commands to the `podium` program."""
-    for command in (login, submit, watch, results, releases, board):
+    for command in (login, submit, watch, results, releases, board, compare):
         app.command()(command)
 
 
@@ -253,3 +253,19 @@ def _print_board(found: Mapping[str, Any]) -> None:
     """Print a board. A terminal shows as many of its first columns as fit."""
     if left_out := tables.print_board(found):
         _say(f"No room here for {', '.join(left_out)}: a wider terminal shows them, as does --json.")
+
+
+def compare(
+    release: Annotated[str, typer.Argument(help="The release's slug.")],
+    entrants: Annotated[list[str], typer.Argument(help="Two to six entrants' slugs; the first is the one to beat.")],
+    track: Annotated[str, typer.Option(help="A track's slug; the first when left out.")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="The site's JSON instead of a table.")] = False,
+) -> None:
+    """Entrants of one board against each other: paired differences with 95 % intervals, and wins."""
+    with _refusals_as_exits():
+        asked: dict[str, Any] = {"entrant": entrants, **({"track": track} if track else {})}
+        found = _client().get(f"releases/{release}/compare", **asked)
+        if as_json:
+            typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
+        else:
+            tables.print_table(tables.comparison_table(found))

@@ -93,6 +93,34 @@ def _figure(row: Mapping[str, Any], column: Mapping[str, Any]) -> str:
     return f"{text} ({scale * low:.{digits}f}–{scale * high:.{digits}f})"
 
 
+def comparison_table(found: Mapping[str, Any]) -> Table:
+    """One row per entrant: its own figures, and how it stands against the first."""
+    first, *others = found["entrants"]
+    table = Table("Model", title=f"{found['release']} on {found['track']}, against {first['model']}")
+    for title in ("Rank", "pass@1 %", "Solved", "Difference (points)", "Better on", "Worse on", "Speedup ratio"):
+        table.add_column(title, justify="right")
+    table.add_row(first["model"], *_own_figures(first), *[MISSING] * 4)
+    for one, pair in zip(others, found["differences"], strict=True):
+        difference = _with_ends(pair, "difference", ("low", "high"), 100, "+.1f")
+        speedup = _with_ends(pair, "speedup_ratio", ("speedup_ratio_low", "speedup_ratio_high"), 1, ".2f")
+        table.add_row(one["model"], *_own_figures(one), difference, str(pair["better"]), str(pair["worse"]), speedup)
+    return table
+
+
+def _own_figures(one: Mapping[str, Any]) -> tuple[str, str, str]:
+    share = one["pass_at_1"]
+    rank = MISSING if one["rank"] is None else str(one["rank"])
+    return rank, MISSING if share is None else f"{100 * share:.1f}", f"{one['solved']}/{one['problems']}"
+
+
+def _with_ends(row: Mapping[str, Any], key: str, ends: tuple[str, str], scale: float, digits: str) -> str:
+    if row[key] is None:
+        return MISSING
+    low, high = (row[end] for end in ends)
+    text = f"{scale * row[key]:{digits}}"
+    return text if low is None else f"{text} ({scale * low:{digits}} to {scale * high:{digits}})"
+
+
 def progress_words(now: Mapping[str, Any]) -> str:
     """The line below the bar: verdicts so far, running stages, and jobs ahead in the queues."""
     verdicts = " · ".join(f"{number} {name.replace('_', ' ')}" for name, number in (now["verdicts"] or {}).items())

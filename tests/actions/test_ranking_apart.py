@@ -3,7 +3,9 @@
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from leaderboard.models import ReleaseTrack, Standing
 from leaderboard.standings.rank import rank_touched, rebuild
@@ -116,13 +118,13 @@ def test_an_organiser_corrects_the_ranking_with_a_public_reason(cast: Any, clien
         ("primary_metric", "best", "is no metric; use pass@k"),
         ("weights", '{"strings": -1}', "greater than or equal to 0.000001"),
         ("timing_policy", "slow", "Select a valid choice"),
-        ("closes_at_0", "2020-01-01", "A release must close after it opens."),
+        ("closes_at", "2020-01-01T00:00", "It opens at 2026-01-01 00:00 UTC and must close later."),
     ],
 )
 def test_the_admin_refuses_what_could_not_be_ranked(cast: Any, name: str, value: str, words: str) -> None:
     made = factories.release(1, publish=False)
     said = {"slug": made.slug, "title": "T", "primary_metric": "pass@1", "timing_policy": "quick", "ks": "[1]",
-            "weights": "{}", "opens_at_0": "2026-01-01", "opens_at_1": "00:00", "closes_at_1": "00:00"}  # fmt: skip
+            "weights": "{}", "opens_at": "2026-01-01T00:00"}  # fmt: skip
     answer = signed_in(cast.organiser).post(f"/admin/problems/release/{made.pk}/change/", said | {name: value})
     assert words in text(answer).replace("&#x27;", "'").replace("&quot;", '"')
     made.refresh_from_db()
@@ -139,3 +141,15 @@ def test_peaks_that_are_no_numbers_break_no_page(cast: Any, client: Client) -> N
             f"/admin/leaderboard/track/{place.track_id}/change/", {"title": "T", "peaks": str(peaks).replace("'", '"')}
         )
         assert "peaks" in text(answer).lower() and answer.status_code == 200
+
+
+def test_ranking_costs_the_same_with_more_problems(cast: Any) -> None:
+    def cost(name: str, n_problems: int) -> int:
+        made = factories.release(n_problems, name)
+        track = factories.offer(made, f"track-{name}")
+        factories.judged_submission(cast.entrant, made, track)
+        with CaptureQueriesContext(connection) as queries:
+            factories.rank(made, track)
+        return len(queries)
+
+    assert cost("small", 2) == cost("large", 20)

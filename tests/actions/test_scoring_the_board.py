@@ -7,8 +7,8 @@ from django.test import Client
 
 from leaderboard.actions.decide import decide_flag, retract, void_problem
 from leaderboard.actions.record_result import record_result
-from leaderboard.errors import NotAllowed, Refused
-from leaderboard.models import Entrant, Flag, Measurement, ProblemScore, ReleaseTrack, Standing, Submission
+from leaderboard.errors import Conflict, NotAllowed, Refused
+from leaderboard.models import Decision, Entrant, Flag, Measurement, ProblemScore, ReleaseTrack, Standing, Submission
 from leaderboard.models.evaluation import ResultOrigin
 from leaderboard.rows.origin import Origin
 from leaderboard.standings import rank, scores
@@ -105,7 +105,7 @@ def test_an_unfinished_submission_is_incomplete_and_not_ranked(site: Site) -> No
     grade(submission, "a/1", report())
     row = standing(site)
     assert (row.rank, row.is_incomplete) == (None, True)
-    assert row.incomplete_reason == "1 samples not yet decided"
+    assert row.incomplete_reason == "1 sample not yet decided"
 
 
 def test_a_platform_error_keeps_a_standing_incomplete(site: Site) -> None:
@@ -248,3 +248,11 @@ def test_two_entrants_are_ranked_by_the_primary_metric(site: Site) -> None:
     rank.rank_touched()
     rows = Standing.objects.order_by("rank").values_list("entrant__slug", "rank")
     assert list(rows) == [("two", 1), ("one", 2)]
+
+
+def test_a_problem_is_voided_once(site: Site) -> None:
+    problem = site.release.problems.get(task_id="a/2")
+    void_problem(site.organiser, problem, "faulty")
+    with pytest.raises(Conflict, match="a/2 is void already"):
+        void_problem(site.organiser, problem, "faulty again")
+    assert Decision.objects.filter(problem=problem).count() == 1

@@ -1,5 +1,6 @@
 """The admin as an organiser's browser uses it."""
 
+import re
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -17,6 +18,14 @@ def act(user: User, model: str, name: str, row: Any = None, **said: Any) -> Any:
     """Press a button: POST its form. `model` is `<app>_<model>`."""
     ends = ("list_act", [name]) if row is None else ("act", [row.pk, name])
     return signed_in(user).post(reverse(f"admin:{model}_{ends[0]}", args=ends[1]), said)
+
+
+def imported(user: User, pack: Any) -> str:
+    """Import a pack in its two steps; the last page."""
+    browser, address = signed_in(user), reverse("admin:problems_release_import")
+    report = text(browser.post(address, {"pack": pack}))
+    kept = re.search(r'name="confirm" value="([^"]*)"', report)
+    return text(browser.post(address, {"confirm": kept[1]})) if kept else report
 
 
 def text(answer: Any) -> str:

@@ -132,6 +132,24 @@ def test_the_first_organiser_sets_a_password_by_a_link_that_works_once(db: Any, 
     assert user.check_password("a long enough phrase")
 
 
+def test_the_link_has_the_port_at_which_the_site_was_started(
+    db: Any, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def link(*options: str) -> str:
+        said = told("first_admin", "ada@example.org", "--force", *options).strip().splitlines()[-1]
+        User.objects.all().delete()
+        return said
+
+    settings.SITE_URL = "http://127.0.0.1:8000"
+    monkeypatch.setenv("PORT", "9000")
+    assert link().startswith("http://127.0.0.1:9000/accounts/")
+    assert link("--address", "http://10.0.0.7:9100/").startswith("http://10.0.0.7:9100/accounts/")
+    settings.SITE_URL = "https://podium.example.org"
+    assert link().startswith("https://podium.example.org/accounts/")
+    with pytest.raises(CommandError, match="must start with http"):
+        told("first_admin", "ada@example.org", "--address", "podium")
+
+
 def test_a_second_first_organiser_needs_force(db: Any) -> None:
     told("first_admin", "ada@example.org")
     with pytest.raises(CommandError, match="organiser already"):

@@ -12,7 +12,7 @@ from problems.formats.compute_eval.packs import read_problem_pack, write_problem
 from problems.models import Release
 from runners.wire.protocol import Verdict
 from tests import factories, packs
-from tests.admin.pages import act, signed_in, text
+from tests.admin.pages import act, imported, signed_in, text
 
 pytestmark = pytest.mark.django_db
 RELEASE = "problems_release"
@@ -26,7 +26,7 @@ def uploaded(*task_ids: str, **metadata: Any) -> SimpleUploadedFile:
 
 
 def test_an_import_reports_line_by_line(cast: Any) -> None:
-    page = text(act(cast.organiser, RELEASE, "import", pack=uploaded("a/1", "a/2")))
+    page = imported(cast.organiser, uploaded("a/1", "a/2"))
     assert "2 problems read" in page
     assert "Draft test-1 made" in page
     assert Release.objects.get().state == "draft"
@@ -34,8 +34,8 @@ def test_an_import_reports_line_by_line(cast: Any) -> None:
 
 
 def test_a_changed_pack_says_which_tasks_changed(cast: Any) -> None:
-    act(cast.organiser, RELEASE, "import", pack=uploaded("a/1", "a/2"))
-    page = text(act(cast.organiser, RELEASE, "import", pack=uploaded("a/1", "a/3")))
+    imported(cast.organiser, uploaded("a/1", "a/2"))
+    page = imported(cast.organiser, uploaded("a/1", "a/3"))
     assert "a/3: added" in page
     assert "a/2: removed" in page
     assert Release.objects.filter(slug="test-1-r2").exists()
@@ -52,20 +52,25 @@ def test_a_release_is_offered_verified_published_and_frozen(cast: Any) -> None:
     made, track = factories.release(2, publish=False), factories.TrackFactory()
     assert "offered on cpu-test" in text(act(cast.organiser, RELEASE, "offer", made, tracks=[track.pk]))
     assert ReleaseTrack.objects.filter(release=made, track=track).exists()
-    page = text(act(cast.organiser, RELEASE, "verify", made, track=track.pk))
-    assert "4 evaluations to come" in page
+    address = reverse("admin:problems_release_change", args=[made.pk])
+    assert act(cast.organiser, RELEASE, "verify", made, track=track.pk)["Location"] == f"{address}#verification"
+    browser = signed_in(cast.organiser)
+    assert "4 evaluations to come" in text(browser.get(address))
+    part = reverse("admin:problems_release_verification", args=[made.pk])
+    assert f'hx-get="{part}"' in text(browser.get(part))
     for one in Evaluation.objects.select_related("submission__entrant"):
         good = one.submission.entrant.slug == "_reference"
         factories.judge(
             one.submission, lambda _one, it=good: factories.report(Verdict.PASSED if it else Verdict.TEST_FAILED)
         )
-    assert "Verified: all is as it should be." in text(act(cast.organiser, RELEASE, "verify", made, track=track.pk))
+    assert "Verified: all is as it should be." in text(browser.get(address))
+    assert "hx-get" not in text(browser.get(part))
     assert "every problem is verified" in text(act(cast.organiser, RELEASE, "publish", made))
     assert "is frozen" in text(act(cast.organiser, RELEASE, "freeze", made))
     made.refresh_from_db()
     assert made.state == "frozen"
     audit = AuditEntry.objects.filter(target=f"release {made.slug}").order_by("id")
-    assert list(audit.values_list("action", flat=True)) == ["offer", "verify", "verify", "publish", "freeze"]
+    assert list(audit.values_list("action", flat=True)) == ["offer", "verify", "publish", "freeze"]
 
 
 def test_what_is_published_can_no_longer_be_edited(cast: Any) -> None:
@@ -90,7 +95,7 @@ def test_an_export_is_the_pack_that_came_in(cast: Any) -> None:
     file = uploaded("a/1", "a/2")
     before = read_problem_pack(io.BytesIO(file.read()))
     file.seek(0)
-    act(cast.organiser, RELEASE, "import", pack=file)
+    imported(cast.organiser, file)
     answer = act(cast.organiser, RELEASE, "export", Release.objects.get())
     after = read_problem_pack(io.BytesIO(answer.getvalue()))
     assert [one.line for one in after.records] == [one.line for one in before.records]

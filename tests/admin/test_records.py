@@ -7,7 +7,7 @@ from django.apps import apps
 from django.contrib import admin
 from django.urls import reverse
 
-from leaderboard.models import ApiToken, AuditEntry, Decision, Flag, Result, Track
+from leaderboard.models import ApiToken, AuditEntry, Decision, Result, Track
 from runners.fleet.claim import digest_of
 from runners.fleet.models import Node, NodeGrant
 from runners.wire.protocol import FlagReport, FlagScope
@@ -49,19 +49,6 @@ def test_what_never_changes_has_no_way_to_change_it(judged: Any, cast: Any, labe
         assert browser.post(reverse(f"admin:{name}_change", args=[row.pk]), {}).status_code == 403
         assert browser.post(reverse(f"admin:{name}_delete", args=[row.pk]), {"post": "yes"}).status_code == 403
         assert model.objects.filter(pk=row.pk).exists()
-
-
-def test_the_flag_queue_holds_what_nobody_has_decided(judged: Any, cast: Any) -> None:
-    queue = reverse("admin:leaderboard_flag_changelist")
-    browser = signed_in(cast.organiser)
-    assert "2 flags" in text(browser.get(queue))
-    flag = Flag.objects.order_by("pk")[0]
-    assert act(cast.organiser, "leaderboard_flag", "decide", flag, ruling="dismiss").status_code == 422
-    page = text(act(cast.organiser, "leaderboard_flag", "decide", flag, ruling="dismiss", reason="honest"))
-    assert "Flag dismissed: honest" in page
-    assert Decision.objects.get().decided_by == cast.organiser
-    assert "1 flag" in text(browser.get(queue))
-    assert "1 flag" in text(browser.get(queue, {"ruled": "yes"}))
 
 
 def test_a_submission_is_cancelled_or_retracted_with_a_reason(judged: Any, cast: Any) -> None:
@@ -115,19 +102,20 @@ def test_a_track_is_made_from_a_nodes_hardware_by_a_click(
     cast: Any, capabilities: dict[str, Any], slug: str, stages: list[str]
 ) -> None:
     node = factories.NodeFactory(capabilities=capabilities)
-    assert slug in text(act(cast.organiser, "fleet_node", "tracks", node))
+    assert slug in text(act(cast.organiser, "fleet_node", "tracks", node, tracks=[slug]))
     track = Track.objects.get()
     assert (track.slug, track.splits_jobs) == (slug, track.device == "gpu")
-    act(cast.organiser, "fleet_node", "tracks", node)
+    act(cast.organiser, "fleet_node", "tracks", node, tracks=[slug])
     assert Track.objects.count() == 1
     assert sorted(NodeGrant.objects.values_list("stage", flat=True)) == stages
     assert AuditEntry.objects.filter(action="add", target=f"track {slug}", actor=cast.organiser).count() == 1
 
 
 def test_asking_for_tracks_changes_nothing_before_it_is_confirmed(cast: Any) -> None:
-    node = factories.NodeFactory()
+    node = factories.NodeFactory(capabilities={"cpu_model": "Intel Xeon"})
     page = text(signed_in(cast.organiser).get(reverse("admin:fleet_node_act", args=[node.pk, "tracks"])))
-    assert "it may serve them" in page
+    assert "The node may serve every one that is ticked." in page
+    assert "cpu-intel-xeon" in page
     assert not Track.objects.exists()
 
 
@@ -137,7 +125,7 @@ def test_a_node_with_several_kinds_of_gpu_makes_a_track_of_each(cast: Any) -> No
     peaks = {"GPU-c": {"peaks": {"gbps": 250.0, "gflops": {}, "l2_bytes": 0}}}
     known = {"gpus": gpus, "toolkits": {"nvcc": "13.0.88"}, "profilers": ["cupti"]}
     node = factories.NodeFactory(capabilities=known, peaks=peaks)
-    act(cast.organiser, "fleet_node", "tracks", node)
+    act(cast.organiser, "fleet_node", "tracks", node, tracks=["nvidia-h200-cuda13.0", "nvidia-l4-cuda13.0"])
     assert list(Track.objects.values_list("slug", "compute_capability")) == [
         ("nvidia-h200-cuda13.0", "9.0"),
         ("nvidia-l4-cuda13.0", "8.9"),

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 def check_shape(answer: Any, status: int) -> dict[str, Any]:
     assert answer.status_code == status, answer.content
     said: dict[str, Any] = answer.json()
-    assert {"code", "message"} <= said.keys() <= {"code", "message", "line", "details"}
+    assert {"code", "message"} <= said.keys() <= {"code", "message", "pointer", "line", "details"}
     assert said["message"]
     return said
 
@@ -42,7 +42,40 @@ def test_broken_json_is_refused_in_the_same_shape(cast: Any) -> None:
 def test_a_missing_field_is_named(cast: Any) -> None:
     said = check_shape(calls.post("entrants", {}, cast.owner), 400)
     assert said["message"].startswith("name: ")
+    assert said["pointer"] == "/name"
     assert "name" in said["details"]
+
+
+TYPED = {"release": "test-1", "entrant": "alpha", "tracks": ["cpu-test"], "task_id": "Shell/0"}
+FILE = {"path": "run.sh", "content": "exit 0"}
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "pointer"),
+    [
+        ({**TYPED, "files": [FILE, {"path": "b"}]}, 400, "/files/1/content"),
+        ({**TYPED, "files": [FILE, "b"]}, 400, "/files/1"),
+        ({**TYPED, "files": []}, 400, "/files"),
+        ({**TYPED, "files": [FILE], "tracks": ["cpu-test", {}]}, 400, "/tracks/1"),
+        ({**TYPED, "files": [FILE], "tracks": ["cpu-test", "none"]}, 404, "/tracks/1"),
+        ({**TYPED, "files": [FILE], "release": "none"}, 404, "/release"),
+        ({**TYPED, "files": [FILE], "entrant": "none"}, 404, "/entrant"),
+        ([], 400, None),
+    ],
+)
+def test_a_bad_body_is_refused_at_one_place(cast: Any, body: Any, status: int, pointer: str | None) -> None:
+    factories.offer(factories.release())
+    said = check_shape(calls.post("submissions", body, cast.owner), status)
+    assert said.get("pointer") == pointer
+
+
+def test_broken_json_names_its_place_once(cast: Any) -> None:
+    headers = {"Authorization": f"Bearer {factories.token(cast.owner)}"}
+    bodies = {'{"name": }': "at character 10.", '{"name":\n "a",}': "at line 2, character 6."}
+    for text, place in bodies.items():
+        answer = Client().post("/api/v1/entrants", text, content_type="application/json", headers=headers)
+        assert check_shape(answer, 400)["message"].endswith(place)
+        assert "char " not in answer.json()["message"]
 
 
 def test_an_upload_over_the_bound_is_refused_before_it_is_read(cast: Any, settings: Any) -> None:

@@ -118,3 +118,34 @@ def test_lists_cost_the_same_queries_however_long(cast: Any, django_assert_max_n
     for path in ("releases", "submissions", "entrants", "nodes", f"releases/{made.slug}/board"):
         with django_assert_max_num_queries(9):
             assert calls.get(path).status_code == 200
+
+
+def test_entrants_of_a_board_are_compared_with_the_first(cast: Any) -> None:
+    made = factories.release(4)
+    track = factories.offer(made)
+    factories.judged_submission(cast.entrant, made, track)
+    lost = {"Shell/0", "Shell/1"}
+    factories.judged_submission(
+        cast.strangers_entrant,
+        made,
+        track,
+        lambda one: factories.report(Verdict.TEST_FAILED if one.problem.task_id in lost else Verdict.PASSED),
+    )
+    factories.rank(made, track)
+    first, second = cast.entrant.slug, cast.strangers_entrant.slug
+    found = calls.get(f"releases/{made.slug}/compare", entrant=[first, second]).json()
+    assert [one["entrant"] for one in found["entrants"]] == [first, second]
+    (pair,) = found["differences"]
+    assert (pair["difference"], pair["problems"], pair["better"], pair["worse"]) == (-0.5, 4, 0, 2)
+    assert pair["low"] <= -0.5 <= pair["high"]
+    assert found["passed"]["Shell/0"] == [[2, 2], [0, 2]]
+    assert found["groups"] == {"strings": [1.0, 0.5], "sums": [1.0, 0.5]}
+
+
+@pytest.mark.parametrize(("slugs", "status"), [(["alpha"], 400), (["alpha", "nobody"], 404), ([], 400)])
+def test_a_bad_comparison_says_what_is_wrong(slugs: list[str], status: int, cast: Any) -> None:
+    made = factories.release(1)
+    factories.judged_submission(cast.entrant, made, factories.offer(made))
+    answer = calls.get(f"releases/{made.slug}/compare", entrant=slugs)
+    assert answer.status_code == status
+    assert "entrant" in answer.json()["message"]

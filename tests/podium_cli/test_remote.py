@@ -246,6 +246,24 @@ def test_the_board_is_a_table_or_json(place: Place, cast: Any) -> None:
     assert found["standings"][0]["entrant"] == "alpha"
 
 
+def test_entrants_are_compared_in_a_table_or_json(place: Place, cast: Any) -> None:
+    judged(cast, place)
+    factories.judged_submission(
+        cast.strangers_entrant, place.release, place.track, lambda _: factories.report(Verdict.TEST_FAILED)
+    )
+    factories.rank(place.release, place.track)
+    slugs = ("alpha", cast.strangers_entrant.slug)
+    table = place.shell.run("compare", place.release.slug, *slugs)
+    assert table.returncode == 0, table.stderr
+    assert "against Alpha" in table.stdout
+    assert "-100.0" in table.stdout
+    found = json.loads(place.shell.run("compare", place.release.slug, *slugs, "--json").stdout)
+    assert (found["differences"][0]["worse"], found["differences"][0]["problems"]) == (2, 3)  # both fail one
+    alone = place.shell.run("compare", place.release.slug, "alpha")
+    assert alone.returncode == 1
+    assert "Name 2 to 6 entrants" in alone.stderr
+
+
 def test_a_piped_table_is_never_cut_off(place: Place, pack: Path) -> None:
     submit(place, pack)
     listed = place.shell.run("releases", COLUMNS="20")

@@ -15,6 +15,8 @@ pytestmark = requires("chromium")
 AXE = Path(__file__).parent.parent / "vendor" / "axe-core" / "4.14.1" / "axe.min.js"
 SCREENSHOTS = os.environ.get("PODIUM_SCREENSHOTS", "")
 LOOKS = {"light": (1280, 900, "light"), "dark": (1280, 900, "dark"), "phone": (390, 844, "light")}
+FEW_LOOKS = ["dark", "phone"]
+"""Both colours, both widths, and every rule of axe: for pages that are looked at one by one in journeys too."""
 EVERY_LOOK = ["light", *(pytest.param(look, marks=pytest.mark.rest) for look in ("dark", "phone"))]
 
 

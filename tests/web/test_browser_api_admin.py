@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from leaderboard.models import Flag
+from leaderboard.models import Decision, Flag
 from tests.factories import PASSWORD
 from tests.patience import SOON
 from tests.requirements import requires
@@ -69,11 +69,42 @@ def test_a_flag_is_decided_by_hand(window: Any) -> None:
     flag = Flag.objects.order_by("pk").first()
     if flag is None:
         pytest.fail("the site of these tests has no flag to decide")
-    window.goto(f"/admin/leaderboard/flag/{flag.pk}/act/decide/")
+    keep_picture(window, "admin-flags")
+    window.get_by_role("link", name=flag.code.replace("_", " ").capitalize()).first.click()
+    window.locator("[data-chart-url]").first.scroll_into_view_if_needed()
+    window.locator(".chart .main-svg").first.wait_for()
+    keep_picture(window, "admin-flag")
     window.get_by_label("Dismiss").check()
     window.fill("textarea", "Seen on every node of that kind.")
-    keep_picture(window, "admin-decide")
     window.get_by_role("button", name="Decide").click()
     window.get_by_text("Flag dismissed").wait_for()
     assert flag.decisions.count() == 1
+    assert window.complaints == []
+
+
+def test_keys_move_through_the_flags_and_decide_nothing(window: Any, live_site: Any) -> None:
+    window.goto("/admin/login/?next=/admin/leaderboard/flag/")
+    window.fill("input[name=username]", "organiser")
+    window.fill("input[name=password]", PASSWORD)
+    window.click("[type=submit]")
+    window.locator("[data-all]").wait_for()
+    first, second = list(Flag.objects.order_by("pk").values_list("pk", flat=True))[:2]
+    for key in "jjkx":
+        window.keyboard.press(key)
+    assert window.locator("[name=flag]:checked").evaluate_all("all => all.map(one => one.value)") == [f"{first}:0"]
+    window.keyboard.press("Enter")
+    window.wait_for_url(f"**/flag/{first}/change/")
+    window.keyboard.press("j")
+    window.wait_for_url(f"**/flag/{second}/change/")
+    window.keyboard.press("k")
+    window.wait_for_url(f"**/flag/{first}/change/")
+    window.keyboard.press("u")
+    assert window.get_by_label("Uphold").is_checked()
+    window.keyboard.type("jkd")
+    assert window.locator("textarea[name=reason]").input_value() == "jkd"
+    assert window.url.endswith(f"/flag/{first}/change/")
+    assert not Decision.objects.exists()
+    window.get_by_label("Public reason").fill("")
+    window.get_by_role("button", name="Decide").click()
+    assert not Decision.objects.exists()
     assert window.complaints == []

@@ -17,7 +17,7 @@ from leaderboard.models import Standing, Track
 from leaderboard.models.evaluation import ResultOrigin
 from leaderboard.rates import Rates, rates_of
 from leaderboard.rows.origin import Origin
-from leaderboard.web.timings import DEVICE_LABELS
+from leaderboard.timings import DEVICE_LABELS
 from problems.spec.case import Case
 from problems.spec.command.problem import problem_from
 from problems.spec.profile import Profile
@@ -130,7 +130,7 @@ def test_a_flag_is_said_in_words_with_what_it_means(client: Any, gpu: GpuSite, c
     flagged = gpu.problem(3).evaluations.get(submission__entrant=cast.strangers_entrant, sample__index=0)
     text = page(client, flagged.get_absolute_url())
     assert "Busy disagrees" in text
-    assert "its time does not rank while this stands" in text
+    assert "Its time does not rank yet." in text
 
 
 def test_a_profile_is_for_its_team_and_organisers(client: Any, gpu: GpuSite, cast: factories.Cast) -> None:

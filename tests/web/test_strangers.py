@@ -7,7 +7,9 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from leaderboard.models import Entrant, PmppToken, Trial
+from leaderboard.actions import curate
+from leaderboard.actions.decide import decide_flag
+from leaderboard.models import Entrant, Flag, PmppToken, Trial
 from leaderboard.web.urls import urlpatterns
 from tests import factories
 from tests.strangers import MOVED, NOT_ALLOWED, NOT_FOUND, OK, Arguments, Place
@@ -19,6 +21,15 @@ def _nothing(_: Place) -> list[Any]:
 
 def _release(place: Place) -> list[Any]:
     return [place.release.slug]
+
+
+def _frozen(place: Place) -> list[Any]:
+    curate.freeze(place.cast.organiser, place.release)
+    return [place.release.slug, place.evaluation.track.slug]
+
+
+def _differences(_: Place) -> list[Any]:
+    return ["differences"]
 
 
 def _problem(place: Place) -> list[Any]:
@@ -49,6 +60,11 @@ def _pmpp_token(place: Place) -> list[Any]:
     return [PmppToken.issue(timezone.now() + timedelta(days=1), **facts)[0].pk]
 
 
+def _ruling(place: Place) -> list[Any]:
+    flag = Flag.objects.create(result=place.evaluation.current_result, code="left_early", scope="verdict")
+    return [decide_flag(place.cast.organiser, flag, upheld=True, public_reason="It left early.").pk]
+
+
 def _entrant(place: Place) -> list[Any]:
     return [place.cast.entrant.slug]
 
@@ -64,6 +80,9 @@ TABLE: dict[str, tuple[Arguments, str, int, int, int, int]] = {
     "board": (_release, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "board_csv": (_release, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "board_json": (_release, "get", NOT_FOUND, NOT_FOUND, OK, OK),
+    "snapshot": (_frozen, "get", NOT_FOUND, NOT_FOUND, NOT_FOUND, OK),
+    "compare": (_nothing, "get", NOT_FOUND, NOT_FOUND, NOT_FOUND, NOT_FOUND),  # it names no release
+    "compare_chart": (_differences, "get", NOT_FOUND, NOT_FOUND, NOT_FOUND, NOT_FOUND),
     "charts": (_release, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "chart": (lambda p: [p.release.slug, "fast-p"], "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "problems": (_release, "get", NOT_FOUND, NOT_FOUND, OK, OK),
@@ -72,12 +91,18 @@ TABLE: dict[str, tuple[Arguments, str, int, int, int, int]] = {
     "sizes": (_problem, "get", NOT_FOUND, NOT_FOUND, NOT_FOUND, NOT_FOUND),
     "processes": (_problem, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "submit_typed": (_problem, "post", MOVED, NOT_FOUND, 422, 422),
+    "ask_about": (_problem, "post", MOVED, NOT_FOUND, 422, 422),
     "run_typed": (_problem, "post", MOVED, NOT_FOUND, 422, 422),
     "trial": (_trial, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "trial_machine_code": (_trial, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "trial_listing": (_trial, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "release_submissions": (_release, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "release_about": (_release, "get", NOT_FOUND, NOT_FOUND, OK, OK),
+    "release_flags": (_release, "get", NOT_FOUND, NOT_FOUND, OK, OK),
+    "decisions": (_release, "get", NOT_FOUND, NOT_FOUND, OK, OK),
+    "decisions_csv": (_release, "get", NOT_FOUND, NOT_FOUND, OK, OK),
+    "decisions_json": (_release, "get", NOT_FOUND, NOT_FOUND, OK, OK),
+    "appeal_decision": (_ruling, "post", MOVED, NOT_FOUND, MOVED, MOVED),
     "entrant": (_entrant, "get", OK, OK, OK, OK),
     "submit": (_nothing, "get", MOVED, OK, OK, OK),
     "submission": (_submission, "get", NOT_FOUND, NOT_FOUND, OK, OK),

@@ -1,7 +1,13 @@
-"""`manage.py first_admin EMAIL`: the first organiser, without a password; the link that sets one is printed once."""
+"""`manage.py first_admin EMAIL`: the first organiser, without a password; the link that sets one is printed once.
 
+The link's address is `--address`, else the site's (PODIUM_SITE_URL). On this machine PORT wins where it is set, because
+it says where the site was started.
+"""
+
+import os
 from argparse import ArgumentParser
 from typing import Any
+from urllib.parse import urlsplit
 
 from allauth.account.forms import default_token_generator
 from allauth.account.utils import user_pk_to_url_str
@@ -21,16 +27,19 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("email")
+        parser.add_argument("--address", default="", help="Where the site answers, as http://127.0.0.1:9000.")
         parser.add_argument("--force", action="store_true", help="Even though there is an organiser already.")
 
-    def handle(self, *_: Any, email: str, force: bool, **__: Any) -> None:
+    def handle(self, *_: Any, email: str, address: str, force: bool, **__: Any) -> None:
         _check_email(email)
+        site = _checked_address(address) if address else site_address(os.environ.get("PORT", ""))
         with transaction.atomic():
             if User.objects.filter(is_superuser=True, is_active=True).exists() and not force:
                 raise CommandError("There is an organiser already. Ask them, or add --force to make another.")
             user = _make(email)
-        self.stdout.write(f"Organiser {user.username} is made. This link sets the password, once:")
-        self.stdout.write(password_link(user))
+        self.stdout.write(f"Organiser {user.username} is made. This link sets the password, once.")
+        self.stdout.write(f"If the site answers elsewhere than at {site}, open the same path there:")
+        self.stdout.write(password_link(user, site))
 
 
 def _check_email(email: str) -> None:
@@ -55,7 +64,21 @@ def _free_name(wanted: str) -> str:
     return name
 
 
-def password_link(user: User) -> str:
+def _checked_address(address: str) -> str:
+    if not address.startswith(("http://", "https://")):
+        raise CommandError(f"--address is {address!r}; it must start with http:// or https://.")
+    return address.rstrip("/")
+
+
+def site_address(port: str) -> str:
+    """The site's address; on this machine with the given port, if there is one."""
+    url = urlsplit(settings.SITE_URL)
+    if port.isdecimal() and url.scheme == "http" and url.hostname in ("127.0.0.1", "localhost"):
+        return f"http://{url.hostname}:{port}"
+    return str(settings.SITE_URL)
+
+
+def password_link(user: User, site: str) -> str:
     """Works until the password is set, and no longer than PASSWORD_RESET_TIMEOUT."""
     names = {"uidb36": user_pk_to_url_str(user), "key": default_token_generator.make_token(user)}
-    return f"{settings.SITE_URL}{reverse('account_reset_password_from_key', kwargs=names)}"
+    return f"{site}{reverse('account_reset_password_from_key', kwargs=names)}"

@@ -1,0 +1,88 @@
+"""Similar code of different entrants: the pairs found, and both codes side by side."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.core.paginator import Paginator
+from django.db.models import Exists, OuterRef, QuerySet
+from django.http import Http404, HttpRequest
+from django.template.response import TemplateResponse
+
+from leaderboard.admin.base import ReadOnlyAdmin
+from leaderboard.blobs import BlobsUnavailable
+from leaderboard.models import CodePair, Entrant, Sample
+from leaderboard.rollouts import SampleUnreadable, read_sample
+from leaderboard.side_by_side import compare_files
+from leaderboard.similarity.pairs import SIMILAR
+from problems.models import Release
+from problems.spec.solution import SourceFile
+
+PAGE_ROWS = 100
+FILTERS = ("release", "problem")
+
+
+@admin.register(CodePair)
+class CodePairAdmin(ReadOnlyAdmin):
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:  # noqa: ARG002
+        self._check_view(request)
+        asked = {name: value for name in FILTERS if (value := request.GET.get(name, ""))}
+        page = Paginator(_pairs(asked), PAGE_ROWS).get_page(request.GET.get("page"))
+        releases = Release.objects.order_by("-pk").values_list("slug", "title")[:PAGE_ROWS]
+        context = self._context(request, "Similar code of different entrants") | {
+            "page": page, "asked": asked, "releases": releases, "filters": urlencode(asked), "least": SIMILAR,
+        }  # fmt: skip
+        return TemplateResponse(request, "admin/podium/code_pairs.html", context)
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",  # noqa: ARG002 - the base class's signature
+        extra_context: dict[str, Any] | None = None,  # noqa: ARG002
+    ) -> Any:
+        if request.method == "POST":
+            raise PermissionDenied
+        self._check_view(request)
+        pair = _pairs({}).filter(pk=int(object_id)).first() if object_id.isdecimal() and len(object_id) < 19 else None
+        if pair is None:
+            raise Http404(f"There is no pair {object_id}.")
+        (left, left_fault), (right, right_fault) = _code_of(pair.sample), _code_of(pair.other_sample)
+        context = self._context(request, f"{pair.entrant} beside {pair.other_entrant}") | {
+            "pair": pair, "files": compare_files(left, right),
+            "faults": [one for one in (left_fault, right_fault) if one],
+        }  # fmt: skip
+        return TemplateResponse(request, "admin/podium/code_pair.html", context)
+
+    def _check_view(self, request: HttpRequest) -> None:
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+
+    def _context(self, request: HttpRequest, title: str) -> dict[str, Any]:
+        return {**self.admin_site.each_context(request), "opts": self.opts, "title": title}
+
+
+def _pairs(asked: dict[str, str]) -> QuerySet[CodePair]:
+    """The most similar first; `shares_members` where the entrants have a teammate in common."""
+    members = Entrant.team.through.objects
+    shared = members.filter(
+        entrant_id=OuterRef("entrant"),
+        user__in=members.filter(entrant_id=OuterRef(OuterRef("other_entrant"))).values("user"),
+    )
+    rows = CodePair.objects.annotate(shares_members=Exists(shared))
+    related = ("problem__release", "entrant", "other_entrant", "sample__submission", "other_sample__submission")
+    rows = rows.select_related(*related).defer("problem__record")
+    for name, field in (("release", "problem__release__slug"), ("problem", "problem__task_id__icontains")):
+        if value := asked.get(name):
+            rows = rows.filter(**{field: value})
+    return rows
+
+
+def _code_of(sample: Sample) -> tuple[list[SourceFile], str]:
+    try:
+        return list(read_sample(sample).files), ""
+    except SampleUnreadable as why:
+        return [], f"{sample}: {why}"
+    except BlobsUnavailable:
+        return [], f"{sample}: the record cannot be read now; please try again in a while."

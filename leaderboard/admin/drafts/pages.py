@@ -1,0 +1,115 @@
+"""Addresses of the pages of drafts, for the admin of releases; and the list of a draft's problems."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+
+from leaderboard.actions import drafts
+from leaderboard.admin.base import ActingAdmin
+from leaderboard.errors import Refused
+from leaderboard.verification import verifications
+from problems.actions.releases import ReleaseRefused
+from problems.models import Problem, Release
+from problems.spec.kinds import NODE_KINDS
+
+PER_PAGE = 100
+if TYPE_CHECKING:
+    _Base = ActingAdmin
+else:
+    _Base = object
+
+View = Callable[..., HttpResponseBase]
+
+
+class DraftPages(_Base):
+    """The admin of releases with the pages on which drafts are made. All need the permission to change releases."""
+
+    def get_urls(self) -> list[URLPattern]:
+        from leaderboard.admin.drafts import difference_page, import_page, new_page, problem_page
+
+        pages: Mapping[str, tuple[str, View]] = {
+            "import": ("act/import/", import_page.import_pack),  # in place of the act's own page
+            "draft": ("<int:pk>/act/problems/", draft),
+            "draft_new": ("<int:pk>/problems/new/", new_page.new_problem),
+            "draft_copy": ("<int:pk>/problems/copy/", new_page.copy_problems),
+            "draft_preview": ("<int:pk>/problems/preview/", problem_page.preview),
+            "draft_problem": ("<int:pk>/problems/<int:problem>/", problem_page.edit),
+            "draft_act": ("<int:pk>/problems/<int:problem>/<slug:act>/", act),
+            "difference": ("<int:pk>/act/difference/", difference_page.difference),
+        }
+        own = [
+            path(route, self.admin_site.admin_view(partial(_checked, view, self)), name=f"problems_release_{name}")
+            for name, (route, view) in pages.items()
+        ]
+        return [*own, *super().get_urls()]
+
+
+def _checked(view: View, admin: DraftPages, request: HttpRequest, **more: Any) -> HttpResponseBase:
+    if not admin.may_act(request):
+        raise PermissionDenied
+    return view(admin, request, **more)
+
+
+def page(
+    admin: DraftPages, request: HttpRequest, template: str, title: str, status: int = 200, **context: Any
+) -> TemplateResponse:
+    shared = {**admin.admin_site.each_context(request), "opts": admin.opts, "title": title}
+    return TemplateResponse(request, f"admin/drafts/{template}.html", shared | context, status=status)
+
+
+def draft_or_404(pk: int) -> Release:
+    found = get_object_or_404(Release, pk=pk)
+    if not found.is_draft:
+        raise Http404(f"{found.slug} is {found.state}: its problems never change. Start its next revision.")
+    return found
+
+
+def draft(admin: DraftPages, request: HttpRequest, pk: int) -> HttpResponse:
+    """The problems of a draft in their order, and those that it leaves out."""
+    release = draft_or_404(pk)
+    known = {one.problem.pk: one for one in verifications(release)}
+    rows = release.problems.defer("record").order_by("position")
+    shown = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
+    listed = [{"problem": row, "check": known.get(row.pk), "needs_node": row.kind in NODE_KINDS} for row in shown]
+    left_out = Problem.with_left_out.filter(release=release, is_left_out=True).defer("record").order_by("position")
+    return page(
+        admin, request, "draft", f"Problems of {release}",
+        release=release, listed=listed, page=shown, left_out=left_out[:PER_PAGE],
+    )  # fmt: skip
+
+
+_ACTS: Mapping[str, tuple[Callable[[Any, Problem], None], str]] = {
+    "up": (lambda user, row: drafts.move_problem(user, row, -1), "is one place further up"),
+    "down": (lambda user, row: drafts.move_problem(user, row, 1), "is one place further down"),
+    "first": (lambda user, row: drafts.move_problem(user, row, -100_000), "comes first"),
+    "last": (lambda user, row: drafts.move_problem(user, row, 100_000), "comes last"),
+    "leave-out": (drafts.leave_out, "is left out; nothing of it is lost"),
+    "bring-back": (drafts.bring_back, "is a part of the draft again"),
+    "delete": (drafts.delete_problem, "is deleted"),
+}
+
+
+def act(_admin: DraftPages, request: HttpRequest, pk: int, problem: int, act: str) -> HttpResponse:
+    """A button of a row; then the list again."""
+    release = draft_or_404(pk)
+    if request.method != "POST":
+        return HttpResponse(status=405, headers={"Allow": "POST"})
+    if act not in _ACTS:
+        raise Http404(f"There is no act {act!r}.")
+    row = get_object_or_404(Problem.with_left_out.select_related("release"), pk=problem, release=release)
+    run, words = _ACTS[act]
+    name = row.task_id
+    try:
+        run(request.user, row)
+        messages.success(request, f"{name} {words}.")
+    except (Refused, ReleaseRefused) as refused:
+        messages.error(request, str(refused))
+    return redirect(reverse("admin:problems_release_draft", args=[release.pk]) + f"#problem-{problem}")

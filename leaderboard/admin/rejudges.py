@@ -1,0 +1,175 @@
+"""Rejudges in the admin: start one, watch it, see what would change, apply or drop it."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponseBase, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+
+from leaderboard import rejudging
+from leaderboard.actions.apply_rejudge import apply
+from leaderboard.actions.rejudge import Scope, drop, start
+from leaderboard.admin import dashboard
+from leaderboard.admin.base import Act, Outcome, ReadOnlyAdmin, ReasonForm
+from leaderboard.admin.dashboard import Line, Panel
+from leaderboard.errors import Refused
+from leaderboard.models import Rejudge, RejudgeState, Track
+from leaderboard.models.rejudge import Change
+from leaderboard.models.rejudge import Outcome as ItemOutcome
+from problems.models import Problem, Release
+
+MAX_TASK_IDS = 20_000
+"""Characters of the form's list of problems."""
+
+
+class WhyForm(forms.Form):
+    reason = forms.CharField(
+        max_length=2000, widget=forms.Textarea(attrs={"rows": 2}), help_text="For organisers: why it is judged again."
+    )
+
+
+class RejudgeReleaseForm(forms.Form):
+    track = forms.ModelChoiceField(Track.objects.all(), required=False, empty_label="All tracks")
+    task_ids = forms.CharField(
+        required=False, max_length=MAX_TASK_IDS, label="Problems", widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="Task ids, one a line; empty for all problems.",
+    )  # fmt: skip
+    counted_only = forms.BooleanField(required=False, label="Counted submissions only")
+    reason = WhyForm.base_fields["reason"]
+
+
+class RejudgeForm(RejudgeReleaseForm):
+    release = forms.ModelChoiceField(Release.objects.exclude(state="draft"), required=False, empty_label="All releases")
+    node = forms.SlugField(required=False, help_text="Only the results that this node made.")
+    field_order = ("release", "track", "task_ids", "node", "counted_only", "reason")
+
+
+def started(request: HttpRequest, scope: Scope, reason: str) -> HttpResponseBase:
+    """Start it and go to its page."""
+    made = start(request.user, scope, reason)
+    return HttpResponseRedirect(reverse("admin:leaderboard_rejudge_change", args=[made.pk]))
+
+
+def _problems(release: Release | None, text: str) -> list[Problem]:
+    """The problems of these task ids. Raises Refused with the ids that the release lacks."""
+    wanted = dict.fromkeys(text.split())
+    if not wanted:
+        return []
+    if release is None:
+        raise Refused("release_needed", "Task ids belong to a release: choose the release too.")
+    found = list(release.problems.filter(task_id__in=wanted).only("release", "task_id"))
+    if lacking := wanted.keys() - {one.task_id for one in found}:
+        some = ", ".join(sorted(lacking)[:5])
+        raise Refused("unknown_problem", f"{release.slug} has no problem {some}. Correct or remove the line.")
+    return found
+
+
+def _scope(release: Release | None, said: dict[str, Any]) -> Scope:
+    problems = _problems(release, said["task_ids"])
+    return Scope(release, said["track"], problems, said.get("node", ""), said["counted_only"])
+
+
+def _start(request: HttpRequest, _row: None, said: dict[str, Any]) -> Outcome:
+    return started(request, _scope(said["release"], said), said["reason"])
+
+
+def _start_release(request: HttpRequest, release: Release, said: dict[str, Any]) -> Outcome:
+    return started(request, _scope(release, said), said["reason"])
+
+
+OF_RELEASE = Act(
+    "rejudge", "Rejudge", "Its finished evaluations are judged again in shadow. Nothing changes until you apply it.",
+    _start_release, form=lambda _row: RejudgeReleaseForm, offered=lambda release: not release.is_draft,
+)  # fmt: skip
+"""A button on a release."""
+
+
+def _apply(request: HttpRequest, rejudge: Rejudge, said: dict[str, Any]) -> Outcome:
+    done = apply(request.user, rejudge, said["reason"])
+    return [f"{n:,} {ItemOutcome(name).label}." for name, n in sorted(done.items())]
+
+
+def _drop(request: HttpRequest, rejudge: Rejudge, _said: dict[str, Any]) -> Outcome:
+    drop(request.user, rejudge)
+    return [f"Rejudge #{rejudge.pk} is dropped. Nothing has changed."]
+
+
+@admin.register(Rejudge)
+class RejudgeAdmin(ReadOnlyAdmin):
+    list_display = ("id", "state", "release", "track", "node", "n_evaluations", "reason", "started_by", "started_at")
+    list_display_links = ("id", "state")
+    list_filter = ("state", "is_verification", "release", "track")
+    list_select_related = ("release", "track", "started_by")
+    list_acts = (
+        Act(
+            "start", "Start a rejudge",
+            "The chosen evaluations are judged again in shadow, behind live work. Nothing changes until you apply it.",
+            _start, form=lambda _row: RejudgeForm,
+        ),
+    )  # fmt: skip
+    acts = (
+        Act(
+            "apply", "Apply",
+            "The new results become current, and the boards are ranked again. Old results stay readable.", _apply,
+            form=lambda _row: ReasonForm, offered=lambda one: one.state == RejudgeState.READY,
+        ),
+        Act(
+            "drop", "Drop", "What still runs is cancelled. Nothing that counts changes.", _drop,
+            offered=lambda one: one.is_open,
+        ),
+    )  # fmt: skip
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",  # noqa: ARG002 - the base class's signature
+        extra_context: dict[str, Any] | None = None,  # noqa: ARG002
+    ) -> Any:
+        """The rejudge's own page, in place of the form of its fields."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        row = self.get_object(request, object_id)
+        if row is None:
+            raise Http404(f"There is no rejudge {object_id}.")
+        return TemplateResponse(request, "admin/podium/rejudge.html", self._context(request, row))
+
+    def _context(self, request: HttpRequest, rejudge: Rejudge) -> dict[str, Any]:
+        kind = request.GET.get("change", "")
+        kind = kind if kind in (Change.VERDICT, Change.TIME) else ""
+        offered = [act for act in self.acts if act.offered(rejudge)] if self.may_act(request) else []
+        every = Paginator(rejudging.changes(rejudge, kind), rejudging.PAGE_ROWS)
+        return {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "title": f"Rejudge #{rejudge.pk}",
+            "rejudge": rejudge,
+            "problems": rejudge.problems.values_list("task_id", flat=True)[:20],
+            "totals": rejudging.totals(rejudge),
+            "matrix": rejudging.matrix(rejudge),
+            "entrants": rejudging.entrants(rejudge),
+            "page": every.get_page(request.GET.get("page")),
+            "kind": kind,
+            "act_buttons": [(act.label, self._act_url(act, str(rejudge.pk))) for act in offered],
+            "back_url": reverse("admin:leaderboard_rejudge_changelist"),
+        }
+
+
+@dashboard.register("leaderboard.view_rejudge")
+def _ready() -> Panel:
+    rows = Rejudge.objects.filter(state=RejudgeState.READY, is_verification=False)
+    return Panel(
+        "Rejudges to apply or drop",
+        "All their evaluations are judged.",
+        reverse("admin:leaderboard_rejudge_changelist", query={"state__exact": "ready"}),
+        dashboard.bounded_count(rows),
+        [
+            Line(str(one), reverse("admin:leaderboard_rejudge_change", args=[one.pk]), one.reason)
+            for one in rows.order_by("-id")[: dashboard.SHOWN_LINES]
+        ],
+        "No rejudge waits.",
+    )

@@ -1,0 +1,74 @@
+"""A release's page for its organiser: the checklist, and what verifying has shown so far, which fills in by itself."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+
+from leaderboard.checklist import Line, checklist
+from leaderboard.models import Track
+from leaderboard.verification import Checked, VerificationReport, checked, traffic_lines, verification_report
+from problems.models import Release
+
+
+@dataclass(frozen=True)
+class TrackReport:
+    """What verifying has shown on one track. Nothing is shown for a track on which it was never begun."""
+
+    track: Track
+    report: VerificationReport
+    n_done: int
+    n_all: int
+
+    @property
+    def verdict(self) -> str:
+        if self.report.pending:
+            return f"{self.report.pending} evaluations to come."
+        return "Verified: all is as it should be." if self.report.passed else "NOT verified: see the lines above."
+
+
+@dataclass(frozen=True)
+class ShownLine:
+    """A line of the checklist with the address of the button that mends it, or ""."""
+
+    line: Line
+    act_url: str
+
+
+def page_context(release: Release, offered: Sequence[str]) -> dict[str, Any]:
+    """`offered` are the names of the acts that the page offers now."""
+    facts = checked(release)
+    lines = checklist(release, facts)
+    shown = [ShownLine(one, _act_url(release, one.act) if one.act in offered else "") for one in lines]
+    return {"checklist": shown, **verification_context(release, facts)}
+
+
+def _act_url(release: Release, act: str) -> str:
+    return reverse("admin:problems_release_act", args=[release.pk, act])
+
+
+def verification_context(release: Release, facts: Checked) -> dict[str, Any]:
+    reports = [one for track in _tracks(release) if (one := _report(release, track, facts)).n_all]
+    return {
+        "reports": reports,
+        "traffic": traffic_lines(release) if reports else [],
+        "is_verifying": any(one.report.pending for one in reports),
+        "verification_url": reverse("admin:problems_release_verification", args=[release.pk]),
+    }
+
+
+def _tracks(release: Release) -> Sequence[Track]:
+    return list(Track.objects.filter(on_releases__release=release).order_by("slug"))
+
+
+def _report(release: Release, track: Track, facts: Checked) -> TrackReport:
+    report = verification_report(release, track, facts)
+    return TrackReport(track, report, report.n_all - report.pending, report.n_all)
+
+
+def verification(request: HttpRequest, release: Release) -> HttpResponse:
+    """The part of the page that a running verification asks for every two seconds."""
+    return render(request, "admin/podium/verification.html", verification_context(release, checked(release)))

@@ -1,0 +1,134 @@
+"""Compares two to six entrants of one board: differences with intervals, wins, groups, and who passed what."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from leaderboard.charts.chart import Triple
+from leaderboard.models import ReleaseTrack, Standing
+from leaderboard.standings import rank
+from problems.models import Problem
+from scoring.arrays import BoolArray, FloatArray, IntArray
+from scoring.paired import PairedDifference, paired_difference
+from scoring.pass_at_k import pass_at_k
+
+LEAST, MOST = 2, 6
+"""How many entrants a comparison takes."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The first entrant of the comparison against another one, over the problems that count for both."""
+
+    other: Standing
+    passes: PairedDifference
+    """Of pass@1: other − first, in shares."""
+    speedup: Triple
+    """Other ÷ first, geometric mean; all None where no problem has a baseline time for both."""
+    n_timed: int
+
+
+@dataclass(frozen=True)
+class ProblemRow:
+    """How many of its samples each entrant passed; None where the problem does not count for it."""
+
+    problem: Problem
+    cells: Sequence[tuple[int, int] | None]
+
+    @property
+    def differs(self) -> bool:
+        """Whether the shares passed are not all the same."""
+        return len({None if one is None else one[0] / max(1, one[1]) for one in self.cells}) > 1
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """`entrants` are in the order asked for; every other sequence follows it."""
+
+    entrants: Sequence[Standing]
+    pairs: Sequence[Pair]
+    groups: Mapping[str, Sequence[tuple[float | None, int]]]
+    """By group: the mean of pass@1, and over how many problems."""
+    rows: Sequence[ProblemRow]
+    speedups: Sequence[tuple[Problem, Sequence[float | None]]]
+    """Per problem: the geometric mean of each entrant's speedups, where one that fails or is slower counts as 1."""
+
+
+def compare(place: ReleaseTrack, standings: Sequence[Standing], draws: int) -> Comparison:
+    """Compare the entrants of these standings, all of the one board. A fixed number of queries."""
+    board = rank.load(place, [one.entrant_id for one in standings])
+    found = {one.entrant_id: n for n, one in enumerate(board.counted)}
+    order = [found[one.entrant_id] for one in standings]
+    given = board.input
+    n, passed = given.n[order], given.passed[order]
+    counted = np.asarray(~given.voided & ~given.skipped[order] & (given.pending[order] == 0) & (n > 0))
+    first_pass = pass_at_k(n, passed, 1)
+    timed = counted & given.has_rankable_baseline
+    ln_speedup = np.where(n > 0, given.ln_speedup_sum[order] / np.maximum(n, 1), 0.0)
+    problems = {one.pk: one for one in place.release.problems.only("task_id", "slug", "title", "group", "release")}
+    listed = [problems[pk] for pk in board.problem_ids]
+    return Comparison(
+        entrants=standings,
+        pairs=_pairs(standings, first_pass, ln_speedup, (counted, timed), place.release.digest, draws),
+        groups=_groups(board.groups, first_pass, counted),
+        rows=_rows(listed, n, passed, counted),
+        speedups=_speedups(listed, ln_speedup, timed),
+    )
+
+
+def _pairs(
+    standings: Sequence[Standing], passes: FloatArray, ln_speedup: FloatArray, masks: tuple[BoolArray, BoolArray],
+    digest: str, draws: int,
+) -> list[Pair]:  # fmt: skip
+    counted, timed = masks
+    pairs = []
+    for n, other in enumerate(standings[1:], start=1):
+        speed = paired_difference(ln_speedup[n], ln_speedup[0], timed[n] & timed[0], digest, draws)
+        pairs.append(
+            Pair(
+                other=other,
+                passes=paired_difference(passes[n], passes[0], counted[n] & counted[0], digest, draws),
+                speedup=(_ratio(speed.value), _ratio(speed.low), _ratio(speed.high)),
+                n_timed=speed.problems,
+            )
+        )
+    return pairs
+
+
+def _ratio(ln: float) -> float | None:
+    return None if math.isnan(ln) else math.exp(ln)
+
+
+def _groups(groups: Sequence[str], passes: FloatArray, counted: BoolArray) -> dict[str, list[tuple[float | None, int]]]:
+    of_problem = np.array(groups)
+    return {
+        group: [_mean(one, mask & (of_problem == group)) for one, mask in zip(passes, counted, strict=True)]
+        for group in dict.fromkeys(groups)
+    }
+
+
+def _mean(values: FloatArray, mask: BoolArray) -> tuple[float | None, int]:
+    n = int(mask.sum())
+    return (float(values[mask].mean()) if n else None), n
+
+
+def _rows(problems: Sequence[Problem], n: IntArray, passed: IntArray, counted: BoolArray) -> list[ProblemRow]:
+    return [
+        ProblemRow(
+            problem,
+            [(int(passed[e, p]), int(n[e, p])) if counted[e, p] else None for e in range(len(n))],
+        )
+        for p, problem in enumerate(problems)
+    ]
+
+
+def _speedups(
+    problems: Sequence[Problem], ln_speedup: FloatArray, timed: BoolArray
+) -> list[tuple[Problem, list[float | None]]]:
+    return [
+        (problem, [math.exp(ln_speedup[e, p]) if timed[e, p] else None for e in range(len(timed))])
+        for p, problem in enumerate(problems)
+        if timed[:, p].any()
+    ]

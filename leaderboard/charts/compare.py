@@ -1,0 +1,136 @@
+"""The figures of a comparison: pass@1 by group, paired differences as a forest plot, speedups against each other."""
+
+import math
+from collections.abc import Callable, Mapping
+
+from leaderboard.board.compare import Comparison
+from leaderboard.board.numerals import MISSING, percent, ratio
+from leaderboard.charts.chart import GREY, Spec, Table, axis, layout, margins, plain
+from leaderboard.charts.colours import colour_of
+from scoring.paired import PairedDifference
+
+GROUPS_CAPTION = "Mean of pass@1 over the problems of each group."
+FOREST_CAPTION = "pass@1 of each entrant less that of the first, over the problems that count for both; 95 % intervals."
+SPEEDUPS_CAPTION = (
+    "Speedups of each problem: the first entrant across, the others up. Above the line the other is faster."
+)
+
+
+def groups_spec(found: Comparison) -> Spec:
+    names = [plain(group) for group in found.groups]
+    bars = [
+        {
+            "type": "bar",
+            "name": plain(one.entrant.name),
+            "x": names,
+            "y": [cells[n][0] for cells in found.groups.values()],
+            "marker": {"color": colour_of(one.entrant_id)},
+            "hovertemplate": "%{x}<br>%{fullData.name} %{y:.1%}<extra></extra>",
+        }
+        for n, one in enumerate(found.entrants)
+    ]
+    y = axis("pass@1", tickformat=".0%", range=[0, 1.05])
+    legend = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
+    shown = layout(axis("", type="category"), y, barmode="group", legend=legend)
+    return {"data": bars, "layout": shown | {"showlegend": True}}
+
+
+def groups_table(found: Comparison) -> Table:
+    header = ["Group", *(f"{one.entrant.name} (%)" for one in found.entrants), "Problems"]
+    return Table(
+        header,
+        [
+            [group, *(percent(value) for value, _ in cells), str(max(n for _, n in cells))]
+            for group, cells in found.groups.items()
+        ],
+    )
+
+
+def forest_spec(found: Comparison) -> Spec:
+    points = [
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "name": plain(pair.other.entrant.name),
+            "x": [pair.passes.value],
+            "y": [plain(pair.other.entrant.name)],
+            "error_x": margins([pair.passes.value], [_known(pair.passes.low)], [_known(pair.passes.high)]),
+            "marker": {"size": 11, "color": colour_of(pair.other.entrant_id)},
+            "hovertemplate": "%{y} %{x:+.1%}<extra></extra>",
+        }
+        for pair in found.pairs
+        if pair.passes.problems
+    ]
+    x = axis(f"pass@1 less that of {plain(found.entrants[0].entrant.name)}", tickformat="+.0%")
+    zero = {"type": "line", "x0": 0, "x1": 0, "y0": 0, "y1": 1, "yref": "paper", "line": {"dash": "dot", "color": GREY}}
+    return {"data": points, "layout": layout(x, axis("", type="category", autorange="reversed"), shapes=[zero])}
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def forest_table(found: Comparison) -> Table:
+    header = ["Model", "Difference (points)", "95 % interval", "Better on", "Worse on", "Alike on", "Speedup ratio"]
+    return Table(
+        header,
+        [
+            [
+                pair.other.entrant.name, points(pair.passes.value), interval(pair.passes), str(pair.passes.wins),
+                str(pair.passes.losses), str(pair.passes.ties), ratio(pair.speedup[0]),
+            ]
+            for pair in found.pairs
+        ],
+    )  # fmt: skip
+
+
+def points(share: float) -> str:
+    """A difference of shares in percentage points, with its sign."""
+    if math.isnan(share):
+        return MISSING
+    rounded = round(100 * share, 1)
+    return f"{rounded:+.1f}".replace("-", "−") if rounded else "0.0"
+
+
+def interval(found: PairedDifference) -> str:
+    return MISSING if math.isnan(found.low) else f"{points(found.low)} to {points(found.high)}"
+
+
+def speedups_spec(found: Comparison) -> Spec:
+    others = [
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "name": plain(one.entrant.name),
+            "x": [values[0] for _, values in found.speedups],
+            "y": [values[n] for _, values in found.speedups],
+            "text": [plain(problem.task_id) for problem, _ in found.speedups],
+            "marker": {"size": 8, "color": colour_of(one.entrant_id), "opacity": 0.8},
+            "hovertemplate": "%{text}<br>%{x:.3g}× against %{y:.3g}×<extra>%{fullData.name}</extra>",
+        }
+        for n, one in enumerate(found.entrants)
+        if n
+    ]
+    known = [value for _, values in found.speedups for value in values if value]
+    top = max(known, default=1.0) * 1.1
+    equal = {
+        "type": "scatter", "mode": "lines", "name": "equal", "x": [1, top], "y": [1, top], "hoverinfo": "skip",
+        "line": {"dash": "dot", "width": 1.5, "color": GREY}, "showlegend": False,
+    }  # fmt: skip
+    x = axis(f"Speedup of {plain(found.entrants[0].entrant.name)}", type="log")
+    legend = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
+    shown = layout(x, axis("Speedup of the other", type="log"), legend=legend)
+    return {"data": [equal, *others], "layout": shown | {"showlegend": True}}
+
+
+def speedups_table(found: Comparison) -> Table:
+    header = ["Problem", *(f"{one.entrant.name}" for one in found.entrants)]
+    return Table(header, [[problem.task_id, *map(ratio, values)] for problem, values in found.speedups])
+
+
+FIGURES: Mapping[str, tuple[str, str, Callable[[Comparison], Spec], Callable[[Comparison], Table]]] = {
+    "differences": ("Differences", FOREST_CAPTION, forest_spec, forest_table),
+    "groups": ("pass@1 by group", GROUPS_CAPTION, groups_spec, groups_table),
+    "speedups": ("Speedups", SPEEDUPS_CAPTION, speedups_spec, speedups_table),
+}
+"""By name: title, caption, drawing and table."""

@@ -1,0 +1,1 @@
+"""How the site writes dates, by language."""

@@ -1,0 +1,5 @@
+"""Dates as ISO 8601 has them, in UTC."""
+
+DATE_FORMAT = SHORT_DATE_FORMAT = "Y-m-d"
+TIME_FORMAT = "H:i"
+DATETIME_FORMAT = SHORT_DATETIME_FORMAT = "Y-m-d H:i"

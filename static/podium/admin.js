@@ -1,0 +1,16 @@
+// The administration: what scripts of the framework leave without a name or out of the keyboard's reach.
+addEventListener("load", () => {
+  const named = (element) => element.closest(".form-row")?.querySelector("label")?.textContent.trim().replace(/:$/, "") || "Value";
+  document.querySelectorAll(".inline-group td :is(input, select, textarea):not([type=hidden])").forEach((field) => {
+    const cell = field.closest("td");
+    const title = cell.closest("table").tHead?.rows[0].cells[cell.cellIndex]?.textContent.trim();
+    if (title) field.setAttribute("aria-label", title.replace(/\?$/, ""));
+  });
+  document.querySelectorAll(".inline-group th.original:empty").forEach((title) => { title.textContent = "Row"; });
+  document.querySelectorAll(".readonly").forEach((value) => {
+    if (value.scrollHeight <= value.clientHeight) return;
+    value.tabIndex = 0;
+    value.setAttribute("role", "region");
+    value.setAttribute("aria-label", named(value));
+  });
+});

@@ -1,0 +1,375 @@
+"""The pages on which an organiser makes and edits the problems of a draft."""
+
+import io
+import json
+import re
+import zipfile
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+
+from leaderboard.admin.drafts.new_page import TEMPLATES
+from leaderboard.models import AuditEntry
+from problems.actions.drafts import fields_of, record_with
+from problems.formats.compute_eval.packs import write_problem_pack
+from problems.models import Problem, Release
+from problems.spec.profile import Profile
+from tests import factories, packs
+from tests.admin.pages import act, signed_in, text
+from tests.admin.sent_form import sent_by
+from tests.question_records import choice, short
+
+pytestmark = pytest.mark.django_db
+RELEASE = "problems_release"
+
+
+def address(name: str, *arguments: Any) -> str:
+    return reverse(f"admin:problems_release_{name}", args=arguments)
+
+
+@pytest.fixture
+def draft() -> Release:
+    return factories.release(2, publish=False)
+
+
+def page_of(row: Problem) -> str:
+    return address("draft_problem", row.release_id, row.pk)
+
+
+def opened(user: Any, row: Problem) -> dict[str, Any]:
+    return dict(sent_by(text(signed_in(user).get(page_of(row))), "draft-form"))
+
+
+def save(user: Any, row: Problem, **changes: Any) -> Any:
+    said = opened(user, row) | changes
+    return signed_in(user).post(page_of(row), {name: value for name, value in said.items() if value is not None})
+
+
+def now(row: Problem) -> Problem:
+    return Problem.objects.select_related("release").get(pk=row.pk)
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_every_template_is_a_valid_problem_that_is_made_by_one_click(cast: Any, name: str) -> None:
+    new_draft = reverse("admin:problems_release_list_act", args=["new-draft"])
+    made = signed_in(cast.organiser).post(new_draft, {"name": "spring-1", "title": "Spring"})
+    release = Release.objects.get(slug="spring-1")
+    assert made.url == address("draft", release.pk)
+    answer = signed_in(cast.organiser).post(address("draft_new", release.pk), {"template": name, "task_id": "a/1"})
+    row = release.problems.get()
+    assert answer.url == page_of(row)
+    assert row.task_id == "a/1"
+    assert row.title != "a/1"
+    assert text(signed_in(cast.organiser).get(address("draft", release.pk))).count("a/1")
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_a_page_that_is_saved_as_it_was_opened_changes_nothing(cast: Any, draft: Release, name: str) -> None:
+    from problems.actions.drafts import add_problem
+
+    row = add_problem(draft, TEMPLATES[name].record("a/1"))
+    assert save(cast.organiser, row).status_code == 302
+    assert now(row).record_md5 == row.record_md5
+    assert not AuditEntry.objects.filter(action="change problem").exists()
+
+
+@pytest.mark.parametrize("made", [choice, short])
+def test_questions_survive_their_form(cast: Any, draft: Release, made: Any) -> None:
+    from problems.actions.drafts import add_problem
+
+    row = add_problem(draft, made())
+    save(cast.organiser, row)
+    assert now(row).record_md5 == row.record_md5
+    assert save(cast.organiser, row, explanation="Because.").status_code == 302
+    assert now(row).spec.after_closing == "Because."
+
+
+def test_commands_files_and_limits_are_edited(cast: Any, draft: Release) -> None:
+    row = draft.problems.get(task_id="Shell/0")
+    answer = save(
+        cast.organiser, row, build_command="make", timeout_seconds="7.5", tags="one, two", limit_memory_bytes="1000000",
+        timing_mode="kernels", timing_include="a*\r\nb*", **{
+            "file-tests-0-content": "sh solution.sh && true\r\n", "file-context-0-remove": "1",
+            "file-known_bad-9-path": "solution.sh", "file-known_bad-9-name": "ends",
+            "file-known_bad-9-expect": "invalid",
+            "file-tests-7-upload": SimpleUploadedFile("more.sh", b"true\r\n"), "file-tests-7-path": "test/more.sh",
+        },
+    )  # fmt: skip
+    assert answer.status_code == 302
+    record = fields_of(now(row).spec)
+    assert (record["build_command"], record["timeout_seconds"]) == ("make", 7.5)
+    assert record["timing_mode"] == {"type": "kernels", "include": ["a*", "b*"], "exclude": None}
+    assert record["context_files"] == []
+    assert {one["path"]: one["content"] for one in record["test_files"]} == {
+        "test/t.sh": "sh solution.sh && true\n", "test/visible.sh": "echo visible test\n", "test/more.sh": "true\r\n",
+    }  # fmt: skip
+    podium = record["metadata"]["podium"]
+    assert podium["visible_tests"] == ["test/visible.sh"]
+    assert podium["limits"] == {"memory_bytes": 1000000}
+    assert podium["known_bad"] == [
+        {"name": "ends", "expect": "invalid", "files": [{"path": "solution.sh", "content": ""}]}
+    ]
+    assert now(row).tags == ["one", "two"]
+    assert AuditEntry.objects.filter(action="change problem", actor=cast.organiser).count() == 1
+
+
+def test_what_is_wrong_stands_at_its_field_and_nothing_typed_is_lost(cast: Any, draft: Release) -> None:
+    row = draft.problems.get(task_id="Shell/0")
+    answer = save(
+        cast.organiser, row, prompt="Typed words <b>", flops="-3", compute_capability="x", visible_test_command="sh x",
+        **{"file-shown_tests-0-remove": "1", "file-tests-0-path": "../t.sh", "file-tests-0-content": "typed test"},
+    )  # fmt: skip
+    page = text(answer)
+    assert answer.status_code == 422
+    assert "Typed words &lt;b&gt;" in page
+    assert "typed test" in page
+    assert "leaves its folder" in page
+    assert now(row).record_md5 == row.record_md5
+    answer = save(cast.organiser, row, visible_test_command="sh x", **{"file-shown_tests-0-remove": "1"})
+    assert answer.status_code == 422
+    assert "needs `visible_tests`" in text(answer)
+    answer = save(cast.organiser, row, bytes="5", output_bytes="6", task_id="Shell/1")
+    assert "must not exceed" in text(answer)
+    answer = save(cast.organiser, row, task_id="Shell/1")
+    errors = text(answer).split('name="task_id"')[0]
+    assert "another problem with this task_id is in this draft" in errors
+
+
+@pytest.mark.parametrize("bad", [b"\xff\xfe", b"a\0b"])
+def test_an_upload_that_is_no_text_is_refused(cast: Any, draft: Release, bad: bytes) -> None:
+    row = draft.problems.get(task_id="Shell/0")
+    answer = save(
+        cast.organiser, row, **{"file-tests-5-path": "", "file-tests-5-upload": SimpleUploadedFile("t.bin", bad)}
+    )
+    assert answer.status_code == 422
+    assert "files are texts" in text(answer)
+
+
+def test_a_file_more_and_the_preview_keep_what_is_typed_and_save_nothing(cast: Any, draft: Release) -> None:
+    row = draft.problems.get(task_id="Shell/0")
+    upload = SimpleUploadedFile("up.sh", b"uploaded words")
+    answer = save(
+        cast.organiser, row, add="tests", title="Typed", **{"file-tests-5-path": "", "file-tests-5-upload": upload}
+    )
+    page = text(answer)
+    assert answer.status_code == 200
+    assert 'value="Typed"' in page
+    assert "uploaded words" in page
+    assert page.count("file-tests-") > text(signed_in(cast.organiser).get(page_of(row))).count("file-tests-")
+    assert "<em>seen</em>" in text(save(cast.organiser, row, preview="1", prompt="*seen*", flops="-1"))
+    assert now(row).record_md5 == row.record_md5
+
+
+def test_the_preview_is_the_statement_as_pages_show_it(cast: Any, draft: Release) -> None:
+    browser = signed_in(cast.organiser)
+    page = text(browser.post(address("draft_preview", draft.pk), {"prompt": "# A\n\n<script>x</script> *b*"}))
+    assert "<h3>A</h3>" in page
+    assert "<script>" not in page
+    assert browser.get(address("draft_preview", draft.pk)).status_code == 405
+
+
+def test_the_second_of_two_editors_loses_nothing(cast: Any, draft: Release) -> None:
+    row = draft.problems.get(task_id="Shell/0")
+    mine = opened(cast.organiser, row)
+    save(cast.organiser, row, title="First")
+    answer = signed_in(cast.organiser).post(page_of(row), mine | {"title": "Second"})
+    assert answer.status_code == 422
+    assert "was changed or left out while you edited it" in text(answer)
+    assert 'value="Second"' in text(answer)
+    assert now(row).title == "First"
+
+
+def test_a_strict_pack_has_no_fields_of_podium(cast: Any) -> None:
+    from problems.actions.releases import import_release
+    from problems.formats.compute_eval.packs import problem_pack_from
+
+    fields = packs.problem("CUDA/1", type="cuda_cpp", group="cuda-runtime", podium=None)
+    fields["metadata"]["releases"] = ["2025-1"]
+    line = packs.line(fields)
+    head = {"release": "2025-1", "total_count": 1, "created_at": "2026-01-01T00:00:00"}
+    release = import_release(problem_pack_from(json.dumps(head).encode(), line)).release
+    row = release.problems.get()
+    page = text(signed_in(cast.organiser).get(page_of(row)))
+    assert 'name="limit_memory_bytes"' not in page
+    assert "file-known_bad" not in page
+    assert save(cast.organiser, row, test_command="true").status_code == 302
+    assert fields_of(now(row).spec)["test_command"] == "true"
+
+
+def packed(record: dict[str, Any]) -> SimpleUploadedFile:
+    line = record_with(record, Profile.PODIUM).line
+    head = {"release": "x", "total_count": 1, "created_at": "2026-01-01T00:00:00", "profile": "podium/1"}
+    file = io.BytesIO()
+    write_problem_pack(file, json.dumps(head).encode(), [line])
+    return SimpleUploadedFile("problem.tar.gz", file.getvalue())
+
+
+def test_a_functions_definition_comes_from_a_pack_and_its_words_from_the_form(cast: Any, draft: Release) -> None:
+    from problems.actions.drafts import add_problem
+
+    row = add_problem(draft, TEMPLATES["function"].record("f/1"))
+    other = TEMPLATES["function"].record("g/2")
+    other["definition"]["content"] += "\n# packed again\n"
+    other["prompt"] = "Other words"
+    assert save(cast.organiser, row, title="Mine", packed=packed(other)).status_code == 302
+    record = fields_of(now(row).spec)
+    assert record["definition"]["content"].endswith("# packed again\n")
+    assert (now(row).title, record["task_id"], record["prompt"]) == ("Mine", "f/1", fields_of(row.spec)["prompt"])
+    answer = save(cast.organiser, row, packed=packed(packs.problem("a/1")))
+    assert "The pack has 0 function problems" in text(answer)
+    assert "podium functions pack" in text(answer)
+
+
+def test_rows_are_moved_left_out_brought_back_and_deleted(cast: Any, draft: Release) -> None:
+    browser = signed_in(cast.organiser)
+    first, last = draft.problems.order_by("position")
+
+    def press(row: Problem, name: str) -> Any:
+        return browser.post(address("draft_act", draft.pk, row.pk, name), follow=True)
+
+    press(last, "up")
+    assert list(draft.problems.order_by("position")) == [last, first]
+    assert "is left out" in text(press(first, "leave-out"))
+    assert list(draft.problems.all()) == [last]
+    assert "Bring back" in text(browser.get(address("draft", draft.pk)))
+    press(first, "bring-back")
+    assert draft.problems.count() == 2
+    assert "leave it out first" in text(press(first, "delete"))
+    press(first, "leave-out")
+    press(first, "delete")
+    assert Problem.with_left_out.filter(release=draft).count() == 1
+    assert press(last, "nonsense").status_code == 404
+    assert browser.get(address("draft_act", draft.pk, last.pk, "up")).status_code == 405
+
+
+def test_problems_are_copied_from_another_release(cast: Any, draft: Release) -> None:
+    other = factories.release(1, "other-1", problem=lambda _: packs.problem("b/1"))
+    browser = signed_in(cast.organiser)
+    page = text(browser.get(address("draft_copy", draft.pk) + "?from=other-1"))
+    assert "b/1" in page
+    said = {"from": "other-1", "problem": [other.problems.get().pk, "x", 10**9]}
+    browser.post(address("draft_copy", draft.pk), said)
+    copied = draft.problems.get(task_id="b/1")
+    assert copied.record_md5 == record_with(packs.problem("b/1"), Profile.PODIUM).md5
+    assert "is in this draft" in text(browser.post(address("draft_copy", draft.pk), said))
+    assert browser.get(address("draft_copy", draft.pk) + "?from=nowhere").status_code == 404
+
+
+def test_a_revision_is_compared_with_the_last_one(cast: Any) -> None:
+    first = factories.release(2)
+    act(cast.organiser, RELEASE, "next-revision", first)
+    second = Release.objects.get(previous=first)
+    row = second.problems.get(task_id="Shell/0")
+    save(cast.organiser, row, timeout_seconds="9", **{"file-tests-0-content": "sh solution.sh # other <words>"})
+    browser = signed_in(cast.organiser)
+    browser.post(address("draft_act", second.pk, second.problems.get(task_id="Shell/1").pk, "leave-out"))
+    page = text(browser.get(address("difference", second.pk)))
+    assert "0 added, 1 removed, 1 changed, 0 the same" in page
+    assert "test_files: test/t.sh" in page
+    assert "timeout_seconds" in page
+    assert "# other &lt;words&gt;" in page
+    assert "Its results do not hold" in page
+    assert browser.get(address("difference", first.pk)).status_code == 404
+
+
+def folder_zip(**more: str) -> SimpleUploadedFile:
+    root = Path("examples/demo/problems/py-increasing-run")
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for path in sorted(root.rglob("*")):
+            if path.is_file():
+                archive.write(path, f"mine/{path.relative_to(root)}")
+        for name, content in more.items():
+            archive.writestr(name, content)
+    return SimpleUploadedFile("mine.zip", file.getvalue())
+
+
+def test_a_zip_of_a_problems_folder_is_reported_and_then_imported(cast: Any) -> None:
+    browser = signed_in(cast.organiser)
+    page = text(browser.post(address("import"), {"pack": folder_zip()}))
+    assert "nothing is stored yet" in page
+    assert "1 problems read" in page
+    assert not Release.objects.exists()
+    assert not AuditEntry.objects.filter(action="import").exists()
+    confirm = re.search(r'name="confirm" value="([^"]*)"', page)
+    assert confirm is not None
+    assert "Imported" in text(browser.post(address("import"), {"confirm": confirm[1]}))
+    assert Release.objects.get().problems.count() == 1
+
+
+def test_a_bad_file_is_refused_and_stores_nothing(cast: Any) -> None:
+    browser = signed_in(cast.organiser)
+    bad = {
+        "is not a gzipped tar": SimpleUploadedFile("x.tar.gz", b"nothing"),
+        "the zip is": SimpleUploadedFile("x.zip", b"PK\x03\x04 cut"),
+        "leaves its folder": folder_zip(**{"../evil": "x"}),
+        "never on the site": folder_zip(**{"mine/f/def.py": "raise SystemExit", "mine/f/problem.md": "x"}),
+        "unknown field `nonsense`": folder_zip(**{"mine/b/problem-spec.yaml": "nonsense: 1\ntype: cpp\ngroup: x"}),
+    }
+    for words, upload in bad.items():
+        answer = browser.post(address("import"), {"pack": upload})
+        assert (answer.status_code, words in unescape(text(answer))) == (422, True), words
+        assert "/tmp" not in text(answer)
+    assert browser.post(address("import"), {"confirm": "forged"}).status_code == 422
+    assert not Release.objects.exists()
+
+
+def test_published_releases_have_none_of_these_pages(cast: Any) -> None:
+    made = factories.release(1)
+    row = made.problems.get()
+    browser = signed_in(cast.organiser)
+    for path in (
+        address("draft", made.pk),
+        address("draft_new", made.pk),
+        page_of(row),
+        address("draft_copy", made.pk),
+    ):
+        assert browser.get(path).status_code == 404
+    assert browser.post(page_of(row), {"opened": row.record_md5}).status_code == 404
+    assert browser.post(address("draft_act", made.pk, row.pk, "leave-out")).status_code == 404
+
+
+def test_strangers_and_clerks_are_refused_everywhere(cast: Any, draft: Release, client: Any) -> None:
+    row = draft.problems.first()
+    clerk = factories.UserFactory(username="clerk", is_staff=True)
+    assert row is not None
+    arguments: dict[str, tuple[Any, ...]] = {
+        "import": (), "draft": (draft.pk,), "draft_new": (draft.pk,), "draft_copy": (draft.pk,),
+        "draft_preview": (draft.pk,), "draft_problem": (draft.pk, row.pk), "draft_act": (draft.pk, row.pk, "leave-out"),
+        "difference": (draft.pk,),
+    }  # fmt: skip
+    for user, status in ((None, 302), (cast.stranger, 302), (cast.owner, 302), (clerk, 403)):
+        client.logout()
+        if user:
+            client.force_login(user)
+        for name, given in arguments.items():
+            for method in (client.get, client.post):
+                assert method(address(name, *given)).status_code == status, (user, name)
+    assert draft.problems.count() == 2
+
+
+def test_the_pages_ask_a_constant_number_of_queries(
+    cast: Any, draft: Release, django_assert_max_num_queries: Any
+) -> None:
+    big = factories.release(40, "big-1", publish=False)
+    factories.offer(big)
+    browser = signed_in(cast.organiser)
+    for path in (address("draft", big.pk), page_of(big.problems.all()[5])):
+        with django_assert_max_num_queries(20):
+            browser.get(path)
+
+
+def test_the_releases_page_leads_to_them(cast: Any, draft: Release) -> None:
+    browser = signed_in(cast.organiser)
+    page = text(browser.get(address("change", draft.pk)))
+    assert f'href="{address("draft", draft.pk)}"' in page
+    assert "next-revision" not in page
+    published = factories.release(1, "other-1")
+    page = text(browser.get(address("change", published.pk)))
+    assert "next-revision" in page
+    assert address("draft", published.pk) not in page
+    assert f'href="{address("import")}"' in text(browser.get(address("changelist")))

@@ -1,0 +1,124 @@
+"""The comparison of entrants: its figures, its choices, what bad addresses get, and who may see it."""
+
+from typing import Any
+
+import pytest
+from django.urls import reverse
+
+from leaderboard.actions.decide import void_problem
+from problems.models import Release
+from runners.wire.protocol import Verdict
+from tests import factories
+from tests.factories import Cast
+
+
+@pytest.fixture
+def board(cast: Cast) -> Release:
+    """Four problems: Alpha passes all, the other one fails the first two. Equal times."""
+    made = factories.release(4)
+    track = factories.offer(made)
+    factories.judged_submission(cast.entrant, made, track)
+    lost = {"Shell/0", "Shell/1"}
+    factories.judged_submission(
+        cast.strangers_entrant,
+        made,
+        track,
+        lambda one: factories.report(Verdict.TEST_FAILED if one.problem.task_id in lost else Verdict.PASSED),
+    )
+    factories.rank(made, track)
+    return made
+
+
+def _get(client: Any, release: Release, *slugs: str, **more: str) -> Any:
+    asked = {"release": release.slug, **dict(zip("abcdefgh", slugs, strict=False)), **more}
+    return client.get(reverse("compare"), asked)
+
+
+def _slugs(cast: Cast) -> tuple[str, str]:
+    return cast.entrant.slug, cast.strangers_entrant.slug
+
+
+def test_the_page_tells_differences_wins_and_who_passed_what(client: Any, cast: Cast, board: Release) -> None:
+    text = " ".join(_get(client, board, *_slugs(cast)).content.decode().split())
+    assert "−50.0" in text  # points: passes 2 of 4 problems less
+    assert "The 2 of 4 problems on which they differ" in text
+    assert "Problem number 0" in text
+    assert "Problem number 2" not in text
+    whole = _get(client, board, *_slugs(cast), all="1").content.decode()
+    assert "Problem number 2" in whole
+
+
+def test_the_order_asked_for_is_kept(client: Any, cast: Cast, board: Release) -> None:
+    first, second = _slugs(cast)
+    assert "+50.0" in _get(client, board, second, first).content.decode()
+
+
+def test_ticked_rows_and_letters_name_the_same(client: Any, cast: Cast, board: Release) -> None:
+    asked = {"release": board.slug, "entrant": list(_slugs(cast))}
+    assert "−50.0" in client.get(reverse("compare"), asked).content.decode()
+
+
+def test_a_voided_problem_counts_for_nobody(client: Any, cast: Cast, board: Release) -> None:
+    void_problem(cast.organiser, board.problems.get(slug="shell-0"), "Wrong test.")
+    factories.rank(board, board.on_tracks.get().track)
+    text = " ".join(_get(client, board, *_slugs(cast)).content.decode().split())
+    assert "−33.3" in text
+    assert "The 1 of 4 problems" in text
+
+
+@pytest.mark.parametrize("name", ["differences", "groups", "speedups"])
+def test_each_figure_has_its_drawing(name: str, client: Any, cast: Cast, board: Release) -> None:
+    asked = {"release": board.slug, **dict(zip("ab", _slugs(cast), strict=True))}
+    figure = client.get(reverse("compare_chart", args=[name]), asked).json()
+    assert figure["data"]
+    assert figure["layout"]["xaxis"]
+
+
+def test_the_forest_plot_has_the_difference_of_the_page(client: Any, cast: Cast, board: Release) -> None:
+    asked = {"release": board.slug, **dict(zip("ab", _slugs(cast), strict=True))}
+    (point,) = client.get(reverse("compare_chart", args=["differences"]), asked).json()["data"]
+    assert point["x"] == [-0.5]
+
+
+@pytest.mark.parametrize("slugs", [(), ("alpha",), ("alpha", "nobody")])
+def test_too_few_entrants_get_the_form_and_no_figures(slugs: tuple[str, ...], client: Any, board: Release) -> None:
+    answer = _get(client, board, *slugs)
+    text = answer.content.decode()
+    assert answer.status_code == 200
+    assert "Choose 2 to 6 entrants" in text
+    assert "Who passed what" not in text
+    assert ("There is no entrant <code>nobody</code>" in text) == ("nobody" in slugs)
+    asked = {"release": board.slug, **dict(zip("ab", slugs, strict=False))}
+    assert client.get(reverse("compare_chart", args=["groups"]), asked).status_code == 404
+
+
+def test_bad_addresses_are_not_found(client: Any, cast: Cast, board: Release) -> None:
+    assert client.get(reverse("compare")).status_code == 404
+    assert client.get(reverse("compare"), {"release": "no-such"}).status_code == 404
+    asked = {"release": board.slug, **dict(zip("ab", _slugs(cast), strict=True))}
+    assert client.get(reverse("compare_chart", args=["no-such"]), asked).status_code == 404
+
+
+def test_hidden_results_are_not_compared(client: Any, cast: Cast, board: Release, far_future: Any) -> None:
+    Release.objects.filter(pk=board.pk).update(hidden_until=far_future)
+    assert "Who passed what" not in _get(client, board, *_slugs(cast)).content.decode()
+    client.force_login(cast.owner)
+    assert "Who passed what" not in _get(client, board, *_slugs(cast)).content.decode()
+    client.force_login(cast.organiser)
+    assert "Who passed what" in _get(client, board, *_slugs(cast)).content.decode()
+
+
+def test_the_number_of_queries_does_not_grow(
+    client: Any, cast: Cast, board: Release, django_assert_max_num_queries: Any
+) -> None:
+    _get(client, board, *_slugs(cast))
+    with django_assert_max_num_queries(16):
+        _get(client, board, *_slugs(cast))
+
+
+def test_the_boards_ticks_lead_to_the_comparison(client: Any, cast: Cast, board: Release) -> None:
+    text = client.get(reverse("board", args=[board.slug])).content.decode()
+    for slug in _slugs(cast):
+        assert f'form="compare" name="entrant" value="{slug}"' in text
+    assert f'<form id="compare" method="get" action="{reverse("compare")}"' in text
+    assert 'name="entrant"' not in client.get(reverse("home")).content.decode()
