@@ -115,7 +115,7 @@ class Agent:
             worker.start()
 
     def _jobs_of(self, stage: Stage) -> int:
-        """A job that is built and run here takes a slot of both lanes in turn, so that each lane needs jobs of its own."""
+        """A job that is built and run here needs slots of both lanes in turn, so each lane gets as many."""
         lanes = 2 if stage is Stage.BOTH else 1
         return lanes * self._slots + SPARE_SLOTS
 
