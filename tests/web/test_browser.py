@@ -32,6 +32,11 @@ class Visit:
         self.complaints: list[str] = []
         self.page.on("console", lambda m: m.type in {"error", "warning"} and self.complaints.append(m.text))
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("request", lambda request: self._stays_here(base, request.url))
+
+    def _stays_here(self, base: str, url: str) -> None:
+        if not url.startswith((f"{base}/", "data:", "blob:")):
+            self.complaints.append(f"a request off the host: {url}")
 
     def open(self, path: str) -> None:
         self.page.goto(path)
