@@ -33,7 +33,7 @@ def _judged(
     rows = Evaluation.objects.live().filter(submission=submission, track__in=tracks)
     rows = rows.order_by("problem__position", "sample__index", "track__slug")
     for one in with_facts(rows).iterator(chunk_size=CHUNK_ROWS):
-        yield (one.problem.position, one.sample.index, one.track.slug), _row(one, view)
+        yield (one.problem.position, one.sample.index, one.track.slug), _row(one, submission, view)
 
 
 def _absent(
@@ -52,6 +52,7 @@ def _absent_row(one: AbsentSamples, index: int, submission: Submission, view: Su
         "task_id": one.task_id,
         "sample": index,
         "track": one.track.slug,
+        "licence": submission.licence,
         "evaluation": None,
         "state": EvaluationState.DONE.value,
         "passed": False,
@@ -60,7 +61,7 @@ def _absent_row(one: AbsentSamples, index: int, submission: Submission, view: Su
     }
 
 
-def _row(one: Evaluation, view: SubmissionView) -> dict[str, Any]:
+def _row(one: Evaluation, submission: Submission, view: SubmissionView) -> dict[str, Any]:
     """`passed` and `skipped` are ComputeEval's; the rest is ours. Without a result yet both are null."""
     result = one.current_result
     verdict = result.verdict if result else None
@@ -68,6 +69,7 @@ def _row(one: Evaluation, view: SubmissionView) -> dict[str, Any]:
         "task_id": one.problem.task_id,
         "sample": one.sample.index,
         "track": one.track.slug,
+        "licence": submission.licence,
         "evaluation": one.pk,
         "state": one.state,
         "passed": verdict == Verdict.PASSED if result else None,
