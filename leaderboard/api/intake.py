@@ -17,11 +17,10 @@ from leaderboard.licences import BAD_LICENCE, LICENCE, LICENCE_HELP, MAX_LICENCE
 from leaderboard.models import Track
 from leaderboard.rows.submissions import SubmissionMetadata
 from leaderboard.visibility import visible_entrants
-from problems.formats.coverage import Coverage, covering
+from problems.formats.coverage import Coverage, settled
 from problems.formats.submission import (
     SubmissionDraft,
     UploadLimits,
-    check_tasks_are_known,
     read_samples,
     single_solution,
 )
@@ -86,9 +85,7 @@ class Order:
 
     def draft(self) -> SubmissionDraft:
         """The samples as they would be stored. Raises PackRefused."""
-        draft = self.read()
-        check_tasks_are_known(draft)
-        return covering(draft, catalogue_of(self.metadata.release), self.coverage)
+        return settled(self.read(), catalogue_of(self.metadata.release), self.coverage)
 
 
 def order(request: Request) -> Order:

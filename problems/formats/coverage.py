@@ -6,6 +6,7 @@ from enum import StrEnum
 from problems.formats.catalogue import Catalogue
 from problems.formats.drafts import SubmissionDraft
 from problems.formats.errors import PackRefused
+from problems.formats.submission import check_tasks_are_known
 
 
 class Coverage(StrEnum):
@@ -25,6 +26,12 @@ def covering(draft: SubmissionDraft, catalogue: Catalogue, said: str = "") -> Su
     if draft.undecided:
         raise PackRefused("incomplete", _question(len(draft.sample_counts), len(catalogue.problems)))
     return draft
+
+
+def settled(draft: SubmissionDraft, catalogue: Catalogue, said: str = "") -> SubmissionDraft:
+    """The same, of a draft that is to be stored: also raises PackRefused if it has samples of unknown tasks."""
+    check_tasks_are_known(draft)
+    return covering(draft, catalogue, said)
 
 
 def absent_counts(draft: SubmissionDraft, catalogue: Catalogue) -> dict[str, int]:
