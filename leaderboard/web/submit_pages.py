@@ -36,8 +36,8 @@ from problems.formats.submission import (
 )
 from problems.models import Problem, Release, ReleaseState
 
-SHOWN_ROWS = ":200"
-"""Slice of faults, samples and problems that a report lists."""
+SHOWN_ROWS = 200
+"""The most faults, and the most invalid samples, that a report lists."""
 REMEMBERED = "submit_release"
 """Key of the session: the release that was chosen last, for links that name none."""
 
@@ -108,7 +108,11 @@ def _page(
 def _report(form: UploadForm, run: DryRun | None) -> dict[str, Any]:
     if run is None:
         return {"form": form, "run": None}
-    return {"form": form, "run": run, "summary": summary(run), "effects": effects(run), "shown": SHOWN_ROWS}
+    return {
+        "form": form, "run": run, "summary": summary(run), "effects": effects(run),
+        "faults": run.faults[:SHOWN_ROWS], "n_more": len(run.faults) - SHOWN_ROWS,
+        "invalid": run.contents.invalid[:SHOWN_ROWS] if run.contents else (),
+    }  # fmt: skip
 
 
 def _upload_form(request: HttpRequest, release: Release) -> UploadForm:

@@ -44,7 +44,6 @@ def absent_counts(draft: SubmissionDraft, catalogue: Catalogue) -> dict[str, int
 
 def _question(n_present: int, n_problems: int) -> str:
     return (
-        f"the file has samples of {n_present} of {n_problems} problems and does not say whether that is meant. Say"
-        " `coverage` `partial`: it feeds the rankings of its problems and is not ranked on the board; or `full`:"
-        " it is ranked on the board, and what is absent counts as failed"
+        f"the file has samples of {n_present} of {n_problems} problems and does not say whether that is meant. Submit"
+        " it as partial, and it is not ranked on the board, or as full, and what is absent counts as failed (coverage)"
     )
