@@ -10,7 +10,7 @@ class UploadForm {
     this.file = form.querySelector("input[type=file]");
     this.report = document.querySelector("[data-report]");
     this.sending = form.querySelector("[data-sending]");
-    this.checked = null; // the form as it was when its file was checked last
+    this.isSending = false;
     this.request = null;
     this.show("[data-drop-hint]");
     this.show("[data-check-hint]");
@@ -106,16 +106,19 @@ class UploadForm {
 
   check() {
     if (!this.isReady()) return;
+    this.form.querySelector("[data-drop]").after(this.sending);
     this.begin("Checking", { check: "1" }, (answer) => this.showReport(answer.responseText));
   }
 
   send() {
     if (!this.isReady() || this.isSending) return;
     this.isSending = true;
+    this.form.querySelector("[data-send]").parentElement.after(this.sending);
     this.begin("Sending", {}, (answer) => {
       const address = answer.getResponseHeader("Location");
       if (answer.status === 201 && address) return location.assign(address);
       this.showReport(answer.responseText);
+      this.report.scrollIntoView({ block: "center" });
     });
   }
 
