@@ -19,7 +19,7 @@ from leaderboard.submission_rules import check_size
 from problems.formats.coverage import Coverage, absent_counts, covering
 from problems.formats.drafts import SampleDraft
 from problems.formats.errors import PackRefused
-from problems.formats.submission import SubmissionDraft, check_tasks_are_known
+from problems.formats.submission import SubmissionDraft
 from problems.models import Release
 
 
@@ -94,10 +94,9 @@ def dry_run(user: Any, metadata: SubmissionMetadata, read: Callable[[], Submissi
         draft = read()
     except PackRefused as refusal:
         return DryRun(metadata, (*faults, *_each(refusal)), None, quota, quotas.Use(0))
-    faults += _faults_of(partial(check_tasks_are_known, draft))
-    catalogue = catalogue_of(metadata.release)
+    faults += [_of_refusal(PackRefused("unknown_task", one.message, one.line)) for one in draft.unknown]
     try:
-        draft = covering(draft, catalogue, said)
+        draft = covering(draft, catalogue_of(metadata.release), said) if draft.samples else draft
     except PackRefused as refusal:
         faults += _each(refusal)
     faults += _faults_of(partial(check_size, len(draft.samples), len(metadata.tracks)))
@@ -130,7 +129,11 @@ def _faults_of(check: Callable[[], None]) -> list[Fault]:
 
 
 def _each(refusal: PackRefused) -> Iterator[Fault]:
-    yield from (_fault(one.code, one.message, one.line) for one in (refusal, *refusal.also))
+    yield from map(_of_refusal, (refusal, *refusal.also))
+
+
+def _of_refusal(refusal: PackRefused) -> Fault:
+    return _fault(refusal.code, refusal.message, refusal.line)
 
 
 def _fault(code: str, message: str, line: int | None = None) -> Fault:

@@ -72,6 +72,7 @@ class UploadForm {
     const part = page.querySelector("[data-of-release]");
     if (!part) return location.assign(address);
     this.form.querySelector("[data-of-release]").replaceWith(part);
+    htmx.process(part);
     this.form.action = address;
     this.form.dataset.release = slug;
     document.querySelector("#help ~ pre").replaceWith(page.querySelector("#help ~ pre"));

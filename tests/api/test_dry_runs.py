@@ -145,3 +145,30 @@ def test_dry_runs_share_the_bound_of_submissions(cast: Any, offered: Any, monkey
     assert check(cast.owner, offered).status_code == 200
     assert check(cast.owner, offered).status_code == 429
     assert calls.upload(cast.owner, *offered).status_code == 429
+
+
+def test_a_board_that_needs_more_samples_and_one_that_is_not_asked_to_count_say_so(cast: Any) -> None:
+    made = factories.release(2, "picky-1", ks=[1, 4], primary_metric="pass@4")
+    place = made, factories.offer(made)
+    assert "ranks by pass@4, which needs 4 samples" in check(cast.owner, place).json()["effects"][0]
+    quiet = check(cast.owner, place, counted="false").json()["effects"]
+    assert "the board does not show it" in quiet[0]
+    assert not any("becomes the counted" in words for words in quiet)
+
+
+def test_skipped_and_voided_problems_do_not_count_as_failed(cast: Any, offered: Any) -> None:
+    from leaderboard.actions.decide import void_problem
+    from leaderboard.models import ProblemTrack
+
+    made, track = offered
+    skipped, voided = made.problems.get(task_id="Shell/3"), made.problems.get(task_id="Shell/4")
+    ProblemTrack.objects.update_or_create(problem=skipped, track=track, defaults={"skip_reason": "needs a GPU"})
+    void_problem(cast.organiser, voided, "its test was wrong")
+    said = check(cast.owner, offered, calls.pack_file(made, task_ids=["Shell/0"])).json()["effects"]
+    assert "Of these, 1 is skipped on cpu-test and does not count there." in said
+    assert "Of these, 1 is voided and does not count." in said
+
+
+def test_a_zip_without_any_known_folder_says_only_that(cast: Any, offered: Any) -> None:
+    said = check(cast.owner, offered, zip_of("foo", "bar")).json()
+    assert ([one["code"] for one in said["faults"]], said["effects"]) == (["unknown_task"] * 2, [])

@@ -110,6 +110,17 @@ def test_a_release_once_chosen_stays_chosen(client: Any, shop: Any, cast: Cast) 
     assert answer.url == f"{reverse('submit')}?release={newest.slug}&entrant=alpha"
 
 
+def test_making_an_entrant_leads_back_to_the_release(client: Any, shop: Any) -> None:
+    factories.offer(factories.release(2, "test-2"))
+    client.force_login(factories.UserFactory())
+    page = client.get(reverse("submit"), {"release": shop[0].slug})
+    assert f"{reverse('new_entrant')}?next=submit" in page.content.decode()
+    made = client.post(
+        f"{reverse('new_entrant')}?next=submit", {"name": "Mine", "slug": "mine", "kind": "model"}, follow=True
+    )
+    assert made.context["release"] == shop[0]
+
+
 def test_a_release_that_is_not_there_is_named_beside_those_that_are(client: Any, shop: Any) -> None:
     answer = client.get(reverse("submit"), {"release": "nothing"})
     assert answer.status_code == 404
@@ -146,6 +157,10 @@ def test_tracks_are_offered_with_their_state(client: Any, shop: Any, cast: Cast)
     assert "1 node online, idle, 8 queued" in words()
     type(node).objects.update(disabled_reason="a new driver")
     assert "no node takes work now" in words()
+    refreshed = client.get(reverse("track_states"), {"track": [shop[1].slug, "no-such-track"]}).content.decode()
+    assert refreshed.count("<small") == 1
+    assert 'id="track-cpu-test" hx-swap-oob="true"' in refreshed
+    assert "no node takes work now" in refreshed
 
 
 def test_more_tracks_and_jobs_cost_no_more_queries(client: Any, shop: Any, cast: Cast) -> None:

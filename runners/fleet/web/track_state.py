@@ -1,6 +1,6 @@
 """How busy the tracks of a form are: nodes online, jobs running and queued."""
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -10,15 +10,14 @@ from django.utils import timezone
 
 from leaderboard.models import Track
 from runners.fleet.models import ONLINE_FOR, NodeGrant
-from runners.fleet.web.fleet_state import Queue, queues
+from runners.fleet.web.fleet_state import queues
 from runners.wire.protocol import Stage
 
 
 @dataclass(frozen=True)
 class TrackState:
-    """One track as a choice. `box` is its check box in the form."""
+    """One track, as a form that offers it describes it."""
 
-    box: Any
     track: Track
     n_online: int
     n_working: int
@@ -33,17 +32,23 @@ class TrackState:
         return self.track.device != "none"
 
 
-def track_choices_context(boxes: Iterable[Any]) -> dict[str, list[TrackState]]:
-    """Context of `fleet/track_choices.html`, of a form's check boxes of tracks. Makes three queries."""
-    open_jobs = {queue.track.pk: queue for queue in queues()}
+def track_states(slugs: Container[str]) -> list[TrackState]:
+    """The present state of the named tracks. Makes three queries."""
     nodes = _nodes()
-    return {"choices": [_state(box, open_jobs, nodes) for box in boxes]}
+    return [
+        TrackState(
+            one.track, *nodes.get(one.track.pk, (0, 0)), one.n_running, one.n_queued, one.oldest_queued_at
+        )
+        for one in queues()
+        if one.track.slug in slugs
+    ]  # fmt: skip
 
 
-def _state(box: Any, open_jobs: dict[int, Queue], nodes: dict[int, tuple[int, int]]) -> TrackState:
-    track = box.data["value"].instance
-    queue = open_jobs.get(track.pk, Queue(track, 0, 0, None))
-    return TrackState(box, track, *nodes.get(track.pk, (0, 0)), queue.n_running, queue.n_queued, queue.oldest_queued_at)
+def track_choices_context(boxes: Iterable[Any]) -> dict[str, Any]:
+    """Context of `fleet/track_choices.html`, of a form's check boxes of tracks."""
+    by_slug = {box.data["value"].instance.slug: box for box in boxes}
+    states = track_states(by_slug)
+    return {"choices": [(by_slug[one.track.slug], one) for one in states], "states": states}
 
 
 def _nodes() -> dict[int, tuple[int, int]]:
