@@ -114,10 +114,11 @@ def test_the_keyboard_alone_will_do(chromium: Any, live_site: Any, tmp_path: Pat
     visit = Visit(chromium, base, *LOOKS["light"])
     visit.sign_in("owner")
     visit.open(reverse("submit", query={"release": site.release.slug}))
-    visit.page.locator("input[type=file]").focus()
-    with visit.page.expect_file_chooser() as chooser:
-        visit.page.keyboard.press("Space")
-    chooser.value.set_files(zipped(tmp_path, *[f"Shell_{n}" for n in range(6)]))
+    path = zipped(tmp_path, *[f"Shell_{n}" for n in range(6)])
+    visit.page.on("filechooser", lambda chooser: chooser.set_files(path))
+    visit.page.locator("input[name=tracks]").focus()
+    visit.page.keyboard.press("Tab")
+    visit.page.keyboard.press("Space")
     report(visit).get_by_text("The site would take this.").wait_for()
     visit.page.get_by_role("button", name="Submit", exact=True).focus()
     visit.page.keyboard.press("Enter")
@@ -166,4 +167,19 @@ def test_a_slow_upload_shows_its_progress_and_can_be_stopped(chromium: Any, live
     report(visit).get_by_text("Stopped. Nothing was stored.").wait_for()
     assert visit.page.locator("[data-sending]").is_hidden()
     assert visit.page.evaluate("() => document.querySelector('input[type=file]').files.length") == 1
+    visit.context.close()
+
+
+def test_the_state_of_a_track_follows_the_fleet(chromium: Any, live_site: Any) -> None:
+    site, base = live_site
+    visit = Visit(chromium, base, *LOOKS["light"])
+    visit.page.clock.install()
+    visit.sign_in("owner")
+    visit.open(reverse("submit", query={"release": site.release.slug}))
+    assert visit.page.get_by_text("1 node online, busy: 1 job running").is_visible()
+    type(site.node).objects.update(last_seen_at=None)
+    visit.page.clock.fast_forward(16_000)
+    visit.page.get_by_text("no node online: queued until one returns").wait_for()
+    assert visit.page.locator("input[name=tracks]").is_checked()
+    assert visit.complaints == []
     visit.context.close()
