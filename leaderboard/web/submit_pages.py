@@ -1,5 +1,6 @@
 """Submit by the web: the same action as API and command line, its words shown beside the form."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -82,7 +83,7 @@ def new_submission(request: HttpRequest) -> HttpResponse:
     outcome = attempt(request, choice.release, form) if form.is_valid() else None
     if isinstance(outcome, Receipt):
         return _sent(request, outcome)
-    status = 200 if outcome else form.refused_status
+    status = form.refused_status if form.errors else 200
     if _is_fragment(request):
         return render(request, "podium/submit_report.html", _report(form, outcome), status=status)
     return _page(request, choice, form, status, outcome)
@@ -123,39 +124,44 @@ def _upload_form(request: HttpRequest, release: Release) -> UploadForm:
     return UploadForm(*posted, user=request.user, tracks=tracks, initial={"tracks": named or tracks[:1], **asked})
 
 
-def _read(form: UploadForm, release: Release) -> SubmissionDraft:
+def _read(upload: Any, release: Release) -> SubmissionDraft:
     """The samples, also those of unknown tasks. Raises PackRefused."""
-    upload = form.cleaned_data["file"]
     return read_samples(
         upload, upload.name, catalogue_of(release), UploadLimits(packed_bytes=settings.UPLOAD_MAX_BYTES)
     )
 
 
+def _run(request: HttpRequest, release: Release, said: Mapping[str, Any]) -> DryRun:
+    metadata = _metadata(release, said, counted=said["counted"])
+    return dry_run(request.user, metadata, partial(_read, said["file"], release), said["coverage"])
+
+
 def _check(request: HttpRequest, release: Release, form: UploadForm) -> DryRun | None:
     """The report, or None with the refusal's words on the form."""
-    metadata = _metadata(release, form, counted=form.cleaned_data["counted"])
     try:
         check_rate(request)
-        return dry_run(request.user, metadata, partial(_read, form, release), form.cleaned_data["coverage"])
+        return _run(request, release, form.cleaned_data)
     except Refused as refusal:
         refuse(form, None, refusal)
         return None
 
 
-def _attempt_upload(request: HttpRequest, release: Release, form: UploadForm) -> Receipt | None:
-    """The receipt, or None with the refusal's words on the form."""
+def _attempt_upload(request: HttpRequest, release: Release, form: UploadForm) -> Receipt | DryRun | None:
+    """The receipt; else None with the refusal's words on the form, with the whole report of a file that is refused."""
+    said = dict(form.cleaned_data)  # a refusal takes its field out of the form's
     try:
         check_rate(request)
-        draft = settled(_read(form, release), catalogue_of(release), form.cleaned_data["coverage"])
+        draft = settled(_read(said["file"], release), catalogue_of(release), said["coverage"])
         return _submit(request, release, form, draft, counted=form.cleaned_data["counted"])
-    except (PackRefused, Refused) as refusal:
-        field = "coverage" if refusal.code == "incomplete" else "file" if isinstance(refusal, PackRefused) else None
-        refuse(form, field, refusal)
+    except PackRefused as refusal:
+        refuse(form, "coverage" if refusal.code == "incomplete" else "file", refusal)
+        return _run(request, release, said)
+    except Refused as refusal:
+        refuse(form, None, refusal)
         return None
 
 
-def _metadata(release: Release, form: MetadataForm, *, counted: bool) -> SubmissionMetadata:
-    said = form.cleaned_data
+def _metadata(release: Release, said: Mapping[str, Any], *, counted: bool) -> SubmissionMetadata:
     return SubmissionMetadata(
         entrant=said["entrant"], release=release, tracks=list(said["tracks"]), asks_to_count=counted,
         note=said["note"], licence=said["licence"],
@@ -165,7 +171,7 @@ def _metadata(release: Release, form: MetadataForm, *, counted: bool) -> Submiss
 def _submit(
     request: HttpRequest, release: Release, form: MetadataForm, draft: SubmissionDraft, *, counted: bool
 ) -> Receipt:
-    receipt = submit(request.user, _metadata(release, form, counted=counted), draft)
+    receipt = submit(request.user, _metadata(release, form.cleaned_data, counted=counted), draft)
     for notice in draft.notices[:20]:
         messages.info(request, notice.message)
     return receipt

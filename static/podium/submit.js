@@ -67,10 +67,10 @@ class UploadForm {
   async choose(slug) {
     const address = new URL(this.form.action, location.href);
     address.searchParams.set("release", slug);
-    const answer = await fetch(address, { credentials: "same-origin" });
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const answer = await fetch(address, { credentials: "same-origin" }).catch(() => null);
+    const page = new DOMParser().parseFromString(answer ? await answer.text() : "", "text/html");
     const part = page.querySelector("[data-of-release]");
-    if (!part) return location.assign(address);
+    if (!part) return location.assign(address); // which says why: signed out, or no such release
     this.form.querySelector("[data-of-release]").replaceWith(part);
     htmx.process(part);
     this.form.action = address;

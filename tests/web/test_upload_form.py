@@ -85,6 +85,23 @@ def test_the_report_lists_every_fault_with_its_line(client: Any, shop: Any) -> N
     assert "list of problems" in text
 
 
+def test_a_refused_upload_says_as_much_as_a_check(client: Any, shop: Any) -> None:
+    rows = [packs.line(packs.solution(one, "x")) for one in ("CUDA/998", "Shell/0", "CUDA/999")]
+    answer = post(client, shop, SimpleUploadedFile("mine.jsonl", b"".join(rows)))
+    text = answer.content.decode()
+    assert answer.status_code == 422
+    assert "Not sent." in text
+    assert "Line 3" in text
+    assert "does not say whether that is meant" in text
+    assert not Submission.objects.exists()
+
+
+def test_the_link_of_a_release_page_names_its_release(client: Any, shop: Any) -> None:
+    factories.release(2, "test-2")
+    page = client.get(reverse("board", args=[shop[0].slug])).content.decode()
+    assert f"{reverse('submit')}?release={shop[0].slug}" in page
+
+
 def test_a_script_gets_the_address_or_the_refusal_alone(client: Any, shop: Any) -> None:
     refused = post(client, shop, SimpleUploadedFile("a.txt", b"hello"), AJAX)
     assert refused.status_code == 422
