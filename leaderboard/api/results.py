@@ -20,7 +20,7 @@ def result_lines(submission: Submission, view: SubmissionView, track: str | None
     """One line per evaluation or absent sample in the release's order, read in chunks. `view.results` must hold."""
     tracks = [one for one in submission.tracks.order_by("slug") if track in (None, one.slug)]
     for _, row in merge(_judged(submission, view, tracks), _absent(submission, view, tracks), key=itemgetter(0)):
-        yield json.dumps(row, ensure_ascii=False).encode() + b"\n"
+        yield json.dumps({**row, "licence": submission.licence}, ensure_ascii=False).encode() + b"\n"
 
 
 Place = tuple[int, int, str]
@@ -33,7 +33,7 @@ def _judged(
     rows = Evaluation.objects.live().filter(submission=submission, track__in=tracks)
     rows = rows.order_by("problem__position", "sample__index", "track__slug")
     for one in with_facts(rows).iterator(chunk_size=CHUNK_ROWS):
-        yield (one.problem.position, one.sample.index, one.track.slug), _row(one, submission, view)
+        yield (one.problem.position, one.sample.index, one.track.slug), _row(one, view)
 
 
 def _absent(
@@ -52,7 +52,6 @@ def _absent_row(one: AbsentSamples, index: int, submission: Submission, view: Su
         "task_id": one.task_id,
         "sample": index,
         "track": one.track.slug,
-        "licence": submission.licence,
         "evaluation": None,
         "state": EvaluationState.DONE.value,
         "passed": False,
@@ -61,7 +60,7 @@ def _absent_row(one: AbsentSamples, index: int, submission: Submission, view: Su
     }
 
 
-def _row(one: Evaluation, submission: Submission, view: SubmissionView) -> dict[str, Any]:
+def _row(one: Evaluation, view: SubmissionView) -> dict[str, Any]:
     """`passed` and `skipped` are ComputeEval's; the rest is ours. Without a result yet both are null."""
     result = one.current_result
     verdict = result.verdict if result else None
@@ -69,7 +68,6 @@ def _row(one: Evaluation, submission: Submission, view: SubmissionView) -> dict[
         "task_id": one.problem.task_id,
         "sample": one.sample.index,
         "track": one.track.slug,
-        "licence": submission.licence,
         "evaluation": one.pk,
         "state": one.state,
         "passed": verdict == Verdict.PASSED if result else None,
