@@ -8,7 +8,9 @@ from django.conf import settings
 from django.http import HttpRequest
 
 from leaderboard.errors import Refused, Unavailable
+from leaderboard.licences import BAD_LICENCE, LICENCE, LICENCE_HELP, MAX_LICENCE
 from leaderboard.models import Entrant, Track
+from problems.formats.coverage import Coverage
 from problems.formats.errors import PackRefused
 from problems.models import Problem, Release
 from problems.spec.kinds import SITE_KINDS
@@ -18,6 +20,11 @@ from problems.spec.solution import SourceFile
 MEBIBYTE = 1024 * 1024
 MAX_TYPED_FILES = 8
 MAX_ANSWER_CHARACTERS = 500
+COVERAGES = [
+    ("", "As the file says. A solutions pack is full unless its groups say otherwise; other files are refused."),
+    (Coverage.PARTIAL, "Submit as partial: it feeds the rankings of its problems and is not ranked on the board."),
+    (Coverage.FULL, "Submit as full: it is ranked on the board, and what is absent counts as failed."),
+]
 
 
 class MetadataForm(forms.Form):
@@ -34,6 +41,11 @@ class MetadataForm(forms.Form):
     note = forms.CharField(
         required=False, max_length=500, help_text="Shown on the submission's page: settings, prompts, anything."
     )
+    licence = forms.RegexField(
+        LICENCE, required=False, max_length=MAX_LICENCE, label="Licence of the code", help_text=LICENCE_HELP,
+        error_messages={"invalid": BAD_LICENCE},
+        widget=forms.TextInput(attrs={"list": "licences", "placeholder": "not stated", "autocomplete": "off"}),
+    )  # fmt: skip
 
     def __init__(self, data: Any, files: Any, *, user: Any, tracks: Sequence[Track], initial: Any = None) -> None:
         super().__init__(data, files, initial=initial, label_suffix="")
@@ -50,14 +62,18 @@ class UploadForm(MetadataForm):
 
     file = forms.FileField(
         label="File", help_text="A solutions pack (.tar.gz), a zip of folders, or .jsonl.",
-        error_messages={"required": "Choose a file.", "empty": "The file is empty."},
+        error_messages={"required": "Choose a file.", "empty": "The file is empty. Choose one that holds solutions."},
+        widget=forms.FileInput(attrs={"accept": ".gz,.tgz,.zip,.jsonl"}),
+    )  # fmt: skip
+    coverage = forms.ChoiceField(
+        required=False, choices=COVERAGES, widget=forms.RadioSelect, label="If the file lacks problems", initial="",
     )  # fmt: skip
     counted = forms.BooleanField(
         required=False, initial=True, label="Let this submission count",
         help_text="The latest full submission that asks to count is the one on the board.",
     )  # fmt: skip
 
-    field_order = ("file", "entrant", "tracks", "counted", "note")
+    field_order = ("file", "entrant", "tracks", "coverage", "counted", "licence", "note")
 
     def clean_file(self) -> Any:
         file = self.cleaned_data["file"]
