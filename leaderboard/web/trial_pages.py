@@ -19,7 +19,7 @@ from leaderboard.models.trial import OPEN_TRIALS
 from leaderboard.visibility import shown_trial_cases, visible_trials
 from leaderboard.web.lookups import problem_or_404
 from leaderboard.web.problem_pages import problem_context
-from leaderboard.web.submit_forms import AnswerForm, TypedForm, refuse, typed_form
+from leaderboard.web.submit_forms import AnswerForm, TypedForm, keep_typed, refuse, typed_form
 from problems.formats.submission import PackRefused, single_solution
 from problems.models import Problem
 
@@ -30,6 +30,7 @@ def run_typed(request: HttpRequest, slug: str, problem_slug: str) -> HttpRespons
     """Try what is typed on the first track chosen. A refusal has its words beside the form."""
     problem = problem_or_404(request, slug, problem_slug)
     form = typed_form(request, problem, request.POST)
+    keep_typed(request.user, problem, form)
     trial = _attempt(request, problem, form) if form.is_valid() else None
     if _is_fragment(request):
         context = _context(request, trial) if trial else {"errors": form.errors}

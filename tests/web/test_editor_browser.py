@@ -47,7 +47,8 @@ def test_each_language_has_its_own_draft_that_outlives_the_page(visit: Visit) ->
     visit.type_code("# mine as well\n")
     language(visit, "C++")
     assert visit.typed_code() == "// mine\n"
-    visit.page.get_by_text("Draft kept in this browser").or_(visit.page.get_by_text("Your draft of")).first.wait_for()
+    visit.page.get_by_role("button", name="Save draft").click()
+    visit.page.get_by_text("Draft saved at").wait_for()
     visit.page.reload()
     assert visit.typed_code() == "// mine\n"
     language(visit, "Python")
@@ -94,12 +95,11 @@ def test_tab_indents_and_escape_then_tab_leaves_the_editor(visit: Visit) -> None
     assert re.fullmatch(r"x +", visit.typed_code())
     visit.page.keyboard.press("Escape")
     visit.page.keyboard.press("Tab")
-    focused = visit.page.evaluate("() => document.activeElement.closest('.CodeMirror') === null")
+    focused = visit.page.evaluate("() => document.activeElement.closest('.cm-editor') === null")
     assert focused, "the focus has left the editor"
     assert re.fullmatch(r"x +", visit.typed_code())
     visit.page.keyboard.press("Shift+Tab")
-    visit.page.keyboard.press("Shift+Tab")
-    assert visit.page.evaluate("() => document.activeElement.closest('.CodeMirror') !== null"), "it is no one-way door"
+    assert visit.page.evaluate("() => document.activeElement.closest('.cm-editor') !== null"), "it is no one-way door"
 
 
 def test_without_scripts_the_form_is_a_plain_textarea(chromium: Any, site: FunctionSite, live_server: Any) -> None:

@@ -93,6 +93,7 @@ TABLE: dict[str, tuple[Arguments, str, int, int, int, int]] = {
     "submit_typed": (_problem, "post", MOVED, NOT_FOUND, 422, 422),
     "ask_about": (_problem, "post", MOVED, NOT_FOUND, 422, 422),
     "run_typed": (_problem, "post", MOVED, NOT_FOUND, 422, 422),
+    "save_draft": (_problem, "post", MOVED, NOT_FOUND, MOVED, MOVED),
     "trial": (_trial, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "trial_machine_code": (_trial, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "trial_listing": (_trial, "get", NOT_FOUND, NOT_FOUND, OK, OK),
