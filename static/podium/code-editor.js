@@ -41,7 +41,7 @@ class CodeEditor {
       CodeMirror.indentUnit.of("    "), CodeMirror.EditorState.tabSize.of(4),
       CodeMirror.syntaxHighlighting(CodeMirror.classHighlighter),
       CodeMirror.EditorView.contentAttributes.of({
-        "aria-label": label, spellcheck: "false", autocorrect: "off", autocapitalize: "off",
+        "aria-label": label, tabindex: "0", spellcheck: "false", autocorrect: "off", autocapitalize: "off",
         ...(describedBy && { "aria-describedby": describedBy }),
       }),
       CodeMirror.EditorView.updateListener.of((update) => {

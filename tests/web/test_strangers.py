@@ -83,6 +83,7 @@ TABLE: dict[str, tuple[Arguments, str, int, int, int, int]] = {
     "snapshot": (_frozen, "get", NOT_FOUND, NOT_FOUND, NOT_FOUND, OK),
     "compare": (_nothing, "get", NOT_FOUND, NOT_FOUND, NOT_FOUND, NOT_FOUND),  # it names no release
     "compare_chart": (_differences, "get", NOT_FOUND, NOT_FOUND, NOT_FOUND, NOT_FOUND),
+    "compare_code": (_nothing, "get", NOT_FOUND, NOT_FOUND, NOT_FOUND, NOT_FOUND),  # it names no problem
     "charts": (_release, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "chart": (lambda p: [p.release.slug, "fast-p"], "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "problems": (_release, "get", NOT_FOUND, NOT_FOUND, OK, OK),
