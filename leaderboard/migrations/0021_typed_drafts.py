@@ -7,28 +7,45 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('leaderboard', '0019_rejudges_and_voided_results'),
-        ('problems', '0015_editable_drafts'),
+        ("leaderboard", "0019_rejudges_and_voided_results"),
+        ("problems", "0015_editable_drafts"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='TypedDraft',
+            name="TypedDraft",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('language', models.CharField(blank=True, help_text='The language that was typed in last.', max_length=20)),
-                ('files', models.JSONField(default=dict, help_text='Language → list of files, each with path and content.')),
-                ('saved_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('problem', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='typed_drafts', to='problems.problem')),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='typed_drafts', to=settings.AUTH_USER_MODEL)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "language",
+                    models.CharField(blank=True, help_text="The language that was typed in last.", max_length=20),
+                ),
+                (
+                    "files",
+                    models.JSONField(default=dict, help_text="Language → list of files, each with path and content."),
+                ),
+                ("saved_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "problem",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="typed_drafts", to="problems.problem"
+                    ),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="typed_drafts",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-saved_at', '-id'],
-                'indexes': [models.Index(fields=['user', '-saved_at'], name='typed_drafts_by_age')],
-                'constraints': [models.UniqueConstraint(fields=('user', 'problem'), name='typed_draft_once')],
+                "ordering": ["-saved_at", "-id"],
+                "indexes": [models.Index(fields=["user", "-saved_at"], name="typed_drafts_by_age")],
+                "constraints": [models.UniqueConstraint(fields=("user", "problem"), name="typed_draft_once")],
             },
         ),
     ]

@@ -10,6 +10,7 @@ from markdown_it.token import Token
 
 from leaderboard.web.highlight import code
 
+
 def _fence(_: Any, tokens: Sequence[Token], place: int, *_rest: Any) -> str:
     return code(tokens[place].content.removesuffix("\n"), tokens[place].info)
 

@@ -49,9 +49,7 @@ urlpatterns = [
     ),
     path("releases/<slug:slug>/problems/<slug:problem_slug>/ask/", clarification_pages.ask_about, name="ask_about"),
     path("releases/<slug:slug>/problems/<slug:problem_slug>/run/", trial_pages.run_typed, name="run_typed"),
-    path(
-        "releases/<slug:slug>/problems/<slug:problem_slug>/draft/", typed_draft_pages.save_draft, name="save_draft"
-    ),
+    path("releases/<slug:slug>/problems/<slug:problem_slug>/draft/", typed_draft_pages.save_draft, name="save_draft"),
     path("trials/<int:pk>/", trial_pages.trial, name="trial"),
     path("trials/<int:pk>/machine-code/", listing_pages.trial_machine_code, name="trial_machine_code"),
     path("trials/<int:pk>/listing.txt", listing_pages.trial_listing, name="trial_listing"),

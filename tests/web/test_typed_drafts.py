@@ -35,9 +35,7 @@ def page(client: Any, problem: Problem, **query: str) -> str:
     return answer.content.decode()
 
 
-def test_what_was_typed_is_there_on_return_and_nobody_else_sees_it(
-    client: Any, cast: Cast, site: FunctionSite
-) -> None:
+def test_what_was_typed_is_there_on_return_and_nobody_else_sees_it(client: Any, cast: Cast, site: FunctionSite) -> None:
     client.force_login(cast.owner)
     mine = {"path-0": "solution.cpp", "content-0": "// my own words\n", "language": "cpp"}
     assert save(client, site.problem, **mine).json()["saved_at"]
@@ -104,7 +102,14 @@ def test_a_test_file_and_a_path_used_twice_are_refused_at_their_fields(
 ) -> None:
     client.force_login(cast.owner)
     held_out = next(one.file.path for one in command.spec.files if one.is_held_out)
-    fields = {"path-0": held_out, "content-0": "x", "path-1": "a.sh", "content-1": "", "path-2": "a.sh", "content-2": ""}
+    fields = {
+        "path-0": held_out,
+        "content-0": "x",
+        "path-1": "a.sh",
+        "content-1": "",
+        "path-2": "a.sh",
+        "content-2": "",
+    }
     faults = save(client, command, **fields).json()["faults"]
     assert "is a test file of the problem" in faults["0"]
     assert faults["2"] == "another file has the path 'a.sh'"

@@ -100,7 +100,11 @@ class WorkspaceRules:
         faults: dict[int, str] = {}
         good: list[str] = []
         for place, path in enumerate(paths):
-            reason = why_bad_path(path) or self._why_forbidden(path) or self._why_colliding(list(dict.fromkeys([*good, path])))
+            reason = (
+                why_bad_path(path)
+                or self._why_forbidden(path)
+                or self._why_colliding(list(dict.fromkeys([*good, path])))
+            )
             if reason:
                 faults[place] = reason
             else:
