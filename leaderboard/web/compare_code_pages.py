@@ -40,9 +40,9 @@ class Side:
 
 @require_safe
 def compare_code(request: HttpRequest) -> HttpResponse:
-    """The page. `a` and `b` are an evaluation's number, or `sample-` and a sample's; without both it has the form alone.
+    """The page. `a` and `b` are an evaluation's number, or `sample-` and a sample's number.
 
-    Whoever may not read a sample's code gets 404, as if there were none.
+    Unless both are given it has the form alone. Users who may not read a sample's code get 404.
     """
     left, right = _side(request, request.GET.get("a", "")), _side(request, request.GET.get("b", ""))
     problem, track = _place(request, left or right)

@@ -1,7 +1,7 @@
 """Code as HTML: coloured by Pygments in classes (static/podium/code.css), with a line's number and anchor.
 
-An anchor is `PATH-LN`, as in `solution.cu-L17`: the file's path with its spaces as `_`, and the line from 1. A page shows
-each path's anchors once at most, so that `<address of the page>#solution.cu-L17` names a line.
+An anchor is `PATH-LN`, as in `solution.cu-L17`: the file's path with its spaces as `_`, and the line's number from 1.
+A page has each path's anchors once at most, so that `<address of the page>#solution.cu-L17` names one line.
 """
 
 import re
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from io import StringIO
 from time import monotonic
-from typing import Any, ClassVar
+from typing import Any
 from urllib.parse import quote
 
 from django.utils.html import escape, format_html
@@ -20,7 +20,7 @@ from pygments.lexer import Lexer, include
 from pygments.lexers.c_like import CudaLexer
 from pygments.lexers.data import JsonLexer
 from pygments.lexers.python import PythonLexer
-from pygments.token import Error, Keyword, Name, Operator, Punctuation, Text, Whitespace, _TokenType
+from pygments.token import Error, Keyword, Name, Operator, Punctuation, Text, Whitespace
 
 from leaderboard.side_by_side import FilePair
 
@@ -43,7 +43,7 @@ _CUDA_WORDS = (
 class _CodeLexer(CudaLexer):
     """CUDA and C++ without Pygments' patterns of whole functions, which take quadratic time on hostile text."""
 
-    tokens: ClassVar[dict[str, Any]] = {
+    tokens = {  # type: ignore[misc]
         "root": [
             include("whitespace"),
             (_CUDA_WORDS, Keyword.Pseudo),
@@ -58,8 +58,8 @@ class _CodeLexer(CudaLexer):
 
 _C_ENDINGS = ("c", "cc", "cpp", "cu", "cuh", "cxx", "h", "hpp")
 _LEXERS: dict[str, type[Lexer]] = (
-    {ending: _CodeLexer for ending in (*_C_ENDINGS, "c++", "cuda")}
-    | {name: PythonLexer for name in ("py", "python", "triton")}
+    dict.fromkeys((*_C_ENDINGS, "c++", "cuda"), _CodeLexer)
+    | dict.fromkeys(("py", "python", "triton"), PythonLexer)
     | {"json": JsonLexer}
 )
 """By a path's ending, or by the language that a statement's block of code names."""
@@ -76,7 +76,7 @@ def ending_of(path: str) -> str:
 
 
 class Budget:
-    """How many characters are still coloured on one page, so that a page of many files costs no more than one of few."""
+    """How many characters a page may still colour, so that a page of many files costs no more than one of few."""
 
     def __init__(self) -> None:
         self._left = PAGE_CHARACTERS
@@ -123,16 +123,16 @@ def _coloured(lexer: type[Lexer], text: str) -> Sequence[str]:
     if "".join(value for _, value in tokens) != text:  # the lexer lost a part
         return [escape(line) for line in text.split("\n")]
     written = StringIO()
-    HtmlFormatter(nowrap=True).format(tokens, written)
+    HtmlFormatter(nowrap=True).format(tokens, written)  # type: ignore[no-untyped-call]
     n_lines = text.count("\n") + 1
     lines = written.getvalue().split("\n")  # the formatter ends the last line, whether the text does or not
     return tuple((lines + [""] * n_lines)[:n_lines])
 
 
-def _tokens(lexer: type[Lexer], text: str) -> Iterator[tuple[_TokenType, str]]:
+def _tokens(lexer: type[Lexer], text: str) -> Iterator[tuple[Any, str]]:
     ends = monotonic() + MAX_SECONDS
     at = 0
-    for index, token, value in lexer().get_tokens_unprocessed(text):
+    for index, token, value in lexer().get_tokens_unprocessed(text):  # type: ignore[no-untyped-call]
         yield Text if token in _PLAIN else token, value
         at = index + len(value)
         if monotonic() > ends:
