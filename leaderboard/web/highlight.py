@@ -43,7 +43,7 @@ _CUDA_WORDS = (
 class _CodeLexer(CudaLexer):
     """CUDA and C++ without Pygments' patterns of whole functions, which take quadratic time on hostile text."""
 
-    tokens = {  # type: ignore[misc]
+    tokens = {
         "root": [
             include("whitespace"),
             (_CUDA_WORDS, Keyword.Pseudo),
