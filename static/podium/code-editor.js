@@ -85,6 +85,13 @@ class CodeEditor {
 
   focus() { this.view.focus(); }
 
+  // Select a line, counted from 1, and show it.
+  goTo(number) {
+    const { from, to } = this.view.state.doc.line(Math.min(Math.max(number, 1), this.view.state.doc.lines));
+    this.view.dispatch({ selection: { anchor: from, head: to }, scrollIntoView: true });
+    this.focus();
+  }
+
   destroy() {
     this.view.destroy();
     this.frame.remove();

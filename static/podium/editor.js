@@ -2,6 +2,7 @@
 const form = document.querySelector("form[data-draft-url]");
 const SAVE_AFTER_MS = 800;
 const NEW_FILE = "new-file";
+const PLACES = /([\w./+-]+\.\w+)(?::(?=\d)|\()(\d+)\)?|File "([^"\n]+)", line (\d+)/g;
 
 // A file's fields and its editor. `states` holds what undo needs of the languages that are not shown.
 class OpenFile {
@@ -175,6 +176,7 @@ class Editor {
       event.preventDefault();
       this.startAnew();
     });
+    form.addEventListener("htmx:afterSwap", () => this.linkLines());
     window.addEventListener("pagehide", () => this.save());
     form.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" || event.target.closest(".cm-editor")) return;
@@ -183,6 +185,33 @@ class Editor {
         form.querySelector("[data-run]").click();
       }
     });
+  }
+
+  // What a compiler or Python says of a line in these files leads to the line.
+  linkLines() {
+    for (const log of form.querySelectorAll("#trial details pre code")) {
+      const text = log.textContent;
+      const parts = [];
+      let end = 0;
+      for (const found of text.matchAll(PLACES)) {
+        const at = this.placeOf(found[1] || found[3]);
+        if (at < 0) continue;
+        const number = Number(found[2] || found[4]);
+        parts.push(text.slice(end, found.index), plainButton(found[0], () => this.goTo(at, number)));
+        end = found.index + found[0].length;
+      }
+      log.replaceChildren(...parts, text.slice(end));
+    }
+  }
+
+  // Where a path that a log names stands among the files; -1 if it does not.
+  placeOf(path) {
+    return this.files.findIndex((one) => path === one.path.value || path.endsWith(`/${one.path.value}`));
+  }
+
+  goTo(at, number) {
+    this.choose(at);
+    this.files[at].editor.goTo(number);
   }
 
   changed() {

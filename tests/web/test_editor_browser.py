@@ -11,6 +11,7 @@ from leaderboard.catalogue import catalogue_of
 from leaderboard.models import Entrant, Trial
 from leaderboard.rows.submissions import SubmissionMetadata
 from problems.formats.submission import single_solution
+from runners.wire.protocol import LogText, StepReport
 from tests import factories, function_site
 from tests.patience import SOON
 from tests.requirements import requires
@@ -89,8 +90,16 @@ def test_control_enter_runs_and_the_result_fills_in(visit: Visit) -> None:
     visit.page.keyboard.press("Control+Enter")
     visit.page.get_by_text("It waits for a node").wait_for()
     assert Trial.objects.count() == 1
-    end_trial(Trial.objects.get(), report())
+    outcome = report()
+    log = LogText(text="solution.cpp:2:5: error: no\nother.cpp:9: fine\n<b>solution.cpp(3)</b>")
+    end_trial(
+        Trial.objects.get(), outcome.model_copy(update={"steps": [StepReport(name="build", exit_code=1, log=log)]})
+    )
     visit.page.get_by_text("1 of 2 elements are wrong").wait_for()
+    assert visit.page.locator("#trial pre button").all_inner_texts() == ["solution.cpp:2", "solution.cpp(3)"]
+    visit.page.get_by_role("button", name="solution.cpp:2").click()
+    selected = visit.page.evaluate("() => getSelection().toString()")
+    assert selected == function_site.CPP.split("\n")[1], "the named line is selected"
 
 
 def test_tab_indents_and_escape_then_tab_leaves_the_editor(visit: Visit) -> None:
