@@ -106,7 +106,7 @@ def _line(path: str, number: int, html: str, *, anchored: bool) -> str:
 def code(text: str, language: str) -> SafeString:
     """A short piece of code, without numbers."""
     html = "\n".join(lines_of(language.strip().lower(), text))
-    return format_html('<pre class="source"><code>{}</code></pre>\n', mark_safe(html))  # noqa: S308 - escaped below
+    return format_html('<pre class="source" tabindex="0"><code>{}</code></pre>\n', mark_safe(html))  # noqa: S308 - escaped below
 
 
 def lines_of(language: str, text: str) -> Sequence[str]:

@@ -11,17 +11,18 @@ from markdown_it.token import Token
 from leaderboard.web.highlight import code
 
 
-def _fence(_: Any, tokens: Sequence[Token], place: int, *_rest: Any) -> str:
+def _code_block(_: Any, tokens: Sequence[Token], place: int, *_rest: Any) -> str:
     return code(tokens[place].content.removesuffix("\n"), tokens[place].info)
 
 
 _markdown = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
-_markdown.add_render_rule("fence", _fence)
+_markdown.add_render_rule("fence", _code_block)
+_markdown.add_render_rule("code_block", _code_block)
 _TAGS = {
     "a", "blockquote", "br", "code", "dd", "del", "dl", "dt", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li",
     "ol", "p", "pre", "s", "span", "strong", "sub", "sup", "table", "tbody", "td", "th", "thead", "tr", "ul",
 }  # fmt: skip
-_ATTRIBUTES = {"a": {"href", "title"}, "pre": {"class"}, "span": {"class"}}
+_ATTRIBUTES = {"a": {"href", "title"}, "pre": {"class", "tabindex"}, "span": {"class"}}
 """Classes are the site's own, of coloured code: raw HTML never gets so far."""
 
 
