@@ -143,10 +143,11 @@ class Editor {
     this.states = new Map(); // language → its files, with what undo needs
     this.notes = new Map(); // language → what the site said of its draft
     this.waiting = null;
-    this.chosen = 0;
     const rows = [...form.querySelectorAll("[data-file]")];
     this.blank = rows[0].cloneNode(true);
     this.files = rows.map((row) => new OpenFile(row, () => this.changed()));
+    this.chosen = Math.max(0, this.files.findIndex((one) => one.fault.textContent));
+    this.isLost = false; // whether something typed is neither kept nor sent
     this.tabs = "files" in this.frame.dataset ? new FileTabs(this.frame, this) : null;
     form.querySelector("[data-editor-notes]").hidden = false;
     this.kept = this.isTyped ? "" : this.asText;
@@ -178,6 +179,8 @@ class Editor {
     });
     form.addEventListener("htmx:afterSwap", () => this.linkLines());
     window.addEventListener("pagehide", () => this.save());
+    form.addEventListener("submit", () => { this.isLost = false; });
+    window.addEventListener("beforeunload", (event) => { if (this.isLost) event.preventDefault(); });
     form.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" || event.target.closest(".cm-editor")) return;
       if (event.ctrlKey || event.metaKey) {
@@ -321,12 +324,14 @@ class Editor {
       });
       const isJson = answer.headers.get("Content-Type")?.startsWith("application/json");
       const said = isJson ? await answer.json() : { message: "Not saved: the site did not take it. Copy what you typed." };
+      this.isLost = Boolean(said.message);
       this.notes.set(language, said.message || savedWords(said.saved_at));
       if (language !== this.language) return;
       this.say(this.notes.get(language));
       if (said.faults && text === this.asText) this.complain(said.faults);
     } catch {
       this.kept = "";
+      this.isLost = true;
       this.say("Not saved: the site cannot be reached. It is tried again when you type on.");
     }
   }
