@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 from leaderboard import blobs, visibility
 from leaderboard.board import numerals
 from leaderboard.models import Evaluation, Sample, Track
-from leaderboard.rollouts import SampleUnreadable, read_sample
+from leaderboard.rollouts import READ_BYTES, SampleUnreadable, read_sample
 from leaderboard.side_by_side import compare_files
 from leaderboard.web.lookups import chosen_track, evaluation_or_404, problem_or_404, submission_or_404, tracks_of
 from problems.models import Problem
@@ -88,6 +88,8 @@ def _with_files(key: str, sample: Sample, problem: Problem, evaluation: Evaluati
     title = f"{sample.submission.entrant.name}, submission #{sample.submission_id}, sample {sample.index + 1}"
     files: Sequence[SourceFile] = []
     fault = ""
+    if sample.solution_bytes > READ_BYTES:
+        return Side(key, title, sample, problem, evaluation, files, f"{title}: longer than {READ_BYTES >> 20} MiB.")
     try:
         files = read_sample(sample).files
     except SampleUnreadable as why:

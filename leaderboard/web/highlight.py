@@ -28,6 +28,8 @@ MAX_CHARACTERS = 64 * 1024
 """Of a text that is coloured; a longer one is shown plain."""
 PAGE_CHARACTERS = 2 * MAX_CHARACTERS
 """Of all files of a page that are coloured; those that come later are plain."""
+PAGE_LINES = 10_000
+"""Of all files of a page that are numbered."""
 MAX_SECONDS = 0.25
 """For colouring a text; what is left then stays plain."""
 _CACHED_TEXTS = 128
@@ -76,10 +78,16 @@ def ending_of(path: str) -> str:
 
 
 class Budget:
-    """How many characters a page may still colour, so that a page of many files costs no more than one of few."""
+    """What a page may still colour and number, so that a page of many files costs no more than one of few."""
 
     def __init__(self) -> None:
         self._left = PAGE_CHARACTERS
+        self._lines_left = PAGE_LINES
+
+    def numbers(self, n_lines: int) -> bool:
+        """Whether a file of so many lines gets numbers and anchors."""
+        self._lines_left -= n_lines
+        return self._lines_left >= 0
 
     def language_of(self, path: str, text: str) -> str:
         """The language that the file is coloured in; "" once the page has had enough."""
@@ -89,8 +97,9 @@ class Budget:
 
 def source(path: str, text: str, budget: Budget, *, anchored: bool = True) -> SafeString:
     """The whole file as a `<pre>` with numbered lines; its lines have anchors if `anchored`."""
-    html_lines = lines_of(budget.language_of(path, text), text.removesuffix("\n"))
-    shown = [_line(path, number, html, anchored=anchored) for number, html in enumerate(html_lines, 1)]
+    shown = lines_of(budget.language_of(path, text), text.removesuffix("\n"))
+    if budget.numbers(len(shown)):
+        shown = [_line(path, number, html, anchored=anchored) for number, html in enumerate(shown, 1)]
     text = "\n".join(shown)
     return mark_safe(f'<pre class="source" tabindex="0"><code>{text}</code></pre>')  # noqa: S308 - escaped below
 

@@ -135,3 +135,12 @@ def test_a_long_text_and_a_page_of_many_files_stay_plain() -> None:
     budget = highlight.Budget()
     pages = [highlight.source(f"{n}.cu", "int a;\n" * 9000, budget) for n in range(4)]
     assert ['class="kt"' in page for page in pages] == [True, True, False, False]
+
+
+def test_colouring_ends_after_its_time_and_numbering_after_its_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(highlight, "MAX_SECONDS", 0.0)
+    lines = highlight.lines_of("cu", "int alone;\nint b;\n")
+    assert [re.sub("<[^>]+>", "", line) for line in lines] == ["int alone;", "int b;", ""]
+    assert "kt" not in lines[1]
+    empty_lines = highlight.source("a.txt", "\n" * (highlight.PAGE_LINES + 1), highlight.Budget())
+    assert "data-line" not in empty_lines
