@@ -99,6 +99,7 @@ def test_control_enter_runs_and_the_result_fills_in(visit: Visit) -> None:
     assert visit.page.locator("#trial pre button").all_inner_texts() == ["solution.cpp:2", "solution.cpp(3)"]
     visit.page.get_by_role("button", name="solution.cpp:2").click()
     selected = visit.page.evaluate("() => getSelection().toString()")
+    visit.keep_picture("editor-run")
     assert selected == function_site.CPP.split("\n")[1], "the named line is selected"
 
 
