@@ -83,21 +83,32 @@ class Budget:
     def __init__(self) -> None:
         self._left = PAGE_CHARACTERS
         self._lines_left = PAGE_LINES
+        self._anchored: set[str] = set()
 
     def numbers(self, n_lines: int) -> bool:
         """Whether a file of so many lines gets numbers and anchors."""
         self._lines_left -= n_lines
         return self._lines_left >= 0
 
+    def anchors(self, path: str) -> bool:
+        """Whether the file gets anchors: the first of its path does."""
+        is_first = anchor(path, 1) not in self._anchored
+        self._anchored.add(anchor(path, 1))
+        return is_first
+
     def language_of(self, path: str, text: str) -> str:
-        """The language that the file is coloured in; "" once the page has had enough."""
+        """The language that the file is coloured in; "" if it is not coloured, or the page has had enough."""
+        language = ending_of(path)
+        if language not in _LEXERS or len(text) > min(self._left, MAX_CHARACTERS):
+            return ""
         self._left -= len(text)
-        return ending_of(path) if self._left >= 0 else ""
+        return language
 
 
 def source(path: str, text: str, budget: Budget, *, anchored: bool = True) -> SafeString:
     """The whole file as a `<pre>` with numbered lines; its lines have anchors if `anchored`."""
     shown = lines_of(budget.language_of(path, text), text.removesuffix("\n"))
+    anchored = anchored and budget.anchors(path)
     if budget.numbers(len(shown)):
         shown = [_line(path, number, html, anchored=anchored) for number, html in enumerate(shown, 1)]
     text = "\n".join(shown)

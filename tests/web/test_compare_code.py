@@ -115,6 +115,9 @@ def test_code_is_coloured_escaped_and_every_line_has_an_anchor() -> None:
     assert '<span class="kp">__global__</span>' in html
     assert "<b>" not in html
     assert html.count('class="line"') == 4
+    budget = highlight.Budget()
+    again = [highlight.source("a.cu", "int a;", budget) for _ in range(2)]
+    assert [" id=" in one for one in again] == [True, False], "an id is on a page once"
     plain = unescape(re.sub("<[^>]+>", "", html))
     assert plain == text.removesuffix("\n")
 
