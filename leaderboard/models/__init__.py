@@ -17,6 +17,7 @@ from leaderboard.models.submission import Counted, Sample, Submission, Submissio
 from leaderboard.models.token import ApiToken
 from leaderboard.models.track import ProblemTrack, ReleaseTrack, Track
 from leaderboard.models.trial import Trial, TrialState
+from leaderboard.models.typed_draft import TypedDraft
 from leaderboard.models.voiding import VoidedResult, Voiding
 
 __all__ = [
@@ -55,6 +56,7 @@ __all__ = [
     "Track",
     "Trial",
     "TrialState",
+    "TypedDraft",
     "VoidedResult",
     "Voiding",
 ]

@@ -26,7 +26,7 @@ from leaderboard.submission_rules import check_sample
 from leaderboard.submit_rate import check_rate
 from leaderboard.web.lookups import problem_or_404, tracks_of
 from leaderboard.web.problem_pages import problem_context
-from leaderboard.web.submit_forms import AnswerForm, MetadataForm, TypedForm, UploadForm, refuse, typed_form
+from leaderboard.web.submit_forms import AnswerForm, MetadataForm, TypedForm, UploadForm, keep_typed, refuse, typed_form
 from problems.formats.coverage import settled
 from problems.formats.submission import (
     PackRefused,
@@ -201,6 +201,7 @@ def typed_submission(request: HttpRequest, slug: str, problem_slug: str) -> Http
     """One solution typed into a problem's page."""
     problem = problem_or_404(request, slug, problem_slug)
     form = typed_form(request, problem, request.POST)
+    keep_typed(request.user, problem, form)
     if form.is_valid() and (receipt := _attempt_typed(request, problem, form)):
         return _welcome(request, receipt)
     return render(

@@ -6,6 +6,7 @@ from leaderboard.web import (
     account_pages,
     board_pages,
     clarification_pages,
+    compare_code_pages,
     compare_pages,
     demo_pages,
     entrant_pages,
@@ -21,6 +22,7 @@ from leaderboard.web import (
     submission_pages,
     submit_pages,
     trial_pages,
+    typed_draft_pages,
 )
 
 urlpatterns = [
@@ -48,6 +50,7 @@ urlpatterns = [
     ),
     path("releases/<slug:slug>/problems/<slug:problem_slug>/ask/", clarification_pages.ask_about, name="ask_about"),
     path("releases/<slug:slug>/problems/<slug:problem_slug>/run/", trial_pages.run_typed, name="run_typed"),
+    path("releases/<slug:slug>/problems/<slug:problem_slug>/draft/", typed_draft_pages.save_draft, name="save_draft"),
     path("trials/<int:pk>/", trial_pages.trial, name="trial"),
     path("trials/<int:pk>/machine-code/", listing_pages.trial_machine_code, name="trial_machine_code"),
     path("trials/<int:pk>/listing.txt", listing_pages.trial_listing, name="trial_listing"),
@@ -55,6 +58,7 @@ urlpatterns = [
     path("releases/<slug:slug>/failures/", failure_pages.release_failures, name="release_failures"),
     path("releases/<slug:slug>/about/", board_pages.about, name="release_about"),
     path("compare/", compare_pages.comparison, name="compare"),
+    path("compare/code/", compare_code_pages.compare_code, name="compare_code"),
     path("compare/<slug:name>.json", compare_pages.chart, name="compare_chart"),
     path("releases/<slug:slug>/flags/", flag_pages.release_flags, name="release_flags"),
     path("releases/<slug:slug>/decisions/", flag_pages.decisions, name="decisions"),

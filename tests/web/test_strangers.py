@@ -83,6 +83,7 @@ TABLE: dict[str, tuple[Arguments, str, int, int, int, int]] = {
     "snapshot": (_frozen, "get", NOT_FOUND, NOT_FOUND, NOT_FOUND, OK),
     "compare": (_nothing, "get", NOT_FOUND, NOT_FOUND, NOT_FOUND, NOT_FOUND),  # it names no release
     "compare_chart": (_differences, "get", NOT_FOUND, NOT_FOUND, NOT_FOUND, NOT_FOUND),
+    "compare_code": (_nothing, "get", NOT_FOUND, NOT_FOUND, NOT_FOUND, NOT_FOUND),  # it names no problem
     "charts": (_release, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "chart": (lambda p: [p.release.slug, "fast-p"], "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "problems": (_release, "get", NOT_FOUND, NOT_FOUND, OK, OK),
@@ -93,6 +94,7 @@ TABLE: dict[str, tuple[Arguments, str, int, int, int, int]] = {
     "submit_typed": (_problem, "post", MOVED, NOT_FOUND, 422, 422),
     "ask_about": (_problem, "post", MOVED, NOT_FOUND, 422, 422),
     "run_typed": (_problem, "post", MOVED, NOT_FOUND, 422, 422),
+    "save_draft": (_problem, "post", MOVED, NOT_FOUND, MOVED, MOVED),
     "trial": (_trial, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "trial_machine_code": (_trial, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "trial_listing": (_trial, "get", NOT_FOUND, NOT_FOUND, OK, OK),
