@@ -10,7 +10,7 @@ BOARD_CHARTS: Final[dict[str, Chart]] = {
     "pass-vs-speedup": Chart(
         "pass-vs-speedup",
         "pass@1 against speedup",
-        pass_vs_speedup.CAPTION,
+        pass_vs_speedup.caption,
         pass_vs_speedup.spec,
         pass_vs_speedup.table,
         pass_vs_speedup.has_points,

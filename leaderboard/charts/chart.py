@@ -13,8 +13,8 @@ Spec = dict[str, Any]
 """A figure as plotly.js takes it: `data` and `layout`."""
 GREY = "#8b919b"
 """Readable on the light and the dark page."""
-MAX_ENTRANTS = 30
-"""Lines and bars beyond this many cannot be told apart; the table beside the figure has them all."""
+MAX_ENTRANTS = 20
+"""Lines and bars beyond this many cannot be told apart; the table beside the figure has more."""
 
 PASS_AT_1 = pass_at(1)
 Triple = tuple[float | None, float | None, float | None]
@@ -57,11 +57,15 @@ class Table:
 class Chart:
     name: str
     title: str
-    caption: str
+    caption: str | Callable[[Sequence[BoardRow]], str]
     spec: Callable[[Sequence[BoardRow]], Spec]
     table: Callable[[Sequence[BoardRow]], Table]
     is_shown: Callable[[Sequence[BoardRow]], bool] = bool
     """Whether a page of these rows has the figure."""
+
+    def words(self, rows: Sequence[BoardRow]) -> str:
+        """The caption of the figure of these rows."""
+        return self.caption if isinstance(self.caption, str) else self.caption(rows)
 
 
 def as_figure(spec: Spec) -> "Figure":
@@ -92,6 +96,19 @@ def layout(xaxis: Spec, yaxis: Spec, **more: Any) -> Spec:
         "plot_bgcolor": "rgba(0,0,0,0)",
         **more,
     }
+
+
+def names_axis(names: Sequence[str]) -> Spec:
+    """An axis of level lines, the first on top. The drawing's places are 0, 1, …, so two equal names stay two lines."""
+    return axis(
+        "", tickvals=list(range(len(names))), ticktext=[plain(name) for name in names],
+        range=[len(names) - 0.5, -0.5], showgrid=False,
+    )  # fmt: skip
+
+
+def lines_height(n_lines: int, line_px: int = 26) -> int:
+    """The height in pixels of a figure of so many level lines, its axis included."""
+    return 110 + line_px * max(2, n_lines)
 
 
 def margins(

@@ -41,7 +41,7 @@ def spec(rows: Sequence[BoardRow]) -> Spec:
     y = axis("Share of samples", tickformat=".0%", range=[0, 1.05])
     # below 1 the thresholds lie close together and above it they spread out
     x = axis("p (times as fast as the baseline)", tickvals=[0, 1, 2, 3, 5, 10])
-    return {"data": traces, "layout": layout(x, y, showlegend=True, legend={"orientation": "h", "y": -0.25})}
+    return {"data": traces, "layout": layout(x, y, showlegend=True)}
 
 
 def figure(rows: Sequence[BoardRow]) -> "Figure":

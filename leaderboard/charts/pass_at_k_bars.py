@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from leaderboard.board.numerals import MISSING, percent
-from leaderboard.charts.chart import MAX_ENTRANTS, BoardRow, Spec, Table, as_figure, axis, layout, margins, plain
+from leaderboard.charts.chart import MAX_ENTRANTS, BoardRow, Spec, Table, as_figure, axis, layout, lines_height, margins, names_axis, plain
 from leaderboard.charts.colours import colour_of
 
 if TYPE_CHECKING:
@@ -26,11 +26,13 @@ def _trace(rows: Sequence[BoardRow], k: int, opacity: float) -> Spec:
     return {
         "type": "bar",
         "name": f"pass@{k}",
-        "x": [plain(row.name) for row in rows],
-        "y": values,
-        "error_y": margins(values, lows, highs),
+        "orientation": "h",
+        "x": values,
+        "y": list(range(len(rows))),
+        "customdata": [plain(row.name) for row in rows],
+        "error_x": margins(values, lows, highs),
         "marker": {"color": [colour_of(row.entrant_id) for row in rows], "opacity": opacity},
-        "hovertemplate": f"%{{x}}<br>pass@{k} %{{y:.1%}}<extra></extra>",
+        "hovertemplate": f"%{{customdata}}<br>pass@{k} %{{x:.1%}}<extra></extra>",
     }
 
 
@@ -38,8 +40,10 @@ def spec(rows: Sequence[BoardRow]) -> Spec:
     shown = rows[:MAX_ENTRANTS]
     ks = _ks(shown)
     traces = [_trace(shown, k, 1.0 - 0.55 * place / max(1, len(ks) - 1)) for place, k in enumerate(ks)]
-    y = axis("pass@k", tickformat=".0%", range=[0, 1.05])
-    return {"data": traces, "layout": layout(axis("", type="category"), y, barmode="group")}
+    x = axis("pass@k", tickformat=".0%", range=[0, 1.05])
+    height = lines_height(len(shown), 12 + 14 * len(ks))
+    more = {"barmode": "group", "showlegend": len(ks) > 1, "height": height}
+    return {"data": traces, "layout": layout(x, names_axis([row.name for row in shown]), **more)}
 
 
 def figure(rows: Sequence[BoardRow]) -> "Figure":

@@ -27,4 +27,4 @@ def with_track(address: str, track: Track | None) -> str:
 
 def board_figure(release: Release, track: Track | None, chart: Chart, rows: Sequence[BoardRow]) -> ChartFigure:
     address = with_track(reverse("chart", args=[release.slug, chart.name]), track)
-    return ChartFigure(chart.title, chart.caption, f"{release.slug}-{chart.name}", address, chart.table(rows))
+    return ChartFigure(chart.title, chart.words(rows), f"{release.slug}-{chart.name}", address, chart.table(rows))

@@ -52,8 +52,8 @@ def test_plotly_accepts_every_figure(module: Any, rows: list[BoardRow]) -> None:
 def test_bars_leave_out_a_k_that_nobody_has_and_keep_uneven_intervals() -> None:
     (trace,) = pass_at_k_bars.spec(ROWS)["data"]
     assert trace["name"] == "pass@1"
-    assert trace["error_y"]["array"] == pytest.approx([0.05] * 4)
-    assert trace["error_y"]["arrayminus"] == pytest.approx([0.1] * 4)
+    assert trace["error_x"]["array"] == pytest.approx([0.05] * 4)
+    assert trace["error_x"]["arrayminus"] == pytest.approx([0.1] * 4)
 
 
 def test_the_pareto_front_joins_those_nobody_beats_on_both_axes() -> None:
