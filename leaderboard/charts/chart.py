@@ -1,8 +1,8 @@
 """What every figure shares: its rows, its parts, and the figure object that a description makes."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from scoring.metrics import Metric, pass_at
 
@@ -43,6 +43,8 @@ class BoardRow:
     """The metric of `primary`."""
     usd_per_sample: float | None = None
     """Declared by the entrant."""
+    groups: Mapping[str, float | None] = field(default_factory=dict)
+    """Group → pass@1; None where no problem of it counts."""
 
 
 @dataclass(frozen=True)
@@ -53,17 +55,22 @@ class Table:
     rows: list[list[str]]
 
 
+Row = TypeVar("Row")
+
+
 @dataclass(frozen=True)
-class Chart:
+class Chart(Generic[Row]):
+    """A figure of rows of one kind."""
+
     name: str
     title: str
-    caption: str | Callable[[Sequence[BoardRow]], str]
-    spec: Callable[[Sequence[BoardRow]], Spec]
-    table: Callable[[Sequence[BoardRow]], Table]
-    is_shown: Callable[[Sequence[BoardRow]], bool] = bool
+    caption: str | Callable[[Sequence[Row]], str]
+    spec: Callable[[Sequence[Row]], Spec]
+    table: Callable[[Sequence[Row]], Table]
+    is_shown: Callable[[Sequence[Row]], bool] = bool
     """Whether a page of these rows has the figure."""
 
-    def words(self, rows: Sequence[BoardRow]) -> str:
+    def words(self, rows: Sequence[Row]) -> str:
         """The caption of the figure of these rows."""
         return self.caption if isinstance(self.caption, str) else self.caption(rows)
 

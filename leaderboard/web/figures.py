@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from django.urls import reverse
 
-from leaderboard.charts.chart import BoardRow, Chart, Table
+from leaderboard.charts.chart import Chart, Row, Table
 from leaderboard.models import Track
 from problems.models import Release
 
@@ -25,6 +25,6 @@ def with_track(address: str, track: Track | None) -> str:
     return f"{address}?track={track.slug}" if track else address
 
 
-def board_figure(release: Release, track: Track | None, chart: Chart, rows: Sequence[BoardRow]) -> ChartFigure:
+def board_figure(release: Release, track: Track | None, chart: Chart[Row], rows: Sequence[Row]) -> ChartFigure:
     address = with_track(reverse("chart", args=[release.slug, chart.name]), track)
     return ChartFigure(chart.title, chart.words(rows), f"{release.slug}-{chart.name}", address, chart.table(rows))

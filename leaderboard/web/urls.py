@@ -4,6 +4,7 @@ from django.urls import path
 
 from leaderboard.web import (
     account_pages,
+    board_charts,
     board_pages,
     clarification_pages,
     compare_pages,
@@ -32,8 +33,8 @@ urlpatterns = [
     path("releases/<slug:slug>/board.csv", board_pages.board_csv, name="board_csv"),
     path("releases/<slug:slug>/board.json", board_pages.board_json, name="board_json"),
     path("releases/<slug:slug>/snapshots/<str:track_slug>.json", board_pages.snapshot, name="snapshot"),
-    path("releases/<slug:slug>/charts/", board_pages.charts, name="charts"),
-    path("releases/<slug:slug>/charts/<slug:name>.json", board_pages.chart, name="chart"),
+    path("releases/<slug:slug>/charts/", board_charts.charts, name="charts"),
+    path("releases/<slug:slug>/charts/<slug:name>.json", board_charts.chart, name="chart"),
     path("releases/<slug:slug>/problems/", problem_pages.problems, name="problems"),
     path("releases/<slug:slug>/problems/<slug:problem_slug>/", problem_pages.problem, name="problem"),
     path("releases/<slug:slug>/problems/<slug:problem_slug>/roofline.json", problem_pages.roofline, name="roofline"),

@@ -82,7 +82,7 @@ const swatch = (trace) => {
 // A legend of the page, not of the drawing: it wraps, never lies on an axis, and each of its buttons hides or shows a line.
 const addLegend = (place, spec, library) => {
   const named = spec.data.map((trace, n) => [trace, n]).filter(([trace]) => trace.name && trace.showlegend !== false);
-  if (!spec.layout.showlegend || named.length < 2) return;
+  if (!spec.layout.showlegend || !named.length) return;
   const list = document.createElement("ul");
   list.className = "legend";
   list.setAttribute("aria-label", "Legend: each button hides or shows its part of the chart");
