@@ -25,6 +25,11 @@ CAPTION = "pass@1 (%) by group of problems. A cell is empty if no problem of the
 SCALE = [[0, "#f4e9d8"], [0.25, "#bfd8c9"], [0.5, "#6fb3a9"], [0.75, "#2f7f86"], [1, "#123f5c"]]
 """From sand to deep blue: falls evenly in lightness, so that it is read without colour too."""
 
+MAX_LETTERS = 28
+"""Of a group's name below its column; the page's script cuts longer ones."""
+_LETTER_PX = 6
+"""What a letter of a slanted name adds to the height."""
+
 
 def _groups(rows: Sequence[BoardRow]) -> list[str]:
     return sorted({group for row in rows for group in row.groups}, key=natural_key)
@@ -59,7 +64,7 @@ def spec(rows: Sequence[BoardRow]) -> Spec:
         "showscale": False,
     }
     x = axis("", tickvals=cells["x"], ticktext=[plain(group) for group in groups], showgrid=False, tickangle=-45)
-    height = lines_height(len(shown)) + 40
+    height = lines_height(len(shown)) + _LETTER_PX * min(MAX_LETTERS, max(map(len, groups)))
     return {"data": [cells], "layout": layout(x, names_axis([row.name for row in shown]), height=height)}
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from leaderboard.board.numerals import percent, significant
@@ -43,6 +43,8 @@ def spec(rows: Sequence[Result]) -> Spec:
     if not rows:
         return {"data": [], "layout": layout(axis(""), axis(""))}
     best, newest = records(rows), max(row.at for row in rows)
+    oldest = min(row.at for row in rows)
+    room = max((newest - oldest) * 0.06, timedelta(days=2))
     metric = rows[0].metric
     line = {
         "type": "scatter",
@@ -59,7 +61,11 @@ def spec(rows: Sequence[Result]) -> Spec:
     top = 1.0 if metric.unit == "%" else max(row.score for row in rows) or 1.0
     shares = {"tickformat": ".0%"} if metric.unit == "%" else {}
     y = axis(_titled(metric), range=[-0.06 * top, 1.12 * top], **shares)
-    return {"data": [line, *(one for one in points if one["x"])], "layout": layout(axis("Day (UTC)", type="date"), y)}
+    return {"data": [line, *(one for one in points if one["x"])], "layout": layout(_days(oldest - room, newest + room), y)}
+
+
+def _days(first: datetime, last: datetime) -> Spec:
+    return axis("Day (UTC)", type="date", range=[first.isoformat(), last.isoformat()], nticks=5)
 
 
 def _titled(metric: Metric) -> str:

@@ -173,6 +173,7 @@ const draw = async (place) => {
       return;
     }
     place.textContent = "";
+    if (spec.layout.height) place.style.minHeight = `${spec.layout.height}px`;
     const seen = () => themed(spec, pageColours(), place.clientWidth);
     const first = seen();
     await library.newPlot(place, first.data, first.layout, options(place.clientWidth));
