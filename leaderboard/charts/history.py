@@ -61,7 +61,10 @@ def spec(rows: Sequence[Result]) -> Spec:
     top = 1.0 if metric.unit == "%" else max(row.score for row in rows) or 1.0
     shares = {"tickformat": ".0%"} if metric.unit == "%" else {}
     y = axis(_titled(metric), range=[-0.06 * top, 1.12 * top], **shares)
-    return {"data": [line, *(one for one in points if one["x"])], "layout": layout(_days(oldest - room, newest + room), y)}
+    return {
+        "data": [line, *(one for one in points if one["x"])],
+        "layout": layout(_days(oldest - room, newest + room), y),
+    }
 
 
 def _days(first: datetime, last: datetime) -> Spec:

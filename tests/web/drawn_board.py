@@ -57,8 +57,8 @@ def _result(made: Release, track: Track, entrant: Entrant, place: int, drawn: ra
     if speedup:
         ProblemScore.objects.bulk_create(
             ProblemScore(
-                submission=stored, track=track, problem=problem, n_samples=8, n_passed=round(8 * share * drawn.random()),
-                n_timed=4, correct_ln_sum=4 * (math.log(speedup) + drawn.gauss(0, 0.8)),
+                submission=stored, track=track, problem=problem, n_samples=8, n_timed=4,
+                n_passed=round(8 * share * drawn.random()), correct_ln_sum=4 * (math.log(speedup) + drawn.gauss(0, 0.8)),
             )
             for problem in made.problems.all()
         )  # fmt: skip

@@ -28,7 +28,8 @@ FAULTS = """() => [...document.querySelectorAll('[data-chart-url]')].flatMap((pl
         .map(([one]) => `${name}: ${one} is cut`);
     const area = place.querySelector('.nsewdrag').getBoundingClientRect();
     const halved = [...place.querySelectorAll('.points path')].map((one) => one.getBoundingClientRect())
-        .filter((one) => one.left < area.left - 8 || one.bottom > area.bottom + 8).map(() => `${name}: a point is outside`);
+        .filter((one) => one.left < area.left - 8 || one.bottom > area.bottom + 8)
+        .map(() => `${name}: a point is outside`);
     return [...over, ...cut, ...halved];
 })"""
 
