@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from scoring.metrics import Metric, pass_at
@@ -111,6 +112,15 @@ def names_axis(names: Sequence[str]) -> Spec:
         "", tickvals=list(range(len(names))), ticktext=[plain(name) for name in names],
         range=[len(names) - 0.5, -0.5], showgrid=False,
     )  # fmt: skip
+
+
+def days_axis(times: Sequence[datetime]) -> Spec:
+    """An axis of days with room beside the first and the last; a label that would leave the frame is left out."""
+    if not times:
+        return axis("Day (UTC)", type="date")
+    room = max((max(times) - min(times)) * 0.06, timedelta(days=2))
+    ends = [(min(times) - room).isoformat(), (max(times) + room).isoformat()]
+    return axis("Day (UTC)", type="date", range=ends, nticks=5, ticklabeloverflow="hide past domain")
 
 
 def lines_height(n_lines: int, line_px: int = 26) -> int:

@@ -12,6 +12,7 @@ from leaderboard.charts.chart import (
     Table,
     Triple,
     axis,
+    days_axis,
     layout,
     lines_height,
     margins,
@@ -128,7 +129,7 @@ def groups_table(rows: Sequence[GroupShare]) -> Table:
 def history_spec(rows: Sequence[PastResult]) -> Spec:
     boards = list(dict.fromkeys(row.board for row in rows))
     traces = [_line([row for row in rows if row.board == board], place) for place, board in enumerate(boards)]
-    x = axis("Day (UTC)", type="date", nticks=5)
+    x = days_axis([row.at for row in rows])
     return {"data": traces, "layout": layout(x, axis("pass@1", **SHARES), showlegend=len(boards) > 1)}
 
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from leaderboard.board.numerals import percent, significant
-from leaderboard.charts.chart import GREY, Spec, Table, as_figure, axis, layout, plain
+from leaderboard.charts.chart import GREY, Spec, Table, as_figure, axis, days_axis, layout, plain
 from leaderboard.charts.colours import colour_of
 from scoring.metrics import Metric
 
@@ -43,8 +43,6 @@ def spec(rows: Sequence[Result]) -> Spec:
     if not rows:
         return {"data": [], "layout": layout(axis(""), axis(""))}
     best, newest = records(rows), max(row.at for row in rows)
-    oldest = min(row.at for row in rows)
-    room = max((newest - oldest) * 0.06, timedelta(days=2))
     metric = rows[0].metric
     line = {
         "type": "scatter",
@@ -63,12 +61,8 @@ def spec(rows: Sequence[Result]) -> Spec:
     y = axis(_titled(metric), range=[-0.06 * top, 1.12 * top], **shares)
     return {
         "data": [line, *(one for one in points if one["x"])],
-        "layout": layout(_days(oldest - room, newest + room), y),
+        "layout": layout(days_axis([row.at for row in rows]), y),
     }
-
-
-def _days(first: datetime, last: datetime) -> Spec:
-    return axis("Day (UTC)", type="date", range=[first.isoformat(), last.isoformat()], nticks=5)
 
 
 def _titled(metric: Metric) -> str:

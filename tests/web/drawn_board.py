@@ -31,12 +31,29 @@ def drawn_board(n: int) -> tuple[Release, Track]:
     return made, track
 
 
+def with_past(made: Release, track: Track) -> Entrant:
+    """The board's first entrant, with five earlier submissions there and a result on a second release."""
+    entrant = made.standings.get(rank=1).entrant
+    newer = factories.release(N_PROBLEMS, "test-2", ks=[1])
+    _result(newer, factories.offer(newer), entrant, 5, random.Random(4))
+    for n in range(5):
+        stored = Submission.objects.create(
+            entrant=entrant, release=made, is_full=True, name="pack", digest="0" * 64, identity=f"{n:a>64}",
+            state="done", n_samples_per_problem=8, created_at=timezone.now() - timedelta(days=9 + 20 * n),
+        )  # fmt: skip
+        ProblemScore.objects.bulk_create(
+            ProblemScore(submission=stored, track=track, problem=problem, n_samples=8, n_passed=6 - n)
+            for problem in made.problems.all()
+        )
+    return entrant
+
+
 def _result(made: Release, track: Track, entrant: Entrant, place: int, drawn: random.Random) -> None:
     share = {"Nothing passed": 0.0, "Cobalt Max": 1.0}.get(entrant.name, 0.95 - 0.07 * place)
     speedup = {"Nothing passed": 1.0, "Never timed": None, "Faster by far": 2500.0}.get(entrant.name, 1 + 2 * share)
     stored = Submission.objects.create(
-        entrant=entrant, release=made, is_full=True, name="pack", digest="0" * 64, identity=f"{place:064d}",
-        state="done", n_samples_per_problem=8, created_at=timezone.now() - timedelta(days=7 * place),
+        entrant=entrant, release=made, is_full=True, name="pack", digest="0" * 64,
+        identity=f"{made.slug:0>60}{place:04d}", state="done", n_samples_per_problem=8, created_at=timezone.now() - timedelta(days=7 * place),
         usd_per_sample=None if place % 5 == 4 else 10.0 ** (place % 4 - 3),
     )  # fmt: skip
     stored.tracks.add(track)
@@ -58,7 +75,8 @@ def _result(made: Release, track: Track, entrant: Entrant, place: int, drawn: ra
         ProblemScore.objects.bulk_create(
             ProblemScore(
                 submission=stored, track=track, problem=problem, n_samples=8, n_timed=4,
-                n_passed=round(8 * share * drawn.random()), correct_ln_sum=4 * (math.log(speedup) + drawn.gauss(0, 0.8)),
+                n_passed=round(8 * share * drawn.random()),
+                correct_ln_sum=4 * (math.log(speedup) + drawn.gauss(0, 0.8)),
             )
             for problem in made.problems.all()
         )  # fmt: skip

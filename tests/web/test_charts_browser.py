@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from leaderboard.charts import BOARD_CHARTS
 from tests.requirements import requires
-from tests.web.drawn_board import drawn_board
+from tests.web.drawn_board import drawn_board, with_past
 from tests.web.test_browser import LOOKS, Visit, page_faults
 
 pytestmark = [requires("chromium"), pytest.mark.rest]
@@ -49,3 +49,50 @@ def test_charts_of_few_and_many_are_whole(
     visit.context.close()
     assert faults == [], "\n".join(faults)
     assert drawn == tables == len(BOARD_CHARTS)
+
+
+@pytest.mark.parametrize("look", ["dark", "phone"])
+def test_an_entrants_charts_are_whole(
+    look: str, chromium: Any, transactional_db: Any, live_server: Any, settings: Any
+) -> None:
+    settings.ALLOWED_HOSTS = ["*"]
+    entrant = with_past(*drawn_board(4))
+    visit = Visit(chromium, live_server.url, *LOOKS[look])
+    faults = page_faults(visit, {"entrant-charts": entrant.get_absolute_url()}, look)
+    faults += visit.page.evaluate(FAULTS)
+    titles = visit.page.locator("figure h2").all_text_contents()
+    visit.context.close()
+    assert faults == [], "\n".join(faults)
+    assert titles == [
+        "pass@1 on every board",
+        "Strengths by group: Release test-2, cpu-test",
+        "Strengths by group: Release test-1, cpu-test",
+        "History",
+    ]
+
+
+def test_the_legend_hides_a_line_and_a_picture_is_kept_by_keyboard(
+    chromium: Any, transactional_db: Any, live_server: Any, settings: Any
+) -> None:
+    settings.ALLOWED_HOSTS = ["*"]
+    made, _ = drawn_board(3)
+    visit = Visit(chromium, live_server.url, *LOOKS["light"])
+    visit.open(reverse("charts", args=[made.slug]))
+    figure = visit.page.locator("figure", has=visit.page.locator("[data-chart-url*=fast-p]"))
+    figure.scroll_into_view_if_needed()
+    figure.locator(".legend button").first.focus()
+    assert figure.locator(".scatterlayer .trace").count() == 3
+    visit.page.keyboard.press("Enter")
+    assert figure.get_by_role("button", name="Cobalt Max").get_attribute("aria-pressed") == "false"
+    visit.page.wait_for_function(
+        "() => document.querySelectorAll('[data-chart-url*=fast-p] .trace.scatter').length === 2"
+    )
+    names = []
+    for kind in ("PNG", "SVG", "CSV"):
+        with visit.page.expect_download() as kept:
+            figure.get_by_role("button", name=kind).press("Enter")
+        names.append(kept.value.suggested_filename)
+    complaints = visit.complaints
+    visit.context.close()
+    assert names == ["test-1-fast-p.png", "test-1-fast-p.svg", "test-1-fast-p.csv"]
+    assert complaints == []
