@@ -107,9 +107,12 @@ def layout(xaxis: Spec, yaxis: Spec, **more: Any) -> Spec:
 
 
 def names_axis(names: Sequence[str]) -> Spec:
-    """An axis of level lines, the first on top. The drawing's places are 0, 1, …, so two equal names stay two lines."""
+    """An axis of level lines, the first on top. The drawing's places are 0, 1, …, so two equal names stay two lines.
+
+    A name with a line break takes two lines of text.
+    """
     return axis(
-        "", tickvals=list(range(len(names))), ticktext=[plain(name) for name in names],
+        "", tickvals=list(range(len(names))), ticktext=[plain(name).replace("\n", "<br>") for name in names],
         range=[len(names) - 0.5, -0.5], showgrid=False,
     )  # fmt: skip
 

@@ -32,7 +32,8 @@ class BoardResult:
     """pass@1 on one board, as value and ends of its interval."""
 
     entrant_id: int
-    board: str
+    release: str
+    track: str
     pass_at_1: Triple
     rank: int | None
 
@@ -69,20 +70,21 @@ def results_spec(rows: Sequence[BoardResult]) -> Spec:
         "name": "pass@1",
         "x": values,
         "y": list(range(len(rows))),
-        "customdata": [plain(row.board) for row in rows],
+        "customdata": [plain(f"{row.release}, {row.track}") for row in rows],
         "error_x": margins(values, lows, highs),
         "marker": {"size": 11, "color": [colour_of(row.entrant_id) for row in rows]},
         "hovertemplate": "%{customdata}<br>pass@1 %{x:.1%}<extra></extra>",
     }
-    shown = layout(axis("pass@1", **SHARES), names_axis([row.board for row in rows]), height=lines_height(len(rows)))
+    names = names_axis([f"{row.release}\n{row.track}" for row in rows])
+    shown = layout(axis("pass@1", **SHARES), names, height=lines_height(len(rows), 40))
     return {"data": [points] if rows else [], "layout": shown}
 
 
 def results_table(rows: Sequence[BoardResult]) -> Table:
     return Table(
-        ["Board", "pass@1 (%)", "95 % interval", "Rank"],
+        ["Release", "Track", "pass@1 (%)", "95 % interval", "Rank"],
         [
-            [row.board, percent(row.pass_at_1[0]), _interval(row.pass_at_1), str(row.rank or MISSING)]
+            [row.release, row.track, percent(row.pass_at_1[0]), _interval(row.pass_at_1), str(row.rank or MISSING)]
             for row in rows
         ],
     )  # fmt: skip

@@ -39,7 +39,13 @@ def _board(row: Standing) -> str:
 def results(standings: Sequence[Standing]) -> list[BoardResult]:
     """pass@1 on the newest boards where it has one."""
     return [
-        BoardResult(row.entrant_id, _board(row), (row.pass_at_1, row.pass_at_1_low, row.pass_at_1_high), row.rank)
+        BoardResult(
+            entrant_id=row.entrant_id,
+            release=row.release.title,
+            track=row.track.slug,
+            pass_at_1=(row.pass_at_1, row.pass_at_1_low, row.pass_at_1_high),
+            rank=row.rank,
+        )
         for row in standings
         if row.pass_at_1 is not None
     ][:MAX_BOARDS]

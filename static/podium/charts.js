@@ -22,8 +22,11 @@ const pageColours = () => {
   return { text: value("--pico-color"), muted: value("--pico-muted-color"), grid: value("--podium-line") };
 };
 
+// Names often differ in their last words, so a long one is cut in its middle.
+const cut = (text, most) => (text.length > most ? `${text.slice(0, Math.ceil(most * 0.6))}…${text.slice(1 - Math.floor(most * 0.4))}` : text);
+
 const shortened = (axis, most) =>
-  axis?.ticktext ? { ticktext: axis.ticktext.map((text) => (text.length > most ? `${text.slice(0, most - 1)}…` : text)) } : {};
+  axis?.ticktext ? { ticktext: axis.ticktext.map((text) => text.split("<br>").map((line) => cut(line, most)).join("<br>")) } : {};
 
 // The colours of text, grid and the whiskers of bars come from the theme; names on an axis are cut to what a narrow page holds.
 const themed = (spec, colours, width) => {
@@ -42,7 +45,7 @@ const themed = (spec, colours, width) => {
     modebar: { bgcolor: "rgba(0,0,0,0)", color: colours.muted, activecolor: colours.text },
     font: { family: "inherit", size: narrow ? 12 : 13, color: colours.text },
     xaxis: { ...spec.layout.xaxis, ...shortened(spec.layout.xaxis, narrow ? 14 : 28), ...axis },
-    yaxis: { ...spec.layout.yaxis, ...shortened(spec.layout.yaxis, narrow ? 14 : 36), ...axis },
+    yaxis: { ...spec.layout.yaxis, ...shortened(spec.layout.yaxis, narrow ? 16 : 36), ...axis },
   };
   // a finger that scrolls the page must not zoom the figure
   if (narrow) Object.assign(layout, { dragmode: false, margin: { ...spec.layout.margin, l: 45, r: 10, t: 20 } });
@@ -75,7 +78,10 @@ const swatch = (trace) => {
   if (!trace.mode || trace.mode.includes("lines")) {
     picture.append(svg("line", { x1: 0, y1: 6, x2: 28, y2: 6, stroke: colour, "stroke-width": 2, "stroke-dasharray": DASHES[trace.line?.dash] ?? "none" }));
   }
-  if (!trace.mode || trace.mode.includes("markers")) picture.append(svg("circle", { cx: 14, cy: 6, r: 4, fill: colour }));
+  if (!trace.mode || trace.mode.includes("markers")) {
+    const isDiamond = trace.marker?.symbol === "diamond";
+    picture.append(isDiamond ? svg("path", { d: "M14 0l6 6-6 6-6-6z", fill: colour }) : svg("circle", { cx: 14, cy: 6, r: 4, fill: colour }));
+  }
   return picture;
 };
 

@@ -52,8 +52,9 @@ def _result(made: Release, track: Track, entrant: Entrant, place: int, drawn: ra
     share = {"Nothing passed": 0.0, "Cobalt Max": 1.0}.get(entrant.name, 0.95 - 0.07 * place)
     speedup = {"Nothing passed": 1.0, "Never timed": None, "Faster by far": 2500.0}.get(entrant.name, 1 + 2 * share)
     stored = Submission.objects.create(
-        entrant=entrant, release=made, is_full=True, name="pack", digest="0" * 64,
-        identity=f"{made.slug:0>60}{place:04d}", state="done", n_samples_per_problem=8, created_at=timezone.now() - timedelta(days=7 * place),
+        entrant=entrant, release=made, is_full=True, name="pack", digest="0" * 64, state="done",
+        identity=f"{made.slug:0>60}{place:04d}", n_samples_per_problem=8,
+        created_at=timezone.now() - timedelta(days=7 * place),
         usd_per_sample=None if place % 5 == 4 else 10.0 ** (place % 4 - 3),
     )  # fmt: skip
     stored.tracks.add(track)

@@ -15,7 +15,7 @@ pytestmark = [requires("chromium"), pytest.mark.rest]
 FAULTS = """() => [...document.querySelectorAll('[data-chart-url]')].flatMap((place) => {
     const seen = (selector) => [...place.querySelectorAll(selector)]
         .filter((one) => one.textContent && getComputedStyle(one).visibility !== 'hidden')
-        .map((one) => [one.textContent, one.getBoundingClientRect()]);
+        .map((one) => [one.textContent, one.getBoundingClientRect()]).filter(([, box]) => box.width);
     const words = [...seen('.textpoint text'), ...seen('.xtick text'), ...seen('.xtitle'), ...seen('.ytitle')];
     const frame = place.querySelector('.main-svg').getBoundingClientRect();
     const meet = (a, b) => a.left + 1 < b.right && b.left + 1 < a.right && a.top + 1 < b.bottom && b.top + 1 < a.bottom;
