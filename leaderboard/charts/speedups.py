@@ -14,7 +14,7 @@ from leaderboard.charts.colours import colour_of
 if TYPE_CHECKING:
     from plotly.graph_objs._figure import Figure
 
-MAX_BOXES = 12
+MAX_BOXES = 10
 """Each box is made of an entrant's results on every problem, so fewer are drawn than of other charts."""
 CAPTION = (
     "Speedup on each problem that the entrant solved in a time that ranks: the geometric mean of the passing samples."
