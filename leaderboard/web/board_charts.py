@@ -99,7 +99,11 @@ def results_over_time(user: Any, release: Release, track: Track | None) -> list[
     rows = ranked.values_list(
         "entrant_id", "entrant__name", "submission__created_at", "submission__measured_where", "primary_value"
     )
-    return [Result(pk, name, made_at(at, where), value, metric) for pk, name, at, where, value in rows if metric]
+    return [
+        Result(pk, name, made_at(at, where), value, metric)
+        for pk, name, at, where, value in rows
+        if metric and value is not None
+    ]
 
 
 def made_at(submitted: datetime, measured_where: Any) -> datetime:
@@ -110,11 +114,12 @@ def made_at(submitted: datetime, measured_where: Any) -> datetime:
         return submitted
 
 
-_SOURCES: dict[str, Callable[[Any, Release, Track | None], Sequence[Any]]] = {
+_Source = Callable[[Any, Release, Track | None], Sequence[Any]]
+_SOURCES: dict[str, _Source] = dict.fromkeys(BOARD_CHARTS, chart_rows) | {
     SPEEDUPS.name: speedup_boxes,
     HISTORY.name: results_over_time,
 }
-"""Charts that are not of `chart_rows`."""
+"""Whose rows each chart draws."""
 
 
 @require_safe
@@ -122,8 +127,8 @@ def charts(request: HttpRequest, slug: str) -> HttpResponse:
     release = release_or_404(request, slug)
     tracks = tracks_of(release)
     track = chosen_track(request, tracks)
-    rows = {source: source(request.user, release, track) for source in (chart_rows, *_SOURCES.values())}
-    given = [(chart, rows[_SOURCES.get(name, chart_rows)]) for name, chart in BOARD_CHARTS.items()]
+    rows = {source: source(request.user, release, track) for source in set(_SOURCES.values())}
+    given = [(chart, rows[_SOURCES[name]]) for name, chart in BOARD_CHARTS.items()]
     context = {
         "tracks": tracks, "track": track, "n_rows": len(rows[chart_rows]),
         "n_all": _by_rank(request.user, release, track).count(), "most_rows": MAX_ROWS, "most_lines": MAX_ENTRANTS,
@@ -139,4 +144,4 @@ def chart(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         raise Http404(f"There is no chart {name!r}; there are {', '.join(BOARD_CHARTS)}.")
     release = release_or_404(request, slug)
     track = chosen_track(request, tracks_of(release))
-    return JsonResponse(BOARD_CHARTS[name].spec(_SOURCES.get(name, chart_rows)(request.user, release, track)))
+    return JsonResponse(BOARD_CHARTS[name].spec(_SOURCES[name](request.user, release, track)))
