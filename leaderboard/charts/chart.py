@@ -1,8 +1,9 @@
 """What every figure shares: its rows, its parts, and the figure object that a description makes."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from scoring.metrics import Metric, pass_at
 
@@ -13,8 +14,8 @@ Spec = dict[str, Any]
 """A figure as plotly.js takes it: `data` and `layout`."""
 GREY = "#8b919b"
 """Readable on the light and the dark page."""
-MAX_ENTRANTS = 30
-"""Lines and bars beyond this many cannot be told apart; the table beside the figure has them all."""
+MAX_ENTRANTS = 20
+"""Lines and bars beyond this many cannot be told apart; the table beside the figure has more."""
 
 PASS_AT_1 = pass_at(1)
 Triple = tuple[float | None, float | None, float | None]
@@ -43,6 +44,8 @@ class BoardRow:
     """The metric of `primary`."""
     usd_per_sample: float | None = None
     """Declared by the entrant."""
+    groups: Mapping[str, float | None] = field(default_factory=dict)
+    """Group → pass@1; None where no problem of it counts."""
 
 
 @dataclass(frozen=True)
@@ -53,15 +56,24 @@ class Table:
     rows: list[list[str]]
 
 
+Row = TypeVar("Row")
+
+
 @dataclass(frozen=True)
-class Chart:
+class Chart(Generic[Row]):
+    """A figure of rows of one kind."""
+
     name: str
     title: str
-    caption: str
-    spec: Callable[[Sequence[BoardRow]], Spec]
-    table: Callable[[Sequence[BoardRow]], Table]
-    is_shown: Callable[[Sequence[BoardRow]], bool] = bool
+    caption: str | Callable[[Sequence[Row]], str]
+    spec: Callable[[Sequence[Row]], Spec]
+    table: Callable[[Sequence[Row]], Table]
+    is_shown: Callable[[Sequence[Row]], bool] = bool
     """Whether a page of these rows has the figure."""
+
+    def words(self, rows: Sequence[Row]) -> str:
+        """The caption of the figure of these rows."""
+        return self.caption if isinstance(self.caption, str) else self.caption(rows)
 
 
 def as_figure(spec: Spec) -> "Figure":
@@ -92,6 +104,31 @@ def layout(xaxis: Spec, yaxis: Spec, **more: Any) -> Spec:
         "plot_bgcolor": "rgba(0,0,0,0)",
         **more,
     }
+
+
+def names_axis(names: Sequence[str]) -> Spec:
+    """An axis of level lines, the first on top. The drawing's places are 0, 1, …, so two equal names stay two lines.
+
+    A name with a line break takes two lines of text.
+    """
+    return axis(
+        "", tickvals=list(range(len(names))), ticktext=[plain(name).replace("\n", "<br>") for name in names],
+        range=[len(names) - 0.5, -0.5], showgrid=False,
+    )  # fmt: skip
+
+
+def days_axis(times: Sequence[datetime]) -> Spec:
+    """An axis of days with room beside the first and the last; a label that would leave the frame is left out."""
+    if not times:
+        return axis("Day (UTC)", type="date")
+    room = max((max(times) - min(times)) * 0.06, timedelta(days=2))
+    ends = [(min(times) - room).isoformat(), (max(times) + room).isoformat()]
+    return axis("Day (UTC)", type="date", range=ends, nticks=5, ticklabeloverflow="hide past domain")
+
+
+def lines_height(n_lines: int, line_px: int = 26) -> int:
+    """The height in pixels of a figure of so many level lines, its axis included."""
+    return 110 + line_px * max(2, n_lines)
 
 
 def margins(

@@ -30,8 +30,7 @@ def groups_spec(found: Comparison) -> Spec:
         for n, one in enumerate(found.entrants)
     ]
     y = axis("pass@1", tickformat=".0%", range=[0, 1.05])
-    legend = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
-    shown = layout(axis("", type="category"), y, barmode="group", legend=legend)
+    shown = layout(axis("", type="category"), y, barmode="group")
     return {"data": bars, "layout": shown | {"showlegend": True}}
 
 
@@ -118,8 +117,7 @@ def speedups_spec(found: Comparison) -> Spec:
         "line": {"dash": "dot", "width": 1.5, "color": GREY}, "showlegend": False,
     }  # fmt: skip
     x = axis(f"Speedup of {plain(found.entrants[0].entrant.name)}", type="log")
-    legend = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
-    shown = layout(x, axis("Speedup of the other", type="log"), legend=legend)
+    shown = layout(x, axis("Speedup of the other", type="log"))
     return {"data": [equal, *others], "layout": shown | {"showlegend": True}}
 
 

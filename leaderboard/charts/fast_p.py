@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from plotly.graph_objs._figure import Figure
 
 CAPTION = "At p = 0 the curve is plain correctness; at p = 1 it counts what beats the baseline."
-_DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
+"""Of one line after the other, to tell apart those of like colour."""
 
 
 def _curves(rows: Sequence[BoardRow]) -> list[BoardRow]:
@@ -30,18 +31,19 @@ def _trace(row: BoardRow, place: int) -> Spec:
         "name": plain(row.name),
         "x": list(THRESHOLDS),
         "y": row.fast_p,
-        "line": {"color": colour_of(row.entrant_id), "dash": _DASHES[place % len(_DASHES)]},
+        "line": {"color": colour_of(row.entrant_id), "dash": DASHES[place % len(DASHES)]},
         "marker": {"size": 5},
+        "cliponaxis": False,
         "hovertemplate": f"{plain(row.name)}<br>faster than %{{x}}×: %{{y:.1%}}<extra></extra>",
     }
 
 
 def spec(rows: Sequence[BoardRow]) -> Spec:
     traces = [_trace(row, place) for place, row in enumerate(_curves(rows)[:MAX_ENTRANTS])]
-    y = axis("Share of samples", tickformat=".0%", range=[0, 1.05])
+    y = axis("Share of samples", tickformat=".0%", range=[-0.02, 1.05], tickvals=[0, 0.2, 0.4, 0.6, 0.8, 1])
     # below 1 the thresholds lie close together and above it they spread out
     x = axis("p (times as fast as the baseline)", tickvals=[0, 1, 2, 3, 5, 10])
-    return {"data": traces, "layout": layout(x, y, showlegend=True, legend={"orientation": "h", "y": -0.25})}
+    return {"data": traces, "layout": layout(x, y, showlegend=True)}
 
 
 def figure(rows: Sequence[BoardRow]) -> "Figure":

@@ -41,11 +41,10 @@ def spec(rows: Sequence[FaultDay]) -> Spec:
         }
         for n, (kind, title) in enumerate(KINDS)
     ]
-    legend = {"orientation": "h", "y": 1.18, "x": 0}
     most = max((row.lost + row.faulted + row.given_back for row in rows), default=0)
     steps = {"dtick": 1} if most <= FEW else {}
     x, y = axis("Day (UTC)", type="date"), axis("Attempts", rangemode="tozero", **steps)
-    return {"data": traces, "layout": layout(x, y, barmode="stack", showlegend=True, legend=legend)}
+    return {"data": traces, "layout": layout(x, y, barmode="stack", showlegend=True)}
 
 
 def figure(rows: Sequence[FaultDay]) -> "Figure":

@@ -70,9 +70,8 @@ def spec(rows: Sequence[GoldenPoint]) -> Spec:
         for n, (line, points) in enumerate(_lines(rows))
     ]
     limits = [_limit(-TOLERANCE_PERCENT), _limit(TOLERANCE_PERCENT)]
-    legend = {"orientation": "h", "y": 1.18, "x": 0}
     x, y = axis("When (UTC)", type="date"), axis("Off (%)", rangemode="tozero")
-    return {"data": traces, "layout": layout(x, y, shapes=limits, showlegend=len(traces) > 1, legend=legend)}
+    return {"data": traces, "layout": layout(x, y, shapes=limits, showlegend=len(traces) > 1)}
 
 
 def figure(rows: Sequence[GoldenPoint]) -> "Figure":

@@ -4,7 +4,19 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from leaderboard.board.numerals import MISSING, percent
-from leaderboard.charts.chart import MAX_ENTRANTS, BoardRow, Spec, Table, as_figure, axis, layout, margins, plain
+from leaderboard.charts.chart import (
+    MAX_ENTRANTS,
+    BoardRow,
+    Spec,
+    Table,
+    as_figure,
+    axis,
+    layout,
+    lines_height,
+    margins,
+    names_axis,
+    plain,
+)
 from leaderboard.charts.colours import colour_of
 
 if TYPE_CHECKING:
@@ -13,7 +25,8 @@ if TYPE_CHECKING:
 CAPTION = "pass@k of each entrant, fainter for larger k; whiskers are 95 % intervals over problems."
 
 
-def _ks(rows: Sequence[BoardRow]) -> list[int]:
+def shown_ks(rows: Sequence[BoardRow]) -> list[int]:
+    """Each k of which an entrant has a figure."""
     return sorted({int(k) for row in rows for k, values in row.pass_at_k.items() if values[0] is not None})
 
 
@@ -26,20 +39,24 @@ def _trace(rows: Sequence[BoardRow], k: int, opacity: float) -> Spec:
     return {
         "type": "bar",
         "name": f"pass@{k}",
-        "x": [plain(row.name) for row in rows],
-        "y": values,
-        "error_y": margins(values, lows, highs),
+        "orientation": "h",
+        "x": values,
+        "y": list(range(len(rows))),
+        "customdata": [plain(row.name) for row in rows],
+        "error_x": margins(values, lows, highs),
         "marker": {"color": [colour_of(row.entrant_id) for row in rows], "opacity": opacity},
-        "hovertemplate": f"%{{x}}<br>pass@{k} %{{y:.1%}}<extra></extra>",
+        "hovertemplate": f"%{{customdata}}<br>pass@{k} %{{x:.1%}}<extra></extra>",
     }
 
 
 def spec(rows: Sequence[BoardRow]) -> Spec:
     shown = rows[:MAX_ENTRANTS]
-    ks = _ks(shown)
+    ks = shown_ks(shown)
     traces = [_trace(shown, k, 1.0 - 0.55 * place / max(1, len(ks) - 1)) for place, k in enumerate(ks)]
-    y = axis("pass@k", tickformat=".0%", range=[0, 1.05])
-    return {"data": traces, "layout": layout(axis("", type="category"), y, barmode="group")}
+    x = axis("pass@k", tickformat=".0%", range=[0, 1.05])
+    height = lines_height(len(shown), 12 + 14 * len(ks))
+    more = {"barmode": "group", "showlegend": len(ks) > 1, "height": height}
+    return {"data": traces, "layout": layout(x, names_axis([row.name for row in shown]), **more)}
 
 
 def figure(rows: Sequence[BoardRow]) -> "Figure":
@@ -47,7 +64,8 @@ def figure(rows: Sequence[BoardRow]) -> "Figure":
 
 
 def table(rows: Sequence[BoardRow]) -> Table:
-    ks = _ks(rows)
+    """pass@k and its interval, for each k."""
+    ks = shown_ks(rows)
     header = ["Model", *(text for k in ks for text in (f"pass@{k} (%)", "95 % interval"))]
     return Table(header, [[row.name, *(text for k in ks for text in _words(row, k))] for row in rows])
 

@@ -35,9 +35,8 @@ class SizeLine:
 
 
 def spec(lines: Sequence[SizeLine]) -> Spec:
-    legend = {"orientation": "h", "y": -0.25}
     x, y = axis("Size of the case", type="log"), axis("Time (ms)", type="log")
-    return {"data": [_line(one) for one in lines], "layout": layout(x, y, showlegend=True, legend=legend)}
+    return {"data": [_line(one) for one in lines], "layout": layout(x, y, showlegend=True)}
 
 
 def _line(one: SizeLine) -> Spec:

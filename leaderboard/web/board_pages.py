@@ -1,9 +1,9 @@
-"""The pages of a release: its board, charts, submissions and facts; and the board as CSV and JSON."""
+"""The pages of a release: its board, submissions and facts; and the board as CSV and JSON."""
 
 from collections import Counter
 from typing import Any
 
-from django.db.models import Count, F, Q
+from django.db.models import Count, Q
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
@@ -12,15 +12,11 @@ from leaderboard import blobs, visibility
 from leaderboard.board import export, table, timed_work
 from leaderboard.board.columns import declared_words
 from leaderboard.board.query import ALL_GROUPS, BoardQuery, parse
-from leaderboard.charts import BOARD_CHARTS
-from leaderboard.charts.chart import NO_FIGURE, BoardRow, Triple
 from leaderboard.models import BoardSnapshot, Clarification, Decision, ReleaseTrack, Track
 from leaderboard.models.decision import DecisionKind
-from leaderboard.models.entrant import EntrantKind
 from leaderboard.verification import references_passed
 from leaderboard.web import board_html
-from leaderboard.web.figures import board_figure
-from leaderboard.web.lookups import chosen_track, release_or_404, tracks_of
+from leaderboard.web.lookups import release_or_404, tracks_of
 from leaderboard.web.paging import other_parameters, page_of
 from leaderboard.web.tabs import release_context
 from problems.models import Release
@@ -28,7 +24,6 @@ from problems.spec.errors import RecordError
 from problems.spec.kinds import NODE_KINDS
 from problems.spec.natural import natural_key
 from problems.spec.ranking import checked_weights, weights_of_problems
-from scoring.metrics import Metric, UnknownMetric, metric_named
 
 SHOWN_ANSWERS = 50
 
@@ -105,63 +100,6 @@ def board_json(request: HttpRequest, slug: str) -> HttpResponse:
     }
     head["timed_work"] = timed_work.counts_of(release)
     return JsonResponse({**head, "rows": export.records(columns, rows)})
-
-
-def chart_rows(user: Any, release: Release, track: Track | None, limit: int = 200) -> list[BoardRow]:
-    """The figures of the board's first entrants, baselines included; none without such a metric. One query."""
-    try:
-        metric = metric_named(release.primary_metric)
-    except UnknownMetric:  # stored past every check: its board says so
-        return []
-    standings = visibility.visible_standings(user, release).filter(track=track)
-    rows = standings.order_by(F("rank").asc(nulls_last=True), "entrant__name").values(*table.ROW_FIELDS)
-    return [
-        BoardRow(
-            entrant_id=row["entrant_id"],
-            name=row["entrant__name"],
-            is_baseline=row["entrant__kind"] == EntrantKind.BASELINE,
-            pass_at_k=row["pass_at_k"],
-            speedup=row["speedup"],
-            speedup_low=row["speedup_low"],
-            speedup_high=row["speedup_high"],
-            fast_p=row["fast_p"],
-            coding=(row["coding"], row["coding_low"], row["coding_high"]),
-            weighted=(row["weighted"], row["weighted_low"], row["weighted_high"]),
-            primary=_figure(row, metric),
-            metric=metric,
-            usd_per_sample=row["submission__usd_per_sample"],
-        )
-        for row in rows[:limit]
-    ]
-
-
-def _figure(row: table.Row, metric: Metric) -> Triple:
-    """A metric's value and the ends of its interval."""
-    if metric.k is not None:
-        value, low, high = row["pass_at_k"].get(str(metric.k), NO_FIGURE)
-        return value, low, high
-    return row[metric.name], row.get(f"{metric.name}_low"), row.get(f"{metric.name}_high")
-
-
-@require_safe
-def charts(request: HttpRequest, slug: str) -> HttpResponse:
-    release = release_or_404(request, slug)
-    tracks = tracks_of(release)
-    track = chosen_track(request, tracks)
-    rows = chart_rows(request.user, release, track)
-    figures = [board_figure(release, track, chart, rows) for chart in BOARD_CHARTS.values() if chart.is_shown(rows)]
-    context = {"tracks": tracks, "track": track, "figures": figures, "n_rows": len(rows)}
-    return render(request, "podium/charts.html", release_context(request, release, "charts") | context)
-
-
-@require_safe
-def chart(request: HttpRequest, slug: str, name: str) -> HttpResponse:
-    """The figure as plotly.js draws it."""
-    if name not in BOARD_CHARTS:
-        raise Http404(f"There is no chart {name!r}; there are {', '.join(BOARD_CHARTS)}.")
-    release = release_or_404(request, slug)
-    track = chosen_track(request, tracks_of(release))
-    return JsonResponse(BOARD_CHARTS[name].spec(chart_rows(request.user, release, track)))
 
 
 @require_safe

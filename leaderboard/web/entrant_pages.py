@@ -1,4 +1,4 @@
-"""An entrant's page: fact sheet, results in every release, strengths by group, generation, latest submissions."""
+"""An entrant's page: fact sheet, results in every release, strengths by group, history, generation, submissions."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -6,6 +6,7 @@ from django.views.decorators.http import require_safe
 
 from leaderboard import visibility
 from leaderboard.declared import facts_of
+from leaderboard.web import entrant_charts
 from leaderboard.web.lookups import entrant_or_404
 
 RECENT_SUBMISSIONS = 30
@@ -14,11 +15,7 @@ RECENT_SUBMISSIONS = 30
 @require_safe
 def entrant(request: HttpRequest, slug: str) -> HttpResponse:
     found = entrant_or_404(request, slug)
-    standings = (
-        visibility.visible_standings_of(request.user, found)
-        .select_related("release", "track", "submission")
-        .order_by("-release__published_at", "-release_id", "track__slug")
-    )
+    standings = entrant_charts.standings_of(request.user, found)
     submissions = (
         visibility.visible_submissions(request.user)
         .filter(entrant=found)
@@ -30,5 +27,7 @@ def entrant(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "entrant": found, "standings": standings, "submissions": submissions, "declared": declared,
         "is_owner": request.user.is_authenticated and found.owner_id == request.user.pk,
+        "other_standings": standings[entrant_charts.GROUP_BOARDS :],
+        **entrant_charts.figures(request.user, found, standings),
     }  # fmt: skip
     return render(request, "podium/entrant.html", context)

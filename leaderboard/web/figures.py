@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 
 from django.urls import reverse
+from django.utils.safestring import SafeString, mark_safe
 
-from leaderboard.charts.chart import BoardRow, Chart, Table
+from leaderboard.charts.chart import Chart, Row, Table
 from leaderboard.models import Track
 from problems.models import Release
 
@@ -20,11 +22,22 @@ class ChartFigure:
     url: str
     table: Table
 
+    @property
+    def table_rows(self) -> SafeString:
+        """The table's rows as HTML, written in one go: a template tag per cell would cost more than the page."""
+        return mark_safe("".join(_row(cells) for cells in self.table.rows))  # noqa: S308 - every cell is escaped
+
+
+def _row(cells: Sequence[str]) -> str:
+    """The first cell is the row's heading."""
+    head, *rest = map(escape, cells)
+    return f'<tr><th scope="row">{head}</th>{"".join(f"""<td class="num">{cell}</td>""" for cell in rest)}</tr>'
+
 
 def with_track(address: str, track: Track | None) -> str:
     return f"{address}?track={track.slug}" if track else address
 
 
-def board_figure(release: Release, track: Track | None, chart: Chart, rows: Sequence[BoardRow]) -> ChartFigure:
+def board_figure(release: Release, track: Track | None, chart: Chart[Row], rows: Sequence[Row]) -> ChartFigure:
     address = with_track(reverse("chart", args=[release.slug, chart.name]), track)
-    return ChartFigure(chart.title, chart.caption, f"{release.slug}-{chart.name}", address, chart.table(rows))
+    return ChartFigure(chart.title, chart.words(rows), f"{release.slug}-{chart.name}", address, chart.table(rows))

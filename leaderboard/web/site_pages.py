@@ -14,12 +14,12 @@ from leaderboard import visibility
 from leaderboard.board import table
 from leaderboard.board.columns import declared_words
 from leaderboard.board.query import BoardQuery
-from leaderboard.charts import BOARD_CHARTS
+from leaderboard.charts import PASS_VS_SPEEDUP
 from leaderboard.models import Standing
 from leaderboard.models.entrant import EntrantKind
 from leaderboard.standings.rankable import ranking_error
 from leaderboard.web import board_html, demo_pages
-from leaderboard.web.board_pages import chart_rows
+from leaderboard.web.board_charts import chart_rows
 from leaderboard.web.figures import board_figure
 from leaderboard.web.lookups import tracks_of
 from problems.models import Problem, Release, ReleaseState
@@ -48,7 +48,7 @@ def _top_of(request: HttpRequest, release: Release) -> dict[str, Any]:
     track = next((one for one in tracks if one.pk in ranked), tracks[0] if tracks else None)
     query = BoardQuery(track=track.slug if track else "", k=min((k for k in release.offered_ks if k > 1), default=1))
     found = table.load(standings, query, [])
-    chart = BOARD_CHARTS["pass-vs-speedup"]
+    chart = PASS_VS_SPEEDUP
     return {
         "track": track,
         "columns": found.columns,

@@ -1,4 +1,5 @@
 // Draws every figure that names its data; Plotly is fetched only when one comes near the screen.
+const NARROW_PX = 560;
 const figures = document.querySelectorAll("[data-chart-url]");
 let plotly = null;
 
@@ -13,35 +14,142 @@ const loadPlotly = (url) => {
   return plotly;
 };
 
-const themed = (layout) => {
+const PAPER = { text: "#1b1f24", grid: "#d9dde3", muted: "#59616c" };
+
+const pageColours = () => {
   const style = getComputedStyle(document.documentElement);
-  const text = style.getPropertyValue("--pico-color").trim();
-  const muted = style.getPropertyValue("--pico-muted-color").trim();
-  const grid = style.getPropertyValue("--podium-line").trim();
-  const axis = { gridcolor: grid, linecolor: grid, tickcolor: grid };
-  return {
-    ...layout,
-    autosize: true,
-    modebar: { bgcolor: "rgba(0,0,0,0)", color: muted, activecolor: text },
-    font: { family: "inherit", size: 13, color: text },
-    xaxis: { ...layout.xaxis, ...axis },
-    yaxis: { ...layout.yaxis, ...axis },
-  };
+  const value = (name) => style.getPropertyValue(name).trim();
+  return { text: value("--pico-color"), muted: value("--pico-muted-color"), grid: value("--podium-line") };
 };
 
-const options = (name) => ({
+// Names often differ in their last words, so a long one is cut in its middle.
+const cut = (text, most) => (text.length > most ? `${text.slice(0, Math.ceil(most * 0.6))}…${text.slice(1 - Math.floor(most * 0.4))}` : text);
+
+const shortened = (axis, most) =>
+  axis?.ticktext ? { ticktext: axis.ticktext.map((text) => text.split("<br>").map((line) => cut(line, most)).join("<br>")) } : {};
+
+// The colours of text, grid and the whiskers of bars come from the theme; names on an axis are cut to what a narrow page holds.
+const themed = (spec, colours, width) => {
+  const narrow = width < NARROW_PX;
+  const axis = { gridcolor: colours.grid, linecolor: colours.grid, tickcolor: colours.grid };
+  const whiskers = (bars) => (bars ? { ...bars, color: colours.text, thickness: 1.5, width: 4 } : undefined);
+  const data = spec.data.map((trace) => {
+    if (trace.type === "bar") return { ...trace, error_x: whiskers(trace.error_x), error_y: whiskers(trace.error_y) };
+    const cells = trace.type === "heatmap" && trace.z[0] ? (width - 150) / trace.z[0].length : Infinity;
+    return cells < 24 ? { ...trace, texttemplate: "" } : trace;
+  });
+  const layout = {
+    ...spec.layout,
+    autosize: true,
+    showlegend: false,
+    modebar: { bgcolor: "rgba(0,0,0,0)", color: colours.muted, activecolor: colours.text },
+    font: { family: "inherit", size: narrow ? 12 : 13, color: colours.text },
+    xaxis: { ...spec.layout.xaxis, ...shortened(spec.layout.xaxis, narrow ? 14 : 28), ...axis },
+    yaxis: { ...spec.layout.yaxis, ...shortened(spec.layout.yaxis, narrow ? 16 : 36), ...axis },
+  };
+  // a finger that scrolls the page must not zoom the figure
+  if (narrow) Object.assign(layout, { dragmode: false, margin: { ...spec.layout.margin, l: 45, r: 10, t: 20 } });
+  return { data, layout };
+};
+
+const options = (width) => ({
   responsive: true,
   displaylogo: false,
-  displayModeBar: true,
+  displayModeBar: width >= NARROW_PX,
   // spelled out, so that nothing is offered that would send the figure to another site
-  modeBarButtons: [["zoom2d", "pan2d", "resetScale2d"], [download(name, "png"), download(name, "svg")]],
+  modeBarButtons: [["zoom2d", "pan2d", "resetScale2d"]],
 });
 
-const download = (name, format) => ({
-  name: `Download ${format.toUpperCase()}`,
-  icon: { width: 1000, height: 1000, path: "M400 100h200v400h180L500 800 220 500h180zM150 850h700v80H150z" },
-  click: (plot) => window.Plotly.downloadImage(plot, { format, filename: name, width: 1000, height: 600 }),
-});
+const svg = (name, attributes) => {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  return element;
+};
+
+const DASHES = { dash: "6 3", dot: "2 3", dashdot: "6 3 2 3", longdash: "10 4" };
+
+const swatch = (trace) => {
+  const colour = [trace.line?.color, trace.marker?.color].find((one) => typeof one === "string") ?? "currentColor";
+  const picture = svg("svg", { viewBox: "0 0 28 12", width: 28, height: 12, "aria-hidden": "true" });
+  if (trace.type === "bar") {
+    picture.append(svg("rect", { x: 6, y: 0, width: 16, height: 12, fill: colour, "fill-opacity": trace.marker?.opacity ?? 1 }));
+    return picture;
+  }
+  if (!trace.mode || trace.mode.includes("lines")) {
+    picture.append(svg("line", { x1: 0, y1: 6, x2: 28, y2: 6, stroke: colour, "stroke-width": 2, "stroke-dasharray": DASHES[trace.line?.dash] ?? "none" }));
+  }
+  if (!trace.mode || trace.mode.includes("markers")) {
+    const isDiamond = trace.marker?.symbol === "diamond";
+    picture.append(isDiamond ? svg("path", { d: "M14 0l6 6-6 6-6-6z", fill: colour }) : svg("circle", { cx: 14, cy: 6, r: 4, fill: colour }));
+  }
+  return picture;
+};
+
+// A legend of the page, not of the drawing: it wraps, never lies on an axis, and each of its buttons hides or shows a line.
+const addLegend = (place, spec, library) => {
+  const named = spec.data.map((trace, n) => [trace, n]).filter(([trace]) => trace.name && trace.showlegend !== false);
+  if (!spec.layout.showlegend || !named.length) return;
+  const list = document.createElement("ul");
+  list.className = "legend";
+  list.setAttribute("aria-label", "Legend: each button hides or shows its part of the chart");
+  for (const [trace, n] of named) {
+    const item = document.createElement("li");
+    const button = document.createElement("button");
+    button.type = "button";
+    button.setAttribute("aria-pressed", trace.visible === "legendonly" ? "false" : "true");
+    button.append(swatch(trace), ` ${trace.name}`);
+    button.addEventListener("click", () => {
+      const shown = button.getAttribute("aria-pressed") !== "true";
+      button.setAttribute("aria-pressed", String(shown));
+      trace.visible = shown ? true : "legendonly";
+      library.restyle(place, { visible: trace.visible }, [n]);
+    });
+    item.append(button);
+    list.append(item);
+  }
+  place.before(list);
+};
+
+const save = (name, type, text) => {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type }));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+};
+
+const asCsv = (table) =>
+  [...table.rows].map((row) => [...row.cells].map((cell) => `"${cell.textContent.trim().replaceAll('"', '""')}"`).join(",")).join("\r\n");
+
+// Pictures are for paper: dark on white, with title and legend, whatever the page looks like.
+const savePicture = (library, place, spec, format) => {
+  const title = place.closest("figure")?.querySelector("h2, h3")?.textContent ?? "";
+  const { data, layout } = themed(spec, PAPER, 1100);
+  const legend = { orientation: "v", x: 1.02, xanchor: "left", y: 1, yanchor: "top" };
+  const paper = {
+    ...layout, legend, showlegend: Boolean(spec.layout.showlegend), title: { text: title }, margin: { ...layout.margin, t: 60 },
+    paper_bgcolor: "#ffffff", plot_bgcolor: "#ffffff", font: { ...layout.font, family: "sans-serif" },
+  };
+  const size = { width: 1100, height: Math.max(600, spec.layout.height ?? 0) };
+  library.downloadImage({ data, layout: { ...paper, ...size } }, { format, filename: place.dataset.chartName, ...size });
+};
+
+const addDownloads = (place, spec, library) => {
+  const row = document.createElement("p");
+  row.className = "downloads";
+  row.append("Download: ");
+  const add = (title, act) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = title;
+    button.addEventListener("click", act);
+    row.append(button, " ");
+  };
+  for (const format of ["png", "svg"]) add(format.toUpperCase(), () => savePicture(library, place, spec, format));
+  const table = place.closest("figure")?.querySelector("table");
+  if (table) add("CSV", () => save(`${place.dataset.chartName}.csv`, "text/csv", asCsv(table)));
+  place.after(row);
+};
 
 const meet = (one, other) => one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
 
@@ -71,11 +179,16 @@ const draw = async (place) => {
       return;
     }
     place.textContent = "";
-    await library.newPlot(place, spec.data, themed(spec.layout), options(place.dataset.chartName));
+    if (spec.layout.height) place.style.minHeight = `${spec.layout.height}px`;
+    const seen = () => themed(spec, pageColours(), place.clientWidth);
+    const first = seen();
+    await library.newPlot(place, first.data, first.layout, options(place.clientWidth));
+    addLegend(place, spec, library);
+    addDownloads(place, spec, library);
     thinLabels(place);
     place.on("plotly_afterplot", () => thinLabels(place));
     place.dataset.drawn = "yes";
-    document.addEventListener("podium:theme", () => library.relayout(place, themed(spec.layout)));
+    document.addEventListener("podium:theme", () => library.react(place, seen().data, seen().layout));
   } catch (error) {
     place.textContent = `The chart cannot be drawn: ${error.message}. Its numbers are in the table below.`;
   }

@@ -2,26 +2,34 @@
 
 import math
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from leaderboard.charts import (
     BOARD_CHARTS,
     fast_p,
+    heat_map,
+    history,
+    k_curve,
     pass_at_k_bars,
     pass_vs_speedup,
     raw_vs_weighted,
     runs,
     score_vs_cost,
+    speedups,
 )
-from leaderboard.charts.chart import BoardRow
+from leaderboard.charts.chart import PASS_AT_1, BoardRow
 from leaderboard.charts.colours import PALETTE, colour_of
 from leaderboard.charts.labels import label_sides
 from leaderboard.charts.scatter import pareto_front
+from problems.models import Release
 from scoring.fast_p import THRESHOLDS
 from scoring.metrics import SPEEDUP
+from tests import factories
 from tests.web.conftest import Site
 
 CURVE = [1.0 - n / len(THRESHOLDS) for n in range(len(THRESHOLDS))]
@@ -42,7 +50,9 @@ def _row(name: str, pass_1: float | None, speedup: float | None, entrant_id: int
 ROWS = [_row("A", 0.9, 1.1), _row("B", 0.5, 2.0, 2), _row("C", 0.4, 1.5, 3), _row("D", 0.7, None, 4)]
 
 
-@pytest.mark.parametrize("module", [pass_at_k_bars, pass_vs_speedup, raw_vs_weighted, score_vs_cost, fast_p])
+@pytest.mark.parametrize(
+    "module", [pass_at_k_bars, k_curve, pass_vs_speedup, raw_vs_weighted, score_vs_cost, fast_p, heat_map]
+)
 @pytest.mark.parametrize("rows", [ROWS, []])
 def test_plotly_accepts_every_figure(module: Any, rows: list[BoardRow]) -> None:
     figure = module.figure(rows)
@@ -52,8 +62,8 @@ def test_plotly_accepts_every_figure(module: Any, rows: list[BoardRow]) -> None:
 def test_bars_leave_out_a_k_that_nobody_has_and_keep_uneven_intervals() -> None:
     (trace,) = pass_at_k_bars.spec(ROWS)["data"]
     assert trace["name"] == "pass@1"
-    assert trace["error_y"]["array"] == pytest.approx([0.05] * 4)
-    assert trace["error_y"]["arrayminus"] == pytest.approx([0.1] * 4)
+    assert trace["error_x"]["array"] == pytest.approx([0.05] * 4)
+    assert trace["error_x"]["arrayminus"] == pytest.approx([0.1] * 4)
 
 
 def test_the_pareto_front_joins_those_nobody_beats_on_both_axes() -> None:
@@ -187,3 +197,87 @@ def test_names_go_where_neither_another_name_nor_another_point_lies() -> None:
     assert under_line == ["bottom left"], "above it a line would cross the name"
     above = label_sides(["Low", "High"], [(0.5, 0.5), (0.5 - 20 / 1100, 0.5 + 12 / 320)])
     assert above == ["bottom left", "top left"], "the other point lies where the first name would"
+
+
+def test_curves_of_k_take_entrants_with_several_samples() -> None:
+    many = replace(ROWS[0], pass_at_k={"1": [0.2, 0.1, 0.3], "10": [0.9, 0.8, 1.0], "2": [0.4, 0.3, 0.5]})
+    (trace,) = k_curve.spec([many, ROWS[1]])["data"]
+    assert (trace["x"], trace["y"]) == ([1, 2, 10], [0.2, 0.4, 0.9])
+    assert [row[0] for row in k_curve.table([many, ROWS[1]]).rows] == ["A"]
+    assert not k_curve.has_curves(ROWS), "pass@5 is missing"
+
+
+def test_a_heat_map_leaves_a_cell_without_problems_empty() -> None:
+    rows = [replace(ROWS[0], groups={"ch10": 0.5, "ch2": None}), replace(ROWS[1], groups={"ch2": 0.0, "ch10": 1.0})]
+    (cells,) = heat_map.spec(rows)["data"]
+    assert cells["z"] == [[None, 0.5], [0.0, 1.0]], "ch2 comes before ch10"
+    assert cells["text"] == [["", "50"], ["0", "100"]]
+    assert heat_map.table(rows).rows == [["A", "–", "50.0"], ["B", "0.0", "100.0"]]
+    assert not heat_map.has_cells([replace(ROWS[0], groups={"only": 0.5})])
+
+
+def test_a_box_holds_the_middle_half_on_a_logarithmic_scale() -> None:
+    box = speedups.box_of(1, "A", [0.5, 1.0, 2.0, 4.0, 8.0])
+    assert box.marks == pytest.approx((0.5, 1.0, 2.0, 4.0, 8.0))
+    assert speedups.table([box]).rows == [["A", "0.50×", "1.00×", "2.00×", "4.00×", "8.00×", "5"]]
+    assert speedups.figure([box, speedups.box_of(2, "B", [3000.0])]).data
+    assert speedups.spec([])["data"] == []
+
+
+def test_the_best_score_over_time_names_those_who_raised_it() -> None:
+    days = [datetime(2026, 9, day, tzinfo=UTC) for day in (1, 2, 3)]
+    rows = [history.Result(n, name, day, score, PASS_AT_1)
+            for n, (name, day, score) in enumerate(zip("ABC", days, (0.4, 0.3, 0.6), strict=True))]  # fmt: skip
+    line, others, best = history.spec(rows)["data"]
+    assert line["y"] == [0.4, 0.6, 0.6]
+    assert (others["text"], best["text"]) == (["B"], ["A", "C"])
+    assert history.table(rows).rows == [["2026-09-03", "C", "60.0"], ["2026-09-01", "A", "40.0"]]
+
+
+def test_the_front_is_spoken_of_only_where_a_line_is_drawn() -> None:
+    alone = [_row("A", 0.9, 2.0), _row("B", 0.5, 1.1, 2)]
+    assert "Pareto" not in pass_vs_speedup.caption(alone) + str(pass_vs_speedup.table(alone).header)
+    assert [one["name"] for one in pass_vs_speedup.spec(alone)["data"]] == ["A", "B"]
+    assert "Pareto" in pass_vs_speedup.caption(ROWS)
+
+
+def test_a_speedup_of_thousands_makes_the_axis_logarithmic_and_a_point_at_0_is_whole() -> None:
+    layout = pass_vs_speedup.spec([_row("A", 0.0, 1.0), _row("B", 0.5, 5000.0, 2)])["layout"]
+    assert layout["xaxis"]["type"] == "log"
+    assert layout["xaxis"]["range"][0] < math.log10(0.8)
+    assert layout["yaxis"]["range"][0] < 0
+    assert pass_vs_speedup.spec(ROWS)["layout"]["xaxis"]["type"] == "linear"
+
+
+@pytest.mark.django_db
+def test_charts_of_a_thousand_say_what_they_leave_out(client: Any) -> None:
+    made = factories.release()
+    track = factories.offer(made)
+    factories.standings(made, track, 1000)
+    page = client.get(reverse("charts", args=[made.slug])).content.decode()
+    assert "Of 1000 entrants" in page
+    assert "the first 20 by rank" in page
+    bars = client.get(reverse("chart", args=[made.slug, "pass-at-k"])).json()["data"]
+    assert len(bars[0]["x"]) == 20
+    points = client.get(reverse("chart", args=[made.slug, "pass-vs-speedup"])).json()["data"]
+    assert len([one for one in points if one["name"] != "Pareto front"]) == 100
+
+
+def test_an_entrants_history_hides_what_its_viewer_may_not_see(client: Any, site: Site) -> None:
+    entrant = site.cast.entrant
+    again = factories.submission(entrant, site.release, site.track, script="exit 0 # third", counted=False)
+    factories.judge(again)
+    path = reverse("entrant_chart", args=[entrant.slug, "history"])
+    (line,) = client.get(path).json()["data"]
+    assert line["y"][0] == pytest.approx(site.release.standings.get(entrant=entrant).pass_at_1)
+    assert line["marker"]["symbol"] == ["circle", "circle-open"], "the running one is not there yet"
+    assert line["text"][1] == f"#{again.pk}"
+    groups = reverse("entrant_chart", args=[entrant.slug, "groups"],
+                     query={"release": site.release.slug, "track": site.track.slug})  # fmt: skip
+    assert client.get(groups).json()["data"]
+    Release.objects.filter(pk=site.release.pk).update(hidden_until=timezone.now() + timedelta(days=1))
+    assert client.get(path).json()["data"] == []
+    assert client.get(groups).status_code == 404
+    client.force_login(site.cast.owner)
+    assert client.get(path).json()["data"]
+    assert client.get(groups).status_code == 200

@@ -106,6 +106,9 @@ TABLE: dict[str, tuple[Arguments, str, int, int, int, int]] = {
     "decisions_json": (_release, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "appeal_decision": (_ruling, "post", MOVED, NOT_FOUND, MOVED, MOVED),
     "entrant": (_entrant, "get", OK, OK, OK, OK),
+    "entrant_chart": (
+        lambda p: [p.cast.entrant.slug, "history"], "get", OK, OK, OK, OK,
+    ),  # of boards that are hidden it has nothing
     "submit": (_nothing, "get", MOVED, OK, OK, OK),
     "submission": (_submission, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "submission_samples": (_submission, "get", NOT_FOUND, NOT_FOUND, OK, OK),

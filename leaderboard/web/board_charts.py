@@ -1,0 +1,147 @@
+"""The charts of a release: one page of them, and each as plotly.js draws it."""
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from django.db.models import F, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from leaderboard import visibility
+from leaderboard.board import table
+from leaderboard.charts import BOARD_CHARTS, HISTORY, SPEEDUPS
+from leaderboard.charts.chart import MAX_ENTRANTS, NO_FIGURE, BoardRow, Triple
+from leaderboard.charts.history import Result
+from leaderboard.charts.speedups import MAX_BOXES, SpeedupBox, box_of
+from leaderboard.models import Decision, ProblemScore, Standing, Track
+from leaderboard.models.decision import DecisionKind
+from leaderboard.models.entrant import EntrantKind
+from leaderboard.web.figures import board_figure
+from leaderboard.web.lookups import chosen_track, release_or_404, tracks_of
+from leaderboard.web.tabs import release_context
+from problems.models import Release
+from scoring.metrics import Metric, UnknownMetric, metric_named
+
+MAX_ROWS = 100
+"""Entrants, by rank, whom points and tables of charts show; a board of a thousand has all in its table and exports."""
+
+
+def _by_rank(user: Any, release: Release, track: Track | None) -> QuerySet[Standing]:
+    standings = visibility.visible_standings(user, release).filter(track=track)
+    return standings.order_by(F("rank").asc(nulls_last=True), "entrant__name")
+
+
+def _metric(release: Release) -> Metric | None:
+    try:
+        return metric_named(release.primary_metric)
+    except UnknownMetric:  # stored past every check: its board says so
+        return None
+
+
+def chart_rows(user: Any, release: Release, track: Track | None) -> list[BoardRow]:
+    """The figures of the board's first entrants, baselines included; none without such a metric. One query."""
+    metric = _metric(release)
+    if metric is None:
+        return []
+    return [
+        BoardRow(
+            entrant_id=row["entrant_id"],
+            name=row["entrant__name"],
+            is_baseline=row["entrant__kind"] == EntrantKind.BASELINE,
+            pass_at_k=row["pass_at_k"],
+            speedup=row["speedup"],
+            speedup_low=row["speedup_low"],
+            speedup_high=row["speedup_high"],
+            fast_p=row["fast_p"],
+            coding=(row["coding"], row["coding_low"], row["coding_high"]),
+            weighted=(row["weighted"], row["weighted_low"], row["weighted_high"]),
+            primary=_figure(row, metric),
+            metric=metric,
+            usd_per_sample=row["submission__usd_per_sample"],
+            groups={group: one["pass_at_1"] for group, one in row["groups"].items()},
+        )
+        for row in _by_rank(user, release, track).values(*table.ROW_FIELDS)[:MAX_ROWS]
+    ]
+
+
+def _figure(row: table.Row, metric: Metric) -> Triple:
+    """A metric's value and the ends of its interval."""
+    if metric.k is not None:
+        value, low, high = row["pass_at_k"].get(str(metric.k), NO_FIGURE)
+        return value, low, high
+    return row[metric.name], row.get(f"{metric.name}_low"), row.get(f"{metric.name}_high")
+
+
+def speedup_boxes(user: Any, release: Release, track: Track | None) -> list[SpeedupBox]:
+    """Of the first ranked entrants that have times that rank. Three queries."""
+    ranked = _by_rank(user, release, track).exclude(rank=None).exclude(speedup=None)
+    entrants = list(ranked.values_list("submission_id", "entrant_id", "entrant__name")[:MAX_BOXES])
+    voided = Decision.objects.filter(kind=DecisionKind.PROBLEM_VOIDED, problem__release=release)
+    left_out = set(voided.values_list("problem_id", flat=True))
+    scores = ProblemScore.objects.filter(submission__in=[one for one, _, _ in entrants], track=track, n_timed__gt=0)
+    speedups: dict[int, list[float]] = defaultdict(list)
+    for submission_id, problem_id, ln_sum, n in scores.order_by().values_list(
+        "submission_id", "problem_id", "correct_ln_sum", "n_timed"
+    ):
+        if problem_id not in left_out:
+            speedups[submission_id].append(math.exp(ln_sum / n))
+    return [box_of(pk, name, speedups[one]) for one, pk, name in entrants if speedups[one]]
+
+
+def results_over_time(user: Any, release: Release, track: Track | None) -> list[Result]:
+    """Every ranked entrant's counted result in the primary metric. One query."""
+    metric = _metric(release)
+    ranked = _by_rank(user, release, track).exclude(rank=None).exclude(primary_value=None)
+    rows = ranked.values_list(
+        "entrant_id", "entrant__name", "submission__created_at", "submission__measured_where", "primary_value"
+    )
+    return [
+        Result(pk, name, made_at(at, where), value, metric)
+        for pk, name, at, where, value in rows
+        if metric and value is not None
+    ]
+
+
+def made_at(submitted: datetime, measured_where: Any) -> datetime:
+    """The last day of measuring of imported results, else the time of the submission."""
+    try:
+        return datetime.fromisoformat((measured_where or {})["last_day"]).replace(tzinfo=UTC)
+    except (KeyError, ValueError):
+        return submitted
+
+
+_Source = Callable[[Any, Release, Track | None], Sequence[Any]]
+_SOURCES: dict[str, _Source] = dict.fromkeys(BOARD_CHARTS, chart_rows) | {
+    SPEEDUPS.name: speedup_boxes,
+    HISTORY.name: results_over_time,
+}
+"""Whose rows each chart draws."""
+
+
+@require_safe
+def charts(request: HttpRequest, slug: str) -> HttpResponse:
+    release = release_or_404(request, slug)
+    tracks = tracks_of(release)
+    track = chosen_track(request, tracks)
+    rows = {source: source(request.user, release, track) for source in set(_SOURCES.values())}
+    given = [(chart, rows[_SOURCES[name]]) for name, chart in BOARD_CHARTS.items()]
+    context = {
+        "tracks": tracks, "track": track, "n_rows": len(rows[chart_rows]),
+        "n_all": _by_rank(request.user, release, track).count(), "most_rows": MAX_ROWS, "most_lines": MAX_ENTRANTS,
+        "figures": [board_figure(release, track, chart, found) for chart, found in given if chart.is_shown(found)],
+    }  # fmt: skip
+    return render(request, "podium/charts.html", release_context(request, release, "charts") | context)
+
+
+@require_safe
+def chart(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+    """The figure as plotly.js draws it."""
+    if name not in BOARD_CHARTS:
+        raise Http404(f"There is no chart {name!r}; there are {', '.join(BOARD_CHARTS)}.")
+    release = release_or_404(request, slug)
+    track = chosen_track(request, tracks_of(release))
+    return JsonResponse(BOARD_CHARTS[name].spec(_SOURCES[name](request.user, release, track)))

@@ -1,0 +1,98 @@
+"""In a real browser: charts of one, two and twelve entrants are clean, and nothing of them is cut or covered."""
+
+from typing import Any
+
+import pytest
+from django.urls import reverse
+
+from leaderboard.charts import BOARD_CHARTS
+from tests.requirements import requires
+from tests.web.drawn_board import drawn_board, with_past
+from tests.web.test_browser import LOOKS, Visit, page_faults
+
+pytestmark = [requires("chromium"), pytest.mark.rest]
+
+FAULTS = """() => [...document.querySelectorAll('[data-chart-url]')].flatMap((place) => {
+    const seen = (selector) => [...place.querySelectorAll(selector)]
+        .filter((one) => one.textContent && getComputedStyle(one).visibility !== 'hidden')
+        .map((one) => [one.textContent, one.getBoundingClientRect()]).filter(([, box]) => box.width);
+    const words = [...seen('.textpoint text'), ...seen('.xtick text'), ...seen('.xtitle'), ...seen('.ytitle')];
+    const frame = place.querySelector('.main-svg').getBoundingClientRect();
+    const meet = (a, b) => a.left + 1 < b.right && b.left + 1 < a.right && a.top + 1 < b.bottom && b.top + 1 < a.bottom;
+    const slanted = place.querySelector('.xtick text')?.getAttribute('transform')?.includes('rotate(-45');
+    const name = place.dataset.chartName;
+    const over = words.flatMap(([one, a], n) => words.slice(n + 1).filter(([, b]) => !slanted && meet(a, b))
+        .map(([other]) => `${name}: ${one} lies on ${other}`));
+    const cut = [...words, ...seen('.ytick text')]
+        .filter(([, box]) => box.left < frame.left - 1 || box.right > frame.right + 1 || box.bottom > frame.bottom + 1)
+        .map(([one]) => `${name}: ${one} is cut`);
+    const area = place.querySelector('.nsewdrag').getBoundingClientRect();
+    const halved = [...place.querySelectorAll('.points path')].map((one) => one.getBoundingClientRect())
+        .filter((one) => one.left < area.left - 8 || one.bottom > area.bottom + 8)
+        .map(() => `${name}: a point is outside`);
+    return [...over, ...cut, ...halved];
+})"""
+
+
+@pytest.mark.parametrize(("n", "look"), [(1, "phone"), (2, "light"), (12, "light"), (12, "dark"), (12, "phone")])
+def test_charts_of_few_and_many_are_whole(
+    n: int, look: str, chromium: Any, transactional_db: Any, live_server: Any, settings: Any
+) -> None:
+    settings.ALLOWED_HOSTS = ["*"]
+    made, _ = drawn_board(n)
+    visit = Visit(chromium, live_server.url, *LOOKS[look])
+    pages = {f"charts-{n}": reverse("charts", args=[made.slug])}
+    faults = page_faults(visit, pages, look)
+    faults += visit.page.evaluate(FAULTS)
+    drawn = visit.page.locator("[data-drawn]").count()
+    tables = visit.page.locator("figure table").count()
+    visit.context.close()
+    assert faults == [], "\n".join(faults)
+    assert drawn == tables == len(BOARD_CHARTS)
+
+
+@pytest.mark.parametrize("look", ["dark", "phone"])
+def test_an_entrants_charts_are_whole(
+    look: str, chromium: Any, transactional_db: Any, live_server: Any, settings: Any
+) -> None:
+    settings.ALLOWED_HOSTS = ["*"]
+    entrant = with_past(*drawn_board(4))
+    visit = Visit(chromium, live_server.url, *LOOKS[look])
+    faults = page_faults(visit, {"entrant-charts": entrant.get_absolute_url()}, look)
+    faults += visit.page.evaluate(FAULTS)
+    titles = visit.page.locator("figure h2").all_text_contents()
+    visit.context.close()
+    assert faults == [], "\n".join(faults)
+    assert titles == [
+        "pass@1 on every board",
+        "Strengths by group: Release test-2, cpu-test",
+        "Strengths by group: Release test-1, cpu-test",
+        "History",
+    ]
+
+
+def test_the_legend_hides_a_line_and_a_picture_is_kept_by_keyboard(
+    chromium: Any, transactional_db: Any, live_server: Any, settings: Any
+) -> None:
+    settings.ALLOWED_HOSTS = ["*"]
+    made, _ = drawn_board(3)
+    visit = Visit(chromium, live_server.url, *LOOKS["light"])
+    visit.open(reverse("charts", args=[made.slug]))
+    figure = visit.page.locator("figure", has=visit.page.locator("[data-chart-url*=fast-p]"))
+    figure.scroll_into_view_if_needed()
+    figure.locator(".legend button").first.focus()
+    assert figure.locator(".scatterlayer .trace").count() == 3
+    visit.page.keyboard.press("Enter")
+    assert figure.get_by_role("button", name="Cobalt Max").get_attribute("aria-pressed") == "false"
+    visit.page.wait_for_function(
+        "() => document.querySelectorAll('[data-chart-url*=fast-p] .trace.scatter').length === 2"
+    )
+    names = []
+    for kind in ("PNG", "SVG", "CSV"):
+        with visit.page.expect_download() as kept:
+            figure.get_by_role("button", name=kind).press("Enter")
+        names.append(kept.value.suggested_filename)
+    complaints = visit.complaints
+    visit.context.close()
+    assert names == ["test-1-fast-p.png", "test-1-fast-p.svg", "test-1-fast-p.csv"]
+    assert complaints == []
