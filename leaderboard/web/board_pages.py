@@ -20,9 +20,9 @@ from leaderboard.models.entrant import EntrantKind
 from leaderboard.verification import references_passed
 from leaderboard.web import board_html
 from leaderboard.web.figures import board_figure
-from leaderboard.web.snippets import frame_snippet
 from leaderboard.web.lookups import chosen_track, release_or_404, tracks_of
 from leaderboard.web.paging import other_parameters, page_of
+from leaderboard.web.snippets import frame_snippet
 from leaderboard.web.tabs import release_context
 from problems.models import Release
 from problems.spec.errors import RecordError

@@ -5,8 +5,8 @@ from django.urls import path
 from leaderboard.web import (
     account_pages,
     board_pages,
-    clarification_pages,
     card_pages,
+    clarification_pages,
     compare_pages,
     coverage_pages,
     demo_pages,
