@@ -1,6 +1,10 @@
 """In a real browser: the framed board in a page of another site, and the pages about the numbers and the API."""
 
 import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -64,15 +68,40 @@ def test_the_api_page_wears_the_sites_frame(window: Any) -> None:
     assert window.complaints == []
 
 
+@contextmanager
+def _other_site(page: str) -> Iterator[str]:
+    """The address of a server of another origin whose every page is this one."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(page.encode())
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+    server.server_close()
+
+
 def test_another_site_frames_the_board_and_no_other_page(window: Any, live_site: Any) -> None:
     site, address = live_site
     slug = site.release.slug
     frames = "".join(
-        f'<iframe src="{address}{path}" width="100%" height="480"></iframe>'
+        f'<iframe src="{address}{path}" width="360" height="480"></iframe>'
         for path in (reverse("framed_board", args=[slug]), reverse("board", args=[slug]))
     )
-    window.route("http://other.example/", lambda route: route.fulfill(body=frames, content_type="text/html"))
-    window.goto("http://other.example/")
+    with _other_site(frames) as other:
+        window.goto(other)
+        _framed(window)
+
+
+def _framed(window: Any) -> None:
     window.frame_locator("iframe").first.get_by_text("The whole board on Podium").wait_for()
     assert window.frame_locator("iframe").nth(1).locator("table").count() == 0
     _look(window, "framed")
