@@ -105,7 +105,8 @@ def drawn(lines: Sequence[Line], about: str) -> str:
     for line, colour in zip(lines, _COLOURS, strict=False):
         parts.append(_path(axes, line, colour, 2))
     parts += _names(axes, lines[:SLOWEST])
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" font-size="12">'
+    frame = f'viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" font-size="12"'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {frame}>'
     title = _text(_LEFT, 22, f"p95 of each page against the number of entrants: {about}", weight="bold")
     return "\n".join([head, f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#fff"/>', title, *parts, "</svg>", ""])
 
@@ -134,7 +135,8 @@ def _path(axes: Axes, line: Line, colour: str, width: int) -> str:
     points = [(axes.x(size), axes.y(ms)) for size, ms in line.points]
     steps = "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
     dots = "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{width + 1}" fill="{colour}"/>' for x, y in points)
-    return f'<g><title>{escape(line.page)}</title><path d="M{steps}" fill="none" stroke="{colour}" stroke-width="{width}"/>{dots}</g>'
+    path = f'<path d="M{steps}" fill="none" stroke="{colour}" stroke-width="{width}"/>'
+    return f"<g><title>{escape(line.page)}</title>{path}{dots}</g>"
 
 
 def _names(axes: Axes, lines: Sequence[Line]) -> Iterable[str]:

@@ -1,5 +1,6 @@
 """What happened to a release and when, in words: one list that the changelog page and the feeds show."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,9 +10,10 @@ from django.db.models import Exists, OuterRef, Q
 from django.urls import reverse
 
 from leaderboard import visibility
-from leaderboard.models import AuditEntry, Clarification, Decision, Rejudge, VoidedResult, Voiding
+from leaderboard.models import AuditEntry, Clarification, Decision, FirstRank, Rejudge, VoidedResult, Voiding
 from leaderboard.models.audit import target_of
 from leaderboard.models.decision import DecisionKind
+from leaderboard.models.entrant import EntrantKind
 from leaderboard.models.rejudge import RejudgeState
 from problems.models import Release, ReleaseState
 
@@ -34,7 +36,7 @@ class Change:
 
 
 def changes_of(user: Any, release: Release) -> list[Change]:
-    """The changes of one release that the user may see, newest first: the last 200 of each kind. Eight queries."""
+    """The changes of one release that the user may see, newest first: the last 200 of each kind. Nine queries."""
     parts: Sequence[Iterator[Change]] = (
         _life(user, release),
         _corrections(release),
@@ -42,6 +44,7 @@ def changes_of(user: Any, release: Release) -> list[Change]:
         _answers(user, release),
         _judged_again(user, release),
         _voidings(user, release),
+        _first_ranks(user, release),
     )
     return sorted((one for part in parts for one in part), key=lambda one: (one.at, one.key), reverse=True)
 
@@ -128,3 +131,18 @@ def _voidings(user: Any, release: Release) -> Iterator[Change]:
     for one in Voiding.objects.filter(Exists(here))[:MOST_OF_A_KIND]:
         title = f"Results of node {one.node} voided"
         yield Change(one.at, "voided", title, one.public_reason, path, f"voiding-{one.pk}", release)
+
+
+def _first_ranks(user: Any, release: Release) -> Iterator[Change]:
+    """Each change of the first rank, by track."""
+    if release.results_are_hidden and not visibility.is_organiser(user):
+        return
+    rows = FirstRank.objects.filter(release=release).exclude(entrant__kind=EntrantKind.SYSTEM)
+    leaders: dict[tuple[str, datetime], list[str]] = defaultdict(list)
+    for one in rows.select_related("entrant", "track")[:MOST_OF_A_KIND]:
+        leaders[one.track.slug, one.since].append(one.entrant.name)
+    for (track, since), names in leaders.items():
+        path = reverse("board", args=[release.slug], query={"track": track})
+        title = f"New first rank on {track}: {', '.join(sorted(names))}"
+        text = f"By {release.primary_metric}, as ranked then."
+        yield Change(since, "first", title, text, path, f"first-{track}-{since:%Y%m%dT%H%M%S%f}", release)

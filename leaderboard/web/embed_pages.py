@@ -20,6 +20,7 @@ from scoring.metrics import UnknownMetric, metric_named
 
 SHOWN_ROWS, MOST_ROWS = 10, 50
 _LABEL, _FILLS = "Podium", ("#3b4350", "#0b6e69")
+_POLICY = {"frame-ancestors": ["*"], "script-src": [NONE], "style-src": [SELF], "connect-src": [NONE]}
 _LETTER_PX, _MARGIN_PX = 6.5, 7
 
 
@@ -88,7 +89,7 @@ def _svg(texts: list[str]) -> str:
 
 @shareable
 @xframe_options_exempt
-@csp_replace({"frame-ancestors": ["*"], "script-src": [NONE], "style-src": [SELF], "connect-src": [NONE]})
+@csp_replace(_POLICY)  # type: ignore[arg-type]  # its types know views of the request alone
 def framed_board(request: HttpRequest, slug: str) -> HttpResponse:
     """The first rows of a board for a frame on another site: without the session, scripts or forms."""
     release = public_release_or_404(slug)

@@ -108,7 +108,7 @@ def _bootstrap() -> Worked:
         f"pass@1 of one entrant on {len(_FIRST)} problems: {_listed(_FIRST)}. Seed: {SEED}.",
         [
             *shown,
-            f"… and so on to draw {DRAWS:,}. Of all means in order, the least {tail} and the greatest {tail} are left out.",
+            f"… and so on to draw {DRAWS:,}. In order, the least {tail} means and the greatest {tail} are left out.",
         ],
         f"{bootstrap.mean[0]:.4f}, 95 % interval {interval.low[0]:.4f}–{interval.high[0]:.4f}",
         _name(percentile_interval),
@@ -150,7 +150,7 @@ def _ranks() -> Worked:
     for one, (mean, low, high) in enumerate(zip(bootstrap.mean, ranks.low, ranks.high, strict=True)):
         better, worse = int(low) - 1, len(values) - int(high)
         steps.append(
-            f"Entrant {one + 1}, mean {mean:.4f}: {better} surely better, {worse} surely worse, so rank {low} to {high}."
+            f"Entrant {one + 1}, mean {mean:.4f}: {better} surely better, {worse} surely worse; rank {low} to {high}."
         )
     words = ", ".join(f"{r} ({low}–{high})" for r, low, high in zip(ranks.rank, ranks.low, ranks.high, strict=True))
     return Worked(
@@ -172,7 +172,7 @@ def _speedup() -> Worked:
     return Worked(
         "One problem with three samples: 4 times as fast as the baseline, half as fast, and one that failed.",
         [
-            f"ln max(1, s): {', '.join(f'{one:.4f}' for one in logs)}; the failed one counts as 1, whose logarithm is 0.",
+            f"ln max(1, s): {', '.join(f'{one:.4f}' for one in logs)}; the failed one counts as 1, and ln 1 = 0.",
             f"Speedup: exp({logs.sum():.4f} / {logs.size}) = {math.exp(logs.mean()):.3f}",
             f"If correct: exp(({' + '.join(f'({one:.4f})' for one in correct[:n_correct])}) / {n_correct})"
             f" = {math.exp(correct.sum() / n_correct):.3f}",
@@ -209,7 +209,7 @@ def _fast() -> Worked:
         for at, p in enumerate(thresholds)
     ]
     return Worked(
-        "Two problems with four samples each. First: passes at 2.5×, 1.5× and 0.9×, one failure. Second: one pass at 3×.",
+        "Two problems, four samples each. The first: passes at 2.5×, 1.5× and 0.9×. The second: one pass at 3×.",
         steps,
         ", ".join(f"fast({p:g}) = {100 * value:.1f} %" for p, value in zip(thresholds, curve, strict=True)),
         _name(fast_p),
@@ -297,8 +297,8 @@ def _median() -> Worked:
         f"{len(runs)} runs in ms: {_listed(runs)}.",
         [
             f"In order: {_listed(ordered)}. The middle one is {ordered[len(runs) // 2]:g}.",
-            f"Runs {low} and {high} in order: {ordered[low - 1]:g} and {ordered[high - 1]:g}. They cover the true median"
-            f" with 1 − 2 · {below}/2^{len(runs)} = {1 - 2 * below / 2 ** len(runs):.4f}.",
+            f"Runs {low} and {high} in order: {ordered[low - 1]:g} and {ordered[high - 1]:g}. They cover the true"
+            f" median with 1 − 2 · {below}/2^{len(runs)} = {1 - 2 * below / 2 ** len(runs):.4f}.",
         ],
         f"median {found.median:g} ms, interval {found.low:g}–{found.high:g} ms at {100 * coverage:.1f} %",
         _name(median_interval),

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 import pytest
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import escape
 from PIL import Image
 
 from leaderboard.actions import curate
@@ -16,6 +17,7 @@ from leaderboard.actions.clarify import answer, ask
 from leaderboard.actions.decide import void_problem
 from leaderboard.models import Entrant
 from problems.models import Release
+from runners.wire.protocol import Verdict
 from tests import factories
 from tests.web.conftest import Site
 
@@ -149,8 +151,26 @@ def test_a_release_tells_its_changes_on_a_page_and_in_a_feed(client: Any, shared
         assert words in page
         assert words in feed
     entries = _entries(client, reverse("release_feed", args=[release.slug]))
-    assert len({one.find(f"{ATOM}id").text for one in entries}) == len(entries) == 3
+    assert len({one.find(f"{ATOM}id").text for one in entries}) == len(entries) == 4
     assert f"{release.title}: Published" in client.get(reverse("site_feed")).content.decode()
+
+
+def test_a_new_first_rank_is_told_once(client: Any, shared_site: Site) -> None:
+    release, track = shared_site.release, shared_site.track
+    factories.rank(release, track)
+    page = reverse("changelog", args=[release.slug])
+    first = f"New first rank on {track.slug}: "
+    assert client.get(page).content.decode().count(first) == 1
+    made = factories.release(name="led-1")
+    place = factories.offer(made)
+    alpha, other = shared_site.cast.entrant, shared_site.cast.strangers_entrant
+    failed = factories.report(Verdict.TEST_FAILED)
+    for entrant, reported in ((other, failed), (alpha, factories.report())):
+        factories.judged_submission(entrant, made, place, lambda _, reported=reported: reported)
+    text = client.get(reverse("changelog", args=[made.slug])).content.decode()
+    assert [text.count(f"New first rank on {place.slug}: {escape(one.name)}") for one in (other, alpha)] == [1, 1]
+    Release.objects.filter(pk=made.pk).update(hidden_until=timezone.now() + timedelta(days=3))
+    assert first not in client.get(reverse("release_feed", args=[made.slug])).content.decode()
 
 
 def test_the_pages_name_their_feeds(client: Any, shared_site: Site) -> None:
