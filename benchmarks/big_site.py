@@ -1,7 +1,9 @@
 """Measures every kind of page, the organisers' too, on PostgreSQL with 1,000 entrants, 600 problems and 10 samples.
 
 The database of `PODIUM_BENCH_DATABASE_URL` (default `postgresql://postgres@127.0.0.1/podium_bench`) is made anew, and
-dropped at the end. `--entrants 10 --entrants 100` measures several sizes one after another.
+dropped at the end. `--entrants 10,100` measures several sizes one after another. `--hardware WORDS` says on what the
+measures are taken; with it each page's figures are added to docs/benchmarks/growth.csv (`--csv` names another file),
+from which `python -m benchmarks.growth` draws.
 """
 
 import argparse
@@ -16,9 +18,11 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
+from benchmarks import growth
 from benchmarks.figures import Figure, show
 from benchmarks.packs import trivial_problem_pack
 from benchmarks.site import set_up
@@ -48,7 +52,7 @@ class Viewed:
     n_bytes: int
 
 
-def run(n_entrants: int = ENTRANTS) -> list[Figure]:
+def run(n_entrants: int = ENTRANTS, csv: Path | None = None, hardware: str = "") -> list[Figure]:
     with _site():
         started = time.perf_counter()
         pages = _filled(n_entrants)
@@ -62,7 +66,18 @@ def run(n_entrants: int = ENTRANTS) -> list[Figure]:
             f"      {one.page.words}: p95 {one.p95_ms:.1f} ms, median {one.median_ms:.1f} ms, {one.n_queries} queries,"
             f" {one.n_bytes / 1e3:.0f} kB"
         )
+    if csv is not None:
+        growth.append(csv, hardware, (_row(n_entrants, one) for one in viewed))
     return [Figure(f"{n_evaluations:,} evaluations: filled in", filled_s, "s", None, "max"), *_worst(viewed)]
+
+
+def _row(n_entrants: int, one: Viewed) -> dict[str, object]:
+    size = {"entrants": n_entrants, "problems": PROBLEMS, "samples": SAMPLES}
+    times = {"p95_ms": f"{one.p95_ms:.2f}", "median_ms": f"{one.median_ms:.2f}"}
+    return {
+        **size, "page": one.page.words, "is_admin": one.page.is_admin, **times, "queries": one.n_queries,
+        "bytes": one.n_bytes,
+    }  # fmt: skip
 
 
 def _worst(viewed: Sequence[Viewed]) -> Iterator[Figure]:
@@ -245,6 +260,15 @@ def _pages(release: Any, evaluation: Any) -> list[Page]:
         ("problem", "problem", [slug, evaluation.problem.slug]),
         ("submissions of a release", "release_submissions", [slug]),
         ("about a release", "release_about", [slug]),
+        ("changelog", "changelog", [slug]),
+        ("coverage", "coverage", [slug]),
+        ("framed board", "framed_board", [slug]),
+        ("social card", "card", [slug]),
+        ("badge", "badge", [slug, evaluation.track.slug, submission.entrant.slug]),
+        ("feed of a release", "release_feed", [slug]),
+        ("feed of the site", "site_feed", []),
+        ("site map of problems", "sitemap_section", ["problems"]),
+        ("site map of entrants", "sitemap_section", ["entrants"]),
         ("board as CSV", "board_csv", [slug]),
         ("board as JSON", "board_json", [slug]),
         ("entrant", "entrant", [submission.entrant.slug]),
@@ -271,16 +295,24 @@ def _admin_pages(release: Any, reverse: Callable[..., str]) -> Iterator[tuple[st
     yield "admin: release", reverse("admin:problems_release_change", args=[release.pk])
 
 
+def _sizes(text: str) -> list[int]:
+    return [int(one) for one in text.split(",")]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--entrants", type=int, action="append", help=f"how many entrants; default {ENTRANTS}")
-    sizes = parser.parse_args().entrants or [ENTRANTS]
+    parser.add_argument("--entrants", type=_sizes, action="extend", help=f"how many, as 30,100; default {ENTRANTS}")
+    parser.add_argument("--hardware", default="", help="what the figures are measured on; adds them to the file")
+    parser.add_argument("--csv", type=Path, default=growth.CSV, help="the file that figures are added to")
+    options = parser.parse_args()
+    sizes = options.entrants or [ENTRANTS]
     if why := _why_no_server():
         print(f"      not measured: {why}")
         return 0
     if len(sizes) == 1:
-        return 0 if show(run(sizes[0])) else 1
-    command = [sys.executable, "-m", "benchmarks.big_site"]  # a process of its own for each: Django is set up once
+        return 0 if show(run(sizes[0], options.csv if options.hardware else None, options.hardware)) else 1
+    kept = ["--hardware", options.hardware, "--csv", str(options.csv)]
+    command = [sys.executable, "-m", "benchmarks.big_site", *kept]  # a process for each: Django is set up once
     codes = [subprocess.run([*command, "--entrants", str(size)], check=False).returncode for size in sizes]
     return max(codes)
 

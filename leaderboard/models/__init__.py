@@ -6,6 +6,7 @@ from leaderboard.models.code_pair import CodePair, Fingerprint
 from leaderboard.models.decision import Appeal, Decision
 from leaderboard.models.entrant import Entrant
 from leaderboard.models.evaluation import Evaluation, EvaluationState, Flag, Measurement, Result, ResultCase
+from leaderboard.models.first_rank import FirstRank
 from leaderboard.models.invitation import Invitation
 from leaderboard.models.pmpp import PmppRun, PmppRunState, PmppToken
 from leaderboard.models.quota import DailyUse
@@ -34,6 +35,7 @@ __all__ = [
     "Evaluation",
     "EvaluationState",
     "Fingerprint",
+    "FirstRank",
     "Flag",
     "Invitation",
     "Measurement",

@@ -16,6 +16,7 @@ from leaderboard.models.decision import DecisionKind
 from leaderboard.models.entrant import EntrantKind
 from leaderboard.rates import bound_ms, cases_with_time
 from leaderboard.standings import rankable, scores
+from leaderboard.standings.first import note_first
 from leaderboard.standings.sol import sol_scores
 from leaderboard.standings.standing_rows import standing_rows
 from problems.models import Problem, Release
@@ -112,6 +113,7 @@ def rank(place: ReleaseTrack) -> int:
             update_fields=[f.name for f in Standing._meta.concrete_fields if f.name not in _KEY_FIELDS],
             batch_size=200,
         )
+        note_first(place, rows)
         ReleaseTrack.objects.filter(pk=place.pk).update(ranked_at=as_of, ranking_error="", ranking_failed_at=None)
     return len(rows)
 

@@ -18,6 +18,7 @@ from leaderboard.verification import references_passed
 from leaderboard.web import board_html
 from leaderboard.web.lookups import release_or_404, tracks_of
 from leaderboard.web.paging import other_parameters, page_of
+from leaderboard.web.snippets import frame_snippet
 from leaderboard.web.tabs import release_context
 from problems.models import Release
 from problems.spec.errors import RecordError
@@ -158,6 +159,7 @@ def about(request: HttpRequest, slug: str) -> HttpResponse:
         "references_passed": references_passed(release), "weights": _weights(release),
         "snapshots": [] if hides else list(BoardSnapshot.objects.filter(release=release).select_related("track")),
         "clarifications": _public_answers(request.user, release),
+        "embed": frame_snippet(release, offered[0].track.slug if offered else ""),
     }  # fmt: skip
     return render(request, "podium/release_about.html", release_context(request, release, "release_about") | context)
 

@@ -8,6 +8,7 @@ from leaderboard import visibility
 from leaderboard.declared import facts_of
 from leaderboard.web import entrant_charts
 from leaderboard.web.lookups import entrant_or_404
+from leaderboard.web.snippets import badges_of, is_public
 
 RECENT_SUBMISSIONS = 30
 
@@ -25,6 +26,7 @@ def entrant(request: HttpRequest, slug: str) -> HttpResponse:
     counted = {row.submission_id: row for row in standings}
     declared = [(row, facts) for row in counted.values() if (facts := facts_of(row.submission))]
     context = {
+        "badges": badges_of(found, [row for row in standings if is_public(row.release)]),
         "entrant": found, "standings": standings, "submissions": submissions, "declared": declared,
         "is_owner": request.user.is_authenticated and found.owner_id == request.user.pk,
         "other_standings": standings[entrant_charts.GROUP_BOARDS :],

@@ -18,7 +18,7 @@ from leaderboard.charts import PASS_VS_SPEEDUP
 from leaderboard.models import Standing
 from leaderboard.models.entrant import EntrantKind
 from leaderboard.standings.rankable import ranking_error
-from leaderboard.web import board_html, demo_pages
+from leaderboard.web import board_html, demo_pages, worked
 from leaderboard.web.board_charts import chart_rows
 from leaderboard.web.figures import board_figure
 from leaderboard.web.lookups import tracks_of
@@ -82,7 +82,8 @@ def _with_facts(rows: Any) -> Any:
 
 @require_safe
 def about(request: HttpRequest) -> HttpResponse:
-    return render(request, "podium/about.html", {"site_url": settings.SITE_URL, "metrics": registry()})
+    context = {"site_url": settings.SITE_URL, "metrics": registry(), "worked": worked.examples()}
+    return render(request, "podium/about.html", context)
 
 
 @require_safe

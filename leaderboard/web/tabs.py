@@ -3,7 +3,9 @@
 from typing import Any
 
 from django.http import HttpRequest
+from django.urls import reverse
 
+from leaderboard.web.shareable import absolute
 from problems.models import Release, ReleaseState
 
 TABS = (
@@ -15,6 +17,8 @@ TABS = (
 )
 
 
+MOST_DESCRIPTION = 200
+
 _PRIVATE = "Private: only invited people and organisers see this release."
 _PRIVATE_CONTENT = "Results are public; statements and files of the problems are private."
 
@@ -22,7 +26,22 @@ _PRIVATE_CONTENT = "Results are public; statements and files of the problems are
 def release_context(request: HttpRequest, release: Release, tab: str) -> dict[str, Any]:
     """One query: the newer revision that older pages link to."""
     newer = Release.objects.visible_to(request.user).filter(previous=release).order_by("-revision").first()
-    return {"release": release, "tabs": TABS, "tab": tab, "banners": banners(release), "newer": newer}
+    return {
+        "release": release, "tabs": TABS, "tab": tab, "banners": banners(release), "newer": newer,
+        "social": social_of(release),
+    }  # fmt: skip
+
+
+def social_of(release: Release) -> dict[str, str]:
+    """What other sites show of a link to the release; empty unless strangers may see its board."""
+    if release.is_draft or not (release.is_public or release.results_are_public):
+        return {}
+    words = " ".join(release.description.split()) or f"A leaderboard of GPU code, ranked by {release.primary_metric}."
+    return {
+        "description": words if len(words) <= MOST_DESCRIPTION else f"{words[: MOST_DESCRIPTION - 1]}…",
+        "url": absolute(release.get_absolute_url()),
+        "image": absolute(reverse("card", args=[release.slug])),
+    }
 
 
 def banners(release: Release) -> list[str]:

@@ -69,6 +69,10 @@ def _entrant(place: Place) -> list[Any]:
     return [place.cast.entrant.slug]
 
 
+def _badge(place: Place) -> list[Any]:
+    return [place.release.slug, place.evaluation.track.slug, place.cast.entrant.slug]
+
+
 # name → its arguments, the method, and the status for: nobody, a stranger, the owner of the submission, an organiser.
 # The release is private and its results hidden; the owner is invited.
 TABLE: dict[str, tuple[Arguments, str, int, int, int, int]] = {
@@ -76,6 +80,16 @@ TABLE: dict[str, tuple[Arguments, str, int, int, int, int]] = {
     "livez": (_nothing, "get", OK, OK, OK, OK),
     "about": (_nothing, "get", OK, OK, OK, OK),
     "request_invitation": (_nothing, "get", NOT_FOUND, NOT_FOUND, NOT_FOUND, NOT_FOUND),
+    "robots": (_nothing, "get", OK, OK, OK, OK),
+    "sitemap": (_nothing, "get", OK, OK, OK, OK),
+    "sitemap_section": (lambda _: ["releases"], "get", OK, OK, OK, OK),
+    "site_feed": (_nothing, "get", OK, OK, OK, OK),
+    "framed_board": (_release, "get", NOT_FOUND, NOT_FOUND, NOT_FOUND, NOT_FOUND),  # as a stranger, whoever asks
+    "release_feed": (_release, "get", NOT_FOUND, NOT_FOUND, NOT_FOUND, NOT_FOUND),
+    "changelog": (_release, "get", NOT_FOUND, NOT_FOUND, OK, OK),
+    "coverage": (_release, "get", NOT_FOUND, NOT_FOUND, OK, OK),
+    "card": (_release, "get", NOT_FOUND, NOT_FOUND, NOT_FOUND, NOT_FOUND),
+    "badge": (_badge, "get", NOT_FOUND, NOT_FOUND, NOT_FOUND, NOT_FOUND),
     "releases": (_nothing, "get", OK, OK, OK, OK),
     "board": (_release, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "board_csv": (_release, "get", NOT_FOUND, NOT_FOUND, OK, OK),

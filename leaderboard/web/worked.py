@@ -1,0 +1,323 @@
+"""The worked examples of the about page: every figure comes from the functions that compute boards."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from scoring.board import score_board
+from scoring.board_input import from_samples
+from scoring.fast_p import fast_counts, fast_p
+from scoring.median import Z_95, median_interval, median_ranks
+from scoring.paired import paired_difference
+from scoring.pass_at_k import pass_at_k
+from scoring.ranking import rank_entrants
+from scoring.sample import sample_speedup
+from scoring.sol_score import sol_score
+from scoring.speedup import correct_ln, fallback_ln, timed
+from scoring.throughput import geometric_mean, giga_per_second, least_ms
+from scoring.uncertainty import bootstrap_mean, percentile_interval, problem_draws, tail_draws, wilson_interval
+from scoring.weights import EPSILON, group_weights
+
+SEED, DRAWS = "example", 1000
+
+
+@dataclass(frozen=True)
+class Worked:
+    """What is given, the steps that a reader can check, and the result of the function that boards call."""
+
+    given: str
+    steps: Sequence[str]
+    result: str
+    function: str
+
+
+@lru_cache(maxsize=1)
+def examples() -> dict[str, Worked]:
+    """Every example by name, computed once for each process."""
+    return {make.__name__.strip("_"): make() for make in _EXAMPLES}
+
+
+def _name(function: Callable[..., object]) -> str:
+    return f"{function.__module__}.{function.__qualname__}"
+
+
+def _pass_at_k() -> Worked:
+    n, c, k = 4, 2, 2
+    failing, all_of = math.comb(n - c, k), math.comb(n, k)
+    return Worked(
+        f"n = {n} samples, of which c = {c} passed; k = {k}.",
+        [
+            f"Choices of {k} of the {n} samples: C({n}, {k}) = {all_of}.",
+            f"Of these, all {k} fail in C({n - c}, {k}) = {failing}.",
+            f"1 − {failing}/{all_of} = {1 - failing / all_of:.3f}",
+        ],
+        f"pass@{k} = {float(pass_at_k(n, c, k)):.3f}",
+        _name(pass_at_k),
+    )
+
+
+def _mean() -> Worked:
+    passed = np.array([[[1, 1, 1, 1], [1, 1, 0, 0], [0, 0, 0, 0]]], dtype=bool)
+    scores = score_board(from_samples(passed, np.full(passed.shape, np.nan), SEED))
+    shares = passed[0].mean(axis=1)
+    words = ", ".join(f"{one.sum()} of {one.size}" for one in passed[0])
+    return Worked(
+        f"Three problems, on which {words} samples passed.",
+        [f"({' + '.join(f'{one:.2f}' for one in shares)}) / {len(shares)} = {shares.mean():.3f}"],
+        f"pass@1 = {100 * scores.pass_at[1].value[0]:.1f} %, solved {scores.solved[0]}/{scores.problems[0]}",
+        _name(score_board),
+    )
+
+
+def _wilson() -> Worked:
+    share, n = 1.0, 18
+    low, high = (float(end) for end in wilson_interval(share, n))
+    square = Z_95**2
+    centre, half = share + square / (2 * n), Z_95 * math.sqrt(share * (1 - share) / n + square / (4 * n * n))
+    return Worked(
+        f"p = {share:g}: all of n = {n} problems solved. z = {Z_95:.3f}.",
+        [
+            f"z² = {square:.3f}; centre: p + z²/2n = {centre:.4f}",
+            f"half: z · √(p(1 − p)/n + z²/4n²) = {half:.4f}; divisor: 1 + z²/n = {1 + square / n:.4f}",
+            f"low: ({centre:.4f} − {half:.4f}) / {1 + square / n:.4f} = {(centre - half) / (1 + square / n):.4f}",
+            f"high: ({centre:.4f} + {half:.4f}) / {1 + square / n:.4f} = {(centre + half) / (1 + square / n):.4f}",
+        ],
+        f"95 % interval {100 * low:.1f}–{100 * high:.1f} %",
+        _name(wilson_interval),
+    )
+
+
+_FIRST = (1.0, 0.75, 0.5, 1.0, 0.25, 0.75)
+_SECOND = (0.75, 0.75, 0.25, 0.5, 0.0, 1.0)
+
+
+def _bootstrap() -> Worked:
+    values, weights = np.array([_FIRST]), np.ones((1, len(_FIRST)))
+    bootstrap = bootstrap_mean(values, weights, SEED, DRAWS)
+    interval = percentile_interval(bootstrap)
+    drawn = problem_draws(SEED, DRAWS, len(_FIRST))
+    shown = [
+        f"Draw {n + 1} takes the problems {_times(drawn[n])}: mean {float(drawn[n] @ values[0]) / len(_FIRST):.4f}"
+        for n in range(3)
+    ]
+    tail = tail_draws(DRAWS)
+    return Worked(
+        f"pass@1 of one entrant on {len(_FIRST)} problems: {_listed(_FIRST)}. Seed: {SEED}.",
+        [
+            *shown,
+            f"… and so on to draw {DRAWS:,}. In order, the least {tail} means and the greatest {tail} are left out.",
+        ],
+        f"{bootstrap.mean[0]:.4f}, 95 % interval {interval.low[0]:.4f}–{interval.high[0]:.4f}",
+        _name(percentile_interval),
+    )
+
+
+def _times(counts: Sequence[float]) -> str:
+    """Problems by number, each as often as drawn."""
+    return ", ".join(str(place + 1) for place, n in enumerate(counts) for _ in range(int(n)))
+
+
+def _listed(values: Sequence[float]) -> str:
+    return ", ".join(f"{value:g}" for value in values)
+
+
+def _paired() -> Worked:
+    first, second = np.array(_FIRST), np.array(_SECOND)
+    found = paired_difference(first, second, np.ones(len(_FIRST), dtype=bool), SEED, DRAWS)
+    differences = first - second
+    return Worked(
+        f"The entrant above, and a second with {_listed(_SECOND)} on the same problems.",
+        [
+            f"Differences by problem: {_listed(tuple(differences))}",
+            f"Their mean: {differences.sum():g} / {len(differences)} = {differences.mean():.4f}",
+            f"Better on {found.wins}, worse on {found.losses}, equal on {found.ties}.",
+            "The same draws of problems give the interval of the mean difference.",
+        ],
+        f"difference {found.value:.4f}, 95 % interval {found.low:.4f} to {found.high:.4f}: "
+        + ("surely better" if found.low > 0 else "not surely better, because the interval holds 0"),
+        _name(paired_difference),
+    )
+
+
+def _ranks() -> Worked:
+    values = np.array([_FIRST, _SECOND, (0.25, 0.0, 0.0, 0.25, 0.0, 0.25)])
+    bootstrap = bootstrap_mean(values, np.ones_like(values), SEED, DRAWS)
+    ranks = rank_entrants(bootstrap, np.ones(len(values), dtype=bool), 1e-9)
+    steps = []
+    for one, (mean, low, high) in enumerate(zip(bootstrap.mean, ranks.low, ranks.high, strict=True)):
+        better, worse = int(low) - 1, len(values) - int(high)
+        steps.append(
+            f"Entrant {one + 1}, mean {mean:.4f}: {better} surely better, {worse} surely worse; rank {low} to {high}."
+        )
+    words = ", ".join(f"{r} ({low}–{high})" for r, low, high in zip(ranks.rank, ranks.low, ranks.high, strict=True))
+    return Worked(
+        "Both entrants above and a third, which fails most: pass@1 by problem "
+        f"{_listed(tuple(values[2]))}. All pairs are compared over the same draws.",
+        steps,
+        f"ranks {words}",
+        _name(rank_entrants),
+    )
+
+
+def _speedup() -> Worked:
+    passed, speedups = np.array([True, True, False]), np.array([4.0, 0.5, np.nan])
+    logs = fallback_ln(passed, speedups)
+    correct = correct_ln(passed, speedups)
+    n_correct = int(timed(passed, speedups).sum())
+    samples = passed[None, None, :]
+    scores = score_board(from_samples(samples, speedups[None, None, :], SEED))
+    return Worked(
+        "One problem with three samples: 4 times as fast as the baseline, half as fast, and one that failed.",
+        [
+            f"ln max(1, s): {', '.join(f'{one:.4f}' for one in logs)}; the failed one counts as 1, and ln 1 = 0.",
+            f"Speedup: exp({logs.sum():.4f} / {logs.size}) = {math.exp(logs.mean()):.3f}",
+            f"If correct: exp(({' + '.join(f'({one:.4f})' for one in correct[:n_correct])}) / {n_correct})"
+            f" = {math.exp(correct.sum() / n_correct):.3f}",
+        ],
+        f"speedup {scores.speedup.value[0]:.2f}×, if correct {scores.correct_speedup[0]:.2f}×",
+        _name(score_board),
+    )
+
+
+def _cases() -> Worked:
+    baseline, own = {"small": 2.0, "large": 90.0}, {"small": 1.0, "large": 10.0}
+    ratios = [baseline[case] / own[case] for case in own]
+    value = sample_speedup(baseline, own)
+    assert value is not None
+    return Worked(
+        "A sample with two timed cases: small, 2 ms by the baseline and 1 ms its own; large, 90 ms and 10 ms.",
+        [
+            f"Ratios: {_listed(ratios)}.",
+            f"Geometric mean: √({' · '.join(f'{one:g}' for one in ratios)}) = {math.sqrt(math.prod(ratios)):.3f}",
+        ],
+        f"the sample's speedup is {value:.2f}×",
+        _name(sample_speedup),
+    )
+
+
+def _fast() -> Worked:
+    thresholds = (0.0, 1.0, 2.0)
+    passed = np.array([[[True, True, True, False], [True, False, False, False]]])
+    speedups = np.array([[[2.5, 1.5, 0.9, np.nan], [3.0, np.nan, np.nan, np.nan]]])
+    counts = fast_counts(passed, speedups, thresholds)
+    curve = fast_p(counts, np.full((1, 2), 4), np.ones((1, 2), dtype=bool))[0]
+    steps = [
+        f"p = {p:g}: ({counts[0, 0, at]}/4 + {counts[0, 1, at]}/4) / 2 = {(counts[0, :, at] / 4).mean():.3f}"
+        for at, p in enumerate(thresholds)
+    ]
+    return Worked(
+        "Two problems, four samples each. The first: passes at 2.5×, 1.5× and 0.9×. The second: one pass at 3×.",
+        steps,
+        ", ".join(f"fast({p:g}) = {100 * value:.1f} %" for p, value in zip(thresholds, curve, strict=True)),
+        _name(fast_p),
+    )
+
+
+def _weighted() -> Worked:
+    rates, sizes = (0.8, 0.2), (3, 1)
+    weights = group_weights(rates, sizes)
+    raw = [1 - rate + EPSILON for rate in rates]
+    scale = sum(one * n for one, n in zip(raw, sizes, strict=True)) / sum(sizes)
+    by_problem, solved = np.repeat(weights, sizes), np.array([1.0, 1.0, 1.0, 0.0])
+    weighted = float(bootstrap_mean(solved[None, :], by_problem[None, :], SEED, DRAWS).mean[0])
+    return Worked(
+        f"Two groups: easy, {sizes[0]} problems with a pass rate of {rates[0]:g}; hard, {sizes[1]} problem with"
+        f" {rates[1]:g}. ε = {EPSILON:g}. An entrant solves the easy ones only.",
+        [
+            f"(1 − p) + ε: easy {raw[0]:.2f}, hard {raw[1]:.2f}.",
+            f"Z = ({sizes[0]} · {raw[0]:.2f} + {sizes[1]} · {raw[1]:.2f}) / {sum(sizes)} = {scale:.3f}",
+            f"Weights: easy {raw[0] / scale:.3f}, hard {raw[1] / scale:.3f}.",
+            f"Score: {sizes[0]} · {weights[0]:.3f} / {by_problem.sum():.0f}, beside {sizes[0]}/{sum(sizes)} raw",
+        ],
+        f"weighted {100 * weighted:.1f} %, raw {100 * solved.mean():.1f} %",
+        _name(group_weights),
+    )
+
+
+def _roofline() -> Worked:
+    flops, moved, peak_gflops, peak_gbps, time_ms = 2e9, 4e9, 50_000.0, 4_000.0, 3.0
+    least = least_ms(flops, moved, peak_gflops, peak_gbps)
+    assert least is not None
+    by_flops, by_bytes = (least_ms(flops, None, peak_gflops, None), least_ms(None, moved, None, peak_gbps))
+    return Worked(
+        f"2·10⁹ operations and 4·10⁹ bytes in {time_ms:g} ms; peaks of {peak_gflops:,.0f} GFLOPS and"
+        f" {peak_gbps:,.0f} GB/s.",
+        [
+            f"Operations alone need {by_flops:.2f} ms, bytes alone {by_bytes:.2f} ms; the greater is the least time.",
+            f"Share: {least:.2f} ms / {time_ms:g} ms = {least / time_ms:.3f}",
+        ],
+        f"{100 * least / time_ms:.1f} % of the roofline, {giga_per_second(flops, time_ms):,.0f} GFLOPS and"
+        f" {giga_per_second(moved, time_ms):,.0f} GB/s",
+        _name(least_ms),
+    )
+
+
+def _gflops() -> Worked:
+    work, times = (2e9, 8e9), (4.0, 1.0)
+    rates = [giga_per_second(flops, ms) for flops, ms in zip(work, times, strict=True)]
+    mean = geometric_mean(rates)
+    return Worked(
+        "Two problems that every ranked entrant passed: 2·10⁹ operations in 4 ms, and 8·10⁹ in 1 ms.",
+        [
+            f"GFLOPS of each: {', '.join(f'{one:,.0f}' for one in rates)}.",
+            f"Geometric mean: √({' · '.join(f'{one:.0f}' for one in rates)}) = {math.sqrt(math.prod(rates)):,.0f}",
+        ],
+        f"{mean:,.0f} GFLOPS",
+        _name(geometric_mean),
+    )
+
+
+def _sol() -> Worked:
+    least, baseline, times = 10.0, 20.0, (15.0, 20.0, 40.0, 9.0)
+    scores = sol_score(np.array(times), np.array(baseline), np.array(least))
+    room = baseline - least
+    steps = [
+        f"{time:g} ms: 1 / (1 + {max(time - least, 0):g}/{room:g}) = {1 / (1 + max(time - least, 0) / room):.3f}"
+        for time in times
+    ]
+    return Worked(
+        f"Least time {least:g} ms, baseline {baseline:g} ms. A time below the least counts as the least.",
+        steps,
+        ", ".join(f"{time:g} ms scores {score:.3f}" for time, score in zip(times, scores, strict=True)),
+        _name(sol_score),
+    )
+
+
+def _median() -> Worked:
+    runs = (4.21, 4.18, 4.35, 4.19, 4.24, 4.20, 4.22, 4.60, 4.17)
+    found, ranks = median_interval(runs), median_ranks(len(runs))
+    assert ranks is not None
+    low, high, coverage = ranks
+    ordered = sorted(runs)
+    below = sum(math.comb(len(runs), one) for one in range(low))
+    return Worked(
+        f"{len(runs)} runs in ms: {_listed(runs)}.",
+        [
+            f"In order: {_listed(ordered)}. The middle one is {ordered[len(runs) // 2]:g}.",
+            f"Runs {low} and {high} in order: {ordered[low - 1]:g} and {ordered[high - 1]:g}. They cover the true"
+            f" median with 1 − 2 · {below}/2^{len(runs)} = {1 - 2 * below / 2 ** len(runs):.4f}.",
+        ],
+        f"median {found.median:g} ms, interval {found.low:g}–{found.high:g} ms at {100 * coverage:.1f} %",
+        _name(median_interval),
+    )
+
+
+_EXAMPLES: tuple[Callable[[], Worked], ...] = (
+    _pass_at_k,
+    _mean,
+    _wilson,
+    _bootstrap,
+    _paired,
+    _ranks,
+    _speedup,
+    _cases,
+    _fast,
+    _weighted,
+    _roofline,
+    _gflops,
+    _sol,
+    _median,
+)
