@@ -303,6 +303,15 @@ def visible_decisions(user: Any, release: Release) -> QuerySet[Decision]:
     return Decision.objects.filter(Q(problem__release=release) | of_entrants | retractions)
 
 
+def visible_retractions(user: Any, release: Release) -> QuerySet[Decision]:
+    """Of the release's public log the retractions alone, by the same rule."""
+    rows = Decision.objects.filter(kind=DecisionKind.SUBMISSION_RETRACTED, submission__release=release)
+    rows = rows.exclude(submission__entrant__kind=EntrantKind.SYSTEM)
+    if is_organiser(user) or not release.results_are_hidden:
+        return rows
+    return rows.filter(submission__entrant__in=_own(user))
+
+
 def visible_clarifications(user: Any, release: Release) -> QuerySet[Clarification]:
     """An organiser's: all; everybody else's: own ones, and public answers about problems that the user may read."""
     rows = Clarification.objects.filter(problem__release=release)

@@ -46,6 +46,8 @@ class BoardRow:
     """Declared by the entrant."""
     groups: Mapping[str, float | None] = field(default_factory=dict)
     """Group → pass@1; None where no problem of it counts."""
+    slug: str = ""
+    """The entrant's, for links."""
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 
 from leaderboard.board.compare import Comparison
 from leaderboard.board.numerals import MISSING, percent, ratio
-from leaderboard.charts.chart import GREY, Spec, Table, axis, layout, margins, plain
+from leaderboard.charts.chart import GREY, Spec, Table, axis, layout, lines_height, margins, names_axis, plain
 from leaderboard.charts.colours import colour_of
 from scoring.paired import PairedDifference
 
@@ -21,16 +21,19 @@ def groups_spec(found: Comparison) -> Spec:
     bars = [
         {
             "type": "bar",
+            "orientation": "h",
             "name": plain(one.entrant.name),
-            "x": names,
-            "y": [cells[n][0] for cells in found.groups.values()],
+            "x": [cells[n][0] for cells in found.groups.values()],
+            "y": list(range(len(names))),
+            "customdata": names,
             "marker": {"color": colour_of(one.entrant_id)},
-            "hovertemplate": "%{x}<br>%{fullData.name} %{y:.1%}<extra></extra>",
+            "hovertemplate": "%{customdata}<br>%{fullData.name} %{x:.1%}<extra></extra>",
         }
         for n, one in enumerate(found.entrants)
     ]
-    y = axis("pass@1", tickformat=".0%", range=[0, 1.05])
-    shown = layout(axis("", type="category"), y, barmode="group")
+    x = axis("pass@1", tickformat=".0%", range=[0, 1.05])
+    height = lines_height(len(names), 14 + 12 * len(bars))
+    shown = layout(x, names_axis(list(found.groups)), barmode="group", height=height)
     return {"data": bars, "layout": shown | {"showlegend": True}}
 
 
@@ -46,23 +49,24 @@ def groups_table(found: Comparison) -> Table:
 
 
 def forest_spec(found: Comparison) -> Spec:
+    known = [pair for pair in found.pairs if pair.passes.problems]
     points = [
         {
             "type": "scatter",
             "mode": "markers",
             "name": plain(pair.other.entrant.name),
             "x": [pair.passes.value],
-            "y": [plain(pair.other.entrant.name)],
+            "y": [place],
             "error_x": margins([pair.passes.value], [_known(pair.passes.low)], [_known(pair.passes.high)]),
             "marker": {"size": 11, "color": colour_of(pair.other.entrant_id)},
-            "hovertemplate": "%{y} %{x:+.1%}<extra></extra>",
+            "hovertemplate": "%{fullData.name} %{x:+.1%}<extra></extra>",
         }
-        for pair in found.pairs
-        if pair.passes.problems
+        for place, pair in enumerate(known)
     ]
+    names = names_axis([pair.other.entrant.name for pair in known])
     x = axis(f"pass@1 less that of {plain(found.entrants[0].entrant.name)}", tickformat="+.0%")
     zero = {"type": "line", "x0": 0, "x1": 0, "y0": 0, "y1": 1, "yref": "paper", "line": {"dash": "dot", "color": GREY}}
-    return {"data": points, "layout": layout(x, axis("", type="category", autorange="reversed"), shapes=[zero])}
+    return {"data": points, "layout": layout(x, names, shapes=[zero], height=lines_height(len(known), 36))}
 
 
 def _known(value: float) -> float | None:

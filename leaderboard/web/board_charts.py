@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import urlencode
 
 from django.db.models import F, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
@@ -13,6 +14,7 @@ from django.views.decorators.http import require_safe
 
 from leaderboard import visibility
 from leaderboard.board import table
+from leaderboard.board.compare import MOST
 from leaderboard.charts import BOARD_CHARTS, HISTORY, SPEEDUPS
 from leaderboard.charts.chart import MAX_ENTRANTS, NO_FIGURE, BoardRow, Triple
 from leaderboard.charts.history import Result
@@ -62,6 +64,7 @@ def chart_rows(user: Any, release: Release, track: Track | None) -> list[BoardRo
             primary=_figure(row, metric),
             metric=metric,
             usd_per_sample=row["submission__usd_per_sample"],
+            slug=row["entrant__slug"],
             groups={group: one["pass_at_1"] for group, one in row["groups"].items()},
         )
         for row in _by_rank(user, release, track).values(*table.ROW_FIELDS)[:MAX_ROWS]
@@ -129,7 +132,10 @@ def charts(request: HttpRequest, slug: str) -> HttpResponse:
     track = chosen_track(request, tracks)
     rows = {source: source(request.user, release, track) for source in set(_SOURCES.values())}
     given = [(chart, rows[_SOURCES[name]]) for name, chart in BOARD_CHARTS.items()]
+    compared = [("release", release.slug), ("track", track.slug if track else "")]
+    compared += [("entrant", row.slug) for row in rows[chart_rows][:MOST]]
     context = {
+        "compared": urlencode(compared), "most_compared": MOST,
         "tracks": tracks, "track": track, "n_rows": len(rows[chart_rows]),
         "n_all": _by_rank(request.user, release, track).count(), "most_rows": MAX_ROWS, "most_lines": MAX_ENTRANTS,
         "figures": [board_figure(release, track, chart, found) for chart, found in given if chart.is_shown(found)],

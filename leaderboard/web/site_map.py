@@ -10,11 +10,12 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
+from django.views.decorators.cache import cache_page
 from django.views.decorators.http import require_safe
 
 from leaderboard.models import Entrant
 from leaderboard.models.entrant import EntrantKind
-from leaderboard.web.shareable import STRANGER, absolute, public_releases
+from leaderboard.web.shareable import FRESH_SECONDS, STRANGER, absolute, public_releases
 from problems.models import Problem, Release
 
 _PLAIN = ("home", "releases", "nodes", "about", "api")
@@ -78,6 +79,7 @@ def sitemap_index(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
+@cache_page(FRESH_SECONDS)
 def sitemap_section(request: HttpRequest, section: str) -> HttpResponse:
     return views.sitemap(request, SECTIONS, section=section)
 

@@ -4,4 +4,9 @@
   const apply = () => root.classList.toggle("dark-mode", root.dataset.theme === "dark");
   document.addEventListener("podium:theme", apply);
   apply();
+  // It draws examples that scroll and cannot be reached by keyboard.
+  const mend = () => {
+    for (const example of document.querySelectorAll("#swagger-ui pre:not([tabindex])")) example.tabIndex = 0;
+  };
+  new MutationObserver(mend).observe(document.getElementById("swagger-ui"), { childList: true, subtree: true });
 })();

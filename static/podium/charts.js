@@ -25,8 +25,11 @@ const pageColours = () => {
 // Names often differ in their last words, so a long one is cut in its middle.
 const cut = (text, most) => (text.length > most ? `${text.slice(0, Math.ceil(most * 0.6))}…${text.slice(1 - Math.floor(most * 0.4))}` : text);
 
-const shortened = (axis, most) =>
-  axis?.ticktext ? { ticktext: axis.ticktext.map((text) => text.split("<br>").map((line) => cut(line, most)).join("<br>")) } : {};
+const LETTER_PX = 7;
+const shortened = (axis, most, titlePx) => ({
+  ...(axis?.ticktext && { ticktext: axis.ticktext.map((text) => text.split("<br>").map((line) => cut(line, most)).join("<br>")) }),
+  ...(axis?.title && { title: { ...axis.title, text: cut(axis.title.text, Math.floor(titlePx / LETTER_PX)) } }),
+});
 
 // The colours of text, grid and the whiskers of bars come from the theme; names on an axis are cut to what a narrow page holds.
 const themed = (spec, colours, width) => {
@@ -44,8 +47,8 @@ const themed = (spec, colours, width) => {
     showlegend: false,
     modebar: { bgcolor: "rgba(0,0,0,0)", color: colours.muted, activecolor: colours.text },
     font: { family: "inherit", size: narrow ? 12 : 13, color: colours.text },
-    xaxis: { ...spec.layout.xaxis, ...shortened(spec.layout.xaxis, narrow ? 14 : 28), ...axis },
-    yaxis: { ...spec.layout.yaxis, ...shortened(spec.layout.yaxis, narrow ? 16 : 36), ...axis },
+    xaxis: { ...spec.layout.xaxis, ...shortened(spec.layout.xaxis, narrow ? 14 : 28, width - (spec.layout.yaxis.ticktext ? 150 : 60)), ...axis },
+    yaxis: { ...spec.layout.yaxis, ...shortened(spec.layout.yaxis, narrow ? 16 : 36, 280), ...axis },
   };
   // a finger that scrolls the page must not zoom the figure
   if (narrow) Object.assign(layout, { dragmode: false, margin: { ...spec.layout.margin, l: 45, r: 10, t: 20 } });

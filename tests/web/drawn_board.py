@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from django.utils import timezone
 
-from leaderboard.models import Entrant, ProblemScore, Standing, Submission, Track
+from leaderboard.models import Counted, Entrant, ProblemScore, Standing, Submission, Track
 from problems.models import Release
 from scoring.fast_p import THRESHOLDS
 from tests import factories
@@ -42,7 +42,9 @@ def with_past(made: Release, track: Track) -> Entrant:
             state="done", n_samples_per_problem=8, created_at=timezone.now() - timedelta(days=9 + 20 * n),
         )  # fmt: skip
         ProblemScore.objects.bulk_create(
-            ProblemScore(submission=stored, track=track, problem=problem, n_samples=8, n_passed=6 - n)
+            ProblemScore(
+                submission=stored, track=track, problem=problem, n_samples=8, n_passed=6 - n, fast_counts=[0] * 9
+            )
             for problem in made.problems.all()
         )
     return entrant
@@ -58,6 +60,7 @@ def _result(made: Release, track: Track, entrant: Entrant, place: int, drawn: ra
         usd_per_sample=None if place % 5 == 4 else 10.0 ** (place % 4 - 3),
     )  # fmt: skip
     stored.tracks.add(track)
+    Counted.objects.create(entrant=entrant, release=made, track=track, submission=stored)
     Standing.objects.create(
         release=made, track=track, entrant=entrant, submission=stored, rank=place + 1, primary_value=share,
         rank_low=place + 1, rank_high=place + 2,
@@ -75,7 +78,7 @@ def _result(made: Release, track: Track, entrant: Entrant, place: int, drawn: ra
     if speedup:
         ProblemScore.objects.bulk_create(
             ProblemScore(
-                submission=stored, track=track, problem=problem, n_samples=8, n_timed=4,
+                submission=stored, track=track, problem=problem, n_samples=8, n_timed=4, fast_counts=[0] * 9,
                 n_passed=round(8 * share * drawn.random()),
                 correct_ln_sum=4 * (math.log(speedup) + drawn.gauss(0, 0.8)),
             )

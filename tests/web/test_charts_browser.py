@@ -41,8 +41,13 @@ def test_charts_of_few_and_many_are_whole(
     settings.ALLOWED_HOSTS = ["*"]
     made, _ = drawn_board(n)
     visit = Visit(chromium, live_server.url, *LOOKS[look])
+    faults = []
+    if n > 1:
+        chosen = {"release": made.slug, "a": "entrant-1", "b": "entrant-2", "c": "entrant-0"}
+        faults += page_faults(visit, {f"compare-{n}": reverse("compare", query=chosen)}, look)
+        faults += visit.page.evaluate(FAULTS)
     pages = {f"charts-{n}": reverse("charts", args=[made.slug])}
-    faults = page_faults(visit, pages, look)
+    faults += page_faults(visit, pages, look)
     faults += visit.page.evaluate(FAULTS)
     drawn = visit.page.locator("[data-drawn]").count()
     tables = visit.page.locator("figure table").count()

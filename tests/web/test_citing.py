@@ -1,5 +1,6 @@
 """What other sites show and read: badges, the framed board, feeds, the sitemap, social cards; and the changelog."""
 
+import importlib
 import io
 import re
 from datetime import timedelta
@@ -16,6 +17,7 @@ from leaderboard.actions import curate
 from leaderboard.actions.clarify import answer, ask
 from leaderboard.actions.decide import void_problem
 from leaderboard.models import Entrant
+from leaderboard.web import worked
 from problems.models import Release
 from runners.wire.protocol import Verdict
 from tests import factories
@@ -226,3 +228,24 @@ def test_the_coverage_map_counts_and_narrows(client: Any, shared_site: Site) -> 
     assert "heat-5" in text
     assert "1 of 3 problems" in client.get(page, {"difficulty": "hard"}).content.decode()
     assert "No problem fits" in client.get(page, {"difficulty": "none"}).content.decode()
+
+
+def test_the_contents_of_the_about_page_lead_to_its_parts(client: Any, db: Any) -> None:
+    text = client.get(reverse("about")).content.decode()
+    anchors = re.findall(r'<a href="#([^"]+)"', text.partition("</nav>\n")[2] or text)
+    assert {"pass-at-k", "speedup", "intervals"} <= set(anchors)
+    assert [one for one in anchors if f'id="{one}"' not in text] == []
+
+
+def test_every_worked_example_names_a_function_of_the_ranking_code(client: Any, db: Any) -> None:
+    text = client.get(reverse("about")).content.decode()
+    for name, one in worked.examples().items():
+        module, _, function = one.function.rpartition(".")
+        assert module.startswith("scoring.")
+        assert callable(getattr(importlib.import_module(module), function)), name
+        assert escape(one.result) in text
+
+
+def test_a_worked_result_is_what_the_function_returns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worked, "pass_at_k", lambda n, c, k: 0.25)
+    assert worked._pass_at_k().result == "pass@2 = 0.250"

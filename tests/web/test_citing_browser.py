@@ -1,71 +1,44 @@
-"""In a real browser: the framed board in a page of another site, and the pages about the numbers and the API."""
+"""In a real browser: the framed board in a page of another site, and the API's page in this site's frame."""
 
-import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from pathlib import Path
 from typing import Any
 
 import pytest
 from django.urls import reverse
 
-from tests.patience import SOON
 from tests.requirements import requires
+from tests.web.test_browser import LOOKS, Visit
 
 pytestmark = [requires("chromium"), pytest.mark.rest]
-SCREENSHOTS = os.environ.get("PODIUM_SCREENSHOTS", "")
+OF_SWAGGER = ("nested-interactive", "landmark-main-is-top-level", "landmark-no-duplicate-main", "landmark-unique")
+"""Faults of Swagger UI itself: a link within the button of an operation, and a main part within the page's own."""
 
 
-@pytest.fixture(params=[("light", 1280), ("dark", 1280), ("dark", 390)], ids=lambda one: f"{one[0]}-{one[1]}")
-def window(request: Any, chromium: Any, live_site: Any) -> Any:
-    """A page with `.complaints`, what its console said of errors."""
-    colours, width = request.param
-    context = chromium.new_context(
-        base_url=live_site[1], viewport={"width": width, "height": 900}, color_scheme=colours
-    )
-    context.set_default_timeout(1e3 * SOON)
-    page = context.new_page()
-    page.name, page.complaints = f"{colours}-{width}", []
-    page.on("console", lambda m: m.type in {"error", "warning"} and page.complaints.append(m.text))
-    page.on("pageerror", lambda error: page.complaints.append(str(error)))
-    yield page
-    context.close()
+@pytest.fixture(params=LOOKS)
+def look(request: Any) -> str:
+    return request.param
 
 
-def _look(page: Any, name: str, full_page: bool = True) -> None:
-    """Nothing is wider than the window; keep a picture if asked to."""
-    if SCREENSHOTS:
-        page.screenshot(path=Path(SCREENSHOTS) / f"{name}-{page.name}.png", full_page=full_page)
-    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), name
+@pytest.fixture
+def visit(look: str, chromium: Any, live_site: Any) -> Iterator[Visit]:
+    made = Visit(chromium, live_site[1], *LOOKS[look])
+    yield made
+    made.context.close()
 
 
-def test_pages_fit_and_do_not_complain(window: Any, live_site: Any) -> None:
-    site = live_site[0]
-    slug = site.release.slug
-    for name in ("coverage", "changelog", "release_about"):
-        window.goto(reverse(name, args=[slug]))
-        _look(window, name)
-    window.goto(site.cast.entrant.get_absolute_url())
-    window.locator("img[src$='.svg'][height='22']").first.scroll_into_view_if_needed()
-    _look(window, "entrant")
-    window.goto(reverse("about"))
-    window.get_by_role("link", name="SOL score").first.click()
-    assert window.url.endswith("#sol-score")
-    _look(window, "formulas")
-    assert window.complaints == []
-
-
-def test_the_api_page_wears_the_sites_frame(window: Any) -> None:
-    window.goto("/api/")
-    window.locator("#operations-releases-releases_board_retrieve").wait_for()
-    _look(window, "api-list")
-    window.locator("#operations-submissions-submissions_create button").first.click()
-    window.get_by_text("Send a solutions pack, a zip of folders, or typed code.").wait_for()
-    _look(window, "api-operation", full_page=False)
-    assert window.get_by_role("link", name="Releases").first.is_visible()
-    assert window.complaints == []
+def test_the_api_page_wears_the_sites_frame(visit: Visit, look: str) -> None:
+    visit.open("/api/")
+    visit.page.locator("#operations-releases-releases_board_retrieve").wait_for()
+    visit.page.locator("#operations-submissions-submissions_create button").first.click()
+    visit.page.get_by_text("Send a solutions pack, a zip of folders, or typed code.").wait_for()
+    visit.keep_picture(f"api-{look}")
+    assert visit.page.get_by_role("link", name="Releases").first.is_visible()
+    assert visit.overflow() <= 0
+    assert visit.complaints == []
+    assert [fault for fault in visit.axe_faults(look) if not fault.startswith(OF_SWAGGER)] == []
 
 
 @contextmanager
@@ -89,7 +62,7 @@ def _other_site(page: str) -> Iterator[str]:
     server.server_close()
 
 
-def test_another_site_frames_the_board_and_no_other_page(window: Any, live_site: Any) -> None:
+def test_another_site_frames_the_board_and_no_other_page(visit: Visit, look: str, live_site: Any) -> None:
     site, address = live_site
     slug = site.release.slug
     frames = "".join(
@@ -97,12 +70,8 @@ def test_another_site_frames_the_board_and_no_other_page(window: Any, live_site:
         for path in (reverse("framed_board", args=[slug]), reverse("board", args=[slug]))
     )
     with _other_site(frames) as other:
-        window.goto(other)
-        _framed(window)
-
-
-def _framed(window: Any) -> None:
-    window.frame_locator("iframe").first.get_by_text("The whole board on Podium").wait_for()
-    assert window.frame_locator("iframe").nth(1).locator("table").count() == 0
-    _look(window, "framed")
-    assert any("frame-ancestors" in one for one in window.complaints), "the board itself refuses a frame"
+        visit.page.goto(other)
+        visit.page.frame_locator("iframe").first.get_by_text("The whole board on Podium").wait_for()
+        visit.keep_picture(f"framed-{look}")
+        assert visit.page.frame_locator("iframe").nth(1).locator("table").count() == 0
+    assert any("frame-ancestors" in one for one in visit.complaints), "the board itself refuses a frame"
