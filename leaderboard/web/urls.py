@@ -74,6 +74,7 @@ urlpatterns = [
     path("evaluations/<int:pk>/", evaluation_pages.evaluation, name="evaluation"),
     path("evaluations/<int:pk>/runs.json", evaluation_pages.evaluation_runs, name="evaluation_runs"),
     path("evaluations/<int:pk>/logs/<slug:step>.txt", evaluation_pages.evaluation_log, name="evaluation_log"),
+    path("evaluations/<int:pk>/solutions.tar.gz", evaluation_pages.evaluation_solution, name="evaluation_solution"),
     path("evaluations/<int:pk>/profile", evaluation_pages.evaluation_profile, name="evaluation_profile"),
     path("evaluations/<int:pk>/machine-code/", listing_pages.evaluation_machine_code, name="evaluation_machine_code"),
     path("evaluations/<int:pk>/listing.txt", listing_pages.evaluation_listing, name="evaluation_listing"),

@@ -118,6 +118,7 @@ TABLE: dict[str, tuple[Arguments, str, int, int, int, int]] = {
     "evaluation": (_evaluation, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "evaluation_runs": (_evaluation, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "evaluation_log": (lambda p: [p.evaluation.pk, "build"], "get", NOT_FOUND, NOT_FOUND, OK, OK),
+    "evaluation_solution": (_evaluation, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "evaluation_profile": (_evaluation, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "evaluation_machine_code": (_evaluation, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "evaluation_listing": (_evaluation, "get", NOT_FOUND, NOT_FOUND, OK, OK),
