@@ -7,6 +7,7 @@ from leaderboard.models.decision import Appeal, Decision
 from leaderboard.models.entrant import Entrant
 from leaderboard.models.evaluation import Evaluation, EvaluationState, Flag, Measurement, Result, ResultCase
 from leaderboard.models.invitation import Invitation
+from leaderboard.models.notification import Delivery, DeliveryState, NotificationSettings, Webhook
 from leaderboard.models.pmpp import PmppRun, PmppRunState, PmppToken
 from leaderboard.models.quota import DailyUse
 from leaderboard.models.rejudge import Rejudge, RejudgeItem, RejudgeState
@@ -29,6 +30,8 @@ __all__ = [
     "Counted",
     "DailyUse",
     "Decision",
+    "Delivery",
+    "DeliveryState",
     "Entrant",
     "Evaluation",
     "EvaluationState",
@@ -36,6 +39,7 @@ __all__ = [
     "Flag",
     "Invitation",
     "Measurement",
+    "NotificationSettings",
     "PmppRun",
     "PmppRunState",
     "PmppToken",
@@ -57,4 +61,5 @@ __all__ = [
     "TrialState",
     "VoidedResult",
     "Voiding",
+    "Webhook",
 ]
