@@ -220,6 +220,7 @@ def about(request: HttpRequest, slug: str) -> HttpResponse:
         "references_passed": references_passed(release), "weights": _weights(release),
         "snapshots": [] if hides else list(BoardSnapshot.objects.filter(release=release).select_related("track")),
         "clarifications": _public_answers(request.user, release),
+        "may_read": visibility.may_see_statements(request.user, release),
     }  # fmt: skip
     return render(request, "podium/release_about.html", release_context(request, release, "release_about") | context)
 
