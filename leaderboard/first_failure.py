@@ -1,7 +1,7 @@
 """The first failure of a sample: which test or case failed first and what it said, as far as a visitor may read it.
 
-A node sends the whole log of a test, which may quote held-out files. A team reads one line of it at most, and only where
-the release allows: a line that stands in a held-out file is passed over, and a quoted piece of one is left out.
+A node sends the whole log of a test, which may quote held-out files. A team reads one line of it at most, and only
+where the release allows: a line that stands in a held-out file is passed over, and a quoted piece of one is left out.
 """
 
 import re
@@ -71,7 +71,9 @@ class FirstFailures:
             return None
         failed = next((case for case in cases if case.verdict != Verdict.PASSED), None)
         if failed is not None and self._view.first_failure:
-            return FirstFailure("case", failed.name[:NAME_CHARACTERS], _case_message(failed) or first_line(result.reason))
+            return FirstFailure(
+                "case", failed.name[:NAME_CHARACTERS], _case_message(failed) or first_line(result.reason)
+            )
         name, line = self._of_test(result, problem) if verdict == Verdict.TEST_FAILED else ("", "")
         reason = first_line(shown_reason(self._view, verdict, result.reason))
         return FirstFailure(TEST_STEP if line else "", name, line or reason) if line or reason else None
@@ -141,7 +143,9 @@ def _case_message(case: ShownCase) -> str:
     parts: Iterable[str] = (
         str(facts.get("message") or ""),
         f"Shapes: {facts['shapes']}." if facts.get("shapes") else "",
-        f"{facts['n_wrong']} of {facts['n_total']} elements are wrong." if facts.get("n_wrong") and facts.get("n_total") else "",
+        f"{facts['n_wrong']} of {facts['n_total']} elements are wrong."
+        if facts.get("n_wrong") and facts.get("n_total")
+        else "",
         f"First: {facts['first_wrong']}" if facts.get("first_wrong") else "",
     )
     return " ".join(part for part in parts if part)[:MESSAGE_CHARACTERS]

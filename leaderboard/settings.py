@@ -225,7 +225,8 @@ def _mail() -> dict[str, Any]:
 
 MAIL = _mail()
 WEBHOOK_PRIVATE = env.boolean("PODIUM_WEBHOOK_PRIVATE", False)
-# Only invitations and notifications are mailed: a link that sets a password has no place in a mailbox or in the site's log.
+# Invitations and notifications are mailed, and nothing else: a link that sets a password has no place in a mailbox or
+# in the log of the site.
 EMAIL_BACKEND = "django.core.mail.backends.dummy.EmailBackend"
 AXES_CLIENT_IP_CALLABLE = "leaderboard.client_address.of"
 ALLAUTH_TRUSTED_PROXY_COUNT = 1 if BEHIND_PROXY else 0

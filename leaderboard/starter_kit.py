@@ -38,7 +38,7 @@ def open_kit(release: Release) -> IO[bytes]:
             return blobs.store().open(known)
         except blobs.BlobMissing:
             pass
-    made: IO[bytes] = tempfile.SpooledTemporaryFile(MEMORY_BYTES)  # noqa: SIM115 - the answer closes it
+    made = tempfile.SpooledTemporaryFile(MEMORY_BYTES)  # noqa: SIM115 - the answer closes it
     _write(made, release)
     if not release.is_draft:
         cache.set(key, _store(made), KEPT_SECONDS)
@@ -46,9 +46,9 @@ def open_kit(release: Release) -> IO[bytes]:
     return made
 
 
-def _store(made: IO[bytes]) -> str:
+def _store(made: "tempfile.SpooledTemporaryFile[bytes]") -> str:
     made.seek(0)
-    sha256 = hashlib.file_digest(made, "sha256").hexdigest()  # type: ignore[arg-type] - a spooled file is one
+    sha256 = hashlib.file_digest(made, "sha256").hexdigest()
     made.seek(0)
     blobs.store().put_file(sha256, made)
     return sha256
@@ -102,7 +102,7 @@ def _files(problem: Problem, spec: ProblemRecord) -> Iterator[tuple[str, str]]:
 
 
 def sample_files(spec: ProblemRecord) -> Sequence[SourceFile]:
-    """A solution that the site accepts: the starter code, a comment where there is none, the first answer of a question."""
+    """A solution that the site accepts: the starter code, or a comment; to a question the first of its answers."""
     files = spec.starter_files
     if spec.kind in SITE_KINDS:
         letter = spec.lettered_choices[0][0] if spec.lettered_choices else "your answer"
@@ -117,7 +117,7 @@ def _comment(path: str) -> str:
 def _readme(release: Release, n: int) -> str:
     tracks = _tracks(release)
     track = tracks[0] if tracks else "TRACK"
-    site, slug = settings.SITE_URL, release.slug
+    site, slug, limit = settings.SITE_URL, release.slug, release.max_samples
     licence = f"\nLicence of the problems: {release.licence}\n" if release.licence else ""
     return f"""# Starter kit of {release.title}
 
@@ -131,8 +131,8 @@ Replace the code and send it:
     podium submit {SAMPLE_PACK} --release {slug} --entrant NAME --track {track} --wait
     podium results ID
 
-A folder `<task_id>/<sample>/<files>` in place of a pack works, too. A submission may have at most {release.max_samples} samples of a
-problem. Tracks: {", ".join(tracks) or "none yet"}.
+A folder `<task_id>/<sample>/<files>` in place of a pack works, too. A submission may have at most {limit} samples of
+a problem. Tracks: {", ".join(tracks) or "none yet"}.
 
 Release `{slug}`, sha256 of its problems.jsonl: `{release.digest}`
 Page: {site}/releases/{slug}/

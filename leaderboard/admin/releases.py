@@ -201,7 +201,10 @@ class ReleaseAdmin(DraftPages, AuditedAdmin):
     search_fields = ("slug", "title", "datapack_release")
     fieldsets = (
         (None, {"fields": ("title", "slug", "state", "description", "licence", "dataset_card")}),
-        ("Who may see it", {"fields": ("is_public", "results_are_public", "invited", "invited_may_read", "shows_first_failure")}),
+        (
+            "Who may see it",
+            {"fields": ("is_public", "results_are_public", "invited", "invited_may_read", "shows_first_failure")},
+        ),
         ("Dates (UTC)", {"fields": ("opens_at", "closes_at", "hidden_until")}),
         ("Ranking", {"fields": (*RANKING_FIELDS, "max_samples", "correction")}),
         ("Promises", {"fields": PROMISES}),

@@ -17,7 +17,9 @@ from problems.models import Release
 
 class StarterKit(ApiView):
     @extend_schema(
-        operation_id="releases_starter_kit", tags=["releases"], responses={(200, "application/zip"): OpenApiTypes.BINARY}
+        operation_id="releases_starter_kit",
+        tags=["releases"],
+        responses={(200, "application/zip"): OpenApiTypes.BINARY},
     )
     def get(self, request: Request, slug: str) -> FileResponse:
         """Statements, visible files and starter code of a release, and a solutions pack that it accepts, as a zip."""

@@ -23,7 +23,7 @@ class NotificationSettings(models.Model):
 
     user = models.OneToOneField("auth.User", on_delete=models.CASCADE, related_name="notification_settings")
     by_mail = models.BooleanField(default=False)
-    feed_digest = models.CharField(max_length=64, null=True, blank=True, unique=True)  # noqa: DJ001 - null: no feed
+    feed_digest = models.CharField(max_length=64, null=True, blank=True, unique=True)
     feed_hint = models.CharField(max_length=16, blank=True)
     feed_made_at = models.DateTimeField(null=True, blank=True)
 

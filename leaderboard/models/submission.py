@@ -93,7 +93,9 @@ class Submission(models.Model):
                 fields=["id"], condition=Q(compared_at=None), name="submission_uncompared"
             ),  # comparing code, every minute
             models.Index(
-                fields=["id"], condition=Q(announced_at=None, state__in=["done", "cancelled"]), name="submission_unannounced"
+                fields=["id"],
+                condition=Q(announced_at=None, state__in=["done", "cancelled"]),
+                name="submission_unannounced",
             ),  # announcing those that have ended, every few seconds
         ]
 

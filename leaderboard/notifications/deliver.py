@@ -11,7 +11,7 @@ from datetime import timedelta
 
 from django.conf import settings
 from django.core.mail import EmailMessage, get_connection
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from leaderboard.models import Delivery, DeliveryState, Webhook
@@ -68,7 +68,7 @@ def _try(delivery: Delivery) -> None:
     else:
         if status is None or 200 <= status < 300:
             _end(delivery, DeliveryState.SENT, "", status)
-            Webhook.objects.filter(pk=delivery.webhook_id).update(n_failed=0)
+            _webhook_of(delivery).update(n_failed=0)
         elif status == GONE:
             _fail(delivery, "It answered 410 Gone.", status)
             _turn_off(delivery, "The address answered 410 Gone.")
@@ -137,16 +137,21 @@ def _later(delivery: Delivery, error: str, status: int | None) -> None:
 
 def _fail(delivery: Delivery, error: str, status: int | None = None) -> None:
     _end(delivery, DeliveryState.FAILED, error, status)
-    if delivery.webhook_id is None or delivery.submission_id is None:
+    if delivery.submission_id is None:
         return
-    Webhook.objects.filter(pk=delivery.webhook_id).update(n_failed=F("n_failed") + 1)
-    if Webhook.objects.filter(pk=delivery.webhook_id, n_failed__gte=OFF_AFTER).exists():
+    _webhook_of(delivery).update(n_failed=F("n_failed") + 1)
+    if _webhook_of(delivery).filter(n_failed__gte=OFF_AFTER).exists():
         _turn_off(delivery, f"{OFF_AFTER} deliveries in a row could not be sent.")
 
 
 def _turn_off(delivery: Delivery, reason: str) -> None:
-    Webhook.objects.filter(pk=delivery.webhook_id, is_on=True).update(is_on=False, off_reason=reason)
+    _webhook_of(delivery).filter(is_on=True).update(is_on=False, off_reason=reason)
     logger.warning("webhook %s is turned off: %s", delivery.webhook_id, reason)
+
+
+def _webhook_of(delivery: Delivery) -> "QuerySet[Webhook]":
+    """Its webhook; none of a mail."""
+    return Webhook.objects.filter(deliveries=delivery)
 
 
 def _end(delivery: Delivery, state: DeliveryState, error: str, status: int | None) -> None:

@@ -37,10 +37,10 @@ class WebhookForm(forms.Form):
 
 
 def _page(request: HttpRequest, form: WebhookForm | None = None, status: int = 200, **shown: Any) -> HttpResponse:
-    user = request.user
+    user: Any = request.user
     context = {
-        "preferences": NotificationSettings.objects.filter(user_id=user.pk).first(),
-        "webhooks": Webhook.objects.filter(user_id=user.pk).select_related("entrant"),
+        "preferences": NotificationSettings.objects.filter(user=user).first(),
+        "webhooks": Webhook.objects.filter(user=user).select_related("entrant"),
         "deliveries": recent(user)[:SHOWN_DELIVERIES],
         "form": form or WebhookForm(user=user),
         "max_webhooks": MAX_WEBHOOKS,

@@ -99,7 +99,7 @@ def test_results_by_line_and_the_command_line_tell_it(cast: Cast) -> None:
     assert rows[0]["first_failure"]["where"] == "Test test_sums"
     table = failures_table(rows)
     assert table is not None
-    assert [list(column.cells)[0] for column in table.columns][1:3] == ["1", "cpu-test"]
+    assert [next(iter(column.cells)) for column in table.columns][1:3] == ["1", "cpu-test"]
     told = b"".join(calls.get(f"submissions/{one.submission_id}/results.jsonl", cast.stranger).streaming_content)
     assert json.loads(told)["first_failure"] is None
 
@@ -119,7 +119,10 @@ def test_no_line_of_a_test_file_reaches_the_author(client: Client, cast: Cast) -
 
     one = judged(cast, quoting)
     assert "held-out words" not in page(client, cast.owner, one)
-    assert calls.get(f"evaluations/{one.pk}", cast.owner).json()["first_failure"]["message"] == "error: `[held out]' failed"
+    assert (
+        calls.get(f"evaluations/{one.pk}", cast.owner).json()["first_failure"]["message"]
+        == "error: `[held out]' failed"
+    )
 
 
 def test_a_release_may_forbid_it(client: Client, cast: Cast) -> None:

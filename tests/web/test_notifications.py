@@ -235,7 +235,9 @@ def test_there_is_a_bound_on_mails_of_a_day(cast: Cast, made: Release, track: Tr
     assert len(mail.outbox) == 1
 
 
-def test_a_feed_is_read_by_its_address_until_it_is_revoked(client: Client, cast: Cast, made: Release, track: Track) -> None:
+def test_a_feed_is_read_by_its_address_until_it_is_revoked(
+    client: Client, cast: Cast, made: Release, track: Track
+) -> None:
     stored = ended(cast, made, track)
     secret = notify.new_feed(cast.owner)
     answer = client.get(reverse("personal_feed", args=[secret]))

@@ -75,7 +75,9 @@ def test_more_submissions_cost_no_more_queries(client: Client, cast: Cast, made:
     assert costs[0] == costs[1] <= 14
 
 
-def test_all_own_samples_as_json_lines(cast: Cast, made: Release, track: Track, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_own_samples_as_json_lines(
+    cast: Cast, made: Release, track: Track, monkeypatch: pytest.MonkeyPatch
+) -> None:
     stored = factories.judged_submission(cast.entrant, made, track, n_samples=1)
     factories.judged_submission(cast.strangers_entrant, made, track, script="exit 1", n_samples=1)
 
