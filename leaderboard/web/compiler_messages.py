@@ -51,7 +51,7 @@ def errors_in(log: str, paths: Sequence[str]) -> list[Message]:
 
     Of a Python traceback it is the last frame in these files, with the exception's own line.
     """
-    found: dict[tuple[str, int], Message] = {}
+    found: dict[Message, None] = {}
     frame: tuple[str, int] | None = None
     for text in log.splitlines():
         place = place_in(text)
@@ -59,13 +59,13 @@ def errors_in(log: str, paths: Sequence[str]) -> list[Message]:
         if place and own and text.lstrip().startswith("File "):
             frame = (own, place.line)
         elif place and own and _IS_ERROR.search(place.words):
-            found.setdefault((own, place.line), Message(own, place.line, place.words[:MAX_LINE_CHARACTERS]))
+            found[Message(own, place.line, place.words[:MAX_LINE_CHARACTERS])] = None
         elif frame and _PYTHON_ERROR.match(text):
-            found.setdefault(frame, Message(*frame, text[:MAX_LINE_CHARACTERS]))
+            found[Message(*frame, text[:MAX_LINE_CHARACTERS])] = None
             frame = None
         if len(found) >= MAX_MESSAGES:
             break
-    return list(found.values())
+    return list(found)
 
 
 def place_in(text: str) -> Place | None:

@@ -25,14 +25,14 @@ from leaderboard.reproduce import recipe_of, solutions_file
 from leaderboard.rollouts import SampleUnreadable, read_sample
 from leaderboard.sample_packs import pack_of
 from leaderboard.timings import are_provisional, device_facts, roof_of, timings_of
-from leaderboard.visibility import Relation, SubmissionView, relation
+from leaderboard.visibility import Relation, ShownCase, SubmissionView, relation
 from leaderboard.web.case_rows import case_table
 from leaderboard.web.compiler_messages import errors_in, linked
 from leaderboard.web.lookups import evaluation_or_404
 from leaderboard.web.place import place_of
 from problems.spec.kinds import SITE_KINDS
 from problems.spec.solution import SourceFile
-from runners.wire.protocol import BUILD_STEP, Clock, Verdict
+from runners.wire.protocol import Clock, Verdict, Witness
 
 CHANGES = ("rerun", "rejudge", "void result")
 """Audited acts that give an evaluation another result."""
@@ -51,13 +51,14 @@ def evaluation(request: HttpRequest, pk: int) -> HttpResponse:
         "reruns": AuditEntry.objects.filter(target=f"evaluation {found}", action__in=CHANGES).order_by("id"),
     }  # fmt: skip
     if result:
+        cases = visibility.shown_cases(view, result.cases.all())
         context |= {
-            **_failure(found, result, view),
+            **_failure(found, result, view, cases),
             "steps": logs.steps_of(result, view),
             **_build(result, view, context["solution"] or []),
-            "was_witnessed": _had_a_test(result),
+            "shows_witness": result.passed or result.witness != Witness.UNAVAILABLE,
             "recipe": recipe_of(found, result),
-            **_times(found, result, view),
+            **_times(found, result, cases),
             "place": place_of(request.user, found, result.speedup),
             "provenance": provenance_rows(result.provenance),
             "imported": measured_words(where_measured([result.provenance])) if _is_imported(result) else "",
@@ -69,12 +70,13 @@ def evaluation(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "podium/evaluation.html", context)
 
 
-def _failure(found: Evaluation, result: Result, view: SubmissionView) -> dict[str, Any]:
-    """Why it failed. The reason is left out where the first failure says the same."""
-    cases = visibility.shown_cases(view, result.cases.all())
+def _failure(found: Evaluation, result: Result, view: SubmissionView, cases: Sequence[ShownCase]) -> dict[str, Any]:
+    """Why it failed: the reason alone where nothing more is known, else what failed first and what else is known."""
     first = FirstFailures(view, n_blobs=1).of(result, found.problem, cases)
     reason = visibility.shown_reason(view, result.verdict, result.reason)
-    if first and first.message and first.message in reason:
+    if first and (first.message == reason or not first.message or not first.step):
+        first = None
+    elif first and first.message in reason:
         reason = ""
     forbidden = view.reasons and not view.first_failure and result.verdict in visibility.OF_TESTS
     return {"first_failure": first, "reason": reason, "forbids_first_failure": forbidden}
@@ -89,22 +91,14 @@ def _build(result: Result, view: SubmissionView, solution: Sequence[SourceFile])
     return {"build_html": linked(log, paths), "build_errors": errors_in(log, paths) if failed else []}
 
 
-def _had_a_test(result: Result) -> bool:
-    """Whether a test ran, so that there was something to witness. An imported pass has no steps."""
-    return result.passed or any(
-        step["name"] != BUILD_STEP and (step.get("exit_code") is not None or step.get("signal") is not None)
-        for step in result.steps
-    )
-
-
-def _times(found: Evaluation, result: Result, view: SubmissionView) -> dict[str, Any]:
+def _times(found: Evaluation, result: Result, shown: Sequence[ShownCase]) -> dict[str, Any]:
     rows, cases = measurements_of(result), found.problem.timed_cases
     result.evaluation = found
     roof = roof_of(result, cases)
     timings = timings_of(rows, cases, roof)
     return {
         "timings": timings,
-        "cases": case_table(visibility.shown_cases(view, result.cases.all()), timings),
+        "cases": case_table(shown, timings),
         "work": Declared.by(cases), "roof": roof, "device_facts": device_facts(rows),
         "provisional": are_provisional(result, found.submission.release),
         "self_reported": any(row.clock == Clock.SELF for row in rows),

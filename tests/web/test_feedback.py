@@ -154,10 +154,12 @@ def test_errors_of_a_build_link_to_the_line_of_the_shown_code(client: Client, ca
     shown = page(client, cast.owner, judged(cast, failing_build))
     assert '<a href="#solution-sh-L1">solution.sh:1:5</a>: error:' in shown
     assert '<a href="#solution-sh-L1">./solution.sh(1)</a>: error:' in shown
-    assert "Build said: solution.sh:1:5: error:" in first_failure(shown)
+    assert "The build ended with exit status 1. solution.sh, line 1 : error: &#x27;x&#x27; was not" in first_failure(
+        shown
+    )
 
 
-def test_nothing_is_said_of_a_witness_where_no_test_ran(client: Client, cast: Cast) -> None:
+def test_nothing_is_said_of_a_witness_that_a_failure_did_not_need(client: Client, cast: Cast) -> None:
     shown = page(client, cast.owner, judged(cast, failing_build))
     assert "unwitnessed" not in shown
     assert "<dt>Speedup</dt>" not in shown
