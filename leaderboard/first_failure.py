@@ -46,6 +46,11 @@ class FirstFailure:
     message: str
 
     @property
+    def line(self) -> str:
+        """The first line of the message."""
+        return self.message.partition("\n")[0]
+
+    @property
     def where(self) -> str:
         """In words, as `Case large` or `Test test_add`."""
         return f"{self.step.capitalize()} {self.name}".strip()
@@ -148,4 +153,4 @@ def _case_message(case: ShownCase) -> str:
         else "",
         f"First: {facts['first_wrong']}" if facts.get("first_wrong") else "",
     )
-    return " ".join(part for part in parts if part)[:MESSAGE_CHARACTERS]
+    return "\n".join(part for part in parts if part)[:MESSAGE_CHARACTERS]

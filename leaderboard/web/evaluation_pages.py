@@ -74,9 +74,9 @@ def _failure(found: Evaluation, result: Result, view: SubmissionView, cases: Seq
     """Why it failed: the reason alone where nothing more is known, else what failed first and what else is known."""
     first = FirstFailures(view, n_blobs=1).of(result, found.problem, cases)
     reason = visibility.shown_reason(view, result.verdict, result.reason)
-    if first and (first.message == reason or not first.message or not first.step):
+    if first and not (first.message and first.step):
         first = None
-    elif first and first.message in reason:
+    elif first and (first.message in reason or reason.startswith(f"{first.where}:")):
         reason = ""
     forbidden = view.reasons and not view.first_failure and result.verdict in visibility.OF_TESTS
     return {"first_failure": first, "reason": reason, "forbids_first_failure": forbidden}

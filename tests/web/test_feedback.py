@@ -1,13 +1,19 @@
 """What a failed sample tells its author: the first failure, errors at their lines, and how to run it again."""
 
+import html
 import json
 import re
+import shlex
+from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 from django.test import Client
+from django.urls import reverse
 
 from leaderboard.models import Evaluation, Submission
+from podium.cli import make_app
 from problems.models import Release
 from runners.wire.protocol import (
     Audience,
@@ -146,8 +152,11 @@ def test_a_problem_that_nobody_is_given_shows_no_line_of_its_test(client: Client
 
 
 def test_a_wrong_answer_names_its_case(client: Client, cast: Cast) -> None:
-    said = first_failure(page(client, cast.owner, judged(cast, wrong_answer)))
-    assert "Case large said: out differs 2 of 8 elements are wrong. First: out[1] is 3, expected 4" in said
+    one = judged(cast, wrong_answer)
+    assert first_failure(page(client, cast.owner, one)).endswith("First failure Case large : out differs ")
+    told = calls.get(f"evaluations/{one.pk}", cast.owner).json()["first_failure"]
+    message = ["out differs", "2 of 8 elements are wrong.", "First: out[1] is 3, expected 4"]
+    assert (told["where"], told["message"].splitlines()) == ("Case large", message)
 
 
 def test_errors_of_a_build_link_to_the_line_of_the_shown_code(client: Client, cast: Cast) -> None:
@@ -163,6 +172,24 @@ def test_nothing_is_said_of_a_witness_that_a_failure_did_not_need(client: Client
     shown = page(client, cast.owner, judged(cast, failing_build))
     assert "unwitnessed" not in shown
     assert "<dt>Speedup</dt>" not in shown
+
+
+def test_the_command_to_reproduce_is_one_that_podium_takes(
+    client: Client, cast: Cast, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That its verdict is the same is seen by hand: it needs a sandbox and the problems' tools."""
+    one = judged(cast, lambda _: factories.report())
+    told = calls.get(f"evaluations/{one.pk}", cast.stranger).json()["reproduce"]
+    assert told["command"] in html.unescape(page(client, cast.owner, one))
+    monkeypatch.chdir(tmp_path)
+    made = client.get(reverse("evaluation_solution", args=[one.pk]))
+    Path(told["solutions_file"]).write_bytes(made.content)
+    Path(told["problems_file"]).touch()
+    program: Any = typer.main.get_command(make_app())
+    words = shlex.split(told["command"])
+    parsed = program.commands[words[1]].make_context(words[1], words[2:], resilient_parsing=False)
+    assert parsed.params["sandbox"] == "bubblewrap"
+    assert one.sample.solution_sha256 in told["digests"].values()
 
 
 @pytest.mark.parametrize(
