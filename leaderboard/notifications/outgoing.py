@@ -92,7 +92,7 @@ def _address_of(host: str, port: int, *, allow_private: bool) -> str:
         raise AddressRefused(f"{host} is not a host's name.") from error
     for one in found:
         if not allow_private and not is_public(ipaddress.ip_address(one.partition("%")[0])):
-            raise AddressRefused(f"{host} is {one}, which is not a public address.")
+            raise AddressRefused(f"{host} has an address that is not public.")
     if not found:
         raise AddressRefused(f"{host} has no address.")
     return found[0]

@@ -17,6 +17,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from leaderboard import settings as site_settings
 from leaderboard.actions import notify
 from leaderboard.actions.cancel import cancel
 from leaderboard.models import Delivery, Submission, Track, Webhook
@@ -24,6 +25,7 @@ from leaderboard.notifications import deliver, outgoing
 from leaderboard.notifications.announce import announce_ended
 from leaderboard.redaction import redacted
 from problems.models import Release
+from runners.fleet import tasks
 from tests import factories
 from tests.factories import Cast
 
@@ -152,7 +154,7 @@ def test_addresses_that_are_not_public_are_refused(address: str, monkeypatch: py
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (one, 80)) for one in ("8.8.8.8", address)]
 
     monkeypatch.setattr(socket, "getaddrinfo", looked_up)
-    with pytest.raises(outgoing.AddressRefused, match="not a public address"):
+    with pytest.raises(outgoing.AddressRefused, match="not public"):
         outgoing.post("https://hook.example.org/", b"{}", {}, allow_private=False)
 
 
@@ -193,12 +195,17 @@ def test_a_host_that_answers_byte_by_byte_is_cut_off(monkeypatch: pytest.MonkeyP
 
 def test_mail_goes_to_those_who_turned_it_on(cast: Cast, made: Release, track: Track) -> None:
     notify.set_mail(cast.owner, is_on=True)
-    stored = ended(cast, made, track)
-    deliver.deliver_due()
+    stored = factories.judged_submission(cast.entrant, made, track, n_samples=1)
+    tasks.notify()
     (message,) = mail.outbox
     assert message.to == [cast.owner.email]
     assert message.subject == f"Submission #{stored.pk} of Alpha is done"
     assert "1 passed" in str(message.body)
+
+
+def test_without_a_mail_server_mails_are_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(site_settings, "MAIL_URL", "")
+    assert site_settings._mail() == {"backend": "django.core.mail.backends.console.EmailBackend"}
 
 
 def test_a_cancelled_submission_is_told_too(cast: Cast, made: Release, track: Track) -> None:
