@@ -7,7 +7,7 @@ from typing import Any
 
 from leaderboard.models import Evaluation, Result
 from leaderboard.models.evaluation import ResultOrigin
-from runners.wire.protocol import Profiler, TimingPolicy
+from runners.wire.protocol import Profiler, TimingPolicy, Verdict
 
 _COMPUTE_EVAL = "compute-eval"
 """The build policy under which build commands ran unchanged."""
@@ -34,7 +34,7 @@ class Recipe:
 
 def recipe_of(evaluation: Evaluation, result: Result) -> Recipe | None:
     """None where nothing was judged: a sample that the site refused or skipped."""
-    if result.origin == ResultOrigin.SITE and not evaluation.sample.solution_sha256:
+    if result.verdict == Verdict.SKIPPED or not evaluation.sample.solution_sha256:
         return None
     release, problem = evaluation.submission.release, evaluation.problem
     problems, solutions = f"{release.datapack_release}-problems.tar.gz", solutions_file(evaluation)
