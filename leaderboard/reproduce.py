@@ -7,6 +7,7 @@ from typing import Any
 
 from leaderboard.models import Evaluation, Result
 from leaderboard.models.evaluation import ResultOrigin
+from problems.spec.kinds import SITE_KINDS
 from runners.wire.protocol import Profiler, TimingPolicy, Verdict
 
 _COMPUTE_EVAL = "compute-eval"
@@ -40,13 +41,14 @@ def recipe_of(evaluation: Evaluation, result: Result) -> Recipe | None:
     problems, solutions = f"{release.datapack_release}-problems.tar.gz", solutions_file(evaluation)
     known = result.provenance
     arguments = ["podium", "evaluate", "--problems", problems, "--solutions", solutions, *_options(result)]
-    digests = {
-        "problems.jsonl of the problem pack, sha256": release.digest,
-        f"The record of {problem.task_id}, md5 in the pack's metadata": problem.record_md5,
-        "What grading depends on, sha256": problem.grading_digest,
-        "The sample's record, sha256": evaluation.sample.solution_sha256,
-        "The build's product, sha256 of all its inputs": known.get("artefact_key") or "",
-    }
+    digests = {"problems.jsonl of the problem pack, sha256": release.digest}
+    if problem.kind not in SITE_KINDS:  # an answer of a few letters is found by comparing digests
+        digests |= {
+            f"The record of {problem.task_id}, md5 in the pack's metadata": problem.record_md5,
+            "What grading depends on, sha256": problem.grading_digest,
+            "The sample's record, sha256": evaluation.sample.solution_sha256,
+            "The build's product, sha256 of all its inputs": known.get("artefact_key") or "",
+        }
     return Recipe(
         command=shlex.join(arguments),
         problems_file=problems,

@@ -13,6 +13,7 @@ from django.test import Client
 from django.urls import reverse
 
 from leaderboard.models import Evaluation, Submission
+from leaderboard.settle.questions import settle_questions
 from podium.cli import make_app
 from problems.models import Release
 from runners.wire.protocol import (
@@ -25,7 +26,7 @@ from runners.wire.protocol import (
     Verdict,
     Witness,
 )
-from tests import factories
+from tests import factories, question_site
 from tests.api import calls
 from tests.factories import Cast
 
@@ -190,6 +191,18 @@ def test_the_command_to_reproduce_is_one_that_podium_takes(
     parsed = program.commands[words[1]].make_context(words[1], words[2:], resilient_parsing=False)
     assert parsed.params["sandbox"] == "bubblewrap"
     assert one.sample.solution_sha256 in told["digests"].values()
+
+
+def test_digests_do_not_tell_the_answer_of_a_question(client: Client, cast: Cast) -> None:
+    made = question_site.release()
+    track = made.on_tracks.get().track
+    stored = question_site.submitted(cast.entrant, made, track, question_site.reply("qa-1-warps", "Final: B"))
+    settle_questions()
+    one = stored.evaluations.get()
+    assert list(calls.get(f"evaluations/{one.pk}").json()["reproduce"]["digests"].values()) == [made.digest]
+    shown = page(client, cast.organiser, one)
+    assert one.problem.record_md5 not in shown
+    assert one.sample.solution_sha256 not in shown
 
 
 @pytest.mark.parametrize(
