@@ -15,6 +15,7 @@ SWEEP_SECONDS = 5.0
 COMPARE_SECONDS = 20.0
 VOID_SECONDS = 10.0
 VERIFY_AGAIN_SECONDS = 600.0
+NOTIFY_SECONDS = 5.0
 
 
 def _every(task: str, seconds: float) -> dict[str, Any]:
@@ -39,6 +40,7 @@ def _make_app() -> Celery:
             "sweep": _every("podium.sweep", SWEEP_SECONDS),
             "void": _every("podium.void", VOID_SECONDS),
             "verify again": _every("podium.verify_again", VERIFY_AGAIN_SECONDS),
+            "notify": _every("podium.notify", NOTIFY_SECONDS),
             "top up": _every("podium.top_up", TOP_UP_SECONDS),
         },
     )

@@ -27,9 +27,13 @@ _REPLACED = (
 
 def telling_line(log: str) -> str:
     """The first line of a log that speaks of a failure, else its first line that is not blank; "" if there is none."""
+    return next(telling_lines(log), "") or first_line(log)
+
+
+def telling_lines(log: str) -> Iterator[str]:
+    """The lines of a log's beginning that speak of a failure."""
     head = log[:SEARCHED_CHARACTERS]
-    telling = next(filter(_tells, _lines(head)), "") if _may_tell(head) else ""
-    return telling or first_line(head)
+    return filter(_tells, _lines(head)) if _may_tell(head) else iter(())
 
 
 def first_line(text: str) -> str:

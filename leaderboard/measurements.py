@@ -10,7 +10,8 @@ PROVENANCE_LABELS = {
     "node": "Node", "cpu_model": "CPU", "cpu_cores": "Cores", "gpu": "GPU", "gpu_uuid": "GPU id", "driver": "Driver",
     "toolkit": "Toolkit", "arch": "Built for", "profiler": "Profiler", "image": "Image",
     "sandbox": "Sandbox", "memory_limit_by": "Memory limited by",
-    "kernel": "Kernel", "agent_version": "Agent", "judge_version": "Judge version", "timing_policy": "Timing policy",
+    "kernel": "Linux kernel", "agent_version": "Agent", "judge_version": "Judge version",
+    "timing_policy": "Timing policy",
     "artefact_key": "Build artefact", "build_cached": "Build from cache", "started_at": "Started",
     "finished_at": "Finished",
 }  # fmt: skip

@@ -1,10 +1,10 @@
-"""Removes the tokens of PMPP's routes from log lines: they stand in the address, which any line may quote."""
+"""Removes the tokens of PMPP's routes and of feeds from log lines: they stand in the address, which any may quote."""
 
 import logging
 import re
 
-_IN_ADDRESS = re.compile(r"(compat/pmpp/)[^/\s?#\"'<>]+")
-_BY_ITSELF = re.compile(r"pmpp_[A-Za-z0-9_-]{16,}")
+_IN_ADDRESS = re.compile(r"(compat/pmpp/|feeds/)[^/\s?#\"'<>]+")
+_BY_ITSELF = re.compile(r"(?:pmpp_|pdmfeed_)[A-Za-z0-9_-]{16,}")
 MARK = "[token]"
 
 

@@ -210,6 +210,8 @@ def _mail() -> dict[str, Any]:
         raise ImproperlyConfigured(shapes) from None
     if MAIL_URL and (url.scheme not in ("smtp", "smtps") or not url.hostname):
         raise ImproperlyConfigured(shapes)
+    if not MAIL_URL:
+        return {"backend": "django.core.mail.backends.console.EmailBackend"}
     is_local = url.hostname in ("localhost", "127.0.0.1")
     return {
         "backend": "django.core.mail.backends.smtp.EmailBackend",
@@ -223,7 +225,9 @@ def _mail() -> dict[str, Any]:
 
 
 MAIL = _mail()
-# Only invitations are mailed: a link that sets a password has no place in a mailbox or in the site's log.
+WEBHOOK_PRIVATE = env.boolean("PODIUM_WEBHOOK_PRIVATE", False)
+# Invitations and notifications are mailed, and nothing else: a link that sets a password has no place in a mailbox or
+# in the log of the site.
 EMAIL_BACKEND = "django.core.mail.backends.dummy.EmailBackend"
 AXES_CLIENT_IP_CALLABLE = "leaderboard.client_address.of"
 ALLAUTH_TRUSTED_PROXY_COUNT = 1 if BEHIND_PROXY else 0

@@ -1,7 +1,7 @@
 """Who may see what: the one place where pages and API ask before they show anything (docs: "Who may see what")."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Literal
 
@@ -29,6 +29,10 @@ from problems.spec.solution import SourceFile
 from runners.wire.protocol import BUILDING, Audience, Purpose, Verdict
 
 LogView = Literal["full", "summary", "none"]
+
+
+OF_TESTS = (Verdict.TEST_FAILED, Verdict.WRONG_ANSWER)
+"""Verdicts whose reasons say what failed first."""
 
 
 class Relation(Enum):
@@ -113,6 +117,8 @@ class SubmissionView:
     audiences: frozenset[Audience]
     """Whose fields of a case it shows."""
 
+    first_failure: bool = False
+    """Which test or case failed first and what it said, as the release allows."""
     notes: bool = False
     """Organisers' notes on samples."""
 
@@ -126,12 +132,14 @@ class SubmissionView:
 
 _EVERYTHING = SubmissionView(
     is_visible=True, results=True, reasons=True, solution=True, replies=True, build_log=True, run_log="full",
-    live_tail=True, may_change=True, audiences=frozenset(Audience), notes=True,
+    live_tail=True, may_change=True, audiences=frozenset(Audience), first_failure=True, notes=True,
 )  # fmt: skip
 _TEAMS = SubmissionView(
     is_visible=True, results=True, reasons=True, solution=True, replies=True, build_log=True, run_log="summary",
-    live_tail=True, may_change=True, audiences=frozenset({Audience.PUBLIC, Audience.TEAM}),
+    live_tail=True, may_change=True, audiences=frozenset({Audience.PUBLIC, Audience.TEAM}), first_failure=True,
 )  # fmt: skip
+_TEAMS_VERDICTS_ONLY = replace(_TEAMS, first_failure=False, audiences=frozenset({Audience.PUBLIC}))
+"""Of a release that forbids the first failure."""
 _NOTHING = SubmissionView(
     is_visible=False, results=False, reasons=False, solution=False, replies=False, build_log=False, run_log="none",
     live_tail=False, may_change=False, audiences=frozenset(),
@@ -147,7 +155,7 @@ def view_of(user: Any, submission: Submission) -> SubmissionView:
     if entrant.kind == EntrantKind.SYSTEM:
         return _NOTHING
     if known_as is Relation.TEAM:
-        return _TEAMS
+        return _TEAMS if submission.release.shows_first_failure else _TEAMS_VERDICTS_ONLY
     if submission.release.results_are_hidden or not may_see_board(user, submission.release):
         return _NOTHING
     published = entrant.publishes_code and may_see_statements(user, submission.release)
@@ -217,7 +225,12 @@ def may_change(user: Any, submission: Submission) -> bool:
 
 
 def shown_reason(view: SubmissionView, verdict: str, reason: str) -> str:
-    """The result's reason as this user may read it: why a problem is skipped is public, the rest the team's."""
+    """The result's reason as this user may read it: why a problem is skipped is public, the rest the team's.
+
+    The reason of a failed test says what failed first, which a release may forbid.
+    """
+    if verdict in OF_TESTS and not view.first_failure:
+        return ""
     return reason if view.reasons or verdict == Verdict.SKIPPED else ""
 
 

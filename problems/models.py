@@ -115,6 +115,12 @@ class Release(models.Model):
         help_text="Whether the licence lets the users invited to a private release read its statements and visible"
         " files. If not, they submit without reading them.",
     )
+    shows_first_failure = models.BooleanField(
+        default=True,
+        verbose_name="authors read the first failure",
+        help_text="Whether a team may read which test or case of a sample failed first, and what it said. The first"
+        " message of a test may quote held-out values. If not, a team reads verdicts and build logs only.",
+    )
     dataset_card = models.TextField(
         blank=True,
         max_length=MAX_CARD,

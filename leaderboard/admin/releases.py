@@ -34,7 +34,7 @@ from problems.spec.ranking import offered_ks
 
 EDITABLE = (
     "title", "description", "is_public", "results_are_public", "invited", "invited_may_read", "licence", "dataset_card",
-    "opens_at", "closes_at", "hidden_until", "max_samples",
+    "shows_first_failure", "opens_at", "closes_at", "hidden_until", "max_samples",
 )  # fmt: skip
 EDITABLE_DRAFT = ("slug", *EDITABLE, *RANKING_FIELDS, *PROMISES)
 
@@ -201,7 +201,10 @@ class ReleaseAdmin(DraftPages, AuditedAdmin):
     search_fields = ("slug", "title", "datapack_release")
     fieldsets = (
         (None, {"fields": ("title", "slug", "state", "description", "licence", "dataset_card")}),
-        ("Who may see it", {"fields": ("is_public", "results_are_public", "invited", "invited_may_read")}),
+        (
+            "Who may see it",
+            {"fields": ("is_public", "results_are_public", "invited", "invited_may_read", "shows_first_failure")},
+        ),
         ("Dates (UTC)", {"fields": ("opens_at", "closes_at", "hidden_until")}),
         ("Ranking", {"fields": (*RANKING_FIELDS, "max_samples", "correction")}),
         ("Promises", {"fields": PROMISES}),

@@ -3,14 +3,16 @@
 from typing import Any, ClassVar
 
 from django.db.models import QuerySet
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from leaderboard.api.base import ApiView, found, not_found
+from leaderboard.first_failure import FirstFailures
 from leaderboard.models import Evaluation, Flag, Measurement, Result, Submission
 from leaderboard.models.evaluation import ResultOrigin
+from leaderboard.reproduce import Recipe, recipe_of
 from leaderboard.standings.absent import AbsentSamples
 from leaderboard.visibility import SubmissionView, shown_cases, shown_reason, view_of, visible_evaluations
 from runners.wire.protocol import BUILD_STEP, Clock, Role, Witness
@@ -18,7 +20,7 @@ from runners.wire.protocol import BUILD_STEP, Clock, Role, Witness
 
 class MeasurementSerializer(serializers.ModelSerializer[Measurement]):
     """`runs_ms` has one median per process, in milliseconds, in the order they ran; `device` is what was seen of the
-    GPU meanwhile."""
+    device meanwhile."""
 
     class Meta:
         model = Measurement
@@ -139,6 +141,27 @@ class StepSerializer(serializers.Serializer[Any]):
     log = serializers.CharField(allow_null=True)
 
 
+class FirstFailureSerializer(serializers.Serializer[Any]):
+    """The first test or case that failed."""
+
+    where = serializers.CharField(help_text="As `Build`, `Test test_sums` or `Case large`; empty if it is not known.")
+    message = serializers.CharField(help_text="What it said, at most 600 characters.")
+
+
+class RecipeSerializer(serializers.Serializer[Any]):
+    """How to run the sample again; digests in lower-case hex."""
+
+    command = serializers.CharField()
+    problems_file = serializers.CharField()
+    solutions_file = serializers.CharField(help_text="`<evaluation's page>/solutions.tar.gz`.")
+    digests = serializers.DictField(child=serializers.CharField())
+    machine = serializers.SerializerMethodField(help_text="What ran it, by label.")
+
+    @extend_schema_field(serializers.DictField(child=serializers.CharField()))
+    def get_machine(self, recipe: Recipe) -> dict[str, str]:
+        return dict(recipe.machine)
+
+
 class EvaluationSerializer(serializers.Serializer[Any]):
     id = serializers.IntegerField()
     submission = serializers.IntegerField()
@@ -150,7 +173,11 @@ class EvaluationSerializer(serializers.Serializer[Any]):
     queued_at = serializers.DateTimeField()
     done_at = serializers.DateTimeField(allow_null=True)
     result = ResultSerializer(allow_null=True, help_text="The current result; null until there is one.")
+    first_failure = FirstFailureSerializer(
+        allow_null=True, help_text="For the team, as the release allows; null where nothing failed or may be read."
+    )
     steps = StepSerializer(many=True)
+    reproduce = RecipeSerializer(allow_null=True, help_text="Null where nothing was judged.")
     n_results = serializers.IntegerField(help_text="All results, the current one included.")
 
 
@@ -187,8 +214,17 @@ class EvaluationDetail(ApiView):
         return Response(_rendered(one, view))
 
 
+def first_failure_of(
+    one: Evaluation, result: Result, view: SubmissionView, failures: FirstFailures
+) -> dict[str, str] | None:
+    """Where it failed first and what was said. The evaluation's problem has its release."""
+    found = failures.of(result, one.problem, shown_cases(view, result.cases.all()))
+    return {"where": found.where, "message": found.message} if found else None
+
+
 def _rendered(one: Evaluation, view: SubmissionView) -> dict[str, Any]:
     result = one.current_result if view.results else None
+    one.problem.release = one.submission.release
     return {
         "id": one.pk,
         "submission": one.submission_id,
@@ -200,6 +236,8 @@ def _rendered(one: Evaluation, view: SubmissionView) -> dict[str, Any]:
         "queued_at": one.queued_at,
         "done_at": one.done_at,
         "result": facts_of(result, view) if result else None,
+        "first_failure": first_failure_of(one, result, view, FirstFailures(view, n_blobs=1)) if result else None,
         "steps": _steps(result, view),
+        "reproduce": RecipeSerializer(recipe).data if result and (recipe := recipe_of(one, result)) else None,
         "n_results": one.results.count(),
     }

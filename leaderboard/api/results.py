@@ -7,13 +7,16 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from leaderboard.api.evaluations import facts_of, facts_of_absent, with_facts
+from leaderboard.api.evaluations import facts_of, facts_of_absent, first_failure_of, with_facts
+from leaderboard.first_failure import FirstFailures
 from leaderboard.models import Evaluation, EvaluationState, Submission, Track
 from leaderboard.standings.absent import AbsentSamples, absent_samples
 from leaderboard.visibility import SubmissionView
 from runners.wire.protocol import Verdict
 
 CHUNK_ROWS = 500
+MAX_LOGS = 200
+"""Long logs that are read for first failures; after them the result's reason stands for the log."""
 
 
 def result_lines(submission: Submission, view: SubmissionView, track: str | None) -> Iterator[bytes]:
@@ -32,8 +35,10 @@ def _judged(
 ) -> Iterator[tuple[Place, dict[str, Any]]]:
     rows = Evaluation.objects.live().filter(submission=submission, track__in=tracks)
     rows = rows.order_by("problem__position", "sample__index", "track__slug")
+    failures = FirstFailures(view, n_blobs=MAX_LOGS)
     for one in with_facts(rows).iterator(chunk_size=CHUNK_ROWS):
-        yield (one.problem.position, one.sample.index, one.track.slug), _row(one, view)
+        one.problem.release = submission.release
+        yield (one.problem.position, one.sample.index, one.track.slug), _row(one, view, failures)
 
 
 def _absent(
@@ -57,10 +62,11 @@ def _absent_row(one: AbsentSamples, index: int, submission: Submission, view: Su
         "passed": False,
         "skipped": one.verdict == Verdict.SKIPPED,
         **facts_of_absent(one, submission, view),
+        "first_failure": None,
     }
 
 
-def _row(one: Evaluation, view: SubmissionView) -> dict[str, Any]:
+def _row(one: Evaluation, view: SubmissionView, failures: FirstFailures) -> dict[str, Any]:
     """`passed` and `skipped` are ComputeEval's; the rest is ours. Without a result yet both are null."""
     result = one.current_result
     verdict = result.verdict if result else None
@@ -72,5 +78,5 @@ def _row(one: Evaluation, view: SubmissionView) -> dict[str, Any]:
         "state": one.state,
         "passed": verdict == Verdict.PASSED if result else None,
         "skipped": verdict == Verdict.SKIPPED if result else None,
-        **(facts_of(result, view) if result else {}),
+        **(facts_of(result, view) | {"first_failure": first_failure_of(one, result, view, failures)} if result else {}),
     }

@@ -1,4 +1,4 @@
-"""A problem under its track's roofline: each entrant's best time as a rate, below what the GPU was measured to do."""
+"""A problem under its track's roofline: each entrant's best time as a rate, below what it was measured to do."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from plotly.graph_objs._figure import Figure
 
 CAPTION = (
-    "Both axes are logarithmic. The roof is what the track's GPU was measured to do: its copy bandwidth on the slope,"
-    " its matrix products on the flat. The problem's declared work decides where it stands; above the roof lies what"
-    " the cache served."
+    "Both axes are logarithmic. The roof is what the track's hardware was measured to do: its copy bandwidth on the"
+    " slope, its matrix products on the flat. The problem's declared work decides where it stands; above the roof lies"
+    " what the cache served."
 )
 _SIDES = ("middle right", "middle left")
 """All points stand above one another; neighbours' names go to different sides."""

@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("leaderboard", "0021_typed_drafts"),
+        ("leaderboard", "0022_notifications"),
         ("problems", "0015_editable_drafts"),
     ]
 

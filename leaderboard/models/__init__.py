@@ -8,6 +8,7 @@ from leaderboard.models.entrant import Entrant
 from leaderboard.models.evaluation import Evaluation, EvaluationState, Flag, Measurement, Result, ResultCase
 from leaderboard.models.first_rank import FirstRank
 from leaderboard.models.invitation import Invitation
+from leaderboard.models.notification import Delivery, DeliveryState, NotificationSettings, Webhook
 from leaderboard.models.pmpp import PmppRun, PmppRunState, PmppToken
 from leaderboard.models.quota import DailyUse
 from leaderboard.models.rejudge import Rejudge, RejudgeItem, RejudgeState
@@ -31,6 +32,8 @@ __all__ = [
     "Counted",
     "DailyUse",
     "Decision",
+    "Delivery",
+    "DeliveryState",
     "Entrant",
     "Evaluation",
     "EvaluationState",
@@ -39,6 +42,7 @@ __all__ = [
     "Flag",
     "Invitation",
     "Measurement",
+    "NotificationSettings",
     "PmppRun",
     "PmppRunState",
     "PmppToken",
@@ -61,4 +65,5 @@ __all__ = [
     "TypedDraft",
     "VoidedResult",
     "Voiding",
+    "Webhook",
 ]

@@ -76,6 +76,9 @@ class Submission(models.Model):
     compared_at = models.DateTimeField(
         null=True, blank=True, help_text="When its code was compared with that of other entrants."
     )
+    announced_at = models.DateTimeField(
+        null=True, blank=True, help_text="When the messages that it has ended were made."
+    )
 
     objects = SubmissionQuerySet.as_manager()
 
@@ -92,6 +95,11 @@ class Submission(models.Model):
             models.Index(
                 fields=["id"], condition=Q(compared_at=None), name="submission_uncompared"
             ),  # comparing code, every minute
+            models.Index(
+                fields=["id"],
+                condition=Q(announced_at=None, state__in=["done", "cancelled"]),
+                name="submission_unannounced",
+            ),  # announcing those that have ended, every few seconds
         ]
 
     def __str__(self) -> str:

@@ -48,6 +48,11 @@ class Track(models.Model):
         return self.slug
 
     @property
+    def device_word(self) -> str:
+        """What its times are of, in a sentence: the GPU or the processor."""
+        return "GPU" if self.device == "gpu" else "processor"
+
+    @property
     def hardware(self) -> Hardware:
         return Hardware(
             device="gpu" if self.device == "gpu" else "cpu",

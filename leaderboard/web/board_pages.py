@@ -160,6 +160,7 @@ def about(request: HttpRequest, slug: str) -> HttpResponse:
         "snapshots": [] if hides else list(BoardSnapshot.objects.filter(release=release).select_related("track")),
         "clarifications": _public_answers(request.user, release),
         "embed": frame_snippet(release, offered[0].track.slug if offered else ""),
+        "may_read": visibility.may_see_statements(request.user, release),
     }  # fmt: skip
     return render(request, "podium/release_about.html", release_context(request, release, "release_about") | context)
 

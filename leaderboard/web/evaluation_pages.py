@@ -13,6 +13,7 @@ from leaderboard import blobs, logs, visibility
 from leaderboard.actions.rerun import rerun
 from leaderboard.charts import runs
 from leaderboard.errors import Refused
+from leaderboard.first_failure import FirstFailures
 from leaderboard.flags.shown import ShownFlag, shown, with_effects
 from leaderboard.listings import build_log, kernels_of
 from leaderboard.measured import measured_words, where_measured
@@ -20,15 +21,18 @@ from leaderboard.measurements import measurements_of, provenance_rows, runs_of
 from leaderboard.models import AuditEntry, Evaluation, Result
 from leaderboard.models.evaluation import ResultOrigin
 from leaderboard.rates import Declared
+from leaderboard.reproduce import recipe_of, solutions_file
 from leaderboard.rollouts import SampleUnreadable, read_sample
+from leaderboard.sample_packs import pack_of
 from leaderboard.timings import are_provisional, device_facts, roof_of, timings_of
-from leaderboard.visibility import Relation, SubmissionView, relation
+from leaderboard.visibility import Relation, ShownCase, SubmissionView, relation
 from leaderboard.web.case_rows import case_table
+from leaderboard.web.compiler_messages import errors_in, linked
 from leaderboard.web.lookups import evaluation_or_404
 from leaderboard.web.place import place_of
 from problems.spec.kinds import SITE_KINDS
 from problems.spec.solution import SourceFile
-from runners.wire.protocol import Clock
+from runners.wire.protocol import Clock, Verdict, Witness
 
 CHANGES = ("rerun", "rejudge", "void result")
 """Audited acts that give an evaluation another result."""
@@ -47,10 +51,14 @@ def evaluation(request: HttpRequest, pk: int) -> HttpResponse:
         "reruns": AuditEntry.objects.filter(target=f"evaluation {found}", action__in=CHANGES).order_by("id"),
     }  # fmt: skip
     if result:
+        cases = visibility.shown_cases(view, result.cases.all())
         context |= {
-            "reason": visibility.shown_reason(view, result.verdict, result.reason),
+            **_failure(found, result, view, cases),
             "steps": logs.steps_of(result, view),
-            **_times(found, result, view),
+            **_build(result, view, context["solution"] or []),
+            "shows_witness": result.passed or result.witness != Witness.UNAVAILABLE,
+            "recipe": recipe_of(found, result),
+            **_times(found, result, cases),
             "place": place_of(request.user, found, result.speedup),
             "provenance": provenance_rows(result.provenance),
             "imported": measured_words(where_measured([result.provenance])) if _is_imported(result) else "",
@@ -62,14 +70,35 @@ def evaluation(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "podium/evaluation.html", context)
 
 
-def _times(found: Evaluation, result: Result, view: SubmissionView) -> dict[str, Any]:
+def _failure(found: Evaluation, result: Result, view: SubmissionView, cases: Sequence[ShownCase]) -> dict[str, Any]:
+    """Why it failed: the reason alone where nothing more is known, else what failed first and what else is known."""
+    first = FirstFailures(view, n_blobs=1).of(result, found.problem, cases)
+    reason = visibility.shown_reason(view, result.verdict, result.reason)
+    if first and not (first.message and first.step):
+        first = None
+    elif first and (first.message in reason or reason.startswith(f"{first.where}:")):
+        reason = ""
+    forbidden = view.reasons and not view.first_failure and result.verdict in visibility.OF_TESTS
+    return {"first_failure": first, "reason": reason, "forbids_first_failure": forbidden}
+
+
+def _build(result: Result, view: SubmissionView, solution: Sequence[SourceFile]) -> dict[str, Any]:
+    """The build log with links to lines of the shown code, and the errors at these lines."""
+    if not view.build_log:
+        return {}
+    log, paths = build_log(result.steps)[: logs.SHOWN_BYTES], [file.path for file in solution]
+    failed = result.verdict == Verdict.BUILD_FAILED
+    return {"build_html": linked(log, paths), "build_errors": errors_in(log, paths) if failed else []}
+
+
+def _times(found: Evaluation, result: Result, shown: Sequence[ShownCase]) -> dict[str, Any]:
     rows, cases = measurements_of(result), found.problem.timed_cases
     result.evaluation = found
     roof = roof_of(result, cases)
     timings = timings_of(rows, cases, roof)
     return {
         "timings": timings,
-        "cases": case_table(visibility.shown_cases(view, result.cases.all()), timings),
+        "cases": case_table(shown, timings),
         "work": Declared.by(cases), "roof": roof, "device_facts": device_facts(rows),
         "provisional": are_provisional(result, found.submission.release),
         "self_reported": any(row.clock == Clock.SELF for row in rows),
@@ -109,6 +138,21 @@ def evaluation_log(request: HttpRequest, pk: int, step: str) -> HttpResponse:
     if row is None or not logs.may_read(view, step):
         raise Http404(f"There is no {step} log of evaluation {pk} that you may read.")
     return HttpResponse(logs.log_text(row.get("log") or {}), content_type="text/plain; charset=utf-8")
+
+
+@require_safe
+def evaluation_solution(request: HttpRequest, pk: int) -> HttpResponse:
+    """The sample alone as a solutions pack, with which `podium evaluate` runs it again."""
+    found, view = evaluation_or_404(request, pk)
+    if not view.shows(found.problem.kind) or not found.sample.solution_sha256:
+        raise Http404(f"There is no code of evaluation {pk} that you may read.")
+    try:
+        content = pack_of(found.submission.release, [found.sample.solution_sha256])
+    except blobs.BlobMissing:
+        raise Http404(f"The code of evaluation {pk} is no longer kept.") from None
+    answer = HttpResponse(content, content_type="application/gzip")
+    answer["Content-Disposition"] = f'attachment; filename="{solutions_file(found)}"'
+    return answer
 
 
 @require_safe

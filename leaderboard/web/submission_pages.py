@@ -1,6 +1,5 @@
 """A submission's page, its table of samples as htmx refreshes it, and what its team can do with it."""
 
-import io
 from typing import Any
 
 from django.contrib import messages
@@ -10,22 +9,19 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from leaderboard import blobs
 from leaderboard.actions.cancel import cancel
 from leaderboard.actions.rerun import rerun
 from leaderboard.declared import facts_of
 from leaderboard.errors import Refused
 from leaderboard.models import AuditEntry, Decision, Evaluation, Submission
+from leaderboard.sample_packs import pack_of
 from leaderboard.visibility import SubmissionView
 from leaderboard.web.lookups import chosen_track, submission_or_404
 from leaderboard.web.matrix import matrix
 from leaderboard.web.paging import other_parameters, page_of
 from leaderboard.web.verdicts import VERDICTS
-from problems.formats.compute_eval.packs import write_solution_pack
 from problems.models import Problem
 from problems.spec.kinds import Kind
-from problems.spec.pack import SolutionPackMetadata
-from problems.spec.profile import Profile
 
 
 @require_safe
@@ -102,16 +98,10 @@ def download(request: HttpRequest, pk: int) -> HttpResponse:
     found, view = submission_or_404(request, pk)
     if not view.solution:
         raise Http404(f"The code of submission #{pk} is not published.")
-    lines = [blobs.read(sha256) for sha256 in _stored(found, view)]
-    if not lines:
+    stored = _stored(found, view)
+    if not stored:
         raise Http404(f"Submission #{pk} holds no sample that you may read now.")
-    metadata = SolutionPackMetadata.model_validate(
-        {"release": found.release.datapack_release, "total_count": len(lines), "groups": None},
-        context={"profile": Profile(found.release.profile)},
-    )
-    target = io.BytesIO()
-    write_solution_pack(target, metadata, lines)
-    response = HttpResponse(target.getvalue(), content_type="application/gzip")
+    response = HttpResponse(pack_of(found.release, stored), content_type="application/gzip")
     response["Content-Disposition"] = f'attachment; filename="{found.entrant.slug}-{found.pk}-solutions.tar.gz"'
     return response
 

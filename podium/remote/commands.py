@@ -253,12 +253,15 @@ def results(
     out: Annotated[Path | None, typer.Option(help="Write the JSON lines to this file.")] = None,
     track: Annotated[str, typer.Option(help="Only this track.")] = "",
 ) -> None:
-    """The verdicts, times and flags of a submission's samples."""
+    """The verdicts, times and flags of a submission's samples, and of your own ones what failed first."""
     with _refusals_as_exits():
         asked = {"track": track} if track else {}
         rows = _client().lines(f"submissions/{submission}/results.jsonl", **asked)
         if not as_json and out is None:
-            tables.print_table(tables.results_table(list(rows)))
+            read = list(rows)
+            tables.print_table(tables.results_table(read))
+            if failures := tables.failures_table(read):
+                tables.print_table(failures)
             return
         with out.open("w", encoding="utf-8") if out else nullcontext(sys.stdout) as target:
             for row in rows:

@@ -141,6 +141,21 @@ def results_table(rows: Sequence[Mapping[str, Any]]) -> Table:
     return table
 
 
+MAX_FAILURES = 50
+
+
+def failures_table(rows: Sequence[Mapping[str, Any]]) -> Table | None:
+    """The first failed sample of each problem and track, with what failed first; None if no row tells."""
+    table = Table("Problem", "Sample", "Track", "Failed first", Column("Said", overflow="fold"))
+    seen: set[tuple[str, str]] = set()
+    for row in rows:
+        told, place = row.get("first_failure"), (row["task_id"], row["track"])
+        if told and place not in seen and len(seen) < MAX_FAILURES:
+            seen.add(place)
+            table.add_row(place[0], str(row["sample"] + 1), place[1], Text(told["where"]), Text(told["message"]))
+    return table if seen else None
+
+
 def _best(samples: Sequence[Mapping[str, Any]]) -> str:
     timed = [sample for sample in samples if not sample.get("self_reported")]
     speedups = [sample["speedup"] for sample in timed if sample.get("speedup") is not None]

@@ -27,6 +27,7 @@ _COPIED = (
     "licence",
     "dataset_card",
     "invited_may_read",
+    "shows_first_failure",
     *RANKING_FIELDS,
     *PROMISES,
 )

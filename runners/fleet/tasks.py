@@ -9,6 +9,8 @@ from django.db import DatabaseError
 
 from leaderboard.actions.void_results import continue_voidings
 from leaderboard.blobs import BlobsUnavailable
+from leaderboard.notifications.announce import announce_ended
+from leaderboard.notifications.deliver import deliver_due
 from leaderboard.settle.questions import settle_questions
 from leaderboard.similarity.compare import compare_new
 from leaderboard.standings.rank import rank_touched
@@ -19,7 +21,7 @@ from runners.fleet.verify_again import verify_again as start_due_verifications
 
 logger = logging.getLogger(__name__)
 RANK_LOCK_SECONDS, SETTLE_LOCK_SECONDS, SWEEP_LOCK_SECONDS, COMPARE_LOCK_SECONDS = 30.0, 30.0, 5.0, 300.0
-VOID_LOCK_SECONDS, VERIFY_LOCK_SECONDS = 60.0, 60.0
+VOID_LOCK_SECONDS, VERIFY_LOCK_SECONDS, NOTIFY_LOCK_SECONDS = 60.0, 60.0, 60.0
 """Maximum pauses of these tasks after a worker died during them. A step that takes longer may run twice at the same
 time. That costs time and changes nothing else."""
 
@@ -52,6 +54,12 @@ def void() -> None:
 @shared_task(name="podium.verify_again")
 def verify_again() -> None:
     _alone("verify again", start_due_verifications, VERIFY_LOCK_SECONDS)
+
+
+@shared_task(name="podium.notify")
+def notify() -> None:
+    _alone("announce", announce_ended, NOTIFY_LOCK_SECONDS)
+    _alone("deliver", deliver_due, NOTIFY_LOCK_SECONDS)
 
 
 @shared_task(name="podium.top_up", bind=True)

@@ -17,7 +17,8 @@ pytestmark = pytest.mark.django_db
 READING = {
     "me": 401, "releases": 200, "releases/<release>": 404, "releases/<release>/problems": 404,
     "releases/<release>/problems/<problem>": 404, "releases/<release>/board": 404,
-    "releases/<release>/compare": 404, "tracks": 200, "nodes": 200,
+    "releases/<release>/compare": 404, "releases/<release>/starter-kit.zip": 404,
+    "samples.jsonl": 401, "tracks": 200, "nodes": 200,
     "entrants": 200, "entrants/<system>": 404, "submissions": 200, "submissions/check": 405, "submissions/<id>": 404,
     "submissions/<id>/progress": 404, "submissions/<id>/cancel": 405, "submissions/<id>/rerun": 405,
     "submissions/<id>/results.jsonl": 404, "evaluations/<id>": 404,

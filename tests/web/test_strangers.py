@@ -7,9 +7,9 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from leaderboard.actions import curate
+from leaderboard.actions import curate, notify
 from leaderboard.actions.decide import decide_flag
-from leaderboard.models import Entrant, Flag, PmppToken, Trial
+from leaderboard.models import Entrant, Flag, PmppToken, Trial, Webhook
 from leaderboard.web.urls import urlpatterns
 from tests import factories
 from tests.strangers import MOVED, NOT_ALLOWED, NOT_FOUND, OK, Arguments, Place
@@ -58,6 +58,10 @@ def _pmpp_token(place: Place) -> list[Any]:
     facts = {"user": place.cast.owner, "entrant": place.cast.entrant, "release": place.release}
     facts |= {"track": place.evaluation.track, "name": "run 7", "daily_runs": 1}
     return [PmppToken.issue(timezone.now() + timedelta(days=1), **facts)[0].pk]
+
+
+def _webhook(place: Place) -> list[Any]:
+    return [Webhook.objects.create(user=place.cast.owner, url="https://example.org/hook").pk]
 
 
 def _ruling(place: Place) -> list[Any]:
@@ -112,6 +116,7 @@ TABLE: dict[str, tuple[Arguments, str, int, int, int, int]] = {
     "trial": (_trial, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "trial_machine_code": (_trial, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "trial_listing": (_trial, "get", NOT_FOUND, NOT_FOUND, OK, OK),
+    "starter_kit": (_release, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "release_submissions": (_release, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "release_about": (_release, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "release_flags": (_release, "get", NOT_FOUND, NOT_FOUND, OK, OK),
@@ -137,6 +142,7 @@ TABLE: dict[str, tuple[Arguments, str, int, int, int, int]] = {
     "evaluation": (_evaluation, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "evaluation_runs": (_evaluation, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "evaluation_log": (lambda p: [p.evaluation.pk, "build"], "get", NOT_FOUND, NOT_FOUND, OK, OK),
+    "evaluation_solution": (_evaluation, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "evaluation_profile": (_evaluation, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "evaluation_machine_code": (_evaluation, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "evaluation_listing": (_evaluation, "get", NOT_FOUND, NOT_FOUND, OK, OK),
@@ -144,6 +150,18 @@ TABLE: dict[str, tuple[Arguments, str, int, int, int, int]] = {
     "account": (_nothing, "get", MOVED, OK, OK, OK),
     "new_token": (_nothing, "post", MOVED, 422, 422, 422),
     "revoke_token": (lambda p: [p.token.pk], "post", MOVED, NOT_FOUND, MOVED, NOT_FOUND),
+    "own_submissions": (_nothing, "get", MOVED, OK, OK, OK),
+    "own_samples": (_nothing, "get", MOVED, OK, OK, OK),
+    "notifications": (_nothing, "get", MOVED, OK, OK, OK),
+    "switch_mail": (_nothing, "post", MOVED, MOVED, MOVED, MOVED),
+    "new_feed": (_nothing, "post", MOVED, 201, 201, 201),
+    "revoke_feed": (_nothing, "post", MOVED, MOVED, MOVED, MOVED),
+    "personal_feed": (lambda p: [notify.new_feed(p.cast.owner)], "get", OK, OK, OK, OK),
+    "new_webhook": (_nothing, "post", MOVED, 422, 422, 422),
+    "switch_webhook": (_webhook, "post", MOVED, NOT_FOUND, MOVED, NOT_FOUND),
+    "test_webhook": (_webhook, "post", MOVED, NOT_FOUND, MOVED, NOT_FOUND),
+    "new_webhook_secret": (_webhook, "post", MOVED, NOT_FOUND, 201, NOT_FOUND),
+    "delete_webhook": (_webhook, "post", MOVED, NOT_FOUND, MOVED, NOT_FOUND),
     "pmpp_tokens": (_nothing, "get", MOVED, OK, OK, OK),
     "new_pmpp_token": (_nothing, "post", MOVED, 422, 422, 422),
     "pmpp_runs": (_pmpp_token, "get", MOVED, NOT_FOUND, OK, OK),
