@@ -1,7 +1,7 @@
 """Who may see what: the one place where pages and API ask before they show anything (docs: "Who may see what")."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Literal
 
@@ -22,6 +22,7 @@ from leaderboard.models import (
 )
 from leaderboard.models.decision import DecisionKind
 from leaderboard.models.entrant import EntrantKind
+from leaderboard.models.team import SUBMITTING
 from problems.models import Problem, Release
 from problems.spec.kinds import SITE_KINDS
 from problems.spec.record import FileRole, ProblemFile, ProblemRecord
@@ -40,7 +41,7 @@ class Relation(Enum):
 
 
 def relation(user: Any, entrant: Entrant) -> Relation:
-    """The user's relation to the entrant. Its owner belongs to its team."""
+    """The user's relation to the entrant. Its owner belongs to its team, and so do a team's readers."""
     if is_organiser(user):
         return Relation.ORGANISER
     return Relation.TEAM if entrant.has_member(user) else Relation.OTHER
@@ -132,6 +133,7 @@ _TEAMS = SubmissionView(
     is_visible=True, results=True, reasons=True, solution=True, replies=True, build_log=True, run_log="summary",
     live_tail=True, may_change=True, audiences=frozenset({Audience.PUBLIC, Audience.TEAM}),
 )  # fmt: skip
+_READERS = replace(_TEAMS, may_change=False)
 _NOTHING = SubmissionView(
     is_visible=False, results=False, reasons=False, solution=False, replies=False, build_log=False, run_log="none",
     live_tail=False, may_change=False, audiences=frozenset(),
@@ -141,13 +143,12 @@ _NOTHING = SubmissionView(
 def view_of(user: Any, submission: Submission) -> SubmissionView:
     """All answers about one submission. A system entrant's exist for organisers alone."""
     entrant = submission.entrant
-    known_as = relation(user, entrant)
-    if known_as is Relation.ORGANISER:
+    if is_organiser(user):
         return _EVERYTHING
     if entrant.kind == EntrantKind.SYSTEM:
         return _NOTHING
-    if known_as is Relation.TEAM:
-        return _TEAMS
+    if role := entrant.role_of(user):
+        return _TEAMS if role in SUBMITTING else _READERS
     if submission.release.results_are_hidden or not may_see_board(user, submission.release):
         return _NOTHING
     published = entrant.publishes_code and may_see_statements(user, submission.release)
@@ -212,8 +213,8 @@ def visible_evaluations(user: Any) -> QuerySet[Evaluation]:
 
 
 def may_change(user: Any, submission: Submission) -> bool:
-    """Whether the user may cancel the submission or rerun parts of it: its team and organisers may."""
-    return relation(user, submission.entrant) is not Relation.OTHER
+    """Whether the user may cancel the submission or rerun parts of it: those who may submit and organisers may."""
+    return is_organiser(user) or submission.entrant.has_submitter(user)
 
 
 def shown_reason(view: SubmissionView, verdict: str, reason: str) -> str:
@@ -222,7 +223,7 @@ def shown_reason(view: SubmissionView, verdict: str, reason: str) -> str:
 
 
 def _own(user: Any) -> QuerySet[Entrant]:
-    return Entrant.objects.submittable_by(user)
+    return Entrant.objects.readable_by(user)
 
 
 def visible_standings(user: Any, release: Release) -> QuerySet[Standing]:

@@ -7,6 +7,7 @@ from leaderboard.models.decision import Appeal, Decision
 from leaderboard.models.entrant import Entrant
 from leaderboard.models.evaluation import Evaluation, EvaluationState, Flag, Measurement, Result, ResultCase
 from leaderboard.models.invitation import Invitation
+from leaderboard.models.ownership import EntrantRequest, Transfer
 from leaderboard.models.pmpp import PmppRun, PmppRunState, PmppToken
 from leaderboard.models.quota import DailyUse
 from leaderboard.models.rejudge import Rejudge, RejudgeItem, RejudgeState
@@ -14,6 +15,7 @@ from leaderboard.models.sample_note import SampleNote
 from leaderboard.models.snapshot import BoardSnapshot
 from leaderboard.models.standing import ProblemScore, Standing
 from leaderboard.models.submission import Counted, Sample, Submission, SubmissionState
+from leaderboard.models.team import Membership, Team, TeamInvitation
 from leaderboard.models.token import ApiToken
 from leaderboard.models.track import ProblemTrack, ReleaseTrack, Track
 from leaderboard.models.trial import Trial, TrialState
@@ -30,12 +32,14 @@ __all__ = [
     "DailyUse",
     "Decision",
     "Entrant",
+    "EntrantRequest",
     "Evaluation",
     "EvaluationState",
     "Fingerprint",
     "Flag",
     "Invitation",
     "Measurement",
+    "Membership",
     "PmppRun",
     "PmppRunState",
     "PmppToken",
@@ -52,7 +56,10 @@ __all__ = [
     "Standing",
     "Submission",
     "SubmissionState",
+    "Team",
+    "TeamInvitation",
     "Track",
+    "Transfer",
     "Trial",
     "TrialState",
     "VoidedResult",

@@ -12,6 +12,7 @@ from django.utils.safestring import SafeString
 from leaderboard.board import numerals
 from leaderboard.measured import measured_words
 from leaderboard.web import verdicts
+from leaderboard.web.account_nav import account_nav
 from leaderboard.web.statement import as_html
 
 register = template.Library()
@@ -26,6 +27,7 @@ register.filter("size", numerals.size)
 register.filter("duration", numerals.duration)
 register.filter("measured", measured_words)
 register.filter("markdown", as_html)
+register.simple_tag(account_nav)
 
 
 @register.filter

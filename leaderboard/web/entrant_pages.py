@@ -5,7 +5,9 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from leaderboard import visibility
+from leaderboard.actions.entrant_requests import may_ask
 from leaderboard.declared import facts_of
+from leaderboard.models.ownership import RequestKind
 from leaderboard.web.lookups import entrant_or_404
 
 RECENT_SUBMISSIONS = 30
@@ -29,6 +31,7 @@ def entrant(request: HttpRequest, slug: str) -> HttpResponse:
     declared = [(row, facts) for row in counted.values() if (facts := facts_of(row.submission))]
     context = {
         "entrant": found, "standings": standings, "submissions": submissions, "declared": declared,
-        "is_owner": request.user.is_authenticated and found.owner_id == request.user.pk,
+        "is_owner": found.has_manager(request.user),
+        "is_claimable": may_ask(request.user, RequestKind.CLAIM, found),
     }  # fmt: skip
     return render(request, "podium/entrant.html", context)

@@ -3,6 +3,7 @@
 from django.urls import path
 
 from leaderboard.web import (
+    account_data_pages,
     account_pages,
     board_pages,
     clarification_pages,
@@ -12,6 +13,7 @@ from leaderboard.web import (
     failure_pages,
     flag_pages,
     listing_pages,
+    ownership_pages,
     pmpp_pages,
     problem_pages,
     rollout_pages,
@@ -19,6 +21,7 @@ from leaderboard.web import (
     site_pages,
     submission_pages,
     submit_pages,
+    team_pages,
     trial_pages,
 )
 
@@ -80,6 +83,7 @@ urlpatterns = [
     path("evaluations/<int:pk>/rerun/", evaluation_pages.rerun_evaluation, name="rerun_evaluation"),
     path("account/", account_pages.account, name="account"),
     path("account/invitation/", sign_up.request_invitation, name="request_invitation"),
+    path("account/tokens/", account_pages.tokens, name="tokens"),
     path("account/tokens/new/", account_pages.new_token, name="new_token"),
     path("account/tokens/<int:pk>/revoke/", account_pages.revoke_token, name="revoke_token"),
     path("account/pmpp/", pmpp_pages.tokens, name="pmpp_tokens"),
@@ -88,6 +92,26 @@ urlpatterns = [
     path("account/pmpp/<int:pk>/revoke/", pmpp_pages.revoke_token, name="revoke_pmpp_token"),
     path("account/entrants/new/", account_pages.new_entrant, name="new_entrant"),
     path("account/entrants/<slug:slug>/", account_pages.edit_entrant, name="edit_entrant"),
-    path("account/entrants/<slug:slug>/team/", account_pages.add_teammate, name="add_teammate"),
-    path("account/entrants/<slug:slug>/team/<int:pk>/remove/", account_pages.remove_teammate, name="remove_teammate"),
+    path("account/entrants/<slug:slug>/offer/", ownership_pages.offer_entrant, name="offer_entrant"),
+    path("account/entrants/<slug:slug>/offer/withdraw/", ownership_pages.withdraw_offer, name="withdraw_offer"),
+    path("account/entrants/<slug:slug>/verification/", ownership_pages.ask_verification, name="ask_verification"),
+    path("account/offers/<int:pk>/", ownership_pages.answer_offer, name="answer_offer"),
+    path("entrants/<slug:slug>/claim/", ownership_pages.claim_entrant, name="claim_entrant"),
+    path("account/teams/", team_pages.teams, name="teams"),
+    path("account/join-team/", team_pages.join_team, name="join_team"),
+    path("account/teams/<slug:slug>/", team_pages.team, name="team"),
+    path("account/teams/<slug:slug>/invite/", team_pages.invite, name="invite_to_team"),
+    path(
+        "account/teams/<slug:slug>/invitations/<int:pk>/withdraw/",
+        team_pages.withdraw_team_invitation,
+        name="withdraw_team_invitation",
+    ),
+    path("account/teams/<slug:slug>/members/<int:pk>/role/", team_pages.change_role, name="change_role"),
+    path("account/teams/<slug:slug>/members/<int:pk>/remove/", team_pages.remove_member, name="remove_member"),
+    path("account/teams/<slug:slug>/dissolve/", team_pages.dissolve_team, name="dissolve_team"),
+    path("account/sign-in/", account_pages.sign_in_methods, name="sign_in_methods"),
+    path("account/quota/", account_pages.quota, name="quota"),
+    path("account/data/", account_data_pages.account_data, name="account_data"),
+    path("account/data/export.json", account_data_pages.export_account, name="export_account"),
+    path("account/data/delete/", account_data_pages.remove_account, name="remove_account"),
 ]
