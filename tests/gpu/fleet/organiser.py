@@ -29,7 +29,7 @@ def sign_in(machine: Machine) -> Browser:
     Browser(machine.url).fill(link, {"password1": password, "password2": password})
     admin = Browser(machine.url)
     admin.fill("/accounts/login/?next=/admin/", {"login": "ada", "password": password})
-    if "Log out" not in admin.get("/admin/").text:
+    if "Sign out" not in admin.get("/admin/").text:
         raise Failed("the organiser is not signed in")
     return admin
 
