@@ -8,10 +8,9 @@ from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
-from django.urls import reverse
 
 NEEDED = "On this site organisers need a second factor. Set up an authenticator app or a security key first."
-_OPEN = ("/accounts/", "/static/", "/livez", "/readyz")
+_OPEN = ("/accounts/", "/account/sign-in/", "/static/", "/livez", "/readyz")
 
 
 def lacks_second_factor(user: Any) -> bool:
@@ -31,4 +30,4 @@ class StaffNeedSecondFactor:
         if request.path_info.startswith("/api/"):
             return JsonResponse({"code": "second_factor_needed", "message": NEEDED}, status=403)
         messages.warning(request, NEEDED)
-        return redirect(reverse("mfa_index"))
+        return redirect("sign_in_methods")

@@ -28,7 +28,7 @@ def delete_account(user: Any) -> None:
     idle = Entrant.objects.filter(owner=row, submissions=None)
     counts = {"entrants_deleted": idle.count(), "entrants_kept": Entrant.objects.filter(owner=row).count()}
     counts["entrants_kept"] -= counts["entrants_deleted"]
-    record(row, _ACTION, row, **counts)
+    record(row, _ACTION, row, "", **counts)
     _end_what_is_open(row)
     idle.delete()
     for one in KEPT:

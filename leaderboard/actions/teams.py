@@ -39,7 +39,7 @@ def create_team(user: Any, name: str) -> Team:
 def invite_to_team(user: Any, team: Team, role: str, *, email: str = "", join_url: str) -> tuple[TeamInvitation, str]:
     """Returns the invitation and its secret; mails it to the address, if there is one.
 
-    Raises NotAllowed, Refused, TooMuch, or OSError if no mail can be sent, and then makes no invitation.
+    Raises NotAllowed, Refused, TooMuch, or OSError if no mail can be sent, and then the invitation is withdrawn.
     """
     with transaction.atomic():
         _held(user, team)
@@ -48,10 +48,14 @@ def invite_to_team(user: Any, team: Team, role: str, *, email: str = "", join_ur
             raise TooMuch("too_many_invitations", f"{OPEN_INVITATIONS} invitations are open. Withdraw one first.")
         row, secret = TeamInvitation.issue(user, team, role, timezone.now() + INVITED_FOR, email)
         record(user, "invite_to_team", team, invitation=row.hint, role=role, email=email)
-        if email:
-            connection = get_connection(**settings.MAIL, timeout=10)
-            words = _words(user, row, secret, join_url)
+    if email:  # after the transaction: a slow mail server holds no lock
+        connection = get_connection(**settings.MAIL, timeout=10)
+        words = _words(user, row, secret, join_url)
+        try:
             EmailMessage(f"Join {team} on Podium", words, settings.MAIL_FROM, [email], connection=connection).send()
+        except OSError:
+            withdraw_invitation(user, row)
+            raise
     return row, secret
 
 

@@ -37,7 +37,7 @@ class PodiumAdminSite(admin.AdminSite):
             "tasks": navigation.tasks(self, request) if self.has_permission(request) else [],
         }
 
-    def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:  # type: ignore[override]
+    def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """Organisers sign in as everybody does, so that a second factor, once set up, is always asked for."""
         if self.has_permission(request):
             return redirect("admin:index")

@@ -42,8 +42,8 @@ class EntrantQuerySet(models.QuerySet["Entrant"]):
         return self.public().filter(Q(owner=user) | Q(team__in=Team.objects.of(user, roles).values("pk")))
 
     def claimable(self) -> "EntrantQuerySet":
-        """Entrants that nobody or an organiser holds: imported ones and those made for others."""
-        held = Q(owner=None, team=None) | Q(owner__is_staff=True)
+        """Entrants that nobody, an organiser or an account that has ended holds."""
+        held = Q(owner=None, team=None) | Q(owner__is_staff=True) | Q(owner__is_active=False)
         return self.public().exclude(kind=EntrantKind.BASELINE).filter(held)
 
 

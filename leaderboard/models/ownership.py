@@ -1,4 +1,4 @@
-"""How an entrant comes to another owner: transfers; claims and verifications, on which organisers rule."""
+"""How an entrant comes to another owner: transfers, claims and verifications."""
 
 from typing import ClassVar
 

@@ -26,7 +26,7 @@ def account_data(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_safe
 @never_cache
-@reauthentication_required  # type: ignore[untyped-decorator]  # of allauth
+@reauthentication_required
 def export_account(request: HttpRequest) -> HttpResponse:
     name = f"podium-{request.user.get_username()}-{timezone.now():%Y-%m-%d}.json"
     answer = JsonResponse(export_of(request.user), json_dumps_params={"indent": 1, "ensure_ascii": False})
@@ -38,7 +38,7 @@ def export_account(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
-@reauthentication_required  # type: ignore[untyped-decorator]  # of allauth
+@reauthentication_required
 def remove_account(request: HttpRequest) -> HttpResponse:
     form = DeleteForm(request.POST or None, user=request.user)
     if request.method == "POST" and form.is_valid():

@@ -31,8 +31,8 @@ SHOWN_DAYS = 30
 @require_safe
 def account(request: HttpRequest) -> HttpResponse:
     """The entrants that are the user's to read, and what is offered or asked."""
-    user = request.user
-    asked = EntrantRequest.objects.filter(asked_by=user.pk).select_related("entrant")
+    user: Any = request.user
+    asked = EntrantRequest.objects.filter(asked_by=user).select_related("entrant")
     context = {
         "current": "account",
         "entrants": Entrant.objects.readable_by(user).select_related("owner", "team"),
@@ -44,9 +44,10 @@ def account(request: HttpRequest) -> HttpResponse:
 
 
 def _tokens(request: HttpRequest, status: int = 200, **more: Any) -> HttpResponse:
+    user: Any = request.user
     context = {
         "current": "tokens",
-        "tokens": ApiToken.objects.filter(user_id=request.user.pk),
+        "tokens": ApiToken.objects.filter(user=user),
         "token_form": TokenForm(label_suffix=""),
         "now": timezone.now(),
     }
@@ -88,14 +89,15 @@ def revoke_token(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 def sign_in_methods(request: HttpRequest) -> HttpResponse:
     """How the user can sign in; each is changed on the pages of allauth."""
-    factors = list(Authenticator.objects.filter(user_id=request.user.pk).order_by("created_at"))
+    user: Any = request.user
+    factors = list(Authenticator.objects.filter(user=user).order_by("created_at"))
     context = {
         "current": "sign_in_methods",
-        "emails": EmailAddress.objects.filter(user_id=request.user.pk).order_by("-primary", "email"),
+        "emails": EmailAddress.objects.filter(user=user).order_by("-primary", "email"),
         "totp": next((one for one in factors if one.type == Authenticator.Type.TOTP), None),
         "keys": [one for one in factors if one.type == Authenticator.Type.WEBAUTHN],
         "has_codes": any(one.type == Authenticator.Type.RECOVERY_CODES for one in factors),
-        "linked": SocialAccount.objects.filter(user_id=request.user.pk),
+        "linked": SocialAccount.objects.filter(user=user),
         "providers": get_adapter().list_providers(request),
     }
     return render(request, "podium/account_sign_in.html", context)
@@ -104,8 +106,9 @@ def sign_in_methods(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_safe
 def quota(request: HttpRequest) -> HttpResponse:
+    user: Any = request.user
     since = timezone.now().date() - timedelta(days=SHOWN_DAYS)
-    days = DailyUse.objects.filter(user_id=request.user.pk, day__gt=since)
+    days = DailyUse.objects.filter(user=user, day__gt=since)
     context = {"current": "quota", "today": quotas.of_today(request.user), "days": days, "n_days": SHOWN_DAYS}
     return render(request, "podium/account_quota.html", context)
 
@@ -135,7 +138,8 @@ def edit_entrant(request: HttpRequest, slug: str) -> HttpResponse:
 
 def entrant_page(request: HttpRequest, entrant: Entrant, status: int = 200, **more: Any) -> HttpResponse:
     """The page that edits an entrant, with its offer and its verification."""
-    asked = EntrantRequest.objects.filter(entrant=entrant, asked_by=request.user.pk, kind="verify").first()
+    user: Any = request.user
+    asked = EntrantRequest.objects.filter(entrant=entrant, asked_by=user, kind="verify").first()
     context = {
         "form": EntrantForm(instance=entrant, user=request.user),
         "entrant": entrant,

@@ -29,7 +29,7 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
         if found is None:
             return None
         user, email = found
-        known = EmailAddress.objects.filter(user=user, email__iexact=email, verified=True)
+        known = EmailAddress.objects.filter(user_id=user.pk, email__iexact=email, verified=True)
         return found if known.exists() else None
 
     def save_user(self, request: HttpRequest, sociallogin: Any, form: Any = None) -> Any:

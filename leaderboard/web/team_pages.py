@@ -29,7 +29,8 @@ def teams(request: HttpRequest) -> HttpResponse:
             form.add_error("name", refused.message)
         else:
             return redirect("team", made.slug)
-    mine = Membership.objects.filter(user_id=request.user.pk).select_related("team").order_by("team__name")
+    user: Any = request.user
+    mine = Membership.objects.filter(user=user).select_related("team").order_by("team__name")
     context = {"current": "teams", "memberships": mine, "form": form}
     return render(request, "podium/account_teams.html", context, status=422 if form.is_bound else 200)
 
@@ -89,7 +90,7 @@ def remove_member(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     member = get_object_or_404(found.memberships.select_related("user", "team"), pk=pk)
     words = f"{member.user.username} is no longer in {found}."
     answer = _act(request, slug, lambda: acts.remove_member(request.user, member), words)
-    still_in = Membership.objects.filter(team=found, user_id=request.user.pk).exists()
+    still_in = Team.objects.of(request.user).filter(pk=found.pk).exists()
     return answer if still_in else redirect("teams")
 
 

@@ -100,8 +100,8 @@ class TestRequired:
     def test_an_organiser_without_one_may_only_set_one_up(self, client: Any, cast: Cast) -> None:
         client.force_login(cast.organiser)
         for path in ("/admin/", "/", reverse("account")):
-            assert client.get(path).url == reverse("mfa_index")
-        assert client.get(reverse("mfa_index")).status_code == 200
+            assert client.get(path).url == reverse("sign_in_methods")
+        assert client.get(reverse("sign_in_methods")).status_code == 200
         assert client.get("/api/v1/me").status_code == 403
         assert calls.get("me", cast.organiser).status_code == 401, "nor do tokens of the account work"
         with_app(cast.organiser)
