@@ -1,4 +1,4 @@
-"""In a real browser: a passkey is made and used, a provider is visited and left again, the account's pages are clean."""
+"""In a real browser: a passkey is made and used, a provider is visited, the pages of the account are clean."""
 
 from typing import Any
 
