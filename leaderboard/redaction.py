@@ -1,10 +1,10 @@
-"""Removes the tokens of PMPP's routes from log lines: they stand in the address, which any line may quote."""
+"""Removes secrets from log lines: the tokens of PMPP's routes stand in the address, and any line may quote another."""
 
 import logging
 import re
 
 _IN_ADDRESS = re.compile(r"(compat/pmpp/)[^/\s?#\"'<>]+")
-_BY_ITSELF = re.compile(r"pmpp_[A-Za-z0-9_-]{16,}")
+_BY_ITSELF = re.compile(r"(?:pmpp|pdm|pdi|pdt)_[A-Za-z0-9_-]{16,}")
 MARK = "[token]"
 
 

@@ -25,6 +25,13 @@ class EntrantAdmin(AuditedAdmin):
     readonly_fields = ("created_at",)
     formfield_overrides: ClassVar = {models.URLField: {"assume_scheme": "https"}}
 
+    def save_model(self, request: HttpRequest, obj: Entrant, form: Any, change: bool) -> None:
+        """A new holder has an entry of its own, which names the old one."""
+        was = Entrant.objects.select_related("owner", "team").get(pk=obj.pk).holder if change else ""
+        super().save_model(request, obj, form, change)
+        if change and {"owner", "team"} & set(form.changed_data):
+            record(request.user, "set_holder", obj, was=was, now=obj.holder)
+
 
 def _revoke(request: HttpRequest, token: ApiToken, _said: dict[str, Any]) -> Outcome:
     ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=timezone.now())

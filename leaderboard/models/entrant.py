@@ -79,6 +79,11 @@ class Entrant(models.Model):
     def get_absolute_url(self) -> str:
         return reverse("entrant", args=[self.slug])
 
+    @property
+    def holder(self) -> str:
+        """Who holds it, for the audit; empty if nobody does."""
+        return str(self.team or self.owner or "")
+
     def role_of(self, user: Any) -> Role | None:
         """The rule of `_held_by` for this row: an owner's role, or the one in the team that holds it."""
         if not getattr(user, "is_authenticated", False):

@@ -107,6 +107,7 @@ def test_an_entrant_is_not_given_to_a_user_and_a_team(cast: Any) -> None:
     assert "to a user or to a team, not to both" in text(signed_in(cast.organiser).post(path, fields | both))
     assert signed_in(cast.organiser).post(path, fields | {"owner": cast.stranger.pk, "team": ""}).status_code == 302
     assert Entrant.objects.get(pk=cast.entrant.pk).owner == cast.stranger
+    assert AuditEntry.objects.get(action="set_holder").detail == {"was": "Alpha's team", "now": "stranger"}
 
 
 def test_an_accounts_new_rights_are_audited(cast: Any) -> None:
