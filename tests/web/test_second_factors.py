@@ -128,3 +128,15 @@ def test_no_page_of_the_administration_shows_a_secret(client: Any, cast: Cast) -
     text = client.get(reverse("admin:more_tables")).content.decode().lower()
     assert not [word for word in ("authenticator", "social") if word in text]
     assert factories.PASSWORD not in text
+
+
+def test_an_address_is_added_and_removed_and_no_confirmation_is_promised(client: Any, cast: Cast) -> None:
+    sign_in(client, "owner")
+    path = reverse("account_email")
+    asked = client.post(path, {"action_add": "", "email": "second@example.org"})
+    client.post(asked.url, {"password": PASSWORD}, follow=True)
+    page = client.get(path).content.decode()
+    assert "second@example.org" in page
+    assert "Re-send" not in page
+    client.post(path, {"action_remove": "", "email": "second@example.org"})
+    assert "second@example.org" not in client.get(path).content.decode().partition("<fieldset")[2]
