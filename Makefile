@@ -1,7 +1,7 @@
 # Podium's commands; `make help` lists them. Every path here is relative, so a checkout whose path has a space works.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev demo test test-rest test-torch test-faults test-all lint bench bench-gpu clean
+.PHONY: help setup setup-dev demo test test-rest test-torch test-faults test-all lint screenshots bench bench-gpu clean
 .DELETE_ON_ERROR:
 
 PY := .venv/bin/python
@@ -15,6 +15,7 @@ DEMO_EXIT ?=
 COMPUTE_EVAL ?=
 OUT ?=
 OPTIONS ?=
+SHOTS ?= var/screenshots
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -27,7 +28,7 @@ demo: .venv/.installed ## Run the whole product on this machine: PORT=8000, SAND
 	@exec env PORT="$(PORT)" PODIUM_SANDBOX="$(SANDBOX)" DEMO_EXIT="$(DEMO_EXIT)" $(PY) -m demo
 
 test: .venv/.installed-dev ## Run the tests that need nothing but this checkout: minutes, on SQLite
-	@exec $(PY) -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not rest and not faults"
+	@exec sh scripts/pytest.sh -n 2 --dist loadfile --no-loadscope-reorder -m "not rest and not faults"
 
 test-rest: .venv/.installed-dev ## Run the others: toolkits, brokers, PostgreSQL, Docker, further looks at pages
 	@exec sh scripts/test_rest.sh
@@ -42,6 +43,11 @@ test-all: test test-rest ## Run both
 
 lint: .venv/.installed-dev ## Check style, types, layers, migrations and deployment settings
 	@exec sh scripts/lint.sh
+
+screenshots: .venv/.installed-dev ## Take pictures of the pages, light, dark and 390 px wide: SHOTS=folder
+	@mkdir -p "$(SHOTS)" && env PODIUM_SCREENSHOTS="$$(cd "$(SHOTS)" && pwd)" PODIUM_REQUIRE=chromium \
+		$(PY) -m pytest -n 2 --dist loadfile -m "" tests/web/*browser*.py
+	@echo "The pictures are in $(SHOTS)."
 
 bench: .venv/.installed-dev ## Measure what Podium promises
 	@exec $(PY) -m benchmarks

@@ -1,21 +1,21 @@
-"""`make demo`: publish the demo's releases once verified, grade their entrants by the public API, serve the boards."""
+"""`make demo`: serve the imported boards at once, verify and publish the others, grade their entrants by the API."""
 
 import os
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 from rich.console import Console
 
-from demo import screen
 from demo.client import Client
-from demo.entrants import DemoEntrant, solution_pack
 from demo.environment import DemoRefused, chosen_port, prepare
 from demo.releases import load_releases, why_without_functions
-from demo.seed_types import BoardName, LiveRelease, Seed
+from demo.seed_types import BoardName, Seed
 from demo.services import Services, ServicesFailed
 from podium.remote.api_client import ApiRefused
 from podium.remote.tables import board_table
@@ -47,21 +47,18 @@ def _interrupt(_signal: int, _frame: FrameType | None) -> None:
 
 def _run(console: Console, port: int, stop_after_board: bool) -> int:
     sandbox = choose()
-    with console.status("Preparing the releases and the database …"):
+    with console.status("Preparing the database and the boards that were measured elsewhere …"):
         seed = _prepare_rows(sandbox)
-    sandbox.close()
-    if why := why_without_functions(sandbox):
-        console.print(why, style="yellow", markup=False, highlight=False)
     os.environ["PODIUM_NODE_TOKEN"] = seed.node_token
     site_url = os.environ["PODIUM_SITE_URL"]
     with Services(Path(os.environ["PODIUM_VAR_DIR"]) / "log" / "demo.log", port) as services:
         with console.status("Starting site, site worker and node …"):
             services.wait_until_ready()
-        _publish(console, services, [one.board.release for one in seed.live])
+        _greet(console, site_url, seed)
         client = Client(site_url, seed.api_token)
-        wrong = _grade(console, client, services, seed.live)
+        wrong = _grade(console, client, services, sandbox)
         for board in seed.imported:
-            _show_imported(console, client, services, board)
+            _show_imported(console, client, board)
         console.print(f"\nAll releases: {site_url}/", highlight=False)
         _report(console, wrong)
         if not stop_after_board:
@@ -71,71 +68,72 @@ def _run(console: Console, port: int, stop_after_board: bool) -> int:
 
 
 def _prepare_rows(sandbox: Sandbox) -> Seed:
-    """Migrate, gather static files, read the releases, seed. In this process, so that Django starts once."""
+    """Migrate, gather static files, seed what the site shows at once. In this process, so that Django starts once."""
     import django
     from django.core.management import call_command
 
     django.setup()
     call_command("migrate", verbosity=0, interactive=False)
     call_command("collectstatic", verbosity=0, interactive=False)
-    from demo.seed import seed
-    from leaderboard.errors import Refused
+    from demo.seed import seed_site
+
+    with _own_data():
+        return seed_site(sandbox)
+
+
+@contextmanager
+def _own_data() -> Iterator[None]:
+    from leaderboard.errors import Refused  # after Django is set up
 
     try:
-        return seed(load_releases(sandbox), sandbox)
+        yield
     except (Refused, PackRefused) as error:
         raise DemoRefused(f"The demo's own data cannot be imported. {error}") from error
 
 
-def _publish(console: Console, services: Services, releases: Sequence[str]) -> None:
-    from demo.publication import verify_and_publish  # after Django is set up
-
-    verify_and_publish(console, services, releases)
-
-
-def _grade(console: Console, client: Client, services: Services, live: Sequence[LiveRelease]) -> list[str]:
-    """Submit, watch, show the boards; returns a line for each evaluation that ended otherwise than expected."""
-    submissions = {entrant.slug: _submit(client, one, entrant) for one in live for entrant in one.entrants}
-    titles = {entrant.slug: entrant.title for one in live for entrant in one.entrants}
-    screen.watch(console, client, services, {titles[slug]: number for slug, number in submissions.items()})
-    for one in live:
-        _show(console, client, services, one)
-    return [
-        line
-        for one in live
-        for entrant in one.entrants
-        for line in _differences(entrant, one, client.results(submissions[entrant.slug]))
-    ]
+def _greet(console: Console, site_url: str, seed: Seed) -> None:
+    lines = [f"Open {site_url}/ : the site answers, and its first boards are there.", "These links sign in, once each:"]
+    lines += [f"  organiser    {site_url}{seed.organiser_link}", f"  participant  {site_url}{seed.participant_link}"]
+    console.print("\n".join(lines), markup=False, highlight=False, soft_wrap=True)
 
 
-def _submit(client: Client, one: LiveRelease, entrant: DemoEntrant) -> int:
-    pack = solution_pack(entrant, one.datapack_release, one.task_ids)
-    return client.submit(one.board.release, one.board.track, entrant.slug, pack)
+def _grade(console: Console, client: Client, services: Services, sandbox: Sandbox) -> list[str]:
+    """Verify, publish and grade each release, then show the boards; a line for each unexpected verdict."""
+    from demo import screen  # after Django is set up
+    from demo.course import Course
+    from demo.seed import seed_live
+
+    if why := why_without_functions(sandbox):
+        console.print(why, style="yellow", markup=False, highlight=False)
+    courses: list[Course] = []
+    with screen.bars(console) as shown:
+        reading = shown.add_task("Reading the releases that this machine grades", total=None, passed="")
+        with _own_data():
+            for release in load_releases(sandbox):
+                courses.append(Course(seed_live(release), client, shown))
+                for course in courses:
+                    screen.step(shown, course)
+        sandbox.close()
+        shown.remove_task(reading)
+        screen.watch(services, shown, courses)
+    for course in courses:
+        board = screen.ranked_board(client, services, course.one)
+        _show(console, board, course.one.board)
+    return [line for course in courses for line in course.differences()]
 
 
-def _show(console: Console, client: Client, services: Services, one: LiveRelease) -> None:
-    entrants = {entrant.slug for entrant in one.entrants}
-    board = screen.ranked_board(client, services, one.board.release, one.board.track, entrants)
+def _show(console: Console, board: dict[str, Any], name: BoardName) -> None:
+    from demo import screen
+
     console.print(board_table(screen.narrow(board)))
-    console.print(f"The board: {os.environ['PODIUM_SITE_URL']}/releases/{one.board.release}/", highlight=False)
+    if board["imported"]:
+        console.print(f"Imported: {board['imported']}.", markup=False, highlight=False)
+    console.print(f"The board: {os.environ['PODIUM_SITE_URL']}/releases/{name.release}/", highlight=False)
 
 
-def _show_imported(console: Console, client: Client, services: Services, place: BoardName) -> None:
+def _show_imported(console: Console, client: Client, name: BoardName) -> None:
     """A GPU board, marked as what it is: measured elsewhere, imported as data."""
-    board = screen.ranked_board(client, services, place.release, place.track, set())
-    console.print(board_table(screen.narrow(board)))
-    console.print(f"Imported: {board['imported']}.", markup=False, highlight=False)
-    console.print(f"The board: {os.environ['PODIUM_SITE_URL']}/releases/{place.release}/", highlight=False)
-
-
-def _differences(entrant: DemoEntrant, one: LiveRelease, rows: Sequence[dict[str, object]]) -> list[str]:
-    found = {(row["task_id"], row["sample"]): row["verdict"] for row in rows}
-    expected = {(one.task_ids[slug], index): verdict for (slug, index), verdict in entrant.expected.items()}
-    return [
-        f"{entrant.title}, {task_id}, sample {index}: {found.get((task_id, index), 'nothing')}, expected {verdict}"
-        for (task_id, index), verdict in expected.items()
-        if found.get((task_id, index)) != verdict
-    ]
+    _show(console, client.board(name.release, name.track), name)
 
 
 def _report(console: Console, wrong: Sequence[str]) -> None:

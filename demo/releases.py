@@ -1,6 +1,6 @@
 """Reads what the demo grades on this machine: each release's problems and entrants."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -27,11 +27,12 @@ class DemoRelease:
     entrants: Sequence[DemoEntrant]
 
 
-def load_releases(sandbox: Sandbox) -> list[DemoRelease]:
-    """The command problems, and functions and a release of all kinds if `sandbox` can run them. Raises PackRefused."""
-    if why_without_functions(sandbox):
-        return [_load(COMMANDS, sandbox)]
-    return [_load(COMMANDS, sandbox), _without(LEFT_OUT, _load(FUNCTIONS, sandbox)), _textbook(sandbox)]
+def load_releases(sandbox: Sandbox) -> Iterator[DemoRelease]:
+    """The command problems, then functions and a release of all kinds if `sandbox` can run them. Raises PackRefused."""
+    yield _load(COMMANDS, sandbox)
+    if not why_without_functions(sandbox):
+        yield _without(LEFT_OUT, _load(FUNCTIONS, sandbox))
+        yield _textbook(sandbox)
 
 
 def why_without_functions(sandbox: Sandbox) -> str:

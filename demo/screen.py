@@ -1,13 +1,15 @@
-"""What the demo waits for: progress bars while it grades, then the ranked board."""
+"""What the terminal shows: bars while releases are verified and graded, then the ranked boards."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from demo.client import Client
+from demo.course import Course
+from demo.seed_types import LiveRelease
 from demo.services import Services
 
 POLL_SECONDS = 0.5
@@ -15,29 +17,35 @@ RANKING_SECONDS = 60
 SHOWN_COLUMNS = ("pass@1", "solved", "speedup")
 
 
-def watch(console: Console, client: Client, services: Services, submissions: Mapping[str, int]) -> None:
-    """Returns when every submission is done; raises ServicesFailed should a process end meanwhile."""
+def bars(console: Console) -> Progress:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, TextColumn("{task.fields[passed]} passed"), console=console) as bars:
-        tasks = {submission: bars.add_task(name, total=None, passed=0) for name, submission in submissions.items()}
-        while tasks:
-            services.check()
-            tasks = {one: task for one, task in tasks.items() if not _advance(bars, task, client.progress(one))}
-            time.sleep(POLL_SECONDS)
+    return Progress(*columns, TextColumn("{task.fields[passed]}"), console=console, refresh_per_second=2)
 
 
-def _advance(bars: Progress, task: TaskID, progress: Mapping[str, Any]) -> bool:
-    passed = (progress["verdicts"] or {}).get("passed", 0)
-    bars.update(task, total=progress["total"], completed=progress["done"], passed=passed)
-    return bool(progress["done"] == progress["total"])
+def watch(services: Services, shown: Progress, courses: Sequence[Course]) -> None:
+    """Returns when every course is at its end. Raises ServicesFailed should a process end meanwhile."""
+    left = list(courses)
+    while left:
+        services.check()
+        left = [course for course in left if not step(shown, course)]
+        time.sleep(POLL_SECONDS)
 
 
-def ranked_board(client: Client, services: Services, release: str, track: str, entrants: set[str]) -> dict[str, Any]:
+def step(shown: Progress, course: Course) -> bool:
+    """Whether the course is at its end."""
+    is_done = course.step()
+    while course.said:
+        shown.console.print(course.said.pop(0), markup=False, highlight=False)
+    return is_done
+
+
+def ranked_board(client: Client, services: Services, one: LiveRelease) -> dict[str, Any]:
     """The board once every entrant is on it and complete, or as it stands after a minute."""
     deadline = time.monotonic() + RANKING_SECONDS
+    entrants = {entrant.slug for entrant in one.entrants}
     while True:
         services.check()
-        board = client.board(release, track)
+        board = client.board(one.board.release, one.board.track)
         settled = {row["entrant"] for row in board["standings"] if not row["incomplete"]}
         if entrants <= settled or time.monotonic() > deadline:
             return board

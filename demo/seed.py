@@ -1,10 +1,12 @@
-"""Brings the demo's rows into the database: releases, track, node, people, entrants. Again changes nothing."""
+"""Brings the demo's rows into the database: people, node, track, releases, entrants. Again changes nothing."""
 
-from collections.abc import Sequence
 from datetime import timedelta
 
+from allauth.account.utils import user_pk_to_url_str
 from django.contrib.auth.models import User
+from django.contrib.auth.tokens import default_token_generator
 from django.db import transaction
+from django.urls import reverse
 from django.utils import timezone
 
 from demo.entrants import DemoEntrant
@@ -25,29 +27,45 @@ from runners.fleet.models import Node
 from runners.fleet.service import renew_token
 
 NODE = "demo"
-ORGANISER = "demo-organiser"
+ORGANISER, PARTICIPANT = "demo-organiser", "demo"
 TOKEN_LIFE = timedelta(days=1)
 
 
 @transaction.atomic
-def seed(releases: Sequence[DemoRelease], sandbox: Sandbox) -> Seed:
-    organiser = _user(ORGANISER, is_staff=True)
-    participant = _user("demo", is_staff=False)
-    node, node_token = _node(organiser, sandbox)
-    (track,) = tracks_of(organiser, node)
-    live = [_live(organiser, participant, track, one) for one in releases]
+def seed_site(sandbox: Sandbox) -> Seed:
+    """People, the node with its track, and the boards that were measured elsewhere."""
+    organiser, participant = _user(ORGANISER, is_organiser=True), _user(PARTICIPANT, is_organiser=False)
+    _, node_token = _node(organiser, sandbox)
     imported = [seed_measured(organiser, lambda one: _entrant(one, participant), folder) for folder in MEASURED]
     return Seed(
-        live=live,
         api_token=_api_token(participant),
         node_token=node_token,
+        organiser_link=_sign_in_link(organiser),
+        participant_link=_sign_in_link(participant),
         imported=[board for board in imported if board],
     )
 
 
-def _user(name: str, is_staff: bool) -> User:
-    """An account without a password: nobody can sign in to it."""
-    user, created = User.objects.get_or_create(username=name, defaults={"is_staff": is_staff})
+@transaction.atomic
+def seed_live(one: DemoRelease) -> LiveRelease:
+    """A release that this machine grades: a draft, its checks queued, where no earlier run has published it."""
+    organiser, participant = (User.objects.get(username=name) for name in (ORGANISER, PARTICIPANT))
+    (track,) = tracks_of(organiser, Node.objects.get(slug=NODE))
+    release = _release(organiser, track, one.pack)
+    for entrant in one.entrants:
+        _entrant(entrant, participant)
+    return LiveRelease(
+        board=BoardName(release.slug, track.slug),
+        datapack_release=release.datapack_release,
+        task_ids=dict(release.problems.values_list("slug", "task_id")),
+        entrants=one.entrants,
+    )
+
+
+def _user(name: str, is_organiser: bool) -> User:
+    """An account without a password: only the link that this run prints signs in to it."""
+    rights = {"is_staff": is_organiser, "is_superuser": is_organiser}
+    user, created = User.objects.update_or_create(username=name, defaults=rights)
     if created:
         user.set_unusable_password()
         user.save()
@@ -67,20 +85,7 @@ def _node(organiser: User, sandbox: Sandbox) -> tuple[Node, str]:
     return node, secret
 
 
-def _live(organiser: User, participant: User, track: Track, one: DemoRelease) -> LiveRelease:
-    release = _release(organiser, track, one.pack)
-    for entrant in one.entrants:
-        _entrant(entrant, participant)
-    return LiveRelease(
-        board=BoardName(release.slug, track.slug),
-        datapack_release=release.datapack_release,
-        task_ids=dict(release.problems.values_list("slug", "task_id")),
-        entrants=one.entrants,
-    )
-
-
 def _release(organiser: User, track: Track, pack: ProblemPack) -> Release:
-    """A draft, its checks queued, where no earlier run has published it."""
     release = curate.import_release(organiser, as_file(pack)).release
     offer(organiser, release, track)
     if release.is_draft:
@@ -102,6 +107,11 @@ def _entrant(entrant: DemoEntrant, owner: User) -> Entrant:
         },
     )
     return made
+
+
+def _sign_in_link(user: User) -> str:
+    names = {"uidb64": user_pk_to_url_str(user), "key": default_token_generator.make_token(user)}
+    return reverse("demo_sign_in", kwargs=names)
 
 
 def _api_token(user: User) -> str:

@@ -27,10 +27,12 @@ class LiveRelease:
 
 @dataclass(frozen=True)
 class Seed:
-    """The two tokens are new in every run, so none is kept in a file."""
+    """What a running site needs. The tokens and links are new in every run, so none is kept in a file."""
 
-    live: Sequence[LiveRelease]
     api_token: str
     node_token: str
+    organiser_link: str
+    """A path that signs in once."""
+    participant_link: str
     imported: Sequence[BoardName]
     """The boards of imported GPU results."""

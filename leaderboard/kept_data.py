@@ -58,6 +58,8 @@ KEPT: Sequence[Kept] = (
     Kept("invited_to_releases", "problems.Release_invited", "user", ["release__slug"], _GOES),
     Kept("groups", "auth.User_groups", "user", ["group__name"], _GOES),
     Kept("permissions", "auth.User_user_permissions", "user", ["permission__codename"], _GOES),
+    Kept("typed_drafts", "leaderboard.TypedDraft", "user",
+         ["problem__task_id", "language", "files", "saved_at"], _GOES),
     Kept("entrants", "leaderboard.Entrant", "owner",
          ["slug", "name", "kind", "organisation", "description", "url", "open_weights", "is_verified",
           "publishes_code", "created_at"], _STAYS),

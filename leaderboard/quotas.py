@@ -51,7 +51,7 @@ def take(user: Any, use: Use) -> date:
         "n_bytes__lte": settings.DAILY_BYTES - use.n_bytes,
     }
     if not _add(_row(user, day).filter(**rest), use):
-        raise TooMuch("quota_exceeded", _words(_row(user, day).get(), use))
+        raise TooMuch("quota_exceeded", _words(_today(_row(user, day).get()), use))
     return day
 
 
@@ -62,12 +62,30 @@ class Today:
     used: Use
     quota: Use
 
+    @property
+    def left(self) -> Use:
+        quota, used = self.quota, self.used
+        return Use(max(0, quota.n_evaluations - used.n_evaluations), max(0, quota.n_bytes - used.n_bytes))
+
+    def why_too_much(self, use: Use) -> str:
+        """Why the use is refused today; empty if it is not."""
+        fits = use.n_evaluations <= self.left.n_evaluations and use.n_bytes <= self.left.n_bytes
+        return "" if fits else _words(self, use)
+
+    def after(self, use: Use) -> "Today":
+        """The account's day once the use is taken from it."""
+        used = Use(self.used.n_evaluations + use.n_evaluations, self.used.n_bytes + use.n_bytes)
+        return Today(used, self.quota)
+
 
 def of_today(user: Any) -> Today | None:
     """None for accounts without a quota. One query."""
     if _is_free(user):
         return None
-    row = _row(user, timezone.now().date()).first() or DailyUse()
+    return _today(_row(user, timezone.now().date()).first() or DailyUse())
+
+
+def _today(row: DailyUse) -> Today:
     return Today(Use(row.n_evaluations, row.n_bytes), Use(settings.DAILY_EVALUATIONS, settings.DAILY_BYTES))
 
 
@@ -85,9 +103,9 @@ def _add(row: QuerySet[DailyUse], use: Use) -> int:
     return row.update(**more)
 
 
-def _words(now: DailyUse, use: Use) -> str:
-    used = f"{now.n_evaluations:,} of {settings.DAILY_EVALUATIONS:,}", f"{now.n_bytes:,} of {settings.DAILY_BYTES:,}"
-    evaluations = f"{use.n_evaluations:,} more evaluations (used: {used[0]})"
-    size = f"{use.n_bytes:,} more bytes of solutions (used: {used[1]})"
+def _words(today: Today, use: Use) -> str:
+    used, quota = today.used, today.quota
+    evaluations = f"{use.n_evaluations:,} more evaluations (used: {used.n_evaluations:,} of {quota.n_evaluations:,})"
+    size = f"{use.n_bytes:,} more bytes of solutions (used: {used.n_bytes:,} of {quota.n_bytes:,})"
     rest = "Send it tomorrow (UTC), send less, or ask the organisers."
     return f"This is more than your account may send today: {evaluations} and {size}. {rest}"

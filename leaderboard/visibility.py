@@ -264,6 +264,18 @@ def visible_scores(user: Any, release: Release) -> QuerySet[ProblemScore]:
     return rows.filter(submission__entrant__in=_own(user))
 
 
+def scores_with_readable_code(user: Any, problem: Problem) -> QuerySet[ProblemScore]:
+    """Those visible scores of the problem whose samples `view_of` would show the user."""
+    release = problem.release
+    rows = visible_scores(user, release).filter(problem=problem)
+    if is_organiser(user):
+        return rows
+    readable = Q(submission__entrant__in=_own(user)) if user.is_authenticated else Q(pk__in=[])
+    if may_see_statements(user, release) and (problem.kind not in SITE_KINDS or release.has_closed):
+        readable |= Q(submission__entrant__publishes_code=True)
+    return rows.filter(readable)
+
+
 def visible_flags(user: Any, release: Release) -> QuerySet[Flag]:
     """Flags of current results that count, under the same rule as scores. The caller has found the release visible."""
     of_submission = "result__evaluation__submission"

@@ -10,12 +10,12 @@ spread="--dist loadfile --no-loadscope-reorder"
 export PODIUM_TEST_POSTGRES
 
 # Three on two cores: a third of the time they wait for containers, brokers and samples that sleep.
-$python -m pytest -n 3 $spread -m rest "$@"
+sh scripts/pytest.sh -n 3 $spread -m rest "$@"
 
 answers='import os, psycopg; psycopg.connect(os.environ["PODIUM_TEST_POSTGRES"], connect_timeout=3).close()'
 if $python -c "$answers" 2>/dev/null; then
     echo "On PostgreSQL:"
-    DATABASE_URL=$PODIUM_TEST_POSTGRES $python -m pytest -n 2 $spread -m both_databases "$@"
+    DATABASE_URL=$PODIUM_TEST_POSTGRES sh scripts/pytest.sh -n 2 $spread -m both_databases "$@"
 else
     case ",${PODIUM_REQUIRE:-}," in
         *,postgres,*) echo "PostgreSQL is required, but $PODIUM_TEST_POSTGRES does not answer." >&2; exit 1 ;;

@@ -48,8 +48,9 @@ def _carry_one(user: Any, release: Release, old: Submission) -> Submission:
     draft = _draft(old, release)
     tracks = list(old.tracks.filter(on_releases__release=release))
     metadata = SubmissionMetadata(
-        old.entrant, release, tracks, old.asks_to_count, through="site", note=f"Carried from #{old.pk}"
-    )
+        old.entrant, release, tracks, old.asks_to_count, through="site", note=f"Carried from #{old.pk}",
+        licence=old.licence,
+    )  # fmt: skip
     identity = site_identity_of(metadata, draft)
     stored = store_blobs(draft.samples)
     count.hold(old.entrant_id)  # of two organisers who carry at once, the second finds what the first stored

@@ -1,5 +1,6 @@
 """Submit: one action for web, API and command line; checked whole before anything is stored."""
 
+from collections.abc import Callable
 from typing import Any
 
 from leaderboard.errors import NotAllowed
@@ -18,17 +19,32 @@ def submit(user: Any, metadata: SubmissionMetadata, draft: SubmissionDraft) -> R
     Checks that the user may submit for the entrant and may see the release, that the release is open, that it is
     offered on the tracks, and that the submission is neither too large nor more than the account's quota of the day.
     """
-    _check(user, metadata)
+    for check in checks(user, metadata):
+        check()
     check_size(len(draft.samples), len(metadata.tracks))
     identity = identity_of(metadata, draft)
     if found := twin(identity):
         return Receipt(found, created=False)
-    use = Use(len(draft.samples) * len(metadata.tracks), sum(len(one.record) for one in draft.samples))
-    with spending(user, use):
+    with spending(user, use_of(metadata, draft)):
         return store_once(user, metadata, draft, identity)
 
 
-def _check(user: Any, metadata: SubmissionMetadata) -> None:
+def checks(user: Any, metadata: SubmissionMetadata) -> list[Callable[[], None]]:
+    """What a submission must pass before its samples are looked at; each raises Refused. Rights come first."""
+    release = metadata.release
+    return [
+        lambda: _check_rights(user, metadata),
+        lambda: check_is_open(release),
+        lambda: check_tracks(release, metadata.tracks),
+    ]
+
+
+def use_of(metadata: SubmissionMetadata, draft: SubmissionDraft) -> Use:
+    """What the submission takes of the account's quota."""
+    return Use(len(draft.samples) * len(metadata.tracks), sum(len(one.record) for one in draft.samples))
+
+
+def _check_rights(user: Any, metadata: SubmissionMetadata) -> None:
     release = metadata.release
     if not Entrant.objects.submittable_by(user).filter(pk=metadata.entrant.pk).exists():
         raise NotAllowed(
@@ -36,5 +52,3 @@ def _check(user: Any, metadata: SubmissionMetadata) -> None:
         )
     if not Release.objects.open_to(user).filter(pk=release.pk).exists():
         raise NotAllowed("no_such_release", f"There is no release {release.slug!r} that you may see.")
-    check_is_open(release)
-    check_tracks(release, metadata.tracks)

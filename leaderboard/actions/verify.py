@@ -57,8 +57,10 @@ CheckedSample = tuple[str, str, int]
 
 
 def _known(release: Release, track: Track) -> dict[CheckedSample, Submission]:
-    """What needs no second run: present judges have it, and it is of the problems as they are now. Only for a draft
-    that was changed; the checks of other releases are told apart by their submissions' identity."""
+    """The checks of a changed draft that hold: present judges made them, and their problems have not changed since.
+
+    Empty for other releases, whose checks are told apart by their submissions' identity.
+    """
     if not release.problems.exclude(graded_since=None).exists():
         return {}
     rows = (

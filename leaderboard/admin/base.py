@@ -326,6 +326,30 @@ class ReadOnlyAdmin(ActingAdmin):
         return False
 
 
+class OwnPageAdmin(ReadOnlyAdmin):
+    """Rows that `page_of` shows on a page of their own, in place of the form of their fields."""
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",  # noqa: ARG002 - the base class's signature
+        extra_context: dict[str, Any] | None = None,  # noqa: ARG002
+    ) -> Any:
+        if request.method == "POST":
+            raise PermissionDenied
+        self.check_view(request)
+        return self.page_of(request, object_id)
+
+    def page_of(self, request: HttpRequest, object_id: str) -> HttpResponseBase:
+        raise NotImplementedError
+
+    def check_view(self, request: HttpRequest) -> None:
+        """Raises PermissionDenied."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+
+
 class AuditedAdmin(ActingAdmin):
     """Rows that may be edited; every edit is an audit entry that names the fields. Nothing is deleted."""
 

@@ -5,13 +5,12 @@ from urllib.parse import urlencode
 
 from django.contrib import admin
 from django.contrib.auth.models import User
-from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import Http404, HttpRequest
 from django.template.response import TemplateResponse
 
-from leaderboard.admin.base import ReadOnlyAdmin
+from leaderboard.admin.base import OwnPageAdmin
 from leaderboard.blobs import BlobsUnavailable
 from leaderboard.models import CodePair, Sample
 from leaderboard.rollouts import SampleUnreadable, read_sample
@@ -25,9 +24,9 @@ FILTERS = ("release", "problem")
 
 
 @admin.register(CodePair)
-class CodePairAdmin(ReadOnlyAdmin):
+class CodePairAdmin(OwnPageAdmin):
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:  # noqa: ARG002
-        self._check_view(request)
+        self.check_view(request)
         asked = {name: value for name in FILTERS if (value := request.GET.get(name, ""))}
         page = Paginator(_pairs(asked), PAGE_ROWS).get_page(request.GET.get("page"))
         releases = Release.objects.order_by("-pk").values_list("slug", "title")[:PAGE_ROWS]
@@ -36,16 +35,7 @@ class CodePairAdmin(ReadOnlyAdmin):
         }  # fmt: skip
         return TemplateResponse(request, "admin/podium/code_pairs.html", context)
 
-    def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",  # noqa: ARG002 - the base class's signature
-        extra_context: dict[str, Any] | None = None,  # noqa: ARG002
-    ) -> Any:
-        if request.method == "POST":
-            raise PermissionDenied
-        self._check_view(request)
+    def page_of(self, request: HttpRequest, object_id: str) -> TemplateResponse:
         pair = _pairs({}).filter(pk=int(object_id)).first() if object_id.isdecimal() and len(object_id) < 19 else None
         if pair is None:
             raise Http404(f"There is no pair {object_id}.")
@@ -55,10 +45,6 @@ class CodePairAdmin(ReadOnlyAdmin):
             "faults": [one for one in (left_fault, right_fault) if one],
         }  # fmt: skip
         return TemplateResponse(request, "admin/podium/code_pair.html", context)
-
-    def _check_view(self, request: HttpRequest) -> None:
-        if not self.has_view_permission(request):
-            raise PermissionDenied
 
     def _context(self, request: HttpRequest, title: str) -> dict[str, Any]:
         return {**self.admin_site.each_context(request), "opts": self.opts, "title": title}

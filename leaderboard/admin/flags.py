@@ -13,7 +13,7 @@ from django.urls import URLPattern, path, reverse
 
 from leaderboard import visibility
 from leaderboard.actions.decide import Ruled, decide_flags
-from leaderboard.admin.base import ReadOnlyAdmin
+from leaderboard.admin.base import OwnPageAdmin
 from leaderboard.errors import Refused
 from leaderboard.flags import queue as flag_queue
 from leaderboard.flags.rules import FLAG_RULES
@@ -30,7 +30,7 @@ _TOLD = 10
 
 
 @admin.register(Flag)
-class FlagAdmin(ReadOnlyAdmin):
+class FlagAdmin(OwnPageAdmin):
     def get_urls(self) -> list[URLPattern]:
         own = path("decide/", self.admin_site.admin_view(self._decide), name="leaderboard_flag_decide")
         return [own, *super().get_urls()]
@@ -38,23 +38,8 @@ class FlagAdmin(ReadOnlyAdmin):
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:  # noqa: ARG002
         return self._queue(request)
 
-    def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",  # noqa: ARG002 - the base class's signature
-        extra_context: dict[str, Any] | None = None,  # noqa: ARG002
-    ) -> Any:
-        if request.method == "POST":
-            raise PermissionDenied
-        return self._one(request, object_id)
-
-    def _check_view(self, request: HttpRequest) -> None:
-        if not self.has_view_permission(request):
-            raise PermissionDenied
-
     def _queue(self, request: HttpRequest, said: Mapping[str, Any] | None = None) -> TemplateResponse:
-        self._check_view(request)
+        self.check_view(request)
         rows = flag_queue.queue(request.GET).values_list("pk", flat=True)
         page = Paginator(rows, PAGE_ROWS).get_page(request.GET.get("page"))
         asked = _asked(request)
@@ -68,8 +53,8 @@ class FlagAdmin(ReadOnlyAdmin):
         }  # fmt: skip
         return TemplateResponse(request, "admin/podium/flags.html", context, status=422 if said else 200)
 
-    def _one(self, request: HttpRequest, object_id: str, said: Mapping[str, Any] | None = None) -> TemplateResponse:
-        self._check_view(request)
+    def page_of(self, request: HttpRequest, object_id: str, said: Mapping[str, Any] | None = None) -> TemplateResponse:
+        self.check_view(request)
         rows = with_effects(Flag.objects.all())
         flag = rows.filter(pk=int(object_id)).first() if object_id.isdecimal() and len(object_id) < 19 else None
         if flag is None:
@@ -96,7 +81,7 @@ class FlagAdmin(ReadOnlyAdmin):
             ruled = _rule(request)
         except Refused as refused:
             messages.error(request, refused.message)
-            return self._one(request, read, request.POST) if read else self._queue(request, request.POST)
+            return self.page_of(request, read, request.POST) if read else self._queue(request, request.POST)
         _tell(request, ruled)
         asked = _asked(request)
         after = flag_queue.queue(asked).filter(pk__gt=int(read)).values_list("pk", flat=True).first() if read else None

@@ -4,7 +4,6 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
-from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponseBase, HttpResponseRedirect
 from django.template.response import TemplateResponse
@@ -14,7 +13,7 @@ from leaderboard import rejudging
 from leaderboard.actions.apply_rejudge import apply
 from leaderboard.actions.rejudge import Scope, drop, start
 from leaderboard.admin import dashboard
-from leaderboard.admin.base import Act, Outcome, ReadOnlyAdmin, ReasonForm
+from leaderboard.admin.base import Act, Outcome, OwnPageAdmin, ReasonForm
 from leaderboard.admin.dashboard import Line, Panel
 from leaderboard.errors import Refused
 from leaderboard.models import Rejudge, RejudgeState, Track
@@ -99,7 +98,7 @@ def _drop(request: HttpRequest, rejudge: Rejudge, _said: dict[str, Any]) -> Outc
 
 
 @admin.register(Rejudge)
-class RejudgeAdmin(ReadOnlyAdmin):
+class RejudgeAdmin(OwnPageAdmin):
     list_display = ("id", "state", "release", "track", "node", "n_evaluations", "reason", "started_by", "started_at")
     list_display_links = ("id", "state")
     list_filter = ("state", "is_verification", "release", "track")
@@ -123,16 +122,7 @@ class RejudgeAdmin(ReadOnlyAdmin):
         ),
     )  # fmt: skip
 
-    def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",  # noqa: ARG002 - the base class's signature
-        extra_context: dict[str, Any] | None = None,  # noqa: ARG002
-    ) -> Any:
-        """The rejudge's own page, in place of the form of its fields."""
-        if not self.has_view_permission(request):
-            raise PermissionDenied
+    def page_of(self, request: HttpRequest, object_id: str) -> TemplateResponse:
         row = self.get_object(request, object_id)
         if row is None:
             raise Http404(f"There is no rejudge {object_id}.")

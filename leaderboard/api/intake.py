@@ -1,6 +1,8 @@
 """Read what a POST of a submission says: an upload or typed code, checked by the code that web and command line use."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -11,10 +13,17 @@ from leaderboard.api.base import NamedNotFound, found
 from leaderboard.api.errors import TooLarge
 from leaderboard.api.releases import FileSerializer
 from leaderboard.catalogue import catalogue_of
+from leaderboard.licences import BAD_LICENCE, LICENCE, LICENCE_HELP, MAX_LICENCE
 from leaderboard.models import Track
 from leaderboard.rows.submissions import SubmissionMetadata
 from leaderboard.visibility import visible_entrants
-from problems.formats.submission import SubmissionDraft, UploadLimits, read_submission, single_solution
+from problems.formats.coverage import Coverage, settled
+from problems.formats.submission import (
+    SubmissionDraft,
+    UploadLimits,
+    read_samples,
+    single_solution,
+)
 from problems.models import Release
 from problems.spec.solution import SourceFile
 
@@ -36,10 +45,19 @@ class _MetadataSerializer(serializers.Serializer[Any]):
     tracks = serializers.ListField(child=serializers.CharField(), help_text="Track slugs; repeat the field.")
     counted = FormBoolean(default=True, help_text="Whether it shall be the counted one (full submissions only).")
     note = serializers.CharField(default="", allow_blank=True, max_length=500)
+    licence = serializers.RegexField(
+        LICENCE, default="", allow_blank=True, max_length=MAX_LICENCE, error_messages={"invalid": BAD_LICENCE},
+        help_text=f"Licence of the code. {LICENCE_HELP}",
+    )  # fmt: skip
 
 
 class UploadSerializer(_MetadataSerializer):
     file = serializers.FileField(help_text="A solutions pack (.tar.gz, .jsonl) or a zip of folders.")
+    coverage = serializers.ChoiceField(
+        [one.value for one in Coverage], default="", allow_blank=True,
+        help_text="full: what is absent counts as failed; partial: not ranked on the board. Required of a zip or .jsonl"
+        " that lacks problems; a solutions pack is full unless its `groups` say otherwise.",
+    )  # fmt: skip
     strict = FormBoolean(default=False, help_text="Apply ComputeEval's own rules to the whole pack.")
 
 
@@ -57,14 +75,28 @@ def check_size(request: Request) -> None:
         raise TooLarge(f"{words} Send fewer samples at a time, or ask the organisers.")
 
 
-def read(request: Request) -> tuple[SubmissionMetadata, SubmissionDraft]:
-    """The metadata and the checked samples. Raises ValidationError, NotFound or PackRefused."""
+@dataclass(frozen=True)
+class Order:
+    """What a POST asks for. `read` returns the samples, also those of unknown tasks; it raises PackRefused."""
+
+    metadata: SubmissionMetadata
+    read: Callable[[], SubmissionDraft]
+    coverage: str = ""
+
+    def draft(self) -> SubmissionDraft:
+        """The samples as they would be stored. Raises PackRefused."""
+        return settled(self.read(), catalogue_of(self.metadata.release), self.coverage)
+
+
+def order(request: Request) -> Order:
+    """The metadata, and how to read the samples. Raises ValidationError or NotFound."""
     upload = is_upload(request)
     form = (UploadSerializer if upload else TypedSerializer)(data=request.data)
     form.is_valid(raise_exception=True)
     said = form.validated_data
     metadata = _metadata(request, said)
-    return metadata, _uploaded(metadata, said) if upload else _typed(metadata, said)
+    read = partial(_uploaded if upload else _typed, metadata, said)
+    return Order(metadata, read, said.get("coverage", ""))
 
 
 def is_upload(request: Request) -> bool:
@@ -80,6 +112,7 @@ def _metadata(request: Request, said: dict[str, Any]) -> SubmissionMetadata:
         asks_to_count=said["counted"],
         through=through,
         note=said["note"],
+        licence=said["licence"],
     )
 
 
@@ -94,7 +127,7 @@ def _tracks(slugs: Sequence[str]) -> list[Track]:
 def _uploaded(metadata: SubmissionMetadata, said: dict[str, Any]) -> SubmissionDraft:
     upload = said["file"]
     limits = UploadLimits(packed_bytes=settings.UPLOAD_MAX_BYTES)
-    return read_submission(upload.file, upload.name, catalogue_of(metadata.release), limits, strict=said["strict"])
+    return read_samples(upload.file, upload.name, catalogue_of(metadata.release), limits, strict=said["strict"])
 
 
 def _typed(metadata: SubmissionMetadata, said: dict[str, Any]) -> SubmissionDraft:

@@ -20,7 +20,7 @@ def result_lines(submission: Submission, view: SubmissionView, track: str | None
     """One line per evaluation or absent sample in the release's order, read in chunks. `view.results` must hold."""
     tracks = [one for one in submission.tracks.order_by("slug") if track in (None, one.slug)]
     for _, row in merge(_judged(submission, view, tracks), _absent(submission, view, tracks), key=itemgetter(0)):
-        yield json.dumps(row, ensure_ascii=False).encode() + b"\n"
+        yield json.dumps({**row, "licence": submission.licence}, ensure_ascii=False).encode() + b"\n"
 
 
 Place = tuple[int, int, str]

@@ -39,8 +39,8 @@ class SubmissionSerializer(serializers.ModelSerializer[Submission]):
     class Meta:
         model = Submission
         fields: ClassVar = [
-            "id", "entrant", "release", "tracks", "state", "is_full", "name", "note", "digest", "asks_to_count",
-            "counted_on", "n_samples_per_problem", "submitted_through", "generation",
+            "id", "entrant", "release", "tracks", "state", "is_full", "name", "note", "licence", "digest",
+            "asks_to_count", "counted_on", "n_samples_per_problem", "submitted_through", "generation",
             "tokens_per_sample", "usd_per_sample", "created_at", "finished_at", "page",
         ]  # fmt: skip
 
@@ -116,8 +116,9 @@ class SubmissionList(ApiList):
     )
     def post(self, request: Request) -> Response:
         """Send a solutions pack, a zip of folders, or typed code. 201 when it is new, 200 when it is here already."""
-        metadata, draft = intake.read(request)
-        receipt = submit(request.user, metadata, draft)
+        order = intake.order(request)
+        draft = order.draft()
+        receipt = submit(request.user, order.metadata, draft)
         answer = {**_rendered(receipt.submission), "notices": intake.notices(draft)}
         return Response(answer, status.HTTP_201_CREATED if receipt.created else status.HTTP_200_OK)
 

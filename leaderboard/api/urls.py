@@ -6,6 +6,7 @@ from drf_spectacular.views import SpectacularAPIView
 from leaderboard.api import (
     board,
     compare,
+    dry_runs,
     entrants,
     evaluations,
     me,
@@ -29,6 +30,7 @@ ROUTES: list[routes.Route] = [
     ("entrants", entrants.EntrantList),
     ("entrants/<slug:slug>", entrants.EntrantDetail),
     ("submissions", submissions.SubmissionList),
+    ("submissions/check", dry_runs.SubmissionCheck),
     ("submissions/<int:pk>", submissions.SubmissionDetail),
     ("submissions/<int:pk>/cancel", submissions.SubmissionCancel),
     ("submissions/<int:pk>/rerun", submissions.SubmissionRerun),

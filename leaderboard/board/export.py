@@ -23,7 +23,7 @@ def _record(columns: Sequence[Column], row: Row) -> dict[str, Any]:
         "entrant": row["entrant__slug"], "model": row["entrant__name"], "organisation": row["entrant__organisation"],
         "kind": row["entrant__kind"], "verified": row["entrant__is_verified"],
         "open_weights": row["entrant__open_weights"], "incomplete": row["incomplete_reason"],
-        "submission": row["submission_id"], "imported": _imported(row),
+        "submission": row["submission_id"], "licence": row["submission__licence"], "imported": _imported(row),
         "open_flags": row["n_open_flags"], "upheld_flags": row["n_upheld_flags"],
     }  # fmt: skip
     for column in columns:

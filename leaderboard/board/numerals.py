@@ -109,7 +109,7 @@ def size(n_bytes: float | None) -> str:
         return MISSING
     amount = float(n_bytes)
     for unit in ("B", "KiB", "MiB"):
-        if amount < 1024:
+        if round(amount, 1) < 1024:
             return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
         amount /= 1024
     return f"{amount:.1f} GiB"

@@ -25,7 +25,7 @@ ROW_FIELDS = (
     "n_open_flags", "n_upheld_flags", "groups", "submission_id", "submission__created_at", "submission__state",
     "submission__measured_where", "submission__tokens_per_sample", "submission__usd_per_sample",
     "entrant_id", "entrant__slug", "entrant__name", "entrant__kind",
-    "entrant__organisation", "entrant__is_verified", "entrant__open_weights",
+    "entrant__organisation", "entrant__is_verified", "entrant__open_weights", "submission__licence",
 )  # fmt: skip
 _SLIM_FIELDS = (
     "pk", "rank", "primary_value", "coding", "weighted", "questions", "gflops", "roofline", "sol_score",

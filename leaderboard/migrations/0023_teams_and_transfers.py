@@ -28,7 +28,7 @@ def teams_from_lists(apps, schema_editor):
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("leaderboard", "0019_rejudges_and_voided_results"),
+        ("leaderboard", "0021_typed_drafts"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -19,6 +19,7 @@ from leaderboard.models.team import Membership, Team, TeamInvitation
 from leaderboard.models.token import ApiToken
 from leaderboard.models.track import ProblemTrack, ReleaseTrack, Track
 from leaderboard.models.trial import Trial, TrialState
+from leaderboard.models.typed_draft import TypedDraft
 from leaderboard.models.voiding import VoidedResult, Voiding
 
 __all__ = [
@@ -62,6 +63,7 @@ __all__ = [
     "Transfer",
     "Trial",
     "TrialState",
+    "TypedDraft",
     "VoidedResult",
     "Voiding",
 ]

@@ -46,6 +46,9 @@ class Submission(models.Model):
     )
     name = models.CharField(max_length=200, help_text="The pack's name.")
     note = models.CharField(max_length=500, blank=True)
+    licence = models.CharField(
+        max_length=100, blank=True, help_text="SPDX expression under which its code may be used; empty: not stated."
+    )
     digest = models.CharField(max_length=64, help_text="sha256 over (task, index, content) of every sample.")
     identity = models.CharField(max_length=64, help_text="sha256 over entrant, release, tracks and digest.")
     state = models.CharField(max_length=10, choices=SubmissionState.choices, default=SubmissionState.ACCEPTED)

@@ -26,6 +26,7 @@ class SubmissionMetadata:
     asks_to_count: bool = True
     through: str = "web"
     note: str = ""
+    licence: str = ""
     priority: int = 0
 
 
@@ -68,6 +69,7 @@ def store_samples(
         is_full=draft.full,
         name=draft.name[:200],
         note=metadata.note[:500],
+        licence=metadata.licence[:100],
         digest=draft.digest,
         identity=identity,
         asks_to_count=draft.full and metadata.asks_to_count,

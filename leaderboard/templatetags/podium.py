@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 from django import template
 from django.utils import timezone
@@ -11,7 +11,8 @@ from django.utils.safestring import SafeString
 
 from leaderboard.board import numerals
 from leaderboard.measured import measured_words
-from leaderboard.web import verdicts
+from leaderboard.side_by_side import FilePair
+from leaderboard.web import highlight, verdicts
 from leaderboard.web.account_nav import account_nav
 from leaderboard.web.statement import as_html
 
@@ -28,6 +29,25 @@ register.filter("duration", numerals.duration)
 register.filter("measured", measured_words)
 register.filter("markdown", as_html)
 register.simple_tag(account_nav)
+register.filter("code", highlight.code)
+
+
+def _budget(context: template.Context) -> highlight.Budget:
+    """What the page may still colour, counted for each template by itself."""
+    budget: Any = context.render_context.setdefault("code_budget", highlight.Budget())  # type: ignore[arg-type]
+    return cast(highlight.Budget, budget)
+
+
+@register.simple_tag(takes_context=True)
+def source(context: template.Context, path: str, text: str, anchored: bool = True) -> SafeString:
+    """A file as numbered, coloured lines. A path's anchors may be on a page once: see leaderboard/web/highlight.py."""
+    return highlight.source(path, text, _budget(context), anchored=anchored)
+
+
+@register.simple_tag(takes_context=True)
+def coloured(context: template.Context, pair: FilePair) -> list[highlight.ColouredRow]:
+    """The rows of two files side by side."""
+    return highlight.coloured(pair, _budget(context))
 
 
 @register.filter

@@ -115,7 +115,7 @@ def _line(release: Release, row: Mapping[str, Any], latest: int) -> LoggedDecisi
 
 
 def _subject(release: Release, row: Mapping[str, Any]) -> tuple[str, str, str]:
-    """What was decided on, the entrant's name, and the page about it."""
+    """The decision's subject in words, the entrant's name, and the address of the subject's page."""
     if row["flag_id"]:
         problem, index = row[f"flag__{_PLACE}__problem__task_id"], row[f"flag__{_PLACE}__sample__index"]
         url = reverse("evaluation", args=[row[f"flag__{_PLACE}"]])

@@ -18,7 +18,7 @@ from leaderboard.charts import BOARD_CHARTS
 from leaderboard.models import Standing
 from leaderboard.models.entrant import EntrantKind
 from leaderboard.standings.rankable import ranking_error
-from leaderboard.web import board_html
+from leaderboard.web import board_html, demo_pages
 from leaderboard.web.board_pages import chart_rows
 from leaderboard.web.figures import board_figure
 from leaderboard.web.lookups import tracks_of
@@ -36,7 +36,7 @@ def home(request: HttpRequest) -> HttpResponse:
     newest_first = published.order_by("-published_at", "-id")
     latest = list(_with_facts(newest_first)[:LATEST_RELEASES])
     release = visibility.with_visible_results(request.user, newest_first).first() or (latest[0] if latest else None)
-    context: dict[str, Any] = {"release": release, "releases": latest}
+    context: dict[str, Any] = {"release": release, "releases": latest, "guide": demo_pages.guide()}
     if release:
         context |= _top_of(request, release)
     return render(request, "podium/home.html", context)

@@ -1,23 +1,35 @@
 """The forms by which samples come in: an upload, or one solution typed into a problem's page."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from django import forms
 from django.conf import settings
 from django.http import HttpRequest
 
+from leaderboard.actions.keep_draft import draft_of, keep_draft
+from leaderboard.catalogue import catalogue_of
 from leaderboard.errors import Refused, Unavailable
-from leaderboard.models import Entrant, Track
+from leaderboard.licences import BAD_LICENCE, LICENCE, LICENCE_HELP, MAX_LICENCE
+from leaderboard.models import Entrant, Track, TypedDraft
+from problems.formats.coverage import Coverage
 from problems.formats.errors import PackRefused
 from problems.models import Problem, Release
-from problems.spec.kinds import SITE_KINDS
+from problems.spec.kinds import SITE_KINDS, Kind
 from problems.spec.sizes import Size
 from problems.spec.solution import SourceFile
 
 MEBIBYTE = 1024 * 1024
 MAX_TYPED_FILES = 8
 MAX_ANSWER_CHARACTERS = 500
+COVERAGES = [
+    ("", "As the file says. A solutions pack is full unless its groups say otherwise; other files are refused."),
+    (Coverage.PARTIAL, "Submit as partial: it feeds the rankings of its problems and is not ranked on the board."),
+    (Coverage.FULL, "Submit as full: it is ranked on the board, and what is absent counts as failed."),
+]
 
 
 class MetadataForm(forms.Form):
@@ -34,6 +46,11 @@ class MetadataForm(forms.Form):
     note = forms.CharField(
         required=False, max_length=500, help_text="Shown on the submission's page: settings, prompts, anything."
     )
+    licence = forms.RegexField(
+        LICENCE, required=False, max_length=MAX_LICENCE, label="Licence of the code", help_text=LICENCE_HELP,
+        error_messages={"invalid": BAD_LICENCE},
+        widget=forms.TextInput(attrs={"list": "licences", "placeholder": "not stated", "autocomplete": "off"}),
+    )  # fmt: skip
 
     def __init__(self, data: Any, files: Any, *, user: Any, tracks: Sequence[Track], initial: Any = None) -> None:
         super().__init__(data, files, initial=initial, label_suffix="")
@@ -50,14 +67,18 @@ class UploadForm(MetadataForm):
 
     file = forms.FileField(
         label="File", help_text="A solutions pack (.tar.gz), a zip of folders, or .jsonl.",
-        error_messages={"required": "Choose a file.", "empty": "The file is empty."},
+        error_messages={"required": "Choose a file.", "empty": "The file is empty. Choose one that holds solutions."},
+        widget=forms.FileInput(attrs={"accept": ".gz,.tgz,.zip,.jsonl"}),
+    )  # fmt: skip
+    coverage = forms.ChoiceField(
+        required=False, choices=COVERAGES, widget=forms.RadioSelect, label="If the file lacks problems", initial="",
     )  # fmt: skip
     counted = forms.BooleanField(
         required=False, initial=True, label="Let this submission count",
         help_text="The latest full submission that asks to count is the one on the board.",
     )  # fmt: skip
 
-    field_order = ("file", "entrant", "tracks", "counted", "note")
+    field_order = ("file", "entrant", "tracks", "coverage", "counted", "licence", "note")
 
     def clean_file(self) -> Any:
         file = self.cleaned_data["file"]
@@ -69,25 +90,45 @@ class UploadForm(MetadataForm):
         return file
 
 
+@dataclass(frozen=True)
+class TypedFile:
+    """A file of the form: its place among the fields, and why its path is refused, or ""."""
+
+    place: int
+    path: str
+    content: str
+    fault: str = ""
+
+
 class TypedForm(MetadataForm):
     """One solution to one problem, as one or more files: `path-0`, `content-0`, `path-1` …
 
-    It begins with the starter code of `language`, one of the keys of `starters`.
+    It begins with the user's draft in `language`, one of the keys of `starters`, else with its starter code.
     """
+
+    max_files = MAX_TYPED_FILES
 
     def __init__(
         self,
         data: Any,
         *,
-        starters: Mapping[str, list[SourceFile]],
+        problem: Problem,
         language: str,
-        sizes: Sequence[Size] = (),
+        draft: TypedDraft | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(data, None, **kwargs)
-        self.starters = starters
-        self.offered_sizes = sizes
+        self.starters = problem.spec.starters
+        self.offered_sizes: Sequence[Size] = problem.spec.trial_sizes
         self.language = language
+        self.draft = draft
+        self.drafts = draft.by_language if draft else {}
+        self._problem = problem
+
+    @property
+    def has_one_path(self) -> bool:
+        """Whether the problem prescribes one file by its name, so that the form offers no others."""
+        return self._problem.kind == Kind.FUNCTION
 
     @property
     def other_languages(self) -> list[str]:
@@ -96,11 +137,41 @@ class TypedForm(MetadataForm):
 
     @property
     def typed(self) -> list[SourceFile]:
-        """The files as they were typed, else the starter ones."""
+        """The files as they were typed, else those of the draft, else the starter ones."""
         if not self.is_bound:
-            return self.starters[self.language]
-        names = [n for n in range(MAX_TYPED_FILES) if str(self.data.get(f"path-{n}", "")).strip()]
-        return [SourceFile(path=str(self.data[f"path-{n}"]).strip(), content=self._content(n)) for n in names]
+            return list(self.drafts.get(self.language) or self.starters[self.language])
+        return [SourceFile(path=path, content=content) for _, path, content in self._typed_fields]
+
+    @property
+    def rows(self) -> list[TypedFile]:
+        """The same files as fields."""
+        if not self.is_bound:
+            return [TypedFile(n, file.path, file.content) for n, file in enumerate(self.typed)]
+        faults = self.path_faults
+        return [TypedFile(n, path, content, faults.get(n, "")) for n, path, content in self._typed_fields]
+
+    @cached_property
+    def path_faults(self) -> dict[int, str]:
+        """Why each path is refused, by its place: the intake's own rule, and every file has a path of its own."""
+        places, paths = [n for n, _, _ in self._typed_fields], [path for _, path, _ in self._typed_fields]
+        rules = catalogue_of(self._problem.release).rules_for(self._problem.task_id)
+        faults = {places[at]: reason for at, reason in rules.path_faults(paths).items()}
+        for at, path in enumerate(paths):
+            if path in paths[:at]:
+                faults.setdefault(places[at], f"another file has the path {path!r}")
+        return faults
+
+    @property
+    def blank(self) -> TypedFile | None:
+        """A further file's empty fields; None where there are as many as may be."""
+        place = max((row.place for row in self.rows), default=-1) + 1
+        return TypedFile(place, "", "") if place < MAX_TYPED_FILES else None
+
+    @cached_property
+    def _typed_fields(self) -> list[tuple[int, str, str]]:
+        """Place, path and content of each file that was typed. One without path and content is left out."""
+        fields = [(n, str(self.data.get(f"path-{n}", "")).strip(), self._content(n)) for n in range(MAX_TYPED_FILES)]
+        return [field for field in fields if field[1] or field[2].strip()]
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -120,6 +191,9 @@ class TypedForm(MetadataForm):
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         if not any(file.content.strip() for file in self.typed):
             raise forms.ValidationError("Type a solution: no file has any content.")
+        if self.path_faults:
+            reasons = "; ".join(self.path_faults.values())
+            raise forms.ValidationError(f"This would not be graded: {reasons}.")
         try:
             _ = self.sizes
         except ValueError:
@@ -158,6 +232,13 @@ def refuse(form: MetadataForm, field: str | None, refusal: PackRefused | Refused
         form.refused_status = refusal.status
 
 
+def keep_typed(user: Any, problem: Problem, form: TypedForm | AnswerForm) -> None:
+    """Keep what is sent to run or to submit as the user's draft too, as far as one is kept."""
+    if isinstance(form, TypedForm):
+        with suppress(Refused):
+            keep_draft(user, problem, form.language, form.typed)
+
+
 def typed_form_for(request: HttpRequest, problem: Problem, track: Track | None) -> TypedForm | AnswerForm | None:
     """The form on a problem's page; None for those who have not signed in."""
     if not request.user.is_authenticated:
@@ -172,18 +253,23 @@ def typed_form(request: HttpRequest, problem: Problem, data: Any = None, initial
         return AnswerForm(
             data, path=path, choices=spec.lettered_choices, user=request.user, tracks=tracks, initial=initial
         )
-    tracks, starters = offered_tracks(problem.release), problem.spec.starters
-    asked = str((data or request.GET).get("language", ""))
-    language = asked if asked in starters else next(iter(starters))
+    draft = draft_of(request.user, problem) if data is None else None
     return TypedForm(
         data,
-        starters=starters,
-        language=language,
-        sizes=problem.spec.trial_sizes,
+        problem=problem,
+        language=_language(problem, (data or request.GET).get("language", ""), draft),
+        draft=draft,
         user=request.user,
-        tracks=tracks,
+        tracks=offered_tracks(problem.release),
         initial=initial,
     )
+
+
+def _language(problem: Problem, asked: str, draft: TypedDraft | None) -> str:
+    """The language that was asked for, else that of the draft, else the problem's usual one."""
+    offered = problem.spec.starters
+    wanted = [asked, draft.language if draft else ""]
+    return next((one for one in wanted if one in offered), next(iter(offered)))
 
 
 def offered_tracks(release: Release) -> list[Track]:

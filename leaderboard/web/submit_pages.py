@@ -1,82 +1,177 @@
 """Submit by the web: the same action as API and command line, its words shown beside the form."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_POST
 
+from leaderboard import quotas
+from leaderboard.actions.dry_run import DryRun, dry_run
 from leaderboard.actions.submit import submit
 from leaderboard.catalogue import catalogue_of
+from leaderboard.dry_run_words import effects, summary
 from leaderboard.errors import Refused
+from leaderboard.licences import SUGGESTED
 from leaderboard.rows.store_once import Receipt
 from leaderboard.rows.submissions import SubmissionMetadata
 from leaderboard.submission_rules import check_sample
+from leaderboard.submit_rate import check_rate
 from leaderboard.web.lookups import problem_or_404, tracks_of
 from leaderboard.web.problem_pages import problem_context
-from leaderboard.web.submit_forms import AnswerForm, MetadataForm, TypedForm, UploadForm, refuse, typed_form
-from problems.formats.submission import PackRefused, SubmissionDraft, UploadLimits, read_submission, single_solution
+from leaderboard.web.submit_forms import AnswerForm, MetadataForm, TypedForm, UploadForm, keep_typed, refuse, typed_form
+from problems.formats.coverage import settled
+from problems.formats.submission import (
+    PackRefused,
+    SubmissionDraft,
+    UploadLimits,
+    read_samples,
+    single_solution,
+)
 from problems.models import Problem, Release, ReleaseState
+
+SHOWN_ROWS = 200
+"""The most faults, and the most invalid samples, that a report lists."""
+REMEMBERED = "submit_release"
+"""Key of the session: the release that was chosen last, for links that name none."""
 
 
 def _open_releases(user: Any) -> list[Release]:
     return list(Release.objects.open_to(user).exclude(state=ReleaseState.DRAFT).order_by("-published_at", "-id"))
 
 
-def _chosen_release(request: HttpRequest, releases: list[Release]) -> Release | None:
-    asked = request.POST.get("release") or request.GET.get("release") or ""
-    if not asked:
-        return next((one for one in releases if not one.why_closed()), None)
-    for release in releases:
-        if release.slug == asked:
-            return release
-    raise Http404(f"There is no release {asked!r} that you may see.")
+@dataclass(frozen=True)
+class _Choice:
+    """The releases, and the one that is chosen. `unknown` is a name that is none of them."""
+
+    releases: list[Release]
+    release: Release | None
+    unknown: str = ""
+
+    @classmethod
+    def of(cls, request: HttpRequest) -> "_Choice":
+        """What the form or the address names, else what was chosen last, else the newest that is open."""
+        releases = _open_releases(request.user)
+        by_slug = {one.slug: one for one in releases}
+        asked = request.POST.get("release") or request.GET.get("release") or ""
+        if asked in by_slug and request.session.get(REMEMBERED) != asked:
+            request.session[REMEMBERED] = asked
+        if asked:
+            return cls(releases, by_slug.get(asked), "" if asked in by_slug else asked)
+        remembered = by_slug.get(request.session.get(REMEMBERED, ""))
+        return cls(releases, remembered or next((one for one in releases if not one.why_closed()), None))
 
 
 @login_required
 def new_submission(request: HttpRequest) -> HttpResponse:
-    releases = _open_releases(request.user)
-    release = _chosen_release(request, releases)
-    form = _upload_form(request, release) if release else None
-    if form and release and request.method == "POST" and form.is_valid():
-        receipt = _attempt_upload(request, release, form)
-        if receipt:
-            return _welcome(request, receipt)
-    context = {"releases": releases, "release": release, "form": form}
-    status = form.refused_status if form and form.is_bound else 200
+    """The form. `check` among what is posted asks for the report alone; so does submit.js once a file is chosen."""
+    choice = _Choice.of(request)
+    if request.method == "POST" and "choose" in request.POST:
+        return redirect(reverse("submit", query=_kept(request)))
+    form = _upload_form(request, choice.release) if choice.release else None
+    if form is None or choice.release is None or not form.is_bound:
+        return _page(request, choice, form, 404 if choice.unknown else 200)
+    is_check = "check" in request.POST
+    attempt = _check if is_check else _attempt_upload
+    outcome = attempt(request, choice.release, form) if form.is_valid() else None
+    if isinstance(outcome, Receipt):
+        return _sent(request, outcome)
+    status = form.refused_status if form.errors else 200
+    if _is_fragment(request):
+        return render(request, "podium/submit_report.html", _report(form, outcome), status=status)
+    return _page(request, choice, form, status, outcome)
+
+
+def _kept(request: HttpRequest) -> dict[str, str]:
+    """What another choice of release keeps of the form."""
+    return {name: value for name in ("release", "entrant", "licence") if (value := request.POST.get(name, ""))}
+
+
+def _page(
+    request: HttpRequest, choice: _Choice, form: UploadForm | None, status: int = 200, run: DryRun | None = None
+) -> HttpResponse:
+    context = {
+        "releases": choice.releases, "release": choice.release, "unknown": choice.unknown, "form": form,
+        "licences": SUGGESTED, "today": quotas.of_today(request.user), "max_bytes": settings.UPLOAD_MAX_BYTES,
+    }  # fmt: skip
+    if form and run:
+        context |= _report(form, run)
     return render(request, "podium/submit.html", context, status=status)
+
+
+def _report(form: UploadForm, run: DryRun | None) -> dict[str, Any]:
+    if run is None:
+        return {"form": form, "run": None}
+    return {
+        "form": form, "run": run, "summary": summary(run), "effects": effects(run),
+        "faults": run.faults[:SHOWN_ROWS], "n_more": len(run.faults) - SHOWN_ROWS,
+        "invalid": run.contents.invalid[:SHOWN_ROWS] if run.contents else (),
+    }  # fmt: skip
 
 
 def _upload_form(request: HttpRequest, release: Release) -> UploadForm:
     tracks = tracks_of(release)
     posted = (request.POST, request.FILES) if request.method == "POST" else (None, None)
-    return UploadForm(*posted, user=request.user, tracks=tracks, initial={"tracks": tracks[:1]})
+    asked = {name: request.GET[name] for name in ("entrant", "licence") if name in request.GET}
+    named = [track for track in tracks if track.slug in request.GET.getlist("track")]
+    return UploadForm(*posted, user=request.user, tracks=tracks, initial={"tracks": named or tracks[:1], **asked})
 
 
-def _attempt_upload(request: HttpRequest, release: Release, form: UploadForm) -> Receipt | None:
-    """The receipt, or None with the refusal's words on the form."""
-    upload = form.cleaned_data["file"]
+def _read(upload: Any, release: Release) -> SubmissionDraft:
+    """The samples, also those of unknown tasks. Raises PackRefused."""
+    return read_samples(
+        upload, upload.name, catalogue_of(release), UploadLimits(packed_bytes=settings.UPLOAD_MAX_BYTES)
+    )
+
+
+def _run(request: HttpRequest, release: Release, said: Mapping[str, Any]) -> DryRun:
+    metadata = _metadata(release, said, counted=said["counted"])
+    return dry_run(request.user, metadata, partial(_read, said["file"], release), said["coverage"])
+
+
+def _check(request: HttpRequest, release: Release, form: UploadForm) -> DryRun | None:
+    """The report, or None with the refusal's words on the form."""
     try:
-        draft = read_submission(
-            upload, upload.name, catalogue_of(release), UploadLimits(packed_bytes=settings.UPLOAD_MAX_BYTES)
-        )
-        return _submit(request, release, form, draft, counted=form.cleaned_data["counted"])
-    except (PackRefused, Refused) as refusal:
-        refuse(form, "file" if isinstance(refusal, PackRefused) else None, refusal)
+        check_rate(request)
+        return _run(request, release, form.cleaned_data)
+    except Refused as refusal:
+        refuse(form, None, refusal)
         return None
+
+
+def _attempt_upload(request: HttpRequest, release: Release, form: UploadForm) -> Receipt | DryRun | None:
+    """The receipt; else None with the refusal's words on the form, with the whole report of a file that is refused."""
+    said = dict(form.cleaned_data)  # a refusal takes its field out of the form's
+    try:
+        check_rate(request)
+        draft = settled(_read(said["file"], release), catalogue_of(release), said["coverage"])
+        return _submit(request, release, form, draft, counted=form.cleaned_data["counted"])
+    except PackRefused as refusal:
+        refuse(form, "coverage" if refusal.code == "incomplete" else "file", refusal)
+        return _run(request, release, said)
+    except Refused as refusal:
+        refuse(form, None, refusal)
+        return None
+
+
+def _metadata(release: Release, said: Mapping[str, Any], *, counted: bool) -> SubmissionMetadata:
+    return SubmissionMetadata(
+        entrant=said["entrant"], release=release, tracks=list(said["tracks"]), asks_to_count=counted,
+        note=said["note"], licence=said["licence"],
+    )  # fmt: skip
 
 
 def _submit(
     request: HttpRequest, release: Release, form: MetadataForm, draft: SubmissionDraft, *, counted: bool
 ) -> Receipt:
-    said = form.cleaned_data
-    metadata = SubmissionMetadata(
-        entrant=said["entrant"], release=release, tracks=list(said["tracks"]), asks_to_count=counted, note=said["note"]
-    )
-    receipt = submit(request.user, metadata, draft)
+    receipt = submit(request.user, _metadata(release, form.cleaned_data, counted=counted), draft)
     for notice in draft.notices[:20]:
         messages.info(request, notice.message)
     return receipt
@@ -90,12 +185,23 @@ def _welcome(request: HttpRequest, receipt: Receipt) -> HttpResponse:
     return redirect(receipt.submission)
 
 
+def _sent(request: HttpRequest, receipt: Receipt) -> HttpResponse:
+    """To submit.js the address of the submission's page, which it opens itself."""
+    page = _welcome(request, receipt)
+    return HttpResponse(status=201, headers={"Location": page["Location"]}) if _is_fragment(request) else page
+
+
+def _is_fragment(request: HttpRequest) -> bool:
+    return request.headers.get("X-Requested-With") == "XMLHttpRequest"
+
+
 @login_required
 @require_POST
 def typed_submission(request: HttpRequest, slug: str, problem_slug: str) -> HttpResponse:
     """One solution typed into a problem's page."""
     problem = problem_or_404(request, slug, problem_slug)
     form = typed_form(request, problem, request.POST)
+    keep_typed(request.user, problem, form)
     if form.is_valid() and (receipt := _attempt_typed(request, problem, form)):
         return _welcome(request, receipt)
     return render(

@@ -19,9 +19,10 @@ from leaderboard.models.trial import OPEN_TRIALS
 from leaderboard.visibility import shown_trial_cases, visible_trials
 from leaderboard.web.lookups import problem_or_404
 from leaderboard.web.problem_pages import problem_context
-from leaderboard.web.submit_forms import AnswerForm, TypedForm, refuse, typed_form
+from leaderboard.web.submit_forms import AnswerForm, TypedForm, keep_typed, refuse, typed_form
 from problems.formats.submission import PackRefused, single_solution
 from problems.models import Problem
+from runners.wire.protocol import Verdict
 
 
 @login_required
@@ -30,6 +31,7 @@ def run_typed(request: HttpRequest, slug: str, problem_slug: str) -> HttpRespons
     """Try what is typed on the first track chosen. A refusal has its words beside the form."""
     problem = problem_or_404(request, slug, problem_slug)
     form = typed_form(request, problem, request.POST)
+    keep_typed(request.user, problem, form)
     trial = _attempt(request, problem, form) if form.is_valid() else None
     if _is_fragment(request):
         context = _context(request, trial) if trial else {"errors": form.errors}
@@ -70,6 +72,8 @@ def _context(request: HttpRequest, found: Trial) -> dict[str, Any]:
 
 def _facts(request: HttpRequest, found: Trial) -> dict[str, Any]:
     outcome = found.outcome or {}
+    cases = shown_trial_cases(request.user, outcome.get("cases", ()))
+    failed = [one for one in cases if one.verdict != Verdict.PASSED]
     return {
         "trial": found,
         "is_open": found.state in OPEN_TRIALS,
@@ -78,7 +82,9 @@ def _facts(request: HttpRequest, found: Trial) -> dict[str, Any]:
         "sizes": ", ".join(f"{name} = {length}" for name, length in found.sizes.items()),
         "kernels": kernels_of(build_log(outcome.get("steps", ()))),
         "has_listing": bool(outcome.get("listing")),
-        "cases": shown_trial_cases(request.user, outcome.get("cases", ())),
+        "cases": failed[:1] or cases,
+        "n_cases": len(cases),
+        "n_failed": len(failed),
         "steps": [
             {"name": step["name"], "text": log_text(step.get("log") or {}, SHOWN_BYTES)}
             for step in outcome.get("steps", ())

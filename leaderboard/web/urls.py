@@ -7,7 +7,9 @@ from leaderboard.web import (
     account_pages,
     board_pages,
     clarification_pages,
+    compare_code_pages,
     compare_pages,
+    demo_pages,
     entrant_pages,
     evaluation_pages,
     failure_pages,
@@ -23,6 +25,7 @@ from leaderboard.web import (
     submit_pages,
     team_pages,
     trial_pages,
+    typed_draft_pages,
 )
 
 urlpatterns = [
@@ -50,6 +53,7 @@ urlpatterns = [
     ),
     path("releases/<slug:slug>/problems/<slug:problem_slug>/ask/", clarification_pages.ask_about, name="ask_about"),
     path("releases/<slug:slug>/problems/<slug:problem_slug>/run/", trial_pages.run_typed, name="run_typed"),
+    path("releases/<slug:slug>/problems/<slug:problem_slug>/draft/", typed_draft_pages.save_draft, name="save_draft"),
     path("trials/<int:pk>/", trial_pages.trial, name="trial"),
     path("trials/<int:pk>/machine-code/", listing_pages.trial_machine_code, name="trial_machine_code"),
     path("trials/<int:pk>/listing.txt", listing_pages.trial_listing, name="trial_listing"),
@@ -57,6 +61,7 @@ urlpatterns = [
     path("releases/<slug:slug>/failures/", failure_pages.release_failures, name="release_failures"),
     path("releases/<slug:slug>/about/", board_pages.about, name="release_about"),
     path("compare/", compare_pages.comparison, name="compare"),
+    path("compare/code/", compare_code_pages.compare_code, name="compare_code"),
     path("compare/<slug:name>.json", compare_pages.chart, name="compare_chart"),
     path("releases/<slug:slug>/flags/", flag_pages.release_flags, name="release_flags"),
     path("releases/<slug:slug>/decisions/", flag_pages.decisions, name="decisions"),
@@ -81,6 +86,7 @@ urlpatterns = [
     path("evaluations/<int:pk>/machine-code/", listing_pages.evaluation_machine_code, name="evaluation_machine_code"),
     path("evaluations/<int:pk>/listing.txt", listing_pages.evaluation_listing, name="evaluation_listing"),
     path("evaluations/<int:pk>/rerun/", evaluation_pages.rerun_evaluation, name="rerun_evaluation"),
+    path("demo/sign-in/<str:uidb64>/<str:key>/", demo_pages.sign_in, name="demo_sign_in"),
     path("account/", account_pages.account, name="account"),
     path("account/invitation/", sign_up.request_invitation, name="request_invitation"),
     path("account/tokens/", account_pages.tokens, name="tokens"),

@@ -10,6 +10,7 @@ from rich.console import Console
 from podium.evaluation.inputs import read_problems
 from podium.remote.upload import CannotSend, opened_pack
 from problems.formats.compute_eval.packs import read_solution_pack
+from problems.formats.coverage import absent_counts
 from problems.formats.errors import PackRefused
 from problems.formats.submission import Catalogue, SubmissionDraft, read_samples
 from problems.spec.command.workspace_rules import WorkspaceRules
@@ -46,6 +47,8 @@ def check(
         raise typer.Exit(REFUSED) from None
     for line in report(draft):
         _say(line)
+    if problems:
+        _say(coverage_words(draft, catalogue))
     raise typer.Exit(SOME_INVALID if draft.unknown or any(one.invalid_reason for one in draft.samples) else FINE)
 
 
@@ -79,6 +82,17 @@ def report(draft: SubmissionDraft) -> Iterator[str]:
         yield f"{where} is invalid: {sample.invalid_reason}"
     fine = len(draft.samples) - len(bad)
     yield f"{fine} of {len(draft.samples)} samples of {len(draft.sample_counts)} problems may be graded."
+
+
+def coverage_words(draft: SubmissionDraft, catalogue: Catalogue) -> str:
+    """Whether a site would take it as full or partial, and what that means."""
+    held = f"{len(draft.sample_counts)} of {len(catalogue.problems)} problems"
+    if draft.undecided:
+        return f"It has samples of {held}: a site needs --coverage full or partial to take it."
+    if not draft.full:
+        return f"A partial submission, {held}: not ranked on a board."
+    n_absent = sum(absent_counts(draft, catalogue).values())
+    return f"A full submission, {held}." + (f" {n_absent} absent samples count as failed." if n_absent else "")
 
 
 def _place(line: int | None) -> str:

@@ -6,16 +6,18 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, BinaryIO, NoReturn
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from podium.remote import dry_run as dry_runs
 from podium.remote import precheck, site_config, tables
 from podium.remote.api_client import ApiClient, ApiRefused
 from podium.remote.site_config import NotConfigured, Site
 from podium.remote.upload import CannotSend, UploadBody, is_pack, opened_pack, solution_files
+from problems.formats.coverage import Coverage
 from problems.formats.errors import PackRefused
 from problems.spec.kinds import Kind
 
@@ -98,6 +100,16 @@ def submit(
     task: Annotated[str, typer.Option(help="The task_id that one source file or folder of files solves.")] = "",
     counted: Annotated[bool, typer.Option(help="Whether a full submission shall be the counted one.")] = True,
     note: Annotated[str, typer.Option(help="A remark shown with the submission.")] = "",
+    licence: Annotated[str, typer.Option(help="Licence of the code, as SPDX: Apache-2.0. Shown with it.")] = "",
+    coverage: Annotated[
+        Coverage | None,
+        typer.Option(
+            help="Of a file that lacks problems. full: they count as failed; partial: not ranked on the board."
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Ask the site what it would say, and store nothing. 1 if it would refuse.")
+    ] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Apply ComputeEval's own rules to the whole pack.")] = False,
     wait: Annotated[bool, typer.Option("--wait", help="Stay and show progress until it is done.")] = False,
 ) -> None:
@@ -106,13 +118,16 @@ def submit(
         client = _client()
         facts = client.get(f"releases/{release}")
         order: dict[str, Any] = {"release": release, "entrant": entrant, "tracks": track or facts["tracks"]}
-        order |= {"counted": counted, "note": note}
-        if task:
-            status, made = client.post(
-                "submissions", {**order, "task_id": task, "files": _files(client, release, task, path)}
-            )
+        order |= {"counted": counted, "note": note, "licence": licence}
+        files = {"task_id": task, "files": _files(client, release, task, path)} if task else {}
+        of_pack = {"coverage": coverage.value if coverage else "", "strict": strict}
+        if dry_run:
+            _dry_run(client, path, {**order, **(files or of_pack)})
+            return
+        if files:
+            status, made = client.post("submissions", {**order, **files})
         else:
-            status, made = _send_pack(client, path, facts, {**order, "strict": strict})
+            status, made = _send_pack(client, path, facts, {**order, **of_pack})
         _tell_made(status, made)
     typer.echo(made["id"])
     if wait:
@@ -127,19 +142,42 @@ def _files(client: ApiClient, release: str, task: str, path: Path) -> list[dict[
     return precheck.function_files(client.get(f"releases/{release}/problems/{found['slug']}"), path)
 
 
+def _dry_run(client: ApiClient, path: Path, order: Mapping[str, Any]) -> None:
+    """Print what the site would say. Exit status 1 if it would refuse."""
+    if "files" in order:
+        _, said = client.post("submissions/check", order)
+    else:
+        with _pack_to_send(path) as (name, file):
+            _, said = _upload(client, "submissions/check", name, file, order)
+    for line in dry_runs.lines(said):
+        _say(line)
+    if not said["accepted"]:
+        raise typer.Exit(1)
+
+
 def _send_pack(client: ApiClient, path: Path, facts: Mapping[str, Any], order: Mapping[str, Any]) -> tuple[int, Any]:
+    catalogue = precheck.catalogue_from(facts, client.rows(f"releases/{facts['slug']}/problems"))
+    with _pack_to_send(path) as (name, file):
+        draft = precheck.check(file, name, catalogue, bool(order["strict"]), str(order["coverage"]))
+        _say(precheck.report(draft, catalogue))
+        file.seek(0)
+        return _upload(client, "submissions", name, file, order)
+
+
+@contextmanager
+def _pack_to_send(path: Path) -> Iterator[tuple[str, BinaryIO]]:
     if not path.is_dir() and not is_pack(path):
         raise CannotSend(f"{path} is not a pack (.tar.gz, .zip, .jsonl). To send one source file, name its --task.")
-    catalogue = precheck.catalogue_from(facts, client.rows(f"releases/{facts['slug']}/problems"))
-    with opened_pack(path) as (name, file):
-        draft = precheck.check(file, name, catalogue, bool(order["strict"]))
-        _say(precheck.report(draft))
-        file.seek(0)
-        with _upload_bar() as bar:
-            task = bar.add_task("Sending", total=None)
-            body = UploadBody(_form(order), name, file, on_sent=lambda n_bytes: bar.advance(task, n_bytes))
-            bar.update(task, total=len(body))
-            return client.upload("submissions", body)
+    with opened_pack(path) as opened:
+        yield opened
+
+
+def _upload(client: ApiClient, address: str, name: str, file: BinaryIO, order: Mapping[str, Any]) -> tuple[int, Any]:
+    with _upload_bar() as bar:
+        task = bar.add_task("Sending", total=None)
+        body = UploadBody(_form(order), name, file, on_sent=lambda n_bytes: bar.advance(task, n_bytes))
+        bar.update(task, total=len(body))
+        return client.upload(address, body)
 
 
 def _form(order: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from podium.remote.upload import CannotSend, solution_files
+from problems.formats.coverage import absent_counts, covering
 from problems.formats.submission import Catalogue, SubmissionDraft, UploadLimits, read_submission
 from problems.spec.command.workspace_rules import WorkspaceRules
 from problems.spec.function.manifest import Parameter
@@ -36,14 +37,18 @@ def function_files(facts: Mapping[str, Any], path: Path) -> list[dict[str, str]]
     return files
 
 
-def check(file: BinaryIO, filename: str, catalogue: Catalogue, strict: bool) -> SubmissionDraft:
+def check(file: BinaryIO, filename: str, catalogue: Catalogue, strict: bool, coverage: str = "") -> SubmissionDraft:
     """Read the submission. Raises PackRefused as the site would. The site checks the size of files."""
     size_bytes = file.seek(0, 2)
     file.seek(0)
-    return read_submission(file, filename, catalogue, UploadLimits(packed_bytes=size_bytes), strict)
+    draft = read_submission(file, filename, catalogue, UploadLimits(packed_bytes=size_bytes), strict)
+    return covering(draft, catalogue, coverage)
 
 
-def report(draft: SubmissionDraft) -> str:
+def report(draft: SubmissionDraft, catalogue: Catalogue) -> str:
     """A line about the submission. It leaves out invalid samples, which the site finds with the held-out files."""
-    kind = "full" if draft.full else "partial"
-    return f"{len(draft.samples)} samples of {len(draft.sample_counts)} problems, a {kind} submission."
+    held = f"{len(draft.samples)} samples of {len(draft.sample_counts)} problems"
+    if not draft.full:
+        return f"{held}, a partial submission: it is not ranked on the board."
+    absent = sum(absent_counts(draft, catalogue).values())
+    return f"{held}, a full submission." + (f" {absent} absent samples count as failed." if absent else "")

@@ -64,7 +64,10 @@ class Declared:
 
 @dataclass(frozen=True)
 class SubmissionDraft:
-    """All samples of one upload. `full`: it is meant to answer the whole release, so that what is absent is missing."""
+    """All samples of one upload. `full`: it is meant to answer the whole release, so that what is absent is missing.
+
+    `undecided`: the file lacks problems and does not say whether that is meant; see `coverage`.
+    """
 
     name: str
     full: bool
@@ -73,6 +76,7 @@ class SubmissionDraft:
     """Samples whose task_id the release does not have."""
     notices: tuple[Notice, ...] = ()
     declared: Declared = Declared()
+    undecided: bool = False
 
     @property
     def digest(self) -> str:

@@ -28,6 +28,7 @@ __all__ = [
     "SubmissionDraft",
     "UploadLimits",
     "check_solution_pack",
+    "check_tasks_are_known",
     "read_samples",
     "read_submission",
     "single_solution",
@@ -50,12 +51,18 @@ def read_submission(
     `strict` adds ComputeEval's rules for a whole pack. Raises PackRefused, also where a task_id is unknown.
     """
     draft = read_samples(source, filename, catalogue, limits, strict)
-    if draft.unknown:
-        first = draft.unknown[0]
-        rest = f" {len(draft.unknown) - 1} more are unknown." if len(draft.unknown) > 1 else ""
-        fine = sum(1 for sample in draft.samples if not sample.invalid_reason)
-        raise PackRefused("unknown_task", f"{first.message}{rest} {fine} other samples are fine.", first.line)
+    check_tasks_are_known(draft)
     return draft
+
+
+def check_tasks_are_known(draft: SubmissionDraft) -> None:
+    """Raises PackRefused if the draft has samples of unknown tasks."""
+    if draft.unknown:
+        first, *others = draft.unknown
+        rest = f" {len(others)} more are unknown." if others else ""
+        fine = sum(1 for sample in draft.samples if not sample.invalid_reason)
+        also = [PackRefused("unknown_task", one.message, one.line) for one in others]
+        raise PackRefused("unknown_task", f"{first.message}{rest} {fine} other samples are fine.", first.line, also)
 
 
 def read_samples(
@@ -132,7 +139,7 @@ def _read_zip(
             "empty", "the zip holds no problem's folder; make one for each task_id, as cpp_matmul/0/solution.cpp"
         )
     name = PurePosixPath(filename).name.removesuffix(".zip")
-    return SubmissionDraft(name, not absent, found.samples, found.unknown, found.notices)
+    return SubmissionDraft(name, not absent, found.samples, found.unknown, found.notices, undecided=bool(absent))
 
 
 def _read_jsonl(file: BinaryIO, filename: str, catalogue: Catalogue, limits: UploadLimits) -> SubmissionDraft:
@@ -140,9 +147,9 @@ def _read_jsonl(file: BinaryIO, filename: str, catalogue: Catalogue, limits: Upl
     if len(data) > limits.packed_bytes:
         raise PackRefused("too_large", f"the file is larger than {limits.packed_bytes} bytes")
     lines = _read_lines(split_lines(data, limits), catalogue, limits, catalogue.problems.keys())
-    covered = {sample.task_id for sample in lines.samples}
+    full = {sample.task_id for sample in lines.samples} >= catalogue.problems.keys()
     name = PurePosixPath(filename).name.removesuffix(".jsonl")
-    return SubmissionDraft(name, covered >= catalogue.problems.keys(), lines.samples, lines.unknown)
+    return SubmissionDraft(name, full, lines.samples, lines.unknown, undecided=not full)
 
 
 @dataclass(frozen=True)
@@ -162,12 +169,20 @@ def _read_lines(
     judge = SampleJudge(catalogue, limits)
     samples: list[SampleDraft] = []
     unknown: list[Notice] = []
+    unreadable: list[PackRefused] = []
     for line in lines:
-        data = _read_object(line)
+        try:
+            data = _read_object(line)
+        except PackRefused as fault:
+            unreadable.append(fault)
+            continue
         if data["task_id"] in selected:
             samples.append(judge.of_record(data, line.line, line.number))
         else:
             unknown.append(Notice(_unknown_message(data["task_id"], catalogue), line.number))
+    if unreadable:
+        unreadable[0].also = tuple(unreadable[1:])
+        raise unreadable[0]
     return _Lines(tuple(samples), tuple(unknown))
 
 

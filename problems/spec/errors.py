@@ -53,7 +53,7 @@ def _faults(fault: dict[str, Any]) -> list[Fault]:
 
 
 def json_fault(error: json.JSONDecodeError) -> str:
-    """What is wrong and where: the line is named only where the text has several, because the caller names its own."""
+    """The parser's words and the place. A line is named only if the text has several: callers know that of a line."""
     place = f"line {error.lineno}, character {error.colno}" if "\n" in error.doc.strip() else f"character {error.colno}"
     return f"{_lower_first(error.msg)} at {place}"
 

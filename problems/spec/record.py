@@ -88,6 +88,10 @@ class SolutionRules(Protocol):
         """Say why these files may not be a solution, or return "" if they may."""
         ...
 
+    def path_faults(self, paths: Sequence[str]) -> dict[int, str]:
+        """Why `why_bad` would refuse a path, by its place in `paths`; empty where it refuses none of them."""
+        ...
+
     def language_of(self, files: Sequence[SourceFile]) -> str:
         """The language of a solution; "" where the problem leaves it open."""
         ...

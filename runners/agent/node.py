@@ -107,12 +107,17 @@ class Agent:
             worker = StageWorker(
                 self._app,
                 self._worker_name(stage),
-                self._slots + SPARE_SLOTS,
+                self._jobs_of(stage),
                 lambda stage=stage: self._queues(stage),  # type: ignore[misc]
                 self._stopping,
             )
             self._workers[stage] = worker
             worker.start()
+
+    def _jobs_of(self, stage: Stage) -> int:
+        """A job that is built and run here needs slots of both lanes in turn, so each lane gets as many."""
+        lanes = 2 if stage is Stage.BOTH else 1
+        return lanes * self._slots + SPARE_SLOTS
 
     def _worker_name(self, stage: Stage) -> str:
         return f"{stage.value}@{self._name}"

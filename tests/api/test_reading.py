@@ -121,17 +121,7 @@ def test_lists_cost_the_same_queries_however_long(cast: Any, django_assert_max_n
 
 
 def test_entrants_of_a_board_are_compared_with_the_first(cast: Any) -> None:
-    made = factories.release(4)
-    track = factories.offer(made)
-    factories.judged_submission(cast.entrant, made, track)
-    lost = {"Shell/0", "Shell/1"}
-    factories.judged_submission(
-        cast.strangers_entrant,
-        made,
-        track,
-        lambda one: factories.report(Verdict.TEST_FAILED if one.problem.task_id in lost else Verdict.PASSED),
-    )
-    factories.rank(made, track)
+    made = factories.board_of_two(cast)
     first, second = cast.entrant.slug, cast.strangers_entrant.slug
     found = calls.get(f"releases/{made.slug}/compare", entrant=[first, second]).json()
     assert [one["entrant"] for one in found["entrants"]] == [first, second]

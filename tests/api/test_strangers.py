@@ -18,13 +18,20 @@ READING = {
     "me": 401, "releases": 200, "releases/<release>": 404, "releases/<release>/problems": 404,
     "releases/<release>/problems/<problem>": 404, "releases/<release>/board": 404,
     "releases/<release>/compare": 404, "tracks": 200, "nodes": 200,
-    "entrants": 200, "entrants/<system>": 404, "submissions": 200, "submissions/<id>": 404,
+    "entrants": 200, "entrants/<system>": 404, "submissions": 200, "submissions/check": 405, "submissions/<id>": 404,
     "submissions/<id>/progress": 404, "submissions/<id>/cancel": 405, "submissions/<id>/rerun": 405,
     "submissions/<id>/results.jsonl": 404, "evaluations/<id>": 404,
     "trials": 405, "trials/<id>": 404,
 }  # fmt: skip
 """Status of a GET by somebody without an account, on a private release and its submission."""
-CHANGING = ("entrants", "submissions", "trials", "submissions/<id>/cancel", "submissions/<id>/rerun")
+CHANGING = (
+    "entrants",
+    "submissions",
+    "submissions/check",
+    "trials",
+    "submissions/<id>/cancel",
+    "submissions/<id>/rerun",
+)
 SECRETS = (b"Private words", b"Release private-1", b"alpha-private", b"solution words", b"reference")
 
 

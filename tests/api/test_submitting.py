@@ -52,13 +52,50 @@ def test_a_teammate_may_submit_and_a_stranger_may_not(cast: Any, offered: Any) -
     assert calls.upload(None, *offered).status_code == 401
 
 
-def test_a_zip_of_folders_is_taken(cast: Any, offered: Any) -> None:
+def zip_of(*task_folders: str) -> SimpleUploadedFile:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
-        archive.writestr("Shell_0/0/solution.sh", "exit 0")
-    answer = calls.upload(cast.owner, *offered, SimpleUploadedFile("mine.zip", file.getvalue()))
+        for folder in task_folders:
+            archive.writestr(f"{folder}/0/solution.sh", "exit 0")
+    return SimpleUploadedFile("mine.zip", file.getvalue())
+
+
+def test_a_zip_of_all_problems_is_full(cast: Any, offered: Any) -> None:
+    answer = calls.upload(cast.owner, *offered, zip_of("Shell_0", "Shell_1", "Shell_2"))
     assert answer.status_code == 201, answer.content
-    assert answer.json()["is_full"] is False
+    assert answer.json()["is_full"] is True
+
+
+@pytest.mark.parametrize("name", ["mine.zip", "mine.jsonl"])
+def test_a_file_that_lacks_problems_is_refused_until_it_is_said_what_it_is(cast: Any, offered: Any, name: str) -> None:
+    def send(**more: Any) -> Any:
+        line = packs.line(packs.solution("Shell/0", "exit 0"))
+        file = zip_of("Shell_0") if name == "mine.zip" else SimpleUploadedFile(name, line)
+        return calls.upload(cast.owner, *offered, file, **more)
+
+    answer = send()
+    assert (answer.status_code, answer.json()["code"]) == (422, "incomplete")
+    assert "samples of 1 of 3 problems" in answer.json()["message"]
+    assert not Submission.objects.exists()
+    assert send(coverage="all").status_code == 400
+    partial = send(coverage="partial").json()
+    assert (partial["is_full"], partial["counted_on"]) == (False, [])
+
+
+def test_what_a_full_zip_lacks_counts_as_failed(cast: Any, offered: Any) -> None:
+    answer = calls.upload(cast.owner, *offered, zip_of("Shell_0"), coverage="full").json()
+    assert (answer["is_full"], answer["counted_on"]) == (True, ["cpu-test"])
+    lines = b"".join(calls.get(f"submissions/{answer['id']}/results.jsonl", cast.owner).streaming_content)
+    assert lines.count(b'"missing"') == 2
+
+
+def test_a_licence_is_kept_and_shown(cast: Any, offered: Any) -> None:
+    said = calls.upload(cast.owner, *offered, licence="Apache-2.0 OR MIT").json()
+    assert said["licence"] == "Apache-2.0 OR MIT"
+    lines = b"".join(calls.get(f"submissions/{said['id']}/results.jsonl", cast.owner).streaming_content)
+    assert lines.count(b'"licence": "Apache-2.0 OR MIT"') == 3
+    odd = calls.upload(cast.owner, *offered, licence="<b>mine</b>")
+    assert (odd.status_code, odd.json()["pointer"]) == (400, "/licence")
 
 
 def test_typed_code_is_a_partial_submission(cast: Any, offered: Any) -> None:

@@ -54,3 +54,14 @@ def test_a_folder_can_only_be_checked_against_its_problems(folder: Path) -> None
     ran = podium(folder, "check", folder / "mine")
     assert ran.status == 2
     assert "give the problems with --problems" in ran.stdout
+
+
+def test_what_lacks_problems_is_said_to_need_a_coverage(folder: Path) -> None:
+    problems = write_problems(folder, [problem("a/1"), problem("b/1")])
+    pack = write_solutions(folder, [solution("a/1", "x")])
+    ran = podium(folder, "check", pack, "--problems", problems)
+    assert "A full submission, 1 of 2 problems. 1 absent samples count as failed." in ran.stdout
+    (folder / "mine/a-1").mkdir(parents=True)
+    (folder / "mine/a-1/solution.sh").write_text("true\n")
+    ran = podium(folder, "check", folder / "mine", "--problems", problems)
+    assert "samples of 1 of 2 problems: a site needs --coverage full or partial" in ran.stdout

@@ -17,6 +17,7 @@ TABLE: dict[str, tuple[Arguments, int, int, int, int]] = {
     "node_golden": (lambda p: [p.node.slug], OK, OK, OK, OK),
     "node_faults": (lambda p: [p.node.slug], OK, OK, OK, OK),
     "fleet_state": (lambda _: [], OK, OK, OK, OK),
+    "track_states": (lambda _: [], OK, OK, OK, OK),
     "submission_progress": (lambda p: [p.stored.pk], NOT_FOUND, NOT_FOUND, OK, OK),
     "evaluation_work": (lambda p: [p.evaluation.pk], NOT_FOUND, NOT_FOUND, OK, OK),
 }

@@ -168,10 +168,30 @@ def test_a_folder_of_solutions_is_zipped_and_sent(place: Place) -> None:
         folder = place.shell.home / "mine" / "Shell_0" / str(index)
         folder.mkdir(parents=True)
         (folder / "solution.sh").write_text(f"exit {index}")
-    done = submit(place, place.shell.home / "mine")
+    unsaid = submit(place, place.shell.home / "mine")
+    assert unsaid.returncode == 1
+    assert "samples of 1 of 3 problems" in unsaid.stderr
+    partial = ("--coverage", "partial", "--licence", "MIT")
+    done = submit(place, place.shell.home / "mine", *partial)
     assert done.returncode == 0, done.stderr
-    assert Submission.objects.get().samples.count() == 2
-    assert "here already" in submit(place, place.shell.home / "mine").stderr
+    assert "a partial submission: it is not ranked on the board" in done.stderr
+    made = Submission.objects.get()
+    assert (made.samples.count(), made.is_full, made.licence) == (2, False, "MIT")
+    assert "here already" in submit(place, place.shell.home / "mine", *partial).stderr
+
+
+def test_a_dry_run_prints_every_fault_and_sends_nothing(place: Place, pack: Path) -> None:
+    done = submit(place, pack, "--dry-run")
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    for words in ("3 samples of all 3 problems", "ranked on the board", "3 evaluations", "The site would take it."):
+        assert words in done.stderr
+    path = place.shell.home / "mine.jsonl"
+    path.write_bytes(b"".join(packs.line(packs.solution(one, "x")) for one in ("CUDA/8", "Shell/0", "CUDA/9")))
+    odd = submit(place, path, "--dry-run")
+    assert odd.returncode == 1
+    for words in ("Line 1: task_id `CUDA/8`", "Line 3: task_id `CUDA/9`", "Refused (incomplete)", "Absent: Shell/1"):
+        assert words in odd.stderr
+    assert not Submission.objects.exists()
 
 
 def test_a_folder_with_a_link_is_not_sent(place: Place) -> None:

@@ -214,3 +214,24 @@ def test_compute_evals_own_validation_compares_strings() -> None:
 
 def test_podium_problems_follow_the_same_rules() -> None:
     assert why_bad_files(problem(Profile.PODIUM, type="cpp", group="g"), files("test/main.cu"))
+
+
+MANY_PATHS = st.lists(
+    st.sampled_from(
+        [
+            *("solution.cu", "Solution.cu", "src/a.h", "src", "src/A.H", "/abs", "../up", "a//b", "", "a\\b", "a b.cu"),
+            *("test/test_main.cu", "test/Test_main.cu", "conftest.py", "sitecustomize.py", "include/helper.h"),
+        ]
+    ),
+    min_size=1,
+    max_size=5,
+)
+
+
+@given(MANY_PATHS)
+def test_a_field_refuses_a_path_if_and_only_if_the_intake_refuses_the_files(paths: list[str]) -> None:
+    rules = WorkspaceRules.of(problem())
+    faults = rules.path_faults(paths)
+    assert bool(faults) == bool(rules.why_bad(files(*paths)))
+    good = [path for place, path in enumerate(paths) if place not in faults]
+    assert not good or rules.why_bad(files(*good)) == ""

@@ -32,6 +32,11 @@ class Visit:
         self.complaints: list[str] = []
         self.page.on("console", lambda m: m.type in {"error", "warning"} and self.complaints.append(m.text))
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("request", lambda request: self._stays_here(base, request.url))
+
+    def _stays_here(self, base: str, url: str) -> None:
+        if not url.startswith((f"{base}/", "data:", "blob:")):
+            self.complaints.append(f"a request off the host: {url}")
 
     def open(self, path: str) -> None:
         self.page.goto(path)
@@ -52,7 +57,7 @@ class Visit:
 
     def type_code(self, text: str) -> None:
         """Replace what the editor holds."""
-        self.page.locator(".CodeMirror").first.click()
+        self.page.locator(".cm-content:visible").first.click()
         self.page.keyboard.press("Control+a")
         self.page.keyboard.insert_text(text)
         self.page.wait_for_function("text => document.querySelector('[name=content-0]').value === text", arg=text)
@@ -65,9 +70,6 @@ class Visit:
         only = "runOnly: ['color-contrast'], " if look == "dark" else ""
         # through the debugger, so that the page's own policy stays as strict as it is
         self.page.evaluate(f"() => {{ {AXE.read_text(encoding='utf-8')}; window.axe = axe; }}")
-        # the editor's text field scrolls it, and lies beside the part that scrolls, where axe does not look
-        rule = "{id: 'scrollable-region-focusable', selector: '*:not(select, textarea, .CodeMirror-scroll)'}"
-        self.page.evaluate(f"() => axe.configure({{rules: [{rule}]}})")
         found = self.page.evaluate(f"() => axe.run(document, {{{only}resultTypes: ['violations']}})")
         return [f"{fault['id']}: {fault['help']} at {fault['nodes'][0]['html'][:160]}" for fault in found["violations"]]
 

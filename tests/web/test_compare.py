@@ -7,26 +7,13 @@ from django.urls import reverse
 
 from leaderboard.actions.decide import void_problem
 from problems.models import Release
-from runners.wire.protocol import Verdict
 from tests import factories
 from tests.factories import Cast
 
 
 @pytest.fixture
 def board(cast: Cast) -> Release:
-    """Four problems: Alpha passes all, the other one fails the first two. Equal times."""
-    made = factories.release(4)
-    track = factories.offer(made)
-    factories.judged_submission(cast.entrant, made, track)
-    lost = {"Shell/0", "Shell/1"}
-    factories.judged_submission(
-        cast.strangers_entrant,
-        made,
-        track,
-        lambda one: factories.report(Verdict.TEST_FAILED if one.problem.task_id in lost else Verdict.PASSED),
-    )
-    factories.rank(made, track)
-    return made
+    return factories.board_of_two(cast)
 
 
 def _get(client: Any, release: Release, *slugs: str, **more: str) -> Any:

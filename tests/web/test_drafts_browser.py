@@ -84,7 +84,7 @@ def test_a_problem_is_made_and_edited_in_the_browser(chromium: Any, live_site: A
     page.fill("textarea[name=prompt]", "Compute **all** sums.")
     page.locator("#preview strong", has_text="all").wait_for()
     page.locator("#files-tests summary").click()
-    editor = page.locator("#files-tests .CodeMirror")
+    editor = page.locator("#files-tests .cm-content")
     editor.click()
     page.keyboard.press("Control+Home")
     page.keyboard.insert_text("// Typed.\n")

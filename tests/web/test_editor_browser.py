@@ -5,8 +5,13 @@ from typing import Any
 
 import pytest
 
+from leaderboard.actions.submit import submit
 from leaderboard.actions.try_solution import end_trial
-from leaderboard.models import Trial
+from leaderboard.catalogue import catalogue_of
+from leaderboard.models import Entrant, Trial
+from leaderboard.rows.submissions import SubmissionMetadata
+from problems.formats.submission import single_solution
+from runners.wire.protocol import LogText, StepReport
 from tests import factories, function_site
 from tests.patience import SOON
 from tests.requirements import requires
@@ -47,7 +52,8 @@ def test_each_language_has_its_own_draft_that_outlives_the_page(visit: Visit) ->
     visit.type_code("# mine as well\n")
     language(visit, "C++")
     assert visit.typed_code() == "// mine\n"
-    visit.page.get_by_text("Draft kept in this browser").or_(visit.page.get_by_text("Your draft of")).first.wait_for()
+    visit.page.get_by_role("button", name="Save draft").click()
+    visit.page.get_by_text("Draft saved at").wait_for()
     visit.page.reload()
     assert visit.typed_code() == "// mine\n"
     language(visit, "Python")
@@ -84,8 +90,17 @@ def test_control_enter_runs_and_the_result_fills_in(visit: Visit) -> None:
     visit.page.keyboard.press("Control+Enter")
     visit.page.get_by_text("It waits for a node").wait_for()
     assert Trial.objects.count() == 1
-    end_trial(Trial.objects.get(), report())
+    outcome = report()
+    log = LogText(text="solution.cpp:2:5: error: no\nother.cpp:9: fine\n<b>solution.cpp(3)</b>")
+    end_trial(
+        Trial.objects.get(), outcome.model_copy(update={"steps": [StepReport(name="build", exit_code=1, log=log)]})
+    )
     visit.page.get_by_text("1 of 2 elements are wrong").wait_for()
+    assert visit.page.locator("#trial pre button").all_inner_texts() == ["solution.cpp:2", "solution.cpp(3)"]
+    visit.page.get_by_role("button", name="solution.cpp:2").click()
+    selected = visit.page.evaluate("() => getSelection().toString()")
+    visit.keep_picture("editor-run")
+    assert selected == function_site.CPP.split("\n")[1], "the named line is selected"
 
 
 def test_tab_indents_and_escape_then_tab_leaves_the_editor(visit: Visit) -> None:
@@ -94,12 +109,11 @@ def test_tab_indents_and_escape_then_tab_leaves_the_editor(visit: Visit) -> None
     assert re.fullmatch(r"x +", visit.typed_code())
     visit.page.keyboard.press("Escape")
     visit.page.keyboard.press("Tab")
-    focused = visit.page.evaluate("() => document.activeElement.closest('.CodeMirror') === null")
+    focused = visit.page.evaluate("() => document.activeElement.closest('.cm-editor') === null")
     assert focused, "the focus has left the editor"
     assert re.fullmatch(r"x +", visit.typed_code())
     visit.page.keyboard.press("Shift+Tab")
-    visit.page.keyboard.press("Shift+Tab")
-    assert visit.page.evaluate("() => document.activeElement.closest('.CodeMirror') !== null"), "it is no one-way door"
+    assert visit.page.evaluate("() => document.activeElement.closest('.cm-editor') !== null"), "it is no one-way door"
 
 
 def test_without_scripts_the_form_is_a_plain_textarea(chromium: Any, site: FunctionSite, live_server: Any) -> None:
@@ -115,3 +129,90 @@ def test_without_scripts_the_form_is_a_plain_textarea(chromium: Any, site: Funct
     page.get_by_role("button", name="Submit this solution").click()
     page.wait_for_url("**/submissions/*/")
     context.close()
+
+
+SPMV = """#include <cuda_runtime.h>
+// __global__ in a comment
+__global__ void add(const float* a, float* b, int n) {
+    __shared__ float tile[256];
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) b[i] = a[i] * 2.0f;
+}
+"""
+
+
+@pytest.fixture
+def command_page(site: FunctionSite) -> str:
+    command = site.release.problems.exclude(pk=site.problem.pk).get()
+    return f"/releases/{site.release.slug}/problems/{command.slug}/"
+
+
+@pytest.mark.parametrize("look", list(LOOKS))
+def test_files_stand_in_tabs_and_a_bad_path_is_refused_at_its_field(
+    look: str, chromium: Any, site: FunctionSite, command_page: str, live_server: Any
+) -> None:
+    visit = Visit(chromium, live_server.url, *LOOKS[look])
+    page = visit.page
+    visit.sign_in("owner")
+    visit.open(command_page)
+    page.fill("[name=path-0]", "kernel.cu")
+    visit.type_code(SPMV)
+    assert page.locator(".tok-cuda", has_text="__global__").count() == 1, "not in the comment"
+    page.get_by_role("button", name="Add a file").click()
+    page.locator("[name=path-1]").fill("../up.py")
+    page.get_by_text("leaves its folder").wait_for()
+    assert page.locator("[name=path-1]").get_attribute("aria-invalid") == "true"
+    visit.keep_picture(f"editor-files-{look}")
+    faults = visit.axe_faults(look)
+    page.locator("[name=path-1]").fill("helper.py")
+    page.get_by_text("leaves its folder").wait_for(state="hidden")
+    page.get_by_role("tab", name="helper.py").press("ArrowLeft")
+    assert page.get_by_role("tab", name="kernel.cu").get_attribute("aria-selected") == "true"
+    page.get_by_role("tabpanel").locator(".cm-content").click()
+    page.keyboard.press("Control+f")
+    visit.keep_picture(f"editor-search-{look}")
+    faults += visit.axe_faults(look)
+    page.keyboard.press("Escape")
+    page.reload()
+    assert page.get_by_role("tab").all_inner_texts() == ["kernel.cu", "helper.py"], "the draft has both"
+    page.get_by_role("tab", name="helper.py").click()
+    page.get_by_role("button", name="Remove this file").click()
+    assert page.get_by_role("tab").all_inner_texts() == ["kernel.cu"]
+    assert (faults, visit.overflow(), visit.complaints) == ([], 0, [])
+    visit.context.close()
+
+
+def _compared(site: FunctionSite) -> str:
+    """Two samples of different entrants of which lines are the same, changed and on one side only."""
+    track, entrants = site.track, [Entrant.objects.get(slug="alpha"), Entrant.objects.get(owner__username="stranger")]
+    made = []
+    for n, entrant in enumerate(entrants):
+        Entrant.objects.filter(pk=entrant.pk).update(publishes_code=True)
+        text = function_site.CPP.replace("{", f"{{ // side {n}", 1) + ("// more\n" if n else "")
+        draft = single_solution(site.problem.task_id, {"solution.cpp": text}, catalogue_of(site.release))
+        metadata = SubmissionMetadata(entrant=entrant, release=site.release, tracks=[track], asks_to_count=False)
+        stored = submit(factories.submitter(entrant), metadata, draft).submission
+        factories.judge(stored)
+        made.append(stored.evaluations.get().pk)
+    return f"/compare/code/?a={made[0]}&b={made[1]}"
+
+
+@pytest.mark.parametrize("look", list(LOOKS))
+def test_two_samples_stand_side_by_side_or_in_one_column(
+    look: str, chromium: Any, site: FunctionSite, live_server: Any
+) -> None:
+    address = _compared(site)
+    visit = Visit(chromium, live_server.url, *LOOKS[look])
+    visit.open(address)
+    visit.keep_picture(f"compare-code-{look}")
+    faults = visit.axe_faults(look)
+    assert visit.overflow() == 0
+    changed = visit.page.locator("tr.changed td code").all()
+    tops = [one.bounding_box()["y"] for one in changed[:2]]
+    assert (tops[0] == tops[1]) is (look != "phone")
+    visit.open(visit.page.get_by_role("link", name="Alpha, submission").get_attribute("href") + "#solution.cpp-L2")
+    assert visit.page.locator("#solution\\.cpp-L2").bounding_box()["y"] < LOOKS[look][1], "the anchor is in view"
+    visit.keep_picture(f"evaluation-code-{look}")
+    faults += visit.axe_faults(look)
+    assert (faults, visit.overflow(), visit.complaints) == ([], 0, [])
+    visit.context.close()

@@ -101,10 +101,8 @@ def submit_as_somebody() -> Submission:
     return made
 
 
-def test_from_an_empty_site_to_a_frozen_release(organiser: Visit) -> None:
-    visit, page = organiser, organiser.page
-    make_track(visit)
-    make_draft(visit)
+def offer_on_the_track(visit: Visit) -> None:
+    page = visit.page
     open_release(visit)
     page.get_by_text("nobody can submit without one").wait_for()
     page.get_by_role("link", name="Offer on tracks").first.click()
@@ -112,6 +110,9 @@ def test_from_an_empty_site_to_a_frozen_release(organiser: Visit) -> None:
     page.get_by_role("button", name="Offer on tracks").click()
     page.get_by_text(f"{SLUG} is offered on {TRACK}.").wait_for()
 
+
+def verify_and_publish(visit: Visit) -> None:
+    page = visit.page
     open_release(visit)
     press(visit, "Verify on a node")
     page.get_by_text("evaluations to come").first.wait_for()
@@ -127,7 +128,9 @@ def test_from_an_empty_site_to_a_frozen_release(organiser: Visit) -> None:
     press(visit, "Publish")
     page.get_by_text("every problem is verified").wait_for()
 
-    made = submit_as_somebody()
+
+def dismiss_the_flag(visit: Visit) -> None:
+    page = visit.page
     visit.open(reverse("admin:index"))
     page.get_by_role("link", name="other_ranges").first.click()
     page.check("input[name=ruling][value=dismiss]")
@@ -135,20 +138,27 @@ def test_from_an_empty_site_to_a_frozen_release(organiser: Visit) -> None:
     page.get_by_role("button", name="Decide").first.click()
     page.get_by_text("The harness enters them itself.").or_(page.get_by_text("decided")).first.wait_for()
 
+
+def void_a_problem(visit: Visit) -> None:
     voided = release().problems.get(task_id="journey/python")
     visit.open(reverse("admin:problems_problem_change", args=[voided.pk]))
     press(visit, "Void (erratum)", "Its test accepts anything.")
-    page.get_by_text("is void").wait_for()
+    visit.page.get_by_text("is void").wait_for()
 
+
+def rejudge(visit: Visit) -> None:
     open_release(visit)
     press(visit, "Rejudge", "A new compiler.")
-    page.get_by_text("judged.").first.wait_for()
+    visit.page.get_by_text("judged.").first.wait_for()
     judge_shadows()
-    page.get_by_text("apply or drop it").wait_for()
+    visit.page.get_by_text("apply or drop it").wait_for()
     press(visit, "Apply", "The old compiler was wrong.")
-    page.get_by_text("applied.").wait_for()
+    visit.page.get_by_text("applied.").wait_for()
     rank_touched()
 
+
+def freeze_and_look(visit: Visit) -> None:
+    page = visit.page
     open_release(visit)
     press(visit, "Freeze")
     page.get_by_text(f"{SLUG} is frozen.").wait_for()
@@ -158,6 +168,19 @@ def test_from_an_empty_site_to_a_frozen_release(organiser: Visit) -> None:
     page.get_by_text("4 of 5 problems count").wait_for()
     visit.open(reverse("decisions", args=[SLUG]))
     page.get_by_text("Its test accepts anything.").first.wait_for()
+
+
+def test_from_an_empty_site_to_a_frozen_release(organiser: Visit) -> None:
+    visit, page = organiser, organiser.page
+    make_track(visit)
+    make_draft(visit)
+    offer_on_the_track(visit)
+    verify_and_publish(visit)
+    made = submit_as_somebody()
+    dismiss_the_flag(visit)
+    void_a_problem(visit)
+    rejudge(visit)
+    freeze_and_look(visit)
     assert visit.complaints == []
 
     acts = set(AuditEntry.objects.filter(actor__username="organiser").values_list("action", flat=True))

@@ -107,6 +107,7 @@ TABLE: dict[str, tuple[Arguments, str, int, int, int, int]] = {
     "snapshot": (_frozen, "get", NOT_FOUND, NOT_FOUND, NOT_FOUND, OK),
     "compare": (_nothing, "get", NOT_FOUND, NOT_FOUND, NOT_FOUND, NOT_FOUND),  # it names no release
     "compare_chart": (_differences, "get", NOT_FOUND, NOT_FOUND, NOT_FOUND, NOT_FOUND),
+    "compare_code": (_nothing, "get", NOT_FOUND, NOT_FOUND, NOT_FOUND, NOT_FOUND),  # it names no problem
     "charts": (_release, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "chart": (lambda p: [p.release.slug, "fast-p"], "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "problems": (_release, "get", NOT_FOUND, NOT_FOUND, OK, OK),
@@ -117,6 +118,7 @@ TABLE: dict[str, tuple[Arguments, str, int, int, int, int]] = {
     "submit_typed": (_problem, "post", MOVED, NOT_FOUND, 422, 422),
     "ask_about": (_problem, "post", MOVED, NOT_FOUND, 422, 422),
     "run_typed": (_problem, "post", MOVED, NOT_FOUND, 422, 422),
+    "save_draft": (_problem, "post", MOVED, NOT_FOUND, MOVED, MOVED),
     "trial": (_trial, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "trial_machine_code": (_trial, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "trial_listing": (_trial, "get", NOT_FOUND, NOT_FOUND, OK, OK),
@@ -155,6 +157,7 @@ TABLE: dict[str, tuple[Arguments, str, int, int, int, int]] = {
     "revoke_pmpp_token": (_pmpp_token, "post", MOVED, NOT_FOUND, MOVED, MOVED),
     "new_entrant": (_nothing, "get", MOVED, OK, OK, OK),
     "edit_entrant": (_entrant, "get", MOVED, NOT_FOUND, OK, NOT_FOUND),
+    "demo_sign_in": (lambda _: ["MQ", "x"], "get", NOT_FOUND, NOT_FOUND, NOT_FOUND, NOT_FOUND),  # this is no demo
     "tokens": (_nothing, "get", MOVED, OK, OK, OK),
     "offer_entrant": (_entrant, "post", MOVED, NOT_FOUND, 422, NOT_FOUND),
     "withdraw_offer": (_offered, "post", MOVED, NOT_FOUND, MOVED, NOT_FOUND),

@@ -185,3 +185,16 @@ def test_a_command_problem_offers_no_sizes(client: Any, cast: Cast, site: Functi
     command = site.release.problems.exclude(pk=site.problem.pk).get()
     page = reverse("problem", args=[site.release.slug, command.slug])
     assert "Sizes of the run" not in client.get(page).content.decode()
+
+
+def test_of_several_cases_the_first_that_failed_is_shown(client: Any, cast: Cast, site: FunctionSite) -> None:
+    client.force_login(cast.owner)
+    run(client, site)
+    trial = Trial.objects.get()
+    good = CaseReport(name="fine", verdict=Verdict.PASSED)
+    bad = report().cases[0]
+    later = bad.model_copy(update={"name": "later"})
+    end_trial(trial, report().model_copy(update={"cases": [good, bad, later]}))
+    text = client.get(reverse("trial", args=[trial.pk])).content.decode()
+    assert "2 of 3 cases failed; this is the first of them." in text
+    assert ["Case fine" in text, "Case 3 x 5" in text, "Case later" in text] == [False, True, False]

@@ -49,7 +49,7 @@ def plain(text: str) -> str:
 
 
 def kept_text(before: str, typed: str) -> str:
-    """What was there before, if only its line ends differ: a browser does not give them back."""
+    """The typed text, or the stored one where they differ in line ends alone, which browsers change."""
     return before if plain(before) == plain(typed) else typed
 
 

@@ -95,6 +95,22 @@ class WorkspaceRules:
             or why_rewriting(files)
         )
 
+    def path_faults(self, paths: Sequence[str]) -> dict[int, str]:
+        """What `why_bad` says of each path. Of two that collide, the later one is refused."""
+        faults: dict[int, str] = {}
+        good: list[str] = []
+        for place, path in enumerate(paths):
+            reason = (
+                why_bad_path(path)
+                or self._why_forbidden(path)
+                or self._why_colliding(list(dict.fromkeys([*good, path])))
+            )
+            if reason:
+                faults[place] = reason
+            else:
+                good.append(path)
+        return faults
+
     def _why_too_large(self, files: Sequence[SourceFile]) -> str:
         size_bytes = sum(len(file.content.encode()) for file in {file.path: file for file in files}.values())
         if self.source_bytes is None or size_bytes <= self.source_bytes:

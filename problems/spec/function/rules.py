@@ -22,6 +22,20 @@ class FunctionRules:
             return f"the solution has {len(files)} files; give one: {self._names()}"
         return self._why_bad_text(files[0]) or self._why_bad_file(files[0])
 
+    def path_faults(self, paths: Sequence[str]) -> dict[int, str]:
+        """A file has the name of an allowed language. How many there may be is not a path's fault."""
+        return {place: reason for place, path in enumerate(paths) if (reason := self._why_bad_name(path))}
+
+    def _why_bad_name(self, path: str) -> str:
+        if path not in FILE_NAMES.values():
+            return f"{path!a} is not a solution's name; use {self._names()}"
+        if path not in {FILE_NAMES[one] for one in self.languages}:
+            return self._why_other_language(SourceFile(path=path, content=""))
+        return ""
+
+    def _why_other_language(self, file: SourceFile) -> str:
+        return f"{file.path} is {language_of(file)}; this problem allows {', '.join(self.languages)}"
+
     def language(self, file: SourceFile) -> Language | None:
         """The language of an allowed file; None if the problem does not allow it."""
         found = language_of(file)
@@ -46,11 +60,11 @@ class FunctionRules:
         return ""
 
     def _why_bad_file(self, file: SourceFile) -> str:
-        if file.path not in FILE_NAMES.values():
-            return f"{file.path!a} is not a solution's name; use {self._names()}"
+        if reason := self._why_bad_name(file.path):
+            return reason
         language = self.language(file)
         if language is None:
-            return f"{file.path} is {language_of(file)}; this problem allows {', '.join(self.languages)}"
+            return self._why_other_language(file)
         if language in ("cuda", "cpp"):
             from problems.spec.function.c_check import why_bad_c  # only C++ needs the parser
 

@@ -27,6 +27,10 @@ class QuestionRules:
             return f"the reply has {len(files[0].content)} characters; at most {MAX_CHARACTERS} are read"
         return ""
 
+    def path_faults(self, paths: Sequence[str]) -> dict[int, str]:
+        """There is one name for a reply."""
+        return {place: f"{path!a} is not {ANSWER_PATH}" for place, path in enumerate(paths) if path != ANSWER_PATH}
+
     def language_of(self, files: Sequence[SourceFile]) -> str:  # noqa: ARG002 - a reply has none
         """Empty: a reply is written in no language of programs."""
         return ""

@@ -13,7 +13,7 @@ from runners.agent.ground.locks import FairLock, Tenancy
 BESIDE = 20
 """Number of benchmarks that may be under way at a time on a device. All of them occupy its memory."""
 TESTS_WAIT_SECONDS = 0.5
-"""Without a porter, benchmarks start before a waiting test for this long. Then all waiting tests start together."""
+"""Without a porter, benchmarks start before a waiting test or build for this long. Then all that wait start at once."""
 ALONE_WAITS_SECONDS = 30.0
 """A command that needs the device alone lets others start before it for this long, because the device must empty."""
 STARTS_WAIT_SECONDS = 10.0
@@ -55,7 +55,7 @@ class LaneDevice:
 
     def __init__(self, uuid: str, clean: Callable[[str], None] | None) -> None:
         self.uuid = uuid
-        self.lock = FairLock(TESTS_WAIT_SECONDS if uuid else 0.0)
+        self.lock = FairLock(TESTS_WAIT_SECONDS)
         self.porter = Porter(uuid)
         self.presence = FairLock(STARTS_WAIT_SECONDS, ALONE_WAITS_SECONDS)
         """Shared by commands that wait at the gate, and held by a benchmark that needs the device alone."""

@@ -1,5 +1,6 @@
 """Template tags that draw the fleet's parts of other pages; `runners.fleet.web.fragments` refreshes them."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django import template
@@ -8,6 +9,7 @@ from django.template.context import Context
 from leaderboard.models import Evaluation, Submission, Trial
 from runners.fleet.web.fleet_state import fleet_state_context
 from runners.fleet.web.progress import progress_context
+from runners.fleet.web.track_state import track_choices_context
 from runners.fleet.web.work import trial_work_context, work_context
 
 register = template.Library()
@@ -16,6 +18,11 @@ register = template.Library()
 @register.inclusion_tag("fleet/state.html")
 def fleet_state() -> dict[str, Any]:
     return fleet_state_context()
+
+
+@register.inclusion_tag("fleet/track_choices.html")
+def track_choices(boxes: Iterable[Any]) -> dict[str, Any]:
+    return track_choices_context(boxes)
 
 
 @register.inclusion_tag("fleet/submission_progress.html")

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_safe
 from leaderboard.web.lookups import evaluation_or_404, submission_or_404
 from runners.fleet.web.fleet_state import fleet_state_context
 from runners.fleet.web.progress import progress_context
+from runners.fleet.web.track_state import track_states as states_of
 from runners.fleet.web.work import work_context
 
 
@@ -19,6 +20,13 @@ from runners.fleet.web.work import work_context
 def fleet_state(request: HttpRequest) -> HttpResponse:
     """On the home page: nodes online, jobs running and queued."""
     return render(request, "fleet/state.html", fleet_state_context())
+
+
+@require_safe
+@never_cache
+def track_states(request: HttpRequest) -> HttpResponse:
+    """On the form to submit: how busy the tracks are that `track` names; each part replaces the one of its id."""
+    return render(request, "fleet/track_states.html", {"states": states_of(request.GET.getlist("track"))})
 
 
 @require_safe

@@ -11,6 +11,7 @@ urlpatterns = [
     path("nodes/<slug:slug>/golden.json", nodes.node_golden, name="node_golden"),
     path("nodes/<slug:slug>/faults.json", nodes.node_faults, name="node_faults"),
     path("fleet/state/", fragments.fleet_state, name="fleet_state"),
+    path("fleet/tracks/", fragments.track_states, name="track_states"),
     path("submissions/<int:pk>/progress/", fragments.submission_progress, name="submission_progress"),
     path("evaluations/<int:pk>/work/", fragments.evaluation_work, name="evaluation_work"),
 ]

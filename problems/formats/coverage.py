@@ -1,0 +1,49 @@
+"""Full or partial: whether a submission answers the whole release, so that its absent samples count as failed."""
+
+from dataclasses import replace
+from enum import StrEnum
+
+from problems.formats.catalogue import Catalogue
+from problems.formats.drafts import SubmissionDraft
+from problems.formats.errors import PackRefused
+from problems.formats.submission import check_tasks_are_known
+
+
+class Coverage(StrEnum):
+    """What a submitter may say of a file. A file of samples of all problems need not be said anything of."""
+
+    FULL = "full"
+    PARTIAL = "partial"
+
+
+def covering(draft: SubmissionDraft, catalogue: Catalogue, said: str = "") -> SubmissionDraft:
+    """The draft as what it counts: what the submitter says (a `Coverage`, or "" for nothing), else what its file says.
+
+    A solutions pack says it by its `groups`. Raises PackRefused if neither says it.
+    """
+    if said:
+        return replace(draft, full=said == Coverage.FULL, undecided=False)
+    if draft.undecided:
+        raise PackRefused("incomplete", _question(len(draft.sample_counts), len(catalogue.problems)))
+    return draft
+
+
+def settled(draft: SubmissionDraft, catalogue: Catalogue, said: str = "") -> SubmissionDraft:
+    """The same, of a draft that is to be stored: also raises PackRefused if it has samples of unknown tasks."""
+    check_tasks_are_known(draft)
+    return covering(draft, catalogue, said)
+
+
+def absent_counts(draft: SubmissionDraft, catalogue: Catalogue) -> dict[str, int]:
+    """How many samples each problem lacks, if all are to have as many as the one with most; 0 is left out."""
+    counts = draft.sample_counts
+    most = max(counts.values(), default=0)
+    lacking = {task_id: most - counts.get(task_id, 0) for task_id in catalogue.problems}
+    return {task_id: n for task_id, n in lacking.items() if n}
+
+
+def _question(n_present: int, n_problems: int) -> str:
+    return (
+        f"the file has samples of {n_present} of {n_problems} problems and does not say whether that is meant. Submit"
+        " it as partial, and it is not ranked on the board, or as full, and what is absent counts as failed (coverage)"
+    )
