@@ -1,10 +1,10 @@
-"""Removes the tokens of PMPP's routes and of feeds from log lines: they stand in the address, which any may quote."""
+"""Removes secrets from log lines: tokens of PMPP's routes and of feeds stand in the address, and any line may quote one."""
 
 import logging
 import re
 
 _IN_ADDRESS = re.compile(r"(compat/pmpp/|feeds/)[^/\s?#\"'<>]+")
-_BY_ITSELF = re.compile(r"(?:pmpp_|pdmfeed_)[A-Za-z0-9_-]{16,}")
+_BY_ITSELF = re.compile(r"(?:pmpp|pdmfeed|pdm|pdi|pdt)_[A-Za-z0-9_-]{16,}")
 MARK = "[token]"
 
 

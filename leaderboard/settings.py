@@ -12,7 +12,7 @@ import dj_database_url
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
-from leaderboard import env
+from leaderboard import env, providers
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = Path(env.text("PODIUM_VAR_DIR", str(BASE_DIR / "var")))
@@ -64,6 +64,10 @@ INSTALLED_APPS = [
     "django_htmx",
     "allauth",
     "allauth.account",
+    "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.github",
+    "allauth.socialaccount.providers.openid_connect",
     "axes",
     "csp",
     "problems",
@@ -85,6 +89,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "axes.middleware.AxesMiddleware",
+    "leaderboard.staff_mfa.StaffNeedSecondFactor",
     "leaderboard.unavailable.UnavailablePages",
 ]
 
@@ -191,6 +196,18 @@ AXES_COOLOFF_TIME = 0.25
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 ACCOUNT_ADAPTER = "leaderboard.web.sign_up.AccountAdapter"
 ACCOUNT_FORMS = {"signup": "leaderboard.web.sign_up.SignUpForm"}
+ACCOUNT_REAUTHENTICATION_REQUIRED = True
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_ALLOW_UNVERIFIED_EMAIL = True  # the site verifies no addresses
+MFA_TOTP_ISSUER = "Podium"
+MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not HTTPS  # browsers offer passkeys without TLS on localhost alone
+STAFF_MFA = env.boolean("PODIUM_STAFF_MFA", False)
+SOCIALACCOUNT_ADAPTER = "leaderboard.web.social.SocialAccountAdapter"
+SOCIALACCOUNT_FORMS = {"signup": "leaderboard.web.social.SocialSignUpForm"}
+SOCIALACCOUNT_QUERY_EMAIL = True
+SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True  # where PODIUM_…_TRUSTS_EMAIL allows it at all
+SOCIALACCOUNT_PROVIDERS = providers.from_environment()
 SIGNUP = env.text("PODIUM_SIGNUP", "open")
 if SIGNUP not in ("open", "domain", "invitation", "closed"):
     raise ImproperlyConfigured(f"PODIUM_SIGNUP is {SIGNUP!r}; use open, domain, invitation or closed.")

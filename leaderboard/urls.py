@@ -2,6 +2,7 @@
 
 from django.contrib import admin
 from django.urls import include, path
+from django.views.generic import RedirectView
 
 urlpatterns = [
     path("admin/", admin.site.urls),
@@ -9,6 +10,12 @@ urlpatterns = [
     path("api/v1/", include("runners.fleet.api.urls")),
     path("api/", include("leaderboard.api.urls")),
     path("accounts/", include("allauth.account.urls")),
+    path("accounts/2fa/", RedirectView.as_view(pattern_name="sign_in_methods")),  # in place of allauth's list
+    path("accounts/2fa/", include("allauth.mfa.urls")),
+    path("accounts/", include("leaderboard.web.social")),
+    path("accounts/3rdparty/", include("allauth.socialaccount.urls")),
+    path("accounts/", include("allauth.socialaccount.providers.github.urls")),
+    path("accounts/", include("allauth.socialaccount.providers.openid_connect.urls")),
     path("", include("leaderboard.web.urls")),
     path("", include("runners.fleet.web.urls")),
 ]

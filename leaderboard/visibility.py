@@ -22,6 +22,7 @@ from leaderboard.models import (
 )
 from leaderboard.models.decision import DecisionKind
 from leaderboard.models.entrant import EntrantKind
+from leaderboard.models.team import SUBMITTING
 from problems.models import Problem, Release
 from problems.spec.kinds import SITE_KINDS
 from problems.spec.record import FileRole, ProblemFile, ProblemRecord
@@ -44,7 +45,7 @@ class Relation(Enum):
 
 
 def relation(user: Any, entrant: Entrant) -> Relation:
-    """The user's relation to the entrant. Its owner belongs to its team."""
+    """The user's relation to the entrant. Its owner belongs to its team, and so do a team's readers."""
     if is_organiser(user):
         return Relation.ORGANISER
     return Relation.TEAM if entrant.has_member(user) else Relation.OTHER
@@ -149,13 +150,13 @@ _NOTHING = SubmissionView(
 def view_of(user: Any, submission: Submission) -> SubmissionView:
     """All answers about one submission. A system entrant's exist for organisers alone."""
     entrant = submission.entrant
-    known_as = relation(user, entrant)
-    if known_as is Relation.ORGANISER:
+    if is_organiser(user):
         return _EVERYTHING
     if entrant.kind == EntrantKind.SYSTEM:
         return _NOTHING
-    if known_as is Relation.TEAM:
-        return _TEAMS if submission.release.shows_first_failure else _TEAMS_VERDICTS_ONLY
+    if role := entrant.role_of(user):
+        teams = _TEAMS if submission.release.shows_first_failure else _TEAMS_VERDICTS_ONLY
+        return teams if role in SUBMITTING else replace(teams, may_change=False)
     if submission.release.results_are_hidden or not may_see_board(user, submission.release):
         return _NOTHING
     published = entrant.publishes_code and may_see_statements(user, submission.release)
@@ -220,8 +221,8 @@ def visible_evaluations(user: Any) -> QuerySet[Evaluation]:
 
 
 def may_change(user: Any, submission: Submission) -> bool:
-    """Whether the user may cancel the submission or rerun parts of it: its team and organisers may."""
-    return relation(user, submission.entrant) is not Relation.OTHER
+    """Whether the user may cancel the submission or rerun parts of it: those who may submit and organisers may."""
+    return is_organiser(user) or submission.entrant.has_submitter(user)
 
 
 def shown_reason(view: SubmissionView, verdict: str, reason: str) -> str:
@@ -235,7 +236,7 @@ def shown_reason(view: SubmissionView, verdict: str, reason: str) -> str:
 
 
 def _own(user: Any) -> QuerySet[Entrant]:
-    return Entrant.objects.submittable_by(user)
+    return Entrant.objects.readable_by(user)
 
 
 def visible_standings(user: Any, release: Release) -> QuerySet[Standing]:

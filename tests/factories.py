@@ -9,12 +9,24 @@ import factory
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
+from django.utils.text import slugify
 
 from leaderboard.actions import tracks as track_actions
 from leaderboard.actions.submit import submit
 from leaderboard.catalogue import catalogue_of
-from leaderboard.models import ApiToken, Entrant, Evaluation, ReleaseTrack, Standing, Submission, Track
+from leaderboard.models import (
+    ApiToken,
+    Entrant,
+    Evaluation,
+    Membership,
+    ReleaseTrack,
+    Standing,
+    Submission,
+    Team,
+    Track,
+)
 from leaderboard.models.evaluation import ResultOrigin
+from leaderboard.models.team import Role as TeamRole
 from leaderboard.rows.origin import Origin
 from leaderboard.rows.results import append_result
 from leaderboard.rows.submissions import SubmissionMetadata
@@ -83,6 +95,22 @@ class NodeFactory(factory.django.DjangoModelFactory[Node]):
     )
 
 
+def team_of(name: str, owner: User, *members: User) -> Team:
+    """A team with one owner; the others are members."""
+    team = Team.objects.create(name=name, slug=slugify(name))
+    Membership.objects.create(team=team, user=owner, role=TeamRole.OWNER)
+    for member in members:
+        Membership.objects.create(team=team, user=member, role=TeamRole.MEMBER)
+    return team
+
+
+def submitter(entrant: Entrant) -> User | None:
+    """Somebody who may submit for the entrant: its owner, or the first owner of its team."""
+    if entrant.team is None:
+        return entrant.owner
+    return entrant.team.memberships.filter(role=TeamRole.OWNER)[0].user
+
+
 def grant(node: Node, track: Track, stage: Stage = Stage.BOTH) -> NodeGrant:
     return NodeGrant.objects.create(node=node, track=track, stage=stage)
 
@@ -102,8 +130,8 @@ class Cast:
     def make(cls) -> "Cast":
         owner, teammate, stranger = (UserFactory(username=name) for name in ("owner", "teammate", "stranger"))
         organiser = UserFactory(username="organiser", is_staff=True, is_superuser=True)
-        entrant = EntrantFactory(name="Alpha", slug="alpha", owner=owner, open_weights=True, is_verified=True)
-        entrant.team.add(teammate)
+        team = team_of("Alpha's team", owner, teammate)
+        entrant = EntrantFactory(name="Alpha", slug="alpha", team=team, open_weights=True, is_verified=True)
         other = EntrantFactory(name="Stranger's model", slug="strangers-model", owner=stranger)
         return cls(owner, teammate, stranger, organiser, entrant, other)
 
@@ -179,7 +207,7 @@ def submission(
     file = packs.solution_pack(lines, made.datapack_release, generation=generation)
     draft = read_submission(file, "pack-solutions.tar.gz", catalogue_of(made))
     metadata = SubmissionMetadata(entrant=entrant, release=made, tracks=[track], asks_to_count=counted)
-    return submit(user or entrant.owner, metadata, draft).submission
+    return submit(user or submitter(entrant), metadata, draft).submission
 
 
 def report(

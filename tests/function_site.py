@@ -143,7 +143,7 @@ def submission(entrant: Any, made: Release, track: Track, n_samples: int = 1, pa
     file = packs.solution_pack(lines, made.datapack_release)
     draft = read_submission(file, "pack-solutions.tar.gz", catalogue_of(made))
     metadata = SubmissionMetadata(entrant=entrant, release=made, tracks=[track], asks_to_count=True)
-    return submit(entrant.owner, metadata, draft).submission
+    return submit(factories.submitter(entrant), metadata, draft).submission
 
 
 def judged(entrant: Any, made: Release, track: Track, *answers: Report, path: str = "solution.cpp") -> Submission:

@@ -12,7 +12,7 @@ from problems.actions import releases as release_actions
 from problems.formats.compute_eval.packs import write_problem_pack
 from problems.formats.submission import read_submission
 from problems.models import Release
-from tests import packs
+from tests import factories, packs
 from tests.question_records import choice, short
 
 ANSWER_PATH = "answer.txt"
@@ -39,4 +39,4 @@ def submitted(entrant: Entrant, made: Release, track: Track, *lines: dict[str, A
     file = packs.solution_pack(list(lines), made.datapack_release)
     draft = read_submission(file, "pack-solutions.tar.gz", catalogue_of(made))
     metadata = SubmissionMetadata(entrant=entrant, release=made, tracks=[track], asks_to_count=True)
-    return submit(entrant.owner, metadata, draft).submission
+    return submit(factories.submitter(entrant), metadata, draft).submission

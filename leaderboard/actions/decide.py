@@ -90,7 +90,7 @@ def appeal(user: Any, decision: Decision, words: str) -> Appeal:
         raise Refused("nothing_to_appeal", "Only a ruling that upholds a flag can be appealed.")
     evaluation = decision.flag.result.evaluation
     scores.hold(evaluation.submission_id)
-    if not evaluation.submission.entrant.has_member(user):
+    if not evaluation.submission.entrant.has_submitter(user):
         raise NotAllowed("not_your_entrant", "Only the entrant's owner and team may appeal.")
     words = words.replace("\0", "").strip()
     if not words or len(words) > APPEAL_CHARACTERS:

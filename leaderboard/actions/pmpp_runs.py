@@ -17,6 +17,7 @@ from leaderboard.models.audit import record
 from leaderboard.models.pmpp import OPEN_RUNS
 from leaderboard.quotas import Use, spending
 from leaderboard.signals import pmpp_runs_queued
+from leaderboard.staff_mfa import NEEDED, lacks_second_factor
 from leaderboard.submission_rules import check_is_open, check_sample, check_tracks
 from problems.formats.submission import SampleDraft
 from problems.models import Problem, Release
@@ -119,6 +120,8 @@ def _check_may_run(token: PmppToken, problem: Problem) -> None:
 
 
 def _check_place(user: Any, entrant: Entrant, release: Release, track: Track) -> None:
+    if lacks_second_factor(user):
+        raise NotAllowed("second_factor_needed", NEEDED)
     if not Entrant.objects.submittable_by(user).filter(pk=entrant.pk).exists():
         words = f"{user.get_username()} may not submit for {entrant.name}. Ask its owner to add the account."
         raise NotAllowed("not_your_entrant", words)

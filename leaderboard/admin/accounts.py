@@ -1,21 +1,41 @@
 """Accounts and groups in the admin, registered in place of the framework's own once those are (leaderboard/apps.py)."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
 from django import forms
 from django.contrib import admin
 from django.contrib.auth import admin as framework
 from django.contrib.auth.models import Group, User
-from django.db import models
+from django.db import models, transaction
+from django.http import HttpRequest
 
-from leaderboard.admin.base import AuditedAdmin
+from leaderboard.admin.base import Act, AuditedAdmin, Outcome
+from leaderboard.models.audit import record
 
-admin.site.unregister([User, Group])
+# Secrets of providers and of second factors are in no page of the admin.
+admin.site.unregister([User, Group, Authenticator, SocialApp, SocialToken, SocialAccount])
+
+
+def _remove_factors(request: HttpRequest, user: User, _said: dict[str, Any]) -> Outcome:
+    with transaction.atomic():
+        removed = Authenticator.objects.filter(user=user).delete()[0]
+        record(request.user, "remove_second_factors", user, removed=removed)
+    return [f"{user} signs in without a second factor until a new one is set up."]
 
 
 @admin.register(User)
 class AccountAdmin(AuditedAdmin, framework.UserAdmin):  # type: ignore[type-arg]  # not subscriptable when Django runs
     """Edits are audited, by field. An account is made inactive, not deleted: what it did names it."""
+
+    acts = (
+        Act(
+            "remove_factors", "Remove second factors",
+            "Authenticator app, keys and recovery codes go: for somebody who has lost them. Make sure who is asking.",
+            _remove_factors, offered=lambda user: Authenticator.objects.filter(user=user).exists(),
+        ),
+    )  # fmt: skip
 
     list_display = ("username", "email", "is_staff", "is_superuser", "is_active", "last_login", "date_joined")
     list_filter = ("is_staff", "is_superuser", "is_active", "groups")

@@ -4,14 +4,15 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import admin
+from django.contrib.auth.models import User
 from django.core.paginator import Paginator
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import Http404, HttpRequest
 from django.template.response import TemplateResponse
 
 from leaderboard.admin.base import OwnPageAdmin
 from leaderboard.blobs import BlobsUnavailable
-from leaderboard.models import CodePair, Entrant, Sample
+from leaderboard.models import CodePair, Sample
 from leaderboard.rollouts import SampleUnreadable, read_sample
 from leaderboard.side_by_side import compare_files
 from leaderboard.similarity.pairs import SIMILAR
@@ -50,13 +51,11 @@ class CodePairAdmin(OwnPageAdmin):
 
 
 def _pairs(asked: dict[str, str]) -> QuerySet[CodePair]:
-    """The most similar first; `shares_members` where the entrants have a teammate in common."""
-    members = Entrant.team.through.objects
-    shared = members.filter(
-        entrant_id=OuterRef("entrant"),
-        user__in=members.filter(entrant_id=OuterRef(OuterRef("other_entrant"))).values("user"),
-    )
-    rows = CodePair.objects.annotate(shares_members=Exists(shared))
+    """The most similar first; `shares_members` where somebody holds both entrants, alone or in a team."""
+    holders = User.objects.filter(
+        Q(pk=OuterRef("entrant__owner")) | Q(memberships__team=OuterRef("entrant__team")),
+    ).filter(Q(pk=OuterRef("other_entrant__owner")) | Q(teams=OuterRef("other_entrant__team")))
+    rows = CodePair.objects.annotate(shares_members=Exists(holders))
     related = ("problem__release", "entrant", "other_entrant", "sample__submission", "other_sample__submission")
     rows = rows.select_related(*related).defer("problem__record")
     for name, field in (("release", "problem__release__slug"), ("problem", "problem__task_id__icontains")):

@@ -30,6 +30,8 @@ TASKS: Sequence[tuple[str, Sequence[tuple[str, str]]]] = (
         "People",
         (
             ("Entrants", "leaderboard.entrant"),
+            ("Claims and verification", "leaderboard.entrantrequest"),
+            ("Teams", "leaderboard.team"),
             ("Users", "auth.user"),
             ("Invitations", "leaderboard.invitation"),
             ("API tokens", "leaderboard.apitoken"),

@@ -1,6 +1,6 @@
 """Entrants, API tokens and invitations in the admin; a stored secret is nowhere to be shown."""
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import admin
@@ -10,26 +10,27 @@ from django.utils import timezone
 
 from leaderboard.actions.invite import invite
 from leaderboard.admin.base import Act, AuditedAdmin, Outcome, ReadOnlyAdmin
-from leaderboard.admin.usernames import UsernamesField
 from leaderboard.models import ApiToken, Entrant, Invitation
 from leaderboard.models.audit import record
 
 
-class EntrantForm(forms.ModelForm[Entrant] if TYPE_CHECKING else forms.ModelForm):  # type: ignore[misc]
-    team = UsernamesField("Who may submit for it besides its owner.")
-
-
 @admin.register(Entrant)
 class EntrantAdmin(AuditedAdmin):
-    list_display = ("name", "kind", "organisation", "owner", "is_verified", "publishes_code", "page")
+    list_display = ("name", "kind", "organisation", "owner", "team", "is_verified", "publishes_code", "page")
     list_filter = ("kind", "is_verified", "open_weights", "publishes_code")
-    search_fields = ("name", "slug", "organisation", "owner__username")
-    list_select_related = ("owner",)
+    search_fields = ("name", "slug", "organisation", "owner__username", "team__name")
+    list_select_related = ("owner", "team")
     prepopulated_fields = {"slug": ("name",)}
-    form = EntrantForm
-    autocomplete_fields = ("owner",)
+    autocomplete_fields = ("owner", "team")
     readonly_fields = ("created_at",)
     formfield_overrides: ClassVar = {models.URLField: {"assume_scheme": "https"}}
+
+    def save_model(self, request: HttpRequest, obj: Entrant, form: Any, change: bool) -> None:
+        """A new holder has an entry of its own, which names the old one."""
+        was = Entrant.objects.select_related("owner", "team").get(pk=obj.pk).holder if change else ""
+        super().save_model(request, obj, form, change)
+        if change and {"owner", "team"} & set(form.changed_data):
+            record(request.user, "set_holder", obj, was=was, now=obj.holder)
 
 
 def _revoke(request: HttpRequest, token: ApiToken, _said: dict[str, Any]) -> Outcome:

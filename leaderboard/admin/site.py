@@ -2,11 +2,15 @@
 
 from functools import cache
 from typing import Any
+from urllib.parse import urlencode
 
+from django.conf import settings
 from django.contrib import admin
+from django.contrib.auth import REDIRECT_FIELD_NAME
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, resolve_url
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, path
+from django.urls import URLPattern, path, reverse
 
 from leaderboard.admin import dashboard, navigation
 
@@ -32,6 +36,16 @@ class PodiumAdminSite(admin.AdminSite):
             "log_out_url": "account_logout",
             "tasks": navigation.tasks(self, request) if self.has_permission(request) else [],
         }
+
+    def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """Organisers sign in as everybody does, so that a second factor, once set up, is always asked for."""
+        if self.has_permission(request):
+            return redirect("admin:index")
+        if request.user.is_authenticated:
+            context = {**self.each_context(request), "title": "Not yours to open", **(extra_context or {})}
+            return TemplateResponse(request, "admin/login.html", context, status=403)
+        wanted = request.GET.get(REDIRECT_FIELD_NAME) or reverse("admin:index")
+        return redirect(f"{resolve_url(settings.LOGIN_URL)}?{urlencode({REDIRECT_FIELD_NAME: wanted})}")
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
         """What waits for an organiser: one panel for each thing that needs a person."""

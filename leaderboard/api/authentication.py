@@ -9,6 +9,7 @@ from rest_framework.request import Request
 
 from leaderboard.models import ApiToken
 from leaderboard.models.token import PREFIX, digest_of
+from leaderboard.staff_mfa import NEEDED, lacks_second_factor
 
 
 class TokenAuthentication(BaseAuthentication):
@@ -21,6 +22,8 @@ class TokenAuthentication(BaseAuthentication):
         token = ApiToken.find(secret.strip())
         if token is None:
             raise exceptions.AuthenticationFailed(_why_refused(secret.strip()), code="bad_token")
+        if lacks_second_factor(token.user):
+            raise exceptions.AuthenticationFailed(NEEDED, code="second_factor_needed")
         return token.user, token
 
     def authenticate_header(self, _request: Request) -> str:

@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("leaderboard", "0022_notifications"),
+        ("leaderboard", "0023_teams_and_transfers"),
         ("problems", "0015_editable_drafts"),
     ]
 

@@ -9,6 +9,7 @@ from leaderboard.models.evaluation import Evaluation, EvaluationState, Flag, Mea
 from leaderboard.models.first_rank import FirstRank
 from leaderboard.models.invitation import Invitation
 from leaderboard.models.notification import Delivery, DeliveryState, NotificationSettings, Webhook
+from leaderboard.models.ownership import EntrantRequest, Transfer
 from leaderboard.models.pmpp import PmppRun, PmppRunState, PmppToken
 from leaderboard.models.quota import DailyUse
 from leaderboard.models.rejudge import Rejudge, RejudgeItem, RejudgeState
@@ -16,6 +17,7 @@ from leaderboard.models.sample_note import SampleNote
 from leaderboard.models.snapshot import BoardSnapshot
 from leaderboard.models.standing import ProblemScore, Standing
 from leaderboard.models.submission import Counted, Sample, Submission, SubmissionState
+from leaderboard.models.team import Membership, Team, TeamInvitation
 from leaderboard.models.token import ApiToken
 from leaderboard.models.track import ProblemTrack, ReleaseTrack, Track
 from leaderboard.models.trial import Trial, TrialState
@@ -35,6 +37,7 @@ __all__ = [
     "Delivery",
     "DeliveryState",
     "Entrant",
+    "EntrantRequest",
     "Evaluation",
     "EvaluationState",
     "Fingerprint",
@@ -42,6 +45,7 @@ __all__ = [
     "Flag",
     "Invitation",
     "Measurement",
+    "Membership",
     "NotificationSettings",
     "PmppRun",
     "PmppRunState",
@@ -59,7 +63,10 @@ __all__ = [
     "Standing",
     "Submission",
     "SubmissionState",
+    "Team",
+    "TeamInvitation",
     "Track",
+    "Transfer",
     "Trial",
     "TrialState",
     "TypedDraft",

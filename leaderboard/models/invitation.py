@@ -6,28 +6,20 @@ from typing import Any, ClassVar
 
 from django.conf import settings
 from django.db import models
-from django.utils import timezone
 
+from leaderboard.models.one_time import OneTimeSecret
 from leaderboard.models.token import digest_of
 
-PREFIX = "pdi_"
 
+class Invitation(OneTimeSecret):
+    PREFIX = "pdi_"
 
-class Invitation(models.Model):
-    hint = models.CharField(max_length=12, help_text="The first characters, to tell invitations apart.")
-    digest = models.CharField(max_length=64, unique=True)
     email = models.EmailField(blank=True, help_text="Only an account with this address may use it; empty: any.")
     note = models.CharField(max_length=200, blank=True, help_text="Whom it is for.")
     invited_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="invitations",
         help_text="Empty: the site mailed it, because the address is of a domain that may sign up.",
     )  # fmt: skip
-    created_at = models.DateTimeField(default=timezone.now)
-    expires_at = models.DateTimeField()
-    used_at = models.DateTimeField(null=True, blank=True)
-    used_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
-    )
 
     class Meta:
         ordering: ClassVar = ["-id"]
@@ -43,22 +35,9 @@ class Invitation(models.Model):
         cls, invited_by: Any, expires_at: datetime, *, email: str = "", note: str = ""
     ) -> tuple["Invitation", str]:
         """Make an invitation and its secret, which cannot be read again."""
-        secret = PREFIX + secrets.token_urlsafe(24)
+        secret = cls.PREFIX + secrets.token_urlsafe(24)
         row = cls.objects.create(
             hint=secret[:8], digest=digest_of(secret), email=email, note=note, invited_by=invited_by,
             expires_at=expires_at,
         )  # fmt: skip
         return row, secret
-
-    @classmethod
-    def find(cls, secret: str) -> "Invitation | None":
-        """The invitation of this secret, if it may still be used."""
-        return cls._usable().filter(digest=digest_of(secret.strip())).first()
-
-    def claim(self) -> bool:
-        """Mark it as used. Returns False if another sign-up came first."""
-        return bool(self._usable().filter(pk=self.pk).update(used_at=timezone.now()))
-
-    @classmethod
-    def _usable(cls) -> models.QuerySet["Invitation"]:
-        return cls.objects.filter(used_at=None, expires_at__gt=timezone.now())

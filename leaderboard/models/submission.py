@@ -33,7 +33,7 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
         public &= Q(release__hidden_until__isnull=True) | Q(release__hidden_until__lte=timezone.now())
         public &= ~Q(release__state=ReleaseState.DRAFT)
         if getattr(user, "is_authenticated", False):
-            public |= Q(entrant__in=Entrant.objects.submittable_by(user))
+            public |= Q(entrant__in=Entrant.objects.readable_by(user))
         return self.filter(public)
 
 

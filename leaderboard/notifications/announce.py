@@ -42,7 +42,7 @@ def _announce(submission: Submission) -> None:
 
 def team_of(entrant: Entrant) -> "QuerySet[User]":
     """The entrant's owner and team, as far as they may sign in."""
-    return User.objects.filter(Q(entrants=entrant) | Q(team_entrants=entrant), is_active=True).distinct()
+    return User.objects.filter(Q(entrants=entrant) | Q(memberships__team__entrants=entrant), is_active=True).distinct()
 
 
 def _mail(user: User, submission: Submission) -> Delivery:

@@ -13,6 +13,7 @@ from leaderboard.board import numerals
 from leaderboard.measured import measured_words
 from leaderboard.side_by_side import FilePair
 from leaderboard.web import highlight, verdicts
+from leaderboard.web.account_nav import account_nav
 from leaderboard.web.statement import as_html
 
 register = template.Library()
@@ -27,6 +28,7 @@ register.filter("size", numerals.size)
 register.filter("duration", numerals.duration)
 register.filter("measured", measured_words)
 register.filter("markdown", as_html)
+register.simple_tag(account_nav)
 register.filter("code", highlight.code)
 
 

@@ -1,11 +1,14 @@
-"""A person's own page: entrants and their teams, and API tokens, each shown once and revocable."""
+"""A person's own pages: entrants; API tokens, each shown once and revocable; sign-in methods; quota."""
 
 from datetime import timedelta
 from typing import Any
 
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount.adapter import get_adapter
+from allauth.socialaccount.models import SocialAccount
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -13,26 +16,48 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from leaderboard import quotas
-from leaderboard.models import ApiToken, Entrant
+from leaderboard.actions import transfers
+from leaderboard.models import ApiToken, DailyUse, Entrant, EntrantRequest, Transfer
 from leaderboard.models.audit import record
-from leaderboard.web.account_forms import EntrantForm, TeamForm, TokenForm
+from leaderboard.models.ownership import TransferState
+from leaderboard.web.account_forms import EntrantForm, ReasonForm, TokenForm, TransferForm
 from leaderboard.web.lookups import own_entrant_or_404
 
-
-def _account_context(request: HttpRequest) -> dict[str, Any]:
-    return {
-        "entrants": Entrant.objects.submittable_by(request.user).select_related("owner").prefetch_related("team"),
-        "tokens": ApiToken.objects.filter(user__username=request.user.get_username()),
-        "token_form": TokenForm(label_suffix=""),
-        "now": timezone.now(),
-        "today": quotas.of_today(request.user),
-    }
+SHOWN_REQUESTS = 20
+SHOWN_DAYS = 30
 
 
 @login_required
 @require_safe
 def account(request: HttpRequest) -> HttpResponse:
-    return render(request, "podium/account.html", _account_context(request))
+    """The entrants that are the user's to read, and what is offered or asked."""
+    user: Any = request.user
+    asked = EntrantRequest.objects.filter(asked_by=user).select_related("entrant")
+    context = {
+        "current": "account",
+        "entrants": Entrant.objects.readable_by(user).select_related("owner", "team"),
+        "managed": set(Entrant.objects.managed_by(user).values_list("pk", flat=True)),
+        "offers": transfers.open_to(user),
+        "requests": asked[:SHOWN_REQUESTS],
+    }
+    return render(request, "podium/account.html", context)
+
+
+def _tokens(request: HttpRequest, status: int = 200, **more: Any) -> HttpResponse:
+    user: Any = request.user
+    context = {
+        "current": "tokens",
+        "tokens": ApiToken.objects.filter(user=user),
+        "token_form": TokenForm(label_suffix=""),
+        "now": timezone.now(),
+    }
+    return render(request, "podium/account_tokens.html", context | more, status=status)
+
+
+@login_required
+@require_safe
+def tokens(request: HttpRequest) -> HttpResponse:
+    return _tokens(request)
 
 
 @login_required
@@ -42,13 +67,12 @@ def new_token(request: HttpRequest) -> HttpResponse:
     """The secret is in this one answer and nowhere else."""
     form = TokenForm(request.POST, label_suffix="")
     if not form.is_valid():
-        return render(request, "podium/account.html", _account_context(request) | {"token_form": form}, status=422)
+        return _tokens(request, 422, token_form=form)
     said = form.cleaned_data
     expires_at = timezone.now() + timedelta(days=said["days"])
     token, secret = ApiToken.issue(request.user, said["name"], said["scopes"], expires_at)
     record(request.user, "issue_token", token, scopes=token.scopes, expires=expires_at.isoformat())
-    context = _account_context(request) | {"new_token": token, "secret": secret}
-    return render(request, "podium/account.html", context, status=201)
+    return _tokens(request, 201, new_token=token, secret=secret)
 
 
 @login_required
@@ -58,7 +82,35 @@ def revoke_token(request: HttpRequest, pk: int) -> HttpResponse:
     if ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=timezone.now()):
         record(request.user, "revoke_token", token)
         messages.success(request, f"Token “{token.name}” is revoked.")
-    return redirect("account")
+    return redirect("tokens")
+
+
+@login_required
+@require_safe
+def sign_in_methods(request: HttpRequest) -> HttpResponse:
+    """How the user can sign in; each is changed on the pages of allauth."""
+    user: Any = request.user
+    factors = list(Authenticator.objects.filter(user=user).order_by("created_at"))
+    context = {
+        "current": "sign_in_methods",
+        "emails": EmailAddress.objects.filter(user=user).order_by("-primary", "email"),
+        "totp": next((one for one in factors if one.type == Authenticator.Type.TOTP), None),
+        "keys": [one for one in factors if one.type == Authenticator.Type.WEBAUTHN],
+        "has_codes": any(one.type == Authenticator.Type.RECOVERY_CODES for one in factors),
+        "linked": SocialAccount.objects.filter(user=user),
+        "providers": get_adapter().list_providers(request),
+    }
+    return render(request, "podium/account_sign_in.html", context)
+
+
+@login_required
+@require_safe
+def quota(request: HttpRequest) -> HttpResponse:
+    user: Any = request.user
+    since = timezone.now().date() - timedelta(days=SHOWN_DAYS)
+    days = DailyUse.objects.filter(user=user, day__gt=since)
+    context = {"current": "quota", "today": quotas.of_today(request.user), "days": days, "n_days": SHOWN_DAYS}
+    return render(request, "podium/account_quota.html", context)
 
 
 @login_required
@@ -81,34 +133,21 @@ def edit_entrant(request: HttpRequest, slug: str) -> HttpResponse:
         record(request.user, "edit", entrant, fields=changed)
         messages.success(request, "Saved.")
         return redirect("edit_entrant", slug)
-    context = {"form": form, "entrant": entrant, "team": entrant.team.all(), "team_form": TeamForm(label_suffix="")}
-    return render(request, "podium/entrant_form.html", context, status=422 if form.is_bound else 200)
+    return entrant_page(request, entrant, 422 if form.is_bound else 200, form=form)
 
 
-@login_required
-@require_POST
-def add_teammate(request: HttpRequest, slug: str) -> HttpResponse:
-    entrant = own_entrant_or_404(request, slug)
-    form = TeamForm(request.POST, label_suffix="")
-    if form.is_valid():
-        member = User.objects.get(username=form.cleaned_data["username"])
-        entrant.team.add(member)
-        record(request.user, "add_teammate", entrant, username=member.username)
-        messages.success(request, f"{member.username} may now submit for {entrant.name}.")
-        return redirect("edit_entrant", slug)
+def entrant_page(request: HttpRequest, entrant: Entrant, status: int = 200, **more: Any) -> HttpResponse:
+    """The page that edits an entrant, with its offer and its verification."""
+    user: Any = request.user
+    asked = EntrantRequest.objects.filter(entrant=entrant, asked_by=user, kind="verify").first()
     context = {
-        "form": EntrantForm(instance=entrant, user=request.user), "entrant": entrant, "team": entrant.team.all(),
-        "team_form": form,
-    }  # fmt: skip
-    return render(request, "podium/entrant_form.html", context, status=422)
-
-
-@login_required
-@require_POST
-def remove_teammate(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    entrant = own_entrant_or_404(request, slug)
-    member = get_object_or_404(entrant.team, pk=pk)
-    entrant.team.remove(member)
-    record(request.user, "remove_teammate", entrant, username=member.username)
-    messages.success(request, f"{member.username} may no longer submit for {entrant.name}.")
-    return redirect("edit_entrant", slug)
+        "form": EntrantForm(instance=entrant, user=request.user),
+        "entrant": entrant,
+        "offer": Transfer.objects.filter(entrant=entrant, state=TransferState.OFFERED)
+        .select_related("to_user", "to_team")
+        .first(),
+        "transfer_form": TransferForm(label_suffix=""),
+        "verify_form": ReasonForm(label_suffix=""),
+        "verification": asked,
+    }
+    return render(request, "podium/entrant_form.html", context | more, status=status)

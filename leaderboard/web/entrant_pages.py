@@ -5,7 +5,9 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from leaderboard import visibility
+from leaderboard.actions.entrant_requests import may_ask
 from leaderboard.declared import facts_of
+from leaderboard.models.ownership import RequestKind
 from leaderboard.web import entrant_charts
 from leaderboard.web.lookups import entrant_or_404
 from leaderboard.web.snippets import badges_of, is_public
@@ -28,8 +30,9 @@ def entrant(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "badges": badges_of(found, [row for row in standings if is_public(row.release)]),
         "entrant": found, "standings": standings, "submissions": submissions, "declared": declared,
-        "is_owner": request.user.is_authenticated and found.owner_id == request.user.pk,
         "other_standings": standings[entrant_charts.GROUP_BOARDS :],
         **entrant_charts.figures(request.user, found, standings),
+        "is_owner": found.has_manager(request.user),
+        "is_claimable": may_ask(request.user, RequestKind.CLAIM, found),
     }  # fmt: skip
     return render(request, "podium/entrant.html", context)

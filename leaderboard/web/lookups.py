@@ -25,8 +25,8 @@ def entrant_or_404(request: HttpRequest, slug: str) -> Entrant:
 
 
 def own_entrant_or_404(request: HttpRequest, slug: str) -> Entrant:
-    """One that the user owns; a teammate submits for it but does not edit it."""
-    return get_object_or_404(Entrant.objects.public().filter(owner_id=request.user.pk), slug=slug)
+    """One that the user manages; a member of its team submits for it but does not edit it."""
+    return get_object_or_404(Entrant.objects.managed_by(request.user).select_related("owner", "team"), slug=slug)
 
 
 def submission_or_404(request: HttpRequest, pk: int) -> tuple[Submission, SubmissionView]:

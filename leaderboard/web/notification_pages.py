@@ -39,6 +39,7 @@ class WebhookForm(forms.Form):
 def _page(request: HttpRequest, form: WebhookForm | None = None, status: int = 200, **shown: Any) -> HttpResponse:
     user: Any = request.user
     context = {
+        "current": "notifications",
         "preferences": NotificationSettings.objects.filter(user=user).first(),
         "webhooks": Webhook.objects.filter(user=user).select_related("entrant"),
         "deliveries": recent(user)[:SHOWN_DELIVERIES],

@@ -56,6 +56,7 @@ def submissions(request: HttpRequest) -> HttpResponse:
     if getattr(request, "htmx", False):
         return render(request, "podium/own_submission_rows.html", context)
     context |= {
+        "current": "own_submissions",
         "entrants": Entrant.objects.submittable_by(request.user),
         "releases": Release.objects.filter(pk__in=mine.order_by().values("release")),
         "states": SubmissionState.choices,

@@ -15,6 +15,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.views.decorators.cache import never_cache
 
+from leaderboard.actions.delete_account import is_retired
 from leaderboard.actions.invite import mail_invitation
 from leaderboard.errors import Refused
 from leaderboard.models import Invitation
@@ -27,9 +28,20 @@ class AccountAdapter(DefaultAccountAdapter):
     def is_open_for_signup(self, request: HttpRequest) -> bool:  # noqa: ARG002 - the base class's signature
         return bool(settings.SIGNUP != "closed")
 
+    def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
+        """django-axes counts wrong passwords by name and address. allauth's count by name alone would let anybody
+        lock anybody out. Its limits by address, and for codes of a second factor, stay."""
 
-class SignUpForm(SignupForm):
-    """allauth's form; unless sign-up is open, with an invitation, which the new account uses up."""
+    def clean_username(self, username: str, shallow: bool = False) -> str:
+        """Refuses also the names of deleted accounts, which the audit keeps."""
+        name: str = super().clean_username(username, shallow=shallow)
+        if not shallow and is_retired(name):
+            raise forms.ValidationError("This username was that of an account that was deleted. Choose another.")
+        return name
+
+
+class Invited(forms.Form):
+    """A sign-up form; unless sign-up is open, with an invitation, which the new account uses up."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -56,15 +68,19 @@ class SignUpForm(SignupForm):
         """The new user, or a response. The invitation is claimed first: of two sign-ups at once, one gets it."""
         invitation = self.cleaned_data.get("invitation")
         if invitation is None:
-            return super().try_save(request)
+            return super().try_save(request)  # type: ignore[misc]  # of allauth's form, the next base
         with transaction.atomic():
             if not invitation.claim():
                 messages.error(request, NOT_VALID)
                 return None, redirect("account_signup")
-            user, response = super().try_save(request)
+            user, response = super().try_save(request)  # type: ignore[misc]
             Invitation.objects.filter(pk=invitation.pk).update(used_by=user)
             record(user, "accept invitation", invitation)
         return user, response
+
+
+class SignUpForm(Invited, SignupForm):
+    """Signing up with a password."""
 
 
 def _where_from() -> str:

@@ -38,7 +38,7 @@ class Shop:
         file = packs.solution_pack(rows, self.release.datapack_release)
         draft = read_submission(file, "x-solutions.tar.gz", catalogue_of(self.release))
         metadata = SubmissionMetadata(entrant, self.release, [self.track])
-        return submit(entrant.owner, metadata, draft).submission
+        return submit(factories.submitter(entrant), metadata, draft).submission
 
     def judged(self, entrant: Entrant, rows: Sequence[dict[str, Any]]) -> Submission:
         stored = self.send(entrant, rows)

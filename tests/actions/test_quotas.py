@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from leaderboard import blobs
-from leaderboard.models import DailyUse, Submission, Trial
+from leaderboard.models import DailyUse, Membership, Submission, Trial
 from tests import factories
 from tests.api import calls
 
@@ -95,7 +95,7 @@ def blobs_of(settings: Any) -> list[Path]:
 
 
 def test_organisers_have_no_quota(cast: Any, offered: Any) -> None:
-    cast.entrant.team.add(cast.organiser)
+    Membership.objects.create(team=cast.entrant.team, user=cast.organiser)
     for n in range(4):
         assert send(cast, offered, f"exit 0 # {n}", cast.organiser).status_code == 201
     assert not DailyUse.objects.exists()
@@ -155,5 +155,5 @@ def test_the_page_says_it_beside_the_form(client: Any, cast: Any, offered: Any, 
 def test_the_account_page_says_what_is_left(client: Any, cast: Any, offered: Any) -> None:
     send(cast, offered, "exit 0")
     client.force_login(cast.owner)
-    assert "3 of 7 evaluations" in client.get(reverse("account")).content.decode()
+    assert "3 of 7 evaluations" in client.get(reverse("quota")).content.decode()
     assert timezone.now().date() == DailyUse.objects.get().day

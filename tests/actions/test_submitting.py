@@ -25,6 +25,7 @@ from leaderboard.rows.submissions import SubmissionMetadata
 from problems.actions.releases import freeze
 from problems.formats.submission import PackRefused, SubmissionDraft, read_submission, single_solution
 from runners.fleet.models import Job, JobState
+from tests import factories
 from tests.fleet.site import Site, WireNode
 from tests.packs import solution, solution_pack
 
@@ -126,7 +127,8 @@ def test_a_stranger_may_not_submit_for_an_entrant(site: Site) -> None:
 
 def test_a_teammate_may(site: Site) -> None:
     teammate = User.objects.create_user("teammate")
-    site.entrant.team.add(teammate)
+    site.entrant.team, site.entrant.owner = factories.team_of("The lab", site.owner, teammate), None
+    site.entrant.save()
     assert send(site, *both(), user=teammate).created
 
 

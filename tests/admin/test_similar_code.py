@@ -10,7 +10,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from leaderboard.models import CodePair, Entrant, Fingerprint, Submission
+from leaderboard.models import CodePair, Entrant, Fingerprint, Membership, Submission
 from leaderboard.similarity import compare
 from leaderboard.similarity.fingerprints import Hashes, hashes_of, own_sketch, similarity
 from leaderboard.similarity.pairs import KEYS, LEAST_HASHES, SIMILAR, Sketch, similar_pairs
@@ -185,7 +185,9 @@ def submitted(entrant: Entrant, made: Any, content: str) -> Submission:
     track = factories.TrackFactory()
     lines = [packs.solution(one, content) for one in made.problems.values_list("task_id", flat=True)]
     draft = read_submission(packs.solution_pack(lines, made.datapack_release), "p.tar.gz", catalogue_of(made))
-    return submit(entrant.owner, SubmissionMetadata(entrant=entrant, release=made, tracks=[track]), draft).submission
+    return submit(
+        factories.submitter(entrant), SubmissionMetadata(entrant=entrant, release=made, tracks=[track]), draft
+    ).submission
 
 
 @pytest.fixture
@@ -227,7 +229,7 @@ def test_organisers_read_both_codes_side_by_side(cast: Any, compared: CodePair) 
 
 
 def test_a_common_teammate_is_said(cast: Any, compared: CodePair) -> None:
-    cast.strangers_entrant.team.add(cast.teammate)
+    Membership.objects.create(team=cast.entrant.team, user=cast.stranger, role="reader")
     assert "in common" in text(signed_in(cast.organiser).get(reverse(PAIRS)))
 
 

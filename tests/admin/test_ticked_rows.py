@@ -90,13 +90,24 @@ def test_acts_are_for_those_with_the_right_to_change(cast: Any, stored: list[Sub
 
 
 def test_people_are_named_by_their_usernames(cast: Any) -> None:
-    path = reverse("admin:leaderboard_entrant_change", args=[cast.entrant.pk])
-    fields = {"name": "Alpha", "slug": cast.entrant.slug, "kind": "model", "owner": cast.owner.pk, "open_weights": ""}
-    answer = signed_in(cast.organiser).post(path, {**fields, "team": "stranger nobody-here"})
+    made = factories.release(1)
+    path = reverse("admin:problems_release_change", args=[made.pk])
+    fields = {"title": made.title, "is_public": "on", "max_samples": "20"}
+    answer = signed_in(cast.organiser).post(path, {**fields, "invited": "stranger nobody-here"})
     assert "There is no account named nobody-here." in text(answer)
-    assert signed_in(cast.organiser).post(path, {**fields, "team": "stranger\n teammate "}).status_code == 302
-    assert set(Entrant.objects.get(pk=cast.entrant.pk).team.all()) == {cast.stranger, cast.teammate}
+    assert signed_in(cast.organiser).post(path, {**fields, "invited": "stranger\n teammate "}).status_code == 302
+    assert set(made.invited.all()) == {cast.stranger, cast.teammate}
     assert "stranger\nteammate" in text(signed_in(cast.organiser).get(path))
+
+
+def test_an_entrant_is_not_given_to_a_user_and_a_team(cast: Any) -> None:
+    path = reverse("admin:leaderboard_entrant_change", args=[cast.entrant.pk])
+    fields = {"name": "Alpha", "slug": cast.entrant.slug, "kind": "model", "open_weights": ""}
+    both = {"owner": cast.owner.pk, "team": cast.entrant.team.pk}
+    assert "to a user or to a team, not to both" in text(signed_in(cast.organiser).post(path, fields | both))
+    assert signed_in(cast.organiser).post(path, fields | {"owner": cast.stranger.pk, "team": ""}).status_code == 302
+    assert Entrant.objects.get(pk=cast.entrant.pk).owner == cast.stranger
+    assert AuditEntry.objects.get(action="set_holder").detail == {"was": "Alpha's team", "now": "stranger"}
 
 
 def test_an_accounts_new_rights_are_audited(cast: Any) -> None:

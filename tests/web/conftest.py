@@ -3,6 +3,7 @@
 import copy
 import os
 import random
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -22,6 +23,7 @@ from runners.wire.protocol import FlagReport, FlagScope, Verdict
 from tests import factories
 from tests.fleet.gpu_node import golden_runs, gpu_node
 from tests.requirements import CHROMIUM
+from tests.web.openid_provider import Provider, configure
 
 SKILL = {"Alpha": 0.9, "Beta large": 0.7, "Gamma": 0.55, "Delta mini": 0.3, "Stranger's model": 0.5}
 
@@ -97,6 +99,12 @@ class Site:
             "own-evaluation": self.evaluation.get_absolute_url(),
             "own-running-evaluation": self.running_evaluation.get_absolute_url(),
             "account": reverse("account"),
+            "teams": reverse("teams"),
+            "team": reverse("team", args=[self.cast.entrant.team.slug]),
+            "tokens": reverse("tokens"),
+            "sign-in-methods": reverse("sign_in_methods"),
+            "quota": reverse("quota"),
+            "account-data": reverse("account_data"),
             "new-entrant": reverse("new_entrant"),
             "edit-entrant": reverse("edit_entrant", args=[self.cast.entrant.slug]),
             "pmpp-addresses": reverse("pmpp_tokens"),
@@ -201,6 +209,16 @@ def chromium() -> Iterator[Any]:
 def live_site(transactional_db: Any, live_server: Any, settings: Any) -> tuple[Site, str]:
     settings.ALLOWED_HOSTS = ["*"]
     return make_site(), live_server.url
+
+
+@pytest.fixture
+def provider(settings: Any, monkeypatch: Any) -> Iterator[Provider]:
+    server = Provider()
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    configure(settings, monkeypatch, server.url)
+    yield server
+    server.shutdown()
+    server.server_close()
 
 
 @pytest.fixture

@@ -45,9 +45,9 @@ def test_the_api_page_lists_the_operations_without_a_complaint(window: Any) -> N
 def test_an_organiser_curates_without_a_complaint(window: Any, live_site: Any) -> None:
     site = live_site[0]
     window.goto("/admin/")
-    window.fill("input[name=username]", "organiser")
+    window.fill("input[name=login]", "organiser")
     window.fill("input[name=password]", PASSWORD)
-    window.click("input[type=submit]")
+    window.click("main button[type=submit]")
     window.goto("/admin/problems/release/")
     keep_picture(window, "admin-releases")
     window.get_by_role("link", name="Import a pack").click()
@@ -63,9 +63,9 @@ def test_an_organiser_curates_without_a_complaint(window: Any, live_site: Any) -
 
 def test_a_flag_is_decided_by_hand(window: Any) -> None:
     window.goto("/admin/login/?next=/admin/leaderboard/flag/")
-    window.fill("input[name=username]", "organiser")
+    window.fill("input[name=login]", "organiser")
     window.fill("input[name=password]", PASSWORD)
-    window.click("input[type=submit]")
+    window.click("main button[type=submit]")
     flag = Flag.objects.order_by("pk").first()
     if flag is None:
         pytest.fail("the site of these tests has no flag to decide")
@@ -84,9 +84,9 @@ def test_a_flag_is_decided_by_hand(window: Any) -> None:
 
 def test_keys_move_through_the_flags_and_decide_nothing(window: Any, live_site: Any) -> None:
     window.goto("/admin/login/?next=/admin/leaderboard/flag/")
-    window.fill("input[name=username]", "organiser")
+    window.fill("input[name=login]", "organiser")
     window.fill("input[name=password]", PASSWORD)
-    window.click("[type=submit]")
+    window.click("main button[type=submit]")
     window.locator("[data-all]").wait_for()
     first, second = list(Flag.objects.order_by("pk").values_list("pk", flat=True))[:2]
     for key in "jjkx":

@@ -191,7 +191,7 @@ def _compared(site: FunctionSite) -> str:
         text = function_site.CPP.replace("{", f"{{ // side {n}", 1) + ("// more\n" if n else "")
         draft = single_solution(site.problem.task_id, {"solution.cpp": text}, catalogue_of(site.release))
         metadata = SubmissionMetadata(entrant=entrant, release=site.release, tracks=[track], asks_to_count=False)
-        stored = submit(entrant.owner, metadata, draft).submission
+        stored = submit(factories.submitter(entrant), metadata, draft).submission
         factories.judge(stored)
         made.append(stored.evaluations.get().pk)
     return f"/compare/code/?a={made[0]}&b={made[1]}"

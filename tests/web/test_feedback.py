@@ -162,8 +162,8 @@ def test_a_wrong_answer_names_its_case(client: Client, cast: Cast) -> None:
 
 def test_errors_of_a_build_link_to_the_line_of_the_shown_code(client: Client, cast: Cast) -> None:
     shown = page(client, cast.owner, judged(cast, failing_build))
-    assert '<a href="#solution-sh-L1">solution.sh:1:5</a>: error:' in shown
-    assert '<a href="#solution-sh-L1">./solution.sh(1)</a>: error:' in shown
+    assert '<a href="#solution.sh-L1">solution.sh:1:5</a>: error:' in shown
+    assert '<a href="#solution.sh-L1">./solution.sh(1)</a>: error:' in shown
     assert "The build ended with exit status 1. solution.sh, line 1 : error: &#x27;x&#x27; was not" in first_failure(
         shown
     )
@@ -230,4 +230,4 @@ def test_a_log_cannot_write_html() -> None:
     from leaderboard.web.compiler_messages import linked
 
     shown = linked("<b>\na<i>.cu(3): error: <x>", ["a<i>.cu"])
-    assert re.findall(r"<[^>]*>", shown) == ['<a href="#a-i--cu-L3">', "</a>"]
+    assert re.findall(r"<[^>]*>", shown) == ['<a href="#a&lt;i&gt;.cu-L3">', "</a>"]

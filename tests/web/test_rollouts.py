@@ -45,7 +45,9 @@ def generated(
     file = packs.solution_pack(lines, made.datapack_release)
     draft = read_submission(file, "pack-solutions.tar.gz", catalogue_of(made))
     track = made.on_tracks.get().track
-    stored = submit(entrant.owner, SubmissionMetadata(entrant=entrant, release=made, tracks=[track]), draft).submission
+    stored = submit(
+        factories.submitter(entrant), SubmissionMetadata(entrant=entrant, release=made, tracks=[track]), draft
+    ).submission
     factories.judge(stored, judged)
     return stored
 

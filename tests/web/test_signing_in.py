@@ -23,7 +23,7 @@ def guarded(settings: Any) -> None:
 
 
 def guess(password: str = "wrong", **headers: str) -> int:
-    return Client().post("/admin/login/", {"username": "owner", "password": password}, **headers).status_code
+    return Client().post("/accounts/login/", {"login": "owner", "password": password}, **headers).status_code
 
 
 def test_who_guesses_is_locked_out_and_the_owner_elsewhere_is_not(cast: Cast) -> None:

@@ -23,13 +23,13 @@ class Draft:
 
 
 def sign_in(machine: Machine) -> Browser:
-    """The one-time link sets the password; then the admin's own sign-in page."""
+    """The one-time link sets the password; then the sign-in page."""
     link = found_in(r"(http://\S+)", machine.manage("first_admin", "ada@example.org"), "one-time link")
     password = secrets.token_urlsafe(24)
     Browser(machine.url).fill(link, {"password1": password, "password2": password})
     admin = Browser(machine.url)
-    admin.fill("/admin/login/?next=/admin/", {"username": "ada", "password": password})
-    if "Log out" not in admin.get("/admin/").text:
+    admin.fill("/accounts/login/?next=/admin/", {"login": "ada", "password": password})
+    if "Sign out" not in admin.get("/admin/").text:
         raise Failed("the organiser is not signed in")
     return admin
 

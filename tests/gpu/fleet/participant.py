@@ -56,7 +56,7 @@ def sign_up(machine: Machine, packs: Packs) -> Participant:
     account = {"username": "pat", "email": "pat@example.org", "password1": password, "password2": password}
     browser.fill("/accounts/signup/", account)
     slugs = {name: _add_entrant(browser, pack) for name, pack in packs.entrants.items()}
-    answer = browser.fill("/account/", {"name": "fleet", "scopes": ["read", "submit"], "days": "30"})
+    answer = browser.fill("/account/tokens/", {"name": "fleet", "scopes": ["read", "submit"], "days": "30"})
     token = found_in(r'id="secret">([^<]+)<', answer.text, "token")
     machine.report.say(machine.podium("login", machine.url, PODIUM_TOKEN=token)[1].strip().splitlines()[-1])
     return Participant(machine, Client(machine.url, token), slugs)
