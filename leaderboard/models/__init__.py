@@ -12,7 +12,7 @@ from leaderboard.models.quota import DailyUse
 from leaderboard.models.rejudge import Rejudge, RejudgeItem, RejudgeState
 from leaderboard.models.sample_note import SampleNote
 from leaderboard.models.snapshot import BoardSnapshot
-from leaderboard.models.standing import ProblemScore, Standing
+from leaderboard.models.standing import ProblemScore, RankedArrays, Standing
 from leaderboard.models.submission import Counted, Sample, Submission, SubmissionState
 from leaderboard.models.token import ApiToken
 from leaderboard.models.track import ProblemTrack, ReleaseTrack, Track
@@ -41,6 +41,7 @@ __all__ = [
     "PmppToken",
     "ProblemScore",
     "ProblemTrack",
+    "RankedArrays",
     "Rejudge",
     "RejudgeItem",
     "RejudgeState",
