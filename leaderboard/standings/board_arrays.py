@@ -51,6 +51,19 @@ class PackedBoard:
     arrays: Mapping[str, _Array]
     settings: Mapping[str, Any]
 
+    @classmethod
+    def of(cls, board: BoardArrays) -> "PackedBoard":
+        given = {name: getattr(board.input, name) for name in (*_BY_BOTH, *_BY_PROBLEM, "rankable")}
+        arrays = {name: _small(values) for name, values in given.items() if values is not None}
+        arrays |= {_SHOWN + name: _small(values) for name, values in board.shown.items()}
+        arrays |= {
+            "entrant_ids": np.array([one.entrant_id for one in board.counted], dtype=np.int64),
+            "submission_ids": np.array([one.submission_id for one in board.counted], dtype=np.int64),
+            "problem_ids": np.array(board.problem_ids, dtype=np.int64),
+            "groups": np.array(board.groups, dtype=np.str_),
+        }
+        return cls(arrays, {name: getattr(board.input, name) for name in _SETTINGS})
+
     @property
     def submission_ids(self) -> list[int]:
         return [int(pk) for pk in self.arrays["submission_ids"]]
@@ -101,18 +114,10 @@ def _small(values: _Array) -> _Array:
 
 def pack(board: BoardArrays) -> bytes:
     """The arrays as numpy's own format, compressed."""
-    given = {name: getattr(board.input, name) for name in (*_BY_BOTH, *_BY_PROBLEM, "rankable")}
-    arrays = {name: _small(values) for name, values in given.items() if values is not None}
-    arrays |= {_SHOWN + name: _small(values) for name, values in board.shown.items()}
-    arrays |= {
-        "entrant_ids": np.array([one.entrant_id for one in board.counted], dtype=np.int64),
-        "submission_ids": np.array([one.submission_id for one in board.counted], dtype=np.int64),
-        "problem_ids": np.array(board.problem_ids, dtype=np.int64),
-        "groups": np.array(board.groups, dtype=np.str_),
-        "settings": np.array(json.dumps({name: getattr(board.input, name) for name in _SETTINGS})),
-    }
+    packed = PackedBoard.of(board)
     target = io.BytesIO()
-    np.savez(target, **arrays)  # type: ignore[arg-type]
+    settings = np.array(json.dumps(packed.settings))
+    np.savez(target, settings=settings, **packed.arrays)  # type: ignore[arg-type]
     return zlib.compress(target.getvalue(), _QUICKLY)
 
 

@@ -4,6 +4,7 @@ from django.urls import path
 
 from leaderboard.web import (
     account_pages,
+    board_page,
     board_pages,
     clarification_pages,
     compare_pages,
@@ -27,9 +28,10 @@ urlpatterns = [
     path("livez", site_pages.livez, name="livez"),
     path("about/", site_pages.about, name="about"),
     path("releases/", site_pages.releases, name="releases"),
-    path("releases/<slug:slug>/", board_pages.board, name="board"),
-    path("releases/<slug:slug>/board.csv", board_pages.board_csv, name="board_csv"),
-    path("releases/<slug:slug>/board.json", board_pages.board_json, name="board_json"),
+    path("releases/<slug:slug>/", board_page.board, name="board"),
+    path("releases/<slug:slug>/rows/<slug:entrant>/", board_page.row_details, name="board_row"),
+    path("releases/<slug:slug>/board.csv", board_page.board_csv, name="board_csv"),
+    path("releases/<slug:slug>/board.json", board_page.board_json, name="board_json"),
     path("releases/<slug:slug>/snapshots/<str:track_slug>.json", board_pages.snapshot, name="snapshot"),
     path("releases/<slug:slug>/charts/", board_pages.charts, name="charts"),
     path("releases/<slug:slug>/charts/<slug:name>.json", board_pages.chart, name="chart"),
