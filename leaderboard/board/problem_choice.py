@@ -56,6 +56,9 @@ class ProblemChoice:
         )
 
 
+ALL_PROBLEMS = ProblemChoice()
+
+
 @dataclass(frozen=True)
 class ReleaseProblems:
     """The problems of a release as they can be chosen, in its order."""
@@ -98,7 +101,7 @@ class ReleaseProblems:
         return [one for one in self.all if choice.fits(one)]
 
     def asked(self, values: Mapping[str, Sequence[str]]) -> ProblemChoice:
-        """The choice that a URL's parameters `groups`, `tags` and `difficulty` make; what does not exist is left out."""
+        """The choice of a URL's `groups`, `tags` and `difficulty`; what does not exist is left out."""
         return ProblemChoice(
             groups=_known(values.get("groups", ()), self.groups),
             tags=_known(values.get("tags", ()), self.tags),

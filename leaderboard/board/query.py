@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from django.http import QueryDict
 
-from leaderboard.board.problem_choice import ProblemChoice, ReleaseProblems
+from leaderboard.board.problem_choice import ALL_PROBLEMS, ProblemChoice, ReleaseProblems
 from leaderboard.models import Track
 from problems.models import Release
 
@@ -28,7 +28,7 @@ class BoardQuery:
     track: str = ""
     k: int = 1
     group: str = ""
-    choice: ProblemChoice = ProblemChoice()
+    choice: ProblemChoice = ALL_PROBLEMS
     as_of: date | None = None
     search: str = ""
     organisation: str = ""

@@ -19,8 +19,8 @@ PAGE_ROWS = 100
 ROW_FIELDS = (
     "pk", "rank", "rank_low", "rank_high", "is_incomplete", "incomplete_reason", "primary_value", "pass_at_k",
     "n_solved", "n_problems", "n_skipped", "n_timed_problems", "speedup", "speedup_low", "speedup_high",
-    "correct_speedup", "n_correct_problems", "fast_p", "coding", "coding_low", "coding_high", "weighted", "weighted_low", "weighted_high",
-    "questions", "questions_low", "questions_high",
+    "correct_speedup", "n_correct_problems", "fast_p", "coding", "coding_low", "coding_high",
+    "weighted", "weighted_low", "weighted_high", "questions", "questions_low", "questions_high",
     "gflops", "n_gflops_problems", "roofline", "roofline_low", "roofline_high",
     "n_roofline_problems", "sol_score", "sol_score_low", "sol_score_high", "n_sol_score_problems",
     "n_sol_score_left_out", "n_samples", "n_passed", "n_unwitnessed", "n_provisional",
@@ -46,8 +46,11 @@ Row = dict[str, Any]
 class Rows(Protocol):
     """Where a board's rows come from: those of one track that the user may see."""
 
-    def slim(self, narrow: bool) -> list[Row]:
-        """Every row; `narrow`: with no more than filters, counts and the order by rank or name need."""
+    def all(self) -> list[Row]:
+        """Every row with all fields."""
+
+    def slim(self) -> list[Row]:
+        """Every row with no more than filters, counts and the order by rank or name need."""
 
     def whole(self, rows: Sequence[Row]) -> Mapping[int, Row]:
         """The same rows with all fields, by `pk`."""
@@ -62,8 +65,11 @@ class StoredRows:
 
     standings: QuerySet[Standing]
 
-    def slim(self, narrow: bool) -> list[Row]:
-        return list(self.standings.values(*(_SLIM_FIELDS if narrow else ROW_FIELDS)))
+    def all(self) -> list[Row]:
+        return list(self.standings.values(*ROW_FIELDS))
+
+    def slim(self) -> list[Row]:
+        return list(self.standings.values(*_SLIM_FIELDS))
 
     def whole(self, rows: Sequence[Row]) -> Mapping[int, Row]:
         ids = [row["pk"] for row in rows]
@@ -80,14 +86,17 @@ class RankedRows:
     submissions: QuerySet[Submission]
     ranked: Ranked
 
-    def slim(self, narrow: bool) -> list[Row]:
+    def all(self) -> list[Row]:
         names = [name.removeprefix("submission__") for name in _OF_SUBMISSION]
         of_submission = ("pk", *_OF_SUBMISSION)
         rows = self.submissions.filter(pk__in=self.ranked.figures).values_list("pk", *names)
         return [
-            dict(zip(of_submission, row, strict=True)) | {"submission_id": row[0]} | self.ranked.figures[row[0]]
+            {**dict(zip(of_submission, row, strict=True)), "submission_id": row[0], **self.ranked.figures[row[0]]}
             for row in rows
         ]
+
+    def slim(self) -> list[Row]:
+        return self.all()
 
     def whole(self, rows: Sequence[Row]) -> Mapping[int, Row]:
         return {row["pk"]: row for row in rows}
@@ -122,7 +131,7 @@ class BoardTable:
 
 def load(source: Rows, query: BoardQuery, groups: Sequence[str]) -> BoardTable:
     """One page of the board. Two queries."""
-    slim = source.slim(narrow=query.sort.lstrip("-") in {"", *_LEFT_COLUMNS})
+    slim = source.slim() if query.sort.lstrip("-") in {"", *_LEFT_COLUMNS} else source.all()
     columns = columns_for(query, groups, slim)
     contestants = [row for row in slim if row["entrant__kind"] != EntrantKind.BASELINE]
     baselines = [row for row in slim if row["entrant__kind"] == EntrantKind.BASELINE]
@@ -170,7 +179,7 @@ def imported_words(rows: Sequence[Row]) -> str:
 
 def load_all(source: Rows, query: BoardQuery, groups: Sequence[str]) -> tuple[list[Column], list[Row]]:
     """Every row of the filter, in the page's order (baselines first): what the exports write. One query."""
-    rows = source.slim(narrow=False)
+    rows = source.all()
     columns = columns_for(query, groups, rows)
     found = [row for row in rows if row["entrant__kind"] != EntrantKind.BASELINE and _matches(row, query)]
     pinned = [row for row in rows if row["entrant__kind"] == EntrantKind.BASELINE and _has_words(row, query.search)]

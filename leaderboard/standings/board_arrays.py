@@ -77,13 +77,13 @@ class PackedBoard:
     ) -> BoardArrays:
         """The board of some problems and some entrants (None: all). `voided` is of all its problems."""
         rows = np.ones(len(self.submission_ids), dtype=np.bool_) if entrants is None else entrants
-        both = {
+        both: dict[str, Any] = {
             name.removeprefix(_SHOWN): _wide(self.arrays[name][rows][:, problems])
             for name in self.arrays
             if name in _BY_BOTH or name.startswith(_SHOWN)
         }
         shown = {name for name in both if _SHOWN + name in self.arrays}
-        fields = {name: self.arrays[name][problems] for name in _BY_PROBLEM if name in self.arrays}
+        fields: dict[str, Any] = {name: self.arrays[name][problems] for name in _BY_PROBLEM if name in self.arrays}
         settings = {**self.settings, "ks": tuple(self.settings["ks"])}
         ids = zip(self.arrays["entrant_ids"][rows], self.arrays["submission_ids"][rows], strict=True)
         return BoardArrays(

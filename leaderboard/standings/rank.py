@@ -117,7 +117,7 @@ def compute(place: ReleaseTrack) -> list[Standing]:
 
 
 def standings_of(board: BoardArrays) -> list[Standing]:
-    """The ranked rows of a board, not stored. Raises MetricMissing if its problems lack what the primary metric needs."""
+    """The ranked rows of a board, not stored. Raises MetricMissing if it lacks what the primary metric needs."""
     if not board.counted:
         return []
     found = score_board(board.input)
@@ -138,8 +138,10 @@ def load_of(
     instead: Sequence[ProblemScore] = (),
     before: datetime | None = None,
 ) -> BoardArrays:
-    """The same of these submissions, in the order of their entrants. `instead` replaces stored aggregates; problems that
-    were voided later than `before` count."""
+    """The same of these submissions, in the order of their entrants.
+
+    `instead` replaces stored aggregates. Problems that were voided later than `before` count.
+    """
     release, track_id = place.release, place.track_id
     problems = list(release.problems.order_by("position").only("release", "group", "kind", "cases"))
     problem_ids = [one.pk for one in problems]

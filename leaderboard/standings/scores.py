@@ -143,10 +143,11 @@ def computed(
 def _facts(evaluations: QuerySet[Evaluation]) -> Iterable[dict[str, Any]]:
     """One row per evaluation with the inputs of scoring, in a fixed order. Makes one query."""
     annotated = evaluations.annotate(timing_policy=KeyTextTransform("timing_policy", "current_result__provenance"))
-    return annotated.order_by("problem_id", "pk").values(
+    rows: Iterable[Any] = annotated.order_by("problem_id", "pk").values(
         "pk", "problem_id", "state", "current_result__verdict", "current_result__witness",
         "current_result__speedup", "current_result", "current_result__created_at", "problem__kind", "timing_policy",
     )  # fmt: skip
+    return rows
 
 
 def _facts_then(evaluations: QuerySet[Evaluation], before: datetime) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 
 from leaderboard.board import export, table, timed_work
 from leaderboard.board.columns import declared_words
-from leaderboard.board.problem_choice import ProblemChoice, ReleaseProblems
+from leaderboard.board.problem_choice import ALL_PROBLEMS, ReleaseProblems
 from leaderboard.board.query import ALL_GROUPS, BoardQuery, parse, why_no_day
 from leaderboard.board.source import BoardSource, source_of
 from leaderboard.models import Decision, Track
@@ -77,7 +77,7 @@ def _ranking_context(request: HttpRequest, release: Release, query: BoardQuery, 
     return {
         "place": source.place, "source": source, "errata": errata, "n_counting": source.n_all - len(errata),
         "why_no_day": why_no_day(request.GET),
-        "all_problems": query.url(choice=ProblemChoice(), page=1, expanded=""),
+        "all_problems": query.url(choice=ALL_PROBLEMS, page=1, expanded=""),
         "now": query.url(as_of=None, page=1, expanded=""), "today": datetime.now(UTC).date(),
     }  # fmt: skip
 
