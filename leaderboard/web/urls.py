@@ -38,6 +38,7 @@ urlpatterns = [
     path("releases/<slug:slug>/problems/", problem_pages.problems, name="problems"),
     path("releases/<slug:slug>/problems/<slug:problem_slug>/", problem_pages.problem, name="problem"),
     path("releases/<slug:slug>/problems/<slug:problem_slug>/roofline.json", problem_pages.roofline, name="roofline"),
+    path("releases/<slug:slug>/problems/<slug:problem_slug>/runtimes.json", problem_pages.runtimes, name="runtimes"),
     path("releases/<slug:slug>/problems/<slug:problem_slug>/sizes.json", problem_pages.sizes, name="sizes"),
     path(
         "releases/<slug:slug>/problems/<slug:problem_slug>/processes.json",
