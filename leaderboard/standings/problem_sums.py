@@ -13,14 +13,22 @@ FIELDS = ("n_entrants", "n_solved", "n_samples", "n_passed", "best_speedup")
 
 def store(board: BoardArrays) -> None:
     """Write the sums of problems whose sums changed."""
+    fresh, stale = sums_of(board), _stale(board)
+    for row in stale:
+        for name, value in fresh[row.problem_id].items():
+            setattr(row, name, value)
+    ProblemTrack.objects.bulk_update(stale, FIELDS, batch_size=200)
+
+
+def differing(board: BoardArrays) -> list[int]:
+    """The ids of problems whose stored sums are not those of the board."""
+    return [row.problem_id for row in _stale(board)]
+
+
+def _stale(board: BoardArrays) -> list[ProblemTrack]:
     fresh = sums_of(board)
-    changed = []
-    for row in ProblemTrack.objects.filter(track_id=board.track_id, problem__in=fresh).only("problem_id", *FIELDS):
-        if {name: getattr(row, name) for name in FIELDS} != fresh[row.problem_id]:
-            for name, value in fresh[row.problem_id].items():
-                setattr(row, name, value)
-            changed.append(row)
-    ProblemTrack.objects.bulk_update(changed, FIELDS, batch_size=200)
+    rows = ProblemTrack.objects.filter(track_id=board.track_id, problem__in=fresh).only("problem_id", *FIELDS)
+    return [row for row in rows if {name: getattr(row, name) for name in FIELDS} != fresh[row.problem_id]]
 
 
 def sums_of(board: BoardArrays) -> dict[int, Mapping[str, Any]]:

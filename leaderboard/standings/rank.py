@@ -290,12 +290,16 @@ def _compare_scores(place: ReleaseTrack, store: bool) -> list[str]:
 
 
 def _compare_standings(place: ReleaseTrack) -> list[str]:
-    fresh = {row.entrant_id: row for row in compute(place)}
+    board = load(place)
+    fresh = {row.entrant_id: row for row in standings_of(board)}
     stored = {row.entrant_id: row for row in Standing.objects.filter(release=place.release, track=place.track)}
     return [
         f"{place.release.slug} on {place.track.slug}, entrant {entrant_id}: standing differs"
         for entrant_id in sorted(fresh.keys() | stored.keys())
         if _values(fresh.get(entrant_id)) != _values(stored.get(entrant_id))
+    ] + [
+        f"{place.release.slug} on {place.track.slug}, problem {problem_id}: problem sums differ"
+        for problem_id in problem_sums.differing(board)
     ]
 
 

@@ -153,13 +153,13 @@ def _time_of(cases_ms: Mapping[str, float | None], case: Case | None) -> float |
 
 
 def _runtimes_figure(
-    user: Any, found: Problem, track: Track | None, case: Case | None, language: str
+    user: Any, found: Problem, track: Track | None, case: Case | None, asked: Mapping[str, str]
 ) -> ChartFigure | None:
     shown = runtimes_of(user, found, track, case)
     if len(shown.times_ms) < runtimes.LEAST:
         return None
     title = f"{runtimes.TITLE}: {case.name}" if case else runtimes.TITLE
-    address = _address("runtimes", found, track, language, case=case.name if case else "")
+    address = _address("runtimes", found, track, asked, case=case.name if case else "")
     name = f"{found.release.slug}-{found.slug}-runtimes"
     return ChartFigure(title, runtimes.caption(shown), name, address, runtimes.table(shown))
 
@@ -169,39 +169,43 @@ def _largest(found: Problem) -> Case | None:
 
 
 def _processes_figure(
-    found: Problem, track: Track | None, ranking: Sequence[Mapping[str, Any]], case: Case | None, language: str
+    found: Problem,
+    track: Track | None,
+    ranking: Sequence[Mapping[str, Any]],
+    case: Case | None,
+    asked: Mapping[str, str],
 ) -> ChartFigure | None:
     spreads = spreads_of(ranking, case) if case else []
     if case is None or not any(len(one.medians_ms) > 1 for one in spreads):
         return None
     title = f"{processes.TITLE}: {case.name}" if case.name else processes.TITLE
-    address = _address("processes", found, track, language, case=case.name)
+    address = _address("processes", found, track, asked, case=case.name)
     name = f"{found.release.slug}-{found.slug}-processes"
     return ChartFigure(title, processes.CAPTION, name, address, processes.table(spreads))
 
 
 def _sizes_figure(
-    found: Problem, track: Track | None, ranking: Sequence[Mapping[str, Any]], language: str
+    found: Problem, track: Track | None, ranking: Sequence[Mapping[str, Any]], asked: Mapping[str, str]
 ) -> ChartFigure | None:
     lines = lines_of(found, ranking)
     if not lines:
         return None
-    address = _address("sizes", found, track, language)
+    address = _address("sizes", found, track, asked)
     name = f"{found.release.slug}-{found.slug}-sizes"
     return ChartFigure(sizes.TITLE, sizes.CAPTION, name, address, sizes.table(lines))
 
 
 def _roofline_figure(
-    found: Problem, track: Track | None, ranking: Sequence[Mapping[str, Any]], language: str
+    found: Problem, track: Track | None, ranking: Sequence[Mapping[str, Any]], asked: Mapping[str, str]
 ) -> ChartFigure | None:
     if not roofs_of(found, track) or not (points := points_of(found, track, ranking)):
         return None
-    address = _address("roofline", found, track, language)
+    address = _address("roofline", found, track, asked)
     name = f"{found.release.slug}-{found.slug}-roofline"
     return ChartFigure("Roofline", charts.CAPTION, name, address, charts.table(points))
 
 
-def _address(view: str, found: Problem, track: Track | None, language: str, **more: str) -> str:
-    asked = {"track": track.slug if track else "", "written_in": language, **more}
-    query = urlencode({name: value for name, value in asked.items() if value})
+def _address(view: str, found: Problem, track: Track | None, asked: Mapping[str, str], **more: str) -> str:
+    wanted = {"track": track.slug if track else "", **asked, **more}
+    query = urlencode({name: value for name, value in wanted.items() if value})
     return f"{reverse(view, args=[found.release.slug, found.slug])}?{query}"

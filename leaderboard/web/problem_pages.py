@@ -94,7 +94,7 @@ def problem_context(request: HttpRequest, found: Problem) -> dict[str, Any]:
         "why_no_roofline": why_no_roofline(found, track, [case] if case else cases),
         "sums": problem_table.sums_of(request.user, release, on_track),
         "languages": languages, "written_in": written_in,
-        "figures": problem_figures(request.user, found, track, ranking, case, written_in),
+        "figures": problem_figures(request.user, found, track, ranking, case, _asked(request, found)),
         "voided": Decision.objects.filter(kind=DecisionKind.PROBLEM_VOIDED, problem=found).first(),
     }  # fmt: skip
     content = _content(request, found, spec, track) if is_readable else {}
@@ -120,6 +120,20 @@ def _content(request: HttpRequest, found: Problem, spec: ProblemRecord, track: T
         "form": submit_forms.typed_form_for(request, found, track),
         "why_closed": found.release.why_closed(),
     }
+
+
+def _asked(request: HttpRequest, found: Problem) -> dict[str, str]:
+    """What narrows and orders the ranking, as the addresses of its figures repeat it."""
+    by = chosen_figure(request.GET.get("by", ""), found.release)
+    return {
+        "written_in": chosen_language(request, found),
+        "by": "" if by is counted_figure(found.release) else by.value,
+    }
+
+
+def _ranking(request: HttpRequest, found: Problem, track: Track | None) -> list[dict[str, Any]]:
+    by = chosen_figure(request.GET.get("by", ""), found.release)
+    return ranking_of(request.user, found, track, chosen_language(request, found), by)
 
 
 def chosen_language(request: HttpRequest, found: Problem) -> str:
@@ -156,7 +170,7 @@ def roofline(request: HttpRequest, slug: str, problem_slug: str) -> JsonResponse
     roofs = roofs_of(found, track)
     if not roofs:
         raise Http404(f"{found.task_id} has no roofline here: it needs flops, bytes and the track's measured peaks.")
-    points = points_of(found, track, ranking_of(request.user, found, track, chosen_language(request, found)))
+    points = points_of(found, track, _ranking(request, found, track))
     return JsonResponse(charts.spec(roofs, points))
 
 
@@ -165,7 +179,7 @@ def sizes(request: HttpRequest, slug: str, problem_slug: str) -> JsonResponse:
     """The problem's times by size as plotly.js draws them."""
     found = problem_or_404(request, slug, problem_slug)
     track = chosen_track(request, tracks_of(found.release))
-    lines = lines_of(found, ranking_of(request.user, found, track, chosen_language(request, found)))
+    lines = lines_of(found, _ranking(request, found, track))
     if not lines:
         raise Http404(f"{found.task_id} has no chart of times by size here: it needs times of cases of two sizes.")
     return JsonResponse(size_charts.spec(lines))
@@ -179,8 +193,7 @@ def processes(request: HttpRequest, slug: str, problem_slug: str) -> JsonRespons
     case = next((one for one in found.timed_cases if one.name == request.GET.get("case", "")), None)
     if case is None:
         raise Http404(f"{found.task_id} has no timed case {request.GET.get('case', '')!r}.")
-    ranking = ranking_of(request.user, found, track, chosen_language(request, found))
-    return JsonResponse(process_charts.spec(spreads_of(ranking, case)))
+    return JsonResponse(process_charts.spec(spreads_of(_ranking(request, found, track), case)))
 
 
 @require_safe
