@@ -91,7 +91,7 @@ class Board(ApiView):
         _check_choice(request.query_params, problems)
         query = parse(request.query_params, release, tracks, problems)
         source = source_of(request.user, release, query, problems)
-        columns, rows = load_all(source.rows, query, problems.groups)
+        columns, rows = load_all(source.rows, query, problems.groups_of(query.choice))
         pages = Pages()
         page = pages.paginate_queryset(rows, request, view=self) or []
         facts = _facts(release, tracks, query, columns) | ranking_facts(query, source)

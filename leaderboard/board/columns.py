@@ -290,7 +290,7 @@ def group_column(group: str) -> Column:
 
 def columns_for(query: BoardQuery, groups: Sequence[str], rows: Sequence[Row]) -> list[Column]:
     """The columns right of the model's name; none whose every figure would be missing, but those of groups."""
-    chosen = groups if query.group == ALL_GROUPS else [query.group] if query.group else []
+    chosen = [group for group in groups if query.group in (group, ALL_GROUPS)]
     columns = [pass_at(1)]
     if query.k > 1:
         columns += _with_figures((pass_at(query.k),), rows)

@@ -84,6 +84,10 @@ class ReleaseProblems:
         """Easy ones first, others by name."""
         return sorted({one.difficulty for one in self.all if one.difficulty}, key=ease)
 
+    def groups_of(self, choice: ProblemChoice) -> list[str]:
+        """The groups of the problems that fit."""
+        return sorted({one.group for one in self.all if choice.fits(one)}, key=natural_key)
+
     def chosen(self, choice: ProblemChoice) -> frozenset[int]:
         return frozenset(one.pk for one in self.all if choice.fits(one))
 

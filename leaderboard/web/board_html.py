@@ -159,7 +159,7 @@ def details(row: Row, columns: Sequence[Column], n_cells: int) -> SafeString:
     """A row below the board's: a bar for each group, and what each figure rests on."""
     groups = "".join(_group(name, one) for name, one in row["groups"].items())
     notes = "".join(
-        f"<dt>{escape(column.title)}</dt><dd>{escape(cell.text)}{escape(column.unit if cell.text != MISSING else '')}"
+        f"<dt>{escape(column.title)}</dt><dd>{escape(cell.text)}{_percent_sign(column, cell)}"
         f" <small>{escape(cell.note)}</small></dd>"
         for column, cell in ((column, column.cell(row)) for column in columns)
         if cell.note
@@ -171,6 +171,11 @@ def details(row: Row, columns: Sequence[Column], n_cells: int) -> SafeString:
     return mark_safe(  # noqa: S308 - escaped piece by piece
         f'<tr class="details"><td colspan="{n_cells}"><div class="inside">{bars}<dl>{notes}</dl></div></td></tr>'
     )
+
+
+def _percent_sign(column: Column, cell: Cell) -> str:
+    """The unit that stands in the header alone."""
+    return " %" if column.unit == "%" and cell.text != MISSING else ""
 
 
 def _group(name: str, figures: Mapping[str, Any]) -> str:

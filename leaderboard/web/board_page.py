@@ -32,7 +32,7 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
     release = release_or_404(request, slug)
     query, tracks, problems = _query(request, release)
     source = source_of(request.user, release, query, problems)
-    found = table.load(source.rows, query, problems.groups)
+    found = table.load(source.rows, query, problems.groups_of(query.choice))
     ticks = "compare" if found.n_all + found.n_baselines > 1 else ""
     links = _links(release, query, ticks)
     context = release_context(request, release, "board") | _ranking_context(request, release, query, source) | {
@@ -102,7 +102,7 @@ def _export(request: HttpRequest, slug: str) -> tuple[Release, BoardQuery, Board
     release = release_or_404(request, slug)
     query, _, problems = _query(request, release)
     source = source_of(request.user, release, query, problems)
-    columns, rows = table.load_all(source.rows, query, problems.groups)
+    columns, rows = table.load_all(source.rows, query, problems.groups_of(query.choice))
     return release, query, source, columns, rows
 
 

@@ -14,6 +14,7 @@ from leaderboard.charts.chart import MAX_ENTRANTS
 from leaderboard.charts.processes import Spread
 from leaderboard.charts.sizes import CaseTime, SizeLine
 from leaderboard.models import Measurement, ProblemTrack, Track
+from leaderboard.models.entrant import EntrantKind
 from leaderboard.rates import Ceilings, rates_of
 from leaderboard.web.figures import ChartFigure
 from leaderboard.web.problem_ranking import peaks_of
@@ -137,6 +138,7 @@ def problem_figures(
 def runtimes_of(user: Any, found: Problem, track: Track | None, case: Case | None) -> runtimes.Runtimes:
     """The time of every passing sample that may rank: of one case, or the geometric mean over all; two queries."""
     scores = visibility.visible_scores(user, found.release).filter(problem=found, track=track, n_timed__gt=0)
+    scores = scores.exclude(submission__entrant__kind=EntrantKind.BASELINE)
     rows = list(scores.order_by("pk").values_list("submission__entrant_id", "times_ms")[:MAX_SCORES])
     timed = [(entrant_id, _time_of(cases, case)) for entrant_id, samples in rows for cases in samples]
     known = [(entrant_id, time_ms) for entrant_id, time_ms in timed if time_ms]
