@@ -293,11 +293,13 @@ def columns_for(query: BoardQuery, groups: Sequence[str], rows: Sequence[Row]) -
     chosen = [group for group in groups if query.group in (group, ALL_GROUPS)]
     columns = [pass_at(1)]
     if query.k > 1:
-        columns += _with_figures((pass_at(query.k),), rows)
+        columns += _with_figures((pass_at(query.k),), rows) if rows else [pass_at(query.k)]
     columns += _with_figures((CODING, WEIGHTED, QUESTIONS), rows)
     columns += [group_column(group) for group in chosen]
     columns += [SOLVED]
-    if any(row["n_timed_problems"] for row in rows):
+    if not rows:
+        columns += [SPEEDUP, CORRECT, FAST_1]
+    elif any(row["n_timed_problems"] for row in rows):
         columns += [SPEEDUP, *_with_figures((CORRECT,), rows), FAST_1]
     columns += _with_figures((ROOFLINE, GFLOPS), rows)
     columns += [SOL_SCORE] if any(row["sol_score"] is not None or row["n_sol_score_left_out"] for row in rows) else []

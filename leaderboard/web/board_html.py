@@ -164,6 +164,8 @@ def details(row: Row, columns: Sequence[Column], n_cells: int) -> SafeString:
         for column, cell in ((column, column.cell(row)) for column in columns)
         if cell.note
     )
+    if row["rank"] is None:
+        notes = f"<dt>Rank</dt><dd>{MISSING} <small>{escape(_why_unranked(row))}</small></dd>{notes}"
     bars = (
         f'<div><table><caption>pass@1 by group</caption><thead><tr><th scope="col">Group</th><th scope="col">pass@1 (%)'
         f'</th><th scope="col">Solved</th></tr></thead><tbody>{groups}</tbody></table></div>'
