@@ -123,14 +123,17 @@ def problem_figures(
     track: Track | None,
     ranking: Sequence[Mapping[str, Any]],
     case: Case | None,
-    language: str,
+    asked: Mapping[str, str],
 ) -> list[ChartFigure]:
-    """The figures below the ranking, each only if there is something to draw; at most four queries."""
+    """The figures below the ranking, each only if there is something to draw; at most four queries.
+
+    `asked` holds what narrowed and ordered the ranking, by parameter of the URL.
+    """
     figures = [
-        _runtimes_figure(user, found, track, case, language),
-        _processes_figure(found, track, ranking, case or _largest(found), language),
-        _sizes_figure(found, track, ranking, language),
-        _roofline_figure(found, track, ranking, language),
+        _runtimes_figure(user, found, track, case, asked),
+        _processes_figure(found, track, ranking, case or _largest(found), asked),
+        _sizes_figure(found, track, ranking, asked),
+        _roofline_figure(found, track, ranking, asked),
     ]
     return [one for one in figures if one]
 

@@ -83,15 +83,18 @@ class TableQuery:
         return "?" + urlencode(fields)
 
     def fits(self, row: ProblemRow) -> bool:
-        text = f"{row.title} {row.task_id} {row.group}".casefold()
         return (
             (not self.group or row.group == self.group)
             and (not self.kind or row.kind == self.kind)
             and (not self.difficulty or row.difficulty == self.difficulty)
             and (not self.tag or self.tag in row.tags)
             and (not self.solved or _SOLVED[self.solved](row))
-            and all(word in text for word in self.search.casefold().split())
+            and (not self.search or self._has_words(row))
         )
+
+    def _has_words(self, row: ProblemRow) -> bool:
+        text = f"{row.title} {row.task_id} {row.group}".casefold()
+        return all(word in text for word in self.search.casefold().split())
 
 
 _SOLVED: dict[str, Callable[[ProblemRow], bool]] = {
@@ -153,16 +156,14 @@ def rows_of(user: Any, release: Release, track: Track | None) -> list[ProblemRow
     )
     mine = _mine(user, release, track)
     nothing: dict[str, Any] = dict.fromkeys(FIELDS, 0) | {"best_speedup": None}
-    return [
-        ProblemRow(
-            *row,
-            **{name: sums.get(row[0], nothing)[name] for name in FIELDS},
-            mine=row[0] in mine,
-            skip_reason=on_track.get(row[0], {}).get("skip_reason", ""),
-            voided=voided.get(row[0], ""),
-        )
-        for row in release.problems.order_by("position").values_list(*fields)
-    ]
+    rows = []
+    for problem in release.problems.order_by("position").values(*fields):
+        pk = problem["pk"]
+        facts = problem | {name: sums.get(pk, nothing)[name] for name in FIELDS}
+        skipped = on_track.get(pk, {}).get("skip_reason", "")
+        facts |= {"mine": pk in mine, "skip_reason": skipped, "voided": voided.get(pk, "")}
+        rows.append(ProblemRow(**facts))
+    return rows
 
 
 def _sees_own_alone(user: Any, release: Release) -> bool:
