@@ -1,12 +1,12 @@
 """Arrays of boards, per-problem sums of tracks, and each aggregate's sample with the largest speedup."""
 
-import math
-
 import django.db.models.deletion
 import django.utils.timezone
 from django.db import migrations, models
 from django.db.models import F, Max, OuterRef, Subquery
 from django.utils import timezone
+
+from scoring.throughput import geometric_mean
 
 
 def fill_best_samples(apps, schema_editor):
@@ -23,9 +23,8 @@ def fill_best_samples(apps, schema_editor):
         same = Evaluation.objects.filter(**place, purpose="live", current_result__speedup=score.best_speedup)
         if best := same.order_by("pk").first():
             own = Measurement.objects.filter(result=best.current_result_id, role="candidate")
-            times = list(own.values_list("median_ms", "ranks"))
-            ranks = times and all(ranks for _, ranks in times)
-            score.best_speedup_ms = math.exp(sum(math.log(ms) for ms, _ in times) / len(times)) if ranks else None
+            times_ms = [ms if ranks else None for ms, ranks in own.order_by("pk").values_list("median_ms", "ranks")]
+            score.best_speedup_ms = geometric_mean(times_ms)
             score.best_speedup_evaluation = best
             score.save(update_fields=["best_speedup_ms", "best_speedup_evaluation"])
     results = Evaluation.objects.filter(
