@@ -34,7 +34,7 @@ class Ranked:
 
 
 class _Kept:
-    """The results used last. Safe for threads; two that miss at once may both compute."""
+    """The values used last. Safe for threads."""
 
     def __init__(self, most: int) -> None:
         self._most, self._lock = most, Lock()
@@ -56,20 +56,30 @@ class _Kept:
 _results, _packed = _Kept(_MOST_RESULTS), _Kept(_MOST_PACKED)
 _computing = Lock()
 """One at a time in a process: visitors who ask for the same subset at once wait for the first."""
+_PATIENCE_S = 5.0
+"""Seconds that a request waits for others' rankings, so that many of them cannot occupy every thread for long."""
 
 
 def rank_again(place: ReleaseTrack, problem_ids: frozenset[int] | None, day: date | None) -> Ranked:
     """Rank the board over these problems (None: all) as of the end of the day (None: of its last ranking)."""
     made_at = RankedArrays.objects.filter(place=place).values_list("made_at", flat=True).first()
-    key = (place.pk, made_at, day and place.touched_at, problem_ids, day)
-    if (kept := _results.get(key)) is None:
-        with _computing:
-            if (kept := _results.get(key)) is None:
-                kept = _computed(place, problem_ids, day)
-                if made_at is not None:
-                    _results.put(key, kept)
-    ranked: Ranked = kept
-    return ranked
+    freshness = place.touched_at if day or made_at is None else None
+    key = (place.pk, made_at, freshness, problem_ids, day)
+    kept: Ranked | None = _results.get(key)
+    return kept or _computed_once(key, place, problem_ids, day)
+
+
+def _computed_once(key: Hashable, place: ReleaseTrack, problem_ids: frozenset[int] | None, day: date | None) -> Ranked:
+    if not _computing.acquire(timeout=_PATIENCE_S):
+        return Ranked({}, len(problem_ids or ()), "The site is ranking other boards just now. Load this page again.")
+    try:
+        kept: Ranked | None = _results.get(key)  # who waited finds what the first one computed
+        if kept is None:
+            kept = _computed(place, problem_ids, day)
+            _results.put(key, kept)
+        return kept
+    finally:
+        _computing.release()
 
 
 def _computed(place: ReleaseTrack, problem_ids: frozenset[int] | None, day: date | None) -> Ranked:
@@ -93,7 +103,8 @@ def _board(place: ReleaseTrack, problem_ids: frozenset[int] | None, day: date | 
         board = history.board_at(place, day, stored)
         return board if problem_ids is None else _some_problems(place, board, problem_ids)
     if stored is None:
-        return _some_problems(place, rank.load(place), problem_ids or frozenset())
+        board = rank.load(place)
+        return board if problem_ids is None else _some_problems(place, board, problem_ids)
     chosen = np.array([problem_ids is None or pk in problem_ids for pk in stored.problem_ids], dtype=np.bool_)
     return stored.over(place, chosen, stored.arrays["voided"])
 

@@ -91,3 +91,19 @@ def test_arrays_are_stored_once_a_place(site: Site) -> None:
     rank.rank(place_of(site))
     rank.rank(place_of(site))
     assert RankedArrays.objects.count() == 1
+
+
+def test_a_board_that_was_never_ranked_is_ranked_from_its_results(client: Any, site: Site) -> None:
+    before = records(client, site, "?groups=strings")
+    RankedArrays.objects.all().delete()
+    assert records(client, site, "?groups=strings") == before
+
+
+def test_a_visitor_does_not_wait_long_for_others_rankings(
+    client: Any, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ranked_again, "_PATIENCE_S", 0.01)
+    rank.rank(place_of(site))  # what was kept is of the last ranking
+    with ranked_again._computing:
+        assert "Load this page again" in page(client, site, "?groups=sums")
+    assert "Ranked anew over 3 of 6 problems" in page(client, site, "?groups=sums")
