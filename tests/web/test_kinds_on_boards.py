@@ -75,6 +75,7 @@ def test_the_board_has_a_column_for_each_with_its_interval(client: Any, cast: fa
         assert f">{title}&nbsp;" in html
     assert html.count('title="95 % interval ') >= 9
     assert reverse("release_about", args=[made.slug]) + "#weights" in html
+    assert "How the weights of the groups are made" in html
 
 
 @pytest.mark.parametrize(
