@@ -33,6 +33,8 @@ def fill_best_samples(apps, schema_editor):
     last = results.values("problem").annotate(last=Max("current_result__created_at")).values("last")
     ProblemScore.objects.update(last_result_at=Subquery(last))
     ReleaseTrack.objects.exclude(touched_at=None).update(touched_at=timezone.now())
+    if schema_editor.connection.vendor == "postgresql":  # the new column's index is made next, in this transaction
+        schema_editor.execute("SET CONSTRAINTS ALL IMMEDIATE")
 
 
 class Migration(migrations.Migration):
