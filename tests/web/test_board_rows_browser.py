@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
+from leaderboard.models import Standing
 from tests.requirements import requires
 from tests.web.conftest import Site
 from tests.web.test_browser import LOOKS, Visit
@@ -17,6 +18,7 @@ SIDES = """() => {
     const box = (selector) => document.querySelector('.board tbody ' + selector).getBoundingClientRect();
     const left = frame.getBoundingClientRect().left;
     return {scrolled: frame.scrollLeft, rank: box('.rank').left - left, model: box('.model').left - left,
+        under: box('.rank').right - box('.model').left,
         room: frame.clientWidth - (box('.model').right - left)};
 }"""
 
@@ -77,11 +79,13 @@ def test_boards_of_some_problems_and_tables_of_problems_are_clean(visit: Visit, 
 
 @pytest.mark.parametrize("look", ["phone"], indirect=True)
 def test_rank_and_model_stay_while_figures_scroll(visit: Visit, site: Site) -> None:
+    Standing.objects.update(rank_low=950, rank_high=1000)
     visit.open(board(site, "?group=*"))
     sides = visit.page.evaluate(SIDES)
     assert sides["scrolled"] > 100
     assert abs(sides["rank"]) <= 1.5
     assert sides["model"] > 40
+    assert sides["under"] <= 1.5, "no part of the rank lies under the model"
     assert sides["room"] > 150, "room for two columns of figures"
 
 
