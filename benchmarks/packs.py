@@ -18,6 +18,8 @@ from problems.spec.solution import FileSolution, SourceFile
 
 RELEASE = "internal"
 GROUP = "cuda-kernels"
+GROUPS = (GROUP, "cuda-runtime", "cccl", "cublas", "mathlibs")
+DIFFICULTIES = ("easy", "medium", "hard")
 CREATED_AT = "2026-01-01T00:00:00"
 WORDS = ("tile", "block", "warp", "index", "stride", "offset", "shared", "global", "sync", "reduce", "scan", "guard")
 
@@ -38,8 +40,17 @@ def large_solution_pack(n_problems: int, n_samples: int) -> bytes:
 
 
 def trivial_problem_pack(n_problems: int) -> bytes:
-    """Problems without a build whose test passes at once: what they cost is what the platform costs."""
-    return _problem_pack([_problem(f"TRIVIAL/{n}", build_command=None, test_command="true") for n in range(n_problems)])
+    """Problems without a build whose test passes at once: what they cost is what the platform costs.
+
+    They are of five groups and three difficulties.
+    """
+    return _problem_pack([_trivial_problem(n) for n in range(n_problems)])
+
+
+def _trivial_problem(n: int) -> dict[str, Any]:
+    facts = {"difficulty": DIFFICULTIES[n % len(DIFFICULTIES)], "tags": [WORDS[n % len(WORDS)]]}
+    group = GROUPS[n % len(GROUPS)]
+    return _problem(f"TRIVIAL/{n}", build_command=None, test_command="true", group=group, metadata=facts)
 
 
 def trivial_solution_pack(n_problems: int, n_samples: int, salt: str) -> bytes:

@@ -1,4 +1,4 @@
-"""Removes secrets from log lines: tokens of PMPP's routes and of feeds stand in the address, and any line may quote one."""
+"""Removes secrets from log lines. Those of PMPP's routes and of feeds stand in addresses, which any line may quote."""
 
 import logging
 import re

@@ -247,6 +247,14 @@ def visible_standings(user: Any, release: Release) -> QuerySet[Standing]:
     return rows.filter(entrant__in=_own(user))
 
 
+def visible_board_submissions(user: Any, release: Release) -> QuerySet[Submission]:
+    """The submissions whose rows of a board, of any day, the user may see, under the same rule."""
+    rows = Submission.objects.filter(release=release).exclude(entrant__kind=EntrantKind.SYSTEM)
+    if is_organiser(user) or not release.results_are_hidden:
+        return rows
+    return rows.filter(entrant__in=_own(user))
+
+
 def with_visible_results(user: Any, releases: QuerySet[Release]) -> QuerySet[Release]:
     """Those of the releases on whose boards the user sees a row. The caller has left out what the user may not see."""
     rows = Standing.objects.filter(release=OuterRef("pk")).exclude(entrant__kind=EntrantKind.SYSTEM)

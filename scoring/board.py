@@ -53,6 +53,8 @@ class BoardScores:
     """Counted problems with a rankable baseline."""
     correct_speedup: FloatArray
     """Geometric mean over problems of the geometric mean over the passed and timed samples only."""
+    correct_problems: IntArray
+    """The number of those problems."""
     correct_median_speedup: FloatArray
     """Median over problems of the same mean."""
     fast_p: FloatArray
@@ -105,7 +107,7 @@ def score_board(board: BoardInput) -> BoardScores:
     estimates = {name: _estimate(name, bootstrap) for name, bootstrap in metrics.items()}
     ranks = rank_entrants(metrics[board.primary], board.rankable & ~unresolved, board.tie_tolerance)
     timed = counted & board.has_rankable_baseline
-    correct, median = _correct_only(board, timed)
+    correct, median, correct_problems = _correct_only(board, timed)
     return BoardScores(
         primary=estimates[board.primary],
         pass_at={k: estimates[pass_at(k).name] for k in board.ks},
@@ -115,6 +117,7 @@ def score_board(board: BoardInput) -> BoardScores:
         speedup=estimates[SPEEDUP.name],
         speedup_problems=timed.sum(axis=1),
         correct_speedup=correct,
+        correct_problems=correct_problems,
         correct_median_speedup=median,
         fast_p=fast_p(board.fast_counts, board.n, timed),
         coding=estimates.get(CODING.name),
@@ -207,12 +210,12 @@ def _gflops_problems(board: BoardInput, unresolved: BoolArray) -> BoolArray:
     return shared_problems(_positive(board.gflops), board.rankable & ~unresolved) & ~board.voided
 
 
-def _correct_only(board: BoardInput, timed: BoolArray) -> tuple[FloatArray, FloatArray]:
-    """Geometric mean and median (E) over the problems on which the entrant has a passed and timed sample."""
+def _correct_only(board: BoardInput, timed: BoolArray) -> tuple[FloatArray, FloatArray, IntArray]:
+    """Geometric mean, median and number (E) of the problems on which the entrant has a passed and timed sample."""
     mean_ln = np.where(timed, _quotient(board.correct_ln_sum, board.correct_count), np.nan)
     known = np.isfinite(mean_ln).sum(axis=1)
     geometric_mean = np.exp(_quotient(np.where(np.isnan(mean_ln), 0.0, mean_ln).sum(axis=1), known))
-    return geometric_mean, _median_of_known(np.exp(mean_ln), known)
+    return geometric_mean, _median_of_known(np.exp(mean_ln), known), known
 
 
 def _median_of_known(values: FloatArray, known: IntArray) -> FloatArray:

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from django.http import QueryDict
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import exceptions, serializers
 from rest_framework.request import Request
@@ -9,15 +11,15 @@ from rest_framework.response import Response
 
 from leaderboard.api.base import ApiView, Pages, found
 from leaderboard.board.columns import Column
-from leaderboard.board.export import records
-from leaderboard.board.query import BoardQuery, parse
+from leaderboard.board.export import ranking_facts, records
+from leaderboard.board.problem_choice import ReleaseProblems, unknown
+from leaderboard.board.query import BoardQuery, parse, why_no_day
+from leaderboard.board.source import source_of
 from leaderboard.board.table import imported_words, load_all
 from leaderboard.board.timed_work import counts_of
 from leaderboard.models import Track
 from leaderboard.standings.rankable import ranking_error
-from leaderboard.visibility import visible_standings
 from problems.models import Release
-from problems.spec.natural import natural_key
 
 
 class ColumnSerializer(serializers.Serializer[Any]):
@@ -46,6 +48,13 @@ class BoardSerializer(serializers.Serializer[Any]):
         child=serializers.IntegerField(),
         help_text="Number of timed problems by whether the timed work is checked, unchecked or self_reported.",
     )
+    problems = serializers.IntegerField(help_text="Problems over which it is ranked.")
+    problems_of_release = serializers.IntegerField()
+    groups = serializers.ListField(child=serializers.CharField(), help_text="To which it is narrowed; empty: all.")
+    tags = serializers.ListField(child=serializers.CharField())
+    difficulties = serializers.ListField(child=serializers.CharField())
+    as_of = serializers.DateField(allow_null=True, help_text="The day at whose end it stood so; null: now.")
+    not_ranked = serializers.CharField(help_text="Why there is no ranking of these problems or that day; else empty.")
     columns = ColumnSerializer(many=True)
     count = serializers.IntegerField()
     standings = serializers.ListField(
@@ -59,6 +68,11 @@ PARAMETERS = [
     OpenApiParameter("track", str, description="A track's slug; the first when left out. Boards never mix tracks."),
     OpenApiParameter("k", int, description="The k of pass@k, of those the release offers."),
     OpenApiParameter("group", str, description="Adds the columns of one group of problems, or of all with *."),
+    OpenApiParameter("groups", str, many=True, description="Rank anew over the problems of these groups."),
+    OpenApiParameter("tags", str, many=True, description="Rank anew over problems with one of these tags."),
+    OpenApiParameter("difficulty", str, many=True, description="Rank anew over problems of these difficulties."),
+    OpenApiParameter("as_of", OpenApiTypes.DATE, description="Rank the submissions finished by the end of that day."),
+    OpenApiParameter("hide", str, many=True, description="Keys of columns to leave out."),
     OpenApiParameter("sort", str, description="A column's key, with - before it for falling."),
     OpenApiParameter("q", str, description="Words in the entrant's name or organisation."),
     OpenApiParameter("limit", int),
@@ -73,12 +87,14 @@ class Board(ApiView):
         release = found(Release.objects.visible_to(request.user), "release", slug=slug)
         tracks = list(Track.objects.filter(on_releases__release=release))
         _check_track(request.query_params.get("track"), tracks)
-        groups = sorted(release.problems.order_by().values_list("group", flat=True).distinct(), key=natural_key)
-        query = parse(request.query_params, release, tracks, groups)
-        columns, rows = load_all(visible_standings(request.user, release), query, groups)
+        problems = ReleaseProblems.of(release)
+        _check_choice(request.query_params, problems)
+        query = parse(request.query_params, release, tracks, problems)
+        source = source_of(request.user, release, query, problems)
+        columns, rows = load_all(source.rows, query, problems.groups_of(query.choice))
         pages = Pages()
         page = pages.paginate_queryset(rows, request, view=self) or []
-        facts = _facts(release, tracks, query, columns)
+        facts = _facts(release, tracks, query, columns) | ranking_facts(query, source)
         imported = imported_words(rows)
         return Response({**facts, "imported": imported, "count": len(rows), "standings": records(columns, page)})
 
@@ -89,6 +105,17 @@ def _check_track(slug: str | None, tracks: list[Track]) -> None:
     if slug is not None and slug not in known:
         listed = ", ".join(known) or "none yet"
         raise exceptions.NotFound(f"There is no board on track {slug!r}. Tracks with one: {listed}.")
+
+
+def _check_choice(parameters: QueryDict, problems: ReleaseProblems) -> None:
+    """Likewise an unknown group, tag or difficulty, and a day that is none."""
+    known = {"groups": problems.groups, "tags": problems.tags, "difficulty": problems.difficulties}
+    for name, values in known.items():
+        if strange := unknown(parameters.getlist(name), values):
+            listed = ", ".join(values) or "none"
+            raise exceptions.ValidationError({name: f"No problem has {strange[0]!r}. Known: {listed}."})
+    if reason := why_no_day(parameters):
+        raise exceptions.ValidationError({"as_of": reason})
 
 
 def _facts(release: Release, tracks: list[Track], query: BoardQuery, columns: list[Column]) -> dict[str, Any]:

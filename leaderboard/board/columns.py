@@ -23,15 +23,18 @@ from scoring.fast_p import THRESHOLDS
 Row = Mapping[str, Any]
 DECLARED = "Declared by the entrant."
 _FAST_1 = THRESHOLDS.index(1.0)
+_FEW = 10
+"""Below so many problems a mean says how many it rests on."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One figure as shown: its text, a fainter ± after it, and its explanation."""
+    """One figure as shown: its text, its interval, its explanation, and the problems that it rests on where few."""
 
     text: str
     margin: str = ""
     note: str = ""
+    basis: str = ""
 
 
 @dataclass(frozen=True)
@@ -83,7 +86,17 @@ def _pass_cell(row: Row, k: int) -> Cell:
     value, low, high = _estimate(row, k)
     if value is None:
         return Cell(MISSING, f"needs {k} samples" if k > 1 else "", f"Some problem has fewer than {k} samples.")
-    return Cell(percent(value), spread(value, low, high, 100), percent_interval(low, high))
+    return Cell(percent(value), spread(value, low, high, 100), percent_interval(low, high) + _wilson(value))
+
+
+def _wilson(share: float) -> str:
+    """Which interval a share has whose problems are all alike."""
+    return " (Wilson's)" if share in (0.0, 1.0) else ""
+
+
+def _few(n: int, of: int) -> str:
+    """`6 of 18` where a mean rests on few of the problems."""
+    return f"{n} of {of}" if n < of and (n < _FEW or 2 * n < of) else ""
 
 
 def pass_at(k: int) -> Column:
@@ -96,8 +109,12 @@ def pass_at(k: int) -> Column:
 
 
 def _solved_cell(row: Row) -> Cell:
-    skipped = f"; {row['n_skipped']} skipped on this track" if row["n_skipped"] else ""
-    return Cell(f"{row['n_solved']}/{row['n_problems']}", note=f"{row['n_problems']} problems counted{skipped}")
+    n_skipped = row["n_skipped"]
+    words = f"; {n_skipped} that the track cannot run leave the denominator" if n_skipped else ""
+    basis = f"{n_skipped} skipped" if n_skipped else ""
+    return Cell(
+        f"{row['n_solved']}/{row['n_problems']}", note=f"{row['n_problems']} problems count{words}", basis=basis
+    )
 
 
 def _speedup_cell(row: Row) -> Cell:
@@ -105,12 +122,19 @@ def _speedup_cell(row: Row) -> Cell:
         return Cell(MISSING, note="No problem on this track has a baseline time that may rank.")
     low, high = row["speedup_low"], row["speedup_high"]
     words = f"{ratio_interval(low, high)}, over {row['n_timed_problems']} problems"
-    return Cell(ratio(row["speedup"]), spread(row["speedup"], low, high, digits=2), words)
+    basis = _few(row["n_timed_problems"], row["n_problems"])
+    return Cell(ratio(row["speedup"]), spread(row["speedup"], low, high, digits=2), words, basis)
 
 
 def _correct_cell(row: Row) -> Cell:
-    note = "No sample passed with a time that may rank." if row["correct_speedup"] is None else ""
-    return Cell(ratio(row["correct_speedup"]), note=note)
+    n, of = row["n_correct_problems"], row["n_timed_problems"]
+    if row["correct_speedup"] is None:
+        return Cell(MISSING, note="No sample passed with a time that may rank.")
+    return Cell(
+        ratio(row["correct_speedup"]),
+        note=f"Over the {n} of {of} problems with a passing sample whose time may rank.",
+        basis=f"{n} of {of}" if 0 < n < of else "",
+    )
 
 
 def _fast_1(row: Row) -> float | None:
@@ -118,22 +142,38 @@ def _fast_1(row: Row) -> float | None:
     return curve[_FAST_1] if len(curve) > _FAST_1 else None
 
 
-def _day(row: Row) -> str:
-    return f"{row['submission__created_at']:%Y-%m-%d}"
+def _day(row: Row) -> str | None:
+    """The day on which the row's results were measured; None where imported results do not say."""
+    where = row["submission__measured_where"]
+    if where is not None:
+        return str(where.get("last_day", "")) or None
+    return f"{row['submission__finished_at'] or row['submission__created_at']:%Y-%m-%d}"
+
+
+def _day_cell(row: Row) -> Cell:
+    day = _day(row)
+    if day is None:
+        return Cell(MISSING, note="Imported; when its results were measured is not recorded.")
+    imported = f"Imported on {row['submission__created_at']:%Y-%m-%d}" if row["submission__measured_where"] else ""
+    return Cell(day, note=imported)
 
 
 def _gflops_cell(row: Row) -> Cell:
     if row["gflops"] is None:
         return Cell(MISSING, note="No problem with declared work was passed by every ranked entrant.")
-    return Cell(significant(row["gflops"]), note=f"Over {row['n_gflops_problems']} problems")
+    n, of = row["n_gflops_problems"], row["n_problems"]
+    return Cell(significant(row["gflops"]), note=f"Over {n} problems", basis=_few(n, of))
 
 
 def _roofline_cell(row: Row) -> Cell:
     value, low, high = row["roofline"], row["roofline_low"], row["roofline_high"]
     if value is None:
-        return Cell(MISSING, note="No problem that counts here declares its work, or the track's peaks are not known.")
-    words = f"{percent_interval(low, high)}, over {row['n_roofline_problems']} problems"
-    return Cell(percent(value), spread(value, low, high, 100), words)
+        return Cell(
+            MISSING, note="No problem that counts for it declares work for which the track's peaks are measured."
+        )
+    n = row["n_roofline_problems"]
+    words = f"{percent_interval(low, high)}, over {n} problems"
+    return Cell(percent(value), spread(value, low, high, 100), words, _few(n, row["n_problems"]))
 
 
 def _sol_score_cell(row: Row) -> Cell:
@@ -142,15 +182,16 @@ def _sol_score_cell(row: Row) -> Cell:
     left_out = f"; {n_left_out} left out, whose baseline is already at the bound" if n_left_out else ""
     if value is None:
         return Cell(MISSING, note=f"No problem counts here whose baseline is above its bound{left_out}")
-    words = f"{score_interval(low, high)}, over {row['n_sol_score_problems']} problems{left_out}"
-    return Cell(f"{value:.3f}", spread(value, low, high, digits=3), words)
+    n = row["n_sol_score_problems"]
+    words = f"{score_interval(low, high)}, over {n} problems{left_out}"
+    return Cell(f"{value:.3f}", spread(value, low, high, digits=3), words, _few(n, row["n_problems"]))
 
 
 def _share_cell(row: Row, name: str, missing: str) -> Cell:
     value, low, high = row[name], row[f"{name}_low"], row[f"{name}_high"]
     if value is None:
         return Cell(MISSING, note=missing)
-    return Cell(percent(value), spread(value, low, high, 100), percent_interval(low, high))
+    return Cell(percent(value), spread(value, low, high, 100), percent_interval(low, high) + _wilson(value))
 
 
 def _unwitnessed(row: Row) -> float | None:
@@ -218,8 +259,8 @@ SAMPLES = Column(
     lambda row: row["n_samples"], _plain(lambda row: row["n_samples"], "{:,}".format),
 )  # fmt: skip
 DATE = Column(
-    "date", "Date", "Day the counted submission was made (UTC).",
-    _day, _plain(_day),
+    "date", "Date", "Day on which its results were measured (UTC): the last one's.",
+    _day, _day_cell,
 )  # fmt: skip
 
 
@@ -248,14 +289,18 @@ def group_column(group: str) -> Column:
 
 
 def columns_for(query: BoardQuery, groups: Sequence[str], rows: Sequence[Row]) -> list[Column]:
-    """The columns right of the model's name; those that few releases need only where some row has the figure."""
-    chosen = groups if query.group == ALL_GROUPS else [query.group] if query.group else []
+    """The columns right of the model's name; none whose every figure would be missing, but those of groups."""
+    chosen = [group for group in groups if query.group in (group, ALL_GROUPS)]
     columns = [pass_at(1)]
     if query.k > 1:
-        columns.append(pass_at(query.k))
+        columns += _with_figures((pass_at(query.k),), rows) if rows else [pass_at(query.k)]
     columns += _with_figures((CODING, WEIGHTED, QUESTIONS), rows)
     columns += [group_column(group) for group in chosen]
-    columns += [SOLVED] if _asks_only(rows) else [SOLVED, SPEEDUP, CORRECT, FAST_1]
+    columns += [SOLVED]
+    if not rows:
+        columns += [SPEEDUP, CORRECT, FAST_1]
+    elif any(row["n_timed_problems"] for row in rows):
+        columns += [SPEEDUP, *_with_figures((CORRECT,), rows), FAST_1]
     columns += _with_figures((ROOFLINE, GFLOPS), rows)
     columns += [SOL_SCORE] if any(row["sol_score"] is not None or row["n_sol_score_left_out"] for row in rows) else []
     columns += [UNWITNESSED] if any(row["n_unwitnessed"] for row in rows) else []
@@ -267,11 +312,6 @@ def declared_words(columns: Sequence[Column]) -> str:
     """A sentence on the columns whose figures entrants declare; empty where there are none."""
     titles = " and ".join(one.title for one in columns if one in (TOKENS, COST))
     return f"{titles}: per sample, declared by the entrant, not checked by Podium." if titles else ""
-
-
-def _asks_only(rows: Sequence[Row]) -> bool:
-    """Whether questions alone count on the board: they have no times."""
-    return any(row["questions"] is not None for row in rows) and all(row["coding"] is None for row in rows)
 
 
 def _with_figures(columns: Sequence[Column], rows: Sequence[Row]) -> list[Column]:

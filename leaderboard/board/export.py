@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from leaderboard.board.columns import Column
+from leaderboard.board.query import BoardQuery
+from leaderboard.board.source import BoardSource
 from leaderboard.board.table import Row
 from leaderboard.measured import measured_words
 
@@ -32,9 +34,26 @@ def _record(columns: Sequence[Column], row: Row) -> dict[str, Any]:
             record[f"{column.key}_low"], record[f"{column.key}_high"] = column.bounds(row)
         if column.key == "solved":
             record |= {"problems": row["n_problems"], "skipped": row["n_skipped"]}
+        if column.key == "speedup":
+            record["timed_problems"] = row["n_timed_problems"]
+        if column.key == "correct_speedup":
+            record["correct_problems"] = row["n_correct_problems"]
         if column.key == "sol_score":
             record["sol_score_left_out"] = row["n_sol_score_left_out"]
     return record
+
+
+def ranking_facts(query: BoardQuery, source: BoardSource) -> dict[str, Any]:
+    """Over which problems the board is ranked, and of which day; `as_of` is null for the newest ranking."""
+    return {
+        "problems": source.n_problems,
+        "problems_of_release": source.n_all,
+        "groups": list(query.choice.groups),
+        "tags": list(query.choice.tags),
+        "difficulties": list(query.choice.difficulties),
+        "as_of": query.as_of and query.as_of.isoformat(),
+        "not_ranked": source.why_not,
+    }
 
 
 def _imported(row: Row) -> str:

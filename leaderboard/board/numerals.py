@@ -10,15 +10,19 @@ def percent(share: float | None) -> str:
     return MISSING if share is None else f"{100 * share:.1f}"
 
 
-LOPSIDED = 3.0
+LOPSIDED = 1.25
 """An interval whose longer arm is this many times its shorter one is written by its ends: `±` would mislead."""
 
 
 def spread(value: float, low: float | None, high: float | None, scale: float = 1.0, digits: int = 1) -> str:
-    """The interval as `±2.1`, or as `67.6–100.0` where it is lopsided; empty where there is none."""
+    """The interval as `±2.1`, or as `67.6–100.0` where it is lopsided; empty where there is none.
+
+    Arms that differ by no more than the last digit shown are even.
+    """
     if low is None or high is None:
         return ""
-    if max(value - low, high - value) > LOPSIDED * min(value - low, high - value):
+    arms = value - low, high - value
+    if max(arms) > LOPSIDED * min(arms) and scale * (max(arms) - min(arms)) > 10.0**-digits:
         return f"{scale * low:.{digits}f}–{scale * high:.{digits}f}"
     return f"±{scale * (high - low) / 2:.{digits}f}"
 

@@ -2,48 +2,107 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 from django.db.models import QuerySet
 
 from leaderboard.board.columns import Column, columns_for
+from leaderboard.board.problem_choice import Facet
 from leaderboard.board.query import BoardQuery
+from leaderboard.board.ranked_again import Ranked
 from leaderboard.measured import measured_words, together
-from leaderboard.models import Standing
+from leaderboard.models import Standing, Submission
 from leaderboard.models.entrant import EntrantKind
 
 PAGE_ROWS = 100
 ROW_FIELDS = (
     "pk", "rank", "rank_low", "rank_high", "is_incomplete", "incomplete_reason", "primary_value", "pass_at_k",
     "n_solved", "n_problems", "n_skipped", "n_timed_problems", "speedup", "speedup_low", "speedup_high",
-    "correct_speedup", "fast_p", "coding", "coding_low", "coding_high", "weighted", "weighted_low", "weighted_high",
-    "questions", "questions_low", "questions_high",
+    "correct_speedup", "n_correct_problems", "fast_p", "coding", "coding_low", "coding_high",
+    "weighted", "weighted_low", "weighted_high", "questions", "questions_low", "questions_high",
     "gflops", "n_gflops_problems", "roofline", "roofline_low", "roofline_high",
     "n_roofline_problems", "sol_score", "sol_score_low", "sol_score_high", "n_sol_score_problems",
     "n_sol_score_left_out", "n_samples", "n_passed", "n_unwitnessed", "n_provisional",
-    "n_open_flags", "n_upheld_flags", "groups", "submission_id", "submission__created_at", "submission__state",
+    "n_open_flags", "n_upheld_flags", "groups", "submission_id", "submission__created_at",
+    "submission__finished_at", "submission__state",
     "submission__measured_where", "submission__tokens_per_sample", "submission__usd_per_sample",
     "entrant_id", "entrant__slug", "entrant__name", "entrant__kind",
     "entrant__organisation", "entrant__is_verified", "entrant__open_weights", "submission__licence",
 )  # fmt: skip
 _SLIM_FIELDS = (
-    "pk", "rank", "primary_value", "coding", "weighted", "questions", "gflops", "roofline", "sol_score",
+    "pk", "rank", "primary_value", "pass_at_k", "n_timed_problems", "correct_speedup", "coding", "weighted",
+    "questions", "gflops", "roofline", "sol_score",
     "n_sol_score_left_out", "n_unwitnessed", "n_provisional", "submission__measured_where",
     "submission__tokens_per_sample", "submission__usd_per_sample",
     "entrant__name", "entrant__kind", "entrant__organisation", "entrant__is_verified", "entrant__open_weights",
 )  # fmt: skip
 """Enough to filter, count and sort by rank or name."""
+_OF_SUBMISSION = tuple(name for name in ROW_FIELDS if name.startswith(("submission__", "entrant_")))
 
 Row = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Facet:
-    """One filter's value and how many rows have it."""
+class Rows(Protocol):
+    """Where a board's rows come from: those of one track that the user may see."""
 
-    value: str
-    count: int
+    def all(self) -> list[Row]:
+        """Every row with all fields."""
+
+    def slim(self) -> list[Row]:
+        """Every row with no more than filters, counts and the order by rank or name need."""
+
+    def whole(self, rows: Sequence[Row]) -> Mapping[int, Row]:
+        """The same rows with all fields, by `pk`."""
+
+    def only(self, entrant: str) -> "Rows":
+        """The row of the entrant of this slug."""
+
+
+@dataclass(frozen=True)
+class StoredRows:
+    """The rows of the last ranking. One query each."""
+
+    standings: QuerySet[Standing]
+
+    def all(self) -> list[Row]:
+        return list(self.standings.values(*ROW_FIELDS))
+
+    def slim(self) -> list[Row]:
+        return list(self.standings.values(*_SLIM_FIELDS))
+
+    def whole(self, rows: Sequence[Row]) -> Mapping[int, Row]:
+        ids = [row["pk"] for row in rows]
+        return {row["pk"]: row for row in self.standings.filter(pk__in=ids).values(*ROW_FIELDS)}
+
+    def only(self, entrant: str) -> "StoredRows":
+        return StoredRows(self.standings.filter(entrant__slug=entrant))
+
+
+@dataclass(frozen=True)
+class RankedRows:
+    """The rows of a board that was ranked over some problems or as of a day. One query."""
+
+    submissions: QuerySet[Submission]
+    ranked: Ranked
+
+    def all(self) -> list[Row]:
+        names = [name.removeprefix("submission__") for name in _OF_SUBMISSION]
+        of_submission = ("pk", *_OF_SUBMISSION)
+        rows = self.submissions.filter(pk__in=self.ranked.figures).values_list("pk", *names)
+        return [
+            {**dict(zip(of_submission, row, strict=True)), "submission_id": row[0], **self.ranked.figures[row[0]]}
+            for row in rows
+        ]
+
+    def slim(self) -> list[Row]:
+        return self.all()
+
+    def whole(self, rows: Sequence[Row]) -> Mapping[int, Row]:
+        return {row["pk"]: row for row in rows}
+
+    def only(self, entrant: str) -> "RankedRows":
+        return RankedRows(self.submissions.filter(entrant__slug=entrant), self.ranked)
 
 
 @dataclass(frozen=True)
@@ -51,6 +110,8 @@ class BoardTable:
     """Rows of one page, the baselines pinned above them, and what the filters would give."""
 
     columns: list[Column]
+    available: list[Column]
+    """Also those that the query hides."""
     rows: list[Row]
     pinned: list[Row]
     n_found: int
@@ -68,9 +129,10 @@ class BoardTable:
     """Passes of all rows whose times were measured under a weaker timing policy than the release promises."""
 
 
-def load(standings: QuerySet[Standing], query: BoardQuery, groups: Sequence[str]) -> BoardTable:
-    """One page of the board; `standings` are those of the release that the user may see. Two queries."""
-    slim, columns = _slim(standings.filter(track__slug=query.track), query, groups)
+def load(source: Rows, query: BoardQuery, groups: Sequence[str]) -> BoardTable:
+    """One page of the board. Two queries."""
+    slim = source.slim() if query.sort.lstrip("-") in {"", *_LEFT_COLUMNS} else source.all()
+    columns = columns_for(query, groups, slim)
     contestants = [row for row in slim if row["entrant__kind"] != EntrantKind.BASELINE]
     baselines = [row for row in slim if row["entrant__kind"] == EntrantKind.BASELINE]
     found = _sorted([row for row in contestants if _matches(row, query)], columns, query.sort)
@@ -78,23 +140,35 @@ def load(standings: QuerySet[Standing], query: BoardQuery, groups: Sequence[str]
     page = min(query.page, n_pages)
     shown = found[(page - 1) * PAGE_ROWS : page * PAGE_ROWS]
     pinned = [] if query.hide_baselines else [row for row in baselines if _has_words(row, query.search)]
-    whole = _whole_rows(standings, [*pinned, *shown])
+    whole = source.whole([*pinned, *shown])
+    openness = _counts(contestants, replace(query, openness=""), "entrant__open_weights")
+    verified = _counts(contestants, replace(query, verified=False), "entrant__is_verified")
     return BoardTable(
-        columns=columns,
+        columns=_not_hidden(columns, query),
+        available=columns,
         rows=[whole[row["pk"]] for row in shown],
         pinned=[whole[row["pk"]] for row in pinned],
         n_found=len(found),
         n_all=len(contestants),
         n_baselines=len(baselines),
-        organisations=_organisations(contestants),
-        n_open=sum(row["entrant__open_weights"] is True for row in contestants),
-        n_proprietary=sum(row["entrant__open_weights"] is False for row in contestants),
-        n_verified=sum(row["entrant__is_verified"] for row in contestants),
+        organisations=_organisations(contestants, query),
+        n_open=openness[True],
+        n_proprietary=openness[False],
+        n_verified=verified[True],
         page=page,
         n_pages=n_pages,
         imported=imported_words(slim),
         n_provisional=sum(row["n_provisional"] for row in slim),
     )
+
+
+def _not_hidden(columns: Sequence[Column], query: BoardQuery) -> list[Column]:
+    return [column for column in columns if column.key not in query.hidden]
+
+
+def _counts(rows: Sequence[Row], query: BoardQuery, field: str) -> Counter[Any]:
+    """How many of the rows that fit the query have each value of the field."""
+    return Counter(row[field] for row in rows if _matches(row, query))
 
 
 def imported_words(rows: Sequence[Row]) -> str:
@@ -103,25 +177,14 @@ def imported_words(rows: Sequence[Row]) -> str:
     return "" if not wheres or None in wheres else measured_words(together(wheres))
 
 
-def load_all(standings: QuerySet[Standing], query: BoardQuery, groups: Sequence[str]) -> tuple[list[Column], list[Row]]:
-    """Every row of the filter, in the page's order (baselines first): what the exports write."""
-    rows = list(standings.filter(track__slug=query.track).values(*ROW_FIELDS))
+def load_all(source: Rows, query: BoardQuery, groups: Sequence[str]) -> tuple[list[Column], list[Row]]:
+    """Every row of the filter, in the page's order (baselines first): what the exports write. One query."""
+    rows = source.all()
     columns = columns_for(query, groups, rows)
     found = [row for row in rows if row["entrant__kind"] != EntrantKind.BASELINE and _matches(row, query)]
     pinned = [row for row in rows if row["entrant__kind"] == EntrantKind.BASELINE and _has_words(row, query.search)]
-    return columns, [*([] if query.hide_baselines else pinned), *_sorted(found, columns, query.sort)]
-
-
-def _slim(standings: QuerySet[Standing], query: BoardQuery, groups: Sequence[str]) -> tuple[list[Row], list[Column]]:
-    """Every row, with no more of it than this sort needs."""
-    narrow = query.sort.lstrip("-") in {"", *_LEFT_COLUMNS}
-    rows = list(standings.values(*(_SLIM_FIELDS if narrow else ROW_FIELDS)))
-    return rows, columns_for(query, groups, rows)
-
-
-def _whole_rows(standings: QuerySet[Standing], rows: Sequence[Row]) -> Mapping[int, Row]:
-    ids = [row["pk"] for row in rows]
-    return {row["pk"]: row for row in standings.filter(pk__in=ids).values(*ROW_FIELDS)}
+    ordered = [*([] if query.hide_baselines else pinned), *_sorted(found, columns, query.sort)]
+    return _not_hidden(columns, query), ordered
 
 
 def _has_words(row: Row, search: str) -> bool:
@@ -139,9 +202,10 @@ def _matches(row: Row, query: BoardQuery) -> bool:
     )
 
 
-def _organisations(rows: Sequence[Row]) -> list[Facet]:
-    counts = Counter(row["entrant__organisation"] for row in rows if row["entrant__organisation"])
-    return [Facet(name, count) for name, count in sorted(counts.items())]
+def _organisations(rows: Sequence[Row], query: BoardQuery) -> list[Facet]:
+    """Every organisation with the number of rows that the other filters leave it."""
+    counts = _counts(rows, replace(query, organisation=""), "entrant__organisation")
+    return [Facet(name, counts[name]) for name in sorted({row["entrant__organisation"] for row in rows}) if name]
 
 
 def _by_rank(row: Row) -> tuple[bool, int, float, str]:

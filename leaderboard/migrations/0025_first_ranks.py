@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("leaderboard", "0023_teams_and_transfers"),
+        ("leaderboard", "0024_board_over_some_problems"),
         ("problems", "0015_editable_drafts"),
     ]
 

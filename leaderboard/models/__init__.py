@@ -15,7 +15,7 @@ from leaderboard.models.quota import DailyUse
 from leaderboard.models.rejudge import Rejudge, RejudgeItem, RejudgeState
 from leaderboard.models.sample_note import SampleNote
 from leaderboard.models.snapshot import BoardSnapshot
-from leaderboard.models.standing import ProblemScore, Standing
+from leaderboard.models.standing import ProblemScore, RankedArrays, Standing
 from leaderboard.models.submission import Counted, Sample, Submission, SubmissionState
 from leaderboard.models.team import Membership, Team, TeamInvitation
 from leaderboard.models.token import ApiToken
@@ -52,6 +52,7 @@ __all__ = [
     "PmppToken",
     "ProblemScore",
     "ProblemTrack",
+    "RankedArrays",
     "Rejudge",
     "RejudgeItem",
     "RejudgeState",

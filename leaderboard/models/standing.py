@@ -1,4 +1,4 @@
-"""Aggregates: one row per (submission, track, problem), and the ranked row of each entrant."""
+"""Aggregates: one row per (submission, track, problem), the ranked row of each entrant, and a board's arrays."""
 
 from typing import ClassVar
 
@@ -33,10 +33,15 @@ class ProblemScore(models.Model):
         default=list, help_text="Of each sample whose time ranks: case → median, null if the case does not rank."
     )
     best_speedup = models.FloatField(null=True, blank=True)
+    best_speedup_ms = models.FloatField(null=True, blank=True, help_text="Time of the sample of `best_speedup`.")
+    best_speedup_evaluation = models.ForeignKey(
+        "leaderboard.Evaluation", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
     best_ms = models.FloatField(null=True, blank=True)
     best_evaluation = models.ForeignKey(
         "leaderboard.Evaluation", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
+    last_result_at = models.DateTimeField(null=True, blank=True, help_text="When its newest current result was made.")
 
     class Meta:
         constraints: ClassVar = [
@@ -75,6 +80,9 @@ class Standing(models.Model):
     speedup_low = models.FloatField(null=True)
     speedup_high = models.FloatField(null=True)
     correct_speedup = models.FloatField(null=True)
+    n_correct_problems = models.PositiveIntegerField(
+        default=0, help_text="Problems with a passing sample whose time ranks: those of the correct-only mean."
+    )
     fast_p = models.JSONField(default=list, help_text="Share of samples passed faster than each threshold.")
     coding = models.FloatField(null=True, help_text="pass@1 over coding problems, where questions or weights exist.")
     coding_low = models.FloatField(null=True)
@@ -123,3 +131,14 @@ class Standing(models.Model):
     def get_absolute_url(self) -> str:
         """The board on which it stands."""
         return reverse("board", args=[self.release.slug], query={"track": self.track.slug})
+
+
+class RankedArrays(models.Model):
+    """The counts and sums from which a board was last ranked, so that it can be ranked over some of its problems."""
+
+    place = models.OneToOneField("leaderboard.ReleaseTrack", on_delete=models.CASCADE, related_name="arrays")
+    made_at = models.DateTimeField(default=timezone.now)
+    content = models.BinaryField(help_text="As leaderboard.standings.ranked_arrays packs it.")
+
+    def __str__(self) -> str:
+        return f"{self.place}, arrays"

@@ -107,7 +107,7 @@ class ReleaseTrack(models.Model):
 
 
 class ProblemTrack(models.Model):
-    """A problem on a track: the reason if it is skipped there, and the baseline of its speedups."""
+    """A problem on a track: the reason if it is skipped there, the baseline of its speedups, and how it was solved."""
 
     problem = models.ForeignKey("problems.Problem", on_delete=models.CASCADE, related_name="on_tracks")
     track = models.ForeignKey(Track, on_delete=models.PROTECT, related_name="on_problems")
@@ -115,6 +115,13 @@ class ProblemTrack(models.Model):
     has_rankable_baseline = models.BooleanField(default=False)
     baseline_median_ms = models.FloatField(null=True, blank=True)
     baseline_cases_ms = models.JSONField(default=dict, blank=True, help_text="The same by case: case → median.")
+    n_entrants = models.PositiveIntegerField(
+        default=0, help_text="Of counted submissions, at the last ranking: entrants with samples that were not skipped."
+    )
+    n_solved = models.PositiveIntegerField(default=0, help_text="Those of them with a passing sample.")
+    n_samples = models.PositiveIntegerField(default=0, help_text="Their samples.")
+    n_passed = models.PositiveIntegerField(default=0, help_text="Their passing samples.")
+    best_speedup = models.FloatField(null=True, blank=True, help_text="The largest of their samples' speedups.")
 
     class Meta:
         constraints: ClassVar = [models.UniqueConstraint(fields=["problem", "track"], name="problem_track")]

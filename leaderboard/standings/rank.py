@@ -2,7 +2,8 @@
 
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from datetime import datetime
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,12 @@ from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
-from leaderboard.models import Counted, Decision, ProblemScore, ProblemTrack, ReleaseTrack, Standing
+from leaderboard.models import Counted, Decision, ProblemScore, ProblemTrack, RankedArrays, ReleaseTrack, Standing
 from leaderboard.models.decision import DecisionKind
 from leaderboard.models.entrant import EntrantKind
 from leaderboard.rates import bound_ms, cases_with_time
-from leaderboard.standings import rankable, scores
+from leaderboard.standings import problem_sums, rankable, scores
+from leaderboard.standings.board_arrays import BoardArrays, pack
 from leaderboard.standings.first import note_first
 from leaderboard.standings.sol import sol_scores
 from leaderboard.standings.standing_rows import standing_rows
@@ -23,8 +25,8 @@ from problems.models import Problem, Release
 from problems.spec.case import Case
 from problems.spec.kinds import NODE_KINDS
 from problems.spec.ranking import checked_weights, weights_of_problems
-from scoring.arrays import BoolArray, FloatArray, IntArray
-from scoring.board import BoardScores, score_board
+from scoring.arrays import BoolArray, FloatArray
+from scoring.board import score_board
 from scoring.board_input import BoardInput
 from scoring.fast_p import THRESHOLDS
 from scoring.metrics import CODING
@@ -43,21 +45,7 @@ _COUNTS = (
     "n_time_flagged",
     "n_timed",
 )
-_SUMS = ("ln_speedup_sum", "correct_ln_sum", "best_ms")
-
-
-@dataclass(frozen=True)
-class BoardArrays:
-    """The arrays of one release and track, with the objects along their axes."""
-
-    release: Release
-    track_id: int
-    counted: Sequence[Counted]
-    problem_ids: Sequence[int]
-    groups: Sequence[str]
-    input: BoardInput
-    shown: Mapping[str, IntArray]
-    """Entrants × problems arrays of the counts that boards show and that no score uses, by field of Standing."""
+_SUMS = ("ln_speedup_sum", "correct_ln_sum", "best_ms", "best_speedup")
 
 
 def rank_touched(release: Release | None = None) -> int:
@@ -102,7 +90,9 @@ def rank(place: ReleaseTrack) -> int:
     `touched_at` and is ranked next time.
     """
     as_of = place.touched_at or timezone.now()
-    rows = compute(place)
+    board = load(place)
+    rows = standings_of(board)
+    packed = pack(board)
     with transaction.atomic():
         kept = [row.entrant_id for row in rows]
         Standing.objects.filter(release=place.release, track=place.track).exclude(entrant_id__in=kept).delete()
@@ -114,6 +104,8 @@ def rank(place: ReleaseTrack) -> int:
             batch_size=200,
         )
         note_first(place, rows)
+        RankedArrays.objects.update_or_create(place=place, defaults={"content": packed, "made_at": timezone.now()})
+        problem_sums.store(board)
         ReleaseTrack.objects.filter(pk=place.pk).update(ranked_at=as_of, ranking_error="", ranking_failed_at=None)
     return len(rows)
 
@@ -123,29 +115,40 @@ _KEY_FIELDS = frozenset({"id", "release", "track", "entrant"})
 
 def compute(place: ReleaseTrack) -> list[Standing]:
     """The computed standings, without storing them."""
-    board = load(place)
+    return standings_of(load(place))
+
+
+def standings_of(board: BoardArrays) -> list[Standing]:
+    """The ranked rows of a board, not stored. Raises MetricMissing if it lacks what the primary metric needs."""
     if not board.counted:
         return []
-    return standing_rows(
-        board.release, board.track_id, board.counted, board.groups, board.input, _scored(board), board.shown
-    )
-
-
-def _scored(board: BoardArrays) -> BoardScores:
-    return score_board(board.input)
+    found = score_board(board.input)
+    return standing_rows(board.release, board.track_id, board.counted, board.groups, board.input, found, board.shown)
 
 
 def load(place: ReleaseTrack, entrant_ids: Collection[int] | None = None) -> BoardArrays:
     """Read the aggregates of counted submissions, of all entrants or some, into arrays. A fixed number of queries."""
-    release, track_id = place.release, place.track_id
-    rows = Counted.objects.filter(release=release, track_id=track_id).select_related("entrant", "submission")
+    rows = Counted.objects.filter(release=place.release, track_id=place.track_id)
     if entrant_ids is not None:
         rows = rows.filter(entrant__in=entrant_ids)
-    counted = list(rows.order_by("entrant_id"))
+    return load_of(place, list(rows.select_related("entrant", "submission").order_by("entrant_id")))
+
+
+def load_of(
+    place: ReleaseTrack,
+    counted: Sequence[Counted],
+    instead: Sequence[ProblemScore] = (),
+    before: datetime | None = None,
+) -> BoardArrays:
+    """The same of these submissions, in the order of their entrants.
+
+    `instead` replaces stored aggregates. Problems that were voided later than `before` count.
+    """
+    release, track_id = place.release, place.track_id
     problems = list(release.problems.order_by("position").only("release", "group", "kind", "cases"))
     problem_ids = [one.pk for one in problems]
     submission_ids = [one.submission_id for one in counted]
-    grids = _grids(submission_ids, track_id, problem_ids)
+    grids = _grids(submission_ids, track_id, problem_ids, instead)
     peaks, groups = place.track.peaks, [one.group for one in problems]
     baselines_ms = _baselines_ms(release, track_id)
     figures: dict[str, Any] = {
@@ -155,13 +158,12 @@ def load(place: ReleaseTrack, entrant_ids: Collection[int] | None = None) -> Boa
             peaks,
             grids["best_ms"],
         ),
-        **sol_scores(problems, baselines_ms, peaks, submission_ids, track_id, grids["n_samples"]),
+        **sol_scores(problems, baselines_ms, peaks, submission_ids, track_id, grids["n_samples"], instead),
         **_kinds(release, problems),
     }
-    board_input = _board_input(release, counted, problem_ids, grids, figures)
-    return BoardArrays(
-        release, track_id, counted, problem_ids, groups, board_input, {name: grids[name] for name in _SHOWN}
-    )
+    board_input = _board_input(release, counted, problem_ids, grids, figures, before)
+    shown = {name: grids[name] for name in _SHOWN}
+    return BoardArrays(release, track_id, counted, problem_ids, groups, board_input, shown, grids["best_speedup"])
 
 
 def _kinds(release: Release, problems: Sequence[Problem]) -> dict[str, FloatArray | BoolArray | None]:
@@ -181,31 +183,38 @@ def _baselines_ms(release: Release, track_id: int) -> dict[int, dict[str, float]
     return dict(ranked.values_list("problem_id", "baseline_cases_ms"))
 
 
-def _grids(submission_ids: Sequence[int], track_id: int, problem_ids: Sequence[int]) -> dict[str, Any]:
+def _grids(
+    submission_ids: Sequence[int], track_id: int, problem_ids: Sequence[int], instead: Iterable[ProblemScore]
+) -> dict[str, Any]:
     """Entrants × problems arrays of every stored count and sum. A missing row is zero (NaN for times)."""
     shape = (len(submission_ids), len(problem_ids))
     grids: dict[str, Any] = {name: np.zeros(shape, dtype=np.int64) for name in _COUNTS}
     grids |= {name: np.zeros(shape) for name in _SUMS}
-    grids["best_ms"][:] = np.nan
+    for name in ("best_ms", "best_speedup"):
+        grids[name][:] = np.nan
     grids["fast_counts"] = np.zeros((*shape, len(THRESHOLDS)), dtype=np.int64)
     row_of = {pk: n for n, pk in enumerate(submission_ids)}
     column_of = {pk: n for n, pk in enumerate(problem_ids)}
     stored = ProblemScore.objects.filter(submission_id__in=submission_ids, track_id=track_id)
     names = (*_COUNTS, *_SUMS, "fast_counts")
-    for submission_id, problem_id, *values in stored.values_list("submission_id", "problem_id", *names).iterator(5000):
+    keys = ("submission_id", "problem_id", *names)
+    replaced = [[getattr(one, name) for name in keys] for one in instead]
+    for submission_id, problem_id, *values in chain(stored.values_list(*keys).iterator(5000), replaced):
         place = row_of[submission_id], column_of[problem_id]
         for name, value in zip(names, values, strict=True):
-            if value is not None:
-                grids[name][place] = value
+            if value is not None or name in _SUMS:
+                grids[name][place] = value  # None becomes NaN
     return grids
 
 
 def _board_input(
     release: Release, counted: Sequence[Counted], problem_ids: Sequence[int], grids: dict[str, Any],
-    figures: Mapping[str, Any],
+    figures: Mapping[str, Any], before: datetime | None,
 ) -> BoardInput:  # fmt: skip
     """`figures` holds the fields that are not counts or sums: what baselines, work, peaks and weights give."""
     decided = Decision.objects.filter(kind=DecisionKind.PROBLEM_VOIDED, problem__release=release)
+    if before is not None:
+        decided = decided.filter(at__lt=before)
     voided = set(decided.values_list("problem_id", flat=True))
     return BoardInput(
         n=grids["n_samples"],
@@ -283,12 +292,16 @@ def _compare_scores(place: ReleaseTrack, store: bool) -> list[str]:
 
 
 def _compare_standings(place: ReleaseTrack) -> list[str]:
-    fresh = {row.entrant_id: row for row in compute(place)}
+    board = load(place)
+    fresh = {row.entrant_id: row for row in standings_of(board)}
     stored = {row.entrant_id: row for row in Standing.objects.filter(release=place.release, track=place.track)}
     return [
         f"{place.release.slug} on {place.track.slug}, entrant {entrant_id}: standing differs"
         for entrant_id in sorted(fresh.keys() | stored.keys())
         if _values(fresh.get(entrant_id)) != _values(stored.get(entrant_id))
+    ] + [
+        f"{place.release.slug} on {place.track.slug}, problem {problem_id}: problem sums differ"
+        for problem_id in problem_sums.differing(board)
     ]
 
 

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from django.db.models import OuterRef, QuerySet, Subquery
@@ -17,6 +18,7 @@ from leaderboard.models import (
     Measurement,
     ProblemScore,
     ReleaseTrack,
+    Result,
     Submission,
     SubmissionState,
     Track,
@@ -56,8 +58,11 @@ class _Tally:
     fast_counts: list[int] = field(default_factory=lambda: [0] * len(THRESHOLDS))
     times_ms: list[_Times] = field(default_factory=list)
     best_speedup: float | None = None
+    best_speedup_ms: float | None = None
+    best_speedup_evaluation_id: int | None = None
     best_ms: float | None = None
     best_evaluation_id: int | None = None
+    last_result_at: datetime | None = None
 
 
 def hold(submission_id: int) -> None:
@@ -88,12 +93,11 @@ def touch_release(release: Release) -> None:
 def rescore(submission: Submission, track: Track, problem_ids: Sequence[int] | None = None) -> None:
     """Recompute and store the aggregates of these problems (None: all)."""
     rows = computed(submission, track, problem_ids)
-    fields = [name for name in _Tally.__dataclass_fields__ if name != "best_evaluation_id"]
     ProblemScore.objects.bulk_create(
         rows,
         update_conflicts=True,
         unique_fields=["submission", "track", "problem"],
-        update_fields=[*fields, "best_evaluation"],
+        update_fields=[name.removesuffix("_id") for name in _Tally.__dataclass_fields__],
         batch_size=500,
     )
     touch(submission.release_id, track.pk)
@@ -110,14 +114,20 @@ def rescore_places(places: Iterable[tuple[int, int, int]]) -> None:
         rescore(submissions[submission_id], tracks[track_id], sorted(ids))
 
 
-def computed(submission: Submission, track: Track, problem_ids: Sequence[int] | None = None) -> list[ProblemScore]:
-    """The computed aggregates, without storing them."""
+def computed(
+    submission: Submission, track: Track, problem_ids: Sequence[int] | None = None, before: datetime | None = None
+) -> list[ProblemScore]:
+    """The computed aggregates, without storing them; with `before` from the results and rulings made until then."""
     evaluations = Evaluation.objects.live().filter(submission=submission, track=track)
     if problem_ids is not None:
         evaluations = evaluations.filter(problem_id__in=problem_ids)
+    facts = list(_facts(evaluations)) if before is None else _facts_then(evaluations, before)
+    results = Result.objects.filter(current_of__in=evaluations)
+    if before is not None:
+        results = Result.objects.filter(pk__in=[row["current_result"] for row in facts])
     tallies: dict[int, _Tally] = {}
-    times_ms, flags, promised = _times_ms(evaluations), _flags(evaluations), submission.release.timing_policy
-    for row in _facts(evaluations):
+    times_ms, flags, promised = _times_ms(results), _flags(results, before), submission.release.timing_policy
+    for row in facts:
         result = row["current_result"]
         provisional = result in times_ms and is_provisional(row["timing_policy"] or "", promised)
         tally = tallies.setdefault(row["problem_id"], _Tally())
@@ -130,29 +140,55 @@ def computed(submission: Submission, track: Track, problem_ids: Sequence[int] | 
     ]
 
 
-def _facts(evaluations: QuerySet[Evaluation]) -> Iterable[Mapping[str, Any]]:
+def _facts(evaluations: QuerySet[Evaluation]) -> Iterable[dict[str, Any]]:
     """One row per evaluation with the inputs of scoring, in a fixed order. Makes one query."""
     annotated = evaluations.annotate(timing_policy=KeyTextTransform("timing_policy", "current_result__provenance"))
-    return annotated.order_by("problem_id", "pk").values(
+    rows: Iterable[Any] = annotated.order_by("problem_id", "pk").values(
         "pk", "problem_id", "state", "current_result__verdict", "current_result__witness",
-        "current_result__speedup", "current_result", "problem__kind", "timing_policy",
+        "current_result__speedup", "current_result", "current_result__created_at", "problem__kind", "timing_policy",
     )  # fmt: skip
+    return rows
 
 
-def _flags(evaluations: QuerySet[Evaluation]) -> dict[int, list[_Ruling]]:
+def _facts_then(evaluations: QuerySet[Evaluation], before: datetime) -> list[dict[str, Any]]:
+    """The same of each evaluation's newest result until then. Makes one query."""
+    made = Result.objects.filter(evaluation__in=evaluations, created_at__lt=before)
+    rows = made.annotate(timing_policy=KeyTextTransform("timing_policy", "provenance")).values(
+        "pk", "evaluation_id", "evaluation__problem_id", "verdict", "witness", "speedup", "created_at",
+        "evaluation__problem__kind", "timing_policy",
+    )  # fmt: skip
+    newest = {row["evaluation_id"]: row for row in rows.order_by("pk")}
+    facts = [
+        {
+            "pk": pk,
+            "problem_id": row["evaluation__problem_id"],
+            "state": EvaluationState.DONE,
+            "problem__kind": row["evaluation__problem__kind"],
+            "timing_policy": row["timing_policy"],
+            "current_result": row["pk"],
+            **{f"current_result__{name}": row[name] for name in ("verdict", "witness", "speedup", "created_at")},
+        }
+        for pk, row in newest.items()
+    ]
+    return sorted(facts, key=lambda row: (row["problem_id"], row["pk"]))
+
+
+def _flags(results: QuerySet[Result], before: datetime | None) -> dict[int, list[_Ruling]]:
     """The flags of each flagged result id. Makes one query. As conditions of `_facts` they would be the larger part of
     the time of a rescore."""
-    latest = Decision.objects.filter(flag=OuterRef("pk")).order_by("-id").values("kind")[:1]
-    rows = Flag.objects.filter(result__current_of__in=evaluations).annotate(ruling=Subquery(latest)).order_by()
+    rulings, raised = Decision.objects.filter(flag=OuterRef("pk")), Flag.objects.filter(result__in=results)
+    if before is not None:
+        rulings, raised = rulings.filter(at__lt=before), raised.filter(created_at__lt=before)
+    rows = raised.annotate(ruling=Subquery(rulings.order_by("-id").values("kind")[:1])).order_by()
     flags: dict[int, list[_Ruling]] = {}
     for result_id, scope, ruling in rows.values_list("result_id", "scope", "ruling"):
         flags.setdefault(result_id, []).append((scope, ruling))
     return flags
 
 
-def _times_ms(evaluations: QuerySet[Evaluation]) -> Mapping[int, _Times]:
+def _times_ms(results: QuerySet[Result]) -> Mapping[int, _Times]:
     """The median of each case, by result id and case; None if a case's time may not rank. Makes one query."""
-    rows = Measurement.objects.filter(result__current_of__in=evaluations, role=Role.CANDIDATE).order_by("id")
+    rows = Measurement.objects.filter(result__in=results, role=Role.CANDIDATE).order_by("id")
     medians: dict[int, dict[str, float | None]] = {}
     for result_id, case, median_ms, ranks in rows.values_list("result_id", "case", "median_ms", "ranks"):
         medians.setdefault(result_id or 0, {})[case] = median_ms if ranks else None
@@ -165,6 +201,8 @@ def _add(
     tally.n_samples += 1
     tally.n_open_flags += sum(ruling is None for _, ruling in flags)
     tally.n_upheld_flags += sum(ruling == DecisionKind.FLAG_UPHELD for _, ruling in flags)
+    if made_at := row["current_result__created_at"]:
+        tally.last_result_at = max(made_at, tally.last_result_at or made_at)
     verdict = row["current_result__verdict"]
     if verdict is None:
         tally.n_pending += row["state"] in _PENDING
@@ -207,9 +245,9 @@ def _add_pass(tally: _Tally, row: Mapping[str, Any], times_ms: _Times, flags: Se
     for place, threshold in enumerate(THRESHOLDS[1:], start=1):
         tally.fast_counts[place] += speedup > threshold
     tally.times_ms.append(times_ms)
-    if tally.best_speedup is None or speedup > tally.best_speedup:
-        tally.best_speedup = speedup
     time_ms = geometric_mean(times_ms.values())
+    if tally.best_speedup is None or speedup > tally.best_speedup:
+        tally.best_speedup, tally.best_speedup_ms, tally.best_speedup_evaluation_id = speedup, time_ms, row["pk"]
     if time_ms is not None and (tally.best_ms is None or time_ms < tally.best_ms):
         tally.best_ms, tally.best_evaluation_id = time_ms, row["pk"]
 

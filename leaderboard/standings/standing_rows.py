@@ -97,6 +97,7 @@ def _time_figures(n: int, found: BoardScores) -> dict[str, Any]:
         "speedup_low": _number(found.speedup.low[n]) if timed else None,
         "speedup_high": _number(found.speedup.high[n]) if timed else None,
         "correct_speedup": _number(found.correct_speedup[n]),
+        "n_correct_problems": int(found.correct_problems[n]),
         "fast_p": [_number(share) for share in found.fast_p[n]],
         "gflops": _number(found.gflops.value[n]) if found.gflops is not None else None,
         "n_gflops_problems": found.gflops_problems,

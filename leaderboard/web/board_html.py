@@ -1,7 +1,8 @@
 """The board's rows as HTML, written in one go: a template tag per cell would cost more than the rest of the page."""
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from html import escape
 from typing import Any
 
@@ -9,6 +10,7 @@ from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
 from leaderboard.board.columns import Cell, Column
+from leaderboard.board.numerals import MISSING, percent
 from leaderboard.board.query import BoardQuery
 from leaderboard.board.table import Row
 from leaderboard.charts.colours import colour_of
@@ -16,42 +18,56 @@ from leaderboard.measured import measured_words
 from leaderboard.models.entrant import EntrantKind
 from problems.models import Release
 
-_SLUG = "SLUG"
+SLUG = "SLUG"
+"""Stands for the row's entrant in the addresses of `Links`."""
 OPEN_FLAGS = "Flags that no organiser has decided. While one is open, its pass or its time does not count."
 UPHELD_FLAGS = "Flags that an organiser upheld. Their passes or times do not count."
-_FEW_PX, _SOME_PX = 988, 1225
-"""How wide a frame must be for a table, as the style sheet has it: what windows of 1,024 and of 1,280 px leave."""
-_BESIDE_PX, _FIGURE_PX, _LETTER_PX, _PADDING_PX = 285, 77, 10, 10
-"""Rank, model and what a date is wider; a column of figures over their interval; a heading's letter; both its sides."""
+NEW_DAYS = 14
+"""A submission is new for so long, on a release that is older."""
 
 
-def body(rows: Sequence[Row], columns: Sequence[Column], flags_url: str, ticks: str = "") -> SafeString:
+@dataclass(frozen=True)
+class Links:
+    """Where a row's links lead. `flags` is the list of the track's flags, to which the entrant is added."""
+
+    flags: str
+    details: str = ""
+    """What a script fetches to open a row's details; empty where rows have none."""
+    expand: str = ""
+    """The board with that row open, for pages without a script."""
+    collapse: str = ""
+    ticks: str = ""
+    """The id of the form to which each row's tick belongs; without one there are no ticks."""
+    newer_than: datetime | None = None
+    """Rows whose results are newer are marked as new; None: none are."""
+
+
+def body(rows: Sequence[Row], columns: Sequence[Column], links: Links, expanded: str = "") -> SafeString:
     """Every text that a person or a pack may have written goes through `escape` on its way.
 
-    `flags_url` is the list of the track's flags, to which the entrant is added. `ticks` is the id of the form to which
-    each row's tick belongs; without one there are no ticks.
+    The details of the row of the slug `expanded` stand below it.
     """
-    addresses = reverse("entrant", args=[_SLUG]), f"{escape(flags_url)}&amp;entrant={_SLUG}"
-    titled = [(column, escape(_heading(column))) for column in columns]
-    lines = (_row(row, titled, addresses, ticks) for row in rows)
+    entrant = reverse("entrant", args=[SLUG])
+    lines = (_row(row, columns, entrant, links, row["entrant__slug"] == expanded) for row in rows)
     return mark_safe("\n".join(lines))  # noqa: S308 - escaped piece by piece
 
 
-def _row(row: Row, titled: Sequence[tuple[Column, str]], addresses: tuple[str, str], ticks: str) -> str:
+def _row(row: Row, columns: Sequence[Column], entrant: str, links: Links, is_open: bool) -> str:
     baseline = row["entrant__kind"] == EntrantKind.BASELINE
     tone = "baseline" if baseline else "incomplete" if row["is_incomplete"] else ""
-    cells = "".join(_cell(title, column.cell(row)) for column, title in titled)
-    page, flags = (address.replace(_SLUG, row["entrant__slug"]) for address in addresses)
-    return f'<tr class="{tone}">{_rank(row)}{_model(row, page, flags, ticks)}{cells}</tr>'
+    cells = "".join(_cell(column.cell(row)) for column in columns)
+    more = details(row, columns, len(columns) + 2) if is_open and links.details else ""
+    slug = row["entrant__slug"]
+    return f'<tr class="{tone}" id="row-{slug}">{_rank(row)}{_model(row, entrant, links, is_open)}{cells}</tr>{more}'
 
 
 def _rank(row: Row) -> str:
     if row["rank"] is None:
-        return f'<td class="num rank" data-title="Rank" title="{escape(_why_unranked(row))}">–</td>'
+        return f'<td class="num rank" title="{escape(_why_unranked(row))}">–</td>'
     low, high = row["rank_low"], row["rank_high"]
     interval = f"({low}–{high})" if low is not None and low != high else ""
     title = f"95 % interval of the rank: {low}–{high}"
-    return f'<td class="num rank" data-title="Rank" title="{title}"><b>{row["rank"]}</b> <small>{interval}</small></td>'
+    return f'<td class="num rank" title="{title}"><b>{row["rank"]}</b> <small>{interval}</small></td>'
 
 
 def _why_unranked(row: Row) -> str:
@@ -60,16 +76,31 @@ def _why_unranked(row: Row) -> str:
     return f"Not ranked: {row['incomplete_reason'] or 'incomplete'}."
 
 
-def _model(row: Row, link: str, flags_url: str, ticks: str) -> str:
+def _model(row: Row, entrant: str, links: Links, is_open: bool) -> str:
     badges = "".join(
-        f' <span class="badge {tone}" title="{escape(words)}">{text}</span>' for tone, words, text in _badges(row)
+        f' <span class="badge {tone}" title="{escape(words)}">{text}</span>'
+        for tone, words, text in _badges(row, links.newer_than)
     )
+    slug = row["entrant__slug"]
+    flags = _flags(row, f"{escape(links.flags)}&amp;entrant={slug}")
     return (
         '<th scope="row" class="model"><svg class="dot" viewBox="0 0 10 10" aria-hidden="true">'
         f'<circle cx="5" cy="5" r="5" fill="{colour_of(row["entrant_id"])}"/></svg>'
-        f'<a href="{escape(link)}">{escape(row["entrant__name"])}</a>'
+        f'<a href="{escape(entrant.replace(SLUG, slug))}">{escape(row["entrant__name"])}</a>'
         f'<span class="about"><small>{escape(row["entrant__organisation"])}</small>'
-        f"{badges}{_flags(row, flags_url)}{_tick(row, ticks)}</span></th>"
+        f"{badges}{flags}{_tick(row, links.ticks)}{_expander(row, links, is_open)}</span></th>"
+    )
+
+
+def _expander(row: Row, links: Links, is_open: bool) -> str:
+    """The link that opens and closes the row's details."""
+    if not links.details:
+        return ""
+    slug, target = row["entrant__slug"], links.collapse if is_open else links.expand
+    return (
+        f'<a class="expander" href="{escape(target.replace(SLUG, slug))}#row-{slug}"'
+        f' data-details="{escape(links.details.replace(SLUG, slug))}" aria-expanded="{str(is_open).lower()}"'
+        f' aria-label="Details of {escape(row["entrant__name"])}">Details</a>'
     )
 
 
@@ -99,7 +130,7 @@ def _flags(row: Row, url: str) -> str:
     )
 
 
-def _badges(row: Row) -> Iterator[tuple[str, str, str]]:
+def _badges(row: Row, newer_than: datetime | None) -> Iterator[tuple[str, str, str]]:
     """(tone, explanation, text) of each."""
     if row["entrant__kind"] == EntrantKind.BASELINE:
         yield "dim", "A reference to compare with; not ranked.", "baseline"
@@ -107,6 +138,8 @@ def _badges(row: Row) -> Iterator[tuple[str, str, str]]:
         yield "good", "An organiser has verified who is behind it.", "verified"
     if row["entrant__open_weights"]:
         yield "", "Its weights are public.", "open weights"
+    if newer_than and row["submission__created_at"] > newer_than:
+        yield "good", f"Its counted submission was made in the last {NEW_DAYS} days.", "new"
     if row["is_incomplete"]:
         yield "warn", f"Not ranked: {row['incomplete_reason']}.", "incomplete"
     if row["submission__measured_where"] is not None:
@@ -116,26 +149,54 @@ def _badges(row: Row) -> Iterator[tuple[str, str, str]]:
         yield "wait", "Its submission is still being judged.", "provisional"
 
 
-def _cell(title: str, cell: Cell) -> str:
-    """With its column's title, escaped, to be shown where the figures do not stand under it."""
+def _cell(cell: Cell) -> str:
     note = f' title="{escape(cell.note)}"' if cell.note else ""
-    return f'<td class="num" data-title="{title}"{note}>{escape(cell.text)} <small>{escape(cell.margin)}</small></td>'
+    below = "".join(f"<small>{escape(words)}</small>" for words in (cell.margin, cell.basis) if words)
+    return f'<td class="num"{note}>{escape(cell.text)}{below}</td>'
 
 
-def _heading(column: Column) -> str:
-    """Title and unit."""
-    return f"{column.title} ({column.unit})" if column.unit else column.title
+def details(row: Row, columns: Sequence[Column], n_cells: int) -> SafeString:
+    """A row below the board's: a bar for each group, and what each figure rests on."""
+    groups = "".join(_group(name, one) for name, one in row["groups"].items())
+    notes = "".join(
+        f"<dt>{escape(column.title)}</dt><dd>{escape(cell.text)}{_percent_sign(column, cell)}"
+        f" <small>{escape(cell.note)}</small></dd>"
+        for column, cell in ((column, column.cell(row)) for column in columns)
+        if cell.note
+    )
+    if row["rank"] is None:
+        notes = f"<dt>Rank</dt><dd>{MISSING} <small>{escape(_why_unranked(row))}</small></dd>{notes}"
+    bars = (
+        f'<div><table><caption>pass@1 by group</caption><thead><tr><th scope="col">Group</th><th scope="col">pass@1 (%)'
+        f'</th><th scope="col">Solved</th></tr></thead><tbody>{groups}</tbody></table></div>'
+    )
+    return mark_safe(  # noqa: S308 - escaped piece by piece
+        f'<tr class="details"><td colspan="{n_cells}"><div class="inside">{bars}<dl>{notes}</dl></div></td></tr>'
+    )
 
 
-def breadth(columns: Sequence[Column]) -> str:
-    """`few`, `some` or `many`: how wide a page must be for a table; in a narrower one the figures wrap."""
-    needed = _BESIDE_PX + sum(max(_FIGURE_PX, _heading_px(column)) for column in columns)
-    return "few" if needed <= _FEW_PX else "some" if needed <= _SOME_PX else "many"
+def _percent_sign(column: Column, cell: Cell) -> str:
+    """The unit that stands in the header alone."""
+    return " %" if column.unit == "%" and cell.text != MISSING else ""
 
 
-def _heading_px(column: Column) -> int:
-    """About how wide its longest word is, which no browser breaks."""
-    return _LETTER_PX * max(map(len, re.split(r"[\s-]", column.title))) + _PADDING_PX
+def _group(name: str, figures: Mapping[str, Any]) -> str:
+    share, counts = figures["pass_at_1"], f"{figures['solved']}/{figures['problems']}"
+    if share is None:
+        bar = f'<span title="No problem of {escape(name)} counts yet.">{MISSING}</span>'
+    else:
+        label = f"{escape(name)}: {percent(share)} %"
+        bar = f'<progress class="bar" max="1" value="{share:.4f}" aria-label="{label}"></progress>{percent(share)}'
+    return f'<tr><th scope="row">{escape(name)}</th><td>{bar}</td><td class="num">{counts}</td></tr>'
+
+
+def missing_words(columns: Sequence[Column], rows: Sequence[Row]) -> list[tuple[str, list[str]]]:
+    """For each column with a “–” in these rows the reasons, for those who cannot point at it."""
+    reasons = {
+        column.title: list(dict.fromkeys(column.cell(row).note for row in rows if column.value(row) is None))
+        for column in columns
+    }
+    return [(title, [words for words in found if words]) for title, found in reasons.items() if any(found)]
 
 
 def header(columns: Sequence[Column], query: BoardQuery) -> list[dict[str, Any]]:

@@ -95,7 +95,8 @@ def framed_board(request: HttpRequest, slug: str) -> HttpResponse:
     release = public_release_or_404(slug)
     track = chosen_track(request, tracks_of(release))
     query = query_of(release, track.slug if track else "")
-    found = table.load(visibility.visible_standings(STRANGER, release), query, [])
+    standings = visibility.visible_standings(STRANGER, release).filter(track=track)
+    found = table.load(table.StoredRows(standings), query, [])
     wanted = (release.primary_metric, "pass@1", "solved", "speedup")
     columns = sorted((one for one in found.columns if one.key in wanted), key=lambda one: wanted.index(one.key))
     rows = [(row, [one.cell(row) for one in columns]) for row in found.rows[: _asked_rows(request)]]

@@ -1,4 +1,4 @@
-"""The figures on a problem's page, of each entrant's best sample: processes of one case, times by size, roofline."""
+"""The figures on a problem's page: times of all samples; of each entrant's best one processes, sizes and roofline."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -7,20 +7,25 @@ from urllib.parse import urlencode
 from django.db.models import F
 from django.urls import reverse
 
-from leaderboard.charts import processes, sizes
+from leaderboard import visibility
+from leaderboard.charts import processes, runtimes, sizes
 from leaderboard.charts import roofline as charts
 from leaderboard.charts.chart import MAX_ENTRANTS
 from leaderboard.charts.processes import Spread
 from leaderboard.charts.sizes import CaseTime, SizeLine
-from leaderboard.models import Measurement, Track
+from leaderboard.models import Measurement, ProblemTrack, Track
+from leaderboard.models.entrant import EntrantKind
 from leaderboard.rates import Ceilings, rates_of
 from leaderboard.web.figures import ChartFigure
 from leaderboard.web.problem_ranking import peaks_of
 from problems.models import Problem
 from problems.spec.case import Case
 from runners.wire.protocol import Role
+from scoring.throughput import geometric_mean
 
 REFERENCE = "Reference solution"
+MAX_SCORES = 5000
+"""Submissions whose samples the distribution of runtimes takes."""
 
 
 def roofs_of(found: Problem, track: Track | None) -> list[charts.Roof]:
@@ -38,7 +43,7 @@ def _full_cases(found: Problem) -> dict[str, Case]:
 def points_of(found: Problem, track: Track | None, ranking: Sequence[Mapping[str, Any]]) -> list[charts.Point]:
     """For each case the time of each entrant's best sample, and the reference's; one query."""
     cases = _full_cases(found)
-    ranked = {row["best_evaluation_id"]: row for row in ranking[:MAX_ENTRANTS] if row["best_evaluation_id"]}
+    ranked = {row["evaluation_id"]: row for row in ranking[:MAX_ENTRANTS] if row["evaluation_id"]}
     place = {evaluation_id: n for n, evaluation_id in enumerate(ranked)}
     measured = Measurement.objects.filter(
         result__current_of__in=ranked, role=Role.CANDIDATE, case__in=cases
@@ -68,7 +73,7 @@ def lines_of(found: Problem, ranking: Sequence[Mapping[str, Any]]) -> list[SizeL
     size_of = {case.name: float(case.size) for case in found.timed_cases if case.size}
     if len(set(size_of.values())) < 2:
         return []
-    ranked = {row["best_evaluation_id"]: row for row in ranking[:MAX_ENTRANTS] if row["best_evaluation_id"]}
+    ranked = {row["evaluation_id"]: row for row in ranking[:MAX_ENTRANTS] if row["evaluation_id"]}
     measured = Measurement.objects.filter(
         result__current_of__in=ranked, role=Role.CANDIDATE, case__in=size_of
     ).values_list("result__current_of", "case", "median_ms", "ci_low_ms", "ci_high_ms", "baseline__median_ms")
@@ -92,7 +97,7 @@ def _by_size(times: Iterable[CaseTime]) -> tuple[CaseTime, ...]:
 
 def spreads_of(ranking: Sequence[Mapping[str, Any]], case: Case) -> list[Spread]:
     """The processes of each entrant's best sample at one case, and the reference's; one query."""
-    ranked = {row["best_evaluation_id"]: row for row in ranking[:MAX_ENTRANTS] if row["best_evaluation_id"]}
+    ranked = {row["evaluation_id"]: row for row in ranking[:MAX_ENTRANTS] if row["evaluation_id"]}
     rows = (
         Measurement.objects.filter(result__current_of__in=ranked, role=Role.CANDIDATE, case=case.name)
         .select_related("baseline")
@@ -113,15 +118,55 @@ def _spread(entrant_id: int | None, name: str, row: Measurement) -> Spread:
 
 
 def problem_figures(
-    found: Problem, track: Track | None, ranking: Sequence[Mapping[str, Any]], case: Case | None, language: str
+    user: Any,
+    found: Problem,
+    track: Track | None,
+    ranking: Sequence[Mapping[str, Any]],
+    case: Case | None,
+    asked: Mapping[str, str],
 ) -> list[ChartFigure]:
-    """The figures below the ranking, each only if there is something to draw; at most three queries."""
+    """The figures below the ranking, each only if there is something to draw; at most four queries.
+
+    `asked` holds what narrowed and ordered the ranking, by parameter of the URL.
+    """
     figures = [
-        _processes_figure(found, track, ranking, case or _largest(found), language),
-        _sizes_figure(found, track, ranking, language),
-        _roofline_figure(found, track, ranking, language),
+        _runtimes_figure(user, found, track, case, asked),
+        _processes_figure(found, track, ranking, case or _largest(found), asked),
+        _sizes_figure(found, track, ranking, asked),
+        _roofline_figure(found, track, ranking, asked),
     ]
     return [one for one in figures if one]
+
+
+def runtimes_of(user: Any, found: Problem, track: Track | None, case: Case | None) -> runtimes.Runtimes:
+    """The time of every passing sample that may rank: of one case, or the geometric mean over all; two queries."""
+    scores = visibility.visible_scores(user, found.release).filter(problem=found, track=track, n_timed__gt=0)
+    scores = scores.exclude(submission__entrant__kind=EntrantKind.BASELINE)
+    rows = list(scores.order_by("pk").values_list("submission__entrant_id", "times_ms")[:MAX_SCORES])
+    timed = [(entrant_id, _time_of(cases, case)) for entrant_id, samples in rows for cases in samples]
+    known = [(entrant_id, time_ms) for entrant_id, time_ms in timed if time_ms]
+    on_track = ProblemTrack.objects.filter(problem=found, track=track).values_list("baseline_cases_ms", flat=True)
+    return runtimes.Runtimes(
+        times_ms=tuple(sorted(time_ms for _, time_ms in known)),
+        n_entrants=len({entrant_id for entrant_id, _ in known}),
+        reference_ms=_time_of(on_track.first() or {}, case),
+    )
+
+
+def _time_of(cases_ms: Mapping[str, float | None], case: Case | None) -> float | None:
+    return cases_ms.get(case.name) if case else geometric_mean(cases_ms.values())
+
+
+def _runtimes_figure(
+    user: Any, found: Problem, track: Track | None, case: Case | None, asked: Mapping[str, str]
+) -> ChartFigure | None:
+    shown = runtimes_of(user, found, track, case)
+    if len(shown.times_ms) < runtimes.LEAST:
+        return None
+    title = f"{runtimes.TITLE}: {case.name}" if case else runtimes.TITLE
+    address = _address("runtimes", found, track, asked, case=case.name if case else "")
+    name = f"{found.release.slug}-{found.slug}-runtimes"
+    return ChartFigure(title, runtimes.caption(shown), name, address, runtimes.table(shown))
 
 
 def _largest(found: Problem) -> Case | None:
@@ -129,39 +174,43 @@ def _largest(found: Problem) -> Case | None:
 
 
 def _processes_figure(
-    found: Problem, track: Track | None, ranking: Sequence[Mapping[str, Any]], case: Case | None, language: str
+    found: Problem,
+    track: Track | None,
+    ranking: Sequence[Mapping[str, Any]],
+    case: Case | None,
+    asked: Mapping[str, str],
 ) -> ChartFigure | None:
     spreads = spreads_of(ranking, case) if case else []
     if case is None or not any(len(one.medians_ms) > 1 for one in spreads):
         return None
     title = f"{processes.TITLE}: {case.name}" if case.name else processes.TITLE
-    address = _address("processes", found, track, language, case=case.name)
+    address = _address("processes", found, track, asked, case=case.name)
     name = f"{found.release.slug}-{found.slug}-processes"
     return ChartFigure(title, processes.CAPTION, name, address, processes.table(spreads))
 
 
 def _sizes_figure(
-    found: Problem, track: Track | None, ranking: Sequence[Mapping[str, Any]], language: str
+    found: Problem, track: Track | None, ranking: Sequence[Mapping[str, Any]], asked: Mapping[str, str]
 ) -> ChartFigure | None:
     lines = lines_of(found, ranking)
     if not lines:
         return None
-    address = _address("sizes", found, track, language)
+    address = _address("sizes", found, track, asked)
     name = f"{found.release.slug}-{found.slug}-sizes"
     return ChartFigure(sizes.TITLE, sizes.CAPTION, name, address, sizes.table(lines))
 
 
 def _roofline_figure(
-    found: Problem, track: Track | None, ranking: Sequence[Mapping[str, Any]], language: str
+    found: Problem, track: Track | None, ranking: Sequence[Mapping[str, Any]], asked: Mapping[str, str]
 ) -> ChartFigure | None:
     if not roofs_of(found, track) or not (points := points_of(found, track, ranking)):
         return None
-    address = _address("roofline", found, track, language)
+    address = _address("roofline", found, track, asked)
     name = f"{found.release.slug}-{found.slug}-roofline"
     return ChartFigure("Roofline", charts.CAPTION, name, address, charts.table(points))
 
 
-def _address(view: str, found: Problem, track: Track | None, language: str, **more: str) -> str:
-    asked = {"track": track.slug if track else "", "written_in": language, **more}
-    query = urlencode({name: value for name, value in asked.items() if value})
+def _address(view: str, found: Problem, track: Track | None, asked: Mapping[str, str], **more: str) -> str:
+    wanted = {"track": track.slug if track else "", **asked, **more}
+    query = urlencode({name: value for name, value in wanted.items() if value})
     return f"{reverse(view, args=[found.release.slug, found.slug])}?{query}"

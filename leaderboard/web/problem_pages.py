@@ -1,10 +1,8 @@
 """The problems of a release: their table, and each one's page with statement, files, ranking and a form to submit."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, F, Max, Q
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
@@ -12,36 +10,37 @@ from django.views.decorators.http import require_safe
 from leaderboard import visibility
 from leaderboard.charts import processes as process_charts
 from leaderboard.charts import roofline as charts
+from leaderboard.charts import runtimes as runtime_charts
 from leaderboard.charts import sizes as size_charts
-from leaderboard.models import Decision, Entrant, ProblemTrack, Track
+from leaderboard.models import Decision, ProblemTrack, Track
 from leaderboard.models.decision import DecisionKind
 from leaderboard.rates import Declared
-from leaderboard.web import submit_forms
+from leaderboard.web import problem_table, submit_forms
 from leaderboard.web.clarification_forms import clarifications_context
 from leaderboard.web.lookups import chosen_track, problem_or_404, release_or_404, tracks_of
 from leaderboard.web.paging import other_parameters, page_of
-from leaderboard.web.problem_figures import lines_of, points_of, problem_figures, roofs_of, spreads_of
-from leaderboard.web.problem_ranking import ranked_by_case, ranking_of
+from leaderboard.web.problem_figures import (
+    lines_of,
+    points_of,
+    problem_figures,
+    roofs_of,
+    runtimes_of,
+    spreads_of,
+)
+from leaderboard.web.problem_ranking import (
+    By,
+    chosen_figure,
+    counted_figure,
+    ranked_by_case,
+    ranking_of,
+    why_no_roofline,
+)
 from leaderboard.web.statement import as_html
 from leaderboard.web.tabs import release_context
-from problems.models import Problem, Release
+from problems.models import Problem
 from problems.spec.kinds import SITE_KINDS
-from problems.spec.natural import natural_key
 from problems.spec.record import ProblemRecord
 from problems.spec.solution import FileSolution, SourceFile
-
-
-@dataclass(frozen=True)
-class ProblemRow:
-    """A problem with what the counted submissions on the track made of it."""
-
-    problem: Problem
-    n_entrants: int
-    n_solved: int
-    best_speedup: float | None
-    mine: bool
-    skip_reason: str
-    """Why the track cannot run it, or ""."""
 
 
 @require_safe
@@ -49,51 +48,23 @@ def problems(request: HttpRequest, slug: str) -> HttpResponse:
     release = release_or_404(request, slug)
     tracks = tracks_of(release)
     track = chosen_track(request, tracks)
-    rows = release.problems.defer("record")
-    groups, kinds = _groups_and_kinds(release)
-    page = page_of(request, _filtered(request, rows))
-    skipped = ProblemTrack.objects.filter(problem__release=release, track=track).exclude(skip_reason="")
+    query = problem_table.TableQuery.of(request.GET.dict(), track)
+    rows = problem_table.rows_of(request.user, release, track)
+    found = problem_table.in_order((row for row in rows if query.fits(row)), query.sort)
+    page, is_known = page_of(request, found), request.user.is_authenticated
+    several_kinds = len({row.kind for row in rows}) > 1
+    has_times = any(row.best_speedup is not None for row in rows)
+    shown = {"kind": several_kinds, "mine": is_known, "speedup": has_times}
     context = {
-        "tracks": tracks, "track": track, "groups": groups, "kinds": kinds, "page": page, "n_skipped": skipped.count(),
-        "rows": _with_facts(request.user, release, track, list(page.object_list)),
-        "parameters": other_parameters(request), "asked": request.GET,
+        "tracks": tracks, "track": track, "query": query, "page": page, "rows": page.object_list,
+        "n_found": len(found), "n_all": len(rows), "n_voided": sum(bool(row.voided) for row in rows),
+        "n_skipped": sum(bool(row.skip_reason) for row in rows), "shown": shown,
+        "header": problem_table.header(query, lambda key: shown.get(key, True)),
+        "facets": problem_table.facets(rows, query),
+        "solved": problem_table.solved_facets(rows, query, with_own=is_known),
+        "parameters": other_parameters(request),
     }  # fmt: skip
     return render(request, "podium/problems.html", release_context(request, release, "problems") | context)
-
-
-def _groups_and_kinds(release: Release) -> tuple[list[str], list[str]]:
-    pairs = list(release.problems.order_by().values_list("group", "kind").distinct())
-    return sorted({group for group, _ in pairs}, key=natural_key), sorted({kind for _, kind in pairs})
-
-
-def _filtered(request: HttpRequest, rows: Any) -> Any:
-    for field in ("group", "kind"):
-        if asked := request.GET.get(field):
-            rows = rows.filter(**{field: asked})
-    for word in request.GET.get("q", "").split():
-        rows = rows.filter(Q(title__icontains=word) | Q(task_id__icontains=word) | Q(group__icontains=word))
-    return rows
-
-
-def _with_facts(user: Any, release: Release, track: Track | None, chosen: Sequence[Problem]) -> list[ProblemRow]:
-    """Three queries for the page's problems, whatever their number."""
-    scores = visibility.visible_scores(user, release).filter(track=track, problem__in=[one.pk for one in chosen])
-    counted = scores.filter(submission__counted_on__track=F("track"), n_samples__gt=F("n_skipped"))
-    figures = (
-        counted.order_by()
-        .values("problem_id")
-        .annotate(n=Count("pk"), solved=Count("pk", filter=Q(n_passed__gt=0)), best=Max("best_speedup"))
-    )
-    by_problem: dict[int, Any] = {row["problem_id"]: row for row in figures}
-    own = scores.filter(submission__entrant__in=Entrant.objects.submittable_by(user), n_passed__gt=0)
-    mine = set(own.values_list("problem_id", flat=True)) if user.is_authenticated else set()
-    skips = dict(ProblemTrack.objects.filter(track=track, problem__in=chosen).values_list("problem_id", "skip_reason"))
-    nothing: dict[str, Any] = {"n": 0, "solved": 0, "best": None}
-    return [
-        ProblemRow(one, row["n"], row["solved"], row["best"], one.pk in mine, skips.get(one.pk, ""))
-        for one in chosen
-        for row in (by_problem.get(one.pk, nothing),)
-    ]
 
 
 @require_safe
@@ -110,20 +81,34 @@ def problem_context(request: HttpRequest, found: Problem) -> dict[str, Any]:
     on_track = ProblemTrack.objects.filter(problem=found, track=track).first()
     cases, languages = found.timed_cases, list(spec.starters)
     written_in = chosen_language(request, found)
-    ranking = ranking_of(request.user, found, track, written_in)
+    by = chosen_figure(request.GET.get("by", ""), release)
+    ranking = ranking_of(request.user, found, track, written_in, by)
     case = next((one for one in cases if one.name and one.name == request.GET.get("case")), None)
     context = {
         "problem": found, "spec": spec, "kind_template": f"problems/kinds/{spec.kind}.html",
         "is_readable": is_readable, "is_question": spec.kind in SITE_KINDS,
         "tracks": tracks, "track": track,
         "on_track": on_track, "cases": cases, "case": case, "work": Declared.by([case] if case else cases),
-        "ranking": ranked_by_case(track, ranking, case) if case else ranking,
+        "ranking": ranked_by_case(track, ranking, case, by) if case else ranking,
+        "by": by, "counted": counted_figure(release), "orders": _orders(request, by),
+        "why_no_roofline": why_no_roofline(found, track, [case] if case else cases),
+        "sums": problem_table.sums_of(request.user, release, on_track),
         "languages": languages, "written_in": written_in,
-        "figures": problem_figures(found, track, ranking, case, written_in),
+        "figures": problem_figures(request.user, found, track, ranking, case, _asked(request, found)),
         "voided": Decision.objects.filter(kind=DecisionKind.PROBLEM_VOIDED, problem=found).first(),
     }  # fmt: skip
     content = _content(request, found, spec, track) if is_readable else {}
     return release_context(request, release, "problems") | clarifications_context(request, found) | context | content
+
+
+def _orders(request: HttpRequest, by: By) -> dict[str, dict[str, str]]:
+    """The links in the heads of time and speedup, which order the ranking by them."""
+    orders = {}
+    for one, falling in ((By.TIME, "ascending"), (By.SPEEDUP, "descending")):
+        kept = request.GET.copy()
+        kept["by"] = one
+        orders[one.value] = {"url": f"?{kept.urlencode()}#ranking", "aria": falling if one is by else "none"}
+    return orders
 
 
 def _content(request: HttpRequest, found: Problem, spec: ProblemRecord, track: Track | None) -> dict[str, Any]:
@@ -135,6 +120,20 @@ def _content(request: HttpRequest, found: Problem, spec: ProblemRecord, track: T
         "form": submit_forms.typed_form_for(request, found, track),
         "why_closed": found.release.why_closed(),
     }
+
+
+def _asked(request: HttpRequest, found: Problem) -> dict[str, str]:
+    """What narrows and orders the ranking, as the addresses of its figures repeat it."""
+    by = chosen_figure(request.GET.get("by", ""), found.release)
+    return {
+        "written_in": chosen_language(request, found),
+        "by": "" if by is counted_figure(found.release) else by.value,
+    }
+
+
+def _ranking(request: HttpRequest, found: Problem, track: Track | None) -> list[dict[str, Any]]:
+    by = chosen_figure(request.GET.get("by", ""), found.release)
+    return ranking_of(request.user, found, track, chosen_language(request, found), by)
 
 
 def chosen_language(request: HttpRequest, found: Problem) -> str:
@@ -171,7 +170,7 @@ def roofline(request: HttpRequest, slug: str, problem_slug: str) -> JsonResponse
     roofs = roofs_of(found, track)
     if not roofs:
         raise Http404(f"{found.task_id} has no roofline here: it needs flops, bytes and the track's measured peaks.")
-    points = points_of(found, track, ranking_of(request.user, found, track, chosen_language(request, found)))
+    points = points_of(found, track, _ranking(request, found, track))
     return JsonResponse(charts.spec(roofs, points))
 
 
@@ -180,7 +179,7 @@ def sizes(request: HttpRequest, slug: str, problem_slug: str) -> JsonResponse:
     """The problem's times by size as plotly.js draws them."""
     found = problem_or_404(request, slug, problem_slug)
     track = chosen_track(request, tracks_of(found.release))
-    lines = lines_of(found, ranking_of(request.user, found, track, chosen_language(request, found)))
+    lines = lines_of(found, _ranking(request, found, track))
     if not lines:
         raise Http404(f"{found.task_id} has no chart of times by size here: it needs times of cases of two sizes.")
     return JsonResponse(size_charts.spec(lines))
@@ -194,5 +193,14 @@ def processes(request: HttpRequest, slug: str, problem_slug: str) -> JsonRespons
     case = next((one for one in found.timed_cases if one.name == request.GET.get("case", "")), None)
     if case is None:
         raise Http404(f"{found.task_id} has no timed case {request.GET.get('case', '')!r}.")
-    ranking = ranking_of(request.user, found, track, chosen_language(request, found))
-    return JsonResponse(process_charts.spec(spreads_of(ranking, case)))
+    return JsonResponse(process_charts.spec(spreads_of(_ranking(request, found, track), case)))
+
+
+@require_safe
+def runtimes(request: HttpRequest, slug: str, problem_slug: str) -> JsonResponse:
+    """The distribution of runtimes as plotly.js draws it."""
+    found = problem_or_404(request, slug, problem_slug)
+    track = chosen_track(request, tracks_of(found.release))
+    asked = request.GET.get("case", "")
+    case = next((one for one in found.timed_cases if one.name and one.name == asked), None)
+    return JsonResponse(runtime_charts.spec(runtimes_of(request.user, found, track, case)))

@@ -1,6 +1,7 @@
-"""A problem's ranking on a track: each entrant's best time in the problem's own units."""
+"""A problem's ranking on a track: of each entrant the best sample, with its own time and its own speedup."""
 
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from typing import Any
 
 from django.db.models import F
@@ -8,25 +9,59 @@ from django.db.models import F
 from leaderboard import visibility
 from leaderboard.models import Measurement, ProblemTrack, Track
 from leaderboard.rates import Rates, cases_with_time, rates_of
-from problems.models import Problem
+from problems.models import Problem, Release
 from problems.spec.case import Case
 from runners.wire.protocol import Role
+from scoring.metrics import GFLOPS, ROOFLINE, SOL_SCORE
 
 RANKING_ROWS = 100
+_BY_TIME = {metric.name for metric in (GFLOPS, ROOFLINE, SOL_SCORE)}
+"""Primary metrics whose figures are made from times alone."""
 
 
-def ranking_of(user: Any, found: Problem, track: Track | None, language: str = "") -> list[dict[str, Any]]:
-    """Each entrant's fastest passing submission on the track; passes without a ranking time come last.
+class By(StrEnum):
+    """The figure by which samples are compared: it chooses each entrant's sample and orders the rows."""
 
-    With a language, only the submissions whose fastest sample is written in it.
+    SPEEDUP = "speedup"
+    TIME = "time"
+
+
+_FIELDS = {
+    By.SPEEDUP: (F("best_speedup").desc(nulls_last=True), "best_speedup_evaluation", "best_speedup_ms", "best_speedup"),
+    By.TIME: (
+        F("best_ms").asc(nulls_last=True), "best_evaluation", "best_ms", "best_evaluation__current_result__speedup",
+    ),
+}  # fmt: skip
+"""The order, and the fields of the sample, its time and its speedup."""
+
+
+def counted_figure(release: Release) -> By:
+    """The figure that the release's scores are made from."""
+    return By.TIME if release.primary_metric in _BY_TIME else By.SPEEDUP
+
+
+def chosen_figure(asked: str, release: Release) -> By:
+    """The figure that the URL names, else the counted one."""
+    return By(asked) if asked in set(By) else counted_figure(release)
+
+
+def ranking_of(
+    user: Any, found: Problem, track: Track | None, language: str = "", by: By | None = None
+) -> list[dict[str, Any]]:
+    """Each entrant's best passing sample on the track; passes without a time that may rank come last.
+
+    `evaluation_id`, `time_ms`, `speedup` and `language` of a row are of that one sample. With a language, only the
+    samples written in it. `by` is the counted figure where it is None.
     """
+    order, sample, time_ms, speedup = _FIELDS[by or counted_figure(found.release)]
     scores = visibility.visible_scores(user, found.release).filter(problem=found, track=track, n_passed__gt=0)
     if language:
-        scores = scores.filter(best_evaluation__sample__language=language)
-    rows = scores.order_by(F("best_ms").asc(nulls_last=True), "submission_id").values(
+        scores = scores.filter(**{f"{sample}__sample__language": language})
+    rows = scores.order_by(order, "submission_id").values(
         "submission_id", "submission__entrant_id", "submission__entrant__slug", "submission__entrant__name",
-        "submission__entrant__kind", "n_passed", "n_samples", "best_ms", "best_speedup", "best_evaluation_id",
-        "best_evaluation__sample__language", "n_open_flags", "n_upheld_flags",
+        "submission__entrant__kind", "n_passed", "n_samples", "n_open_flags", "n_upheld_flags",
+        evaluation_id=F(f"{sample}_id"), time_ms=F(time_ms), speedup=F(speedup),
+        language=F(f"{sample}__sample__language"), sample_index=F(f"{sample}__sample__index"),
     )[: RANKING_ROWS * 5]  # fmt: skip
     first: dict[str, dict[str, Any]] = {}
     for row in rows:
@@ -34,20 +69,24 @@ def ranking_of(user: Any, found: Problem, track: Track | None, language: str = "
     ranked = list(first.values())[:RANKING_ROWS]
     on_track = ProblemTrack.objects.filter(problem=found, track=track).values_list("baseline_cases_ms", flat=True)
     cases = cases_with_time(found.timed_cases, on_track.first() or {})
-    return [one | {"rates": _rates(cases, track, one["best_ms"])} for one in ranked]
+    return [one | {"rates": _rates(cases, track, one["time_ms"])} for one in ranked]
 
 
-def ranked_by_case(track: Track | None, ranking: Sequence[Mapping[str, Any]], case: Case) -> list[dict[str, Any]]:
-    """The same rows with time, speedup and rates of one case, the fastest first. Makes one query."""
+def ranked_by_case(
+    track: Track | None, ranking: Sequence[Mapping[str, Any]], case: Case, by: By
+) -> list[dict[str, Any]]:
+    """The same samples with time, speedup and rates of one case, the best first. Makes one query."""
     measured = Measurement.objects.filter(
-        result__current_of__in=[row["best_evaluation_id"] for row in ranking if row["best_evaluation_id"]],
+        result__current_of__in=[row["evaluation_id"] for row in ranking if row["evaluation_id"]],
         role=Role.CANDIDATE,
         case=case.name,
     )
     columns = ("result__current_of", "median_ms", "baseline__median_ms", "ci_low_ms", "ci_high_ms")
     times = {pk: times for pk, *times in measured.values_list(*columns)}
-    rows = [dict(row) | _on_case(track, case, *times.get(row["best_evaluation_id"], [None] * 4)) for row in ranking]
-    return sorted(rows, key=lambda row: (row["best_ms"] is None, row["best_ms"] or 0.0))
+    rows = [dict(row) | _on_case(track, case, *times.get(row["evaluation_id"], [None] * 4)) for row in ranking]
+    if by is By.TIME:
+        return sorted(rows, key=lambda row: (row["time_ms"] is None, row["time_ms"] or 0.0))
+    return sorted(rows, key=lambda row: (row["speedup"] is None, -(row["speedup"] or 0.0)))
 
 
 def _on_case(
@@ -60,12 +99,24 @@ def _on_case(
 ) -> dict[str, Any]:
     rates = Rates() if own_ms is None else rates_of([case], peaks_of(track), own_ms)
     speedup = baseline_ms / own_ms if own_ms and baseline_ms else None
-    return {"best_ms": own_ms, "best_speedup": speedup, "rates": rates, "low_ms": low_ms, "high_ms": high_ms}
+    return {"time_ms": own_ms, "speedup": speedup, "rates": rates, "low_ms": low_ms, "high_ms": high_ms}
 
 
-def _rates(cases: Sequence[Case], track: Track | None, best_ms: float | None) -> Rates:
-    return Rates() if best_ms is None else rates_of(cases, peaks_of(track), best_ms)
+def _rates(cases: Sequence[Case], track: Track | None, time_ms: float | None) -> Rates:
+    return Rates() if time_ms is None else rates_of(cases, peaks_of(track), time_ms)
 
 
 def peaks_of(track: Track | None) -> Mapping[str, Any]:
     return track.peaks if track else {}
+
+
+def why_no_roofline(found: Problem, track: Track | None, cases: Sequence[Case]) -> str:
+    """Why no row has a share of the roofline; empty where rows with a time have one."""
+    if all(rates_of([case], peaks_of(track), 1.0).roofline is not None for case in cases):
+        return ""
+    if not peaks_of(track):
+        return f"The peaks of {track.slug if track else 'the track'} are not measured yet."
+    kinds = sorted({case.dtype for case in cases if case.flops})
+    if any(not case.flops and not case.bytes for case in cases):
+        return f"Not every case of {found.task_id} declares its work."
+    return f"The track has no measured peak for {' or '.join(kinds) or 'what it moves'}."

@@ -47,14 +47,15 @@ def _top_of(request: HttpRequest, release: Release) -> dict[str, Any]:
     ranked = set(standings.order_by().values_list("track_id", flat=True).distinct())
     track = next((one for one in tracks if one.pk in ranked), tracks[0] if tracks else None)
     query = BoardQuery(track=track.slug if track else "", k=min((k for k in release.offered_ks if k > 1), default=1))
-    found = table.load(standings, query, [])
+    found = table.load(table.StoredRows(standings.filter(track=track)), query, [])
     chart = PASS_VS_SPEEDUP
     return {
         "track": track,
         "columns": found.columns,
         "declared": declared_words(found.columns),
-        "breadth": board_html.breadth(found.columns),
-        "rows": board_html.body(found.rows[:TOP_ROWS], found.columns, board_html.flags_address(release, query.track)),
+        "rows": board_html.body(
+            found.rows[:TOP_ROWS], found.columns, board_html.Links(board_html.flags_address(release, query.track))
+        ),
         "n_all": found.n_all,
         "imported": found.imported,
         "ranking_error": ranking_error(release, query.track),

@@ -278,11 +278,16 @@ def board(
     release: Annotated[str, typer.Argument(help="The release's slug.")],
     track: Annotated[str, typer.Option(help="A track's slug; the first when left out.")] = "",
     k: Annotated[int, typer.Option(help="The k of pass@k; 0 takes the release's own.")] = 0,
+    group: Annotated[list[str], typer.Option(help="Rank over problems of this group; may be repeated.")] = [],  # noqa: B006
+    tag: Annotated[list[str], typer.Option(help="Rank over problems with this tag; may be repeated.")] = [],  # noqa: B006
+    difficulty: Annotated[list[str], typer.Option(help="Rank over problems of this difficulty.")] = [],  # noqa: B006
+    as_of: Annotated[str, typer.Option(help="The board at the end of this day (UTC), as 2026-01-31.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="The site's JSON instead of a table.")] = False,
 ) -> None:
-    """The standings of a release on one track."""
+    """The standings of a release on one track, over all of its problems or some."""
     with _refusals_as_exits():
-        asked: dict[str, Any] = {"limit": 500, **({"track": track} if track else {}), **({"k": k} if k else {})}
+        chosen = {"track": track, "k": k, "groups": group, "tags": tag, "difficulty": difficulty, "as_of": as_of}
+        asked: dict[str, Any] = {"limit": 500, **{name: value for name, value in chosen.items() if value}}
         found = _client().get(f"releases/{release}/board", **asked)
         if as_json:
             typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
@@ -292,6 +297,10 @@ def board(
 
 def _print_board(found: Mapping[str, Any]) -> None:
     """Print a board. A terminal shows as many of its first columns as fit."""
+    if found["not_ranked"]:
+        _say(found["not_ranked"])
+    elif found["problems"] < found["problems_of_release"]:
+        _say(f"Ranked over {found['problems']} of {found['problems_of_release']} problems.")
     if left_out := tables.print_board(found):
         _say(f"No room here for {', '.join(left_out)}: a wider terminal shows them, as does --json.")
 

@@ -1,7 +1,8 @@
 // Small comforts for forms: filters apply when a choice changes; buttons that destroy ask first; text copies itself.
 document.addEventListener("change", (event) => {
   const form = event.target.closest("form[data-autosubmit]");
-  if (form && event.target.matches("select, input[type=checkbox]")) form.requestSubmit();
+  const waits = event.target.closest("[data-apply]"); // several choices that one button applies
+  if (form && !waits && event.target.matches("select, input[type=checkbox]")) form.requestSubmit();
 });
 
 document.addEventListener("submit", (event) => {

@@ -22,8 +22,8 @@ from tests import factories, packs
 from tests.api import calls
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
-IDENTITY = {"id", "entrant_id", "submission_id", "submission", "best_evaluation_id", "updated_at", "rank", "rank_low",
-            "rank_high"}  # fmt: skip
+IDENTITY = {"id", "entrant_id", "submission_id", "submission", "best_evaluation_id", "best_speedup_evaluation_id",
+            "last_result_at", "updated_at", "rank", "rank_low", "rank_high"}  # fmt: skip
 
 
 class Shop:

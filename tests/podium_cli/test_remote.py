@@ -264,6 +264,11 @@ def test_the_board_is_a_table_or_json(place: Place, cast: Any) -> None:
     assert "Alpha" in place.shell.run("board", place.release.slug).stdout
     found = json.loads(place.shell.run("board", place.release.slug, "--json").stdout)
     assert found["standings"][0]["entrant"] == "alpha"
+    some = place.shell.run("board", place.release.slug, "--group", "strings")
+    assert "Ranked over 2 of 3 problems." in some.stderr
+    wrong = place.shell.run("board", place.release.slug, "--group", "strange")
+    assert wrong.returncode == 1
+    assert "strange" in wrong.stderr
 
 
 def test_entrants_are_compared_in_a_table_or_json(place: Place, cast: Any) -> None:

@@ -32,6 +32,14 @@ def test_a_board_of_imported_results_says_so_above_and_in_every_row(client: Any,
     assert text.count(">imported</span>") == 2
 
 
+def test_the_date_of_an_imported_row_is_that_of_measuring(client: Any, gpu: GpuSite) -> None:
+    rows = client.get(reverse("board_json", args=[gpu.release.slug])).json()["rows"]
+    assert {row["date"] for row in rows} == {"2026-11-20"}
+    Submission.objects.update(measured_where={"machines": [], "first_day": "", "last_day": ""})
+    rows = client.get(reverse("board_json", args=[gpu.release.slug])).json()["rows"]
+    assert {row["date"] for row in rows} == {None}, "the day of importing is another thing"
+
+
 def test_once_a_node_has_judged_something_the_board_itself_is_no_import(
     client: Any, gpu: GpuSite, cast: factories.Cast
 ) -> None:

@@ -120,6 +120,8 @@ TABLE: dict[str, tuple[Arguments, str, int, int, int, int]] = {
     "badge": (_badge, "get", NOT_FOUND, NOT_FOUND, NOT_FOUND, NOT_FOUND),
     "releases": (_nothing, "get", OK, OK, OK, OK),
     "board": (_release, "get", NOT_FOUND, NOT_FOUND, OK, OK),
+    "runtimes": (_problem, "get", NOT_FOUND, NOT_FOUND, OK, OK),
+    "board_row": (lambda p: [p.release.slug, p.cast.entrant.slug], "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "board_csv": (_release, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "board_json": (_release, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "snapshot": (_frozen, "get", NOT_FOUND, NOT_FOUND, NOT_FOUND, OK),

@@ -1,0 +1,96 @@
+"""A board as it stood at the end of a day: the submissions finished by then, by the results and rulings of then."""
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, date, datetime, timedelta
+
+import numpy as np
+
+from leaderboard.models import Counted, Decision, Flag, ProblemScore, ReleaseTrack, Submission, SubmissionState
+from leaderboard.models.decision import DecisionKind
+from leaderboard.models.entrant import EntrantKind
+from leaderboard.standings import rank, scores
+from leaderboard.standings.board_arrays import BoardArrays, PackedBoard
+from scoring.arrays import BoolArray
+
+MOST_SCORES = 120_000
+"""Submissions × problems that a request reads from the database: about two seconds."""
+MOST_CHANGED = 2_000
+"""Aggregates that a request computes anew from single results."""
+
+
+class TooLarge(ValueError):
+    """The board of that day would take too long to rank in a request. The message says why."""
+
+
+def end_of(day: date) -> datetime:
+    """The first moment after the day, UTC."""
+    return datetime.combine(day + timedelta(days=1), datetime.min.time(), tzinfo=UTC)
+
+
+def board_at(place: ReleaseTrack, day: date, stored: PackedBoard | None) -> BoardArrays:
+    """The board's arrays, of all problems. Raises TooLarge.
+
+    If every submission of then still counts and nothing of it was judged or ruled anew, `stored` has its rows.
+    """
+    end = end_of(day)
+    counted = _counted(place, end)
+    changed = _changed([one.submission_id for one in counted], place, end)
+    ids = {one.submission_id for one in counted}
+    if stored is not None and not changed and ids <= set(stored.submission_ids):
+        entrants = np.array([pk in ids for pk in stored.submission_ids], dtype=np.bool_)
+        everything = np.ones(len(stored.problem_ids), dtype=np.bool_)
+        return stored.over(place, everything, voided_before(place, stored.problem_ids, end), entrants)
+    n_scores = len(counted) * place.release.problems.count()
+    if n_scores > MOST_SCORES or len(changed) > MOST_CHANGED:
+        raise TooLarge(
+            f"Since {day} entrants of this board were counted or judged anew. Ranking it as it stood then would read"
+            f" {n_scores:,} aggregates and compute {len(changed):,} of them anew; a page does at most {MOST_SCORES:,}"
+            f" and {MOST_CHANGED:,}."
+        )
+    return rank.load_of(place, counted, list(_scores_then(place, counted, changed, end)), end)
+
+
+def voided_before(place: ReleaseTrack, problem_ids: Sequence[int], end: datetime | None) -> BoolArray:
+    """P: the problems that were voided by then (None: by now)."""
+    decided = Decision.objects.filter(kind=DecisionKind.PROBLEM_VOIDED, problem__release=place.release)
+    if end is not None:
+        decided = decided.filter(at__lt=end)
+    voided = set(decided.values_list("problem_id", flat=True))
+    return np.array([pk in voided for pk in problem_ids], dtype=np.bool_)
+
+
+def _counted(place: ReleaseTrack, end: datetime) -> list[Counted]:
+    """The latest full submission of each entrant that had finished by then. Those retracted since are left out."""
+    finished = (
+        Submission.objects.filter(release=place.release, tracks=place.track_id, is_full=True, asks_to_count=True)
+        .filter(state=SubmissionState.DONE, finished_at__lt=end)
+        .exclude(entrant__kind=EntrantKind.SYSTEM)
+        .exclude(decisions__kind=DecisionKind.SUBMISSION_RETRACTED)
+        .select_related("entrant", "release")
+    )
+    latest = {one.entrant_id: one for one in finished.order_by("entrant_id", "pk")}
+    return [
+        Counted(entrant=one.entrant, release=place.release, track_id=place.track_id, submission=one)
+        for one in latest.values()
+    ]
+
+
+def _changed(submission_ids: Sequence[int], place: ReleaseTrack, end: datetime) -> set[tuple[int, int]]:
+    """(submission, problem) ids of aggregates with a result, a flag or a ruling since then."""
+    judged = ProblemScore.objects.filter(
+        submission__in=submission_ids, track_id=place.track_id, last_result_at__gte=end
+    ).values_list("submission_id", "problem_id")
+    of_result = "result__evaluation__submission", "result__evaluation__problem"
+    flags = Flag.objects.filter(result__evaluation__submission__release=place.release)
+    raised = flags.filter(created_at__gte=end).values_list(*of_result)
+    ruled = flags.filter(decisions__at__gte=end).values_list(*of_result)
+    ours = set(submission_ids)
+    return {pair for pair in (*judged, *raised, *ruled) if pair[0] in ours}
+
+
+def _scores_then(
+    place: ReleaseTrack, counted: Sequence[Counted], changed: set[tuple[int, int]], end: datetime
+) -> Iterator[ProblemScore]:
+    for one in counted:
+        if problem_ids := sorted(problem for submission, problem in changed if submission == one.submission_id):
+            yield from scores.computed(one.submission, place.track, problem_ids, before=end)

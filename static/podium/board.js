@@ -1,0 +1,21 @@
+// Opens the details of a board's row below it. Without this script the same link loads the page with the row open.
+document.addEventListener("click", async (event) => {
+  const link = event.target.closest("a[data-details]");
+  if (!link || event.metaKey || event.ctrlKey || event.shiftKey || event.button) return;
+  event.preventDefault();
+  const row = link.closest("tr");
+  const below = row.nextElementSibling;
+  if (below?.matches(".details")) {
+    below.remove();
+    link.setAttribute("aria-expanded", "false");
+    return;
+  }
+  const answer = await fetch(link.dataset.details).catch(() => null);
+  if (!answer?.ok) {
+    window.location.assign(link.href);
+    return;
+  }
+  row.insertAdjacentHTML("afterend", await answer.text());
+  row.nextElementSibling.cells[0].colSpan = row.cells.length;
+  link.setAttribute("aria-expanded", "true");
+});
