@@ -2,9 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from functools import reduce
+from operator import or_
 from typing import Any
 
-from django.db.models import Avg, Count, F, FloatField, Q, Sum
+from django.db.models import Avg, F, FloatField, Q, Sum
 from django.db.models.functions import Cast
 from django.http import Http404, HttpRequest, JsonResponse
 from django.urls import reverse
@@ -51,29 +53,44 @@ def results(standings: Sequence[Standing]) -> list[BoardResult]:
     ][:MAX_BOARDS]
 
 
-def groups(user: Any, standing: Standing) -> list[GroupShare]:
-    """pass@1 by group beside the mean of the board's first entrants. One query."""
-    board = visibility.visible_standings(user, standing.release).filter(track=standing.track, rank__isnull=False)
-    shares: dict[str, list[float]] = defaultdict(list)
-    for found in board.order_by("rank").values_list("groups", flat=True)[:MAX_COMPARED]:
-        for group, one in found.items():
-            if one["pass_at_1"] is not None:
-                shares[group].append(one["pass_at_1"])
+_Place = tuple[int, int]
+"""The ids of a release and a track."""
+
+
+def groups(user: Any, standings: Sequence[Standing]) -> list[list[GroupShare]]:
+    """For each standing, pass@1 by group beside the mean of its board's first entrants. One query for all."""
+    means = _group_means(user, standings)
     return [
-        GroupShare(
-            entrant_id=standing.entrant_id,
-            group=group,
-            share=one["pass_at_1"],
-            others=sum(shares[group]) / len(shares[group]) if shares[group] else None,
-            solved=one["solved"],
-            problems=one["problems"],
-        )
-        for group, one in sorted(standing.groups.items(), key=lambda item: natural_key(item[0]))
+        [
+            GroupShare(
+                entrant_id=row.entrant_id,
+                group=group,
+                share=one["pass_at_1"],
+                others=means.get((row.release_id, row.track_id), {}).get(group),
+                solved=one["solved"],
+                problems=one["problems"],
+            )
+            for group, one in sorted(row.groups.items(), key=lambda item: natural_key(item[0]))
+        ]
+        for row in standings
     ]
 
 
+def _group_means(user: Any, standings: Sequence[Standing]) -> dict[_Place, dict[str, float]]:
+    if not standings:
+        return {}
+    boards = [visibility.visible_standings(user, row.release).filter(track=row.track) for row in standings]
+    ranked = reduce(or_, boards).filter(rank__lte=MAX_COMPARED).order_by()
+    shares: dict[_Place, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for release_id, track_id, found in ranked.values_list("release_id", "track_id", "groups"):
+        for group, one in found.items():
+            if one["pass_at_1"] is not None:
+                shares[release_id, track_id][group].append(one["pass_at_1"])
+    return {place: {group: sum(values) / len(values) for group, values in of.items()} for place, of in shares.items()}
+
+
 def history(user: Any, entrant: Entrant, standings: Sequence[Standing]) -> list[PastResult]:
-    """pass@1 of its newest finished full submissions on these boards. Four queries.
+    """pass@1 of its newest finished full submissions on these boards. Three queries.
 
     A submission with an undecided sample on a board is left out there, as the board would call it incomplete.
     """
@@ -104,7 +121,7 @@ def _shares(submission_ids: Sequence[int]) -> list[tuple[int, int, float | None,
     share = Cast("n_passed", FloatField()) / Cast("n_samples", FloatField())
     rows = ProblemScore.objects.filter(counts, submission__in=submission_ids).exclude(problem__in=voided)
     told = rows.order_by().values("submission_id", "track_id").annotate(
-        share=Avg(share), undecided=Sum(F("n_pending") + F("n_unresolved")), n=Count("pk")
+        share=Avg(share), undecided=Sum(F("n_pending") + F("n_unresolved"))
     )  # fmt: skip
     return list(told.values_list("submission_id", "track_id", "share", "undecided"))
 
@@ -112,10 +129,13 @@ def _shares(submission_ids: Sequence[int]) -> list[tuple[int, int, float | None,
 def figures(user: Any, entrant: Entrant, standings: Sequence[Standing]) -> dict[str, list[ChartFigure]]:
     """By the part of the page in which they stand."""
     on_boards, past = results(standings), history(user, entrant, standings)
+    newest = standings[:GROUP_BOARDS]
     return {
         "results_figures": [_figure(entrant, RESULTS, on_boards)] if RESULTS.is_shown(on_boards) else [],
         "group_figures": [
-            _figure(entrant, GROUPS, found, row) for row in standings[:GROUP_BOARDS] if (found := groups(user, row))
+            _figure(entrant, GROUPS, found, row)
+            for row, found in zip(newest, groups(user, newest), strict=True)
+            if found
         ],
         "history_figures": [_figure(entrant, HISTORY, past)] if HISTORY.is_shown(past) else [],
     }
@@ -142,4 +162,4 @@ def chart(request: HttpRequest, slug: str, name: str) -> JsonResponse:
     row = next((one for one in standings if (one.release.slug, one.track.slug) == asked), None)
     if name != GROUPS.name or row is None:
         raise Http404(f"There is no such chart of {entrant.slug} that you may see.")
-    return JsonResponse(GROUPS.spec(groups(request.user, row)))
+    return JsonResponse(GROUPS.spec(groups(request.user, [row])[0]))

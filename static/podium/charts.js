@@ -121,8 +121,14 @@ const save = (name, type, text) => {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 };
 
-const asCsv = (table) =>
-  [...table.rows].map((row) => [...row.cells].map((cell) => `"${cell.textContent.trim().replaceAll('"', '""')}"`).join(",")).join("\r\n");
+// As in the board's CSV, text that a spreadsheet would run as a formula gets a leading quote; a signed number stays one.
+const csvCell = (cell) => {
+  const text = cell.textContent.trim();
+  const isFormula = /^[=+@-]/.test(text) && !/^[+-]?[\d.,]+%?$/.test(text);
+  return `"${isFormula ? "'" : ""}${text.replaceAll('"', '""')}"`;
+};
+
+const asCsv = (table) => [...table.rows].map((row) => [...row.cells].map(csvCell).join(",")).join("\r\n");
 
 // Pictures are for paper: dark on white, with title and legend, whatever the page looks like.
 const savePicture = (library, place, spec, format) => {

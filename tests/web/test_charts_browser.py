@@ -6,6 +6,7 @@ import pytest
 from django.urls import reverse
 
 from leaderboard.charts import BOARD_CHARTS
+from leaderboard.models import Entrant
 from tests.requirements import requires
 from tests.web.drawn_board import drawn_board, with_past
 from tests.web.test_browser import LOOKS, Visit, page_faults
@@ -81,6 +82,7 @@ def test_the_legend_hides_a_line_and_a_picture_is_kept_by_keyboard(
 ) -> None:
     settings.ALLOWED_HOSTS = ["*"]
     made, _ = drawn_board(3)
+    Entrant.objects.filter(slug="entrant-2").update(name="=1+1")
     visit = Visit(chromium, live_server.url, *LOOKS["light"])
     visit.open(reverse("charts", args=[made.slug]))
     figure = visit.page.locator("figure", has=visit.page.locator("[data-chart-url*=fast-p]"))
@@ -92,12 +94,14 @@ def test_the_legend_hides_a_line_and_a_picture_is_kept_by_keyboard(
     visit.page.wait_for_function(
         "() => document.querySelectorAll('[data-chart-url*=fast-p] .trace.scatter').length === 2"
     )
-    names = []
+    names, content = [], b""
     for kind in ("PNG", "SVG", "CSV"):
         with visit.page.expect_download() as kept:
             figure.get_by_role("button", name=kind).press("Enter")
         names.append(kept.value.suggested_filename)
+        content = kept.value.path().read_bytes()
     complaints = visit.complaints
     visit.context.close()
     assert names == ["test-1-fast-p.png", "test-1-fast-p.svg", "test-1-fast-p.csv"]
+    assert b'"\'=1+1"' in content, "a spreadsheet must not run a name"
     assert complaints == []
