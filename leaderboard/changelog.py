@@ -35,7 +35,7 @@ class Change:
 
 
 def changes_of(user: Any, release: Release) -> list[Change]:
-    """What the user may see of it, newest first: the last 200 changes of each kind. At most twelve queries."""
+    """The changes of one release that the user may see, newest first: the last 200 of each kind."""
     parts: Sequence[Iterator[Change]] = (
         _life(user, release),
         _corrections(release),
