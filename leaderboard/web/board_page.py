@@ -14,12 +14,13 @@ from leaderboard.board.columns import declared_words
 from leaderboard.board.problem_choice import ALL_PROBLEMS, ReleaseProblems
 from leaderboard.board.query import ALL_GROUPS, BoardQuery, parse, why_no_day
 from leaderboard.board.source import BoardSource, source_of
-from leaderboard.models import Decision, Track
+from leaderboard.models import Decision, Submission, SubmissionState, Track
+from leaderboard.models.entrant import EntrantKind
 from leaderboard.web import board_html
 from leaderboard.web.board_pages import errata_of, weights_of
 from leaderboard.web.lookups import release_or_404, tracks_of
 from leaderboard.web.tabs import release_context
-from problems.models import Release
+from problems.models import Release, ReleaseState
 
 
 def _query(request: HttpRequest, release: Release) -> tuple[BoardQuery, list[Track], ReleaseProblems]:
@@ -45,7 +46,7 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
         "pinned": board_html.body(found.pinned, found.columns, links, query.expanded),
         "rows": board_html.body(found.rows, found.columns, links, query.expanded),
         "pages": [(number, query.url(page=number)) for number in range(1, found.n_pages + 1)],
-        "exports": query.url(page=1, expanded=""),
+        "exports": query.url(page=1, expanded=""), "is_live": _is_live(release, query),
         "unfiltered": BoardQuery(
             track=query.track, k=query.k, group=query.group, choice=query.choice, as_of=query.as_of
         ).url(),
@@ -64,6 +65,13 @@ def _links(release: Release, query: BoardQuery, ticks: str) -> board_html.Links:
         ticks=ticks,
         newer_than=fresh if is_older and query.as_of is None else None,
     )
+
+
+def _is_live(release: Release, query: BoardQuery) -> bool:
+    """Whether the ranking may change at any moment, because a submission that would count is being graded."""
+    accepted = Submission.objects.filter(release=release, state=SubmissionState.ACCEPTED)
+    graded = accepted.filter(is_full=True, asks_to_count=True).exclude(entrant__kind=EntrantKind.SYSTEM)
+    return query.as_of is None and release.state != ReleaseState.FROZEN and graded.exists()
 
 
 def _lacks_k(query: BoardQuery, found: table.BoardTable) -> bool:

@@ -19,3 +19,21 @@ document.addEventListener("click", async (event) => {
   row.nextElementSibling.cells[0].colSpan = row.cells.length;
   link.setAttribute("aria-expanded", "true");
 });
+
+// While submissions are being graded the ranking comes anew, unless somebody is at work in it.
+const REFRESH_MS = 5000;
+const isInUse = (ranking) =>
+  ranking.contains(document.activeElement) || ranking.querySelector(":checked, tr.details") !== null;
+async function refresh() {
+  const ranking = document.querySelector("#ranking[data-live]");
+  if (!ranking) return;
+  if (!document.hidden && !isInUse(ranking)) {
+    const answer = await fetch(window.location.href).catch(() => null);
+    if (answer?.ok) {
+      const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("#ranking");
+      if (fresh && !isInUse(ranking)) ranking.replaceWith(fresh);
+    }
+  }
+  window.setTimeout(refresh, REFRESH_MS);
+}
+window.setTimeout(refresh, REFRESH_MS);

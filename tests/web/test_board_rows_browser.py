@@ -7,6 +7,7 @@ import pytest
 from django.urls import reverse
 
 from leaderboard.models import Standing
+from tests import factories
 from tests.requirements import requires
 from tests.web.conftest import Site
 from tests.web.test_browser import LOOKS, Visit
@@ -116,3 +117,24 @@ def test_without_a_script_the_link_opens_the_row(chromium: Any, visit: Visit, si
     page.get_by_role("link", name="Details of Gamma").click()
     assert page.locator("tr.details").count() == 0
     context.close()
+
+
+def test_a_board_fills_while_a_submission_is_graded(chromium: Any, transactional_db: Any, live_server: Any) -> None:
+    cast = factories.Cast.make()
+    made = factories.release(2)
+    track = factories.offer(made)
+    factories.judged_submission(cast.entrant, made, track)
+    second = factories.submission(cast.strangers_entrant, made, track)
+    visit = Visit(chromium, live_server.url, *LOOKS["light"])
+    visit.open(reverse("board", args=[made.slug]))
+    visit.page.get_by_text("being graded").wait_for()
+    name = visit.page.locator("#ranking").get_by_role("link", name=cast.strangers_entrant.name, exact=True)
+    rank = visit.page.locator("#ranking tr", has=name).locator(".rank")
+    assert rank.all_inner_texts() in ([], ["–"])
+    factories.judge(second)
+    factories.rank(made, track)
+    second.refresh_from_db()
+    visit.page.get_by_text("being graded").wait_for(state="detached")  # without a reload by hand
+    assert rank.inner_text().startswith("1")
+    assert visit.complaints == []
+    visit.context.close()
