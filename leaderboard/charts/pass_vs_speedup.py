@@ -68,7 +68,7 @@ def _scale(placed: Sequence[BoardRow]) -> tuple[str, float, float]:
     if high > WIDE * low:
         low, high = math.log10(low), math.log10(high)
         return "log", low - 0.08 * (high - low), high + 0.08 * (high - low)
-    room = 0.08 * max(high - low, 0.5)
+    room = 0.08 * max(high - low, 0.5, high / 100)
     return "linear", low - room, high + room
 
 

@@ -128,24 +128,24 @@ def test_a_message_without_a_job_ends_idle(site: WireSite, start: Start) -> None
 
 @on_each_broker
 def test_two_nodes_share_the_messages_though_the_first_had_them_all_to_itself(site: WireSite, start: Start) -> None:
-    for _ in range(5):
+    for _ in range(7):
         site.add(shell_problem(timeout_seconds=60), LONG)
     start(slots=1)
-    site.wait_until(lambda: len(site.claims) == 2)
+    site.wait_until(lambda: len(site.claims) == 3)
     start(slots=1)
-    site.wait_until(lambda: (len(site.claims), site.n_ready) == (4, 1))
+    site.wait_until(lambda: (len(site.claims), site.n_ready) == (6, 1))
     threading.Event().wait(0.3)
-    assert (len(site.claims), len(site.queue), site.n_ready) == (4, 1, 1)
+    assert (len(site.claims), len(site.queue), site.n_ready) == (6, 1, 1)
 
 
 @on_each_broker
-def test_a_busy_node_leaves_the_messages_beyond_its_slots_and_one_to_others(site: WireSite, start: Start) -> None:
+def test_a_busy_node_leaves_the_messages_beyond_its_slots_of_both_lanes_and_one_to_others(site: WireSite, start: Start) -> None:
     for _ in range(5):
         site.add(shell_problem(timeout_seconds=60), LONG)
     start(slots=1)
-    site.wait_until(lambda: (len(site.claims), site.n_ready) == (2, 3))
+    site.wait_until(lambda: (len(site.claims), site.n_ready) == (3, 2))
     threading.Event().wait(0.3)
-    assert (len(site.claims), len(site.queue), site.n_ready) == (2, 3, 3)
+    assert (len(site.claims), len(site.queue), site.n_ready) == (3, 2, 2)
 
 
 def test_a_node_keeps_one_boot_id_for_its_life(site: WireSite, start: Start) -> None:

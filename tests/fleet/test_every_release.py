@@ -120,6 +120,7 @@ def few_draws(settings: Any) -> None:
     settings.BOOTSTRAP_DRAWS = 50
 
 
+@pytest.mark.rest
 @pytest.mark.django_db
 @pytest.mark.usefixtures("few_draws")
 @settings(

@@ -14,7 +14,7 @@ from tests.requirements import requires
 from tests.web.openid_provider import Provider
 from tests.web.test_browser import EVERY_LOOK, LOOKS, Visit, page_faults
 
-pytestmark = requires("chromium")
+pytestmark = [requires("chromium"), pytest.mark.rest]
 
 
 @pytest.fixture

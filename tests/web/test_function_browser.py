@@ -14,7 +14,7 @@ from tests.web.test_function_pages import FunctionSite, make_function_site
 from tests.web.test_machine_code import listed_report
 from tests.web.test_trial_pages import report
 
-pytestmark = requires("chromium")
+pytestmark = [requires("chromium"), pytest.mark.rest]
 
 
 @pytest.fixture

@@ -165,6 +165,8 @@ def test_more_groups_and_entrants_cost_no_more_queries(client: Any, cast: factor
     made = mixed.release()
     track = board_of(made, cast)
     paths = [reverse("board", args=[made.slug]) + "?group=*", reverse("charts", args=[made.slug])]
+    factories.standings(made, track, 5, prefix="few")
+    Standing.objects.update(coding=0.5, weighted=0.4, questions=0.3)
     few = [_queries(client, path) for path in paths]
     factories.standings(made, track, 150)
     Standing.objects.update(coding=0.5, weighted=0.4, questions=0.3)

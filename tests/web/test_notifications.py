@@ -134,7 +134,7 @@ def test_it_gives_up_at_last_and_turns_off_what_never_answers(cast: Cast, made: 
 def test_those_who_left_the_team_are_told_nothing(cast: Cast, made: Release, track: Track, receiver: str) -> None:
     notify.new_webhook(cast.teammate, receiver, None)
     ended(cast, made, track)
-    cast.entrant.team.remove(cast.teammate)
+    cast.entrant.team.memberships.filter(user=cast.teammate).delete()
     deliver.deliver_due()
     assert Delivery.objects.get().error == "You are no longer in the entrant's team."
     assert not Receiver.got
