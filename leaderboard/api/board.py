@@ -60,7 +60,8 @@ class BoardSerializer(serializers.Serializer[Any]):
     standings = serializers.ListField(
         child=serializers.DictField(),
         help_text="Baselines first, then by rank. A column's figure stands under its key, its interval under key_low "
-        "and key_high; a missing figure is null, never 0, and columns of missing figures alone are left out. Ranks are null for baselines and incomplete standings.",
+        "and key_high; a missing figure is null, never 0, and columns of missing figures alone are left out. "
+        "Ranks are null for baselines and incomplete standings.",
     )
 
 

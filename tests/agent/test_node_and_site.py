@@ -139,7 +139,9 @@ def test_two_nodes_share_the_messages_though_the_first_had_them_all_to_itself(si
 
 
 @on_each_broker
-def test_a_busy_node_leaves_the_messages_beyond_its_slots_of_both_lanes_and_one_to_others(site: WireSite, start: Start) -> None:
+def test_a_busy_node_leaves_the_messages_beyond_its_slots_of_both_lanes_and_one_to_others(
+    site: WireSite, start: Start
+) -> None:
     for _ in range(5):
         site.add(shell_problem(timeout_seconds=60), LONG)
     start(slots=1)
