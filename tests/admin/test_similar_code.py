@@ -125,6 +125,7 @@ def test_what_the_problem_gives_does_not_count() -> None:
     assert similarity(sketch(mine), sketch(yours)) > similarity(sketch(mine, ORIGINAL), sketch(yours, ORIGINAL))
 
 
+@pytest.mark.rest
 def test_the_examples_own_solutions_are_apart() -> None:
     """557 files that one team wrote for the same problems: none of its pairs would be shown."""
     shares = []

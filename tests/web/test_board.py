@@ -195,17 +195,3 @@ def test_times_choose_their_unit(ms: float | None, text: str) -> None:
 )
 def test_durations_use_two_units(seconds: int, text: str) -> None:
     assert numerals.duration(seconds) == text
-
-
-def test_a_board_says_that_it_is_live_only_while_a_counted_submission_is_graded(client: Any, cast: Any) -> None:
-    made = factories.release(2)
-    track = factories.offer(made)
-    path = reverse("board", args=[made.slug])
-    factories.submission(cast.strangers_entrant, made, track, counted=False)
-    assert "data-live" not in _text(client, path)
-    stored = factories.submission(cast.entrant, made, track)
-    assert "data-live" in _text(client, path)
-    assert "data-live" not in _text(client, f"{path}?as_of={timezone.now():%Y-%m-%d}")
-    factories.judge(stored)
-    factories.rank(made, track)
-    assert "data-live" not in _text(client, path)

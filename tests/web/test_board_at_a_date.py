@@ -1,4 +1,4 @@
-"""A board as it stood at the end of a day, and one over problems that are chosen by tag and difficulty."""
+"""A board as it stood at the end of a day, over problems that are chosen by tag and difficulty, and while it changes."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -123,3 +123,19 @@ def test_a_day_that_would_take_too_long_is_refused_with_the_reason(
 
 def test_the_end_of_a_day_is_utc() -> None:
     assert history.end_of(datetime(2026, 3, 1, tzinfo=UTC).date()) == datetime(2026, 3, 2, tzinfo=UTC)
+
+
+def test_a_board_says_that_it_is_live_only_while_a_counted_submission_is_graded(
+    client: Any, cast: factories.Cast
+) -> None:
+    made = factories.release(2)
+    track = factories.offer(made)
+    path = reverse("board", args=[made.slug])
+    factories.submission(cast.strangers_entrant, made, track, counted=False)
+    assert "data-live" not in client.get(path).content.decode()
+    stored = factories.submission(cast.entrant, made, track)
+    assert "data-live" in client.get(path).content.decode()
+    assert "data-live" not in client.get(f"{path}?as_of={timezone.now():%Y-%m-%d}").content.decode()
+    factories.judge(stored)
+    factories.rank(made, track)
+    assert "data-live" not in client.get(path).content.decode()

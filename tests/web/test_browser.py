@@ -17,7 +17,7 @@ SCREENSHOTS = os.environ.get("PODIUM_SCREENSHOTS", "")
 LOOKS = {"light": (1280, 900, "light"), "dark": (1280, 900, "dark"), "phone": (390, 844, "light")}
 FEW_LOOKS = ["dark", "phone"]
 """Both colours, both widths, and every rule of axe: for pages that are looked at one by one in journeys too."""
-EVERY_LOOK = ["light", *(pytest.param(look, marks=pytest.mark.rest) for look in ("dark", "phone"))]
+EVERY_LOOK = [pytest.param(look, marks=pytest.mark.rest) for look in LOOKS]
 
 
 class Visit:
@@ -148,6 +148,7 @@ def test_a_submissions_page_follows_its_progress(chromium: Any, live_site: Any) 
     visit.context.close()
 
 
+@pytest.mark.rest
 def test_an_evaluations_page_shows_the_result_once_it_is_there(chromium: Any, live_site: Any) -> None:
     from leaderboard.actions.record_result import record_result
     from leaderboard.models.evaluation import ResultOrigin
