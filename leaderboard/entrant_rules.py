@@ -15,8 +15,15 @@ def slug_of(name: str) -> str:
     return slugify(name)[:100]
 
 
+def why_unprintable(name: str) -> str:
+    """Why a name cannot stand in a line of a page, a mail or a feed; empty where it can."""
+    return "" if name.isprintable() else "Use printable characters only: no line breaks and no control characters."
+
+
 def why_bad_name(name: str) -> str:
     """Why the name is refused; empty where a new entrant may have it."""
+    if reason := why_unprintable(name):
+        return reason
     slug = slug_of(name)
     if not slug or name.startswith("_"):
         return "Use at least one letter or digit, and begin with one: the address is made from the name."

@@ -34,8 +34,8 @@ class Kept:
 
     def rows(self, user: Any) -> QuerySet[Any]:
         model: type[Model] = apps.get_model(self.model)
-        asked = user.username if self.by == "username" else user
-        return model._default_manager.filter(**{self.by: asked}).order_by("pk")
+        asked = {"username__iexact": user.username} if self.by == "username" else {self.by: user}
+        return model._default_manager.filter(**asked).order_by("pk")
 
 
 _GOES, _STAYS = Fate.GOES, Fate.STAYS

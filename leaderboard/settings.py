@@ -194,6 +194,7 @@ ACCOUNT_LOGOUT_ON_GET = False
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = 0.25
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_USERNAME_CALLABLE = "leaderboard.sign_in_audit.name_tried"
 ACCOUNT_ADAPTER = "leaderboard.web.sign_up.AccountAdapter"
 ACCOUNT_FORMS = {"signup": "leaderboard.web.sign_up.SignUpForm"}
 ACCOUNT_REAUTHENTICATION_REQUIRED = True

@@ -122,22 +122,28 @@ class SubmissionView:
     """Which test or case failed first and what it said, as the release allows."""
     notes: bool = False
     """Organisers' notes on samples."""
+    of_private_problems: bool = False
+    """Also samples of problems marked `do_not_release`."""
 
-    def shows(self, kind: str) -> bool:
-        """Whether the user may read the samples of problems of this kind, with their prompts and whole records.
+    def shows(self, problem: Problem) -> bool:
+        """Whether the user may read the samples of the problem, with their prompts and whole records.
 
         Nobody but the team reads these without the right to the statement, which a prompt may quote.
         """
-        return self.replies if kind in SITE_KINDS else self.solution
+        if problem.do_not_release and not self.of_private_problems:
+            return False
+        return self.replies if problem.kind in SITE_KINDS else self.solution
 
 
 _EVERYTHING = SubmissionView(
     is_visible=True, results=True, reasons=True, solution=True, replies=True, build_log=True, run_log="full",
     live_tail=True, may_change=True, audiences=frozenset(Audience), first_failure=True, notes=True,
+    of_private_problems=True,
 )  # fmt: skip
 _TEAMS = SubmissionView(
     is_visible=True, results=True, reasons=True, solution=True, replies=True, build_log=True, run_log="summary",
     live_tail=True, may_change=True, audiences=frozenset({Audience.PUBLIC, Audience.TEAM}), first_failure=True,
+    of_private_problems=True,
 )  # fmt: skip
 _TEAMS_VERDICTS_ONLY = replace(_TEAMS, first_failure=False, audiences=frozenset({Audience.PUBLIC}))
 """Of a release that forbids the first failure."""
@@ -292,7 +298,7 @@ def scores_with_readable_code(user: Any, problem: Problem) -> QuerySet[ProblemSc
     if is_organiser(user):
         return rows
     readable = Q(submission__entrant__in=_own(user)) if user.is_authenticated else Q(pk__in=[])
-    if may_see_statements(user, release) and (problem.kind not in SITE_KINDS or release.has_closed):
+    if may_see_statement(user, problem) and (problem.kind not in SITE_KINDS or release.has_closed):
         readable |= Q(submission__entrant__publishes_code=True)
     return rows.filter(readable)
 

@@ -131,4 +131,6 @@ def retract(user: Any, submission: Submission, public_reason: str) -> Decision:
     )
     record(user, "retract", submission, public_reason)
     count.settle(submission, user)
+    for track in submission.tracks.all():  # boards of past days leave it out from now on
+        scores.touch(submission.release_id, track.pk)
     return decision

@@ -91,6 +91,6 @@ def delete_webhook(user: Any, webhook: Webhook) -> None:
 def send_test(user: Any, webhook: Webhook) -> Delivery:
     """Queue a message without a submission, which is tried once. Raises Refused."""
     since = timezone.now() - timedelta(minutes=1)
-    if Delivery.objects.filter(webhook=webhook, submission=None, created_at__gt=since).count() >= TESTS_A_MINUTE:
+    if Delivery.objects.filter(user=user, submission=None, created_at__gt=since).count() >= TESTS_A_MINUTE:
         raise Refused("too_many_tests", "Wait a minute before the next test.")
     return Delivery.objects.create(user=user, webhook=webhook)

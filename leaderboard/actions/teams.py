@@ -9,20 +9,25 @@ from django.core.mail import EmailMessage, get_connection
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from leaderboard.entrant_rules import slug_of
+from leaderboard.entrant_rules import slug_of, why_unprintable
 from leaderboard.errors import Conflict, NotAllowed, Refused, TooMuch
 from leaderboard.models import Membership, Team, TeamInvitation
-from leaderboard.models.audit import record
+from leaderboard.models.audit import AuditEntry, record
 from leaderboard.models.team import MANAGING, Role
 
 OPEN_INVITATIONS = 20
 """The most that a team may have open at once."""
 INVITED_FOR = timedelta(days=7)
+MAILS_PER_DAY, MAILS_TO_ONE_PER_DAY = 20, 3
+"""Invitations that an account may have mailed, and that one address is mailed by all accounts together."""
+INVITE = "invite_to_team"
 NOT_VALID = "This invitation is not valid: it is mistyped, was used, or has expired. Ask for a new one."
 
 
 def create_team(user: Any, name: str) -> Team:
     """Make a team whose owner is the user. Raises Refused or Conflict."""
+    if reason := why_unprintable(name):
+        raise Refused("bad_name", reason)
     slug = slug_of(name)
     if not slug:
         raise Refused("bad_name", "Use at least one letter or digit: the address is made from the name.")
@@ -46,8 +51,10 @@ def invite_to_team(user: Any, team: Team, role: str, *, email: str = "", join_ur
         _check_role(role)
         if TeamInvitation.usable().filter(team=team).count() >= OPEN_INVITATIONS:
             raise TooMuch("too_many_invitations", f"{OPEN_INVITATIONS} invitations are open. Withdraw one first.")
+        if email:
+            _check_mails(user, email)
         row, secret = TeamInvitation.issue(user, team, role, timezone.now() + INVITED_FOR, email)
-        record(user, "invite_to_team", team, invitation=row.hint, role=role, email=email)
+        record(user, INVITE, team, invitation=row.hint, role=role, email=email)
     if email:  # after the transaction: a slow mail server holds no lock
         connection = get_connection(**settings.MAIL, timeout=10)
         words = _words(user, row, secret, join_url)
@@ -57,6 +64,18 @@ def invite_to_team(user: Any, team: Team, role: str, *, email: str = "", join_ur
             withdraw_invitation(user, row)
             raise
     return row, secret
+
+
+def _check_mails(user: Any, email: str) -> None:
+    """By the audit, which keeps what a withdrawn invitation or a dissolved team does not. Raises TooMuch."""
+    User.objects.select_for_update(no_key=True).get(pk=user.pk)  # of two at once, one waits here
+    mailed = AuditEntry.objects.filter(
+        action=INVITE, at__gt=timezone.now() - timedelta(days=1), detail__email__isnull=False
+    ).exclude(detail__email="")
+    if mailed.filter(actor=user).count() >= MAILS_PER_DAY:
+        raise TooMuch("too_many_mails", f"At most {MAILS_PER_DAY} invitations a day are mailed for an account.")
+    if mailed.filter(detail__email__iexact=email).count() >= MAILS_TO_ONE_PER_DAY:
+        raise TooMuch("too_many_mails", "This address has had several invitations today. Use one, or ask tomorrow.")
 
 
 def withdraw_invitation(user: Any, invitation: TeamInvitation) -> bool:

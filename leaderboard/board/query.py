@@ -27,6 +27,8 @@ class BoardQuery:
 
     track: str = ""
     k: int = 1
+    default_k: int = 1
+    """The k of a URL without one."""
     group: str = ""
     choice: ProblemChoice = ALL_PROBLEMS
     as_of: date | None = None
@@ -43,10 +45,9 @@ class BoardQuery:
     def url(self, **changes: Any) -> str:
         """`?…` for this query with some of it changed; what is at its default is left out."""
         other = replace(self, **changes)
-        default = BoardQuery()
         day = other.as_of.isoformat() if other.as_of else ""
         fields = [
-            ("track", other.track), ("k", "" if other.k == default.k else other.k), ("group", other.group),
+            ("track", other.track), ("k", "" if other.k == other.default_k == 1 else other.k), ("group", other.group),
             *(("groups", value) for value in other.choice.groups), *(("tags", value) for value in other.choice.tags),
             *(("difficulty", value) for value in other.choice.difficulties), ("as_of", day),
             ("q", other.search), ("org", other.organisation), ("weights", other.openness),
@@ -69,6 +70,7 @@ def parse(parameters: QueryDict, release: Release, tracks: Sequence[Track], prob
     return BoardQuery(
         track=track if track in slugs else (slugs[0] if slugs else ""),
         k=_chosen_k(parameters.get("k", ""), release.offered_ks),
+        default_k=_chosen_k("", release.offered_ks),
         group=group if group in (*problems.groups, ALL_GROUPS) else "",
         choice=problems.asked(_lists(parameters)),
         as_of=day_asked(parameters),

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from leaderboard.errors import Unavailable
 from leaderboard.models import RankedArrays, ReleaseTrack, Standing
 from leaderboard.standings import history, rank
 from leaderboard.standings.board_arrays import BoardArrays, PackedBoard, unpack
@@ -61,7 +62,10 @@ _PATIENCE_S = 5.0
 
 
 def rank_again(place: ReleaseTrack, problem_ids: frozenset[int] | None, day: date | None) -> Ranked:
-    """Rank the board over these problems (None: all) as of the end of the day (None: of its last ranking)."""
+    """Rank the board over these problems (None: all) as of the end of the day (None: of its last ranking).
+
+    Raises Unavailable while other boards are being ranked.
+    """
     made_at = RankedArrays.objects.filter(place=place).values_list("made_at", flat=True).first()
     freshness = place.touched_at if day or made_at is None else None
     key = (place.pk, made_at, freshness, problem_ids, day)
@@ -71,7 +75,7 @@ def rank_again(place: ReleaseTrack, problem_ids: frozenset[int] | None, day: dat
 
 def _computed_once(key: Hashable, place: ReleaseTrack, problem_ids: frozenset[int] | None, day: date | None) -> Ranked:
     if not _computing.acquire(timeout=_PATIENCE_S):
-        return Ranked({}, len(problem_ids or ()), "The site is ranking other boards just now. Load this page again.")
+        raise Unavailable("ranking_others", "The site is ranking other boards just now. Ask again in a few seconds.")
     try:
         kept: Ranked | None = _results.get(key)  # who waited finds what the first one computed
         if kept is None:
@@ -85,16 +89,23 @@ def _computed_once(key: Hashable, place: ReleaseTrack, problem_ids: frozenset[in
 def _computed(place: ReleaseTrack, problem_ids: frozenset[int] | None, day: date | None) -> Ranked:
     n_problems = len(problem_ids) if problem_ids is not None else place.release.problems.count()
     if not n_problems:
-        return Ranked({}, 0, "No problem has all of this.")
+        return Ranked({}, 0, "No problem fits all of these filters.")
     try:
         rows = rank.standings_of(_board(place, problem_ids, day))
     except TooLarge as refused:
         return Ranked({}, n_problems, str(refused))
     except MetricMissing:
-        metric = place.release.primary_metric
-        return Ranked({}, n_problems, f"These problems lack what {metric} needs, by which the release ranks.")
+        return _lacks_metric(place, n_problems)
+    complete = [row for row in rows if not row.is_incomplete]
+    if complete and all(row.primary_value is None for row in complete):
+        return _lacks_metric(place, n_problems)
     figures = {row.submission_id: {name: getattr(row, name) for name in FIGURES} for row in rows}
     return Ranked(figures, n_problems)
+
+
+def _lacks_metric(place: ReleaseTrack, n_problems: int) -> Ranked:
+    metric = place.release.primary_metric
+    return Ranked({}, n_problems, f"These problems lack what {metric} needs, by which the release ranks.")
 
 
 def _board(place: ReleaseTrack, problem_ids: frozenset[int] | None, day: date | None) -> BoardArrays:

@@ -10,7 +10,7 @@ from leaderboard.charts.colours import colour_of
 TITLE = "Time by size"
 CAPTION = (
     "Both axes are logarithmic. A case's size is what the problem declares, or else the number of elements of all its"
-    " arrays. Each line is a model's sample with the best time over all cases; bars are 95 % intervals."
+    " arrays. Each line is the model's sample in the ranking above; bars are 95 % intervals."
 )
 
 

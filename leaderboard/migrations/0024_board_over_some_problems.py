@@ -104,7 +104,7 @@ class Migration(migrations.Migration):
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("made_at", models.DateTimeField(default=django.utils.timezone.now)),
-                ("content", models.BinaryField(help_text="As leaderboard.standings.ranked_arrays packs it.")),
+                ("content", models.BinaryField(help_text="As leaderboard.standings.board_arrays packs it.")),
                 (
                     "place",
                     models.OneToOneField(

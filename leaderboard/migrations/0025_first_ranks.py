@@ -5,6 +5,21 @@ import django.utils.timezone
 from django.db import migrations, models
 
 
+def seed(apps, schema_editor):
+    """Who leads a board already has led since their submission finished: no news of it."""
+    first_rank, standing = (apps.get_model("leaderboard", name) for name in ("FirstRank", "Standing"))
+    since, leaders = {}, standing.objects.filter(rank=1).select_related("submission")
+    for row in leaders:
+        at = row.submission.finished_at or row.submission.created_at
+        place = row.release_id, row.track_id
+        since[place] = max(at, since.get(place, at))
+    first_rank.objects.bulk_create(
+        first_rank(release_id=row.release_id, track_id=row.track_id, entrant_id=row.entrant_id,
+                   since=since[row.release_id, row.track_id])
+        for row in leaders
+    )  # fmt: skip
+
+
 class Migration(migrations.Migration):
     dependencies = [
         ("leaderboard", "0024_board_over_some_problems"),
@@ -43,4 +58,5 @@ class Migration(migrations.Migration):
                 "indexes": [models.Index(fields=["release", "track", "-since"], name="first_ranks_of_board")],
             },
         ),
+        migrations.RunPython(seed, migrations.RunPython.noop),
     ]

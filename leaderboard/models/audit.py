@@ -30,8 +30,8 @@ class AuditEntry(models.Model):
 
 
 def target_of(row: object) -> str:
-    """How entries name what they are about: `<model> <its text>`."""
-    return f"{type(row).__name__.lower()} {row}"[:200]
+    """How entries name what they are about: `<model> <its text>`. `request.user` is a proxy: its `type` is none."""
+    return f"{row.__class__.__name__.lower()} {row}"[:200]
 
 
 def record(actor: Any, action: str, target: object, reason: str = "", **detail: Any) -> AuditEntry:

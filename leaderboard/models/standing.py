@@ -138,7 +138,7 @@ class RankedArrays(models.Model):
 
     place = models.OneToOneField("leaderboard.ReleaseTrack", on_delete=models.CASCADE, related_name="arrays")
     made_at = models.DateTimeField(default=timezone.now)
-    content = models.BinaryField(help_text="As leaderboard.standings.ranked_arrays packs it.")
+    content = models.BinaryField(help_text="As leaderboard.standings.board_arrays packs it.")
 
     def __str__(self) -> str:
         return f"{self.place}, arrays"

@@ -7,6 +7,8 @@ import json
 import logging
 import smtplib
 import time
+from collections import defaultdict
+from collections.abc import Sequence
 from datetime import timedelta
 
 from django.conf import settings
@@ -24,6 +26,8 @@ BACKOFF = tuple(timedelta(seconds=one) for one in (30, 120, 600, 3600, 6 * 3600,
 LEASE = timedelta(seconds=60)
 """A try that has not ended by then was cut off with its worker. The delivery is then tried again."""
 TURN_SECONDS = 15.0
+SHARE_S = 5.0
+"""Seconds of a turn after which an account whose addresses are slow waits for the next one."""
 MAIL_SECONDS = 10.0
 KEPT = timedelta(days=30)
 OFF_AFTER = 10
@@ -39,18 +43,25 @@ class NeverSent(Exception):
 def deliver_due(seconds: float = TURN_SECONDS) -> int:
     """Send what is due until `seconds` have passed. Returns how many were tried."""
     ends_at, n = time.monotonic() + seconds, 0
+    spent: defaultdict[int, float] = defaultdict(float)
     Delivery.objects.filter(ended_at__lt=timezone.now() - KEPT).delete()
-    while time.monotonic() < ends_at and (delivery := _claimed()):
+    while time.monotonic() < ends_at and (delivery := _claimed([user for user, s in spent.items() if s > SHARE_S])):
+        began = time.monotonic()
         _try(delivery)
+        spent[delivery.user_id] += time.monotonic() - began
         n += 1
     return n
 
 
-def _claimed() -> Delivery | None:
-    """The next due delivery, which this worker alone tries now. Those tried least come first."""
+def _claimed(left_out: Sequence[int]) -> Delivery | None:
+    """The next due delivery, which this worker alone tries now. Those tried least come first. `left_out`: user ids."""
     now = timezone.now()
     rows = Delivery.objects.select_related("user", "webhook", "submission__entrant", "submission__release")
-    for one in rows.filter(state=DeliveryState.PENDING, next_try_at__lte=now).order_by("n_tries", "next_try_at")[:5]:
+    for one in (
+        rows.exclude(user_id__in=left_out)
+        .filter(state=DeliveryState.PENDING, next_try_at__lte=now)
+        .order_by("n_tries", "next_try_at")[:5]
+    ):
         mine = Delivery.objects.filter(pk=one.pk, state=DeliveryState.PENDING, next_try_at=one.next_try_at)
         if mine.update(next_try_at=now + LEASE, n_tries=F("n_tries") + 1):
             one.n_tries += 1
@@ -61,7 +72,7 @@ def _claimed() -> Delivery | None:
 def _try(delivery: Delivery) -> None:
     try:
         status = _sent(delivery)
-    except NeverSent as error:
+    except (NeverSent, ValueError) as error:  # a header that no mail may have is a ValueError
         _fail(delivery, str(error))
     except (OSError, http.client.HTTPException, smtplib.SMTPException) as error:
         _later(delivery, f"{type(error).__name__}: {error}" if str(error) else type(error).__name__, None)
@@ -91,7 +102,7 @@ def _sent(delivery: Delivery) -> int | None:
     connection = get_connection(**settings.MAIL, timeout=MAIL_SECONDS)
     subject, text = words.title(submission), words.mail_text(submission)
     EmailMessage(
-        subject.replace("\n", " "), text, settings.MAIL_FROM, [user.email],
+        " ".join(subject.split()), text, settings.MAIL_FROM, [user.email],
         headers={"Message-ID": f"<{delivery.pk}@podium>", "Auto-Submitted": "auto-generated"}, connection=connection,
     ).send()  # fmt: skip
     return None

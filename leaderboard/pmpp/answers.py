@@ -25,10 +25,11 @@ class LogView(Enum):
 
 
 def view_of(run: PmppRun) -> LogView:
-    """Organisers' tokens see all. The reference's failures could quote it, so others see its verdict only."""
+    """Organisers' tokens see all. Others see verdicts only where the release says so, and of the reference, whose
+    failures could quote it."""
     if run.token.user.is_staff:
         return LogView.ALL
-    return LogView.VERDICT if run.is_reference else LogView.FIRST_FAILURE
+    return LogView.VERDICT if run.is_reference or not run.token.release.shows_first_failure else LogView.FIRST_FAILURE
 
 
 def refused(words: str, elapsed_ms: float) -> Answer:

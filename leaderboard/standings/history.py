@@ -14,8 +14,8 @@ from scoring.arrays import BoolArray
 
 MOST_SCORES = 120_000
 """Submissions × problems that a request reads from the database: about two seconds."""
-MOST_CHANGED = 2_000
-"""Aggregates that a request computes anew from single results."""
+MOST_CHANGED, MOST_SUBMISSIONS = 2_000, 200
+"""Aggregates that a request computes anew from single results, and the submissions whose they are."""
 
 
 class TooLarge(ValueError):
@@ -30,7 +30,7 @@ def end_of(day: date) -> datetime:
 def board_at(place: ReleaseTrack, day: date, stored: PackedBoard | None) -> BoardArrays:
     """The board's arrays, of all problems. Raises TooLarge.
 
-    If every submission of then still counts and nothing of it was judged or ruled anew, `stored` has its rows.
+    If all those submissions still count, and none was judged or ruled on again since, the rows are taken from `stored`.
     """
     end = end_of(day)
     counted = _counted(place, end)
@@ -41,11 +41,13 @@ def board_at(place: ReleaseTrack, day: date, stored: PackedBoard | None) -> Boar
         everything = np.ones(len(stored.problem_ids), dtype=np.bool_)
         return stored.over(place, everything, voided_before(place, stored.problem_ids, end), entrants)
     n_scores = len(counted) * place.release.problems.count()
-    if n_scores > MOST_SCORES or len(changed) > MOST_CHANGED:
+    n_submissions = len({submission for submission, _ in changed})
+    if n_scores > MOST_SCORES or len(changed) > MOST_CHANGED or n_submissions > MOST_SUBMISSIONS:
         raise TooLarge(
             f"Since {day} entrants of this board were counted or judged anew. Ranking it as it stood then would read"
-            f" {n_scores:,} aggregates and compute {len(changed):,} of them anew; a page does at most {MOST_SCORES:,}"
-            f" and {MOST_CHANGED:,}."
+            f" {n_scores:,} aggregates and compute {min(len(changed), MOST_CHANGED + 1):,} or more of them anew, of"
+            f" {n_submissions:,} submissions; a page does at most {MOST_SCORES:,}, {MOST_CHANGED:,} and"
+            f" {MOST_SUBMISSIONS:,}."
         )
     return rank.load_of(place, counted, list(_scores_then(place, counted, changed, end)), end)
 
@@ -76,16 +78,15 @@ def _counted(place: ReleaseTrack, end: datetime) -> list[Counted]:
 
 
 def _changed(submission_ids: Sequence[int], place: ReleaseTrack, end: datetime) -> set[tuple[int, int]]:
-    """(submission, problem) ids of aggregates with a result, a flag or a ruling since then."""
+    """(submission, problem) ids of aggregates judged, flagged or ruled on since then; of each one too many at most."""
     judged = ProblemScore.objects.filter(
         submission__in=submission_ids, track_id=place.track_id, last_result_at__gte=end
     ).values_list("submission_id", "problem_id")
     of_result = "result__evaluation__submission", "result__evaluation__problem"
-    flags = Flag.objects.filter(result__evaluation__submission__release=place.release)
+    flags = Flag.objects.filter(result__evaluation__submission__in=submission_ids)
     raised = flags.filter(created_at__gte=end).values_list(*of_result)
     ruled = flags.filter(decisions__at__gte=end).values_list(*of_result)
-    ours = set(submission_ids)
-    return {pair for pair in (*judged, *raised, *ruled) if pair[0] in ours}
+    return {pair for rows in (judged, raised, ruled) for pair in rows[: MOST_CHANGED + 1]}
 
 
 def _scores_then(

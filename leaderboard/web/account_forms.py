@@ -7,7 +7,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 
 from leaderboard.actions.create_entrant import create_entrant
-from leaderboard.entrant_rules import kinds_for, why_bad_name
+from leaderboard.entrant_rules import kinds_for, why_bad_name, why_unprintable
 from leaderboard.models import Entrant, Team
 from leaderboard.models.ownership import REASON_CHARACTERS
 from leaderboard.models.team import MANAGING, Role
@@ -44,7 +44,7 @@ class EntrantForm(forms.ModelForm):  # type: ignore[type-arg]
 
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"].strip()
-        reason = why_bad_name(name) if not self.instance.pk else ""
+        reason = why_bad_name(name) if not self.instance.pk else why_unprintable(name)
         if reason or name.startswith("_"):
             raise forms.ValidationError(reason or "Begin with a letter or digit.")
         return name

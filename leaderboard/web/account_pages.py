@@ -9,6 +9,7 @@ from allauth.socialaccount.adapter import get_adapter
 from allauth.socialaccount.models import SocialAccount
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -25,6 +26,9 @@ from leaderboard.web.lookups import own_entrant_or_404
 
 SHOWN_REQUESTS = 20
 SHOWN_DAYS = 30
+VERIFIED_FIELDS = frozenset({"name", "kind", "organisation", "url"})
+"""What an organiser has verified. A change of it ends the verification."""
+NO_LONGER_VERIFIED = " The entrant is no longer verified, because who it is has changed. You can ask for it again."
 
 
 @login_required
@@ -129,9 +133,13 @@ def edit_entrant(request: HttpRequest, slug: str) -> HttpResponse:
     form = EntrantForm(request.POST or None, instance=entrant, user=request.user)
     if form.is_valid():
         changed = list(form.changed_data)
-        form.save()
-        record(request.user, "edit", entrant, fields=changed)
-        messages.success(request, "Saved.")
+        ends_verification = entrant.is_verified and bool(VERIFIED_FIELDS & set(changed))
+        with transaction.atomic():
+            if ends_verification:
+                form.instance.is_verified = False
+            form.save()
+            record(request.user, "edit", entrant, fields=changed, **({"verified": False} if ends_verification else {}))
+        messages.success(request, f"Saved.{NO_LONGER_VERIFIED if ends_verification else ''}")
         return redirect("edit_entrant", slug)
     return entrant_page(request, entrant, 422 if form.is_bound else 200, form=form)
 

@@ -70,10 +70,13 @@ def _rank(row: Row) -> str:
     return f'<td class="num rank" title="{title}"><b>{row["rank"]}</b> <small>{interval}</small></td>'
 
 
+_NO_FIGURE = {True: "incomplete", False: "no figure in the metric that ranks"}
+
+
 def _why_unranked(row: Row) -> str:
     if row["entrant__kind"] == EntrantKind.BASELINE:
         return "A baseline is not ranked."
-    return f"Not ranked: {row['incomplete_reason'] or 'incomplete'}."
+    return f"Not ranked: {row['incomplete_reason'] or _NO_FIGURE[row['is_incomplete']]}."
 
 
 def _model(row: Row, entrant: str, links: Links, is_open: bool) -> str:

@@ -69,7 +69,7 @@ def _links(release: Release, query: BoardQuery, ticks: str) -> board_html.Links:
 
 def _is_live(release: Release, query: BoardQuery) -> bool:
     """Whether the ranking may change at any moment, because a submission that would count is being graded."""
-    accepted = Submission.objects.filter(release=release, state=SubmissionState.ACCEPTED)
+    accepted = Submission.objects.filter(release=release, tracks__slug=query.track, state=SubmissionState.ACCEPTED)
     graded = accepted.filter(is_full=True, asks_to_count=True).exclude(entrant__kind=EntrantKind.SYSTEM)
     return query.as_of is None and release.state != ReleaseState.FROZEN and graded.exists()
 

@@ -69,7 +69,7 @@ def _side(request: HttpRequest, key: str) -> Side | None:
 
 def _of_evaluation(request: HttpRequest, pk: int) -> Side:
     found, view = evaluation_or_404(request, pk)
-    if not view.shows(found.problem.kind):
+    if not view.shows(found.problem):
         raise Http404(f"There is no code of evaluation {pk} that you may read.")
     found.sample.submission = found.submission
     return _with_files(str(pk), found.sample, found.problem, found)
@@ -78,7 +78,7 @@ def _of_evaluation(request: HttpRequest, pk: int) -> Side:
 def _of_sample(request: HttpRequest, pk: int) -> Side:
     sample = get_object_or_404(Sample.objects.select_related("problem"), pk=pk)
     sample.submission, view = submission_or_404(request, sample.submission_id)
-    if not view.shows(sample.problem.kind):
+    if not view.shows(sample.problem):
         raise Http404(f"There is no code of sample {pk} that you may read.")
     sample.problem.release = sample.submission.release
     return _with_files(f"{_SAMPLE}{pk}", sample, sample.problem, None)

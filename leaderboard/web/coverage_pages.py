@@ -122,7 +122,7 @@ def _maps(release: Release, problems: Sequence[Facts], asked: Mapping[str, str])
         ("Kind", "kind", [(one.group, [one.kind]) for one in problems]),
     ):
         if any(values for _, values in pairs):
-            yield _map(release, title, name, pairs, chosen)
+            yield _map(release, title, "" if asked["toolkit"] else name, pairs, chosen)
 
 
 def _map(
@@ -139,7 +139,7 @@ def _map(
     for group in sorted(sizes, key=natural_key):
         link = {**chosen, "group": group}
         cells = [
-            HeatCell(n, -(-HEAT_STEPS * n // most), f"{address}?{urlencode(link | ({name: value} if name else {}))}")
+            HeatCell(n, -(-HEAT_STEPS * n // most), f"{address}?{urlencode(link | {name: value})}" if name else "")
             for value in values
             for n in (counts[group, value],)
         ]

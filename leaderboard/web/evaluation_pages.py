@@ -45,8 +45,9 @@ def evaluation(request: HttpRequest, pk: int) -> HttpResponse:
     context: dict[str, Any] = {
         "evaluation": found, "submission": found.submission, "view": view, "result": result,
         "is_team": relation(request.user, found.submission.entrant) is Relation.TEAM,
+        "may_appeal": found.submission.entrant.has_submitter(request.user),
         "is_question": found.problem.kind in SITE_KINDS,
-        "solution": _solution(found) if view.shows(found.problem.kind) else None,
+        "solution": _solution(found) if view.shows(found.problem) else None,
         "history": found.results.select_related("voided__voiding"),
         "reruns": AuditEntry.objects.filter(target=f"evaluation {found}", action__in=CHANGES).order_by("id"),
     }  # fmt: skip
@@ -144,7 +145,7 @@ def evaluation_log(request: HttpRequest, pk: int, step: str) -> HttpResponse:
 def evaluation_solution(request: HttpRequest, pk: int) -> HttpResponse:
     """The sample alone as a solutions pack, with which `podium evaluate` runs it again."""
     found, view = evaluation_or_404(request, pk)
-    if not view.shows(found.problem.kind) or not found.sample.solution_sha256:
+    if not view.shows(found.problem) or not found.sample.solution_sha256:
         raise Http404(f"There is no code of evaluation {pk} that you may read.")
     try:
         content = pack_of(found.submission.release, [found.sample.solution_sha256])

@@ -85,7 +85,7 @@ def _samples(
     before = [one for one in matching if one.position < problem.position]
     after = [one for one in matching if one.position > problem.position]
     return {
-        "problem": problem, "is_question": problem.kind in SITE_KINDS, "shown": view.shows(problem.kind),
+        "problem": problem, "is_question": problem.kind in SITE_KINDS, "shown": view.shows(problem),
         "shown_characters": SHOWN_CHARACTERS,
         "page": page, "samples": samples, "n_absent": sum(one.n for one in absent),
         "before": before[-1] if before else None, "after": after[0] if after else None,
@@ -106,7 +106,7 @@ def rollout_text(request: HttpRequest, pk: int, sample: int, part: str) -> HttpR
     """One part of a sample as plain text: its whole record, the prompt, the reply or a file."""
     found, view = submission_or_404(request, pk)
     row = _sample_or_404(found, sample)
-    if not view.shows(row.problem.kind):
+    if not view.shows(row.problem):
         raise Http404(f"There is no text of submission #{pk} that you may read.")
     try:
         text = reading.read_record(row) if part == reading.RECORD else reading.read_sample(row).texts().get(part)

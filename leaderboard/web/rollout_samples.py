@@ -64,7 +64,7 @@ def shown_samples(
     user: Any, view: SubmissionView, problem: Problem, evaluations: Sequence[Evaluation]
 ) -> list[ShownSample]:
     """The evaluations' samples as far as the view shows them; each with its sample and current result. Two queries."""
-    shows = view.shows(problem.kind)
+    shows = view.shows(problem)
     question = problem.spec if shows and problem.kind in SITE_KINDS else None
     notes = _notes(evaluations) if view.notes else {}
     return [

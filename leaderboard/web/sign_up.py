@@ -30,12 +30,12 @@ class AccountAdapter(DefaultAccountAdapter):
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
         """django-axes counts wrong passwords by name and address. allauth's count by name alone would let anybody
-        lock anybody out. Its limits by address, and for codes of a second factor, stay."""
+        lock anybody out. Its limits on sign-ins by address, and on codes of a second factor, stay."""
 
     def clean_username(self, username: str, shallow: bool = False) -> str:
         """Refuses also the names of deleted accounts, which the audit keeps."""
         name: str = super().clean_username(username, shallow=shallow)
-        if not shallow and is_retired(name):
+        if is_retired(name):
             raise forms.ValidationError("This username was that of an account that was deleted. Choose another.")
         return name
 

@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.cache import cache_page
+from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
 
 from leaderboard.models import Entrant
@@ -79,7 +79,7 @@ def sitemap_index(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-@cache_page(FRESH_SECONDS)
+@cache_control(public=True, max_age=FRESH_SECONDS)
 def sitemap_section(request: HttpRequest, section: str) -> HttpResponse:
     return views.sitemap(request, SECTIONS, section=section)
 

@@ -21,7 +21,6 @@ from leaderboard.web.matrix import matrix
 from leaderboard.web.paging import other_parameters, page_of
 from leaderboard.web.verdicts import VERDICTS
 from problems.models import Problem
-from problems.spec.kinds import Kind
 
 
 @require_safe
@@ -108,5 +107,5 @@ def download(request: HttpRequest, pk: int) -> HttpResponse:
 
 def _stored(found: Submission, view: SubmissionView) -> list[str]:
     rows = found.samples.exclude(solution_sha256="").order_by("problem__position", "index")
-    kinds = [kind for kind in Kind if view.shows(kind)]
-    return list(rows.filter(problem__kind__in=kinds).values_list("solution_sha256", flat=True))
+    shown = [one.pk for one in found.release.problems.only("kind", "do_not_release") if view.shows(one)]
+    return list(rows.filter(problem__in=shown).values_list("solution_sha256", flat=True))

@@ -13,7 +13,7 @@ from django.http import HttpRequest
 from leaderboard.actions.keep_draft import draft_of, keep_draft
 from leaderboard.catalogue import catalogue_of
 from leaderboard.errors import Refused, Unavailable
-from leaderboard.licences import BAD_LICENCE, LICENCE, LICENCE_HELP, MAX_LICENCE
+from leaderboard.licences import BAD_LICENCE, LICENCE, LICENCE_HELP, MAX_LICENCE, SUGGESTED
 from leaderboard.models import Entrant, Track, TypedDraft
 from problems.formats.coverage import Coverage
 from problems.formats.errors import PackRefused
@@ -107,6 +107,7 @@ class TypedForm(MetadataForm):
     """
 
     max_files = MAX_TYPED_FILES
+    licences = SUGGESTED
 
     def __init__(
         self,

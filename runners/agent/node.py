@@ -28,7 +28,7 @@ IDLE = "idle"
 
 
 class Agent:
-    """Serves the site's `terms` with `slots` jobs of each stage at a time, and one that is being fetched.
+    """Serves the site's `terms` with `slots` jobs in each lane at a time, and one that is being fetched.
 
     `celery` is what `runners.wire.broker.celery_settings` returns.
 

@@ -23,7 +23,9 @@ document.addEventListener("click", async (event) => {
 // While submissions are being graded the ranking comes anew, unless somebody is at work in it.
 const REFRESH_MS = 5000;
 const isInUse = (ranking) =>
-  ranking.contains(document.activeElement) || ranking.querySelector(":checked, tr.details") !== null;
+  ranking.contains(document.activeElement) ||
+  ranking.querySelector(":checked, tr.details") !== null ||
+  (!document.getSelection().isCollapsed && ranking.contains(document.getSelection().anchorNode));
 async function refresh() {
   const ranking = document.querySelector("#ranking[data-live]");
   if (!ranking) return;
@@ -31,7 +33,11 @@ async function refresh() {
     const answer = await fetch(window.location.href).catch(() => null);
     if (answer?.ok) {
       const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("#ranking");
-      if (fresh && !isInUse(ranking)) ranking.replaceWith(fresh);
+      if (fresh && !isInUse(ranking)) {
+        const across = ranking.querySelector(".scroll")?.scrollLeft ?? 0;
+        ranking.replaceWith(fresh);
+        fresh.querySelector(".scroll")?.scrollTo(across, 0);
+      }
     }
   }
   window.setTimeout(refresh, REFRESH_MS);

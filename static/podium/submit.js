@@ -69,6 +69,7 @@ class UploadForm {
     address.searchParams.set("release", slug);
     const answer = await fetch(address, { credentials: "same-origin" }).catch(() => null);
     const page = new DOMParser().parseFromString(answer ? await answer.text() : "", "text/html");
+    if (this.form.elements.release.value !== slug) return; // chosen again meanwhile
     const part = page.querySelector("[data-of-release]");
     if (!part) return location.assign(address); // which says why: signed out, or no such release
     this.form.querySelector("[data-of-release]").replaceWith(part);

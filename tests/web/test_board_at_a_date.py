@@ -1,4 +1,4 @@
-"""A board as it stood at the end of a day, over problems that are chosen by tag and difficulty, and while it changes."""
+"""A board as it stood at the end of a day, over problems chosen by tag and difficulty, and while it changes."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -24,7 +24,7 @@ def test_a_choice_that_fits_no_problem_says_so_and_leads_back(client: Any, cast:
     tiled = client.get(path + "?tags=tiled&difficulty=hard").content.decode()
     assert "over 1 of 4 problems (tag tiled; difficulty hard)" in tiled
     nothing = client.get(path + "?tags=tiled&groups=sums").content.decode()
-    assert "No problem has all of this." in nothing
+    assert "No problem fits all of these filters." in nothing
     assert f'<a href="{path}' in nothing or '<a href="?track=' in nothing
 
 
@@ -76,7 +76,7 @@ def test_a_board_of_a_day_has_the_submissions_of_then(client: Any, past: History
     assert shares(client, past, f"?as_of={past.day(10)}") == {"alpha": (0.0, 1)}
     assert shares(client, past, f"?as_of={past.day(11)}") == {}
     html = client.get(reverse("board", args=[past.release.slug]) + f"?as_of={past.day(5)}").content.decode()
-    assert f"The board at the end of {past.day(5)} (UTC)" in html
+    assert f"the board as it stood at the end of {past.day(5)} (UTC)" in html
     empty = client.get(reverse("board", args=[past.release.slug]) + f"?as_of={past.day(11)}").content.decode()
     assert f"No submission had finished by the end of {past.day(11)}" in empty
 

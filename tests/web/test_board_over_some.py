@@ -105,5 +105,8 @@ def test_a_visitor_does_not_wait_long_for_others_rankings(
     monkeypatch.setattr(ranked_again, "_PATIENCE_S", 0.01)
     rank.rank(place_of(site))  # what was kept is of the last ranking
     with ranked_again._computing:
-        assert "Load this page again" in page(client, site, "?groups=sums")
+        for name in ("board", "board_csv"):
+            refused = client.get(reverse(name, args=[site.release.slug]) + "?groups=sums")
+            assert refused.status_code == 503
+            assert "ranking other boards just now" in refused.content.decode()
     assert "Ranked anew over 3 of 6 problems" in page(client, site, "?groups=sums")
