@@ -138,7 +138,7 @@ def edit_entrant(request: HttpRequest, slug: str) -> HttpResponse:
             if ends_verification:
                 form.instance.is_verified = False
             form.save()
-            record(request.user, "edit", entrant, fields=changed, **({"verified": False} if ends_verification else {}))
+            record(request.user, "edit", entrant, fields=changed, is_verified=form.instance.is_verified)
         messages.success(request, f"Saved.{NO_LONGER_VERIFIED if ends_verification else ''}")
         return redirect("edit_entrant", slug)
     return entrant_page(request, entrant, 422 if form.is_bound else 200, form=form)

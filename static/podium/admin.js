@@ -14,3 +14,12 @@ addEventListener("load", () => {
     value.setAttribute("aria-label", named(value));
   });
 });
+
+// The framework's search fields are named by their value alone, so an empty one has no name.
+window.addEventListener("load", () => {
+  for (const select of document.querySelectorAll("select.admin-autocomplete")) {
+    const label = select.labels[0]?.innerText.trim();
+    const shown = select.nextElementSibling?.querySelectorAll(".select2-selection, .select2-selection__rendered") ?? [];
+    if (label) shown.forEach((part) => part.setAttribute("aria-label", label));
+  }
+});

@@ -29,23 +29,23 @@ def as_many_messages_as_rows(stack: Stack, submission: int, n: int) -> Callable[
 
 
 def walk(stack: Stack) -> None:
-    """Ten samples; each node has two slots and fetches a third."""
+    """Fifteen samples; each node has two slots in each of its lanes and fetches a fifth job."""
     stack.start([problem("a/1", timeout_seconds=60.0), problem("a/2")])
-    rows = [solution("a/1", f"sleep 5; exit 0 # {n}") for n in range(10)]
+    rows = [solution("a/1", f"sleep 5; exit 0 # {n}") for n in range(15)]
     submission = stack.submit([*rows, solution("a/2", "exit 0")])
-    stack.wait_until(lambda: stack.states(submission).get("leased") == 3, "the node is busy")
+    stack.wait_until(lambda: stack.states(submission).get("leased") == 5, "the node is busy")
     queued = stack.states(submission)["queued"]
     stack.wait_until(as_many_messages_as_rows(stack, submission, queued), "messages for all that wait")
     assert stack.purge() > 0
     stack.wait_until(lambda: stack.n_ready > 0, "deleted messages come back")
     stack.start_node("node-2")
-    stack.wait_until(lambda: stack.states(submission).get("leased") == 6, "the second node gets work at once")
+    stack.wait_until(lambda: stack.states(submission).get("leased") == 10, "the second node gets work at once")
     queued = stack.states(submission)["queued"]
     stack.wait_until(as_many_messages_as_rows(stack, submission, queued), "messages for all that wait")
     stack.wait_for(submission)
     stack.wait_until(lambda: stack.n_ready == 0, "no message is left over")
     answer = requests.get(f"{stack.url}/api/v1/submissions/{submission}/results.jsonl", timeout=10)
-    assert answer.text.count('"passed"') >= 11
+    assert answer.text.count('"passed"') >= 16
 
 
 def test_messages_follow_rows_in_a_folder(tmp_path: Path) -> None:

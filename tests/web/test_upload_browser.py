@@ -61,7 +61,7 @@ def test_a_file_is_checked_before_it_is_sent(look: str, chromium: Any, live_site
     assert visit.axe_faults(look) == []
     visit.page.get_by_role("button", name="Submit", exact=True).click()
     visit.page.wait_for_url("**/submissions/*/")
-    assert visit.page.get_by_text("You may close this page").is_visible()
+    assert visit.page.get_by_text("Submitted. You may close this page").is_visible()
     assert (Submission.objects.get(name="mine").licence, visit.complaints) == ("MIT", [])
     visit.context.close()
 
