@@ -1,5 +1,6 @@
 """A private release whose results are public, and problems that are not to be released: who reads, runs and submits."""
 
+import gzip
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from leaderboard.actions.submit import submit
 from leaderboard.actions.try_solution import try_solution
 from leaderboard.catalogue import catalogue_of
 from leaderboard.errors import NotAllowed
+from leaderboard.models import Entrant
 from leaderboard.rows.submissions import SubmissionMetadata
 from problems.formats.submission import single_solution
 from problems.models import Release
@@ -136,6 +138,21 @@ def test_a_problem_that_is_not_to_be_released_is_read_by_organisers_alone(client
         assert (STATEMENT in text) == (who == "organiser")
         assert ("not to be released" in text) == (who != "organiser")
         assert STATEMENT in client.get(reverse("problem", args=[made.slug, "shell-1"])).content.decode()
+
+
+def test_samples_of_a_problem_that_is_not_to_be_released_are_not_published(client: Any, cast: Cast) -> None:
+    Entrant.objects.filter(pk=cast.entrant.pk).update(publishes_code=True)
+    made = factories.release(problem=_not_released)
+    stored = factories.judged_submission(cast.entrant, made, factories.offer(made))
+    private, public = (stored.evaluations.filter(problem__slug=slug).first() for slug in ("shell-0", "shell-1"))
+    for who, reads in ((None, False), ("stranger", False), ("owner", True), ("organiser", True)):
+        site = _as(client, cast, who)
+        for evaluation, is_shown in ((private, reads), (public, True)):
+            text = site.get(evaluation.get_absolute_url()).content.decode()
+            assert ("solution words" in text) == is_shown, (who, evaluation.problem.slug)
+        pack = gzip.decompress(site.get(reverse("download_submission", args=[stored.pk])).content)
+        assert (b"Shell/0" in pack) == reads
+        assert b"Shell/1" in pack
 
 
 def test_the_pages_say_what_is_private(client: Any, cast: Cast) -> None:

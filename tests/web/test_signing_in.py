@@ -32,6 +32,13 @@ def test_who_guesses_is_locked_out_and_the_owner_elsewhere_is_not(cast: Cast) ->
     assert guess(REMOTE_ADDR="192.0.2.2") == 200
 
 
+def test_other_letters_of_a_name_are_the_same_name(cast: Cast) -> None:
+    names = ["owner", "Owner", "OWNER", "oWner"] * 3
+    tries = [{"login": name, "password": "wrong"} for name in names[: LIMIT + 1]]
+    statuses = [Client().post("/accounts/login/", one, REMOTE_ADDR="192.0.2.1").status_code for one in tries]
+    assert statuses[-1] == 429
+
+
 def test_without_a_proxy_a_forged_header_hides_nobody(cast: Cast) -> None:
     statuses = [guess(REMOTE_ADDR="192.0.2.1", HTTP_X_FORWARDED_FOR=f"198.51.100.{n}") for n in range(LIMIT + 1)]
     assert statuses[-1] == 429

@@ -13,8 +13,9 @@ from leaderboard import visibility
 from leaderboard.actions import entrant_requests, teams, transfers
 from leaderboard.actions.cancel import cancel
 from leaderboard.actions.pmpp_runs import NewToken, issue_token
-from leaderboard.errors import Conflict, NotAllowed, Refused
+from leaderboard.errors import Conflict, NotAllowed, Refused, TooMuch
 from leaderboard.models import AuditEntry, Entrant, EntrantRequest, Membership, Team, TeamInvitation, Transfer
+from leaderboard.models.audit import target_of
 from leaderboard.models.team import Role
 from tests import factories
 from tests.api import calls
@@ -269,3 +270,54 @@ def test_an_organiser_puts_somebody_in_charge(client: Any, cast: Cast, team: Tea
     assert "is an owner" in client.post(path, {"username": "stranger"}).content.decode()
     assert member(cast, "stranger").role == Role.OWNER
     assert client.get(reverse("admin:leaderboard_team_change", args=[team.pk])).status_code == 200
+
+
+def test_mailed_invitations_are_bounded_whatever_becomes_of_them(cast: Cast, team: Team, settings: Any) -> None:
+    settings.MAIL = {"backend": "django.core.mail.backends.locmem.EmailBackend"}
+    settings.MAIL_URL = "smtp://mail.example.org"
+    for n in range(teams.MAILS_PER_DAY):
+        row, _ = teams.invite_to_team(cast.owner, team, "member", email=f"p{n}@example.org", join_url="https://x/")
+        teams.withdraw_invitation(cast.owner, row)
+    with pytest.raises(TooMuch, match="20 invitations a day"):
+        teams.invite_to_team(cast.owner, team, "member", email="more@example.org", join_url="https://x/")
+    assert len(mail.outbox) == teams.MAILS_PER_DAY
+    teams.invite_to_team(cast.owner, team, "member", join_url="https://x/")
+
+
+def test_one_address_is_mailed_a_few_invitations_a_day_by_all_accounts(cast: Cast, team: Team, settings: Any) -> None:
+    settings.MAIL = {"backend": "django.core.mail.backends.locmem.EmailBackend"}
+    settings.MAIL_URL = "smtp://mail.example.org"
+    others = [teams.create_team(factories.UserFactory(username=f"u{n}"), f"Team {n}") for n in range(4)]
+    for other in others[: teams.MAILS_TO_ONE_PER_DAY]:
+        teams.invite_to_team(other.users.get(), other, "member", email="One@example.org", join_url="https://x/")
+    with pytest.raises(TooMuch, match="several invitations today"):
+        teams.invite_to_team(others[3].users.get(), others[3], "member", email="one@example.org", join_url="https://x/")
+
+
+@pytest.mark.parametrize("name", ["a\rb", "a\nb", "a\x01b", "a\u2028b"])
+def test_a_name_with_a_line_break_is_refused(name: str, client: Any, cast: Cast) -> None:
+    with pytest.raises(Refused, match="printable"):
+        teams.create_team(cast.owner, name)
+    client.force_login(cast.stranger)
+    said = {"name": name, "kind": "model"}
+    address = reverse("edit_entrant", args=[cast.strangers_entrant.slug])
+    assert client.post(address, said).status_code == 422
+
+
+def test_a_verification_ends_when_who_it_is_changes(client: Any, cast: Cast) -> None:
+    entrant = cast.strangers_entrant
+    Entrant.objects.filter(pk=entrant.pk).update(is_verified=True)
+    client.force_login(cast.stranger)
+    address, said = reverse("edit_entrant", args=[entrant.slug]), {"name": entrant.name, "kind": entrant.kind}
+    client.post(address, said | {"organisation": entrant.organisation, "description": "Told anew."})
+    assert Entrant.objects.get(pk=entrant.pk).is_verified
+    page = client.post(address, said | {"organisation": "A famous lab"}, follow=True).content.decode()
+    assert "no longer verified" in page
+    assert not Entrant.objects.get(pk=entrant.pk).is_verified
+
+
+def test_what_an_account_does_to_itself_is_audited_under_its_own_name(client: Any, cast: Cast) -> None:
+    client.force_login(cast.owner)
+    made: Any = client.get("/").wsgi_request.user
+    assert type(made).__name__ == "SimpleLazyObject"
+    assert target_of(made) == target_of(cast.owner) == "user owner"
