@@ -58,7 +58,7 @@ def _place(run: DryRun, draft: SubmissionDraft) -> str:
 
 
 def _failed(found: Contents) -> list[str]:
-    """What is absent and counts as failed."""
+    """Sentences on the absent samples that count as failed."""
     parts = []
     if n_tasks := len(found.absent_tasks):
         parts.append(f"the {_many(n_tasks, 'absent problem')} count{'s' * (n_tasks == 1)} as failed")

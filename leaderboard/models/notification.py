@@ -1,4 +1,4 @@
-"""Who is told when a submission ends, and what was sent: preferences, webhooks, and the log of deliveries."""
+"""Notifications that a submission has ended: each user's preferences and webhooks, and the log of deliveries."""
 
 import secrets
 import uuid

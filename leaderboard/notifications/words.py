@@ -1,4 +1,4 @@
-"""What is said of a submission that has ended, as data for programs and as words for people."""
+"""The content of a notification: JSON for webhooks, text for mails and feeds."""
 
 from typing import Any
 

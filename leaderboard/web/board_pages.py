@@ -1,4 +1,4 @@
-"""The pages of a release but for its board, charts and problems: submissions and facts."""
+"""Two pages of a release, its submissions and its facts, and the stored snapshots of its boards."""
 
 from collections import Counter
 from typing import Any

@@ -1,4 +1,4 @@
-"""What is new: a release's changelog, and Atom feeds of one release and of the site."""
+"""A release's changelog, and the Atom feeds of a release and of the site."""
 
 from collections.abc import Sequence
 

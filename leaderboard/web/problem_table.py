@@ -111,7 +111,7 @@ class TableColumn:
     title: str
     definition: str
     value: Callable[[ProblemRow], Any]
-    """What is sorted by; None stands last either way."""
+    """Gives the value by which rows are sorted. None stands last in both directions."""
     is_number: bool = False
     best_last: bool = False
     """Whether the first click puts the largest on top."""

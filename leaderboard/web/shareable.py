@@ -1,4 +1,4 @@
-"""Pages that other sites show or read: answered as a stranger would get them, whoever asks, and kept by caches."""
+"""Pages that other sites show or read. Everybody gets the same answer as a stranger, so that caches may keep it."""
 
 from collections.abc import Callable
 from functools import wraps

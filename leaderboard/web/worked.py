@@ -26,7 +26,7 @@ SEED, DRAWS = "example", 1000
 
 @dataclass(frozen=True)
 class Worked:
-    """What is given, the steps that a reader can check, and the result of the function that boards call."""
+    """An example: its input, the steps by hand, and the result of the function that boards call."""
 
     given: str
     steps: Sequence[str]
