@@ -4,7 +4,8 @@ import re
 import stat
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
@@ -48,19 +49,26 @@ def read_solution_zip(source: Path | BinaryIO, catalogue: Catalogue, limits: Upl
     One folder around everything is looked through. Samples are numbered in the natural order of their names.
     Raises PackRefused.
     """
-    try:
-        with opened(source) as file:
-            entries = _without_wrapper(_read_entries(file, limits), catalogue)
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError) as error:
-        if isinstance(error, PackRefused):
-            raise
-        raise PackRefused("bad_archive", f"the zip is damaged: {error}") from error
+    with _damage_refused(), opened(source) as file:
+        entries = _without_wrapper(_read_entries(file, limits), catalogue)
     return _Sorter(catalogue, limits).sort(entries)
 
 
 def read_members(file: BinaryIO, limits: UploadLimits) -> list[tuple[str, bytes]]:
-    """Name and content of each file of a zip, within the limits. Raises PackRefused, or the library's errors."""
-    return [(one.name, one.content) for one in _read_entries(file, limits)]
+    """Name and content of each file of a zip, within the limits. Raises PackRefused."""
+    with _damage_refused():
+        return [(one.name, one.content) for one in _read_entries(file, limits)]
+
+
+@contextmanager
+def _damage_refused() -> Iterator[None]:
+    """Raises PackRefused in place of the library's errors."""
+    try:
+        yield
+    except PackRefused:
+        raise
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError) as error:
+        raise PackRefused("bad_archive", f"the zip is damaged: {error}") from error
 
 
 def _read_entries(file: BinaryIO, limits: UploadLimits) -> list[_Entry]:
