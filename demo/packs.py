@@ -5,6 +5,7 @@ from pathlib import Path
 
 from demo.entrants import load_entrants, solution_pack
 from problems.formats.compute_eval.directory import read_problem_directory
+from problems.formats.compute_eval.packs import ProblemPack, read_problem_pack
 
 
 def main() -> None:
@@ -18,7 +19,7 @@ def main() -> None:
 
 def write_packs(folder: Path, target: Path) -> list[Path]:
     """`<entrant>-solutions.tar.gz` for each; equal samples give equal bytes."""
-    pack = read_problem_directory(folder)
+    pack = problems_of(folder)
     names = [record.problem.task_id for record in pack.records]
     task_ids = {name.replace("/", "-").lower(): name for name in names}  # folders bear the problems' slugs
     target.mkdir(parents=True, exist_ok=True)
@@ -28,6 +29,15 @@ def write_packs(folder: Path, target: Path) -> list[Path]:
         path.write_bytes(solution_pack(entrant, str(pack.metadata.release), task_ids))
         made.append(path)
     return made
+
+
+def problems_of(folder: Path) -> ProblemPack:
+    """The release: the folder's pack of problems if it has one, as of functions that need torch to be packed.
+
+    Raises PackRefused.
+    """
+    packed = next(iter(folder.glob("*-problems.tar.gz")), None)
+    return read_problem_pack(packed) if packed else read_problem_directory(folder)
 
 
 if __name__ == "__main__":
