@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from statistics import geometric_mean
 from typing import Any
 
@@ -106,7 +107,7 @@ def without_times(one: Graded, error: str) -> Graded:
 
 @dataclass
 class TaskRows:
-    """The rows of one task, released in the order of its samples.
+    """The rows of one task, released in the order of its samples in each pack.
 
     If they share a baseline, all rows are held until the last one, because its failure changes every row.
     """
@@ -114,18 +115,18 @@ class TaskRows:
     samples: Sequence[SampleToGrade]
     held: bool
     _done: dict[int, Graded | None] = field(default_factory=dict)
-    _next: int = 0
+    _released: set[int] = field(default_factory=set)
 
     def add(self, sample: SampleToGrade, row: Graded | None) -> list[Graded]:
         """Add a sample's row (None after a fault of this machine). Returns the rows that may now be written."""
         self._done[self.samples.index(sample)] = row
         if self.held:
             return self._all() if len(self._done) == len(self.samples) else []
-        ready = []
-        while self._next in self._done:
-            ready.append(self._done[self._next])
-            self._next += 1
-        return [_comparable(one) for one in ready if one is not None]
+        of_pack = [place for place, one in enumerate(self.samples) if one.pack == sample.pack]
+        ready = list(takewhile(self._done.__contains__, of_pack))
+        fresh = [self._done[place] for place in ready if place not in self._released]
+        self._released.update(ready)
+        return [_comparable(one) for one in fresh if one is not None]
 
     def _all(self) -> list[Graded]:
         rows = [row for index in range(len(self.samples)) if (row := self._done[index]) is not None]

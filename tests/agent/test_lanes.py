@@ -233,6 +233,23 @@ def test_writers_pass_readers_that_have_not_waited_long_and_then_all_readers_ent
     assert sorted(log) == ["first", "r1", "r2", "w1", "w2"]
 
 
+def test_a_sample_that_goes_on_comes_before_those_that_wait_for_the_device() -> None:
+    log: list[str] = []
+    lanes = Lanes(1, 4, ["GPU-a"])
+    first = Holder(lanes.benchmark, log, "first")
+    assert first.inside.wait(SOON)
+    waiting = Holder(lanes.benchmark, log, "waiting")
+    assert waits(waiting)
+    goes_on = Holder(lambda: lanes.benchmark(goes_on=True), log, "goes on")
+    assert waits(goes_on)
+    first.leave()
+    assert goes_on.inside.wait(SOON)
+    assert waits(waiting)
+    goes_on.leave()
+    assert waiting.inside.wait(SOON)
+    waiting.leave()
+
+
 def test_readers_need_no_patience_where_no_writer_waits() -> None:
     lock = FairLock(readers_wait_seconds=60)
     with lock.shared(), lock.shared():

@@ -18,18 +18,18 @@ class Queue:
         self.got: list[str] = []
         self._threads: list[threading.Thread] = []
 
-    def join(self, name: str, cancelled: threading.Event | None = None) -> None:
+    def join(self, name: str, cancelled: threading.Event | None = None, *, first: bool = False) -> None:
         joined = threading.Event()
-        thread = threading.Thread(target=self._take, args=(name, joined, cancelled))
+        thread = threading.Thread(target=self._take, args=(name, joined, cancelled, first))
         thread.start()
         self._threads.append(thread)
         assert joined.wait(SOON)
         time.sleep(0.05)  # it now waits, or has its slot
 
-    def _take(self, name: str, joined: threading.Event, cancelled: threading.Event | None) -> None:
+    def _take(self, name: str, joined: threading.Event, cancelled: threading.Event | None, first: bool) -> None:
         joined.set()
         try:
-            with self.slots.taken(cancelled):
+            with self.slots.taken(cancelled, first=first):
                 self.got.append(name)
         except Cancelled:
             self.got.append(f"{name} gave up")
@@ -49,6 +49,16 @@ def test_first_come_first_served() -> None:
             queue.join(name)
         assert queue.got == []
     assert queue.end() == list("abcd")
+
+
+def test_who_comes_back_for_more_is_served_before_those_that_wait() -> None:
+    slots = Slots([0])
+    queue = Queue(slots)
+    with slots.taken():
+        queue.join("a")
+        queue.join("b")
+        queue.join("more", first=True)
+    assert queue.end() == ["more", "a", "b"]
 
 
 def test_every_slot_has_its_own_number_and_is_given_away_again() -> None:

@@ -1,6 +1,7 @@
 """Samples are begun task by task in the pack's order, so that a task's samples run close together."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 
 from podium.evaluation import run
 from podium.evaluation.inputs import Reader, SampleToGrade, read_problems
-from podium.evaluation.rows import Graded
+from podium.evaluation.rows import Graded, TaskRows
 from podium.evaluation.run import Options, SampleGrader
 from problems.spec.hardware import Hardware
 from problems.spec.solution import FileSolution
@@ -98,6 +99,17 @@ def test_rows_wait_for_their_task_only_if_they_share_a_baseline(
     bench = start()
     bench.order(samples_of(tmp_path, timed, ("exit 0 # x", "exit 0 # y")), timing)
     assert [len(rows) for rows in bench.reports] == expected
+
+
+def test_a_row_waits_for_the_earlier_samples_of_its_own_pack_alone(tmp_path: Path, start: Callable[[], Bench]) -> None:
+    bench = start()
+    bench.order(samples_of(tmp_path, [problem("a/1")], ("exit 0 # x", "exit 0 # y")))
+    x, y = bench.rows
+    theirs = replace(x, sample=replace(x.sample, pack="another"))
+    rows = TaskRows([x.sample, y.sample, theirs.sample], held=False)
+    assert rows.add(theirs.sample, theirs) == [theirs]
+    assert rows.add(y.sample, y) == []
+    assert rows.add(x.sample, x) == [x, y]
 
 
 def test_every_sample_of_a_task_is_graded_by_what_podium_adds_to_the_problem(

@@ -63,9 +63,9 @@ class LaneDevice:
         self._tenancy = Tenancy(lambda: clean(uuid)) if clean else None
 
     @contextmanager
-    def alone(self, cancelled: Event | None = None) -> Iterator[None]:
+    def alone(self, cancelled: Event | None = None, *, first: bool = False) -> Iterator[None]:
         """Hold the device so that nothing else runs or starts on it."""
-        with self.presence.exclusive(cancelled), self.lock.exclusive(cancelled):
+        with self.presence.exclusive(cancelled, first=first), self.lock.exclusive(cancelled, first=first):
             yield
 
     def tenancy(self, place: Place) -> AbstractContextManager[None]:
@@ -118,13 +118,16 @@ class Lanes:
             yield _seat(slot, device)
 
     @contextmanager
-    def benchmark(self, place: Place = ANYWHERE) -> Iterator[Seat]:
-        """A run slot on a device that nothing else uses at the same time."""
+    def benchmark(self, place: Place = ANYWHERE, *, goes_on: bool = False) -> Iterator[Seat]:
+        """A run slot on a device that nothing else uses at the same time.
+
+        With `goes_on` it comes before those that wait: it ends a sample that was there before them.
+        """
         device = self._device(place)
         with (
             device.tenancy(place),
-            self._runs.taken(place.cancelled) as slot,
-            device.alone(place.cancelled),
+            self._runs.taken(place.cancelled, first=goes_on) as slot,
+            device.alone(place.cancelled, first=goes_on),
         ):
             yield _seat(slot, device)
 

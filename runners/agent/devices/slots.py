@@ -1,4 +1,4 @@
-"""Numbered slots, first come, first served."""
+"""Numbered slots, first come, first served, but for those who come back for more."""
 
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -25,11 +25,14 @@ class Slots:
         self._lock = Lock()
 
     @contextmanager
-    def taken(self, cancelled: Event | None = None) -> Iterator[int]:
-        """Wait for a slot and hold it. Raises Cancelled if `cancelled` is set during the wait."""
+    def taken(self, cancelled: Event | None = None, *, first: bool = False) -> Iterator[int]:
+        """Wait for a slot, with `first` before all others that wait, and hold it.
+
+        Raises Cancelled if `cancelled` is set during the wait.
+        """
         turn = _Turn(Condition(self._lock))
         with self._lock:
-            self._waiting.append(turn)
+            self._waiting.insert(0 if first else len(self._waiting), turn)
             self._hand_out()
             try:
                 wait_until(turn.given, lambda: turn.slot is not None, cancelled)

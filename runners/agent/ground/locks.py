@@ -61,18 +61,18 @@ class FairLock:
             self._leave()
 
     @contextmanager
-    def exclusive(self, cancelled: Event | None = None) -> Iterator[None]:
-        """Enter as the only writer. Raises as `shared`."""
-        self._enter(exclusive=True, cancelled=cancelled)
+    def exclusive(self, cancelled: Event | None = None, *, first: bool = False) -> Iterator[None]:
+        """Enter as the only writer, with `first` before all that wait. Raises as `shared`."""
+        self._enter(exclusive=True, cancelled=cancelled, first=first)
         try:
             yield
         finally:
             self._leave()
 
-    def _enter(self, *, exclusive: bool, cancelled: Event | None) -> None:
+    def _enter(self, *, exclusive: bool, cancelled: Event | None, first: bool = False) -> None:
         ticket = _Ticket(exclusive, self._clock())
         with self._changed:
-            self._queue.append(ticket)
+            self._queue.insert(0 if first else len(self._queue), ticket)
             self._call_readers()
             try:
                 wait_until(self._changed, lambda: self._may_enter(ticket), cancelled)
@@ -107,8 +107,9 @@ class FairLock:
         if self._writing or not readers:
             return
         now = self._clock()
-        writer = next((ticket for ticket in self._queue if ticket.exclusive), None)
-        passed = writer is None or (self._readers > 0 and now - writer.since < self._writers_wait_seconds)
+        writers_since = [ticket.since for ticket in self._queue if ticket.exclusive]
+        patient = bool(writers_since) and now - min(writers_since) < self._writers_wait_seconds
+        passed = not writers_since or (self._readers > 0 and patient)
         overdue = now - readers[0].since >= self._readers_wait_seconds
         if passed or (after_writer and overdue):
             for ticket in readers:

@@ -81,7 +81,7 @@ class Counting:
         if why := self._why_unavailable(subject.place.device):
             return Counted(why_not=why)
         timer = NcuCounters(subject.problem, metrics)
-        with self._environment.lanes.benchmark(subject.place) as seat:
+        with self._environment.lanes.benchmark(subject.place, goes_on=True) as seat:
             run = benchmark(self._environment, subject, product, timer, seat, progress)
         if run.reading.traffic is not None:
             return Counted(run.reading.traffic)

@@ -225,7 +225,7 @@ class CommandJudge:
             return []
         if timer is None:
             return tried
-        with self._environment.lanes.benchmark(subject.place) as seat:
+        with self._environment.lanes.benchmark(subject.place, goes_on=True) as seat:
             run = benchmark(self._environment, subject, product, timer, seat, progress)
         return tried if run.outcome.succeeded else []
 
