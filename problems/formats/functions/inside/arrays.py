@@ -78,6 +78,12 @@ class Library(Protocol):
     def same(self, left: Any, right: Any) -> Any:
         """Element by element: equal values. For arrays of whole numbers."""
 
+    def all_same(self, left: Any, right: Any) -> bool:
+        """Whether all elements are equal, by a quick look: True is sure, NaN and the zeros' signs may make it False."""
+
+    def all_near(self, expected: Any, actual: Any, rtol: float, atol: float) -> bool:
+        """Whether |actual − expected| ≤ atol + rtol · |expected| for all finite floats; True is sure, False is not."""
+
     def distance(self, left: Any, right: Any) -> Any:
         """Element by element: the absolute difference."""
 
@@ -151,6 +157,15 @@ class NumpyArrays:
 
     def same(self, left: Any, right: Any) -> Any:
         return left == right
+
+    def all_same(self, left: Any, right: Any) -> bool:
+        return bool((left == right).all())
+
+    def all_near(self, expected: Any, actual: Any, rtol: float, atol: float) -> bool:
+        wide = self.wide(expected)
+        gap, reach = self.distance(wide, self.wide(actual)), self._np.abs(wide)
+        is_finite = reach < self._np.inf
+        return bool((is_finite & (gap <= atol + rtol * reach)).all())
 
     def distance(self, left: Any, right: Any) -> Any:
         with self._np.errstate(all="ignore"):

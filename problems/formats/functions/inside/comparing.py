@@ -27,7 +27,8 @@ class Comparison:
     right: bool = True
     message: str = ""
     largest: float = 0.0
-    """Largest difference of an element; inf if one is no number where a number was expected, or the reverse."""
+    """Largest difference of an element; inf if one is no number where a number was expected, or the reverse. 0 if all
+    are right, as is the mean."""
     mean: float = 0.0
     """Mean difference over the elements whose difference is finite."""
     n_wrong: int = 0
@@ -55,6 +56,8 @@ class Output:
 
 def compare(library: Library, outputs: list[Output], bounds: Bounds) -> Comparison:
     """Compare all outputs. NaN is right where NaN is expected, and nowhere else; so is each infinity."""
+    if all(_is_surely_right(library, output, bounds) for output in outputs):
+        return Comparison(n_total=sum(map(_count, outputs)))
     result, tally = Comparison(), _Tally()
     for output in outputs:
         _compare_one(library, output, bounds, result, tally)
@@ -62,6 +65,23 @@ def compare(library: Library, outputs: list[Output], bounds: Bounds) -> Comparis
     result.right = result.n_wrong == 0
     result.message = "" if result.right else _message(result)
     return result
+
+
+def _is_surely_right(library: Library, output: Output, bounds: Bounds) -> bool:
+    """A quick look at an output: True is sure, False is not. Right answers are many, and each call has one."""
+    expected, actual = _flat(library, output, output.expected), _flat(library, output, output.actual)
+    is_loose = output.dtype in FLOATS and bool(bounds.rtol or bounds.atol)
+    for start in range(0, _count(output), library.block):
+        left, right = expected[start : start + library.block], actual[start : start + library.block]
+        if library.all_same(left, right):
+            continue
+        if not is_loose or not library.all_near(left, right, bounds.rtol, bounds.atol):
+            return False
+    return True
+
+
+def _count(output: Output) -> int:
+    return math.prod(output.expected.shape)
 
 
 def unwritten_wrong(library: Library, outputs: list[Output]) -> int:

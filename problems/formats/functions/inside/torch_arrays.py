@@ -13,6 +13,11 @@ from .arrays import ITEM_BYTES, Replacements, numpy_replacements
 
 MOST_SHAPES = 256
 """As many as a manifest may have cases."""
+_ROUNDING = 1 + 2.0**-20
+"""More than the roundings of a difference and of its bound in float32 can come to."""
+_LEAST_REACH = 2.0**-100
+"""A bound below this may have lost digits in float32."""
+_LARGEST = float("inf")
 _VIEW_BYTES = {1: "uint8", 2: "int16", 4: "int32", 8: "int64"}
 
 
@@ -94,6 +99,19 @@ class TorchArrays:
         """Bit for bit: torch cannot compare every data type."""
         view = getattr(self._torch, _VIEW_BYTES[ITEM_BYTES[self.dtype_name(left)]])
         return left.view(view) == right.view(view)
+
+    def all_same(self, left: Any, right: Any) -> bool:
+        view = getattr(self._torch, _VIEW_BYTES[ITEM_BYTES[self.dtype_name(left)]])
+        return bool(self._torch.equal(left.view(view), right.view(view)))
+
+    def all_near(self, expected: Any, actual: Any, rtol: float, atol: float) -> bool:
+        """In float32 where the data type has no more digits: half the memory and, on most GPUs, many times the speed."""
+        is_wide = self.dtype_name(expected) == "float64"
+        want, got = (expected, actual) if is_wide else (expected.float(), actual.float())
+        gap = (got - want).abs_()
+        reach = want.abs().mul_(rtol).add_(atol)
+        sure = (gap == 0) | ((gap * _ROUNDING <= reach) & (gap < _LARGEST) & (reach > _LEAST_REACH))
+        return bool(sure.all())
 
     def distance(self, left: Any, right: Any) -> Any:
         return (left - right).abs()
