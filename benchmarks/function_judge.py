@@ -19,7 +19,8 @@ from runners.agent.ground.native import default_cache_directory
 from runners.agent.job.building import build
 from runners.agent.job.environment import NodeEnvironment
 from runners.agent.judges.function.checkers import Checkers
-from runners.agent.judges.function.contest import Contest, Entry, contest
+from runners.agent.judges.function.contest import Contest, contest
+from runners.agent.judges.function.contestants import Contestants, Entry
 from runners.agent.judges.function.subject import Subject
 from runners.agent.judges.judgement import Assignment
 from runners.agent.sandbox import open_backend
@@ -94,9 +95,13 @@ class Judged:
         subject = self._entry.subject
         order = {"op": "sample", "stub": subject.stub, "cases": [0], "plan": plan}
         lanes = self._environment.lanes
-        with lanes.benchmark(subject.place) as seat, self._checkers.at(seat, subject, Progress()) as checker:
+        with (
+            lanes.benchmark(subject.place) as seat,
+            self._checkers.at(seat, subject, Progress()) as checker,
+            Contestants(self._environment, seat) as contestants,
+        ):
             began = time.perf_counter()
-            seen = contest(self._environment, checker, seat, self._entry, order, Progress())
+            seen = contest(contestants, checker, self._entry, order, Progress())
             elapsed_ms = (time.perf_counter() - began) * 1e3
         if seen.how or seen.cases[0]["verdict"] != "passed":
             raise RuntimeError(f"the empty solution did not pass: {seen}")

@@ -77,6 +77,8 @@ def pack(
     sandbox: Confined = None,
 ) -> None:
     """Write a problem pack from a tree of problems, those of other kinds among them."""
+    if not out.parent.is_dir():  # the definitions may run for minutes
+        refuse(f"there is no folder {out.parent} for {out.name}: make it, or name another --out")
     with refusing(PackRefused, SandboxUnavailable, ToolUnavailable, UnknownGpu):
         made = _read(root, sandbox, release)
         write_problem_pack(out, made.metadata_bytes, made.jsonl_bytes)

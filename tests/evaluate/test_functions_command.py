@@ -51,6 +51,14 @@ def test_a_new_problem_for_torch_is_read_where_torch_is_missing(folder: Path) ->
     assert "read, not run" in ran.stdout or "not known whether it ranks" in ran.stdout
 
 
+def test_a_pack_without_a_folder_to_lie_in_is_refused_before_anything_runs(folder: Path, axpy: Path) -> None:
+    (axpy / "def.py").write_text("raise RuntimeError('it was run')\n")
+    ran = podium(folder, "functions", "pack", axpy, "--out", folder / "gone" / "a-problems.tar.gz", "--sandbox", BOX)
+    assert ran.status == 2
+    assert f"there is no folder {folder / 'gone'}" in ran.stderr.replace("\n", " ")
+    assert "it was run" not in ran.stderr
+
+
 @pytest.mark.rest
 def test_a_pack_is_written_and_checked_against_its_folder(folder: Path, axpy: Path) -> None:
     out = folder / "spring-problems.tar.gz"

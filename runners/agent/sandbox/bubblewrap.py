@@ -38,6 +38,8 @@ STAGE = "/mnt"
 """The supervisor's kStage. A tmpfs covers it in a mount namespace that ends with the command."""
 SYSTEM_ROOTS = ("/usr", *(f"/{name}" for name in SYSTEM_FOLDERS))
 NAMESPACES = ("user", "ipc", "pid", "net", "uts")
+TRIALS = 3
+"""A trial shows all mounts, and fails if one of them, as of a container that ends, goes meanwhile."""
 HOW_TO_ALLOW = """\
 This machine does not let bubblewrap make user namespaces. Mend it with one of:
   sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0     (Ubuntu 23.10 and newer; until the next boot)
@@ -75,11 +77,17 @@ def why_unavailable() -> str:
     if program is None:
         return "bubblewrap is not installed: apt install bubblewrap, or pip install 'podium[node]'"
     trial = [str(program), "--unshare-all", "--ro-bind", "/", "/", "--", "true"]
-    try:
-        done = subprocess.run(trial, capture_output=True, text=True, timeout=10, check=False)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return HOW_TO_ALLOW.format(program=program, complaint=error)
-    return "" if done.returncode == 0 else HOW_TO_ALLOW.format(program=program, complaint=done.stderr.strip())
+    complaint: object = ""
+    for _ in range(TRIALS):
+        try:
+            done = subprocess.run(trial, capture_output=True, text=True, timeout=10, check=False)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            complaint = error
+            continue
+        if done.returncode == 0:
+            return ""
+        complaint = done.stderr.strip()
+    return HOW_TO_ALLOW.format(program=program, complaint=complaint)
 
 
 @dataclass(frozen=True)

@@ -1,25 +1,16 @@
-"""Puts a contestant before a checker: starts its process, gives the checker its order and collects the replies."""
+"""Puts a contestant before a checker: gives the checker its order and collects the replies."""
 
-import socket
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from runners.agent.devices.lanes import Seat
 from runners.agent.ground.errors import Cancelled, SandboxFault
 from runners.agent.ground.events import Progress
-from runners.agent.job import artefact
-from runners.agent.job.artefact import EMPTY
-from runners.agent.job.commands import SOLUTION_FILES, limits_for
-from runners.agent.job.environment import NodeEnvironment
-from runners.agent.judges.function.checkers import ENVIRONMENT, MOUNTS, SILENCE_SECONDS, Checker
-from runners.agent.judges.function.subject import Subject
-from runners.agent.sandbox.policy import Command, Outcome, Running
+from runners.agent.judges.function.checkers import SILENCE_SECONDS, Checker
+from runners.agent.judges.function.contestants import Contestants, Entry
+from runners.agent.sandbox.policy import Outcome, Running
 
-CHECKING_SECONDS = 900.0
-"""Time that a contestant's process may live beyond its own limit: it waits while the checker prepares and checks."""
 ENDING_SECONDS = 3.0
 """Time for a process that ended its channel to end itself."""
 
@@ -44,30 +35,25 @@ class Contest:
     is_on_gpu: bool = False
 
 
-@dataclass(frozen=True)
-class Entry:
-    """A contestant that can be started: its subject and the product of its build."""
-
-    subject: Subject
-    product: bytes = EMPTY
-
-
 def contest(
-    environment: NodeEnvironment,
+    contestants: Contestants,
     checker: Checker,
-    seat: Seat,
     entry: Entry,
     order: Reply,
     progress: Progress,
     on_case: Callable[[Reply], None] = lambda _: None,
+    then: Entry | None = None,
 ) -> Contest:
-    """Run one contestant to its end. Raises Cancelled, and SandboxFault if checker or sandbox fails."""
+    """Run one contestant to its end; `then` is the one after it. Raises Cancelled, and SandboxFault if checker or
+    sandbox fails."""
     limit_seconds = entry.subject.problem.time_limit_seconds
     cases: list[Reply] = []
-    with _live(environment, seat, entry, progress) as (running, channel, brake):
-        checker.order(order, channel, brake)
-        channel.close()
-        brake.close()
+    with contestants.live(entry, progress) as live:
+        checker.order(order, live.channel, live.brake)
+        live.channel.close()
+        live.brake.close()
+        if then is not None:
+            contestants.prepare(then, progress)
         for reply in checker.replies(progress, limit_seconds + SILENCE_SECONDS):
             if reply["op"] == "fault":
                 raise SandboxFault(f"the device failed under the checker: {reply['words']}")
@@ -76,49 +62,11 @@ def contest(
                 on_case(reply)
         if progress.cancelled.is_set():  # it was ended for that, which is no end of its own
             raise Cancelled
-        outcome = _outcome(running, str(reply["how"]))
-    load_ms, on_gpu = float(reply["load_ms"]), bool(seat.gpu_uuid)
+        outcome = _outcome(live.running, str(reply["how"]))
+    load_ms, on_gpu = float(reply["load_ms"]), bool(entry.subject.device == "cuda")
     return Contest(
         tuple(cases), tuple(order["cases"]), str(reply["how"]), str(reply["words"]), outcome, load_ms, on_gpu
     )
-
-
-@contextmanager
-def _live(
-    environment: NodeEnvironment, seat: Seat, entry: Entry, progress: Progress
-) -> Iterator[tuple[Running, socket.socket, socket.socket]]:
-    """A contestant's process, and the checker's ends of its channel and brake."""
-    subject = entry.subject
-    with ExitStack() as stack:
-        workspace = stack.enter_context(environment.workspaces.open(subject.inputs))
-        artefact.restore(entry.product, workspace, frozenset())
-        (channel, own_channel), (brake, own_brake) = _pair(stack), _pair(stack)
-        limits = limits_for(subject.limits, subject.problem.time_limit_seconds + CHECKING_SECONDS)
-        command = Command(
-            shell=subject.command,
-            workspace=workspace,
-            limits=replace(limits, file_bytes=subject.limits.memory_bytes),
-            environment={
-                **ENVIRONMENT,
-                "PYTHONUNBUFFERED": "1",  # it is killed in the end, with what it has not written
-                "PODIUM_FUNCTION_ARRAYS": f"{subject.problem.manifest.arrays} {subject.device}",
-                "PODIUM_SETUP_ARGUMENTS": " ".join(map(str, subject.problem.manifest.setup_places)),
-                SOLUTION_FILES: ":".join(subject.inputs),
-            },
-            mounts=MOUNTS,
-            image=subject.image,
-            gpu_uuids=seat.gpu_uuids,
-            slot=seat.slot,
-            cancelled=progress.cancelled,
-        )
-        running = stack.enter_context(environment.sandbox.start(command, own_channel, own_brake))
-        yield running, channel, brake
-
-
-def _pair(stack: ExitStack) -> tuple[socket.socket, socket.socket]:
-    mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    stack.enter_context(mine)
-    return mine, theirs
 
 
 def _outcome(running: Running, how: str) -> Outcome:

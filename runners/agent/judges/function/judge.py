@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,13 +11,15 @@ from problems.spec.function.problem import FunctionProblem
 from runners.agent.devices.lanes import Place, Seat
 from runners.agent.ground.errors import SandboxFault, UnusableProblem
 from runners.agent.ground.events import CaseEnded, Progress, StageEntered
+from runners.agent.ground.keyed import Once
 from runners.agent.job.artefact import EMPTY, file_in
 from runners.agent.job.building import build, why_out_of_time
 from runners.agent.job.commands import told
 from runners.agent.job.environment import NodeEnvironment
 from runners.agent.judges.baselines import Baselines
 from runners.agent.judges.function.checkers import Checker, Checkers
-from runners.agent.judges.function.contest import Contest, Entry, contest
+from runners.agent.judges.function.contest import Contest, contest
+from runners.agent.judges.function.contestants import Contestants, Entry
 from runners.agent.judges.function.mutants import with_mutants
 from runners.agent.judges.function.results import (
     PRECISION,
@@ -27,6 +29,7 @@ from runners.agent.judges.function.results import (
     case_reports,
     findings,
     has_drifted,
+    short_cases,
     too_short,
     verdict_of,
 )
@@ -44,6 +47,8 @@ PROFILER = "podium clock"
 RANKED_PROCESSES = 6
 RANKED_SECONDS = 3600.0
 """Maximum age of a `ranked` baseline, of which every sample times one process more, to see that it still holds."""
+REMEMBERED = 4096
+"""Number of problems of which it is remembered which cases are too short to be timed."""
 QUICK = {"least_calls": 5, "most_calls": 10, "enough_seconds": 0.1, "longest_seconds": 2.0}
 RANKED = {
     "least_calls": 30,
@@ -52,6 +57,8 @@ RANKED = {
     "longest_seconds": 60.0,
     "precision": PRECISION,
 }
+SHORT = {"least_calls": 5, "most_calls": 5, "enough_seconds": 0.0, "longest_seconds": 2.0}
+"""Of a case that has no time, under `ranked`."""
 TRIAL = {"least_calls": 1, "most_calls": 1, "enough_seconds": 0.0, "longest_seconds": 2.0}
 SAMPLE = {**TRIAL, "n_shown": 12}
 
@@ -74,6 +81,7 @@ class FunctionJudge:
         environment.closing.callback(self._checkers.close)
         self._baselines: Baselines[_Shared] = Baselines(_is_unfit)
         self._ranked_baselines: Baselines[_Shared] = Baselines(_is_unfit, samples=math.inf, seconds=RANKED_SECONDS)
+        self._short: Once[object, frozenset[int]] = Once(REMEMBERED)
 
     def judge(self, assignment: Assignment, progress: Progress) -> Judgement:
         """See `Judge.judge`."""
@@ -125,11 +133,14 @@ class FunctionJudge:
         problem = with_own_case(entry.subject.problem, assignment.sizes)
         check_memory(entry.subject.problem, self._memory_bytes(found.device, entry.subject))
         entrants = self._entrants(assignment, entry, progress)
-        with self._match(entrants, progress) as match:
-            is_ranked = assignment.timing_policy is TimingPolicy.RANKED and not assignment.is_trial
+        with self._match(entrants, progress) as held:
+            match, is_ranked = held, assignment.timing_policy is TimingPolicy.RANKED and not assignment.is_trial
+            if is_ranked and entrants.reference is not None:
+                match = replace(held, short=self._short_cases(held, entrants.reference, progress))
             with told(progress, "run", problem.task_id, is_reference=False):
-                first = match.contest(entry, _plan(assignment), progress, is_told=True, sizes=assignment.sizes)
-                runs = match.more(entry, first, progress) if is_ranked else [first]
+                plan, then = _plan(assignment), entry if is_ranked else None
+                first = match.contest(entry, plan, progress, is_told=True, sizes=assignment.sizes, then=then)
+                runs = match.more(entry, first, progress, then=entrants.reference) if is_ranked else [first]
             verdict, reason = verdict_of(problem, runs[-1])
             beside = entrants.reference if verdict is Verdict.PASSED else None
             time_it = self._ranked_baseline if is_ranked else self._baseline
@@ -142,7 +153,7 @@ class FunctionJudge:
         found.witness = Witness.SEEN
         found.ended(verdict, reason)
         if not assignment.is_trial:
-            _note_times(found, problem, runs, shared, self._environment.peaks(found.device))
+            _note_times(found, problem, runs, shared, match.short, self._environment.peaks(found.device))
         return found
 
     def _memory_bytes(self, device: str, subject: Subject) -> int:
@@ -177,11 +188,20 @@ class FunctionJudge:
         with (
             self._environment.lanes.benchmark(subject.place) as seat,
             self._checkers.at(seat, subject, progress) as checker,
+            ExitStack() as stack,
         ):
-            match = _Match(self._environment, checker, seat)
+            match = _Match(checker, seat, stack.enter_context(Contestants(self._environment, seat)))
             for stub, filling in entrants.filling.items():
                 match.calibrate(stub, filling, progress)
             yield match
+
+    def _short_cases(self, match: "_Match", reference: Entry, progress: Progress) -> frozenset[int]:
+        """Numbers of the cases that are far too short to be timed, seen once by a process of the baseline."""
+
+        def look() -> frozenset[int]:
+            return short_cases(reference.subject.problem, self._reference_run(match, reference, QUICK, progress))
+
+        return self._short.get(_baseline_key(match, reference), look, progress.cancelled)
 
     def _baseline(self, match: "_Match", reference: Entry, progress: Progress) -> _Shared:
         def time_it() -> _Shared:
@@ -245,27 +265,31 @@ class _Entrants:
 class _Match:
     """A checker on a device that nothing else uses."""
 
-    environment: NodeEnvironment
     checker: Checker
     seat: Seat
+    contestants: Contestants
+    short: frozenset[int] = frozenset()
+    """Numbers of the cases that have no time: under `ranked` they are called a few times in each process."""
 
     def calibrate(self, stub: str, filling: Entry, progress: Progress) -> None:
         """Have the checker time what a call costs, once for each kind of process. Raises SandboxFault if it fails."""
         if stub in self.checker.calibrated:
             return
         order = {"op": "calibrate", "stub": stub, "cases": _all_cases(filling.subject)}
-        seen = contest(self.environment, self.checker, self.seat, filling, order, progress)
+        seen = contest(self.contestants, self.checker, filling, order, progress)
         if seen.how:
             raise SandboxFault(
                 f"a solution that fills its outputs cannot be called: {seen.how} {seen.words or seen.outcome.stderr}"
             )
         self.checker.calibrated.add(stub)
 
-    def more(self, entry: Entry, first: Contest, progress: Progress) -> list[Contest]:
-        """The first process and those that a `ranked` timing needs beside it, up to one that does not pass."""
+    def more(self, entry: Entry, first: Contest, progress: Progress, then: Entry | None = None) -> list[Contest]:
+        """The first process and those that a `ranked` timing needs beside it, up to one that does not pass; `then` is
+        what comes after them."""
         problem, runs = entry.subject.problem, [first]
         while len(runs) < RANKED_PROCESSES and verdict_of(problem, runs[-1])[0] is Verdict.PASSED:
-            runs.append(self.contest(entry, RANKED, progress))
+            is_last = len(runs) == RANKED_PROCESSES - 1
+            runs.append(self.contest(entry, RANKED, progress, then=then if is_last else entry))
         return runs
 
     def contest(
@@ -276,9 +300,10 @@ class _Match:
         *,
         is_told: bool = False,
         sizes: Mapping[str, int] | None = None,
+        then: Entry | None = None,
     ) -> Contest:
         """Run one contestant through all cases, or through the smallest if the plan shows values. With sizes, through
-        one case like the smallest, of those sizes. Raises Cancelled and SandboxFault."""
+        one case like the smallest, of those sizes. `then` comes after it. Raises Cancelled and SandboxFault."""
         problem = entry.subject.problem
         cases = [problem.manifest.smallest_case] if plan is SAMPLE else _all_cases(entry.subject)
         own: dict[str, Any] = {}
@@ -293,9 +318,11 @@ class _Match:
             "cases": cases,
             **own,
             "plan": {**plan, "longest_seconds": longest_seconds, "budget_seconds": limit_seconds},
+            "short": sorted(self.short) if plan is RANKED else [],
+            "short_plan": {**SHORT, "budget_seconds": limit_seconds},
         }
         tell = (lambda reply: progress.tell(CaseEnded(case_report(problem, reply)))) if is_told else _ignore
-        return contest(self.environment, self.checker, self.seat, entry, order, progress, tell)
+        return contest(self.contestants, self.checker, entry, order, progress, tell, then)
 
 
 def _all_cases(subject: Subject) -> list[int]:
@@ -303,12 +330,19 @@ def _all_cases(subject: Subject) -> list[int]:
 
 
 def _note_times(
-    found: Judgement, problem: FunctionProblem, runs: Sequence[Contest], shared: _Shared | None, peaks: Peaks
+    found: Judgement,
+    problem: FunctionProblem,
+    runs: Sequence[Contest],
+    shared: _Shared | None,
+    short: frozenset[int],
+    peaks: Peaks,
 ) -> None:
     """Add the times of the solution and of its baseline, and what a person should look at."""
     baseline = None
     if shared is not None and shared.runs:
-        baseline = baseline_measurements(problem, shared.runs, shared.key, shared.measured_at)
+        untimed = {problem.manifest.cases[number].name for number in short}
+        timed = baseline_measurements(problem, shared.runs, shared.key, shared.measured_at)
+        baseline = [one for one in timed if one.case not in untimed]
     own = candidate_measurements(problem, runs, baseline)
     found.measurements = [*own, *(baseline or [])]
     found.findings += [*findings(problem, runs), *too_short(problem, own, peaks)]

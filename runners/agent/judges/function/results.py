@@ -190,6 +190,15 @@ def has_drifted(problem: FunctionProblem, runs: Sequence[Contest], later: Contes
     return any(case not in again or abs(again[case] / ms - 1) > MOST_DRIFT for case, ms in timed.items())
 
 
+def short_cases(problem: FunctionProblem, seen: Contest) -> frozenset[int]:
+    """Numbers of the cases of which a go of the baseline is too short to be timed, the go's own cost included; none if
+    it fails. Other work on the machine only lengthens the clock, so no case that has a time is among them."""
+    if verdict_of(problem, seen)[0] is not Verdict.PASSED:
+        return frozenset()
+    goes_ms = {one["case"]: statistics.median(one["clock_ns"]) / 1e6 for one in seen.cases}
+    return frozenset(number for number, go_ms in goes_ms.items() if go_ms < LEAST_GO_MS)
+
+
 def too_short(problem: FunctionProblem, timed: Sequence[MeasurementReport], peaks: Peaks) -> list[Finding]:
     """The flag of the first case whose time is shorter than the device allows."""
     bounds_ms = {case.name: _bound_ms(case, peaks) for case in problem.manifest.timed_cases}

@@ -65,7 +65,7 @@ class Checker:
         began = loaded = time.monotonic()
         ended = {"how": "", "words": ""}
         try:
-            match.begin()
+            match.begin(order["stub"])
             loaded = time.monotonic()
             if order["op"] == "calibrate":
                 self._overheads[order["stub"]] = calibrated(match, order["cases"])
@@ -81,10 +81,11 @@ class Checker:
         self.say({"op": "end", **ended, "load_ms": (loaded - began) * 1e3, "ms": (time.monotonic() - began) * 1e3})
 
     def _sample(self, order: dict[str, Any], match: Match) -> None:
-        plan = Plan(**order["plan"])
+        plan, short = Plan(**order["plan"]), frozenset(order.get("short", ()))
         known = self._overheads.get(order["stub"], {})
         for number in order["cases"]:
-            self.say({"op": "case", "case": number, **match.case(number, plan, known.get(number, Overhead()))})
+            own = Plan(**order["short_plan"]) if number in short else plan
+            self.say({"op": "case", "case": number, **match.case(number, own, known.get(number, Overhead()))})
 
     def _try_mutants(self, number: int) -> None:
         """Tell which wrong answers the check of a case accepts. No contestant takes part."""

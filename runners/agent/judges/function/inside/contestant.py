@@ -1,10 +1,11 @@
 """The contestant's process for solutions in Python: maps the arrays, calls `solution` at each "go" and answers.
 
 Started as `python3 -m judge.contestant SOLUTION DTYPE…` with the data types of the parameters in call order. The
-environment has the places of those that `setup` gets. The process knows neither seeds nor expected values, and nothing
-that it returns or prints is believed.
+environment has the places of those that `setup` gets. The solution is loaded when the checker says so. The process
+knows neither seeds nor expected values, and nothing that it returns or prints is believed.
 """
 
+import importlib
 import importlib.util
 import mmap
 import os
@@ -163,10 +164,14 @@ def words_of(error: BaseException) -> str:
 
 def main() -> None:
     channel = socket.socket(fileno=int(os.environ["PODIUM_CHANNEL_FD"]))
+    kind, device = os.environ.get("PODIUM_FUNCTION_ARRAYS", "numpy cpu").split()
     try:
+        importlib.import_module(kind)  # takes seconds, and may be done before this process's turn
+        if not channel.recv(messages.HEAD.size):
+            return
         functions = load_solution(sys.argv[1])
         places = [int(place) for place in os.environ.get("PODIUM_SETUP_ARGUMENTS", "").split()]
-        arrays = arrays_of(*os.environ.get("PODIUM_FUNCTION_ARRAYS", "numpy cpu").split())
+        arrays = arrays_of(kind, device)
         Contestant(channel, functions, sys.argv[2:], places, arrays).serve()
     except Exception as error:  # noqa: BLE001 - whatever the solution raises is told to the checker
         traceback.print_exc()

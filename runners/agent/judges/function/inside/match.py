@@ -53,8 +53,10 @@ class Match:
         self.device = messages.CUDA if memory.flush is not None else messages.CPU
         self.spent_seconds = 0.0
 
-    def begin(self) -> None:
-        """Wait until the solution is loaded. Raises Ended."""
+    def begin(self, stub: str) -> None:
+        """Have the solution loaded. A Python process waits until it may do so. Raises Ended."""
+        if stub == "python":
+            self._send(messages.head(messages.START))
         self._await(messages.LOADED, START_SECONDS)
 
     def case(self, number: int, plan: Plan, overhead: Overhead) -> dict[str, Any]:

@@ -15,7 +15,7 @@ ARGUMENT = struct.Struct("<BBBx4xQQQ8Q8s")
 """Kind, writable, number of dimensions; offset, size and mapped size in bytes; shape; a scalar's value."""
 MAGIC = b"PDF1"
 MOST_ARGUMENTS, MOST_DIMENSIONS, MOST_SETS = 64, 8, 64
-ARGUMENTS, SETUP, GO, DROP = ord("A"), ord("S"), ord("G"), ord("D")
+START, ARGUMENTS, SETUP, GO, DROP = ord("B"), ord("A"), ord("S"), ord("G"), ord("D")
 LOADED, MAPPED, DONE, ERROR = ord("L"), ord("M"), ord("d"), ord("X")
 ARRAY, SCALAR, AS_FIRST = 0, 1, 2
 CPU, CUDA = 0, 1
