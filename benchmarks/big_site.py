@@ -173,7 +173,7 @@ def _filled(n_entrants: int) -> list[Page]:
 
     from benchmarks import rows
     from leaderboard.models import Evaluation, ReleaseTrack
-    from leaderboard.standings import rank
+    from leaderboard.standings import rank, scores
 
     person = User.objects.create_superuser("organiser")
     track = rows.cpu_track()
@@ -187,6 +187,7 @@ def _filled(n_entrants: int) -> list[Page]:
             cursor.execute(statement, facts)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
+    scores.touch(release.pk, track.pk)
     rank.rank(ReleaseTrack.objects.select_related("release", "track").get(release=release))
     evaluation = Evaluation.objects.select_related("submission__entrant", "problem").order_by("pk").first()
     assert evaluation is not None
@@ -265,6 +266,7 @@ def _pages(release: Any, evaluation: Any) -> list[Page]:
         ("chart pass@k", "chart", [slug, "pass-at-k"]),
         ("chart of speedups", "chart", [slug, "speedups"]),
         ("chart of history", "chart", [slug, "history"]),
+        ("chart of differences", "chart", [slug, "differences"]),
         ("history of an entrant", "entrant_chart", [submission.entrant.slug, "history"]),
         ("problems", "problems", [slug]),
         ("problem", "problem", [slug, evaluation.problem.slug]),

@@ -32,14 +32,27 @@ def paired_difference(
 
     The bootstrap draws problems, both entrants' values together, so that what makes a problem easy for both cancels.
     """
-    difference = np.where(counted, first - second, 0.0)
-    bootstrap = bootstrap_mean(difference[None, :], counted[None, :].astype(np.float64), release_digest, draws)
-    interval = percentile_interval(bootstrap)
-    return PairedDifference(
-        value=float(interval.value[0]),
-        low=float(interval.low[0]),
-        high=float(interval.high[0]),
-        problems=int(counted.sum()),
-        wins=int((counted & (difference > 0)).sum()),
-        losses=int((counted & (difference < 0)).sum()),
-    )
+    return paired_differences(first[None, :], second, counted[None, :], release_digest, draws)[0]
+
+
+def paired_differences(
+    firsts: FloatArray, second: FloatArray, counted: BoolArray, release_digest: str, draws: int
+) -> list[PairedDifference]:
+    """Several entrants (E × P) against one (P). Each difference is the one that `paired_difference` gives for the pair.
+
+    The draws depend on which problems count, so pairs over the same problems share one bootstrap.
+    """
+    difference = np.where(counted, firsts - second, 0.0)
+    low, high, value = (np.full(len(firsts), np.nan) for _ in range(3))
+    masks, mask_of = np.unique(counted, axis=0, return_inverse=True)
+    for n in range(len(masks)):
+        rows = mask_of.reshape(-1) == n
+        weights = counted[rows].astype(np.float64)
+        found = percentile_interval(bootstrap_mean(difference[rows], weights, release_digest, draws))
+        value[rows], low[rows], high[rows] = found.value, found.low, found.high
+    wins, losses = (counted & (difference > 0)).sum(axis=1), (counted & (difference < 0)).sum(axis=1)
+    figures = zip(value, low, high, counted.sum(axis=1), wins, losses, strict=True)
+    return [
+        PairedDifference(float(mean), float(least), float(most), int(problems), int(won), int(lost))
+        for mean, least, most, problems, won, lost in figures
+    ]

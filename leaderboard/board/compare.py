@@ -9,9 +9,11 @@ import numpy as np
 from leaderboard.charts.chart import Triple
 from leaderboard.models import ReleaseTrack, Standing
 from leaderboard.standings import rank
+from leaderboard.standings.rank import SampleCounts
 from problems.models import Problem
 from scoring.arrays import BoolArray, FloatArray, IntArray
-from scoring.paired import PairedDifference, paired_difference
+from scoring.board_input import BoardInput
+from scoring.paired import PairedDifference, paired_differences
 from scoring.pass_at_k import pass_at_k
 
 LEAST, MOST = 2, 6
@@ -63,7 +65,7 @@ def compare(place: ReleaseTrack, standings: Sequence[Standing], draws: int) -> C
     order = [found[one.entrant_id] for one in standings]
     given = board.input
     n, passed = given.n[order], given.passed[order]
-    counted = np.asarray(~given.voided & ~given.skipped[order] & (given.pending[order] == 0) & (n > 0))
+    counted = counting(given)[order]
     first_pass = pass_at_k(n, passed, 1)
     timed = counted & given.has_rankable_baseline
     ln_speedup = np.where(n > 0, given.ln_speedup_sum[order] / np.maximum(n, 1), 0.0)
@@ -78,23 +80,22 @@ def compare(place: ReleaseTrack, standings: Sequence[Standing], draws: int) -> C
     )
 
 
+def counting(given: BoardInput | SampleCounts) -> BoolArray:
+    """Whether each problem counts for each entrant: E × P."""
+    return np.asarray(~given.voided & ~given.skipped & (given.pending == 0) & (given.n > 0))
+
+
 def _pairs(
     standings: Sequence[Standing], passes: FloatArray, ln_speedup: FloatArray, masks: tuple[BoolArray, BoolArray],
     digest: str, draws: int,
 ) -> list[Pair]:  # fmt: skip
-    counted, timed = masks
-    pairs = []
-    for n, other in enumerate(standings[1:], start=1):
-        speed = paired_difference(ln_speedup[n], ln_speedup[0], timed[n] & timed[0], digest, draws)
-        pairs.append(
-            Pair(
-                other=other,
-                passes=paired_difference(passes[n], passes[0], counted[n] & counted[0], digest, draws),
-                speedup=(_ratio(speed.value), _ratio(speed.low), _ratio(speed.high)),
-                n_timed=speed.problems,
-            )
-        )
-    return pairs
+    both_counted, both_timed = (mask[1:] & mask[0] for mask in masks)
+    of_passes = paired_differences(passes[1:], passes[0], both_counted, digest, draws)
+    of_speeds = paired_differences(ln_speedup[1:], ln_speedup[0], both_timed, digest, draws)
+    return [
+        Pair(other, one, (_ratio(speed.value), _ratio(speed.low), _ratio(speed.high)), speed.problems)
+        for other, one, speed in zip(standings[1:], of_passes, of_speeds, strict=True)
+    ]
 
 
 def _ratio(ln: float) -> float | None:

@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from leaderboard.charts import (
     fast_p,
+    forest,
     heat_map,
     history,
     k_curve,
@@ -45,10 +46,12 @@ SCORE_VS_COST = Chart(
     score_vs_cost.table,
     score_vs_cost.has_points,
 )
+DIFFERENCES = Chart("differences", "Paired differences", forest.caption, forest.spec, forest.table)
 BOARD_CHARTS: Final[dict[str, Chart[Any]]] = {
     one.name: one
     for one in (
         PASS_AT_K, K_CURVE, PASS_VS_SPEEDUP, SPEEDUPS, FAST_P, HEAT_MAP, RAW_VS_WEIGHTED, SCORE_VS_COST, HISTORY,
+        DIFFERENCES,
     )
 }  # fmt: skip
 """The charts of a board, in the order they are shown."""

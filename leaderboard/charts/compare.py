@@ -1,13 +1,12 @@
 """The figures of a comparison: pass@1 by group, paired differences as a forest plot, speedups against each other."""
 
-import math
 from collections.abc import Callable, Mapping
 
 from leaderboard.board.compare import Comparison
-from leaderboard.board.numerals import MISSING, percent, ratio
-from leaderboard.charts.chart import GREY, Spec, Table, axis, layout, lines_height, margins, names_axis, plain
+from leaderboard.board.numerals import percent, ratio
+from leaderboard.charts import forest
+from leaderboard.charts.chart import GREY, Spec, Table, axis, layout, lines_height, names_axis, plain
 from leaderboard.charts.colours import colour_of
-from scoring.paired import PairedDifference
 
 GROUPS_CAPTION = "Mean of pass@1 over the problems of each group."
 FOREST_CAPTION = "pass@1 of each entrant less that of the first, over the problems that count for both; 95 % intervals."
@@ -49,54 +48,20 @@ def groups_table(found: Comparison) -> Table:
 
 
 def forest_spec(found: Comparison) -> Spec:
-    known = [pair for pair in found.pairs if pair.passes.problems]
-    points = [
-        {
-            "type": "scatter",
-            "mode": "markers",
-            "name": plain(pair.other.entrant.name),
-            "x": [pair.passes.value],
-            "y": [place],
-            "error_x": margins([pair.passes.value], [_known(pair.passes.low)], [_known(pair.passes.high)]),
-            "marker": {"size": 11, "color": colour_of(pair.other.entrant_id)},
-            "hovertemplate": "%{fullData.name} %{x:+.1%}<extra></extra>",
-        }
-        for place, pair in enumerate(known)
+    return forest.spec(_differences(found))
+
+
+def _differences(found: Comparison) -> list[forest.Difference]:
+    first = found.entrants[0].entrant.name
+    return [
+        forest.Difference(pair.other.entrant_id, pair.other.entrant.name, first, pair.passes) for pair in found.pairs
     ]
-    names = names_axis([pair.other.entrant.name for pair in known])
-    x = axis(f"pass@1 less that of {plain(found.entrants[0].entrant.name)}", tickformat="+.0%")
-    zero = {"type": "line", "x0": 0, "x1": 0, "y0": 0, "y1": 1, "yref": "paper", "line": {"dash": "dot", "color": GREY}}
-    return {"data": points, "layout": layout(x, names, shapes=[zero], height=lines_height(len(known), 36))}
-
-
-def _known(value: float) -> float | None:
-    return None if math.isnan(value) else value
 
 
 def forest_table(found: Comparison) -> Table:
-    header = ["Model", "Difference (points)", "95 % interval", "Better on", "Worse on", "Alike on", "Speedup ratio"]
-    return Table(
-        header,
-        [
-            [
-                pair.other.entrant.name, points(pair.passes.value), interval(pair.passes), str(pair.passes.wins),
-                str(pair.passes.losses), str(pair.passes.ties), ratio(pair.speedup[0]),
-            ]
-            for pair in found.pairs
-        ],
-    )  # fmt: skip
-
-
-def points(share: float) -> str:
-    """A difference of shares in percentage points, with its sign."""
-    if math.isnan(share):
-        return MISSING
-    rounded = round(100 * share, 1)
-    return f"{rounded:+.1f}".replace("-", "−") if rounded else "0.0"
-
-
-def interval(found: PairedDifference) -> str:
-    return MISSING if math.isnan(found.low) else f"{points(found.low)} to {points(found.high)}"
+    made = forest.table(_differences(found))
+    rows = [[*cells, ratio(pair.speedup[0])] for cells, pair in zip(made.rows, found.pairs, strict=True)]
+    return Table([*made.header, "Speedup ratio"], rows)
 
 
 def speedups_spec(found: Comparison) -> Spec:

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
 from typing import Any
@@ -25,7 +26,7 @@ from problems.models import Problem, Release
 from problems.spec.case import Case
 from problems.spec.kinds import NODE_KINDS
 from problems.spec.ranking import checked_weights, weights_of_problems
-from scoring.arrays import BoolArray, FloatArray
+from scoring.arrays import BoolArray, FloatArray, IntArray
 from scoring.board import score_board
 from scoring.board_input import BoardInput
 from scoring.fast_p import THRESHOLDS
@@ -46,6 +47,19 @@ _COUNTS = (
     "n_timed",
 )
 _SUMS = ("ln_speedup_sum", "correct_ln_sum", "best_ms", "best_speedup")
+_AGGREGATES = (*_COUNTS, *_SUMS, "fast_counts")
+_SAMPLE_COUNTS = ("n_samples", "n_passed", "n_pending", "n_unresolved", "n_skipped")
+
+
+@dataclass(frozen=True)
+class SampleCounts:
+    """The part of a board's input from which pass@k follows: entrants × problems, and `voided` by problem."""
+
+    n: IntArray
+    passed: IntArray
+    pending: IntArray
+    skipped: BoolArray
+    voided: BoolArray
 
 
 def rank_touched(release: Release | None = None) -> int:
@@ -134,6 +148,16 @@ def load(place: ReleaseTrack, entrant_ids: Collection[int] | None = None) -> Boa
     return load_of(place, list(rows.select_related("entrant", "submission").order_by("entrant_id")))
 
 
+def load_samples(place: ReleaseTrack, entrant_ids: Sequence[int]) -> SampleCounts:
+    """Read the counts of samples of these entrants, in this order; zeros for one that does not count. Four queries."""
+    counted = Counted.objects.filter(release=place.release, track_id=place.track_id, entrant__in=entrant_ids)
+    submission_of = dict(counted.values_list("entrant_id", "submission_id"))
+    problem_ids = list(place.release.problems.order_by("position").values_list("pk", flat=True))
+    submission_ids = [submission_of.get(pk, 0) for pk in entrant_ids]  # no submission has the id 0
+    grids = _grids(submission_ids, place.track_id, problem_ids, (), _SAMPLE_COUNTS)
+    return SampleCounts(**_sample_fields(grids), voided=_voided(place.release, problem_ids, None))
+
+
 def load_of(
     place: ReleaseTrack,
     counted: Sequence[Counted],
@@ -184,19 +208,14 @@ def _baselines_ms(release: Release, track_id: int) -> dict[int, dict[str, float]
 
 
 def _grids(
-    submission_ids: Sequence[int], track_id: int, problem_ids: Sequence[int], instead: Iterable[ProblemScore]
-) -> dict[str, Any]:
-    """Entrants × problems arrays of every stored count and sum. A missing row is zero (NaN for times)."""
-    shape = (len(submission_ids), len(problem_ids))
-    grids: dict[str, Any] = {name: np.zeros(shape, dtype=np.int64) for name in _COUNTS}
-    grids |= {name: np.zeros(shape) for name in _SUMS}
-    for name in ("best_ms", "best_speedup"):
-        grids[name][:] = np.nan
-    grids["fast_counts"] = np.zeros((*shape, len(THRESHOLDS)), dtype=np.int64)
+    submission_ids: Sequence[int], track_id: int, problem_ids: Sequence[int], instead: Iterable[ProblemScore],
+    names: Sequence[str] = _AGGREGATES,
+) -> dict[str, Any]:  # fmt: skip
+    """Entrants × problems arrays of these stored counts and sums. A missing row is zero (NaN for times)."""
+    grids = _empty_grids((len(submission_ids), len(problem_ids)), names)
     row_of = {pk: n for n, pk in enumerate(submission_ids)}
     column_of = {pk: n for n, pk in enumerate(problem_ids)}
     stored = ProblemScore.objects.filter(submission_id__in=submission_ids, track_id=track_id)
-    names = (*_COUNTS, *_SUMS, "fast_counts")
     keys = ("submission_id", "problem_id", *names)
     replaced = [[getattr(one, name) for name in keys] for one in instead]
     for submission_id, problem_id, *values in chain(stored.values_list(*keys).iterator(5000), replaced):
@@ -207,25 +226,46 @@ def _grids(
     return grids
 
 
+def _empty_grids(shape: tuple[int, int], names: Sequence[str]) -> dict[str, Any]:
+    grids: dict[str, Any] = {}
+    for name in names:
+        if name in _SUMS:
+            grids[name] = np.full(shape, np.nan if name in {"best_ms", "best_speedup"} else 0.0)
+        else:
+            whole = (*shape, len(THRESHOLDS)) if name == "fast_counts" else shape
+            grids[name] = np.zeros(whole, dtype=np.int64)
+    return grids
+
+
+def _sample_fields(grids: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "n": grids["n_samples"],
+        "passed": grids["n_passed"],
+        "pending": grids["n_pending"] + grids["n_unresolved"],
+        "skipped": (grids["n_skipped"] > 0) & (grids["n_skipped"] == grids["n_samples"]),
+    }
+
+
+def _voided(release: Release, problem_ids: Sequence[int], before: datetime | None) -> BoolArray:
+    decided = Decision.objects.filter(kind=DecisionKind.PROBLEM_VOIDED, problem__release=release)
+    if before is not None:
+        decided = decided.filter(at__lt=before)
+    voided = set(decided.values_list("problem_id", flat=True))
+    return np.array([pk in voided for pk in problem_ids], dtype=np.bool_)
+
+
 def _board_input(
     release: Release, counted: Sequence[Counted], problem_ids: Sequence[int], grids: dict[str, Any],
     figures: Mapping[str, Any], before: datetime | None,
 ) -> BoardInput:  # fmt: skip
     """`figures` holds the fields that are not counts or sums: what baselines, work, peaks and weights give."""
-    decided = Decision.objects.filter(kind=DecisionKind.PROBLEM_VOIDED, problem__release=release)
-    if before is not None:
-        decided = decided.filter(at__lt=before)
-    voided = set(decided.values_list("problem_id", flat=True))
     return BoardInput(
-        n=grids["n_samples"],
-        passed=grids["n_passed"],
-        pending=grids["n_pending"] + grids["n_unresolved"],
-        skipped=(grids["n_skipped"] > 0) & (grids["n_skipped"] == grids["n_samples"]),
+        **_sample_fields(grids),
         ln_speedup_sum=grids["ln_speedup_sum"],
         correct_ln_sum=grids["correct_ln_sum"],
         correct_count=grids["n_timed"],
         fast_counts=grids["fast_counts"],
-        voided=np.array([pk in voided for pk in problem_ids], dtype=np.bool_),
+        voided=_voided(release, problem_ids, before),
         rankable=np.array([one.entrant.kind != EntrantKind.BASELINE for one in counted], dtype=np.bool_),
         release_digest=release.digest,
         primary=release.primary_metric,

@@ -3,10 +3,13 @@
 import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
+from django.conf import settings
 from django.db.models import F, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
@@ -15,14 +18,16 @@ from django.views.decorators.http import require_safe
 from leaderboard import visibility
 from leaderboard.board import table
 from leaderboard.board.compare import MOST
-from leaderboard.charts import BOARD_CHARTS, HISTORY, SPEEDUPS
+from leaderboard.board.differences import differences
+from leaderboard.charts import BOARD_CHARTS, DIFFERENCES, HISTORY, SPEEDUPS
 from leaderboard.charts.chart import MAX_ENTRANTS, NO_FIGURE, BoardRow, Triple
+from leaderboard.charts.forest import Difference
 from leaderboard.charts.history import Result
 from leaderboard.charts.speedups import MAX_BOXES, SpeedupBox, box_of
-from leaderboard.models import Decision, ProblemScore, Standing, Track
+from leaderboard.models import Decision, ProblemScore, ReleaseTrack, Standing, Track
 from leaderboard.models.decision import DecisionKind
 from leaderboard.models.entrant import EntrantKind
-from leaderboard.web.figures import board_figure
+from leaderboard.web.figures import Choice, board_figure
 from leaderboard.web.lookups import chosen_track, release_or_404, tracks_of
 from leaderboard.web.tabs import release_context
 from problems.models import Release
@@ -117,12 +122,55 @@ def made_at(submitted: datetime, measured_where: Any) -> datetime:
         return submitted
 
 
+@dataclass(frozen=True)
+class Reference:
+    """The entrant that the others are held against in the chart of differences."""
+
+    entrant_id: int
+    slug: str
+    name: str
+
+
+def reference_of(user: Any, release: Release, track: Track | None, slug: str = "") -> Reference | None:
+    """The board's entrant of this name, without one the first by rank; None if there is none. One query."""
+    board = _by_rank(user, release, track)
+    found = board.filter(entrant__slug=slug) if slug else board.exclude(rank=None)
+    row = found.values_list("entrant_id", "entrant__slug", "entrant__name").first()
+    return Reference(*row) if row else None
+
+
+def difference_rows(user: Any, release: Release, track: Track | None, reference: Reference | None) -> list[Difference]:
+    """The first other ranked entrants less the reference, the largest difference first. At most six queries."""
+    if reference is None:
+        return []
+    others = _by_rank(user, release, track).exclude(rank=None).exclude(entrant=reference.entrant_id)
+    names = dict(others.values_list("entrant_id", "entrant__name")[:MAX_ENTRANTS])
+    if not names:
+        return []
+    place = ReleaseTrack.objects.select_related("release", "track").get(release=release, track=track)
+    found = differences(place, reference.entrant_id, list(names), settings.BOOTSTRAP_DRAWS)
+    rows = [Difference(pk, names[pk], reference.name, one) for pk, one in zip(names, found, strict=True)]
+    return sorted(rows, key=lambda row: -row.passes.value if row.passes.problems else math.inf)
+
+
 _Source = Callable[[Any, Release, Track | None], Sequence[Any]]
-_SOURCES: dict[str, _Source] = dict.fromkeys(BOARD_CHARTS, chart_rows) | {
-    SPEEDUPS.name: speedup_boxes,
-    HISTORY.name: results_over_time,
-}
-"""Whose rows each chart draws."""
+
+
+def _sources(reference: Reference | None) -> dict[str, _Source]:
+    """Whose rows each chart draws."""
+    return dict.fromkeys(BOARD_CHARTS, chart_rows) | {
+        SPEEDUPS.name: speedup_boxes,
+        HISTORY.name: results_over_time,
+        DIFFERENCES.name: partial(difference_rows, reference=reference),
+    }
+
+
+def _against(reference: Reference, rows: Sequence[BoardRow], track: Track | None) -> Choice:
+    """Among the page's entrants, and the reference itself if it is none of them."""
+    options = {row.slug: row.name for row in rows}
+    options.setdefault(reference.slug, reference.name)
+    kept = {"track": track.slug} if track else {}
+    return Choice("against", "Compare with", options, reference.slug, kept)
 
 
 @require_safe
@@ -130,15 +178,25 @@ def charts(request: HttpRequest, slug: str) -> HttpResponse:
     release = release_or_404(request, slug)
     tracks = tracks_of(release)
     track = chosen_track(request, tracks)
-    rows = {source: source(request.user, release, track) for source in set(_SOURCES.values())}
-    given = [(chart, rows[_SOURCES[name]]) for name, chart in BOARD_CHARTS.items()]
+    asked = request.GET.get("against", "")
+    named = reference_of(request.user, release, track, asked)
+    reference = named or reference_of(request.user, release, track)
+    sources = _sources(reference)
+    rows = {source: source(request.user, release, track) for source in set(sources.values())}
+    given = [(chart, rows[sources[name]]) for name, chart in BOARD_CHARTS.items()]
+    choice = _against(reference, rows[chart_rows], track) if reference else None
     compared = [("release", release.slug), ("track", track.slug if track else "")]
     compared += [("entrant", row.slug) for row in rows[chart_rows][:MOST]]
     context = {
         "compared": urlencode(compared), "most_compared": MOST,
         "tracks": tracks, "track": track, "n_rows": len(rows[chart_rows]),
         "n_all": _by_rank(request.user, release, track).count(), "most_rows": MAX_ROWS, "most_lines": MAX_ENTRANTS,
-        "figures": [board_figure(release, track, chart, found) for chart, found in given if chart.is_shown(found)],
+        "unknown": asked if not named else "",
+        "figures": [
+            board_figure(release, track, chart, found, choice if chart is DIFFERENCES else None)
+            for chart, found in given
+            if chart.is_shown(found)
+        ],
     }  # fmt: skip
     return render(request, "podium/charts.html", release_context(request, release, "charts") | context)
 
@@ -150,4 +208,9 @@ def chart(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         raise Http404(f"There is no chart {name!r}; there are {', '.join(BOARD_CHARTS)}.")
     release = release_or_404(request, slug)
     track = chosen_track(request, tracks_of(release))
-    return JsonResponse(BOARD_CHARTS[name].spec(_SOURCES[name](request.user, release, track)))
+    asked, reference = request.GET.get("against", ""), None
+    if name == DIFFERENCES.name:
+        reference = reference_of(request.user, release, track, asked)
+        if asked and reference is None:
+            raise Http404(f"There is no entrant {asked!r} on this board.")
+    return JsonResponse(BOARD_CHARTS[name].spec(_sources(reference)[name](request.user, release, track)))

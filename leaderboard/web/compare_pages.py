@@ -13,7 +13,8 @@ from django.views.decorators.http import require_safe
 
 from leaderboard import visibility
 from leaderboard.board.compare import LEAST, MOST, Comparison, compare
-from leaderboard.charts.compare import FIGURES, interval, points
+from leaderboard.charts.compare import FIGURES
+from leaderboard.charts.forest import interval, points
 from leaderboard.models import ReleaseTrack, Standing
 from leaderboard.web.figures import ChartFigure
 from leaderboard.web.lookups import chosen_track, release_or_404, tracks_of

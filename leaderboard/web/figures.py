@@ -1,8 +1,9 @@
 """A figure as a page holds it: where its drawing comes from, and its numbers as a table."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from urllib.parse import urlencode
 
 from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
@@ -10,6 +11,20 @@ from django.utils.safestring import SafeString, mark_safe
 from leaderboard.charts.chart import Chart, Row, Table
 from leaderboard.models import Track
 from problems.models import Release
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a reader may choose for one figure of a page: a list in a form of its own."""
+
+    name: str
+    """The parameter of the address."""
+    label: str
+    options: Mapping[str, str]
+    """Value → words."""
+    chosen: str
+    kept: Mapping[str, str]
+    """The page's other parameters, which the form sends too."""
 
 
 @dataclass(frozen=True)
@@ -21,6 +36,7 @@ class ChartFigure:
     name: str
     url: str
     table: Table
+    choice: Choice | None = None
 
     @property
     def table_rows(self) -> SafeString:
@@ -38,6 +54,13 @@ def with_track(address: str, track: Track | None) -> str:
     return f"{address}?track={track.slug}" if track else address
 
 
-def board_figure(release: Release, track: Track | None, chart: Chart[Row], rows: Sequence[Row]) -> ChartFigure:
-    address = with_track(reverse("chart", args=[release.slug, chart.name]), track)
-    return ChartFigure(chart.title, chart.words(rows), f"{release.slug}-{chart.name}", address, chart.table(rows))
+def board_figure(
+    release: Release, track: Track | None, chart: Chart[Row], rows: Sequence[Row], choice: Choice | None = None
+) -> ChartFigure:
+    address = reverse("chart", args=[release.slug, chart.name])
+    if choice:
+        address = f"{address}?{urlencode({**choice.kept, choice.name: choice.chosen})}"
+    else:
+        address = with_track(address, track)
+    name = f"{release.slug}-{chart.name}"
+    return ChartFigure(chart.title, chart.words(rows), name, address, chart.table(rows), choice)

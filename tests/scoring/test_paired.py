@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from scoring.paired import paired_difference
+from scoring.paired import paired_difference, paired_differences
 
 DIGEST = "paired"
 
@@ -53,3 +53,15 @@ def test_one_problem_has_a_difference_and_no_interval() -> None:
     assert found.value == 1.0
     assert math.isnan(found.low)
     assert math.isnan(found.high)
+
+
+def test_many_against_one_are_the_pairs_one_by_one() -> None:
+    draw = np.random.default_rng(11)
+    firsts, second = draw.uniform(0, 1, (6, 50)), draw.uniform(0, 1, 50)
+    counted = np.ones((6, 50), dtype=bool)
+    counted[2:4, :7] = False  # two pairs over the same problems
+    counted[4] = False
+    counted[5] = draw.uniform(0, 1, 50) > 0.5
+    alone = [paired_difference(one, second, mask, DIGEST, 300) for one, mask in zip(firsts, counted, strict=True)]
+    assert list(map(str, paired_differences(firsts, second, counted, DIGEST, 300))) == list(map(str, alone))
+    assert paired_differences(firsts[:0], second, counted[:0], DIGEST, 300) == []

@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 HUGE = "9" * 40
 VALUES = ["%00", HUGE, f"-{HUGE}", "'", "a" * 5000, "%FF%FE", "1e9", "٣", "-1", "*", "../../etc/passwd"]
 PARAMETERS = ["track", "k", "group", "q", "org", "weights", "sort", "page", "limit", "offset", "release", "entrant",
-              "state", "mine"]  # fmt: skip
+              "state", "mine", "against"]  # fmt: skip
 
 
 @pytest.fixture
@@ -32,6 +32,7 @@ def addresses(stored: Submission) -> list[str]:
     return [
         *(reverse(name, args=[slug]) for name in of_release),
         reverse("chart", args=[slug, "fast-p"]),
+        reverse("chart", args=[slug, "differences"]),
         reverse("problem", args=[slug, problem.slug]),
         reverse("submission", args=[stored.pk]),
         reverse("submission_progress", args=[stored.pk]),
