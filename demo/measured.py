@@ -10,6 +10,7 @@ from typing import BinaryIO
 from django.contrib.auth.models import User
 
 from demo.entrants import DemoEntrant, load_entrants
+from demo.packs import problems_of
 from demo.parts import part_of
 from demo.seed_types import BoardName
 from leaderboard.actions import curate
@@ -17,7 +18,6 @@ from leaderboard.actions.tracks import offer
 from leaderboard.imports.import_results import ImportTarget, import_results
 from leaderboard.models import Entrant, Track
 from leaderboard.standings.rank import rank_touched
-from problems.formats.compute_eval.directory import read_problem_directory
 from problems.formats.compute_eval.packs import (
     PackRecord,
     ProblemPack,
@@ -52,7 +52,7 @@ def seed_measured(organiser: User, make_entrant: Callable[[DemoEntrant], Entrant
     results = {path.name.partition(".")[0]: path for path in (folder / "results").glob("*.jsonl.gz")}
     if not results:
         return None
-    pack = _graded_part(read_problem_directory(folder), results.values())
+    pack = _graded_part(problems_of(folder), results.values())
     task_ids = {record.problem.task_id for record in pack.records}
     track = _track(organiser)
     release = _release(organiser, track, pack)
