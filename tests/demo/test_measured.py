@@ -137,7 +137,10 @@ def test_a_problem_comes_in_with_its_results(folder: Path, cast: factories.Cast)
     assert Standing.objects.get(release=release).rank == 1
 
 
-@pytest.mark.parametrize("folder", MEASURED, ids=lambda folder: folder.name)
+MEASURED_YET = [folder for folder in MEASURED if (folder / "results").is_dir()]
+
+
+@pytest.mark.parametrize("folder", MEASURED_YET, ids=lambda folder: folder.name)
 def test_committed_results_come_in(folder: Path, cast: factories.Cast) -> None:
     board = seed(folder, cast)
     assert board is not None
