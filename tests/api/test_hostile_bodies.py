@@ -1,5 +1,7 @@
 """Bodies that no client sends: every endpoint refuses them with words, none with an error of the site's."""
 
+import copy
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -8,6 +10,7 @@ from django.test import Client
 from leaderboard.models import Submission
 from tests import factories
 from tests.api import calls
+from tests.made_once import made_once
 
 pytestmark = pytest.mark.django_db
 CHANGING = ("entrants", "submissions", "trials", "submissions/<id>/cancel", "submissions/<id>/rerun")
@@ -27,10 +30,26 @@ BODIES = {
 }
 
 
+def _make() -> tuple[factories.Cast, Submission]:
+    cast, made = factories.Cast.make(), factories.release(1)
+    return cast, factories.judged_submission(cast.entrant, made, factories.offer(made), n_samples=1)
+
+
+@pytest.fixture(scope="module")
+def made(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any) -> Iterator[Any]:
+    with made_once(_make, django_db_blocker, tmp_path_factory) as made:
+        yield made
+
+
 @pytest.fixture
-def stored(cast: factories.Cast) -> Submission:
-    made = factories.release(1)
-    return factories.judged_submission(cast.entrant, made, factories.offer(made), n_samples=1)
+def cast(made: Any, db: None, settings: Any) -> factories.Cast:
+    settings.BLOB_URL = made[1]
+    return copy.deepcopy(made[0][0])
+
+
+@pytest.fixture
+def stored(made: Any, cast: factories.Cast) -> Submission:
+    return Submission.objects.get(pk=made[0][1].pk)
 
 
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)

@@ -1,6 +1,8 @@
 """A stranger at every endpoint: what is private stays unseen, what changes things is refused."""
 
+import copy
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ from leaderboard.models import Evaluation, Submission, Trial
 from runners.fleet.api import urls as fleet_urls
 from tests import factories
 from tests.api import calls
+from tests.made_once import made_once
 
 pytestmark = pytest.mark.django_db
 
@@ -36,8 +39,8 @@ CHANGING = (
 SECRETS = (b"Private words", b"Release private-1", b"alpha-private", b"solution words", b"reference")
 
 
-@pytest.fixture
-def private(cast: Any) -> dict[str, str]:
+def _private() -> tuple[factories.Cast, dict[str, str]]:
+    cast = factories.Cast.make()
     made = factories.release(1, "private-1", is_public=False, description="Private words")
     made.invited.add(cast.owner)
     factories.EntrantFactory(slug="hidden-system", name="alpha-private", kind="system")
@@ -45,8 +48,27 @@ def private(cast: Any) -> dict[str, str]:
     stored: Submission = factories.judged_submission(cast.entrant, made, track)
     trial = Trial.objects.create(user=cast.owner, problem=made.problems.get(), track=track, solution_bytes=1)
     evaluation = Evaluation.objects.filter(submission=stored)[0].pk
-    return {"<release>": made.slug, "<problem>": "shell-0", "<system>": "hidden-system", "<id>": str(stored.pk),
-            "evaluations/<id>": f"evaluations/{evaluation}", "trials/<id>": f"trials/{trial.pk}"}  # fmt: skip
+    return cast, {
+        "<release>": made.slug, "<problem>": "shell-0", "<system>": "hidden-system", "<id>": str(stored.pk),
+        "evaluations/<id>": f"evaluations/{evaluation}", "trials/<id>": f"trials/{trial.pk}",
+    }  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def made(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any) -> Iterator[Any]:
+    with made_once(_private, django_db_blocker, tmp_path_factory) as made:
+        yield made
+
+
+@pytest.fixture
+def cast(made: Any, db: None, settings: Any) -> factories.Cast:
+    settings.BLOB_URL = made[1]
+    return copy.deepcopy(made[0][0])
+
+
+@pytest.fixture
+def private(made: Any, cast: factories.Cast) -> dict[str, str]:
+    return made[0][1]
 
 
 def address(path: str, names: dict[str, str]) -> str:

@@ -1,7 +1,9 @@
 """A whole Podium in processes of its own: site, site worker and node, on any database and broker."""
 
+import fcntl
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -62,7 +64,7 @@ class Stack(Processes):
         (self.folder / "pack").mkdir(parents=True)
         (self.folder / "pack" / "metadata.json").write_bytes(pack.metadata_bytes)
         (self.folder / "pack" / "problems.jsonl").write_bytes(pack.jsonl_bytes)
-        self.manage("migrate", "--verbosity", "0")
+        self.migrate()
         seed = [sys.executable, str(ROOT / "tests/e2e/seed.py"), str(self.folder / "pack")]
         seeded = subprocess.run(seed, env=self.environment, cwd=ROOT, check=True, capture_output=True, text=True)
         self.tokens = json.loads(seeded.stdout)
@@ -70,6 +72,22 @@ class Stack(Processes):
         self.start_worker()
         self.start_node("node")
         self.wait_until(lambda: requests.get(f"{self.url}/readyz", timeout=20).ok, "the site answers")
+
+    def migrate(self) -> None:
+        """Migrate the site's database, which takes 12 s of processor time. SQLite's is made once in a run of tests and
+        copied: the run's workers share PODIUM_CACHE_DIR."""
+        path = self.database_url.removeprefix("sqlite:///")
+        if path == self.database_url:
+            self.manage("migrate", "--verbosity", "0")
+            return
+        run = os.environ.get("PYTEST_XDIST_TESTRUNUID", os.getpid())
+        kept = Path(os.environ["PODIUM_CACHE_DIR"]) / f"migrated-{run}.sqlite3"
+        with kept.with_suffix(".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not kept.exists():
+                self.manage("migrate", "--verbosity", "0")
+                shutil.copyfile(path, kept)
+        shutil.copyfile(kept, path)
 
     def manage(self, *arguments: str) -> str:
         command = [sys.executable, "manage.py", *arguments]

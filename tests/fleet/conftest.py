@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
-from tests.web.conftest import Site, make_site
+from tests.web.conftest import Site, made_site, make_site, shared_site
+
+__all__ = ["made_site", "shared_site"]
 
 
 @pytest.fixture

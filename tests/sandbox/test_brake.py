@@ -156,7 +156,7 @@ def test_a_timer_that_continues_its_own_process_is_seen(braked: Start) -> None:
         now = match.ask(b"v")
         return now.ran_ns != first.ran_ns or not now.is_stopped
 
-    assert until(has_run, 5)
+    assert until(has_run)
 
 
 @requires("bubblewrap")

@@ -10,8 +10,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from django.db import transaction
-from django.test import override_settings
 from django.urls import reverse
 from django.utils import timezone
 
@@ -22,6 +20,7 @@ from runners.fleet.models import Attempt, Job, JobState, Node
 from runners.wire.protocol import FlagReport, FlagScope, Verdict
 from tests import factories
 from tests.fleet.gpu_node import golden_runs, gpu_node
+from tests.made_once import made_once
 from tests.requirements import CHROMIUM
 from tests.web.openid_provider import Provider, configure
 
@@ -176,13 +175,9 @@ def site(db: Any) -> Site:
 
 @pytest.fixture(scope="module")
 def made_site(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any) -> Iterator[tuple[Site, str]]:
-    """A site and its folder of blobs. Every test of a module finds its rows: for modules whose tests all use it."""
-    blobs = str(tmp_path_factory.mktemp("blobs"))
-    with django_db_blocker.unblock(), transaction.atomic():
-        with override_settings(BLOB_URL=blobs):
-            made = make_site()
-        yield made, blobs
-        transaction.set_rollback(True)
+    """A site and its folder of blobs."""
+    with made_once(make_site, django_db_blocker, tmp_path_factory) as made:
+        yield made
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from leaderboard.models import Standing
 from tests import factories
 from tests.requirements import requires
 from tests.web.conftest import Site
-from tests.web.test_browser import LOOKS, Visit
+from tests.web.test_browser import EACH_WIDTH, LOOKS, Visit, page_faults
 
 pytestmark = [requires("chromium"), pytest.mark.rest]
 SIDES = """() => {
@@ -33,53 +33,44 @@ def board(site: Site, query: str = "") -> str:
     return reverse("board", args=[site.release.slug]) + query
 
 
-@pytest.fixture(params=["light", "dark", "phone"])
-def look(request: Any) -> str:
-    return str(request.param)
-
-
 @pytest.fixture
-def visit(look: str, chromium: Any, live_site: tuple[Site, str]) -> Iterator[Visit]:
-    visit = Visit(chromium, live_site[1], *LOOKS[look])
+def visit(chromium: Any, live_site: tuple[Site, str]) -> Iterator[Visit]:
+    visit = Visit(chromium, live_site[1], *LOOKS["light"])
     yield visit
     visit.context.close()
 
 
-def test_a_row_opens_and_closes_by_keyboard(visit: Visit, site: Site, look: str) -> None:
-    visit.open(board(site))
-    link = visit.page.get_by_role("link", name="Details of Alpha")
-    link.focus()
-    visit.page.keyboard.press("Enter")
+@pytest.mark.parametrize("looks", EACH_WIDTH)
+def test_a_row_opens_and_closes_by_keyboard(visit: Visit, site: Site, looks: tuple[str, ...]) -> None:
     details = visit.page.locator("tr.details")
-    details.get_by_role("progressbar").first.wait_for()
-    assert "strings" in details.inner_text()
-    assert link.get_attribute("aria-expanded") == "true"
-    visit.keep_picture(f"board-open-{look}")
-    assert visit.axe_faults(look) == []
-    assert visit.overflow() <= 0
+    link = visit.page.get_by_role("link", name="Details of Alpha")
+    for look in visit.looks_of(board(site), looks):
+        if look == looks[0]:
+            link.focus()
+            visit.page.keyboard.press("Enter")
+            details.get_by_role("progressbar").first.wait_for()
+            assert "strings" in details.inner_text()
+            assert link.get_attribute("aria-expanded") == "true"
+        visit.keep_picture(f"board-open-{look}")
+        assert visit.axe_faults(look) == []
+        assert visit.overflow() <= 0
     visit.page.keyboard.press("Enter")
     assert details.count() == 0
     assert visit.complaints == []
 
 
-def test_boards_of_some_problems_and_tables_of_problems_are_clean(visit: Visit, site: Site, look: str) -> None:
+def test_boards_of_some_problems_and_tables_of_problems_are_clean(visit: Visit, site: Site) -> None:
     problem = site.release.problems.order_by("position").first()
     paths = {
         "board-some": board(site, "?groups=strings&group=*&hide=fast_1&as_of=2999-01-01"),
         "problems-table": reverse("problems", args=[site.release.slug]) + "?sort=-solved",
         "problem-ranking": reverse("problem", args=[site.release.slug, problem.slug]) + "?by=time",
     }
-    for name, path in paths.items():
-        visit.open(path)
-        visit.wait_for_charts()
-        visit.keep_picture(f"{name}-{look}")
-        assert visit.axe_faults(look) == [], name
-        assert visit.overflow() <= 0, name
-    assert visit.complaints == []
+    assert "\n".join(page_faults(visit, paths)) == ""
 
 
-@pytest.mark.parametrize("look", ["phone"], indirect=True)
 def test_rank_and_model_stay_while_figures_scroll(visit: Visit, site: Site) -> None:
+    visit.emulate("phone")
     Standing.objects.update(rank_low=950, rank_high=1000)
     visit.open(board(site, "?group=*"))
     sides = visit.page.evaluate(SIDES)
@@ -90,7 +81,6 @@ def test_rank_and_model_stay_while_figures_scroll(visit: Visit, site: Site) -> N
     assert sides["room"] > 150, "room for two columns of figures"
 
 
-@pytest.mark.parametrize("look", ["light"], indirect=True)
 def test_columns_hide_and_problems_are_chosen_by_their_forms(visit: Visit, site: Site) -> None:
     visit.open(board(site))
     visit.page.get_by_text("Columns", exact=True).click()
@@ -106,7 +96,6 @@ def test_columns_hide_and_problems_are_chosen_by_their_forms(visit: Visit, site:
     assert visit.page.get_by_role("columnheader", name="fast₁").count() == 0, "the URL keeps it"
 
 
-@pytest.mark.parametrize("look", ["light"], indirect=True)
 def test_without_a_script_the_link_opens_the_row(chromium: Any, visit: Visit, site: Site, live_site: Any) -> None:
     context = chromium.new_context(base_url=live_site[1], java_script_enabled=False)
     page = context.new_page()

@@ -1,5 +1,6 @@
 """In a real browser: charts of one, two and twelve entrants are clean, and nothing of them is cut or covered."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from leaderboard.charts import BOARD_CHARTS
 from leaderboard.models import Entrant
 from tests.requirements import requires
 from tests.web.drawn_board import drawn_board, with_past
-from tests.web.test_browser import LOOKS, Visit, page_faults
+from tests.web.test_browser import FEW_LOOKS, LOOKS, Visit, look_faults
 
 pytestmark = [requires("chromium"), pytest.mark.rest]
 
@@ -35,46 +36,47 @@ FAULTS = """() => [...document.querySelectorAll('[data-chart-url]')].flatMap((pl
 })"""
 
 
-@pytest.mark.parametrize(("n", "look"), [(1, "phone"), (2, "light"), (12, "light"), (12, "dark"), (12, "phone")])
+def chart_faults(visit: Visit, name: str, look: str) -> list[str]:
+    """Of the open page and its charts."""
+    return look_faults(visit, name, look) + [f"{name}-{look}: {fault}" for fault in visit.page.evaluate(FAULTS)]
+
+
+@pytest.mark.parametrize(("n", "looks"), [(1, ["phone"]), (2, ["light"]), (12, LOOKS)])
 def test_charts_of_few_and_many_are_whole(
-    n: int, look: str, chromium: Any, transactional_db: Any, live_server: Any, settings: Any
+    n: int, looks: Iterable[str], chromium: Any, transactional_db: Any, live_server: Any, settings: Any
 ) -> None:
     settings.ALLOWED_HOSTS = ["*"]
     made, _ = drawn_board(n)
-    visit = Visit(chromium, live_server.url, *LOOKS[look])
+    visit = Visit(chromium, live_server.url, *LOOKS["light"])
     faults = []
     if n > 1:
         chosen = {"release": made.slug, "a": "entrant-1", "b": "entrant-2", "c": "entrant-0"}
-        faults += page_faults(visit, {f"compare-{n}": reverse("compare", query=chosen)}, look)
-        faults += visit.page.evaluate(FAULTS)
-    pages = {f"charts-{n}": reverse("charts", args=[made.slug])}
-    faults += page_faults(visit, pages, look)
-    faults += visit.page.evaluate(FAULTS)
-    drawn = visit.page.locator("[data-drawn]").count()
-    tables = visit.page.locator("figure table").count()
+        for look in visit.looks_of(reverse("compare", query=chosen), looks):
+            faults += chart_faults(visit, f"compare-{n}", look)
+    for look in visit.looks_of(reverse("charts", args=[made.slug]), looks):
+        faults += chart_faults(visit, f"charts-{n}", look)
+        drawn = visit.page.locator("[data-drawn]").count()
+        tables = visit.page.locator("figure table").count()
+        assert drawn == tables == len(BOARD_CHARTS) - (n == 1), "one entrant differs from nobody"
     visit.context.close()
     assert faults == [], "\n".join(faults)
-    assert drawn == tables == len(BOARD_CHARTS) - (n == 1), "one entrant differs from nobody"
 
 
-@pytest.mark.parametrize("look", ["dark", "phone"])
-def test_an_entrants_charts_are_whole(
-    look: str, chromium: Any, transactional_db: Any, live_server: Any, settings: Any
-) -> None:
+def test_an_entrants_charts_are_whole(chromium: Any, transactional_db: Any, live_server: Any, settings: Any) -> None:
     settings.ALLOWED_HOSTS = ["*"]
     entrant = with_past(*drawn_board(4))
-    visit = Visit(chromium, live_server.url, *LOOKS[look])
-    faults = page_faults(visit, {"entrant-charts": entrant.get_absolute_url()}, look)
-    faults += visit.page.evaluate(FAULTS)
-    titles = visit.page.locator("figure h2").all_text_contents()
+    visit = Visit(chromium, live_server.url, *LOOKS["light"])
+    faults = []
+    for look in visit.looks_of(entrant.get_absolute_url(), FEW_LOOKS):
+        faults += chart_faults(visit, "entrant-charts", look)
+        assert visit.page.locator("figure h2").all_text_contents() == [
+            "pass@1 on every board",
+            "Strengths by group: Release test-2, cpu-test",
+            "Strengths by group: Release test-1, cpu-test",
+            "History",
+        ]
     visit.context.close()
     assert faults == [], "\n".join(faults)
-    assert titles == [
-        "pass@1 on every board",
-        "Strengths by group: Release test-2, cpu-test",
-        "Strengths by group: Release test-1, cpu-test",
-        "History",
-    ]
 
 
 def test_the_legend_hides_a_line_and_a_picture_is_kept_by_keyboard(

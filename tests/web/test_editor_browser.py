@@ -15,7 +15,7 @@ from runners.wire.protocol import LogText, StepReport
 from tests import factories, function_site
 from tests.patience import SOON
 from tests.requirements import requires
-from tests.web.test_browser import LOOKS, Visit
+from tests.web.test_browser import EACH_WIDTH, LOOKS, Visit, faults_as_it_stands
 from tests.web.test_function_pages import FunctionSite, make_function_site
 from tests.web.test_trial_pages import report
 
@@ -147,11 +147,11 @@ def command_page(site: FunctionSite) -> str:
     return f"/releases/{site.release.slug}/problems/{command.slug}/"
 
 
-@pytest.mark.parametrize("look", list(LOOKS))
+@pytest.mark.parametrize("looks", EACH_WIDTH)
 def test_files_stand_in_tabs_and_a_bad_path_is_refused_at_its_field(
-    look: str, chromium: Any, site: FunctionSite, command_page: str, live_server: Any
+    looks: tuple[str, ...], chromium: Any, site: FunctionSite, command_page: str, live_server: Any
 ) -> None:
-    visit = Visit(chromium, live_server.url, *LOOKS[look])
+    visit = Visit(chromium, live_server.url, *LOOKS[looks[0]])
     page = visit.page
     visit.sign_in("owner")
     visit.open(command_page)
@@ -162,16 +162,14 @@ def test_files_stand_in_tabs_and_a_bad_path_is_refused_at_its_field(
     page.locator("[name=path-1]").fill("../up.py")
     page.get_by_text("leaves its folder").wait_for()
     assert page.locator("[name=path-1]").get_attribute("aria-invalid") == "true"
-    visit.keep_picture(f"editor-files-{look}")
-    faults = visit.axe_faults(look)
+    faults = faults_as_it_stands(visit, "editor-files", looks)
     page.locator("[name=path-1]").fill("helper.py")
     page.get_by_text("leaves its folder").wait_for(state="hidden")
     page.get_by_role("tab", name="helper.py").press("ArrowLeft")
     assert page.get_by_role("tab", name="kernel.cu").get_attribute("aria-selected") == "true"
     page.get_by_role("tabpanel").locator(".cm-content").click()
     page.keyboard.press("Control+f")
-    visit.keep_picture(f"editor-search-{look}")
-    faults += visit.axe_faults(look)
+    faults += faults_as_it_stands(visit, "editor-search", looks)
     page.keyboard.press("Escape")
     page.reload()
     assert page.get_by_role("tab").all_inner_texts() == ["kernel.cu", "helper.py"], "the draft has both"
@@ -197,22 +195,23 @@ def _compared(site: FunctionSite) -> str:
     return f"/compare/code/?a={made[0]}&b={made[1]}"
 
 
-@pytest.mark.parametrize("look", list(LOOKS))
-def test_two_samples_stand_side_by_side_or_in_one_column(
-    look: str, chromium: Any, site: FunctionSite, live_server: Any
-) -> None:
-    address = _compared(site)
-    visit = Visit(chromium, live_server.url, *LOOKS[look])
-    visit.open(address)
-    visit.keep_picture(f"compare-code-{look}")
-    faults = visit.axe_faults(look)
-    assert visit.overflow() == 0
-    changed = visit.page.locator("tr.changed td code").all()
-    tops = [one.bounding_box()["y"] for one in changed[:2]]
-    assert (tops[0] == tops[1]) is (look != "phone")
-    visit.open(visit.page.get_by_role("link", name="Alpha, submission").get_attribute("href") + "#solution.cpp-L2")
-    assert visit.page.locator("#solution\\.cpp-L2").bounding_box()["y"] < LOOKS[look][1], "the anchor is in view"
-    visit.keep_picture(f"evaluation-code-{look}")
-    faults += visit.axe_faults(look)
-    assert (faults, visit.overflow(), visit.complaints) == ([], 0, [])
+def test_two_samples_stand_side_by_side_or_in_one_column(chromium: Any, site: FunctionSite, live_server: Any) -> None:
+    visit = Visit(chromium, live_server.url, *LOOKS["light"])
+    faults = []
+    for look in visit.looks_of(_compared(site)):
+        visit.keep_picture(f"compare-code-{look}")
+        faults += visit.axe_faults(look)
+        assert visit.overflow() == 0
+        changed = visit.page.locator("tr.changed td code").all()
+        tops = [one.bounding_box()["y"] for one in changed[:2]]
+        assert (tops[0] == tops[1]) is (look != "phone")
+    address = visit.page.get_by_role("link", name="Alpha, submission").get_attribute("href") + "#solution.cpp-L2"
+    for looks in EACH_WIDTH:
+        visit.open("about:blank")  # from there the address is loaded, not only scrolled to
+        visit.emulate(looks[0])
+        visit.open(address)
+        line = visit.page.locator("#solution\\.cpp-L2")
+        assert line.bounding_box()["y"] < LOOKS[looks[0]][1], "the anchor is in view"
+        faults += faults_as_it_stands(visit, "evaluation-code", looks)
+    assert (faults, visit.complaints) == ([], [])
     visit.context.close()

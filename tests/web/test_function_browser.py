@@ -9,7 +9,7 @@ from leaderboard.actions.try_solution import end_trial
 from leaderboard.models import Trial
 from tests import factories, function_site
 from tests.requirements import requires
-from tests.web.test_browser import EVERY_LOOK, LOOKS, Visit, page_faults
+from tests.web.test_browser import LOOKS, Visit, page_faults
 from tests.web.test_function_pages import FunctionSite, make_function_site
 from tests.web.test_machine_code import listed_report
 from tests.web.test_trial_pages import report
@@ -23,10 +23,9 @@ def live(transactional_db: Any, live_server: Any, settings: Any) -> tuple[Functi
     return make_function_site(factories.Cast.make()), live_server.url
 
 
-@pytest.mark.parametrize("look", EVERY_LOOK)
-def test_every_page_of_a_function_problem_is_clean(look: str, chromium: Any, live: Any) -> None:
+def test_every_page_of_a_function_problem_is_clean(chromium: Any, live: Any) -> None:
     site, base = live
-    visit = Visit(chromium, base, *LOOKS[look])
+    visit = Visit(chromium, base, *LOOKS["light"])
     visit.sign_in("owner")
     pages = {
         "function-problem": site.page,
@@ -50,7 +49,7 @@ def test_every_page_of_a_function_problem_is_clean(look: str, chromium: Any, liv
     end_trial(trial, report())
     visit.page.get_by_text("1 of 2 elements are wrong").wait_for()
     pages["function-run"] = reverse("trial", args=[trial.pk])
-    faults = page_faults(visit, pages, look)
+    faults = page_faults(visit, pages)
     visit.context.close()
     assert faults == [], "\n".join(faults)
 

@@ -1,5 +1,7 @@
 """Requests that nobody's browser sends: each is answered with words, none with an error of the site's."""
 
+import copy
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -9,6 +11,7 @@ from django.urls import reverse
 from leaderboard.models import AuditEntry, Submission
 from tests import factories
 from tests.factories import Cast
+from tests.made_once import made_once
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -18,10 +21,26 @@ PARAMETERS = ["track", "k", "group", "q", "org", "weights", "sort", "page", "lim
               "state", "mine", "against"]  # fmt: skip
 
 
+def _make() -> tuple[Cast, Submission]:
+    cast, made = Cast.make(), factories.release(n_problems=2)
+    return cast, factories.judged_submission(cast.entrant, made, factories.offer(made))
+
+
+@pytest.fixture(scope="module")
+def made(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any) -> Iterator[Any]:
+    with made_once(_make, django_db_blocker, tmp_path_factory) as made:
+        yield made
+
+
 @pytest.fixture
-def stored(cast: Cast) -> Submission:
-    made = factories.release(n_problems=2)
-    return factories.judged_submission(cast.entrant, made, factories.offer(made))
+def cast(made: Any, db: None, settings: Any) -> Cast:
+    settings.BLOB_URL = made[1]
+    return copy.deepcopy(made[0][0])
+
+
+@pytest.fixture
+def stored(made: Any, cast: Cast) -> Submission:
+    return Submission.objects.get(pk=made[0][1].pk)
 
 
 def addresses(stored: Submission) -> list[str]:

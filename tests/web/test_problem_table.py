@@ -1,6 +1,8 @@
 """The table of problems and a problem's ranking: sorted, filtered, voided ones marked, and one sample a row."""
 
+import copy
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ from leaderboard.models import ProblemTrack
 from leaderboard.standings import rank
 from problems.models import Problem, Release
 from tests import factories
+from tests.made_once import made_once
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -49,9 +52,21 @@ class Shop:
         return self.release.problems.get(position=position)
 
 
+@pytest.fixture(scope="module")
+def made(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any) -> Iterator[Any]:
+    with made_once(lambda: Shop(factories.Cast.make()), django_db_blocker, tmp_path_factory) as made:
+        yield made
+
+
 @pytest.fixture
-def shop(cast: factories.Cast) -> Shop:
-    return Shop(cast)
+def shop(made: Any, db: None, settings: Any) -> Shop:
+    settings.BLOB_URL = made[1]
+    return copy.deepcopy(made[0])
+
+
+@pytest.fixture
+def cast(shop: Shop) -> factories.Cast:
+    return shop.cast
 
 
 def table(client: Any, made: Release, query: str = "") -> str:

@@ -1,5 +1,7 @@
 """Every address of the pages, asked for by everybody: a new one without an entry here fails."""
 
+import copy
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -13,6 +15,7 @@ from leaderboard.actions.teams import invite_to_team
 from leaderboard.models import Entrant, Flag, PmppToken, Trial, Webhook
 from leaderboard.web.urls import urlpatterns
 from tests import factories
+from tests.made_once import made_once
 from tests.strangers import MOVED, NOT_ALLOWED, NOT_FOUND, OK, Arguments, Place
 
 
@@ -217,9 +220,21 @@ TABLE: dict[str, tuple[Arguments, str, int, int, int, int]] = {
 }  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def made_place(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any) -> Iterator[tuple[Place, str]]:
+    with made_once(lambda: Place.make(factories.Cast.make()), django_db_blocker, tmp_path_factory) as made:
+        yield made
+
+
 @pytest.fixture
-def place(cast: factories.Cast) -> Place:
-    return Place.make(cast)
+def place(made_place: tuple[Place, str], db: None, settings: Any) -> Place:
+    made, settings.BLOB_URL = made_place
+    return copy.deepcopy(made)
+
+
+@pytest.fixture
+def cast(place: Place) -> factories.Cast:
+    return place.cast
 
 
 def test_every_address_has_an_entry() -> None:
