@@ -253,6 +253,7 @@ def test_a_solution_defines_the_function(one: Solution) -> None:
         assert text.count('extern "C" void solution(') == 1
 
 
+@pytest.mark.rest
 @requires("nvcc")
 @pytest.mark.parametrize("path", sorted(OURS.glob("*/*.cu")), ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_a_cuda_solution_compiles(path: Path, tmp_path: Path) -> None:

@@ -81,6 +81,7 @@ def test_the_rollout_goes_along_for_the_pages_that_show_it(two: Path) -> None:
     assert one.model_extra["verifiers"] == {"line": 1, "reward": 0.5}
 
 
+@pytest.mark.rest
 def test_a_row_without_info_is_found_by_its_prompt(two: Path) -> None:
     statement = problem("pmpp/ch03-sum")["prompt"]
     file = write(
@@ -90,6 +91,7 @@ def test_a_row_without_info_is_found_by_its_prompt(two: Path) -> None:
     assert {one.task_id for one in lines_of(two / "m-solutions.tar.gz")} == {"pmpp/ch02-scale", "pmpp/ch03-sum"}
 
 
+@pytest.mark.rest
 def test_infrastructure_errors_stay_out_and_no_problem_gets_a_missing_sample_for_them(two: Path) -> None:
     rows = [row_016(0, "q", CODE, {"task_id": f"pmpp/{name}"}) for name in ("ch02-scale", "ch03-sum") for _ in range(3)]
     rows[1] |= {"error": {"error": "APIError", "error_chain_str": "APIError: 503"}, "completion": []}
@@ -114,6 +116,7 @@ def test_infrastructure_errors_stay_out_and_no_problem_gets_a_missing_sample_for
     assert len(lines_of(two / "m-solutions.tar.gz")) == 5
 
 
+@pytest.mark.rest
 def test_a_problem_with_errors_alone_is_not_sent_as_missing(two: Path) -> None:
     rows = [row_016(0, "q", CODE, {"task_id": "pmpp/ch02-scale"}), row_016(1, "q", "", {"task_id": "pmpp/ch03-sum"})]
     rows[1]["error"] = "SandboxError"
@@ -124,6 +127,7 @@ def test_a_problem_with_errors_alone_is_not_sent_as_missing(two: Path) -> None:
     assert imported(two, two / "results.jsonl", "--uneven").returncode == 1
 
 
+@pytest.mark.rest
 def test_a_reply_without_code_is_a_failed_sample_and_an_unknown_name_is_left_out(two: Path) -> None:
     rows = [
         row_016(0, "q", "I cannot.", {"task_id": "pmpp/ch02-scale"}),
@@ -141,12 +145,14 @@ def test_a_reply_without_code_is_a_failed_sample_and_an_unknown_name_is_left_out
     assert "line 4: neither the row nor its prompt names a problem" in done.stderr
 
 
+@pytest.mark.rest
 def test_key_names_the_column_of_the_problem(two: Path) -> None:
     file = write(two, [row_016(0, "Task: ch02-scale", CODE, {"mine": {"at": "ch03-sum"}})])
     assert imported(two, file, "--key", "info.mine.at").returncode == 0
     assert [one.task_id for one in lines_of(two / "m-solutions.tar.gz")] == ["pmpp/ch03-sum"]
 
 
+@pytest.mark.rest
 def test_nothing_is_written_of_a_file_that_is_none(two: Path) -> None:
     (two / "results.jsonl").write_text('{"reward": 1}\n')
     done = imported(two, two)

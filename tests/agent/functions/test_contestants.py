@@ -101,6 +101,7 @@ def test_another_entrys_turn_ends_the_process_that_was_started_ahead(
             assert [running.has_ended for _, running in started] == [True, False]
 
 
+@pytest.mark.rest
 def test_six_processes_on_two_slots_give_the_times_of_six(
     table: Table,
     record: ProblemRecord,
