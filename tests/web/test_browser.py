@@ -104,7 +104,8 @@ class Visit:
         """In the dark only of contrast: the rest of the page is as in the light."""
         only = "runOnly: ['color-contrast'], " if look == "dark" else ""
         # through the debugger, so that the page's own policy stays as strict as it is
-        self.page.evaluate(f"() => {{ {AXE.read_text(encoding='utf-8')}; window.axe = axe; }}")
+        if not self.page.evaluate("() => 'axe' in window"):
+            self.page.evaluate(f"() => {{ {AXE.read_text(encoding='utf-8')}; window.axe = axe; }}")
         found = self.page.evaluate(f"() => axe.run(document, {{{only}resultTypes: ['violations']}})")
         return [f"{fault['id']}: {fault['help']} at {fault['nodes'][0]['html'][:160]}" for fault in found["violations"]]
 
