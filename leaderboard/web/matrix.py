@@ -2,11 +2,11 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
 
 from django.db.models import OuterRef, QuerySet, Subquery
 from django.urls import reverse
-from django.utils.html import format_html, format_html_join
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from leaderboard.models import Decision, Evaluation, EvaluationState, Flag, Submission, Track
@@ -43,15 +43,13 @@ def matrix(submission: Submission, track: Track, problems: Sequence[Problem]) ->
     columns = ("problem_id", "sample__index", "pk", "state", "current_result__verdict", "current_result_id")
     flags = _flags(rows)
     address = reverse("evaluation", args=[_PLACE])
-    cells: dict[int, list[Any]] = {}
+    cells: dict[int, list[str]] = {}
     for problem_id, index, pk, state, verdict, result_id in rows.values_list(*columns):
-        link = address.replace(str(_PLACE), str(pk))
-        cells.setdefault(problem_id, []).append(
-            _chip(link, index, state, verdict, _flag_words(verdict, flags.get(result_id, set())))
-        )
+        chip = _chip(address, index, state, verdict, _flag_words(verdict, flags.get(result_id, set())))
+        cells.setdefault(problem_id, []).append(chip.replace(str(_PLACE), str(pk)))
     for one in absent_samples(submission, [track], [problem.pk for problem in problems]):
         cells.setdefault(one.problem_id, []).extend(_absent_chip(one, one.first_index + n) for n in range(one.n))
-    return [MatrixRow(one, format_html_join("", "{}", ((c,) for c in cells.get(one.pk, [])))) for one in problems]
+    return [MatrixRow(one, SafeString("".join(cells.get(one.pk, [])))) for one in problems]
 
 
 def _flags(evaluations: QuerySet[Evaluation]) -> dict[int, set[tuple[str, str | None]]]:
@@ -71,7 +69,9 @@ def _flag_words(verdict: str | None, flags: Collection[tuple[str, str | None]]) 
     return next((words for flag, words in _FLAG_WORDS.items() if flag in flags), "")
 
 
+@lru_cache(4096)
 def _chip(link: str, index: int, state: str, verdict: str | None, flag_words: str) -> SafeString:
+    """Kept, because a page has a thousand that differ in their link alone."""
     look = look_of(state, verdict)
     words = f"sample {index + 1}: {look.label}"
     if verdict and state != EvaluationState.DONE:
