@@ -29,7 +29,7 @@ from runners.agent.capabilities import gpus
 from runners.agent.judges.judgement import Assignment
 from runners.agent.judges.registry import Judges
 from runners.agent.sandbox.bubblewrap import why_unavailable
-from runners.wire.protocol import Report, Role, Verdict
+from runners.wire.protocol import Report, Role, TimingPolicy, Verdict
 
 UUIDS = tuple(gpu.uuid for gpu in gpus())
 pytestmark = pytest.mark.skipif(
@@ -163,7 +163,15 @@ def read(judges: Judges, folder: Path, definition: str) -> FunctionProblem:
     return read_problem(folder, ManifestMaker(judges.environment.sandbox, UUIDS[:1]))
 
 
-def judged(judges: Judges, problem: FunctionProblem, name: str, content: str, *, baseline: bool = False) -> Report:
+def judged(
+    judges: Judges,
+    problem: FunctionProblem,
+    name: str,
+    content: str,
+    *,
+    baseline: bool = False,
+    timing: TimingPolicy = TimingPolicy.QUICK,
+) -> Report:
     report = judges.judge(
         Assignment(
             problem=problem,
@@ -171,6 +179,7 @@ def judged(judges: Judges, problem: FunctionProblem, name: str, content: str, *,
             solution=FileSolution(task_id=problem.task_id, files=[SourceFile(path=name, content=content)]),
             limits=limits_of(problem),
             needs_baseline=baseline,
+            timing_policy=timing,
         )
     ).report
     print(f"\n{report.verdict.value} {report.reason[:300]} {times_of(report)} {[flag.code for flag in report.flags]}")

@@ -7,21 +7,15 @@ python -m pytest -c /dev/null --rootdir=. --noconftest -q -s tests/gpu/test_inpu
 # ruff: noqa: T201 - with -s the tests print the values that they measure
 
 import time
-from collections.abc import Iterator
-from hashlib import sha256
-from pathlib import Path
 
 import pytest
 
-from podium.evaluation.judges import local_judges
-from podium.evaluation.run import limits_of
 from problems.spec.function.problem import FunctionProblem
-from problems.spec.solution import FileSolution, SourceFile
-from runners.agent.judges.judgement import Assignment
 from runners.agent.judges.registry import Judges
-from runners.wire.protocol import Clock, Report, Role, TimingPolicy, Verdict
+from runners.wire.protocol import Clock, Role, TimingPolicy, Verdict
 from tests.gpu import test_functions_on_device as one_set
-from tests.gpu.test_functions_on_device import HONEST, LAUNCH, PYTHON, read, times_of
+from tests.gpu.test_functions_on_device import HONEST, LAUNCH, PYTHON, judged, read
+from tests.gpu.test_functions_on_device import judges as judges  # noqa: PLC0414 - the fixture
 
 pytestmark = one_set.pytestmark
 SHORT = "64 Ki"
@@ -51,32 +45,8 @@ extern "C" void solution(const float* x, float* y, size_t n) {
 
 
 @pytest.fixture(scope="module")
-def judges() -> Iterator[Judges]:
-    with local_judges("bubblewrap", 1, bounded=False) as opened:
-        yield opened
-
-
-@pytest.fixture(scope="module")
 def problem(judges: Judges, tmp_path_factory: pytest.TempPathFactory) -> FunctionProblem:
     return read(judges, tmp_path_factory.mktemp("poly"), DEFINITION)
-
-
-def judged(
-    judges: Judges, problem: FunctionProblem, name: str, content: str, timing: TimingPolicy = TimingPolicy.QUICK
-) -> Report:
-    report = judges.judge(
-        Assignment(
-            problem=problem,
-            problem_sha256=sha256(problem.to_line()).hexdigest(),
-            solution=FileSolution(task_id=problem.task_id, files=[SourceFile(path=name, content=content)]),
-            limits=limits_of(problem),
-            needs_baseline=timing is TimingPolicy.RANKED,
-            timing_policy=timing,
-        )
-    ).report
-    facts = {one.case: one.device for one in report.measurements if one.role is Role.CANDIDATE}
-    print(f"\n{report.verdict.value} {report.reason[:300]} {times_of(report)} {facts} {report.flags}")
-    return report
 
 
 @pytest.mark.parametrize(("name", "content"), [("solution.cu", HONEST + LAUNCH), ("solution.py", PYTHON)])
@@ -92,7 +62,7 @@ def test_a_short_call_is_timed_among_others_and_borne_out_by_one(
 
 @pytest.mark.parametrize("honest", [0, 1])
 def test_work_on_all_sets_at_once_does_not_rank_and_its_twin_does(
-    judges: Judges, problem: FunctionProblem, honest: int, tmp_path: Path
+    judges: Judges, problem: FunctionProblem, honest: int
 ) -> None:
     report = judged(judges, problem, "solution.cu", f"#define HONEST {honest}\n{HONEST}{AHEAD}")
     flags = [flag.code for flag in report.flags]
@@ -106,7 +76,7 @@ def test_work_on_all_sets_at_once_does_not_rank_and_its_twin_does(
 def test_a_ranked_sample_has_six_processes(judges: Judges, problem: FunctionProblem, name: str, content: str) -> None:
     for which in ("with the baseline", "beside a known baseline"):
         began = time.monotonic()
-        report = judged(judges, problem, name, content, TimingPolicy.RANKED)
+        report = judged(judges, problem, name, content, baseline=True, timing=TimingPolicy.RANKED)
         print(f"{name} {which}: {time.monotonic() - began:.1f} s")
     assert report.verdict is Verdict.PASSED, report.reason
     times = [one for one in report.measurements if one.case == one_set.LARGE]

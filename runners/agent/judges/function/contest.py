@@ -63,7 +63,7 @@ def contest(
         if progress.cancelled.is_set():  # it was ended for that, which is no end of its own
             raise Cancelled
         outcome = _outcome(live.running, str(reply["how"]))
-    load_ms, on_gpu = float(reply["load_ms"]), bool(entry.subject.device == "cuda")
+    load_ms, on_gpu = float(reply["load_ms"]), entry.subject.device == "cuda"
     return Contest(
         tuple(cases), tuple(order["cases"]), str(reply["how"]), str(reply["words"]), outcome, load_ms, on_gpu
     )
