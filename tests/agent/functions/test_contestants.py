@@ -29,7 +29,7 @@ FAILS = "def solution(x, y, n):\n    y[:] = 2 * x\n"
 
 @pytest.fixture(scope="module")
 def record() -> ProblemRecord:
-    return problem(SCALE.replace("n=5000", "n=300_000"))
+    return problem(SCALE.replace("n=5000", "n=2_000_000"))
 
 
 @pytest.fixture

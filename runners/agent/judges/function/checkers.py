@@ -126,13 +126,17 @@ class Checkers:
         self._slots: set[int] = set()
         self._guard = Lock()
 
+    def keeps(self, seat: Seat, subject: Subject) -> bool:
+        """Whether this problem's checker is there already."""
+        return _key(subject) in self._kept.get(seat.gpu_uuid, {})
+
     @contextmanager
     def at(self, seat: Seat, subject: Subject, progress: Progress) -> Iterator[Checker]:
         """The checker of this problem on the seat's device, started if none is kept. A failure inside ends it.
 
         Raises UnusableProblem if the problem's class fails or differs from its manifest, and SandboxFault.
         """
-        key = (subject.problem_sha256, subject.image, subject.limits.memory_bytes)
+        key = _key(subject)
         there = self._kept.setdefault(seat.gpu_uuid, {})
         _end_surplus(there, key, MOST_ON_GPU if seat.gpu_uuid else MOST_ON_CPU)
         kept = there.pop(key, None) or self._start(seat, subject, progress)
@@ -189,6 +193,10 @@ class Checkers:
             slot=slot,
             user="checker",
         )
+
+
+def _key(subject: Subject) -> Hashable:
+    return subject.problem_sha256, subject.image, subject.limits.memory_bytes
 
 
 def _end_surplus(there: dict[Hashable, _Kept], wanted: Hashable, most: int) -> None:

@@ -2,16 +2,16 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import pairwise
 from typing import Any
 
 from problems.spec.function.problem import FunctionProblem
 from runners.agent.devices.lanes import Place, Seat
 from runners.agent.ground.errors import SandboxFault, UnusableProblem
 from runners.agent.ground.events import CaseEnded, Progress, StageEntered
-from runners.agent.ground.keyed import Once
 from runners.agent.job.artefact import EMPTY, file_in
 from runners.agent.job.building import build, why_out_of_time
 from runners.agent.job.commands import told
@@ -29,7 +29,6 @@ from runners.agent.judges.function.results import (
     case_reports,
     findings,
     has_drifted,
-    short_cases,
     too_short,
     verdict_of,
 )
@@ -47,18 +46,16 @@ PROFILER = "podium clock"
 RANKED_PROCESSES = 6
 RANKED_SECONDS = 3600.0
 """Maximum age of a `ranked` baseline, of which every sample times one process more, to see that it still holds."""
-REMEMBERED = 4096
-"""Number of problems of which it is remembered which cases are too short to be timed."""
 QUICK = {"least_calls": 5, "most_calls": 10, "enough_seconds": 0.1, "longest_seconds": 2.0}
 RANKED = {
     "least_calls": 30,
     "most_calls": 300,
-    "enough_seconds": 2.0,
+    "enough_seconds": 0.5,
     "longest_seconds": 60.0,
     "precision": PRECISION,
 }
 SHORT = {"least_calls": 5, "most_calls": 5, "enough_seconds": 0.0, "longest_seconds": 2.0}
-"""Of a case that has no time, under `ranked`."""
+"""Of a case that is too short to have a time, under `ranked`."""
 TRIAL = {"least_calls": 1, "most_calls": 1, "enough_seconds": 0.0, "longest_seconds": 2.0}
 SAMPLE = {**TRIAL, "n_shown": 12}
 
@@ -81,7 +78,6 @@ class FunctionJudge:
         environment.closing.callback(self._checkers.close)
         self._baselines: Baselines[_Shared] = Baselines(_is_unfit)
         self._ranked_baselines: Baselines[_Shared] = Baselines(_is_unfit, samples=math.inf, seconds=RANKED_SECONDS)
-        self._short: Once[object, frozenset[int]] = Once(REMEMBERED)
 
     def judge(self, assignment: Assignment, progress: Progress) -> Judgement:
         """See `Judge.judge`."""
@@ -133,10 +129,8 @@ class FunctionJudge:
         problem = with_own_case(entry.subject.problem, assignment.sizes)
         check_memory(entry.subject.problem, self._memory_bytes(found.device, entry.subject))
         entrants = self._entrants(assignment, entry, progress)
-        with self._match(entrants, progress) as held:
-            match, is_ranked = held, assignment.timing_policy is TimingPolicy.RANKED and not assignment.is_trial
-            if is_ranked and entrants.reference is not None:
-                match = replace(held, short=self._short_cases(held, entrants.reference, progress))
+        is_ranked = assignment.timing_policy is TimingPolicy.RANKED and not assignment.is_trial
+        with self._match(entrants, progress) as match:
             with told(progress, "run", problem.task_id, is_reference=False):
                 plan, then = _plan(assignment), entry if is_ranked else None
                 first = match.contest(entry, plan, progress, is_told=True, sizes=assignment.sizes, then=then)
@@ -153,7 +147,7 @@ class FunctionJudge:
         found.witness = Witness.SEEN
         found.ended(verdict, reason)
         if not assignment.is_trial:
-            _note_times(found, problem, runs, shared, match.short, self._environment.peaks(found.device))
+            _note_times(found, problem, runs, shared, self._environment.peaks(found.device))
         return found
 
     def _memory_bytes(self, device: str, subject: Subject) -> int:
@@ -167,7 +161,7 @@ class FunctionJudge:
         reference = entry.subject.reference if is_compared else None
         beside = self._own_entry(reference, progress) if reference else None
         subjects = [one.subject for one in (entry, beside) if one is not None and not assignment.is_trial]
-        filling = {one.stub: self._own_entry(one.filling, progress) for one in subjects}
+        filling = {one.stub: self._own_entry(one.filling, progress) for one in sorted(subjects, key=_loads_longest)}
         return _Entrants(entry, beside, filling)
 
     def _own_entry(self, subject: Subject, progress: Progress) -> Entry:
@@ -184,24 +178,18 @@ class FunctionJudge:
     @contextmanager
     def _match(self, entrants: "_Entrants", progress: Progress) -> Iterator["_Match"]:
         """The device alone, with this problem's checker. It has calibrated calls of all kinds of processes."""
-        subject = entrants.candidate.subject
+        subject, order = entrants.candidate.subject, [*entrants.filling.values(), entrants.candidate]
         with (
             self._environment.lanes.benchmark(subject.place) as seat,
-            self._checkers.at(seat, subject, progress) as checker,
-            ExitStack() as stack,
+            Contestants(self._environment, seat) as contestants,
         ):
-            match = _Match(checker, seat, stack.enter_context(Contestants(self._environment, seat)))
-            for stub, filling in entrants.filling.items():
-                match.calibrate(stub, filling, progress)
-            yield match
-
-    def _short_cases(self, match: "_Match", reference: Entry, progress: Progress) -> frozenset[int]:
-        """Numbers of the cases that are far too short to be timed, seen once by a process of the baseline."""
-
-        def look() -> frozenset[int]:
-            return short_cases(reference.subject.problem, self._reference_run(match, reference, QUICK, progress))
-
-        return self._short.get(_baseline_key(match, reference), look, progress.cancelled)
+            if not self._checkers.keeps(seat, subject):
+                contestants.prepare(order[0], progress)
+            with self._checkers.at(seat, subject, progress) as checker:
+                match = _Match(checker, seat, contestants)
+                for filling, then in pairwise(order):
+                    match.calibrate(filling, progress, then)
+                yield match
 
     def _baseline(self, match: "_Match", reference: Entry, progress: Progress) -> _Shared:
         def time_it() -> _Shared:
@@ -212,7 +200,8 @@ class FunctionJudge:
     def _ranked_baseline(self, match: "_Match", reference: Entry, progress: Progress) -> _Shared:
         """Six processes an hour, and one with each sample. If that one differs, the six are timed anew."""
         key = _baseline_key(match, reference)
-        latest = self._reference_run(match, reference, RANKED, progress)
+        then = None if self._ranked_baselines.keeps(key) else reference
+        latest = self._reference_run(match, reference, RANKED, progress, then)
 
         def time_it() -> _Shared:
             return self._shared(match, reference, match.more(reference, latest, progress))
@@ -223,9 +212,16 @@ class FunctionJudge:
             kept = self._ranked_baselines.near(key, time_it, progress.cancelled)
         return kept
 
-    def _reference_run(self, match: "_Match", reference: Entry, plan: dict[str, float], progress: Progress) -> Contest:
+    def _reference_run(
+        self,
+        match: "_Match",
+        reference: Entry,
+        plan: dict[str, float],
+        progress: Progress,
+        then: Entry | None = None,
+    ) -> Contest:
         with told(progress, "run", reference.subject.problem.task_id, is_reference=True):
-            return match.contest(reference, plan, progress)
+            return match.contest(reference, plan, progress, then=then)
 
     def _shared(self, match: "_Match", reference: Entry, runs: list[Contest]) -> _Shared:
         when = datetime.now(UTC).isoformat()
@@ -233,6 +229,10 @@ class FunctionJudge:
         device = f"{match.seat.gpu_uuid}@" if match.seat.gpu_uuid else ""
         name = f"{reference.subject.problem_sha256[:16]}@{when}@{device}{self._environment.name or 'here'}"
         return _Shared(tuple(runs) if passes else (), name, when)
+
+
+def _loads_longest(subject: Subject) -> bool:
+    return subject.stub != "python"
 
 
 def _is_unfit(shared: _Shared) -> bool:
@@ -268,15 +268,15 @@ class _Match:
     checker: Checker
     seat: Seat
     contestants: Contestants
-    short: frozenset[int] = frozenset()
-    """Numbers of the cases that have no time: under `ranked` they are called a few times in each process."""
 
-    def calibrate(self, stub: str, filling: Entry, progress: Progress) -> None:
-        """Have the checker time what a call costs, once for each kind of process. Raises SandboxFault if it fails."""
+    def calibrate(self, filling: Entry, progress: Progress, then: Entry) -> None:
+        """Have the checker time what a call costs, once for each kind of process; `then` comes after it. Raises
+        SandboxFault if it fails."""
+        stub = filling.subject.stub
         if stub in self.checker.calibrated:
             return
         order = {"op": "calibrate", "stub": stub, "cases": _all_cases(filling.subject)}
-        seen = contest(self.contestants, self.checker, filling, order, progress)
+        seen = contest(self.contestants, self.checker, filling, order, progress, then=then)
         if seen.how:
             raise SandboxFault(
                 f"a solution that fills its outputs cannot be called: {seen.how} {seen.words or seen.outcome.stderr}"
@@ -318,8 +318,7 @@ class _Match:
             "cases": cases,
             **own,
             "plan": {**plan, "longest_seconds": longest_seconds, "budget_seconds": limit_seconds},
-            "short": sorted(self.short) if plan is RANKED else [],
-            "short_plan": {**SHORT, "budget_seconds": limit_seconds},
+            "short_plan": {**(SHORT if plan is RANKED else plan), "budget_seconds": limit_seconds},
         }
         tell = (lambda reply: progress.tell(CaseEnded(case_report(problem, reply)))) if is_told else _ignore
         return contest(self.contestants, self.checker, entry, order, progress, tell, then)
@@ -334,15 +333,12 @@ def _note_times(
     problem: FunctionProblem,
     runs: Sequence[Contest],
     shared: _Shared | None,
-    short: frozenset[int],
     peaks: Peaks,
 ) -> None:
     """Add the times of the solution and of its baseline, and what a person should look at."""
     baseline = None
     if shared is not None and shared.runs:
-        untimed = {problem.manifest.cases[number].name for number in short}
-        timed = baseline_measurements(problem, shared.runs, shared.key, shared.measured_at)
-        baseline = [one for one in timed if one.case not in untimed]
+        baseline = baseline_measurements(problem, shared.runs, shared.key, shared.measured_at)
     own = candidate_measurements(problem, runs, baseline)
     found.measurements = [*own, *(baseline or [])]
     found.findings += [*findings(problem, runs), *too_short(problem, own, peaks)]

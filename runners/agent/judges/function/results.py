@@ -190,15 +190,6 @@ def has_drifted(problem: FunctionProblem, runs: Sequence[Contest], later: Contes
     return any(case not in again or abs(again[case] / ms - 1) > MOST_DRIFT for case, ms in timed.items())
 
 
-def short_cases(problem: FunctionProblem, seen: Contest) -> frozenset[int]:
-    """Numbers of the cases of which a go of the baseline is too short to be timed, the go's own cost included; none if
-    it fails. Other work on the machine only lengthens the clock, so no case that has a time is among them."""
-    if verdict_of(problem, seen)[0] is not Verdict.PASSED:
-        return frozenset()
-    goes_ms = {one["case"]: statistics.median(one["clock_ns"]) / 1e6 for one in seen.cases}
-    return frozenset(number for number, go_ms in goes_ms.items() if go_ms < LEAST_GO_MS)
-
-
 def too_short(problem: FunctionProblem, timed: Sequence[MeasurementReport], peaks: Peaks) -> list[Finding]:
     """The flag of the first case whose time is shorter than the device allows."""
     bounds_ms = {case.name: _bound_ms(case, peaks) for case in problem.manifest.timed_cases}
@@ -230,8 +221,8 @@ def _measurements(problem: FunctionProblem, runs: Sequence[Contest], role: Role)
 
 
 def _measurement(case: ManifestCase, replies: Sequence[Reply], role: Role) -> MeasurementReport | None:
-    """None for a case that was not answered rightly in every process or does not rank."""
-    if case.ranks is False or any(one["verdict"] != "passed" or not one["clock_ns"] for one in replies):
+    """None for a case that was not answered rightly in every process, is too short or does not rank."""
+    if case.ranks is False or any(_has_no_time(one) for one in replies):
         return None
     calls_ms = [_calls_ms(one, case.input_sets) for one in replies]
     runs_ms = [max(LEAST_MS / case.input_sets, statistics.median(calls)) for calls in calls_ms]
@@ -259,6 +250,10 @@ def _measurement(case: ManifestCase, replies: Sequence[Reply], role: Role) -> Me
             **_event_facts(case, replies),
         },
     )
+
+
+def _has_no_time(reply: Reply) -> bool:
+    return reply["verdict"] != "passed" or not reply["clock_ns"] or reply["is_short"]
 
 
 def _set_facts(case: ManifestCase, replies: Sequence[Reply]) -> dict[str, float]:

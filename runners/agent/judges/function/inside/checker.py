@@ -81,11 +81,12 @@ class Checker:
         self.say({"op": "end", **ended, "load_ms": (loaded - began) * 1e3, "ms": (time.monotonic() - began) * 1e3})
 
     def _sample(self, order: dict[str, Any], match: Match) -> None:
-        plan, short = Plan(**order["plan"]), frozenset(order.get("short", ()))
+        plan, short_plan = Plan(**order["plan"]), Plan(**order["short_plan"])
         known = self._overheads.get(order["stub"], {})
         for number in order["cases"]:
-            own = Plan(**order["short_plan"]) if number in short else plan
-            self.say({"op": "case", "case": number, **match.case(number, own, known.get(number, Overhead()))})
+            overhead = known.get(number, Overhead())
+            reply = match.case(number, short_plan if overhead.is_short else plan, overhead)
+            self.say({"op": "case", "case": number, **reply})
 
     def _try_mutants(self, number: int) -> None:
         """Tell which wrong answers the check of a case accepts. No contestant takes part."""

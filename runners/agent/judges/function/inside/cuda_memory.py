@@ -6,6 +6,7 @@ its own copy after every call.
 
 import os
 import secrets
+from collections.abc import Callable
 from typing import Any
 
 from .clock import Flush
@@ -15,6 +16,8 @@ from .messages import Array
 GUARD_BYTES = 4096
 CACHES = 2
 """Times the size of the L2 cache that is written before a call."""
+HEAD_START_FILLS = 50
+"""Fills of that memory: they take milliseconds."""
 
 
 class SharedCudaArray:
@@ -72,6 +75,19 @@ class CudaMemory:
         import torch
 
         torch.cuda.synchronize()
+
+    def work_ns(self, work: Callable[[], object]) -> float:
+        """How long the device works on this. Other work keeps it busy while the operations are launched."""
+        import torch
+
+        begun, ended = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        for _ in range(HEAD_START_FILLS):
+            self._flushed.zero_()
+        begun.record()
+        work()
+        ended.record()
+        ended.synchronize()
+        return float(begun.elapsed_time(ended)) * 1e6
 
     def array(self, size: int, writable: bool) -> SharedCudaArray:
         return SharedCudaArray(self._driver, self._granularity, size, writable)

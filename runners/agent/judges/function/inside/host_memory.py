@@ -5,6 +5,8 @@ import fcntl
 import mmap
 import os
 import secrets
+import time
+from collections.abc import Callable
 
 from .messages import Array
 
@@ -67,6 +69,12 @@ class HostMemory:
 
     def finish(self) -> None:
         """Do nothing: what the checker has made is there."""
+
+    def work_ns(self, work: Callable[[], object]) -> float:
+        """How long this work takes."""
+        began = time.perf_counter_ns()
+        work()
+        return time.perf_counter_ns() - began
 
     def array(self, size: int, writable: bool) -> SharedArray:
         return SharedArray(size, writable)

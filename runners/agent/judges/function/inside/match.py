@@ -15,14 +15,18 @@ from typing import Any
 from . import messages
 from .buffers import Buffers
 from .clock import Clock, Link, Status, Times
-from .plan import DeviceFault, Ended, Overhead, Plan, deviation, spread
+from .plan import LEAST_REFERENCE_NS, DeviceFault, Ended, Overhead, Plan, deviation, spread
 
 START_SECONDS = 120.0
 """Longest time for a contestant to load its solution."""
 MAP_SECONDS = 60.0
 COPY_SHARE = 0.1
 """Largest share of a case's time that copying all inputs inside the clock may take."""
-CALIBRATING_CALLS = 7
+REFERENCE_CALLS = 3
+COPY_CALLS, GO_CALLS = 7, 31
+"""Calls with which the cost of copies is calibrated, and that of a go on a GPU."""
+PAUSE_SECONDS = 0.01
+"""About as long as checking a call takes."""
 WARM_UPS = 2
 """Calls that are checked but not timed. The first may compile; the second decides how the inputs are completed."""
 BUSY_FACTOR, BUSY_MARGIN_NS = 1.5, 200_000
@@ -91,42 +95,65 @@ class Match:
         return {"setup_ms": seconds * 1e3}
 
     def overhead(self, number: int) -> Overhead:
-        """What a call of this case costs beside the solution.
+        """What a call of this case costs beside the solution; only that the case is too short, if it is.
 
         The contestant is one that does nothing, or fills the outputs after its `setup` was called, until that is called
         again. The first gives the way from go to done; with the second the copies find the outputs where a solution
-        leaves them. Data is drawn before every call, since that empties the caches before a solution's calls, too. The
-        least of several calls counts: other work on the machine only lengthens one, and too much must never be
-        subtracted.
+        leaves them.
         """
-        sets = self._sets(number, self.draw(number))
+        drawn = self.draw(number)
+        sets = self._sets(number, drawn)
+        if len(sets) == 1 and self._reference_ns(drawn) < LEAST_REFERENCE_NS:
+            close(sets)
+            return Overhead(is_short=True)
         try:
             self._give(sets)
-            idle = self._calibrating(number, sets, copies_all=False)
-            singly = self._calibrating(number, sets, copies_all=True, n_goes=len(sets)) if len(sets) > 1 else []
+            idle = self._calibrating(number, sets, GO_CALLS if self._memory.flush else COPY_CALLS)
+            singly = (
+                self._calibrating(number, sets, COPY_CALLS, copies_all=True, n_goes=len(sets)) if len(sets) > 1 else []
+            )
             self._call_setup(START_SECONDS)
-            some = self._calibrating(number, sets, copies_all=False)
-            every = self._calibrating(number, sets, copies_all=True) if self._memory.may_copy_all else []
+            some = self._calibrating(number, sets, COPY_CALLS)
+            every = self._calibrating(number, sets, COPY_CALLS, copies_all=True) if self._memory.may_copy_all else []
             self._call_setup(START_SECONDS)
         finally:
             close(sets)
-        go_ns = min(one.go_ns for one in idle)
-        call_ns = go_ns + min(one.complete_ns + one.copy_ns for one in some)
+        typical = statistics.median if self._memory.flush else min
+        go_ns = typical([one.go_ns for one in idle])
+        call_ns = go_ns + typical([one.complete_ns + one.copy_ns for one in some])
         gaps_ns = [one.clock_ns - call_ns - one.whole_ms * 1e6 for one in some]
         return Overhead(
             call_ns,
-            go_ns + min((one.complete_ns + one.copy_ns for one in every), default=math.inf),
+            go_ns + typical([one.complete_ns + one.copy_ns for one in every]) if every else math.inf,
             statistics.median(one.write_ns for one in [*idle, *some]),
             statistics.median(gaps_ns),
             max(gaps_ns) - min(gaps_ns),
             *spread([ns for one in singly for ns in one.each_ns[1:]]),
         )
 
-    def _calibrating(self, number: int, sets: Sequence[Buffers], *, copies_all: bool, n_goes: int = 1) -> list[Times]:
-        calls = [
-            self.call(sets, [self.draw(number) for _ in sets], copies_all, START_SECONDS, n_goes)[0]
-            for _ in range(WARM_UPS + CALIBRATING_CALLS)
-        ]
+    def _reference_ns(self, drawn: Any) -> float:
+        """How long the problem's own reference works on a call, in the checker."""
+        calls_ns = [self._memory.work_ns(lambda: self._loaded.answer(drawn)) for _ in range(REFERENCE_CALLS)]
+        return float(min(calls_ns))
+
+    def _calibrating(
+        self, number: int, sets: Sequence[Buffers], count: int, *, copies_all: bool = False, n_goes: int = 1
+    ) -> list[Times]:
+        """Calls of a solution whose work is known.
+
+        On a CPU data is drawn before each, since that empties the caches before a solution's calls, too, and the least
+        time counts: other work on the machine only lengthens one, and too much must never be subtracted. On a GPU the
+        device changes between two processes, and the contestant's core wakes up; that varies by tens of microseconds in
+        every call, so the median counts, after a pause in which the core can fall asleep.
+        """
+        draws = [self.draw(number) for _ in sets]
+        calls: list[Times] = []
+        while len(calls) < WARM_UPS + count:
+            calls.append(self.call(sets, draws, copies_all, START_SECONDS, n_goes)[0])
+            if self._memory.flush:
+                time.sleep(PAUSE_SECONDS)
+            else:
+                draws = [self.draw(number) for _ in sets]
         return calls[WARM_UPS:]
 
     def draw(self, number: int) -> Any:
@@ -344,6 +371,7 @@ class _Case:
             "overhead_ns": self._overhead_ns,
             **event_facts(timed, self._overhead),
             "n_slow_writes": sum(one.write_ns > slow_ns for one in timed),
+            "is_short": self._overhead.is_short,
             "copies_all": self._copies_all,
             "n_calls": len(self._times + self._singles) * len(self._sets),
             **self._single_facts(),

@@ -40,6 +40,11 @@ class Plan(NamedTuple):
     case has taken `enough_seconds`, checking included."""
 
 
+LEAST_REFERENCE_NS = 100_000.0
+"""Work of the problem's own reference: a case of one input set in which it takes less has no time for anybody.
+Launching its operations from Python takes longer, and would count as the baseline's time."""
+
+
 class Overhead(NamedTuple):
     """Nanoseconds of a call that are not the solution's, as calibrated with a solution that fills its outputs."""
 
@@ -57,6 +62,8 @@ class Overhead(NamedTuple):
     """Of a go with one set, in a case that has several: the median, on a CPU until the answer."""
     single_spread_ns: float = 0.0
     """Between the quartiles of those goes."""
+    is_short: bool = False
+    """Whether the case is too short to have a time; then nothing else is known."""
 
 
 def spread(times_ns: Sequence[float]) -> tuple[float, float]:

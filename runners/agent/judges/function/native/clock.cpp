@@ -24,7 +24,7 @@ namespace {
 
 constexpr uint64_t kLine = 64, kGpuLine = 128, kScatter = 256;  // one line of every kScatter is secret
 constexpr uint64_t kBlock = 4096;  // of an output's copy
-constexpr uint64_t kSpinNs = 60000;
+constexpr uint64_t kSpinNs = 60000, kGpuSpinNs = 20000000;
 constexpr uint32_t kMostGoes = 64;
 constexpr int kBrakeMs = 5000;
 
@@ -298,15 +298,15 @@ class Probes {
     uint64_t count_ = 0;
 };
 
-// Waits for one message: without sleeping at first, because a wake-up costs as much as a short call.
-ssize_t await(int channel, char* message, size_t size, uint64_t timeout_ns) {
+// Waits for one message: without sleeping for `spin_ns`, because a wake-up costs as much as a short call.
+ssize_t await(int channel, char* message, size_t size, uint64_t timeout_ns, uint64_t spin_ns) {
     const uint64_t began = now_ns();
     for (;;) {
         const ssize_t got = recv(channel, message, size, MSG_DONTWAIT);
         if (got >= 0 || (errno != EAGAIN && errno != EINTR)) return got < 0 && errno == ECONNRESET ? 0 : got;
         const uint64_t spent = now_ns() - began;
         if (spent > timeout_ns) return -2;
-        if (spent < kSpinNs) continue;
+        if (spent < spin_ns) continue;
         pollfd line{channel, POLLIN, 0};
         const uint64_t left_ms = (timeout_ns - spent) / 1000000 + 1;
         poll(&line, 1, static_cast<int>(left_ms < 1000 ? left_ms : 1000));
@@ -351,7 +351,8 @@ Status timed_go(const Call& call, uint32_t index, Probes& probes, Times& times) 
     const char start = 'g';
     if (index == 0 && call.brake >= 0 && send(call.brake, &start, 1, MSG_NOSIGNAL) != 1) return kNotStopped;
     if (times.go_ns > call.timeout_ns) return kLate;
-    const ssize_t got = await(call.channel, message, sizeof message, call.timeout_ns - times.go_ns);
+    const uint64_t spin_ns = call.on_gpu ? kGpuSpinNs : kSpinNs;  // on a CPU the contestant may need this core
+    const ssize_t got = await(call.channel, message, sizeof message, call.timeout_ns - times.go_ns, spin_ns);
     const uint64_t answered = now_ns();
     const Status status = status_of(go.index, message, got, times);
     if (status != kDone) return status;
