@@ -41,9 +41,9 @@ SILENCE_SECONDS = 300.0
 """Longest time between two replies beyond a contestant's own time."""
 LOOK_SECONDS = 0.1
 MOST_BYTES = 1 << 16
-MOST_ON_CPU, MOST_ON_GPU = 8, 1
+MOST_ON_CPU, MOST_ON_GPU = 8, 4
 """Number of checkers kept on a device. Samples of several problems alternate, and a new checker calibrates its calls
-for seconds. An idle one holds about 40 MB on a CPU, but a context and its pools on a GPU."""
+for seconds. An idle one holds about 40 MB on a CPU, and on a GPU a context of 0.5 GB."""
 LONGEST_SERVICE = 1000
 """Number of samples after which a checker is renewed, so that what a problem's class keeps stays bounded."""
 

@@ -78,6 +78,7 @@ class Checker:
         except DeviceFault as fault:
             self.say({"op": "fault", "words": str(fault)})
             raise SystemExit(5) from fault
+        self._memory.give_back()
         self.say({"op": "end", **ended, "load_ms": (loaded - began) * 1e3, "ms": (time.monotonic() - began) * 1e3})
 
     def _sample(self, order: dict[str, Any], match: Match) -> None:

@@ -76,6 +76,12 @@ class CudaMemory:
 
         torch.cuda.synchronize()
 
+    def give_back(self) -> None:
+        """Leave the device's memory to others: the problem's next sample may come much later."""
+        import torch
+
+        torch.cuda.empty_cache()
+
     def work_ns(self, work: Callable[[], object]) -> float:
         """How long the device works on this. Other work keeps it busy while the operations are launched."""
         import torch

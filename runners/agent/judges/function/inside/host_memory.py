@@ -70,6 +70,9 @@ class HostMemory:
     def finish(self) -> None:
         """Do nothing: what the checker has made is there."""
 
+    def give_back(self) -> None:
+        """Do nothing: what is not used any more has gone."""
+
     def work_ns(self, work: Callable[[], object]) -> float:
         """How long this work takes."""
         began = time.perf_counter_ns()
