@@ -26,7 +26,7 @@ from runners.agent.judges.judgement import Assignment
 from runners.wire.protocol import MeasurementReport, TimingPolicy
 
 ELEMENTS = 1 << 22
-STEPS = (16, 256, 1024, 2048, 4096, 8192, 16384, 65536, 262144, 1048576)
+STEPS = (16, 256, 1024, 2048, 4096, 8192, 16384, 65536, 131072, 349525)
 DEFINITION = f"""\
 import torch
 from podium_functions import Array, Case, FunctionProblem, Scalar, Tolerance
@@ -99,6 +99,7 @@ def clocked(folder: Path, policy: TimingPolicy) -> dict[str, MeasurementReport]:
             problem_sha256=sha256(problem.to_line()).hexdigest(),
             solution=FileSolution(task_id=problem.task_id, files=files),
             limits=limits_of(problem),
+            needs_baseline=False,
             timing_policy=policy,
             build_policy=native_policy(judges),
         )

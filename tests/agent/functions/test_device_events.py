@@ -4,11 +4,14 @@ import math
 
 import pytest
 
+from problems.spec.function.manifest import ManifestCase
 from runners.agent.judges.function.as_tensara import mean_as_tensara, rate_as_tensara_2025
 from runners.agent.judges.function.inside.clock import Status, Times
 from runners.agent.judges.function.inside.match import event_facts
 from runners.agent.judges.function.inside.plan import Overhead
-from runners.agent.judges.function.results import events_disagree
+from runners.agent.judges.function.results import events_disagree, measurement, refined_ms
+from runners.wire.protocol import Role
+from scoring.median import MedianInterval
 
 UNSTEADY = [1.0, 2.0] * 20
 
@@ -61,3 +64,38 @@ def test_the_older_figure_is_the_mean_rate() -> None:
     assert rate_as_tensara_2025([2.0] * 5 + [50.0], 4e6) == pytest.approx(2.0)
     assert rate_as_tensara_2025(UNSTEADY, 4e6) == pytest.approx((8 * 4 + 7 * 2) / 15), "at most fifteen"
     assert math.isclose(rate_as_tensara_2025([1.0], 1e6), 1.0)
+
+
+@pytest.mark.parametrize(("told_ms", "expected_ms"), [(0.36, 0.36), (0.1, 0.34), (0.9, 0.38), (None, 0.35)])
+def test_events_refine_the_time_within_the_clocks_interval(told_ms: float | None, expected_ms: float) -> None:
+    assert refined_ms(MedianInterval(0.35, 0.34, 0.38), told_ms) == expected_ms
+
+
+def test_without_an_interval_the_clock_alone_counts() -> None:
+    assert refined_ms(MedianInterval(0.35, None, None), 0.36) == 0.35
+
+
+def measured(
+    told: list[tuple[float, float]], clock_ms: tuple[float, ...] = (1.0, 1.01, 1.02, 1.03, 1.04, 1.05)
+) -> float:
+    """The published time of six processes whose calls tell such pairs: until the device, and the stream, end."""
+    replies = [
+        {
+            **reply(ms, 0.0), "case": 0, "verdict": "passed", "go_ns": [1e6] * 5, "copies_all": False,
+            "is_short": False, "n_slow_writes": 0, "whole_gap_ns": 6e3, "whole_ms": [one[0] for one in told],
+            "events_ms": [one[1] for one in told],
+        }
+        for ms in clock_ms
+    ]  # fmt: skip
+    case = ManifestCase(name="one", shapes={}, scalars={})
+    one = measurement(case, replies, Role.CANDIDATE)
+    assert one is not None
+    assert (one.ci_low_ms, one.ci_high_ms) == pytest.approx((1.0, 1.05))
+    return one.median_ms
+
+
+def test_a_published_time_is_that_of_the_events_unless_the_clock_contradicts_it() -> None:
+    assert measured([(1.016, 1.01)] * 5) == pytest.approx(1.01)
+    assert measured([(1.046, 0.4)] * 5) == pytest.approx(1.04), "work beside the default stream counts"
+    assert measured([(0.406, 0.4)] * 5) == pytest.approx(1.0), "told less than the clock admits"
+    assert measured([(9.0, 9.0)] * 5) == pytest.approx(1.05)

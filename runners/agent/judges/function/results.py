@@ -26,7 +26,7 @@ from runners.wire.protocol import (
     Verdict,
     Witness,
 )
-from scoring.median import median_interval
+from scoring.median import MedianInterval, median_interval
 from scoring.throughput import least_ms
 
 MOST_PLACES = 5
@@ -95,7 +95,7 @@ BUSY_DEVICE = Finding(
 
 def findings(problem: FunctionProblem, runs: Sequence[Contest]) -> list[Finding]:
     """What a person should look at before a time counts."""
-    replies = [one for seen in runs for one in seen.cases if one["clock_ns"]]
+    replies = [one for seen in runs for one in seen.cases if one["clock_ns"] and not one["is_short"]]
     slow = any(one["n_slow_writes"] * 2 > len(one["clock_ns"]) for one in replies)
     found = [BUSY_DEVICE] if slow and runs[0].is_on_gpu else []
     other = next((one for one in replies if events_disagree(one)), None)
@@ -183,8 +183,10 @@ def candidate_measurements(
 
 def has_drifted(problem: FunctionProblem, runs: Sequence[Contest], later: Contest) -> bool:
     """Whether a later process of the same solution has another time in any case that is timed."""
-    known = {one.case: one.median_ms for one in _measurements(problem, runs, Role.BASELINE)}
-    again = {one.case: one.median_ms for one in _measurements(problem, [later], Role.BASELINE)}
+    known, again = (
+        {one.case: statistics.median(one.runs_ms) for one in _measurements(problem, seen, Role.BASELINE)}
+        for seen in (runs, [later])
+    )
     least_ms = _shares(problem, LEAST_GO_MS)
     timed = {case: ms for case, ms in known.items() if ms >= least_ms[case]}
     return any(case not in again or abs(again[case] / ms - 1) > MOST_DRIFT for case, ms in timed.items())
@@ -216,26 +218,27 @@ def _measurements(problem: FunctionProblem, runs: Sequence[Contest], role: Role)
     for seen in runs:
         for reply in seen.cases:
             replies.setdefault(reply["case"], []).append(reply)
-    found = [_measurement(problem.manifest.cases[number], of, role) for number, of in replies.items()]
+    found = [measurement(problem.manifest.cases[number], of, role) for number, of in replies.items()]
     return [one for one in found if one is not None]
 
 
-def _measurement(case: ManifestCase, replies: Sequence[Reply], role: Role) -> MeasurementReport | None:
+def measurement(case: ManifestCase, replies: Sequence[Reply], role: Role) -> MeasurementReport | None:
     """None for a case that was not answered rightly in every process, is too short or does not rank."""
     if case.ranks is False or any(_has_no_time(one) for one in replies):
         return None
     calls_ms = [_calls_ms(one, case.input_sets) for one in replies]
     runs_ms = [max(LEAST_MS / case.input_sets, statistics.median(calls)) for calls in calls_ms]
-    median_ms, low_ms, high_ms = median_interval(runs_ms)
-    if median_ms > MAX_TIME_MS:
+    clock = median_interval(runs_ms)
+    if clock.median > MAX_TIME_MS:
         return None
+    told_ms = _told_ms(case, replies)
     noisy = sum(not _is_precise(calls) for calls in calls_ms) if len(replies) > 1 else 0
     return MeasurementReport(
         role=role,
         case=case.name,
-        median_ms=median_ms,
-        ci_low_ms=low_ms,
-        ci_high_ms=high_ms,
+        median_ms=refined_ms(clock, told_ms),
+        ci_low_ms=clock.low,
+        ci_high_ms=clock.high,
         runs_ms=runs_ms,
         calls_ms=[[max(MIN_TIME_MS, one) for one in calls] for calls in calls_ms],
         clock=Clock.OUTSIDE if case.input_sets == 1 else Clock.IN_PROCESS,
@@ -248,8 +251,31 @@ def _measurement(case: ManifestCase, replies: Sequence[Reply], role: Role) -> Me
             **({"noisy_processes": float(noisy)} if noisy else {}),
             **_set_facts(case, replies),
             **_event_facts(case, replies),
+            **({} if told_ms is None else {"clock_ms": round(clock.median, 6)}),
         },
     )
+
+
+def refined_ms(clock: MedianInterval, told_ms: float | None) -> float:
+    """The time by device events, as far as the clock's interval over processes admits it; the clock's median if either
+    is missing. The events are the contestant's, so they never lead out of the interval."""
+    if told_ms is None or clock.low is None or clock.high is None:
+        return clock.median
+    return min(max(told_ms, clock.low), clock.high)
+
+
+def _told_ms(case: ManifestCase, replies: Sequence[Reply]) -> float | None:
+    """The time of a call by device events, with what runs beside the default stream; None if a process told none."""
+    if any("whole_ms" not in one for one in replies):
+        return None
+    processes_ms = [
+        statistics.median(
+            max(events_ms, whole_ms - one["whole_gap_ns"] / 1e6)
+            for events_ms, whole_ms in zip(one["events_ms"], one["whole_ms"], strict=True)
+        )
+        for one in replies
+    ]
+    return float(statistics.median(processes_ms)) / case.input_sets
 
 
 def _has_no_time(reply: Reply) -> bool:
@@ -263,7 +289,7 @@ def _set_facts(case: ManifestCase, replies: Sequence[Reply]) -> dict[str, float]
 
 
 def _event_facts(case: ManifestCase, replies: Sequence[Reply]) -> dict[str, float]:
-    """The times by device events, which nobody ranks: the median, and the mean as Tensara's engine makes it."""
+    """The times by device events alone: the median, and the mean as Tensara's engine makes it."""
     if any("events_ms" not in one for one in replies):
         return {}
     told_ms = [[ms / case.input_sets for ms in one["events_ms"]] for one in replies]

@@ -128,6 +128,7 @@ class Match:
             statistics.median(one.write_ns for one in [*idle, *some]),
             statistics.median(gaps_ns),
             max(gaps_ns) - min(gaps_ns),
+            statistics.median((one.whole_ms - one.events_ms) * 1e6 for one in idle),
             *spread([ns for one in singly for ns in one.each_ns[1:]]),
         )
 
@@ -403,6 +404,7 @@ def event_facts(timed: Sequence[Times], overhead: Overhead) -> dict[str, Any]:
         "events_ms": [one.events_ms for one in timed],
         "gap_ns": overhead.gap_ns,
         "gap_spread_ns": overhead.gap_spread_ns,
+        "whole_gap_ns": overhead.whole_gap_ns,
     }
 
 

@@ -58,6 +58,8 @@ class Overhead(NamedTuple):
     """How much longer a call is by the checker's clock, less its cost, than by the contestant's device events."""
     gap_spread_ns: float = 0.0
     """Between the least and the largest such difference."""
+    whole_gap_ns: float = 0.0
+    """How much longer a call is by device events until the device has finished than until the default stream has."""
     single_ns: float = 0.0
     """Of a go with one set, in a case that has several: the median, on a CPU until the answer."""
     single_spread_ns: float = 0.0
