@@ -15,7 +15,7 @@ from typing import Any
 from . import messages
 from .buffers import Buffers
 from .clock import Clock, Link, Status, Times
-from .plan import LEAST_REFERENCE_NS, DeviceFault, Ended, Overhead, Plan, deviation, spread
+from .plan import DeviceFault, Ended, Overhead, Plan, deviation, spread
 
 START_SECONDS = 120.0
 """Longest time for a contestant to load its solution."""
@@ -103,7 +103,7 @@ class Match:
         """
         drawn = self.draw(number)
         sets = self._sets(number, drawn)
-        if len(sets) == 1 and self._reference_ns(drawn) < LEAST_REFERENCE_NS:
+        if len(sets) == 1 and self._reference_ns(drawn) < self._memory.least_reference_ns:
             close(sets)
             return Overhead(is_short=True)
         try:

@@ -40,11 +40,6 @@ class Plan(NamedTuple):
     case has taken `enough_seconds`, checking included."""
 
 
-LEAST_REFERENCE_NS = 100_000.0
-"""Work of the problem's own reference: a case of one input set in which it takes less has no time for anybody.
-Launching its operations from Python takes longer, and would count as the baseline's time."""
-
-
 class Overhead(NamedTuple):
     """Nanoseconds of a call that are not the solution's, as calibrated with a solution that fills its outputs."""
 
