@@ -4,6 +4,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <cstring>
 #include <deque>
 #include <mutex>
@@ -31,6 +32,16 @@ void call(CUpti_CallbackDomain domain, CUpti_CallbackId id, CUpti_ApiCallbackSit
     data.functionParams = parameters;
     data.functionReturnValue = &result;
     callback(nullptr, domain, id, &data);
+}
+
+static_assert(offsetof(CUpti_ActivityMemcpy6, end) == offsetof(CUpti_ActivityKernel10, end) &&
+              offsetof(CUpti_ActivityMemset4, end) == offsetof(CUpti_ActivityKernel10, end));
+
+std::uint64_t now_ns() {
+    if (clock_of_client != nullptr) return clock_of_client();
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<std::uint64_t>(now.tv_sec) * 1000000000u + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
 CUpti_ActivityKernel10 finished(CUpti_ActivityKernel10 kernel, std::uint64_t now) {
@@ -126,6 +137,16 @@ void fake_graph(std::uint64_t kernels, std::uint64_t each_ns) {
     call(CUPTI_CB_DOMAIN_DRIVER_API, GRAPH, CUPTI_API_EXIT, &graph);
 }
 
+// A record of any kind, as far as its times go. It is complete once its end has passed.
+void fake_record(std::uint32_t kind, std::uint64_t start_ns, std::uint64_t end_ns) {
+    const std::lock_guard<std::mutex> guard(lock);
+    CUpti_ActivityKernel10 record{};
+    record.kind = static_cast<CUpti_ActivityKind>(kind);
+    record.start = start_ns;
+    record.end = end_ns;
+    pending.push_back(record);
+}
+
 void fake_reset() {
     call(CUPTI_CB_DOMAIN_DRIVER_API, RESET, CUPTI_API_ENTER);
     const std::lock_guard<std::mutex> guard(lock);
@@ -177,7 +198,7 @@ CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
 CUptiResult cuptiActivityFlushPeriod(uint32_t) { return CUPTI_SUCCESS; }
 CUptiResult cuptiActivityFlushAll(uint32_t flag) {
     const std::lock_guard<std::mutex> guard(lock);
-    const std::uint64_t now = clock_of_client();
+    const std::uint64_t now = now_ns();
     std::uint8_t* buffer = nullptr;
     std::size_t size = 0, most = 0, filled = 0;
     request(&buffer, &size, &most);

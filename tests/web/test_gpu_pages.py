@@ -25,6 +25,7 @@ from runners.agent.devices.record import DeviceRecord
 from runners.agent.judges.command.host import HostRecord
 from runners.agent.judges.function.contest import Contest
 from runners.agent.judges.function.results import candidate_measurements
+from runners.agent.judges.function.spans import with_spans
 from runners.agent.sandbox.policy import Outcome
 from runners.wire.protocol import BlobRef, Role, Witness
 from tests import factories, graded, packs
@@ -67,7 +68,8 @@ def _facts_of_a_call() -> set[str]:
     seen = Contest((reply,), (0,), "", "", ended, load_ms=1.0)
     of_sets = function_problem(manifest=manifest_fields(cases=[softmax_case(input_sets=2)]))
     (one,) = candidate_measurements(of_sets, [seen, seen], None)
-    return {*one.device}
+    (with_span,) = with_spans([one], {one.role: {one.case: 1.0}})
+    return {*with_span.device}
 
 
 def test_a_rate_needs_declared_work_and_a_share_the_peak_of_the_declared_data_type() -> None:

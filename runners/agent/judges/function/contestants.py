@@ -4,6 +4,7 @@ import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Self
 
 from runners.agent.devices.lanes import Seat
@@ -15,7 +16,7 @@ from runners.agent.job.environment import NodeEnvironment
 from runners.agent.job.toolchain import cores
 from runners.agent.judges.function.checkers import ENVIRONMENT, MOUNTS
 from runners.agent.judges.function.subject import Subject
-from runners.agent.sandbox.policy import Command, Running
+from runners.agent.sandbox.policy import Command, Mount, Running
 
 CHECKING_SECONDS = 900.0
 """Time that a contestant's process may live beyond its own limit: it waits while the checker prepares and checks."""
@@ -31,6 +32,8 @@ class Entry:
 
     subject: Subject
     product: bytes = EMPTY
+    spans: Path | None = None
+    """The library with which its processes tell kernel spans; None if they tell none."""
 
 
 @dataclass(frozen=True)
@@ -111,8 +114,9 @@ def _live(environment: NodeEnvironment, seat: Seat, entry: Entry, progress: Prog
             "PODIUM_FUNCTION_ARRAYS": f"{subject.problem.manifest.arrays} {subject.device}",
             "PODIUM_SETUP_ARGUMENTS": " ".join(map(str, subject.problem.manifest.setup_places)),
             SOLUTION_FILES: ":".join(subject.inputs),
+            **({"PODIUM_SPANS": str(entry.spans)} if entry.spans else {}),
         },
-        mounts=MOUNTS,
+        mounts=(*MOUNTS, *([Mount(entry.spans.parent, str(entry.spans.parent))] if entry.spans else [])),
         image=subject.image,
         gpu_uuids=seat.gpu_uuids,
         slot=seat.slot,

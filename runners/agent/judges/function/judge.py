@@ -3,8 +3,9 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -12,6 +13,7 @@ from problems.spec.function.problem import FunctionProblem
 from runners.agent.devices.lanes import Place, Seat
 from runners.agent.ground.errors import SandboxFault, UnusableProblem
 from runners.agent.ground.events import CaseEnded, Progress, StageEntered
+from runners.agent.ground.keyed import Once
 from runners.agent.job.artefact import EMPTY, file_in
 from runners.agent.job.building import build, why_out_of_time
 from runners.agent.job.commands import told
@@ -33,10 +35,12 @@ from runners.agent.judges.function.results import (
     verdict_of,
 )
 from runners.agent.judges.function.sets import check_memory, with_wrong_sets
+from runners.agent.judges.function.spans import PLAN as SPANS
+from runners.agent.judges.function.spans import library_at, spans_ms, with_spans
 from runners.agent.judges.function.subject import LISTING, MAX_LISTING_BYTES, Subject, with_own_case
 from runners.agent.judges.judgement import Assignment, Judgement, Step
 from runners.agent.judges.texts import how_it_ended
-from runners.wire.protocol import BUILDING, Peaks, Stage, TimingPolicy, Verdict, Witness
+from runners.wire.protocol import BUILDING, Peaks, Role, Stage, TimingPolicy, Verdict, Witness
 
 RUNNING = "running"
 """This judge's stage after `building`."""
@@ -46,6 +50,8 @@ PROFILER = "podium clock"
 RANKED_PROCESSES = 6
 RANKED_SECONDS = 3600.0
 """Maximum age of a `ranked` baseline, of which every sample times one process more, to see that it still holds."""
+REMEMBERED_SPANS = 256
+"""Number of baselines whose kernel spans are remembered."""
 QUICK = {"least_calls": 5, "most_calls": 10, "enough_seconds": 0.1, "longest_seconds": 2.0}
 RANKED = {
     "least_calls": 30,
@@ -78,6 +84,8 @@ class FunctionJudge:
         environment.closing.callback(self._checkers.close)
         self._baselines: Baselines[_Shared] = Baselines(_is_unfit)
         self._ranked_baselines: Baselines[_Shared] = Baselines(_is_unfit, samples=math.inf, seconds=RANKED_SECONDS)
+        self._spans: Once[str, dict[str, float]] = Once(REMEMBERED_SPANS)
+        """Kernel spans of baselines by their keys."""
 
     def judge(self, assignment: Assignment, progress: Progress) -> Judgement:
         """See `Judge.judge`."""
@@ -143,11 +151,14 @@ class FunctionJudge:
             if assignment.verifies and verdict is Verdict.PASSED:
                 found.cases = with_mutants(found.cases, match.checker, progress)
                 found.cases = with_wrong_sets(found.cases, problem, runs)
+            is_spanned = is_ranked and verdict is Verdict.PASSED  # last, since a failure of these counts for nothing
+            spans = self._kernel_spans(match, entrants, shared, progress) if is_spanned else {}
         found.steps.append(Step("run", runs[-1].outcome, problem.time_limit_seconds))
         found.witness = Witness.SEEN
         found.ended(verdict, reason)
         if not assignment.is_trial:
             _note_times(found, problem, runs, shared, self._environment.peaks(found.device))
+            found.measurements = with_spans(found.measurements, spans)
         return found
 
     def _memory_bytes(self, device: str, subject: Subject) -> int:
@@ -211,6 +222,30 @@ class FunctionJudge:
             self._ranked_baselines.forget(key)
             kept = self._ranked_baselines.near(key, time_it, progress.cancelled)
         return kept
+
+    def _kernel_spans(
+        self, match: "_Match", entrants: "_Entrants", shared: _Shared | None, progress: Progress
+    ) -> dict[Role, dict[str, float]]:
+        """Kernel spans from one more process, and from one of a baseline that is new; none of what fails. Raises
+        Cancelled."""
+        spans: dict[Role, dict[str, float]] = {}
+        library = library_at(match.seat)
+        if library is None:
+            return spans
+
+        def told_by(entry: Entry) -> dict[str, float]:
+            problem, is_reference = entry.subject.problem, entry is entrants.reference
+            with told(progress, "run", problem.task_id, is_reference=is_reference):
+                return spans_ms(problem, match.contest(replace(entry, spans=library), SPANS, progress))
+
+        try:
+            spans[Role.CANDIDATE] = told_by(entrants.candidate)
+            if entrants.reference is not None and shared is not None and shared.runs:
+                beside = partial(told_by, entrants.reference)
+                spans[Role.BASELINE] = self._spans.get(shared.key, beside, progress.cancelled)
+        except SandboxFault:
+            match.checker.retire()
+        return spans
 
     def _reference_run(
         self,
@@ -318,7 +353,7 @@ class _Match:
             "cases": cases,
             **own,
             "plan": {**plan, "longest_seconds": longest_seconds, "budget_seconds": limit_seconds},
-            "short_plan": {**(SHORT if plan is RANKED else plan), "budget_seconds": limit_seconds},
+            "short_plan": {**(SHORT if plan is RANKED or plan is SPANS else plan), "budget_seconds": limit_seconds},
         }
         tell = (lambda reply: progress.tell(CaseEnded(case_report(problem, reply)))) if is_told else _ignore
         return contest(self.contestants, self.checker, entry, order, progress, tell, then)

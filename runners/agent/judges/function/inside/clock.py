@@ -54,6 +54,7 @@ class _Times(ctypes.Structure):
         ("each_ns", ctypes.c_uint64 * MOST_GOES),
         ("whole_ms", ctypes.c_float),
         ("events_ms", ctypes.c_float),
+        ("span_ms", ctypes.c_float),
         ("words", ctypes.c_char * 2000),
     ]
 
@@ -75,7 +76,7 @@ class Times(NamedTuple):
     outputs, of which a CPU copies but some secret lines inside the clock. `prepare_ns` comes before, and `write_ns` is
     its part that writes the arrays. Two are by device events, as the contestant tells them (0 on a CPU):
     until the device has finished, and until all work of the default stream has. `each_ns` has the clock of each go, on
-    a CPU without the copying."""
+    a CPU without the copying. `span_ms` is the kernel span, in the one process that tells it (else 0)."""
 
     status: Status
     clock_ns: int
@@ -88,6 +89,7 @@ class Times(NamedTuple):
     whole_ms: float = 0.0
     events_ms: float = 0.0
     each_ns: tuple[int, ...] = ()
+    span_ms: float = 0.0
 
 
 class Link(NamedTuple):
@@ -157,7 +159,7 @@ class Clock:
         self._library.podium_call_once(ctypes.byref(order), ctypes.byref(times))
         words = bytes(times.words).decode("utf-8", "replace")
         parts = times.complete_ns, times.go_ns, times.copy_ns, times.prepare_ns, times.write_ns
-        whole_ms, events_ms = (ms if math.isfinite(ms) and ms > 0 else 0.0 for ms in (times.whole_ms, times.events_ms))
-        return Times(
-            Status(times.status), times.clock_ns, *parts, words, whole_ms, events_ms, tuple(times.each_ns[:n_goes])
-        )
+        told_ms = times.whole_ms, times.events_ms, times.span_ms
+        whole_ms, events_ms, span_ms = (ms if math.isfinite(ms) and ms > 0 else 0.0 for ms in told_ms)
+        each_ns = tuple(times.each_ns[:n_goes])
+        return Times(Status(times.status), times.clock_ns, *parts, words, whole_ms, events_ms, each_ns, span_ms)

@@ -5,6 +5,7 @@ from typing import Any
 
 from .cuda import READ, READ_WRITE, Driver, tensor_of
 from .messages import Array
+from .spans import opened_spans
 
 
 class CudaArrays:
@@ -19,6 +20,7 @@ class CudaArrays:
         self._driver = Driver()
         self._mapped: list[tuple[int, int]] = []
         self._begun, self._left, self._ended = [torch.cuda.Event(enable_timing=True) for _ in range(3)]
+        self._spans = opened_spans()
 
     def take(self, file: int, wanted: Array) -> Any:
         """The array as a tensor of its data type."""
@@ -32,15 +34,19 @@ class CudaArrays:
 
     def begin(self) -> None:
         """Mark the beginning of a call on the device."""
+        if self._spans is not None:
+            self._spans.begin()
         self._begun.record()
 
     def synchronize(self) -> tuple[float, ...]:
-        """Wait for the device. Milliseconds of the call by events: until it had finished, and of the present stream."""
+        """Wait for the device. Milliseconds of the call by events: until it had finished, and of the present stream;
+        and of its kernel span if that is asked for."""
         self._left.record()
         self._torch.cuda.synchronize()
         self._ended.record()
         self._ended.synchronize()
-        return self._begun.elapsed_time(self._ended), self._begun.elapsed_time(self._left)
+        told_ms = self._begun.elapsed_time(self._ended), self._begun.elapsed_time(self._left)
+        return told_ms if self._spans is None else (*told_ms, self._spans.end_ms())
 
     def drop(self) -> None:
         self._torch.cuda.synchronize()

@@ -27,8 +27,8 @@ COPY_CALLS, GO_CALLS = 7, 31
 """Calls with which the cost of copies is calibrated, and that of a go on a GPU."""
 PAUSE_SECONDS = 0.01
 """About as long as checking a call takes."""
-WARM_UPS = 2
-"""Calls that are checked but not timed. The first may compile; the second decides how the inputs are completed."""
+WARM_UPS = Plan().warm_ups
+"""Of calibrating, and of all plans but the one for kernel spans."""
 BUSY_FACTOR, BUSY_MARGIN_NS = 1.5, 200_000
 """Writing the arrays of a GPU that takes longer than this shows that something else runs there."""
 LEAST_POISON = 0xC0
@@ -301,13 +301,13 @@ class _Case:
     def _together(self, draws: Sequence[Any]) -> dict[str, Any] | None:
         """A go of all sets."""
         complaint = self._called(draws, self._times, copies_all=self._copies_all)
-        if len(self._times) == WARM_UPS:
+        if len(self._times) == self._plan.warm_ups:
             self._choose_copying(self._times[-1])
         return complaint
 
     def _singly(self) -> dict[str, Any] | None:
         """A go of each set by itself, in a case that has several: nothing of its inputs is there before the clock."""
-        if len(self._sets) == 1 or len(self._singles) == WARM_UPS + self._plan.least_calls:
+        if len(self._sets) == 1 or len(self._singles) == self._plan.warm_ups + self._plan.least_calls:
             return None
         return self._called(self._drawn(len(self._sets)), self._singles, copies_all=True, n_goes=len(self._sets))
 
@@ -346,7 +346,7 @@ class _Case:
         self._copies_all = all_ns - some_ns < COPY_SHARE * (times.clock_ns - some_ns)
 
     def _is_enough(self, spent_seconds: float) -> bool:
-        timed = self._times[WARM_UPS:]
+        timed = self._times[self._plan.warm_ups :]
         if len(timed) >= self._plan.most_calls:
             return True
         if spent_seconds > self._plan.longest_seconds and len(timed) >= min(3, self._plan.least_calls):
@@ -364,13 +364,14 @@ class _Case:
         return self._overhead.call_all_ns if self._copies_all else self._overhead.call_ns
 
     def _facts(self) -> dict[str, Any]:
-        timed = self._times[WARM_UPS:]
+        timed = self._times[self._plan.warm_ups :]
         slow_ns = BUSY_FACTOR * self._overhead.write_ns + BUSY_MARGIN_NS
         return {
             "clock_ns": [one.clock_ns for one in timed],
             "go_ns": [one.go_ns for one in timed],
             "overhead_ns": self._overhead_ns,
             **event_facts(timed, self._overhead),
+            **span_facts(timed),
             "n_slow_writes": sum(one.write_ns > slow_ns for one in timed),
             "is_short": self._overhead.is_short,
             "copies_all": self._copies_all,
@@ -383,9 +384,9 @@ class _Case:
 
     def _single_facts(self) -> dict[str, Any]:
         """The time of a call with one set: the first decile, because other work on the machine only lengthens it."""
-        if len(self._singles) <= WARM_UPS:
+        if len(self._singles) <= self._plan.warm_ups:
             return {}
-        singles_ns = sorted(ns for one in self._singles[WARM_UPS:] for ns in one.each_ns[1:])
+        singles_ns = sorted(ns for one in self._singles[self._plan.warm_ups :] for ns in one.each_ns[1:])
         least_ns = singles_ns[len(singles_ns) // 10] - self._overhead.single_ns
         return {"one_set_ns": least_ns, "one_set_spread_ns": self._overhead.single_spread_ns}
 
@@ -406,6 +407,13 @@ def event_facts(timed: Sequence[Times], overhead: Overhead) -> dict[str, Any]:
         "gap_spread_ns": overhead.gap_spread_ns,
         "whole_gap_ns": overhead.whole_gap_ns,
     }
+
+
+def span_facts(timed: Sequence[Times]) -> dict[str, Any]:
+    """The kernel spans of the timed calls; nothing where one of them has none."""
+    if not timed or any(one.span_ms <= 0 for one in timed):
+        return {}
+    return {"span_ms": [one.span_ms for one in timed]}
 
 
 def number(value: Any) -> float | str:

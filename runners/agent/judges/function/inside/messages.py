@@ -71,7 +71,7 @@ def head(kind: int, index: int = 0, count: int = 0, device: int = CPU) -> bytes:
 
 
 def done(index: int, told_ms: Sequence[float]) -> bytes:
-    """The answer to a call, with the times that the device's events gave it, if there are any."""
+    """The answer to a call, with the times that the device's events gave it and its kernel span, if there are any."""
     return head(DONE, index) + struct.pack(f"<{len(told_ms)}f", *told_ms)
 
 

@@ -35,6 +35,8 @@ class Plan(NamedTuple):
     """For all calls of all cases."""
     n_shown: int = 0
     """How many elements of each array of the last call are told, for a trial."""
+    warm_ups: int = 2
+    """Calls that are checked but not timed. The first may compile; the last decides how the inputs are completed."""
     precision: float = 0.0
     """If positive, stop once the 95 % interval of the median reaches no farther from it than this share of it, or the
     case has taken `enough_seconds`, checking included."""

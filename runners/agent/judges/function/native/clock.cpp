@@ -84,6 +84,7 @@ struct Times {
     uint64_t ran_ns;                // what the contestant's threads ran while stopped
     uint64_t each_ns[kMostGoes];    // the clock of each go, on a CPU without the copying
     float whole_ms, events_ms;      // by the device's events, as the contestant tells them; 0 where it does not
+    float span_ms;                  // by CUPTI in the contestant's process; likewise
     char words[2000];
 };
 
@@ -329,6 +330,8 @@ Status status_of(uint64_t index, const char* message, ssize_t got, Times& times)
         memcpy(&times.whole_ms, message + sizeof head, sizeof(float));
         memcpy(&times.events_ms, message + sizeof head + sizeof(float), sizeof(float));
     }
+    if (got >= static_cast<ssize_t>(sizeof head + 3 * sizeof(float)))
+        memcpy(&times.span_ms, message + sizeof head + 2 * sizeof(float), sizeof(float));
     return kDone;
 }
 
