@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 
 from problems.spec.record import ProblemRecord
-from runners.agent.devices.lanes import Seat
 from runners.agent.ground.errors import Cancelled, SandboxFault
 from runners.agent.ground.native import default_cache_directory
 from runners.agent.judges.function import judge as function_judge
@@ -25,7 +24,7 @@ from runners.agent.judges.function.inside import messages
 from runners.agent.judges.function.inside.clock import NO_BRAKE, Clock, Link, Status, Times
 from runners.agent.judges.function.inside.cuda_arrays import CudaArrays
 from runners.agent.judges.function.inside.match import span_facts
-from runners.agent.judges.function.spans import library_at
+from runners.agent.judges.function.spans import library_for
 from runners.agent.judges.function.subject import FILLING_CALL, INSIDE
 from runners.agent.judges.report import Finished
 from runners.agent.profilers import cupti_library
@@ -34,7 +33,8 @@ from runners.wire.protocol import Role, TimingPolicy, Verdict
 from tests.agent.functions.table import SCALE, SCALE_PYTHON, Table, checkers_of, problem, source
 from tests.patience import SOON
 
-GPU = Seat(0, ("GPU-a",))
+ON_CPU, ON_GPU = (SimpleNamespace(device=device) for device in ("cpu", "cuda"))
+"""Subjects."""
 TELLS = f"""
 import os
 import judge.messages
@@ -136,9 +136,9 @@ def test_there_is_no_library_on_a_cpu_or_without_cupti(monkeypatch: pytest.Monke
     found = cupti_library.Library(Path("/cache/libpodium_cupti.so"), "cupti")
     monkeypatch.setattr(cupti_library, "why_unavailable", lambda: "")
     monkeypatch.setattr(cupti_library, "find_or_build", lambda: found)
-    assert (library_at(Seat(0)), library_at(GPU)) == (None, found.path)
+    assert (library_for(ON_CPU), library_for(ON_GPU)) == (None, found.path)
     monkeypatch.setattr(cupti_library, "why_unavailable", lambda: "this machine has no CUPTI")
-    assert library_at(GPU) is None
+    assert library_for(ON_GPU) is None
 
 
 @pytest.fixture(scope="module")
@@ -174,7 +174,7 @@ def as_on_a_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     for folder in (tmp_path, *tmp_path.parents[:2]):
         folder.chmod(0o755)
     library.touch()
-    monkeypatch.setattr(function_judge, "library_at", lambda _: library)
+    monkeypatch.setattr(function_judge, "library_for", lambda _: library)
     return str(library)
 
 

@@ -36,7 +36,7 @@ from runners.agent.judges.function.results import (
 )
 from runners.agent.judges.function.sets import check_memory, with_wrong_sets
 from runners.agent.judges.function.spans import PLAN as SPANS
-from runners.agent.judges.function.spans import library_at, spans_ms, with_spans
+from runners.agent.judges.function.spans import library_for, spans_ms, with_spans
 from runners.agent.judges.function.subject import LISTING, MAX_LISTING_BYTES, Subject, with_own_case
 from runners.agent.judges.judgement import Assignment, Judgement, Step
 from runners.agent.judges.texts import how_it_ended
@@ -138,6 +138,7 @@ class FunctionJudge:
         check_memory(entry.subject.problem, self._memory_bytes(found.device, entry.subject))
         entrants = self._entrants(assignment, entry, progress)
         is_ranked = assignment.timing_policy is TimingPolicy.RANKED and not assignment.is_trial
+        library = library_for(entry.subject) if is_ranked else None
         with self._match(entrants, progress) as match:
             with told(progress, "run", problem.task_id, is_reference=False):
                 plan, then = _plan(assignment), entry if is_ranked else None
@@ -145,14 +146,18 @@ class FunctionJudge:
                 runs = match.more(entry, first, progress, then=entrants.reference) if is_ranked else [first]
             verdict, reason = verdict_of(problem, runs[-1])
             beside = entrants.reference if verdict is Verdict.PASSED else None
-            time_it = self._ranked_baseline if is_ranked else self._baseline
-            shared = time_it(match, beside, progress) if beside is not None else None
+            spanned = replace(entry, spans=library) if library and verdict is Verdict.PASSED else None
+            shared = None
+            if beside is not None and is_ranked:
+                shared = self._ranked_baseline(match, beside, progress, then=spanned)
+            elif beside is not None:
+                shared = self._baseline(match, beside, progress)
             found.cases = case_reports(problem, runs[-1])
             if assignment.verifies and verdict is Verdict.PASSED:
                 found.cases = with_mutants(found.cases, match.checker, progress)
                 found.cases = with_wrong_sets(found.cases, problem, runs)
-            is_spanned = is_ranked and verdict is Verdict.PASSED  # last, since a failure of these counts for nothing
-            spans = self._kernel_spans(match, entrants, shared, progress) if is_spanned else {}
+            # last, since a failure of these counts for nothing
+            spans = {} if spanned is None else self._kernel_spans(match, spanned, beside, shared, progress)
         found.steps.append(Step("run", runs[-1].outcome, problem.time_limit_seconds))
         found.witness = Witness.SEEN
         found.ended(verdict, reason)
@@ -208,14 +213,17 @@ class FunctionJudge:
 
         return self._baselines.near(_baseline_key(match, reference), time_it, progress.cancelled)
 
-    def _ranked_baseline(self, match: "_Match", reference: Entry, progress: Progress) -> _Shared:
-        """Six processes an hour, and one with each sample. If that one differs, the six are timed anew."""
+    def _ranked_baseline(
+        self, match: "_Match", reference: Entry, progress: Progress, then: Entry | None = None
+    ) -> _Shared:
+        """Six processes an hour, and one with each sample. If that one differs, the six are timed anew. `then` comes
+        after them."""
         key = _baseline_key(match, reference)
-        then = None if self._ranked_baselines.keeps(key) else reference
-        latest = self._reference_run(match, reference, RANKED, progress, then)
+        following = then if self._ranked_baselines.keeps(key) else reference
+        latest = self._reference_run(match, reference, RANKED, progress, following)
 
         def time_it() -> _Shared:
-            return self._shared(match, reference, match.more(reference, latest, progress))
+            return self._shared(match, reference, match.more(reference, latest, progress, then))
 
         kept = self._ranked_baselines.near(key, time_it, progress.cancelled)
         if kept.runs and kept.runs[0] is not latest and has_drifted(reference.subject.problem, kept.runs, latest):
@@ -224,24 +232,26 @@ class FunctionJudge:
         return kept
 
     def _kernel_spans(
-        self, match: "_Match", entrants: "_Entrants", shared: _Shared | None, progress: Progress
+        self,
+        match: "_Match",
+        spanned: Entry,
+        reference: Entry | None,
+        shared: _Shared | None,
+        progress: Progress,
     ) -> dict[Role, dict[str, float]]:
         """Kernel spans from one more process, and from one of a baseline that is new; none of what fails. Raises
         Cancelled."""
         spans: dict[Role, dict[str, float]] = {}
-        library = library_at(match.seat)
-        if library is None:
-            return spans
 
-        def told_by(entry: Entry) -> dict[str, float]:
-            problem, is_reference = entry.subject.problem, entry is entrants.reference
+        def told_by(entry: Entry, is_reference: bool) -> dict[str, float]:
+            problem = entry.subject.problem
             with told(progress, "run", problem.task_id, is_reference=is_reference):
-                return spans_ms(problem, match.contest(replace(entry, spans=library), SPANS, progress))
+                return spans_ms(problem, match.contest(entry, SPANS, progress))
 
         try:
-            spans[Role.CANDIDATE] = told_by(entrants.candidate)
-            if entrants.reference is not None and shared is not None and shared.runs:
-                beside = partial(told_by, entrants.reference)
+            spans[Role.CANDIDATE] = told_by(spanned, is_reference=False)
+            if reference is not None and shared is not None and shared.runs:
+                beside = partial(told_by, replace(reference, spans=spanned.spans), is_reference=True)
                 spans[Role.BASELINE] = self._spans.get(shared.key, beside, progress.cancelled)
         except SandboxFault:
             match.checker.retire()

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from problems.spec.function.problem import FunctionProblem
-from runners.agent.devices.lanes import Seat
 from runners.agent.judges.function.contest import Contest
+from runners.agent.judges.function.subject import Subject
 from runners.agent.profilers import cupti_library
 from runners.wire.protocol import MeasurementReport, Role
 
@@ -28,9 +28,9 @@ Spans = Mapping[Role, Mapping[str, float]]
 """Milliseconds of one call by case."""
 
 
-def library_at(seat: Seat) -> Path | None:
+def library_for(subject: Subject) -> Path | None:
     """The library that records spans; None on a CPU, or where CUPTI or a compiler is missing."""
-    if not seat.gpu_uuid or cupti_library.why_unavailable():
+    if subject.device != "cuda" or cupti_library.why_unavailable():
         return None
     return cupti_library.find_or_build().path
 
