@@ -60,8 +60,8 @@ def test_every_fact_that_a_node_tells_of_its_device_has_a_label() -> None:
 def _facts_of_a_call() -> set[str]:
     """What the judge of functions tells with each time."""
     reply = {
-        "case": 0, "verdict": "passed", "clock_ns": [1e6], "go_ns": [1e6], "overhead_ns": 0.0, "copies_all": True,
-        "is_short": False,
+        "case": 0, "verdict": "passed", "clock_ns": [1e6], "go_ns": [1e6], "overhead_ns": 0.0,
+        "overhead_spread_ns": 0.0, "copies_all": True, "is_short": False,
         "one_set_ns": 5e5, "one_set_spread_ns": 0.0,
     }  # fmt: skip
     ended = Outcome(0, None, False, False, False, "", "", False, 1.0, 1.0, 0, Witness.SEEN)

@@ -18,7 +18,8 @@ UNSTEADY = [1.0, 2.0] * 20
 
 def reply(clock_ms: float, told_ms: float, gap_us: float = 8.0, spread_us: float = 4.0) -> dict[str, object]:
     return {
-        "clock_ns": [clock_ms * 1e6 + 500_000] * 5, "overhead_ns": 500_000.0, "whole_ms": [told_ms] * 5,
+        "clock_ns": [clock_ms * 1e6 + 500_000] * 5, "overhead_ns": 500_000.0,
+        "overhead_spread_ns": 20_000.0, "whole_ms": [told_ms] * 5,
         "gap_ns": gap_us * 1e3, "gap_spread_ns": spread_us * 1e3,
     }  # fmt: skip
 
@@ -90,7 +91,7 @@ def measured(
     case = ManifestCase(name="one", shapes={}, scalars={})
     one = measurement(case, replies, Role.CANDIDATE)
     assert one is not None
-    assert (one.ci_low_ms, one.ci_high_ms) == pytest.approx((1.0, 1.05))
+    assert (one.ci_low_ms, one.ci_high_ms) == pytest.approx((0.99, 1.06)), "wider by half of the cost's spread"
     return one.median_ms
 
 

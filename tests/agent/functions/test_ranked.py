@@ -1,12 +1,14 @@
 """How a function problem is timed under `ranked`: six processes, until each is precise, beside an hourly baseline."""
 
+from typing import Any
+
 import pytest
 
 from problems.spec.record import ProblemRecord
 from runners.agent.judges.function import judge as function_judge
 from runners.agent.judges.function.contest import Contest
 from runners.agent.judges.function.inside.match import WARM_UPS
-from runners.agent.judges.function.inside.plan import deviation
+from runners.agent.judges.function.inside.plan import Overhead, deviation
 from runners.agent.judges.function.results import has_drifted
 from runners.agent.judges.report import Finished
 from runners.agent.sandbox.policy import Outcome
@@ -112,11 +114,31 @@ def contest_of(record: ProblemRecord, clock_ms: float) -> Contest:
     cases = [
         {
             "case": number, "verdict": "passed", "clock_ns": [round(clock_ms * 1e6)] * 30, "go_ns": [1000] * 30,
-            "overhead_ns": 0.0, "copies_all": True, "is_short": False,
+            "overhead_ns": 0.0, "overhead_spread_ns": 0.0, "copies_all": True, "is_short": False,
         }
         for number in range(2)
     ]  # fmt: skip
     return Contest(tuple(cases), (0, 1), "", "", ENDED, 1.0)
+
+
+def test_the_cost_of_a_go_is_the_median_of_the_processes_that_calibrated_it(
+    table: Table, large: ProblemRecord, monkeypatch: pytest.MonkeyPatch, few_calls: None
+) -> None:
+    monkeypatch.setattr(function_judge, "calibrating_processes", lambda _: 3)
+    monkeypatch.setattr(function_judge, "RANKED_PROCESSES", 2)
+    seen: list[str] = []
+    plain = function_judge.contest
+
+    def counted(*given: Any, **named: Any) -> Contest:
+        seen.append(given[3]["op"])
+        return plain(*given, **named)
+
+    monkeypatch.setattr(function_judge, "contest", counted)
+    record = large.model_copy(update={"task_id": "functions/3"})  # with a checker of its own
+    assert table.judge(record, SCALE_CPP, timing_policy=TimingPolicy.RANKED).report.verdict is Verdict.PASSED
+    assert seen == ["calibrate"] * 3 + ["sample"] * 4, "two processes of each side follow"
+    one = Overhead((90.0, 100.0, 130.0), 50.0, 70.0, beyond_events_ns=160.0)
+    assert (one.call_ns, one.call_all_ns, one.spread_ns, one.gap_ns) == (150, 170, 40, 10)
 
 
 @pytest.mark.parametrize(("later_ms", "expected"), [(1.0, False), (1.02, False), (1.05, True), (0.95, True)])

@@ -48,6 +48,8 @@ CASES_SHARE = 0.8
 """The share of a process's time limit after which no case is called more often than it must."""
 PROFILER = "podium clock"
 RANKED_PROCESSES = 6
+CALIBRATING_PROCESSES = 3
+"""On a GPU."""
 RANKED_SECONDS = 3600.0
 """Maximum age of a `ranked` baseline, of which every sample times one process more, to see that it still holds."""
 REMEMBERED_SPANS = 256
@@ -56,7 +58,7 @@ QUICK = {"least_calls": 5, "most_calls": 10, "enough_seconds": 0.1, "longest_sec
 RANKED = {
     "least_calls": 30,
     "most_calls": 300,
-    "enough_seconds": 0.5,
+    "enough_seconds": 0.3,
     "longest_seconds": 60.0,
     "precision": PRECISION,
 }
@@ -276,6 +278,11 @@ class FunctionJudge:
         return _Shared(tuple(runs) if passes else (), name, when)
 
 
+def calibrating_processes(seat: Seat) -> int:
+    """In how many processes the cost of a go is calibrated."""
+    return CALIBRATING_PROCESSES if seat.gpu_uuid else 1
+
+
 def _loads_longest(subject: Subject) -> bool:
     return subject.stub != "python"
 
@@ -315,17 +322,17 @@ class _Match:
     contestants: Contestants
 
     def calibrate(self, filling: Entry, progress: Progress, then: Entry) -> None:
-        """Have the checker time what a call costs, once for each kind of process; `then` comes after it. Raises
-        SandboxFault if it fails."""
+        """Have the checker time what a call costs, once for each kind of process; `then` comes after it. On a GPU that
+        varies from process to process. Raises SandboxFault if it fails."""
         stub = filling.subject.stub
         if stub in self.checker.calibrated:
             return
         order = {"op": "calibrate", "stub": stub, "cases": _all_cases(filling.subject)}
-        seen = contest(self.contestants, self.checker, filling, order, progress, then=then)
-        if seen.how:
-            raise SandboxFault(
-                f"a solution that fills its outputs cannot be called: {seen.how} {seen.words or seen.outcome.stderr}"
-            )
+        for following in [*[filling] * (calibrating_processes(self.seat) - 1), then]:
+            seen = contest(self.contestants, self.checker, filling, order, progress, then=following)
+            if seen.how:
+                why = f"{seen.how} {seen.words or seen.outcome.stderr}"
+                raise SandboxFault(f"a solution that fills its outputs cannot be called: {why}")
         self.checker.calibrated.add(stub)
 
     def more(self, entry: Entry, first: Contest, progress: Progress, then: Entry | None = None) -> list[Contest]:

@@ -232,13 +232,14 @@ def measurement(case: ManifestCase, replies: Sequence[Reply], role: Role) -> Mea
     if clock.median > MAX_TIME_MS:
         return None
     told_ms = _told_ms(case, replies)
+    low_ms, high_ms = _interval(case, clock, replies)
     noisy = sum(not _is_precise(calls) for calls in calls_ms) if len(replies) > 1 else 0
     return MeasurementReport(
         role=role,
         case=case.name,
         median_ms=refined_ms(clock, told_ms),
-        ci_low_ms=clock.low,
-        ci_high_ms=clock.high,
+        ci_low_ms=low_ms,
+        ci_high_ms=high_ms,
         runs_ms=runs_ms,
         calls_ms=[[max(MIN_TIME_MS, one) for one in calls] for calls in calls_ms],
         clock=Clock.OUTSIDE if case.input_sets == 1 else Clock.IN_PROCESS,
@@ -254,6 +255,15 @@ def measurement(case: ManifestCase, replies: Sequence[Reply], role: Role) -> Mea
             **({} if told_ms is None else {"clock_ms": round(clock.median, 6)}),
         },
     )
+
+
+def _interval(case: ManifestCase, clock: MedianInterval, replies: Sequence[Reply]) -> tuple[float | None, float | None]:
+    """The interval over processes, wider on both sides by half of what the cost of a go varied among the processes that
+    calibrated it: it was subtracted from all."""
+    if clock.low is None or clock.high is None:
+        return None, None
+    cost_ms = statistics.median(one["overhead_spread_ns"] for one in replies) / 2 / case.input_sets / 1e6
+    return max(MIN_TIME_MS, clock.low - cost_ms), clock.high + cost_ms
 
 
 def refined_ms(clock: MedianInterval, told_ms: float | None) -> float:

@@ -58,7 +58,7 @@ class CudaMemory:
     """Makes shared arrays on the device. Raises CudaError and what torch raises."""
 
     may_copy_all = True
-    least_reference_ns = 100_000.0
+    least_reference_ns = 200_000.0
     """A case in which the problem's own reference takes less is too short to have a time. To launch its operations from
     Python takes longer, and would count as the baseline's time."""
 

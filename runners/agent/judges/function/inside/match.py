@@ -9,7 +9,7 @@ import secrets
 import socket
 import statistics
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from . import messages
@@ -118,19 +118,34 @@ class Match:
             self._call_setup(START_SECONDS)
         finally:
             close(sets)
-        typical = statistics.median if self._memory.flush else min
-        go_ns = typical([one.go_ns for one in idle])
-        call_ns = go_ns + typical([one.complete_ns + one.copy_ns for one in some])
-        gaps_ns = [one.clock_ns - call_ns - one.whole_ms * 1e6 for one in some]
+        typical = self._typical
+        gaps_ns = [one.clock_ns - one.whole_ms * 1e6 for one in some]
         return Overhead(
-            call_ns,
-            go_ns + typical([one.complete_ns + one.copy_ns for one in every]) if every else math.inf,
+            (typical([one.go_ns for one in idle]),),
+            typical([one.complete_ns + one.copy_ns for one in some]),
+            typical([one.complete_ns + one.copy_ns for one in every]) if every else math.inf,
             statistics.median(one.write_ns for one in [*idle, *some]),
             statistics.median(gaps_ns),
             max(gaps_ns) - min(gaps_ns),
             statistics.median((one.whole_ms - one.events_ms) * 1e6 for one in idle),
             *spread([ns for one in singly for ns in one.each_ns[1:]]),
         )
+
+    def overhead_again(self, number: int, known: Overhead) -> Overhead:
+        """What is known of the case's calls, with the way from go to done of one process more."""
+        if known.is_short:
+            return known
+        sets = self._sets(number, self.draw(number))
+        try:
+            self._give(sets)
+            idle = self._calibrating(number, sets, GO_CALLS)
+        finally:
+            close(sets)
+        return known._replace(goes_ns=(*known.goes_ns, self._typical([one.go_ns for one in idle])))
+
+    @property
+    def _typical(self) -> Callable[[Sequence[float]], float]:
+        return statistics.median if self._memory.flush else min
 
     def _reference_ns(self, drawn: Any) -> float:
         """How long the problem's own reference works on a call, in the checker."""
@@ -370,6 +385,7 @@ class _Case:
             "clock_ns": [one.clock_ns for one in timed],
             "go_ns": [one.go_ns for one in timed],
             "overhead_ns": self._overhead_ns,
+            "overhead_spread_ns": self._overhead.spread_ns,
             **event_facts(timed, self._overhead),
             **span_facts(timed),
             "n_slow_writes": sum(one.write_ns > slow_ns for one in timed),

@@ -45,14 +45,16 @@ class Plan(NamedTuple):
 class Overhead(NamedTuple):
     """Nanoseconds of a call that are not the solution's, as calibrated with a solution that fills its outputs."""
 
-    call_ns: float = 0.0
-    """With a secret scatter of the inputs inside the clock."""
-    call_all_ns: float = math.inf
-    """With all inputs copied inside the clock."""
+    goes_ns: tuple[float, ...] = (0.0,)
+    """The way from go to done, by process in which it was calibrated."""
+    some_ns: float = 0.0
+    """A secret scatter of the inputs inside the clock, and the copying of the outputs."""
+    all_ns: float = math.inf
+    """All inputs copied inside the clock, and the copying of the outputs."""
     write_ns: float = math.inf
     """Writing the arrays before the clock, on a device that nothing else uses."""
-    gap_ns: float = 0.0
-    """How much longer a call is by the checker's clock, less its cost, than by the contestant's device events."""
+    beyond_events_ns: float = 0.0
+    """How much longer a call is by the checker's clock than by the contestant's device events."""
     gap_spread_ns: float = 0.0
     """Between the least and the largest such difference."""
     whole_gap_ns: float = 0.0
@@ -63,6 +65,26 @@ class Overhead(NamedTuple):
     """Between the quartiles of those goes."""
     is_short: bool = False
     """Whether the case is too short to have a time; then nothing else is known."""
+
+    @property
+    def call_ns(self) -> float:
+        """Of a call with a scatter."""
+        return statistics.median(self.goes_ns) + self.some_ns
+
+    @property
+    def call_all_ns(self) -> float:
+        """Of a call with all inputs copied."""
+        return statistics.median(self.goes_ns) + self.all_ns
+
+    @property
+    def spread_ns(self) -> float:
+        """Between the processes with the least and the largest way from go to done."""
+        return max(self.goes_ns) - min(self.goes_ns)
+
+    @property
+    def gap_ns(self) -> float:
+        """How much longer a call is by the checker's clock, less its cost, than by the contestant's device events."""
+        return self.beyond_events_ns - self.call_ns
 
 
 def spread(times_ns: Sequence[float]) -> tuple[float, float]:
