@@ -127,9 +127,7 @@ def large(report: Report, role: Role) -> MeasurementReport:
     [("solution.cu", HONEST + LAUNCH), ("solution.py", PYTHON), ("solution.py", TRITON)],
     ids=["cuda", "torch", "triton"],
 )
-def test_a_span_agrees_with_device_events(
-    judges: Judges, problem: FunctionProblem, name: str, content: str
-) -> None:
+def test_a_span_agrees_with_device_events(judges: Judges, problem: FunctionProblem, name: str, content: str) -> None:
     one = large(ranked(judges, problem, name, content), Role.CANDIDATE)
     span_ms, events_ms = one.device["kernel_span_ms"], one.device["device_events_ms"]
     assert isinstance(span_ms, float)

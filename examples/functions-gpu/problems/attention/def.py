@@ -31,8 +31,8 @@ class Attention(FunctionProblem):
         Case("1 head of 3", heads=1, n=3),
         Case("2 heads of 67", heads=2, n=67),
         Case("3 heads of 301", heads=3, n=301),
-        Case("128 heads of 4096", heads=128, n=4096),
-        Case("100 heads of 5003", heads=100, n=5003),
+        Case("64 heads of 4096", heads=64, n=4096),
+        Case("50 heads of 5003", heads=50, n=5003),
     )
 
     def inputs(self, case, rng):
