@@ -58,6 +58,11 @@ class DeviceRecord:
         facts: dict[str, float | str] = {name: value for name, value in numbers.items() if value is not None}
         return facts | ({"throttle_reasons": ", ".join(self.throttle_reasons)} if self.throttled else {})
 
+    @property
+    def throttle_words(self) -> str:
+        """What slowed the device down, as a sentence; empty if nothing did."""
+        return f"The device was slowed down: {', '.join(self.throttle_reasons)}." if self.throttled else ""
+
 
 def merged(records: Sequence[DeviceRecord]) -> DeviceRecord | None:
     """Merge the records of several windows: sums of durations and energy, medians and extremes of other values."""

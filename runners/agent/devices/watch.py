@@ -195,6 +195,12 @@ class DeviceWatch:
         self._spans = [(since // 1000 + offset_us, until // 1000 + offset_us) for since, until in windows]
 
     @property
+    def samples(self) -> DeviceRecord:
+        """The observations of the samples alone, at once: without energy and the driver's count of activity."""
+        wall_ms = sum(until - since for since, until in self._spans) / 1e3
+        return summarise(list(within(self._samples, self._spans)), wall_ms, None, None)
+
+    @property
     def record(self) -> DeviceRecord | None:
         """The observations; None without a window that counts. Waits up to half a second after the block."""
         if not self._spans:

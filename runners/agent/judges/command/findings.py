@@ -60,8 +60,8 @@ def unchecked_findings(problem: CommandProblem, timed: Timed) -> list[Finding]:
 
 
 def _throttled(timed: Timed) -> list[Finding]:
-    reasons = timed.candidate.device.throttle_reasons if timed.candidate.device else ()
-    return [Finding("throttled", f"The device was slowed down: {', '.join(reasons)}.")] if reasons else []
+    words = timed.candidate.device.throttle_words if timed.candidate.device else ""
+    return [Finding("throttled", words)] if words else []
 
 
 def _busy_host(timed: Timed) -> list[Finding]:

@@ -20,6 +20,7 @@ from runners.agent.job.commands import told
 from runners.agent.job.environment import NodeEnvironment
 from runners.agent.judges.baselines import Baselines
 from runners.agent.judges.function.checkers import Checker, Checkers
+from runners.agent.judges.function.clocks import Clocks, clocks_of, with_clocks
 from runners.agent.judges.function.contest import Contest, contest
 from runners.agent.judges.function.contestants import Contestants, Entry
 from runners.agent.judges.function.mutants import with_mutants
@@ -73,6 +74,7 @@ class _Shared:
     """A baseline that several samples share, by process; without any if the reference does not pass here."""
 
     runs: tuple[Contest, ...]
+    clocks: Clocks
     key: str
     measured_at: str
 
@@ -142,7 +144,10 @@ class FunctionJudge:
         is_ranked = assignment.timing_policy is TimingPolicy.RANKED and not assignment.is_trial
         library = library_for(entry.subject) if is_ranked else None
         with self._match(entrants, progress) as match:
-            with told(progress, "run", problem.task_id, is_reference=False):
+            with (
+                told(progress, "run", problem.task_id, is_reference=False),
+                clocks_of(self._environment.gpus, match.seat) as clocks,
+            ):
                 plan, then = _plan(assignment), entry if is_ranked else None
                 first = match.contest(entry, plan, progress, is_told=True, sizes=assignment.sizes, then=then)
                 runs = match.more(entry, first, progress, then=entrants.reference) if is_ranked else [first]
@@ -165,7 +170,9 @@ class FunctionJudge:
         found.ended(verdict, reason)
         if not assignment.is_trial:
             _note_times(found, problem, runs, shared, self._environment.peaks(found.device))
-            found.measurements = with_spans(found.measurements, spans)
+            seen = {Role.CANDIDATE: clocks, **({Role.BASELINE: shared.clocks} if shared else {})}
+            found.measurements = with_clocks(with_spans(found.measurements, spans), seen)
+            found.findings += clocks.findings
         return found
 
     def _memory_bytes(self, device: str, subject: Subject) -> int:
@@ -211,7 +218,9 @@ class FunctionJudge:
 
     def _baseline(self, match: "_Match", reference: Entry, progress: Progress) -> _Shared:
         def time_it() -> _Shared:
-            return self._shared(match, reference, [self._reference_run(match, reference, QUICK, progress)])
+            with clocks_of(self._environment.gpus, match.seat) as clocks:
+                runs = [self._reference_run(match, reference, QUICK, progress)]
+            return self._shared(match, reference, runs, clocks)
 
         return self._baselines.near(_baseline_key(match, reference), time_it, progress.cancelled)
 
@@ -225,7 +234,9 @@ class FunctionJudge:
         latest = self._reference_run(match, reference, RANKED, progress, following)
 
         def time_it() -> _Shared:
-            return self._shared(match, reference, match.more(reference, latest, progress, then))
+            with clocks_of(self._environment.gpus, match.seat) as clocks:
+                runs = match.more(reference, latest, progress, then)
+            return self._shared(match, reference, runs, clocks)
 
         kept = self._ranked_baselines.near(key, time_it, progress.cancelled)
         if kept.runs and kept.runs[0] is not latest and has_drifted(reference.subject.problem, kept.runs, latest):
@@ -270,12 +281,12 @@ class FunctionJudge:
         with told(progress, "run", reference.subject.problem.task_id, is_reference=True):
             return match.contest(reference, plan, progress, then=then)
 
-    def _shared(self, match: "_Match", reference: Entry, runs: list[Contest]) -> _Shared:
+    def _shared(self, match: "_Match", reference: Entry, runs: list[Contest], clocks: Clocks) -> _Shared:
         when = datetime.now(UTC).isoformat()
         passes = verdict_of(reference.subject.problem, runs[-1])[0] is Verdict.PASSED
         device = f"{match.seat.gpu_uuid}@" if match.seat.gpu_uuid else ""
         name = f"{reference.subject.problem_sha256[:16]}@{when}@{device}{self._environment.name or 'here'}"
-        return _Shared(tuple(runs) if passes else (), name, when)
+        return _Shared(tuple(runs) if passes else (), clocks, name, when)
 
 
 def calibrating_processes(seat: Seat) -> int:
