@@ -141,30 +141,19 @@ class FunctionJudge:
         problem = with_own_case(entry.subject.problem, assignment.sizes)
         check_memory(entry.subject.problem, self._memory_bytes(found.device, entry.subject))
         entrants = self._entrants(assignment, entry, progress)
-        is_ranked = assignment.timing_policy is TimingPolicy.RANKED and not assignment.is_trial
-        library = library_for(entry.subject) if is_ranked else None
+        library = library_for(entry.subject) if _is_ranked(assignment) else None
         with self._match(entrants, progress) as match:
-            with (
-                told(progress, "run", problem.task_id, is_reference=False),
-                clocks_of(self._environment.gpus, match.seat) as clocks,
-            ):
-                plan, then = _plan(assignment), entry if is_ranked else None
-                first = match.contest(entry, plan, progress, is_told=True, sizes=assignment.sizes, then=then)
-                runs = match.more(entry, first, progress, then=entrants.reference) if is_ranked else [first]
+            runs, clocks = self._runs(assignment, entrants, match, progress)
             verdict, reason = verdict_of(problem, runs[-1])
-            beside = entrants.reference if verdict is Verdict.PASSED else None
-            spanned = replace(entry, spans=library) if library and verdict is Verdict.PASSED else None
-            shared = None
-            if beside is not None and is_ranked:
-                shared = self._ranked_baseline(match, beside, progress, then=spanned)
-            elif beside is not None:
-                shared = self._baseline(match, beside, progress)
+            has_passed = verdict is Verdict.PASSED
+            spanned = replace(entry, spans=library) if library and has_passed else None
+            shared = self._beside(assignment, entrants, match, progress, spanned) if has_passed else None
             found.cases = case_reports(problem, runs[-1])
-            if assignment.verifies and verdict is Verdict.PASSED:
+            if assignment.verifies and has_passed:
                 found.cases = with_mutants(found.cases, match.checker, progress)
                 found.cases = with_wrong_sets(found.cases, problem, runs)
             # last, since a failure of these counts for nothing
-            spans = {} if spanned is None else self._kernel_spans(match, spanned, beside, shared, progress)
+            spans = self._kernel_spans(match, spanned, entrants, shared, progress) if spanned else {}
         found.steps.append(Step("run", runs[-1].outcome, problem.time_limit_seconds))
         found.witness = Witness.SEEN
         found.ended(verdict, reason)
@@ -174,6 +163,29 @@ class FunctionJudge:
             found.measurements = with_clocks(with_spans(found.measurements, spans), seen)
             found.findings += clocks.findings
         return found
+
+    def _runs(
+        self, assignment: Assignment, entrants: "_Entrants", match: "_Match", progress: Progress
+    ) -> tuple[list[Contest], Clocks]:
+        """The solution's processes, up to one that does not pass."""
+        entry, is_ranked = entrants.candidate, _is_ranked(assignment)
+        with (
+            told(progress, "run", entry.subject.problem.task_id, is_reference=False),
+            clocks_of(self._environment.gpus, match.seat) as clocks,
+        ):
+            plan, then = _plan(assignment), entry if is_ranked else None
+            first = match.contest(entry, plan, progress, is_told=True, sizes=assignment.sizes, then=then)
+            return match.more(entry, first, progress, then=entrants.reference) if is_ranked else [first], clocks
+
+    def _beside(
+        self, assignment: Assignment, entrants: "_Entrants", match: "_Match", progress: Progress, then: Entry | None
+    ) -> _Shared | None:
+        """The baseline to compare with, if there is one; `then` comes after it."""
+        if entrants.reference is None:
+            return None
+        if _is_ranked(assignment):
+            return self._ranked_baseline(match, entrants.reference, progress, then)
+        return self._baseline(match, entrants.reference, progress)
 
     def _memory_bytes(self, device: str, subject: Subject) -> int:
         """Of the device, or that a checker on the CPU may use."""
@@ -248,7 +260,7 @@ class FunctionJudge:
         self,
         match: "_Match",
         spanned: Entry,
-        reference: Entry | None,
+        entrants: "_Entrants",
         shared: _Shared | None,
         progress: Progress,
     ) -> dict[Role, dict[str, float]]:
@@ -263,8 +275,8 @@ class FunctionJudge:
 
         try:
             spans[Role.CANDIDATE] = told_by(spanned, is_reference=False)
-            if reference is not None and shared is not None and shared.runs:
-                beside = partial(told_by, replace(reference, spans=spanned.spans), is_reference=True)
+            if entrants.reference is not None and shared is not None and shared.runs:
+                beside = partial(told_by, replace(entrants.reference, spans=spanned.spans), is_reference=True)
                 spans[Role.BASELINE] = self._spans.get(shared.key, beside, progress.cancelled)
         except SandboxFault:
             match.checker.retire()
@@ -305,6 +317,10 @@ def _is_unfit(shared: _Shared) -> bool:
 def _baseline_key(match: "_Match", reference: Entry) -> tuple[str, ...]:
     subject = reference.subject
     return subject.problem_sha256, match.seat.gpu_uuid, subject.image, subject.limits.model_dump_json()
+
+
+def _is_ranked(assignment: Assignment) -> bool:
+    return assignment.timing_policy is TimingPolicy.RANKED and not assignment.is_trial
 
 
 def _plan(assignment: Assignment) -> dict[str, float]:
