@@ -25,6 +25,8 @@ DEVICE_LABELS: Mapping[str, tuple[str, str]] = {
     "go_to_done_us": ("From go to done, median", "µs"),
     "input_sets": ("Input sets a go", ""),
     "one_set_ms": ("One call with one input set", "ms"),
+    "clock_ms": ("Median by the checker's clock alone", "ms"),
+    "device_events_ms": ("Median by device events in the solution's process", "ms"),
     "kernel_span_ms": ("Kernel span by SOL-ExecBench's method, in process, never ranked", "ms"),
     "noisy_processes": ("Noisy: processes whose median is not known to 0.5 %", ""),
     "inputs_inside_clock": ("Inputs copied inside the clock", ""),
