@@ -7,7 +7,7 @@ import pytest
 from problems.spec.record import ProblemRecord
 from runners.agent.judges.function import judge as function_judge
 from runners.agent.judges.function.contest import Contest
-from runners.agent.judges.function.inside.match import WARM_UPS
+from runners.agent.judges.function.inside.calibration import WARM_UPS
 from runners.agent.judges.function.inside.plan import Overhead, deviation
 from runners.agent.judges.function.results import has_drifted
 from runners.agent.judges.report import Finished

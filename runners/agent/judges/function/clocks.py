@@ -16,7 +16,7 @@ TOLD = ("sm_clock_mhz", "sm_clock_low_mhz", "memory_clock_mhz", "temperature_c",
 
 @dataclass
 class Clocks:
-    """What was seen; nothing before the end, and on a CPU."""
+    """The observations of a device. Empty until the watch has ended, and on a CPU."""
 
     record: DeviceRecord | None = None
 

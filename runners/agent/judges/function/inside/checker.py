@@ -19,6 +19,7 @@ from inside.loaded import load
 from inside.mutants import mutants_of
 
 from .arrays import arrays_of
+from .calibration import Calibration
 from .clock import Clock
 from .match import Match
 from .plan import DeviceFault, Ended, Overhead, Plan
@@ -70,7 +71,7 @@ class Checker:
             loaded = time.monotonic()
             if order["op"] == "calibrate":
                 known = self._overheads.get(order["stub"], {})
-                self._overheads[order["stub"]] = calibrated(match, order["cases"], known)
+                self._overheads[order["stub"]] = calibrated(Calibration(match), order["cases"], known)
             elif order.get("sizes"):
                 self._own_sizes(order, match)
             else:
@@ -113,10 +114,10 @@ class Checker:
         self._channel.send(json.dumps(reply).encode())
 
 
-def calibrated(match: Match, cases: list[int], known: Mapping[int, Overhead]) -> dict[int, Overhead]:
+def calibrated(calibration: Calibration, cases: list[int], known: Mapping[int, Overhead]) -> dict[int, Overhead]:
     """What calls of these cases cost beside the solution: all of it, or what one process more adds to what is known."""
     return {
-        number: match.overhead_again(number, known[number]) if number in known else match.overhead(number)
+        number: calibration.again(number, known[number]) if number in known else calibration.overhead(number)
         for number in cases
     }
 

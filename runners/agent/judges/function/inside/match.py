@@ -7,28 +7,20 @@ all, so each set is also called in a go of its own, which must bear the time out
 import math
 import secrets
 import socket
-import statistics
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from . import messages
 from .buffers import Buffers
 from .clock import Clock, Link, Status, Times
-from .plan import DeviceFault, Ended, Overhead, Plan, deviation, spread
+from .plan import DeviceFault, Ended, Overhead, Plan, deviation
 
 START_SECONDS = 120.0
 """Longest time for a contestant to load its solution."""
 MAP_SECONDS = 60.0
 COPY_SHARE = 0.1
 """Largest share of a case's time that copying all inputs inside the clock may take."""
-REFERENCE_CALLS = 3
-COPY_CALLS, GO_CALLS = 7, 31
-"""Calls with which the cost of copies is calibrated, and that of a go on a GPU."""
-PAUSE_SECONDS = 0.01
-"""About as long as checking a call takes."""
-WARM_UPS = Plan().warm_ups
-"""Of calibrating, and of all plans but the one for kernel spans."""
 BUSY_FACTOR, BUSY_MARGIN_NS = 1.5, 200_000
 """Writing the arrays of a GPU that takes longer than this shows that something else runs there."""
 LEAST_POISON = 0xC0
@@ -43,9 +35,9 @@ class Match:
     def __init__(
         self, loaded: Any, arrays: Any, memory: Any, clock: Clock, channel: socket.socket, brake: socket.socket
     ) -> None:
-        self._loaded = loaded
+        self.loaded = loaded
         self._arrays = arrays
-        self._memory = memory
+        self.memory = memory
         self._clock = clock
         self._channel = channel
         self._brake = brake
@@ -66,114 +58,36 @@ class Match:
     def case(self, number: int, plan: Plan, overhead: Overhead) -> dict[str, Any]:
         """Call, time and check one case. Raises Ended and DeviceFault."""
         drawn = self.draw(number)
-        self._kept = self._loaded.kept(drawn)
-        sets = self._sets(number, drawn)
+        self._kept = self.loaded.kept(drawn)
+        sets = self.sets(number, drawn)
         try:
-            self._give(sets)
+            self.give(sets)
             setup = self._set_up(sets[0], drawn, plan) if self._kept else {}
             return {**_Case(self, sets, number, plan, overhead).run(drawn), **setup}
         finally:
             close(sets)
             self._kept = {}
 
-    def _sets(self, number: int, drawn: Any) -> list[Buffers]:
+    def sets(self, number: int, drawn: Any) -> list[Buffers]:
         """The arrays of all sets of a case. Weights and structure are there once, unless they are written."""
-        held = self._loaded.kept(drawn)
-        kept = [one.name for one in self._loaded.parameters if one.name in held and not one.is_written]
+        held = self.loaded.kept(drawn)
+        kept = [one.name for one in self.loaded.parameters if one.name in held and not one.is_written]
         return [
-            Buffers(self._memory, self._arrays, self._loaded.parameters, drawn, kept if place else ())
-            for place in range(self._loaded.input_sets(number))
+            Buffers(self.memory, self._arrays, self.loaded.parameters, drawn, kept if place else ())
+            for place in range(self.loaded.input_sets(number))
         ]
 
     def _set_up(self, buffers: Buffers, drawn: Any, plan: Plan) -> dict[str, float]:
         """Have the contestant prepare what depends on weights and structure alone. Raises Ended."""
-        buffers.write(self._memory, self._kept, drawn)
+        buffers.write(self.memory, self._kept, drawn)
         began = time.monotonic()
-        self._call_setup(max(0.001, plan.budget_seconds - self.spent_seconds))
+        self.call_setup(max(0.001, plan.budget_seconds - self.spent_seconds))
         seconds = time.monotonic() - began
         self.spent_seconds += seconds
         return {"setup_ms": seconds * 1e3}
 
-    def overhead(self, number: int) -> Overhead:
-        """What a call of this case costs beside the solution; only that the case is too short, if it is.
-
-        The contestant is one that does nothing, or fills the outputs after its `setup` was called, until that is called
-        again. The first gives the way from go to done; with the second the copies find the outputs where a solution
-        leaves them.
-        """
-        drawn = self.draw(number)
-        sets = self._sets(number, drawn)
-        if len(sets) == 1 and self._reference_ns(drawn) < self._memory.least_reference_ns:
-            close(sets)
-            return Overhead(is_short=True)
-        try:
-            self._give(sets)
-            idle = self._calibrating(number, sets, GO_CALLS if self._memory.flush else COPY_CALLS)
-            singly = (
-                self._calibrating(number, sets, COPY_CALLS, copies_all=True, n_goes=len(sets)) if len(sets) > 1 else []
-            )
-            self._call_setup(START_SECONDS)
-            some = self._calibrating(number, sets, COPY_CALLS)
-            every = self._calibrating(number, sets, COPY_CALLS, copies_all=True) if self._memory.may_copy_all else []
-            self._call_setup(START_SECONDS)
-        finally:
-            close(sets)
-        typical = self._typical
-        gaps_ns = [one.clock_ns - one.whole_ms * 1e6 for one in some]
-        return Overhead(
-            (typical([one.go_ns for one in idle]),),
-            typical([one.complete_ns + one.copy_ns for one in some]),
-            typical([one.complete_ns + one.copy_ns for one in every]) if every else math.inf,
-            statistics.median(one.write_ns for one in [*idle, *some]),
-            statistics.median(gaps_ns),
-            max(gaps_ns) - min(gaps_ns),
-            statistics.median((one.whole_ms - one.events_ms) * 1e6 for one in idle),
-            *spread([ns for one in singly for ns in one.each_ns[1:]]),
-        )
-
-    def overhead_again(self, number: int, known: Overhead) -> Overhead:
-        """What is known of the case's calls, with the way from go to done of one process more."""
-        if known.is_short:
-            return known
-        sets = self._sets(number, self.draw(number))
-        try:
-            self._give(sets)
-            idle = self._calibrating(number, sets, GO_CALLS)
-        finally:
-            close(sets)
-        return known._replace(goes_ns=(*known.goes_ns, self._typical([one.go_ns for one in idle])))
-
-    @property
-    def _typical(self) -> Callable[[Sequence[float]], float]:
-        return statistics.median if self._memory.flush else min
-
-    def _reference_ns(self, drawn: Any) -> float:
-        """How long the problem's own reference works on a call, in the checker."""
-        calls_ns = [self._memory.work_ns(lambda: self._loaded.answer(drawn)) for _ in range(REFERENCE_CALLS)]
-        return float(min(calls_ns))
-
-    def _calibrating(
-        self, number: int, sets: Sequence[Buffers], count: int, *, copies_all: bool = False, n_goes: int = 1
-    ) -> list[Times]:
-        """Calls of a solution whose work is known.
-
-        On a CPU data is drawn before each, since that empties the caches before a solution's calls, too, and the least
-        time counts: other work on the machine only lengthens one, and too much must never be subtracted. On a GPU the
-        device changes between two processes, and the contestant's core wakes up; that varies by tens of microseconds in
-        every call, so the median counts, after a pause in which the core can fall asleep.
-        """
-        draws = [self.draw(number) for _ in sets]
-        calls: list[Times] = []
-        while len(calls) < WARM_UPS + count:
-            calls.append(self.call(sets, draws, copies_all, START_SECONDS, n_goes)[0])
-            if self._memory.flush:
-                time.sleep(PAUSE_SECONDS)
-            else:
-                draws = [self.draw(number) for _ in sets]
-        return calls[WARM_UPS:]
-
     def draw(self, number: int) -> Any:
-        return self._loaded.draw(number, secrets.randbits(63), self._kept)
+        return self.loaded.draw(number, secrets.randbits(63), self._kept)
 
     def call(
         self, sets: Sequence[Buffers], draws: Sequence[Any], copies_all: bool, timeout_s: float, n_goes: int = 1
@@ -182,8 +96,8 @@ class Match:
         n_calls = len(sets) // n_goes
         called = list(zip(sets, draws, strict=True))
         given = [buffers.regions(drawn, place // n_calls) for place, (buffers, drawn) in enumerate(called)]
-        self._memory.finish()
-        poison = 0 if self._loaded.output_init == "zero" else LEAST_POISON | secrets.randbits(6)
+        self.memory.finish()
+        poison = 0 if self.loaded.output_init == "zero" else LEAST_POISON | secrets.randbits(6)
         times = self._clock.call(
             self._link,
             [region for regions, _ in given for region in regions],
@@ -201,20 +115,18 @@ class Match:
             raise DeviceFault("a copy on the device failed")
         if times.status is not Status.DONE:
             raise Ended(times.status.name.lower(), times.words[:MOST_WORDS])
-        trespasses = (
-            buffers.trespass(self._memory, regions) for buffers, (regions, _) in zip(sets, given, strict=True)
-        )
+        trespasses = (buffers.trespass(self.memory, regions) for buffers, (regions, _) in zip(sets, given, strict=True))
         return times, poison, next(filter(None, trespasses), "")
 
     def compare(self, number: int, drawn: Any, buffers: Buffers, poison: int) -> Any:
         unwritten = None
-        if self._loaded.output_init != "zero" and self._loaded.form.accuracy.kind == "own":
+        if self.loaded.output_init != "zero" and self.loaded.form.accuracy.kind == "own":
             unwritten = [self._arrays.unwritten(copy, poison) for copy in buffers.copies]
-        return self._loaded.compare(number, drawn, buffers.copies, unwritten)
+        return self.loaded.compare(number, drawn, buffers.copies, unwritten)
 
     def values_of(self, drawn: Any, buffers: Buffers, count: int) -> dict[str, str]:
         """The first elements of a call's inputs, of the answers expected and of those given, in words."""
-        names = self._loaded.parameters
+        names = self.loaded.parameters
         inputs = [
             (one.name, given) for one, given in zip(names, drawn.arguments, strict=True) if one.direction != "out"
         ]
@@ -235,13 +147,13 @@ class Match:
         words = [f"{one:.9g}" if isinstance(one, float) else str(one) for one in first]
         return f"[{', '.join(words)}{', …' if math.prod(value.shape) > len(first) else ''}]"
 
-    def _give(self, sets: Sequence[Buffers]) -> None:
+    def give(self, sets: Sequence[Buffers]) -> None:
         self._let_go()
         for place, buffers in enumerate(sets):
             self._send(messages.arguments(buffers.values, self.device, place), buffers.files)
             self._await(messages.MAPPED, MAP_SECONDS)
 
-    def _call_setup(self, seconds: float) -> None:
+    def call_setup(self, seconds: float) -> None:
         self._let_go()
         self._send(messages.head(messages.SETUP))
         self._await(messages.DONE, seconds)
