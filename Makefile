@@ -28,7 +28,7 @@ demo: .venv/.installed ## Run the whole product on this machine: PORT=8000, SAND
 	@exec env PORT="$(PORT)" PODIUM_SANDBOX="$(SANDBOX)" DEMO_EXIT="$(DEMO_EXIT)" $(PY) -m demo
 
 test: .venv/.installed-dev ## Run the tests that need nothing but this checkout: minutes, on SQLite
-	@exec sh scripts/pytest.sh -n 2 --dist loadfile --no-loadscope-reorder -m "not rest and not faults"
+	@exec sh scripts/pytest.sh -n 3 --dist loadfile --no-loadscope-reorder -m "not rest and not faults"
 
 test-rest: .venv/.installed-dev ## Run the others: toolkits, brokers, PostgreSQL, Docker, further looks at pages
 	@exec sh scripts/test_rest.sh

@@ -53,10 +53,10 @@ def solution(task_id: str = "row-softmax", text: str = CPP, path: str = "solutio
     return packs.solution(task_id, text, path)
 
 
-def mixed_release(*, publish: bool = True, n_functions: int = 1, **metadata: Any) -> Release:
+def mixed_release(name: str = "mixed-1", *, publish: bool = True, n_functions: int = 1, **metadata: Any) -> Release:
     """Public; function problems first, then one command problem, Shell/0."""
     functions = [function("row-softmax" if n == 0 else f"row-softmax-{n}") for n in range(n_functions)]
-    pack = packs.problem_pack([*functions, factories.example_problem(0)], "mixed-1", **metadata)
+    pack = packs.problem_pack([*functions, factories.example_problem(0)], name, **metadata)
     made = release_actions.import_release(pack).release
     made.is_public, made.timing_policy = True, "quick"
     made.save()

@@ -25,15 +25,30 @@ const pageColours = () => {
 // Names often differ in their last words, so a long one is cut in its middle.
 const cut = (text, most) => (text.length > most ? `${text.slice(0, Math.ceil(most * 0.6))}…${text.slice(1 - Math.floor(most * 0.4))}` : text);
 
-const LETTER_PX = 7;
-const shortened = (axis, most, titlePx) => ({
+const pen = document.createElement("canvas").getContext("2d");
+
+// A title wider than its axis is broken between words, measured in the page's font; Plotly makes room for the lines.
+const broken = (title, mostPx, sizePx) => {
+  pen.font = `${sizePx}px ${getComputedStyle(document.body).fontFamily}`;
+  const widthPx = (text) => pen.measureText(text).width;
+  const lines = [];
+  for (const word of title.split(" ")) {
+    const longer = `${lines.at(-1) ?? ""} ${word}`.trim();
+    if (lines.length && widthPx(longer) <= mostPx) lines[lines.length - 1] = longer;
+    else lines.push(widthPx(word) <= mostPx ? word : cut(word, Math.floor((word.length * mostPx) / widthPx(word))));
+  }
+  return lines.join("<br>");
+};
+
+const fitted = (axis, most, titlePx, sizePx) => ({
   ...(axis?.ticktext && { ticktext: axis.ticktext.map((text) => text.split("<br>").map((line) => cut(line, most)).join("<br>")) }),
-  ...(axis?.title && { title: { ...axis.title, text: cut(axis.title.text, Math.floor(titlePx / LETTER_PX)) } }),
+  ...(axis?.title && { title: { ...axis.title, text: broken(axis.title.text, titlePx, sizePx), font: { size: sizePx } } }),
 });
 
 // The colours of text, grid and the whiskers of bars come from the theme; names on an axis are cut to what a narrow page holds.
 const themed = (spec, colours, width) => {
   const narrow = width < NARROW_PX;
+  const titleSizePx = narrow ? 14 : 16;
   const axis = { gridcolor: colours.grid, linecolor: colours.grid, tickcolor: colours.grid };
   const whiskers = (bars) => (bars ? { ...bars, color: colours.text, thickness: 1.5, width: 4 } : undefined);
   const data = spec.data.map((trace) => {
@@ -47,8 +62,8 @@ const themed = (spec, colours, width) => {
     showlegend: false,
     modebar: { bgcolor: "rgba(0,0,0,0)", color: colours.muted, activecolor: colours.text },
     font: { family: "inherit", size: narrow ? 12 : 13, color: colours.text },
-    xaxis: { ...spec.layout.xaxis, ...shortened(spec.layout.xaxis, narrow ? 14 : 28, width - (spec.layout.yaxis.ticktext ? 150 : 60)), ...axis },
-    yaxis: { ...spec.layout.yaxis, ...shortened(spec.layout.yaxis, narrow ? 16 : 36, 280), ...axis },
+    xaxis: { ...spec.layout.xaxis, ...fitted(spec.layout.xaxis, narrow ? 14 : 28, width - (spec.layout.yaxis.ticktext ? 150 : 60), titleSizePx), ...axis },
+    yaxis: { ...spec.layout.yaxis, ...fitted(spec.layout.yaxis, narrow ? 16 : 36, 280, titleSizePx), ...axis },
   };
   // a finger that scrolls the page must not zoom the figure
   if (narrow) Object.assign(layout, { dragmode: false, margin: { ...spec.layout.margin, l: 45, r: 10, t: 20 } });

@@ -1,5 +1,7 @@
 """Rejudges: shadow evaluations change nothing until an organiser applies them, and then what a rerun would."""
 
+import copy
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -28,6 +30,7 @@ from runners.fleet.models import Attempt, AttemptState, Job
 from runners.fleet.release import lose
 from runners.wire.protocol import Clock, MeasurementReport, Purpose, Report, Role, TimingPolicy, Verdict, Witness
 from tests.fleet.site import Site, WireNode, passed
+from tests.made_once import made_once
 from tests.packs import problem
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -35,13 +38,8 @@ FAILED = passed().model_copy(update={"verdict": Verdict.TEST_FAILED})
 
 
 @pytest.fixture
-def site() -> Site:
-    return Site.make([problem("a/1"), problem("a/2"), problem("a/3")])
-
-
-@pytest.fixture
-def node() -> WireNode:
-    return WireNode()
+def node(made_site: Any) -> WireNode:
+    return copy.deepcopy(made_site[0][1])
 
 
 def timed(candidate_ms: float, baseline_ms: float = 10.0, spread: float = 0.001) -> Report:
@@ -63,13 +61,25 @@ def work_all(node: WireNode, report: Report | None = None) -> int:
     return len(works)
 
 
-@pytest.fixture
-def judged(site: Site, node: WireNode) -> Site:
-    """Three problems, one sample each, all passed and timed at 5 ms; ranked."""
+def _make() -> tuple[Site, WireNode]:
+    site, node = Site.make([problem("a/1"), problem("a/2"), problem("a/3")]), WireNode()
     site.submit({"a/1": ["exit 0"], "a/2": ["exit 0"], "a/3": ["exit 0"]})
     assert work_all(node, timed(5.0)) == 3
     rank_touched()
-    return site
+    return site, node
+
+
+@pytest.fixture(scope="module")
+def made_site(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any) -> Iterator[Any]:
+    with made_once(_make, django_db_blocker, tmp_path_factory) as made:
+        yield made
+
+
+@pytest.fixture
+def judged(made_site: Any, db: None, settings: Any) -> Site:
+    """Three problems, one sample each, all passed and timed at 5 ms; ranked."""
+    (made, _), settings.BLOB_URL = made_site
+    return copy.deepcopy(made)
 
 
 def state_of_the_board() -> list[Any]:

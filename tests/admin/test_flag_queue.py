@@ -1,5 +1,7 @@
 """The queue of flags: filters, rulings on several at a time, the evidence on one, and what happened meanwhile."""
 
+import copy
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ from leaderboard.models import AuditEntry, Decision, Flag, Standing
 from runners.wire.protocol import FlagReport, FlagScope
 from tests import factories
 from tests.admin.pages import signed_in, text
+from tests.made_once import made_once
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 QUEUE = "admin:leaderboard_flag_changelist"
@@ -21,10 +24,28 @@ def flagged(code: str = "left_early", scope: FlagScope = FlagScope.VERDICT) -> A
     return factories.report(flags=[FlagReport(code=code, scope=scope, detail="seen <b>here</b>")])
 
 
-@pytest.fixture
-def judged(cast: Any) -> Any:
+def _make() -> tuple[factories.Cast, Any]:
+    cast = factories.Cast.make()
     made = factories.release(3)
-    return factories.judged_submission(cast.entrant, made, factories.offer(made), lambda _: flagged(), n_samples=1)
+    judged = factories.judged_submission(cast.entrant, made, factories.offer(made), lambda _: flagged(), n_samples=1)
+    return cast, judged
+
+
+@pytest.fixture(scope="module")
+def made_site(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any) -> Iterator[Any]:
+    with made_once(_make, django_db_blocker, tmp_path_factory) as made:
+        yield made
+
+
+@pytest.fixture
+def cast(made_site: Any, db: None, settings: Any) -> factories.Cast:
+    settings.BLOB_URL = made_site[1]
+    return copy.deepcopy(made_site[0][0])
+
+
+@pytest.fixture
+def judged(made_site: Any, cast: factories.Cast) -> Any:
+    return copy.deepcopy(made_site[0][1])
 
 
 def decide(user: Any, flags: Any, *, read: Any = None, query: str = "", **said: Any) -> Any:
@@ -143,15 +164,17 @@ def test_a_flags_page_has_the_evidence_side_by_side(judged: Any, cast: Any) -> N
 
 
 def test_a_rule_that_is_not_known_is_said_so(cast: Any) -> None:
-    made = factories.release(1)
+    made = factories.release(1, "test-2")
     report = flagged("of_an_older_node")
     factories.judged_submission(cast.entrant, made, factories.offer(made), lambda _: report, n_samples=1)
-    page = text(signed_in(cast.organiser).get(reverse("admin:leaderboard_flag_change", args=[Flag.objects.get().pk])))
+    page = text(
+        signed_in(cast.organiser).get(reverse("admin:leaderboard_flag_change", args=[Flag.objects.latest("pk").pk]))
+    )
     assert "no words for the rule" in page
 
 
 def test_the_queue_and_a_flags_page_cost_the_same_for_more_flags(cast: Any) -> None:
-    made = factories.release(3)
+    made = factories.release(3, "test-2")
     track = factories.offer(made)
     browser = signed_in(cast.organiser)
     costs = []

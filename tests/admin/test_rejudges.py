@@ -1,5 +1,7 @@
 """A rejudge in the admin: started from a form, watched on its page, applied or dropped by an organiser alone."""
 
+import copy
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ from leaderboard.models import Evaluation, Rejudge
 from runners.wire.protocol import Purpose, Verdict
 from tests.admin.pages import act, signed_in, text
 from tests.fleet.site import Site, WireNode, passed
+from tests.made_once import made_once
 from tests.packs import problem
 
 pytestmark = pytest.mark.django_db
@@ -19,13 +22,24 @@ REJUDGE = "leaderboard_rejudge"
 FAILED = passed().model_copy(update={"verdict": Verdict.TEST_FAILED})
 
 
-@pytest.fixture
-def site() -> Site:
+def _make() -> Site:
     """Two problems, two samples each, all passed."""
     made = Site.make([problem("a/1"), problem("a/2")])
     made.submit({"a/1": ["exit 0", "exit 1"], "a/2": ["exit 0", "exit 1"]})
     work_all()
     return made
+
+
+@pytest.fixture(scope="module")
+def made_site(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any) -> Iterator[Any]:
+    with made_once(_make, django_db_blocker, tmp_path_factory) as made:
+        yield made
+
+
+@pytest.fixture
+def site(made_site: Any, db: None, settings: Any) -> Site:
+    made, settings.BLOB_URL = made_site
+    return copy.deepcopy(made)
 
 
 def work_all(report: Any = None, n: int = 100) -> None:

@@ -1,10 +1,12 @@
 """Builds, tests and benchmarks demo solutions with the bare tools, step by step as a node would."""
 
+import atexit
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -19,6 +21,7 @@ from problems.spec.solution import SourceFile
 
 DEMO = Path(__file__).parents[2] / "examples" / "demo"
 ENTRANTS = ("demo-tuned", "demo-steady", "demo-novice")
+HARNESS = "test/harness.cpp"
 SLUGS = tuple(sorted(folder.name for folder in (DEMO / "problems").iterdir()))
 
 
@@ -56,7 +59,7 @@ class Workspace:
     """One solution laid out with its problem's files."""
 
     def __init__(self, folder: Path, slug: str, files: Sequence[SourceFile]) -> None:
-        self.folder = folder
+        self.folder, self.slug = folder, slug
         self.problem = problem(slug)
         self.files = list(files)
         for file in [*self.problem.context_files, *self.problem.test_files, *self.files]:
@@ -64,9 +67,17 @@ class Workspace:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(file.content, "utf-8")
 
+    @property
+    def build_command(self) -> str:
+        """As written for the reference; other solutions are linked with the harness that was compiled once."""
+        written = self.problem.build_command or ""
+        if HARNESS not in written or self.files == reference(self.slug):
+            return written
+        return written.replace(HARNESS, str(compiled_harness(self.slug)))
+
     def build(self) -> bool:
         """Afterwards what is needed only to build is gone, as it is on a node."""
-        done = self.shell(self.problem.build_command or "", self.problem.effective_build_timeout_seconds) == 0
+        done = self.shell(self.build_command, self.problem.effective_build_timeout_seconds) == 0
         for path in self.problem.podium.build_only or []:
             (self.folder / path).unlink()
         return done
@@ -97,6 +108,19 @@ class Workspace:
         except subprocess.TimeoutExpired:
             return "timed_out"
         return "test_failed" if code else "passed"
+
+
+@cache
+def compiled_harness(slug: str) -> Path:
+    """The object file of the problem's harness, which includes no file of a solution and takes most of a build."""
+    folder = Path(tempfile.mkdtemp(prefix="podium-harness-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    workspace = Workspace(folder, slug, reference(slug))
+    command = (
+        (workspace.problem.build_command or "").replace(" solution.cpp", "").replace("-o harness", "-c -o harness.o")
+    )
+    assert workspace.shell(command, workspace.problem.effective_build_timeout_seconds) == 0
+    return folder / "harness.o"
 
 
 def end_session(leader: int) -> None:

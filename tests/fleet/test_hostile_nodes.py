@@ -1,7 +1,9 @@
 """A node that lies, floods or babbles: it can spoil its own results, and nothing else."""
 
+import copy
 import hashlib
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -23,15 +25,27 @@ from runners.wire.protocol import (
     Verdict,
 )
 from tests.fleet.site import Site, WireNode, add_node, passed
+from tests.made_once import made_once
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
-@pytest.fixture
-def site() -> Site:
+def _make() -> Site:
     made = Site.make()
     made.submit({"a/1": ["exit 0"], "a/2": ["exit 7"]})
     return made
+
+
+@pytest.fixture(scope="module")
+def made_site(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any) -> Iterator[Any]:
+    with made_once(_make, django_db_blocker, tmp_path_factory) as made:
+        yield made
+
+
+@pytest.fixture
+def site(made_site: Any, db: None, settings: Any) -> Site:
+    made, settings.BLOB_URL = made_site
+    return copy.deepcopy(made)
 
 
 @pytest.fixture

@@ -1,5 +1,7 @@
 """Every address of the fleet's pages and fragments, asked for by everybody: a new one without an entry here fails."""
 
+import copy
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -7,6 +9,7 @@ from django.urls import reverse
 
 from runners.fleet.web.urls import urlpatterns
 from tests import factories
+from tests.made_once import made_once
 from tests.strangers import NOT_FOUND, OK, Arguments, Place
 
 # name → its arguments, and the status for: nobody, a stranger, the owner of the submission, an organiser.
@@ -23,9 +26,16 @@ TABLE: dict[str, tuple[Arguments, int, int, int, int]] = {
 }
 
 
+@pytest.fixture(scope="module")
+def made_site(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any) -> Iterator[Any]:
+    with made_once(lambda: Place.make(factories.Cast.make()), django_db_blocker, tmp_path_factory) as made:
+        yield made
+
+
 @pytest.fixture
-def place(cast: factories.Cast) -> Place:
-    return Place.make(cast)
+def place(made_site: Any, db: None, settings: Any) -> Place:
+    made, settings.BLOB_URL = made_site
+    return copy.deepcopy(made)
 
 
 def test_every_address_has_an_entry() -> None:

@@ -60,24 +60,42 @@ def open_at(visit: Visit, path: str, width: int) -> None:
     visit.open(path)
 
 
-@pytest.mark.parametrize("n_groups", [1, 2, len(GROUPS)])
-@pytest.mark.parametrize("roofline", [None, 1.0])
-def test_every_figure_can_be_scrolled_to(n_groups: int, roofline: float | None, visit: Visit) -> None:
+def check_at(visit: Visit, path: str, width: int) -> None:
+    """The open page at this width: nothing of the board is cut, covered or out of reach."""
+    assert visit.page.locator(".board td").count() >= 3 * 10
+    assert visit.page.evaluate(CUT) == [], f"{path} at {width} px"
+    hidden = visit.page.evaluate(HIDDEN)
+    assert hidden["under"] <= 1, f"{path} at {width} px: the last figure lies under the model"
+    assert hidden["beyond"] <= 1.5, f"{path} at {width} px: the last figure cannot be scrolled to"
+    assert visit.overflow() <= 0, f"{path} at {width} px"
+
+
+def full_board(n_groups: int, roofline: float | None) -> str:
+    """The address of a board with every figure, or without those that a release may lack."""
     shares = dict.fromkeys(("roofline", "sol_score", "coding", "weighted", "questions"), roofline)
     address = board_of(n_groups, **shares)
     Submission.objects.update(tokens_per_sample=roofline and 999999.0, usd_per_sample=roofline and 1234567.8)
-    for path in (address, f"{address}?group=*", "/"):
+    return address
+
+
+@pytest.mark.parametrize("n_groups", [1, 2, len(GROUPS)])
+@pytest.mark.parametrize("roofline", [None, 1.0])
+def test_every_figure_can_be_scrolled_to(n_groups: int, roofline: float | None, visit: Visit) -> None:
+    address = full_board(n_groups, roofline)
+    for path in (address, f"{address}?group=*"):
         visit.open(path)
         for width in WIDTHS:
             visit.page.set_viewport_size({"width": width, "height": 900})
-            if path == "/":  # its chart is drawn for the width at which the page is opened
-                visit.open(path)
-            assert visit.page.locator(".board td").count() >= 3 * 10
-            assert visit.page.evaluate(CUT) == [], f"{path} at {width} px"
-            hidden = visit.page.evaluate(HIDDEN)
-            assert hidden["under"] <= 1, f"{path} at {width} px: the last figure lies under the model"
-            assert hidden["beyond"] <= 1.5, f"{path} at {width} px: the last figure cannot be scrolled to"
-            assert visit.overflow() <= 0, f"{path} at {width} px"
+            check_at(visit, path, width)
+
+
+@pytest.mark.parametrize("roofline", [None, 1.0])
+def test_every_figure_of_the_front_page_can_be_scrolled_to(roofline: float | None, visit: Visit) -> None:
+    """Its board has no columns of groups; its chart is drawn for the width at which the page is opened."""
+    full_board(1, roofline)
+    for width in WIDTHS:
+        open_at(visit, "/", width)
+        check_at(visit, "/", width)
 
 
 def test_a_boards_columns_fit_a_desktop_window_without_groups(visit: Visit) -> None:

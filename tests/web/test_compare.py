@@ -1,5 +1,7 @@
 """The comparison of entrants: its figures, its choices, what bad addresses get, and who may see it."""
 
+import copy
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -9,11 +11,29 @@ from leaderboard.actions.decide import void_problem
 from problems.models import Release
 from tests import factories
 from tests.factories import Cast
+from tests.made_once import made_once
+
+
+def _make() -> tuple[Cast, Release]:
+    cast = Cast.make()
+    return cast, factories.board_of_two(cast)
+
+
+@pytest.fixture(scope="module")
+def made_site(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any) -> Iterator[Any]:
+    with made_once(_make, django_db_blocker, tmp_path_factory) as made:
+        yield made
 
 
 @pytest.fixture
-def board(cast: Cast) -> Release:
-    return factories.board_of_two(cast)
+def cast(made_site: Any, db: None, settings: Any) -> Cast:
+    settings.BLOB_URL = made_site[1]
+    return copy.deepcopy(made_site[0][0])
+
+
+@pytest.fixture
+def board(made_site: Any, cast: Cast) -> Release:
+    return copy.deepcopy(made_site[0][1])
 
 
 def _get(client: Any, release: Release, *slugs: str, **more: str) -> Any:

@@ -1,6 +1,8 @@
 """Pages of function problems: signature and cases, a form for each language, and each case's time or difference."""
 
+import copy
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -15,6 +17,7 @@ from problems.spec.kinds import Kind
 from tests import factories, function_site
 from tests.factories import Cast
 from tests.function_site import LARGE, SMALL
+from tests.made_once import made_once
 from tests.web.test_queries import _cost
 
 
@@ -44,9 +47,26 @@ def make_function_site(cast: Cast) -> FunctionSite:
     return FunctionSite(made, track, own, made.problems.get(kind=Kind.FUNCTION))
 
 
+def _make() -> tuple[Cast, FunctionSite]:
+    cast = Cast.make()
+    return cast, make_function_site(cast)
+
+
+@pytest.fixture(scope="module")
+def made_site(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any) -> Iterator[Any]:
+    with made_once(_make, django_db_blocker, tmp_path_factory) as made:
+        yield made
+
+
 @pytest.fixture
-def site(cast: Cast) -> FunctionSite:
-    return make_function_site(cast)
+def cast(made_site: Any, db: None, settings: Any) -> Cast:
+    settings.BLOB_URL = made_site[1]
+    return copy.deepcopy(made_site[0][0])
+
+
+@pytest.fixture
+def site(made_site: Any, cast: Cast) -> FunctionSite:
+    return copy.deepcopy(made_site[0][1])
 
 
 def text_of(client: Any, path: str, **asked: str) -> str:
@@ -301,7 +321,7 @@ def test_hidden_results_of_others_give_no_place(client: Any, cast: Cast, site: F
 
 def test_rates_are_over_the_cases_that_have_times(client: Any, cast: Cast) -> None:
     """The small case is too short to be timed, as its baseline is."""
-    made = function_site.mixed_release()
+    made = function_site.mixed_release("mixed-2")
     track = factories.offer(made)
     function_site.judged(cast.entrant, made, track, function_site.report({LARGE: 1.0}, {LARGE: 4.0}))
     text = text_of(client, reverse("problem", args=[made.slug, "row-softmax"]))

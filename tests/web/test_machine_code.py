@@ -1,6 +1,8 @@
 """The machine code of a CUDA solution: registers and spills from its build log, SASS and PTX from its listing."""
 
+import copy
 import gzip
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from leaderboard.models import Trial
 from runners.wire.protocol import BlobRef, LogText, Report, StepReport
 from tests import factories, function_site
 from tests.factories import Cast
+from tests.made_once import made_once
 from tests.web.test_function_pages import FunctionSite, make_function_site, text_of
 from tests.web.test_queries import _cost
 from tests.web.test_trial_pages import run
@@ -53,9 +56,26 @@ def listed_report(content: bytes = gzip.compress(LISTING.encode())) -> Report:
     return function_site.report(listing=listing, steps=steps)
 
 
+def _make() -> tuple[Cast, FunctionSite]:
+    cast = Cast.make()
+    return cast, make_function_site(cast)
+
+
+@pytest.fixture(scope="module")
+def made_site(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any) -> Iterator[Any]:
+    with made_once(_make, django_db_blocker, tmp_path_factory) as made:
+        yield made
+
+
 @pytest.fixture
-def site(cast: Cast) -> FunctionSite:
-    return make_function_site(cast)
+def cast(made_site: Any, db: None, settings: Any) -> Cast:
+    settings.BLOB_URL = made_site[1]
+    return copy.deepcopy(made_site[0][0])
+
+
+@pytest.fixture
+def site(made_site: Any, cast: Cast) -> FunctionSite:
+    return copy.deepcopy(made_site[0][1])
 
 
 @pytest.fixture

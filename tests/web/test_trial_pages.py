@@ -1,6 +1,8 @@
 """Runs from a problem's page: they are tried and not stored, shown beside the form, and to their user alone."""
 
+import copy
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -21,14 +23,32 @@ from runners.wire.protocol import (
 )
 from tests import factories, function_site
 from tests.factories import Cast
+from tests.made_once import made_once
 from tests.web.test_function_pages import FunctionSite, make_function_site
 
 VALUES = {"sample_inputs": "x = [1, 2]", "sample_expected": "y = [3, 6]", "sample_output": "y = [3, 5]"}
 
 
+def _make() -> tuple[Cast, FunctionSite]:
+    cast = Cast.make()
+    return cast, make_function_site(cast)
+
+
+@pytest.fixture(scope="module")
+def made_site(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any) -> Iterator[Any]:
+    with made_once(_make, django_db_blocker, tmp_path_factory) as made:
+        yield made
+
+
 @pytest.fixture
-def site(cast: Cast) -> FunctionSite:
-    return make_function_site(cast)
+def cast(made_site: Any, db: None, settings: Any) -> Cast:
+    settings.BLOB_URL = made_site[1]
+    return copy.deepcopy(made_site[0][0])
+
+
+@pytest.fixture
+def site(made_site: Any, cast: Cast) -> FunctionSite:
+    return copy.deepcopy(made_site[0][1])
 
 
 def run(client: Any, site: FunctionSite, *, by_script: bool = True, **changes: Any) -> Any:

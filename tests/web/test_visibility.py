@@ -126,3 +126,7 @@ def test_a_skips_reason_is_public_and_a_failures_is_not(cast: Cast, judged: Any)
     view = visibility.view_of(cast.stranger, judged)
     assert visibility.shown_reason(view, Verdict.SKIPPED, "needs a GPU") == "needs a GPU"
     assert visibility.shown_reason(view, Verdict.TEST_FAILED, "expected 3") == ""
+
+
+def test_an_empty_site_says_what_to_do(client: Any, db: Any) -> None:
+    assert "import_release" in client.get("/").content.decode()
