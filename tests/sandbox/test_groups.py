@@ -6,6 +6,7 @@ A machine whose memory controller serves another hierarchy lends another control
 import json
 import os
 import secrets
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -144,7 +145,7 @@ def test_a_container_s_group_is_emptied_whole(group: Group) -> None:
     """A pid and a control group namespace, as an engine makes them, with a process that the agent did not start."""
     inside = (
         "mount -t cgroup2 none /mnt && (setsid sleep 30 &) && sleep 0.3; "
-        f'{sys.executable} -c "$0" /mnt {group.controller}; kill -9 -1'
+        f'{shlex.quote(sys.executable)} -c "$0" /mnt {group.controller}; kill -9 -1'
     )
     enter = f'echo $$ > {group.folder}/cgroup.procs && exec unshare --cgroup sh -c "$0" "$1"'
     engine = ["unshare", "--pid", "--fork", "--mount", "--mount-proc", "sh", "-c", enter, inside, TELL]

@@ -62,7 +62,7 @@ def _facts_of_a_call() -> set[str]:
     reply = {
         "case": 0, "verdict": "passed", "clock_ns": [1e6], "go_ns": [1e6], "overhead_ns": 0.0,
         "overhead_spread_ns": 0.0, "copies_all": True, "is_short": False,
-        "one_set_ns": 5e5, "one_set_spread_ns": 0.0,
+        "one_set_ns": 5e5, "one_set_spread_ns": 0.0, "whole_ms": [1.0] * 5, "events_ms": [1.0] * 5, "whole_gap_ns": 0.0,
     }  # fmt: skip
     ended = Outcome(0, None, False, False, False, "", "", False, 1.0, 1.0, 0, Witness.SEEN)
     seen = Contest((reply,), (0,), "", "", ended, load_ms=1.0)
