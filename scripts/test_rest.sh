@@ -9,8 +9,8 @@ spread="--dist loadfile --no-loadscope-reorder"
 : "${PODIUM_TEST_POSTGRES:=postgresql://postgres@127.0.0.1:5432/postgres}"
 export PODIUM_TEST_POSTGRES
 
-# Four on two cores: much of the time they wait for containers, brokers and samples that sleep.
-sh scripts/pytest.sh -n 4 $spread -m rest "$@"
+# Three on two cores: a third of the time they wait for containers, brokers and samples that sleep. Four were slower.
+sh scripts/pytest.sh -n 3 $spread -m rest "$@"
 
 answers='import os, psycopg; psycopg.connect(os.environ["PODIUM_TEST_POSTGRES"], connect_timeout=3).close()'
 if $python -c "$answers" 2>/dev/null; then
