@@ -4,6 +4,7 @@ NVTX needs no GPU; what CUPTI delivers is tried in tests/gpu/test_cupti_on_devic
 """
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -138,7 +139,7 @@ def test_any_shell_command_will_do(run: Run, program: Path, shell: str, times: i
 
 
 def test_shells_and_programs_without_nvtx_leave_nothing(run: Run, program: Path) -> None:
-    assert run(f"true && {program} && {sys.executable} -c 'pass'").processes == ()
+    assert run(f"true && {program} && {shlex.quote(sys.executable)} -c 'pass'").processes == ()
 
 
 def test_the_last_words_are_written_at_a_quick_exit_too(run: Run, program: Path) -> None:
@@ -182,7 +183,7 @@ def test_python_reaches_nvtx_through_ctypes(run: Run) -> None:
     if interop is None:
         pytest.skip("this toolkit has no libnvtx3interop")
     script = f"import ctypes; n = ctypes.CDLL({str(interop)!r}); n.nvtxRangePushA(b'python'); n.nvtxRangePop()"
-    assert run.ranges(f'{sys.executable} -c "{script}"')["python"].instances == 1
+    assert run.ranges(f'{shlex.quote(sys.executable)} -c "{script}"')["python"].instances == 1
 
 
 def test_a_range_costs_less_than_a_few_microseconds(run: Run, program: Path) -> None:

@@ -1,6 +1,7 @@
 """Conformance case 26 from a pack to its graded rows, on a CPU; tests/gpu has the same samples under a profiler."""
 
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -198,7 +199,7 @@ def test_it_even_takes_the_place_of_what_the_recorder_wrote(tmp_path: Path, note
     library = library_over_stand_in(tmp_path)
     (tmp_path / "forge.cpp").write_text(filled(FORGE + LEFT_LATER))
     includes = " ".join(f"-I{path}" for path in find_toolkit().includes)
-    run(f"g++ -std=c++17 {includes} -o program forge.cpp {LIFE_PROGRAM} -ldl", tmp_path)
+    run(f"g++ -std=c++17 {includes} -o program forge.cpp {shlex.quote(str(LIFE_PROGRAM))} -ldl", tmp_path)
     injected = dict.fromkeys(["CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"], library.path)
     run("./program quick_exit --perf", tmp_path, **injected, PODIUM_CUPTI_NOTES=notes)
     check_believed(cupti, notes)
