@@ -15,11 +15,15 @@ addEventListener("load", () => {
   });
 });
 
-// The framework's search fields are named by their value alone, so an empty one has no name.
+// The framework's search fields are named by their value alone, so an empty one has no name. The framework makes them when
+// its jQuery is ready, which on a busy machine can be after the page has loaded.
 window.addEventListener("load", () => {
-  for (const select of document.querySelectorAll("select.admin-autocomplete")) {
-    const label = select.labels[0]?.innerText.trim();
-    const shown = select.nextElementSibling?.querySelectorAll(".select2-selection, .select2-selection__rendered") ?? [];
-    if (label) shown.forEach((part) => part.setAttribute("aria-label", label));
-  }
+  const whenMade = window.django?.jQuery ?? ((work) => work());
+  whenMade(() => {
+    for (const select of document.querySelectorAll("select.admin-autocomplete")) {
+      const label = select.labels[0]?.innerText.trim();
+      const shown = select.nextElementSibling?.querySelectorAll(".select2-selection, .select2-selection__rendered") ?? [];
+      if (label) shown.forEach((part) => part.setAttribute("aria-label", label));
+    }
+  });
 });
