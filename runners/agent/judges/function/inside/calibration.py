@@ -65,7 +65,7 @@ class Calibration:
         )
 
     def again(self, number: int, known: Overhead) -> Overhead:
-        """What is known of a case, with the way from go to done as this process shows it."""
+        """`known` with one more process's time from go to done."""
         if known.is_short:
             return known
         sets = self._match.sets(number, self._match.draw(number))
