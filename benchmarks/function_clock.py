@@ -136,6 +136,8 @@ def _row(steps: int, device_ms: float, one: MeasurementReport | None) -> dict[st
         "interval_ms": interval,
         "runs_ms": one.runs_ms,
         "events_ms": one.device.get("device_events_ms"),
+        "go_to_done_us": one.device["go_to_done_us"],
+        "call_overhead_us": one.device["call_overhead_us"],
         "share": round(one.median_ms / device_ms - 1, 4),
         "microseconds": round((one.median_ms - device_ms) * 1e3, 2),
     }

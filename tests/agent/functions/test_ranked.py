@@ -110,9 +110,11 @@ def test_a_short_case_is_checked_all_the_same(table: Table, large: ProblemRecord
     assert (done.report.verdict, done.report.cases[0].verdict) == (Verdict.WRONG_ANSWER, Verdict.WRONG_ANSWER)
 
 
-def contest_of(record: ProblemRecord, clock_ms: float) -> Contest:
+def contest_of(record: ProblemRecord, clock_ms: float, events_ms: float | None = None) -> Contest:
+    told = {} if events_ms is None else {"events_ms": [events_ms] * 30, "whole_ms": [events_ms] * 30, "whole_gap_ns": 0}
     cases = [
-        {
+        told
+        | {
             "case": number, "verdict": "passed", "clock_ns": [round(clock_ms * 1e6)] * 30, "go_ns": [1000] * 30,
             "overhead_ns": 0.0, "overhead_spread_ns": 0.0, "copies_all": True, "is_short": False,
         }
@@ -147,6 +149,12 @@ def test_a_drift_is_a_difference_of_more_than_three_per_cent(
 ) -> None:
     runs = [contest_of(large, ms) for ms in (0.99, 1.0, 1.01)]
     assert has_drifted(large, runs, contest_of(large, later_ms)) is expected
+
+
+def test_a_drift_is_one_of_the_device_events_where_they_are_told(large: ProblemRecord) -> None:
+    runs = [contest_of(large, ms, 1.0) for ms in (1.1, 1.15, 1.2)]
+    assert not has_drifted(large, runs, contest_of(large, 1.3, 1.01))
+    assert has_drifted(large, runs, contest_of(large, 1.15, 1.05))
 
 
 def test_a_deviation_is_that_of_the_medians_interval() -> None:

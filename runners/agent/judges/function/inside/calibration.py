@@ -14,8 +14,8 @@ from .plan import Overhead, Plan, spread
 REFERENCE_CALLS = 3
 COPY_CALLS, GO_CALLS = 7, 31
 """Calls with which the cost of copies is calibrated, and that of a go on a GPU."""
-PAUSE_SECONDS = 0.01
-"""About as long as checking a call takes."""
+PAUSES_SECONDS = (0.01, 0.0)
+"""Before a calibrating call on a GPU. Cores and device fall asleep in the first; a solution's calls lie between."""
 WARM_UPS = Plan().warm_ups
 
 
@@ -39,7 +39,7 @@ class Calibration:
             return Overhead(is_short=True)
         try:
             self._match.give(sets)
-            idle = self._calibrating(number, sets, GO_CALLS if self._match.memory.flush else COPY_CALLS)
+            idle = self._idle(number, sets)
             singly = (
                 self._calibrating(number, sets, COPY_CALLS, copies_all=True, n_goes=len(sets)) if len(sets) > 1 else []
             )
@@ -54,27 +54,36 @@ class Calibration:
         typical = self._typical
         gaps_ns = [one.clock_ns - one.whole_ms * 1e6 for one in some]
         return Overhead(
-            (typical([one.go_ns for one in idle]),),
+            self._goes_ns(idle),
             typical([one.complete_ns + one.copy_ns for one in some]),
             typical([one.complete_ns + one.copy_ns for one in every]) if every else math.inf,
-            statistics.median(one.write_ns for one in [*idle, *some]),
+            statistics.median(one.write_ns for one in [*idle[0], *some]),
             statistics.median(gaps_ns),
             max(gaps_ns) - min(gaps_ns),
-            statistics.median((one.whole_ms - one.events_ms) * 1e6 for one in idle),
+            statistics.median((one.whole_ms - one.events_ms) * 1e6 for one in idle[0]),
             *spread([ns for one in singly for ns in one.each_ns[1:]]),
         )
 
     def again(self, number: int, known: Overhead) -> Overhead:
-        """`known` with one more process's time from go to done."""
+        """`known` with one more process's times from go to done."""
         if known.is_short:
             return known
         sets = self._match.sets(number, self._match.draw(number))
         try:
             self._match.give(sets)
-            idle = self._calibrating(number, sets, GO_CALLS)
+            idle = self._idle(number, sets)
         finally:
             close(sets)
-        return known._replace(goes_ns=(*known.goes_ns, self._typical([one.go_ns for one in idle])))
+        return known._replace(goes_ns=(*known.goes_ns, *self._goes_ns(idle)))
+
+    def _idle(self, number: int, sets: Sequence[Buffers]) -> list[list[Times]]:
+        """Calls of a solution that does nothing, by rhythm: on a GPU after pauses and in a rush."""
+        if not self._match.memory.flush:
+            return [self._calibrating(number, sets, COPY_CALLS)]
+        return [self._calibrating(number, sets, GO_CALLS, pause_s=pause_s) for pause_s in PAUSES_SECONDS]
+
+    def _goes_ns(self, idle: Sequence[Sequence[Times]]) -> tuple[float, ...]:
+        return tuple(self._typical([one.go_ns for one in calls]) for calls in idle)
 
     @property
     def _typical(self) -> Callable[[Sequence[float]], float]:
@@ -88,21 +97,28 @@ class Calibration:
         return float(min(calls_ns))
 
     def _calibrating(
-        self, number: int, sets: Sequence[Buffers], count: int, *, copies_all: bool = False, n_goes: int = 1
+        self,
+        number: int,
+        sets: Sequence[Buffers],
+        count: int,
+        *,
+        copies_all: bool = False,
+        n_goes: int = 1,
+        pause_s: float = PAUSES_SECONDS[0],
     ) -> list[Times]:
         """Calls of a solution whose work is known.
 
         On a CPU data is drawn before each, since that empties the caches before a solution's calls, too, and the least
         time counts: other work on the machine only lengthens one, and too much must never be subtracted. On a GPU the
         device changes between two processes, and the contestant's core wakes up; that varies by tens of microseconds in
-        every call, so the median counts, after a pause in which the core can fall asleep.
+        every call, so the median counts.
         """
         draws = [self._match.draw(number) for _ in sets]
         calls: list[Times] = []
         while len(calls) < WARM_UPS + count:
             calls.append(self._match.call(sets, draws, copies_all, START_SECONDS, n_goes)[0])
             if self._match.memory.flush:
-                time.sleep(PAUSE_SECONDS)
+                time.sleep(pause_s)
             else:
                 draws = [self._match.draw(number) for _ in sets]
         return calls[WARM_UPS:]

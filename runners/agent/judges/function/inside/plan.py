@@ -46,7 +46,7 @@ class Overhead(NamedTuple):
     """Nanoseconds of a call that are not the solution's, as calibrated with a solution that fills its outputs."""
 
     goes_ns: tuple[float, ...] = (0.0,)
-    """The way from go to done, by process in which it was calibrated."""
+    """The way from go to done, by process in which it was calibrated and, on a GPU, by the pause before a call."""
     some_ns: float = 0.0
     """A secret scatter of the inputs inside the clock, and the copying of the outputs."""
     all_ns: float = math.inf
@@ -78,7 +78,7 @@ class Overhead(NamedTuple):
 
     @property
     def spread_ns(self) -> float:
-        """Between the processes with the least and the largest way from go to done."""
+        """Between the least and the largest way from go to done."""
         return max(self.goes_ns) - min(self.goes_ns)
 
     @property
