@@ -22,7 +22,8 @@ class Line:
     seconds: float | None
     """Median of a submission."""
     published_ms: float | None
-    """Median over the credited repeats of the geometric mean of the times of the cases that all of them have."""
+    """Median over the credited repeats of the geometric mean of the times of the cases that all of them have, and all
+    credited honest solutions on both engines: Podium times no case that is too short."""
     spread: float | None
     """(max - min) / median of the same; None for fewer than two credited repeats."""
     times_honest: float | None
@@ -34,17 +35,18 @@ def lines(rows: Iterable[Row]) -> list[Line]:
     groups: dict[tuple[str, str, str], list[Row]] = {}
     for row in rows:
         groups.setdefault((row["problem"], row["solution"], row["engine"]), []).append(row)
-    return [_line(group, _honest(groups.values(), group[0])) for group in groups.values()]
+    return [_line(group, *_honest(groups.values(), group[0])) for group in groups.values()]
 
 
-def _honest(groups: Iterable[list[Row]], like: Row) -> list[list[Row]]:
-    """The honest solutions to the same problem on the same engine."""
-    places = ("problem", "engine")
-    return [one for one in groups if one[0]["kind"] == "honest" and all(one[0][key] == like[key] for key in places)]
+def _honest(groups: Iterable[list[Row]], like: Row) -> tuple[list[list[Row]], frozenset[str] | None]:
+    """The honest solutions to the same problem on the same engine, and the cases that those on both engines have."""
+    honest = [one for one in groups if one[0]["kind"] == "honest" and one[0]["problem"] == like["problem"]]
+    credited = [row["ms"] for one in honest for row in one if row["credited"]]
+    return [one for one in honest if one[0]["engine"] == like["engine"]], _cases(credited) or None
 
 
-def _line(group: Sequence[Row], honest: Sequence[Sequence[Row]]) -> Line:
-    first, times = group[0], published(group)
+def _line(group: Sequence[Row], honest: Sequence[Sequence[Row]], shared: frozenset[str] | None) -> Line:
+    first, times = group[0], published(group, shared)
     seconds = [row["seconds"] for row in group if row["seconds"] is not None]
     middle_ms = statistics.median(times) if times else None
     ratios = [ratio for one in honest if (ratio := _speed(group, one)) is not None]

@@ -56,8 +56,8 @@ class Checker:
     channel: socket.socket
     facts: dict[str, Any]
     """The manifest's facts as the class gives them here."""
-    calibrated: set[str] = field(default_factory=set)
-    """Kinds of stubs whose calls it has calibrated."""
+    calibrations: dict[str, int] = field(default_factory=dict)
+    """In how many processes it has calibrated calls, by kind of stub."""
     n_samples: int = 0
 
     def order(self, order: Mapping[str, Any], channel: socket.socket, brake: socket.socket) -> None:

@@ -50,7 +50,7 @@ CASES_SHARE = 0.8
 PROFILER = "podium clock"
 RANKED_PROCESSES = 6
 CALIBRATING_PROCESSES = 3
-"""On a GPU."""
+"""On a GPU, for `ranked` times."""
 RANKED_SECONDS = 3600.0
 """Maximum age of a `ranked` baseline, of which every sample times one process more, to see that it still holds."""
 REMEMBERED_SPANS = 256
@@ -142,7 +142,7 @@ class FunctionJudge:
         check_memory(entry.subject.problem, self._memory_bytes(found.device, entry.subject))
         entrants = self._entrants(assignment, entry, progress)
         library = library_for(entry.subject) if _is_ranked(assignment) else None
-        with self._match(entrants, progress) as match:
+        with self._match(entrants, progress, is_ranked=_is_ranked(assignment)) as match:
             runs, clocks = self._runs(assignment, entrants, match, progress)
             verdict, reason = verdict_of(problem, runs[-1])
             has_passed = verdict is Verdict.PASSED
@@ -213,7 +213,7 @@ class FunctionJudge:
         return Entry(subject, built.product)
 
     @contextmanager
-    def _match(self, entrants: "_Entrants", progress: Progress) -> Iterator["_Match"]:
+    def _match(self, entrants: "_Entrants", progress: Progress, *, is_ranked: bool) -> Iterator["_Match"]:
         """The device alone, with this problem's checker. It has calibrated calls of all kinds of processes."""
         subject, order = entrants.candidate.subject, [*entrants.filling.values(), entrants.candidate]
         with (
@@ -224,8 +224,9 @@ class FunctionJudge:
                 contestants.prepare(order[0], progress)
             with self._checkers.at(seat, subject, progress) as checker:
                 match = _Match(checker, seat, contestants)
+                count = calibrating_processes(seat) if is_ranked else 1
                 for filling, then in pairwise(order):
-                    match.calibrate(filling, progress, then)
+                    match.calibrate(filling, count, progress, then)
                 yield match
 
     def _baseline(self, match: "_Match", reference: Entry, progress: Progress) -> _Shared:
@@ -302,7 +303,7 @@ class FunctionJudge:
 
 
 def calibrating_processes(seat: Seat) -> int:
-    """In how many processes the cost of a go is calibrated."""
+    """In how many processes the cost of a go is calibrated for `ranked` times."""
     return CALIBRATING_PROCESSES if seat.gpu_uuid else 1
 
 
@@ -348,19 +349,18 @@ class _Match:
     seat: Seat
     contestants: Contestants
 
-    def calibrate(self, filling: Entry, progress: Progress, then: Entry) -> None:
-        """Have the checker time what a call costs, once for each kind of process; `then` comes after it. On a GPU that
-        varies from process to process. Raises SandboxFault if it fails."""
+    def calibrate(self, filling: Entry, count: int, progress: Progress, then: Entry) -> None:
+        """Have the checker time what a call costs in so many processes of this kind, unless it has; `then` comes after
+        them. On a GPU that varies from process to process. Raises SandboxFault if it fails."""
         stub = filling.subject.stub
-        if stub in self.checker.calibrated:
-            return
         order = {"op": "calibrate", "stub": stub, "cases": _all_cases(filling.subject)}
-        for following in [*[filling] * (calibrating_processes(self.seat) - 1), then]:
+        while (missing := count - self.checker.calibrations.get(stub, 0)) > 0:
+            following = filling if missing > 1 else then
             seen = contest(self.contestants, self.checker, filling, order, progress, then=following)
             if seen.how:
                 why = f"{seen.how} {seen.words or seen.outcome.stderr}"
                 raise SandboxFault(f"a solution that fills its outputs cannot be called: {why}")
-        self.checker.calibrated.add(stub)
+            self.checker.calibrations[stub] = self.checker.calibrations.get(stub, 0) + 1
 
     def more(self, entry: Entry, first: Contest, progress: Progress, then: Entry | None = None) -> list[Contest]:
         """The first process and those that a `ranked` timing needs beside it, up to one that does not pass; `then` is
