@@ -17,7 +17,7 @@ from leaderboard.models.entrant import EntrantKind
 from problems.models import Problem, Release
 from problems.spec.input_sets import WRONG_SETS
 from problems.spec.kinds import NODE_KINDS, Kind
-from problems.spec.mutants import ACCEPTED, ADMITS, NONE
+from problems.spec.mutants import ACCEPTED, ADMITS, DIFFERING, NONE
 from runners.wire.protocol import Purpose, Role, Verdict
 
 REFERENCE, EMPTY, KNOWN_BAD, EARLY_END = "_reference", "_empty", "_known-bad", "_early-end"
@@ -75,12 +75,19 @@ class Check:
     def _why_not_shown(self, result: Result) -> str:
         if self.must_run and result.verdict in _BEFORE_RUNNING:
             return f"{self.words} is {result.verdict}, so it never ran"
-        if self.ranking_cases and (why := self._why_loose(result) or self._why_sets(result)):
+        if self.ranking_cases and (why := self._why_check(result) or self._why_sets(result)):
             return why
         return self._why_harness_ended(result) if self.fails_the_harness else ""
 
-    def _why_loose(self, result: Result) -> str:
-        """Which case that ranks accepts wrong answers, and the remedy; empty if none does."""
+    def _why_check(self, result: Result) -> str:
+        """Which case that ranks has a check that cannot be trusted, and the remedy; empty if none has."""
+        for case, differing in _told(result, DIFFERING).items():
+            if case in self.ranking_cases:
+                return (
+                    f"its case {case} cannot rank, because its check rules otherwise on the GPU than on the CPU"
+                    f" ({differing}): write `verify` so that it does not depend on the device, or change its"
+                    " `accuracy`, because the two round differently, and pack it again"
+                )
         for case, accepted in _told(result, ACCEPTED).items():
             if accepted != NONE and case in self.ranking_cases:
                 return (

@@ -19,7 +19,7 @@ from problems.models import Release
 from problems.spec.digests import grading_digest
 from problems.spec.input_sets import WRONG_SETS
 from problems.spec.kinds import Kind
-from problems.spec.mutants import ACCEPTED, ADMITS, NONE
+from problems.spec.mutants import ACCEPTED, ADMITS, DIFFERING, NONE
 from runners.fleet.models import Job
 from runners.wire.protocol import JUDGE_VERSIONS, Audience, CaseField, Report, Stage, StepReport, Verdict
 from tests import factories, function_site, packs
@@ -217,6 +217,15 @@ def test_a_problem_whose_check_accepts_a_wrong_answer_is_not_verified(draft: Rel
     assert f"its case {LARGE} cannot rank, because its check accepts wrong answers (`y` filled with 0)" in line
     assert "tighten its `accuracy`" in line
     assert any(line.split(": ", 1)[1].removesuffix(f" on {track.slug}") in one for one in report.lines)
+
+
+def test_a_problem_whose_check_rules_otherwise_on_the_cpu_is_not_verified(draft: Release, track: Any) -> None:
+    verify(None, draft, track)
+    work_off(ANSWERS | {"reference words": verified_with([told(ACCEPTED, NONE), told(DIFFERING, "results in fp16")])})
+    assert not verification_report(draft, track).passed
+    (line,) = missing_lines(draft)
+    assert f"its case {LARGE} cannot rank" in line
+    assert "otherwise on the GPU than on the CPU (results in fp16): write `verify`" in line
 
 
 def test_a_problem_with_a_wrong_number_of_input_sets_is_not_verified(draft: Release, track: Any) -> None:

@@ -132,3 +132,9 @@ def test_the_sizes_of_a_run_are_the_whole_numbers_within_those_of_the_cases() ->
 @pytest.mark.parametrize("changes", [{"form": "tensara"}, {"is_run": False, "cases": []}])
 def test_a_class_that_fixes_its_cases_offers_no_sizes(changes: dict[str, Any]) -> None:
     assert function_problem(manifest=manifest_fields(**changes)).trial_sizes == []
+
+
+def test_a_case_is_bounded_by_the_peak_of_the_lowest_precision_that_its_check_admits() -> None:
+    cases = [softmax_case(), softmax_case(512, 4096, admits="bf16")]
+    one, other = function_problem(manifest=manifest_fields(cases=cases)).manifest.timed_cases
+    assert (one.fastest_dtype, other.fastest_dtype) == ("fp32", "bf16")

@@ -70,7 +70,8 @@ class ManifestCase(_Strict):
     """Whether every output depends on inputs that each call draws anew, and the check rejects wrong answers."""
     why_not: str = Field(default="", max_length=1000)
     admits: Dtype | Literal[""] = ""
-    """The lowest precision below `fastest_dtype` whose results the check accepts; empty if it accepts none."""
+    """The lowest precision below `fastest_dtype` whose results the check accepts; empty if it accepts none. Its peak
+    bounds the case's time then."""
 
     def elements(self, name: str) -> int:
         """Number of elements of an array. Raises KeyError."""
@@ -163,5 +164,5 @@ class Manifest(_Strict):
             flops=case.flops,
             bytes=case.bytes,
             dtype=self.dtype,
-            fastest_dtype=self.fastest_dtype,
+            fastest_dtype=case.admits or self.fastest_dtype,
         )

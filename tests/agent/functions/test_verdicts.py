@@ -51,6 +51,17 @@ def test_a_right_solution_passes_and_is_timed(table: Table, solution: str) -> No
     assert all(one.case != "few" or one.median_ms >= 0.02 for one in done.report.measurements), "less is not known"
 
 
+@pytest.mark.parametrize(("content", "least", "most"), [("3 * x", 0, 0), ("3 * x + 1e-6", 0.5e-6, 2e-6)])
+def test_a_run_before_a_submission_tells_how_far_a_right_answer_is_off(
+    table: Table, scale: ProblemRecord, content: str, least: float, most: float
+) -> None:
+    done = tried(table, scale, f"def solution(x, y, n):\n    y[:] = {content}\n", is_sample=True)
+    assert done.report.verdict is Verdict.PASSED
+    assert least <= shown(done.report.cases[0])["largest_difference"] <= most
+    whole = tried(table, scale, f"def solution(x, y, n):\n    y[:] = {content}\n")
+    assert "largest_difference" not in shown(whole.report.cases[0])
+
+
 def test_a_wrong_answer_shows_where_it_is_wrong_and_never_an_input(table: Table, scale: ProblemRecord) -> None:
     done = tried(table, scale, "def solution(x, y, n):\n    y[:] = 3 * x\n    y[4] += 0.5\n    y[6] += 1\n")
     assert done.report.verdict is Verdict.WRONG_ANSWER

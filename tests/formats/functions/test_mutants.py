@@ -1,12 +1,17 @@
 """Wrong answers made from right ones: a case whose check accepts one does not rank."""
 
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from problems.formats.functions.inside.mutants import Mutants
+from problems.formats.functions.inside.comparing import Comparison
+from problems.formats.functions.inside.freshness import look_at, ranking_of
+from problems.formats.functions.inside.loaded import Drawn, Loaded
+from problems.formats.functions.inside.mutants import Mutants, mutants_of
 from problems.spec.function.manifest import Manifest
 from tests.formats.functions.definitions import SOFTMAX, loaded, manifest, softmax_with
 
@@ -180,3 +185,37 @@ def test_torch_outputs_of_every_width_are_altered(tmp_path: Path) -> None:
 
 def test_an_honest_problem_has_no_faults(tmp_path: Path) -> None:
     assert [case.ranks for case in manifest(tmp_path, SOFTMAX).cases] == [True, True]
+
+
+def on_a_device(found: Loaded, monkeypatch: pytest.MonkeyPatch, accepts_on_host: Callable[[bool], bool]) -> Mutants:
+    """The mutants of a problem whose arrays are on a device; what the CPU rules is made of what the device ruled."""
+
+    def on_host(case: int, drawn: Drawn, actual: list[Any]) -> Comparison:
+        return Comparison(right=accepts_on_host(found.compare(case, drawn, actual).right))
+
+    monkeypatch.setattr(found.library, "device", "cuda", raising=False)
+    monkeypatch.setattr(found, "compare_on_host", on_host)
+    return mutants_of(found, 0)
+
+
+def test_a_check_that_rules_otherwise_on_the_cpu_is_told_with_each_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = vector("x + np.float32(1e-4)", tolerance(2e-7, 0))
+    assert on_a_device(loaded(tmp_path, text), monkeypatch, lambda right: right).differing == []
+    wrong = on_a_device(loaded(tmp_path, text), monkeypatch, lambda _: True)
+    assert wrong.differing[0] == "`y` filled with 0"
+    assert len(wrong.differing) == len(set(wrong.differing)) >= 4
+    assert "the right answer" not in wrong.differing
+    assert "the right answer" in on_a_device(loaded(tmp_path, text), monkeypatch, lambda _: False).differing
+
+
+def test_a_case_whose_check_rules_otherwise_on_the_cpu_does_not_rank(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = loaded(tmp_path, vector("x + np.float32(1e-4)", tolerance(2e-7, 0)))
+    assert ranking_of(found, set(), look_at(found, 0)) == (True, "")
+    on_a_device(found, monkeypatch, lambda _: True)
+    ranks, why_not = ranking_of(found, set(), look_at(found, 0))
+    assert ranks is False
+    assert why_not.startswith("the check rules otherwise on the GPU than on the CPU: `y` filled with 0; ")

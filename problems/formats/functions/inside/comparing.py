@@ -28,7 +28,7 @@ class Comparison:
     message: str = ""
     largest: float = 0.0
     """Largest difference of an element; inf if one is no number where a number was expected, or the reverse. 0 if all
-    are right, as is the mean."""
+    are right and differences are not asked for, as is the mean."""
     mean: float = 0.0
     """Mean difference over the elements whose difference is finite."""
     n_wrong: int = 0
@@ -54,9 +54,10 @@ class Output:
     unwritten: Any = None
 
 
-def compare(library: Library, outputs: list[Output], bounds: Bounds) -> Comparison:
-    """Compare all outputs. NaN is right where NaN is expected, and nowhere else; so is each infinity."""
-    if all(_is_surely_right(library, output, bounds) for output in outputs):
+def compare(library: Library, outputs: list[Output], bounds: Bounds, *, measures: bool = False) -> Comparison:
+    """Compare all outputs. NaN is right where NaN is expected, and nowhere else; so is each infinity. With `measures`
+    differences are told of right answers, too."""
+    if not measures and all(_is_surely_right(library, output, bounds) for output in outputs):
         return Comparison(n_total=sum(map(_count, outputs)))
     result, tally = Comparison(), _Tally()
     for output in outputs:

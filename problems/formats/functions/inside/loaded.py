@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -82,16 +82,29 @@ class Loaded:
         with self.form.own_case(like, sizes):
             yield
 
-    def compare(self, case: int, drawn: Drawn, actual: list[Any], unwritten: list[Any] | None = None) -> Comparison:
-        """Rule on the outputs of one call. `unwritten` has a mask for each output: elements that hold the poison."""
+    def compare(
+        self,
+        case: int,
+        drawn: Drawn,
+        actual: list[Any],
+        unwritten: list[Any] | None = None,
+        *,
+        measures: bool = False,
+    ) -> Comparison:
+        """Rule on the outputs of one call. `unwritten` has a mask for each output: elements that hold the poison. With
+        `measures` differences are told of right answers, too."""
         masks = unwritten or [None] * len(actual)
         outputs = [
             Output(one.name, one.dtype, expected, got, mask)
             for one, expected, got, mask in zip(self.outputs, drawn.expected, actual, masks)
         ]
         if self.form.accuracy.kind != "own":
-            return compare(self.library, outputs, self.form.accuracy.bounds)
-        return self._by_its_own_verify(case, drawn, actual, outputs)
+            return compare(self.library, outputs, self.form.accuracy.bounds, measures=measures)
+        found = self._by_its_own_verify(case, drawn, actual, outputs)
+        if found.right and measures:
+            seen = compare(self.library, outputs, Bounds(), measures=True)
+            return replace(found, largest=seen.largest, mean=seen.mean)
+        return found
 
     def _by_its_own_verify(self, case: int, drawn: Drawn, actual: list[Any], outputs: list[Output]) -> Comparison:
         """The class rules, but elements that were never written are wrong unless they happen to be right."""
@@ -103,6 +116,13 @@ class Loaded:
         result.right = False
         result.message = f"{left_out} elements were never written" if left_out else words or result.message or _REJECTED
         return result
+
+    def compare_on_host(self, case: int, drawn: Drawn, actual: list[Any]) -> Comparison:
+        """As `compare`, with copies of the outputs on the CPU."""
+        host = Loaded(self.form, library_of("torch", "cpu"))
+        expected, outputs = ([self.library.on_cpu(one) for one in arrays] for arrays in (drawn.expected, actual))
+        with host.library.placing():
+            return host.compare(case, Drawn(drawn.arguments, expected), outputs)
 
     def facts(self) -> dict[str, Any]:
         """The manifest's plain data, without `ranks` and `is_run`. Draws each case once."""

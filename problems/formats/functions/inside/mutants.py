@@ -3,6 +3,9 @@
 A mutant is a call's expected outputs with one of them altered: filled with a constant, replaced by an input, or zero in
 its last part. It is accepted if the check takes it in every draw. Answers of lower precision are tried in the same way.
 Accepting them is no fault: it tells which arithmetic the accuracy admits.
+
+On a GPU the check also rules once on each mutant, and on a right answer, with copies on the CPU. It counts on the
+device only because both rule alike.
 """
 
 from __future__ import annotations
@@ -42,6 +45,9 @@ class Mutants:
 
     def __init__(self, loaded: Loaded, case: int, first: Drawn) -> None:
         """`first` is a draw of its own, whose outputs give constants for the others."""
+        self.differing: list[str] = []
+        """The answers on which the check rules otherwise on the CPU, in words."""
+        self._ruled_on_host: set[str] = set()
         self._loaded = loaded
         self._case = case
         self._means = [_mean(loaded.library, one) for one in first.expected]
@@ -51,14 +57,26 @@ class Mutants:
 
     def look(self, drawn: Drawn) -> None:
         """Try every mutant that was not rejected yet."""
+        if self._loaded.library.device != "cpu":
+            self._rule_on_host("the right answer", drawn, drawn.expected, is_right=True)
         for name, precision, make in self._mutants(drawn):
             outputs = None if name in self._rejected else make()
             if outputs is None:
                 continue
-            if self._loaded.compare(self._case, drawn, outputs).right:
+            is_right = self._loaded.compare(self._case, drawn, outputs).right
+            if self._loaded.library.device != "cpu":
+                self._rule_on_host(name, drawn, outputs, is_right=is_right)
+            if is_right:
                 self._accepted[name] = precision
             else:
                 self._rejected.add(name)
+
+    def _rule_on_host(self, name: str, drawn: Drawn, outputs: list[Any], *, is_right: bool) -> None:
+        if name in self._ruled_on_host:
+            return
+        self._ruled_on_host.add(name)
+        if self._loaded.compare_on_host(self._case, drawn, outputs).right != is_right:
+            self.differing.append(name)
 
     @property
     def is_settled(self) -> bool:

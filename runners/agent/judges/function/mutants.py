@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from problems.spec.mutants import ACCEPTED, ADMITS, NONE
+from problems.spec.mutants import ACCEPTED, ADMITS, DIFFERING, NONE
 from runners.agent.ground.events import Progress
 from runners.agent.judges.function.checkers import SILENCE_SECONDS, Checker
 from runners.wire.protocol import Audience, CaseField, CaseReport
@@ -19,6 +19,8 @@ def _with(report: CaseReport, number: int, checker: Checker, progress: Progress)
     checker.ask({"op": "mutants", "case": number})
     reply = checker.reply(progress, SILENCE_SECONDS)
     fields = [_field(ACCEPTED, "; ".join(reply["faults"]) or NONE)]
+    if reply["differing"]:
+        fields.append(_field(DIFFERING, "; ".join(reply["differing"])))
     if reply["admits"]:
         fields.append(_field(ADMITS, reply["admits"]))
     return report.model_copy(update={"fields": [*report.fields, *fields]})

@@ -62,14 +62,14 @@ def case_report(problem: FunctionProblem, reply: Reply) -> CaseReport:
         public["setup_ms"] = round(float(reply["setup_ms"]), 3)
     organiser = {name: round(float(reply[name]), 3) for name in ("prepare_ms", "check_ms")}
     team: dict[str, Any] = {f"sample_{name}": words for name, words in reply.get("values", {}).items()}
+    for name, key in (("largest_difference", "largest"), ("mean_difference", "mean")):
+        if reply.get(key) not in (None, ""):
+            team[name] = reply[key]
     if reply["verdict"] != "passed":
         team |= {
             "message": reply["message"],
             "shapes": ", ".join(f"{name} {'×'.join(map(str, axes))}" for name, axes in case.shapes.items()),
         }
-        for name, key in (("largest_difference", "largest"), ("mean_difference", "mean")):
-            if reply.get(key) not in (None, ""):
-                team[name] = reply[key]
         team |= {name: reply[name] for name in ("n_wrong", "n_total") if name in reply}
         if reply.get("first_wrong"):
             team["first_wrong"] = _places(reply["first_wrong"])

@@ -93,10 +93,11 @@ class Checker:
             self.say({"op": "case", "case": number, **reply})
 
     def _try_mutants(self, number: int) -> None:
-        """Tell which wrong answers the check of a case accepts. No contestant takes part."""
+        """Tell which wrong answers the check of a case accepts, and where it rules otherwise on the CPU. No contestant
+        takes part."""
         found = mutants_of(self._loaded, number)
         self._memory.finish()
-        self.say({"op": "mutants", "faults": found.faults, "admits": found.admits})
+        self.say({"op": "mutants", "faults": found.faults, "differing": found.differing, "admits": found.admits})
 
     def _own_sizes(self, order: dict[str, Any], match: Match) -> None:
         """Call a case of the contestant's own sizes. What the class says of them stays here: it may quote the class."""

@@ -118,11 +118,11 @@ class Match:
         trespasses = (buffers.trespass(self.memory, regions) for buffers, (regions, _) in zip(sets, given, strict=True))
         return times, poison, next(filter(None, trespasses), "")
 
-    def compare(self, number: int, drawn: Any, buffers: Buffers, poison: int) -> Any:
+    def compare(self, number: int, drawn: Any, buffers: Buffers, poison: int, *, measures: bool) -> Any:
         unwritten = None
         if self.loaded.output_init != "zero" and self.loaded.form.accuracy.kind == "own":
             unwritten = [self._arrays.unwritten(copy, poison) for copy in buffers.copies]
-        return self.loaded.compare(number, drawn, buffers.copies, unwritten)
+        return self.loaded.compare(number, drawn, buffers.copies, unwritten, measures=measures)
 
     def values_of(self, drawn: Any, buffers: Buffers, count: int) -> dict[str, str]:
         """The first elements of a call's inputs, of the answers expected and of those given, in words."""
@@ -207,6 +207,7 @@ class _Case:
         self._singles: list[Times] = []
         self._prepare_s = self._check_s = 0.0
         self._shown: dict[str, str] = {}
+        self._differences: dict[str, Any] = {}
 
     def run(self, first: Any) -> dict[str, Any]:
         began = time.monotonic()
@@ -259,9 +260,11 @@ class _Case:
         return complaint
 
     def _complaint(self, place: int, buffers: Buffers, drawn: Any, poison: int) -> dict[str, Any] | None:
-        comparison = self._match.compare(self._number, drawn, buffers, poison)
-        if self._plan.n_shown and (place == 1 or not comparison.right):
+        is_shown = self._plan.n_shown > 0
+        comparison = self._match.compare(self._number, drawn, buffers, poison, measures=is_shown)
+        if is_shown and (place == 1 or not comparison.right):
             self._shown = self._match.values_of(drawn, buffers, self._plan.n_shown)
+            self._differences = {"largest": number(comparison.largest), "mean": number(comparison.mean)}
         if comparison.right:
             return None
         where = f"in input set {place} of {len(self._sets)}, " if len(self._sets) > 1 else ""
@@ -307,7 +310,7 @@ class _Case:
             **self._single_facts(),
             "prepare_ms": self._prepare_s * 1e3,
             "check_ms": self._check_s * 1e3,
-            **({"values": self._shown} if self._shown else {}),
+            **({"values": self._shown, **self._differences} if self._shown else {}),
         }
 
     def _single_facts(self) -> dict[str, Any]:
