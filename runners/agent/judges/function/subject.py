@@ -117,7 +117,7 @@ class Subject:
         source = self.files[0].path
         manifest = self.problem.manifest
         call = FILLING_CALL[self.device] if self.is_filling else call_source(manifest.parameters, manifest.setup_places)
-        call_path = f"{CALL}{Path(source).suffix}"
+        call_path = f"{CALL}{Path(source).suffix if self.is_filling else '.cpp'}"  # nvcc takes a second for a .cu more
         own = {STUB: (INSIDE / "contestant.cpp").read_bytes(), call_path: call.encode()}
         compiled = f"{COMPILERS[self.language]} -o {PROGRAM} {source} {STUB} {call_path} -ldl"
         is_listed = self.language == "cuda" and not self.is_filling
