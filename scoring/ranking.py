@@ -62,8 +62,11 @@ def _places(draws: FloatArray) -> PlaceArray:
     """
     entrants, count = draws.shape
     places = np.zeros((entrants, -(-count // BYTES_AT_ONCE) * BYTES_AT_ONCE), dtype=np.uint32)
-    for draw in range(count):
-        places[:, draw] = np.unique(draws[:, draw], return_inverse=True)[1]
+    order = np.argsort(draws, axis=0)
+    ordered = np.take_along_axis(draws, order, axis=0)
+    ties = (ordered[1:] == ordered[:-1]) | np.isnan(ordered[:-1])  # NaN comes last
+    steps = np.concatenate([np.zeros((min(entrants, 1), count), dtype=bool), ~ties])
+    np.put_along_axis(places[:, :count], order, np.cumsum(steps, axis=0, dtype=np.uint32), axis=0)
     return places.astype(np.uint16) if entrants < 2**16 else places
 
 
