@@ -1,4 +1,5 @@
-"""The work on one evaluation: its running attempt with its finished cases and the last lines of its log, or the reason why it waits."""
+"""The work on one evaluation: its running attempt with finished cases and the last lines of its log, or the reason why
+it waits."""
 
 from typing import Any
 
