@@ -1,10 +1,12 @@
 """A result's measurements as charts and tables show them, and its provenance in words."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from leaderboard.charts import runs
 from leaderboard.models import Measurement, Result
+from runners.wire.protocol import Role
+from scoring.throughput import geometric_mean
 
 PROVENANCE_LABELS = {
     "node": "Node", "cpu_model": "CPU", "cpu_cores": "Cores", "gpu": "GPU", "gpu_uuid": "GPU id", "driver": "Driver",
@@ -21,6 +23,11 @@ def measurements_of(result: Result) -> list[Measurement]:
     """The candidate's, each followed by the baseline it was held against."""
     candidates = result.measurements.filter(role="candidate").select_related("baseline")
     return [row for one in candidates for row in (one, one.baseline) if row is not None]
+
+
+def ranked_time_ms(rows: Iterable[Measurement]) -> float | None:
+    """The candidate's time as rankings have it: the geometric mean over its cases; None if a case's may not rank."""
+    return geometric_mean(one.median_ms if one.ranks else None for one in rows if one.role == Role.CANDIDATE)
 
 
 def runs_of(one: Measurement) -> runs.Runs:

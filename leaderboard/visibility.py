@@ -204,10 +204,19 @@ def shown_cases(view: SubmissionView, cases: Iterable[ResultCase]) -> list[Shown
     return [ShownCase(case.name, case.verdict, _facts(case.fields, view.audiences)) for case in cases]
 
 
+def shown_cases_so_far(view: SubmissionView, cases: Iterable[Mapping[str, Any]]) -> list[ShownCase]:
+    """The same of the rows that a node has told while it works. Values of a call's arrays are never among them."""
+    return [ShownCase(one["name"], one["verdict"], _facts(_without_values(one), view.audiences)) for one in cases]
+
+
 def shown_trial_cases(user: Any, cases: Iterable[Mapping[str, Any]]) -> list[ShownCase]:
     """The cases of a trial that this user may see: to its user they are what a result's are to the team."""
     audiences = (_EVERYTHING if is_organiser(user) else _TEAMS).audiences
     return [ShownCase(case["name"], case["verdict"], _facts(case["fields"], audiences)) for case in cases]
+
+
+def _without_values(case: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [field for field in case["fields"] if not field["name"].startswith("sample_")]
 
 
 def _facts(fields: Iterable[Mapping[str, Any]], audiences: frozenset[Audience]) -> dict[str, Any]:

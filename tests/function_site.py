@@ -129,10 +129,12 @@ def wrong_report(**changes: Any) -> Report:
     return report(**(fields | changes))
 
 
-def submission(entrant: Any, made: Release, track: Track, n_samples: int = 1, path: str = "solution.cpp") -> Submission:
+def submission(
+    entrant: Any, made: Release, track: Track, n_samples: int = 1, path: str = "solution.cpp", text: str = ""
+) -> Submission:
     """A full submission of functions, in the path's language, and shell scripts; everything of it is queued."""
     kinds = made.problems.values_list("task_id", "kind")
-    text = CPP if path == "solution.cpp" else PYTHON
+    text = text or (CPP if path == "solution.cpp" else PYTHON)
     lines = [
         solution(task_id, text.replace("words", f"words {n}"), path)
         if kind == Kind.FUNCTION
@@ -146,9 +148,11 @@ def submission(entrant: Any, made: Release, track: Track, n_samples: int = 1, pa
     return submit(factories.submitter(entrant), metadata, draft).submission
 
 
-def judged(entrant: Any, made: Release, track: Track, *answers: Report, path: str = "solution.cpp") -> Submission:
+def judged(
+    entrant: Any, made: Release, track: Track, *answers: Report, path: str = "solution.cpp", text: str = ""
+) -> Submission:
     """Judged and ranked: the n-th sample of each function problem gets the n-th answer, every script passes."""
-    stored = submission(entrant, made, track, len(answers), path)
+    stored = submission(entrant, made, track, len(answers), path, text)
 
     def verdict_of(evaluation: Evaluation) -> Report:
         return answers[evaluation.sample.index] if evaluation.problem.kind == Kind.FUNCTION else factories.report()

@@ -35,7 +35,7 @@ class SizeLine:
 
 
 def spec(lines: Sequence[SizeLine]) -> Spec:
-    x, y = axis("Size of the case", type="log"), axis("Time (ms)", type="log")
+    x, y = axis("Size of the case", type="log"), axis("Time (ms)", type="log", nticks=6)
     return {"data": [_line(one) for one in lines], "layout": layout(x, y, showlegend=True)}
 
 

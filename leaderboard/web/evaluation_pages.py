@@ -17,7 +17,7 @@ from leaderboard.first_failure import FirstFailures
 from leaderboard.flags.shown import ShownFlag, shown, with_effects
 from leaderboard.listings import build_log, kernels_of
 from leaderboard.measured import measured_words, where_measured
-from leaderboard.measurements import measurements_of, provenance_rows, runs_of
+from leaderboard.measurements import measurements_of, provenance_rows, ranked_time_ms, runs_of
 from leaderboard.models import AuditEntry, Evaluation, Result
 from leaderboard.models.evaluation import ResultOrigin
 from leaderboard.rates import Declared
@@ -59,8 +59,7 @@ def evaluation(request: HttpRequest, pk: int) -> HttpResponse:
             **_build(result, view, context["solution"] or []),
             "shows_witness": result.passed or result.witness != Witness.UNAVAILABLE,
             "recipe": recipe_of(found, result),
-            **_times(found, result, cases),
-            "place": place_of(request.user, found, result.speedup),
+            **_times(request.user, found, result, cases),
             "provenance": provenance_rows(result.provenance),
             "imported": measured_words(where_measured([result.provenance])) if _is_imported(result) else "",
             "has_profile": bool(result.profile) and view.build_log,
@@ -92,13 +91,14 @@ def _build(result: Result, view: SubmissionView, solution: Sequence[SourceFile])
     return {"build_html": linked(log, paths), "build_errors": errors_in(log, paths) if failed else []}
 
 
-def _times(found: Evaluation, result: Result, shown: Sequence[ShownCase]) -> dict[str, Any]:
+def _times(user: Any, found: Evaluation, result: Result, shown: Sequence[ShownCase]) -> dict[str, Any]:
     rows, cases = measurements_of(result), found.problem.timed_cases
     result.evaluation = found
     roof = roof_of(result, cases)
     timings = timings_of(rows, cases, roof)
     return {
         "timings": timings,
+        "place": place_of(user, found, result.speedup, ranked_time_ms(rows)),
         "cases": case_table(shown, timings),
         "work": Declared.by(cases), "roof": roof, "device_facts": device_facts(rows),
         "provisional": are_provisional(result, found.submission.release),

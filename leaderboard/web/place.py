@@ -1,25 +1,29 @@
-"""Where a sample's speedup stands: among the other models of its problem and track, and after its model's own ones."""
+"""Where a sample stands: among the other models of its problem and track, and after its model's own earlier ones."""
 
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Max
+from django.db.models import Max, Min
 
 from leaderboard import visibility
 from leaderboard.models import Evaluation
+from leaderboard.models.entrant import EntrantKind
+from leaderboard.web.problem_ranking import By, counted_figure
 
 
 @dataclass(frozen=True)
 class Place:
-    """Speedups of other models are their best; only results that the user may see count."""
+    """Other models are compared by their best sample; only results that the user may see count, baselines do not."""
 
+    by: By
+    """The figure that is compared: the one that the release's scores are made from."""
     n_models: int
-    """Other models with a speedup."""
+    """Other models with such a figure."""
     n_slower: int
-    earlier_speedup: float | None
-    """The best of the model's earlier submissions."""
+    earlier: float | None
+    """The best of the model's earlier submissions: its speedup, or its time in ms."""
     change: float | None
-    """Share by which this speedup differs from the earlier one."""
+    """Share by which this sample is faster than the earlier one."""
 
     @property
     def share(self) -> float:
@@ -31,17 +35,25 @@ class Place:
         return -(self.change or 0.0)
 
 
-def place_of(user: Any, found: Evaluation, speedup: float | None) -> Place | None:
-    """None without a speedup. Makes two queries."""
-    if not speedup:
-        return None
+def place_of(user: Any, found: Evaluation, speedup: float | None, time_ms: float | None) -> Place | None:
+    """None without the figure that the release counts. Makes two queries."""
     submission = found.submission
+    by = counted_figure(submission.release)
+    own, field, best_of = (time_ms, "best_ms", Min) if by is By.TIME else (speedup, "best_speedup", Max)
+    if not own:
+        return None
     timed = visibility.visible_scores(user, submission.release).filter(
-        problem=found.problem_id, track=found.track_id, best_speedup__isnull=False
+        problem=found.problem_id, track=found.track_id, **{f"{field}__isnull": False}
     )
-    others = timed.exclude(submission__entrant=submission.entrant_id).order_by()
-    best = list(others.values("submission__entrant").annotate(best=Max("best_speedup")).values_list("best", flat=True))
-    own = timed.filter(submission__entrant=submission.entrant_id, submission__lt=submission.pk)
-    earlier = own.aggregate(best=Max("best_speedup"))["best"]
-    change = speedup / earlier - 1 if earlier else None
-    return Place(len(best), sum(one < speedup for one in best), earlier, change)
+    others = timed.exclude(submission__entrant=submission.entrant_id)
+    others = others.exclude(submission__entrant__kind=EntrantKind.BASELINE).order_by()
+    best = list(others.values("submission__entrant").annotate(best=best_of(field)).values_list("best", flat=True))
+    earlier = timed.filter(submission__entrant=submission.entrant_id, submission__lt=submission.pk)
+    earlier_best = earlier.aggregate(best=best_of(field))["best"]
+    change = _gain(by, own, earlier_best) if earlier_best else None
+    return Place(by, len(best), sum(_gain(by, own, one) > 0 for one in best), earlier_best, change)
+
+
+def _gain(by: By, own: float, other: float) -> float:
+    """Share by which a sample is faster than another: 0.5 if it takes two thirds of the time."""
+    return other / own - 1 if by is By.TIME else own / other - 1

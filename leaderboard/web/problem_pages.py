@@ -34,6 +34,7 @@ from leaderboard.web.problem_ranking import (
     ranked_by_case,
     ranking_of,
     why_no_roofline,
+    with_places,
 )
 from leaderboard.web.statement import as_html
 from leaderboard.web.tabs import release_context
@@ -89,7 +90,7 @@ def problem_context(request: HttpRequest, found: Problem) -> dict[str, Any]:
         "is_readable": is_readable, "is_question": spec.kind in SITE_KINDS,
         "tracks": tracks, "track": track,
         "on_track": on_track, "cases": cases, "case": case, "work": Declared.by([case] if case else cases),
-        "ranking": ranked_by_case(track, ranking, case, by) if case else ranking,
+        "ranking": with_places(ranked_by_case(track, ranking, case, by) if case else ranking),
         "by": by, "counted": counted_figure(release), "orders": _orders(request, by),
         "why_no_roofline": why_no_roofline(found, track, [case] if case else cases),
         "sums": problem_table.sums_of(request.user, release, on_track),

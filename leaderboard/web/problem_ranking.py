@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from itertools import count
 from typing import Any
 
 from django.db.models import F
 
 from leaderboard import visibility
 from leaderboard.models import Measurement, ProblemTrack, Track
+from leaderboard.models.entrant import EntrantKind
 from leaderboard.rates import Rates, cases_with_time, rates_of
 from problems.models import Problem, Release
 from problems.spec.case import Case
@@ -87,6 +89,16 @@ def ranked_by_case(
     if by is By.TIME:
         return sorted(rows, key=lambda row: (row["time_ms"] is None, row["time_ms"] or 0.0))
     return sorted(rows, key=lambda row: (row["speedup"] is None, -(row["speedup"] or 0.0)))
+
+
+def with_places(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The rows with their `place`, from 1 on; a baseline has None and is not counted."""
+    places = count(1)
+    return [dict(row) | {"place": None if _is_baseline(row) else next(places)} for row in rows]
+
+
+def _is_baseline(row: Mapping[str, Any]) -> bool:
+    return bool(row["submission__entrant__kind"] == EntrantKind.BASELINE)
 
 
 def _on_case(

@@ -9,12 +9,33 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from leaderboard.models import Evaluation
+from problems.models import Release
 from runners.fleet.models import Attempt
+from runners.wire.protocol import Audience, CaseField, CaseReport, Verdict
 from tests import factories
 from tests.web.conftest import Site
 
 pytestmark = pytest.mark.django_db
 TAIL = "g++ …"
+
+
+def _case(name: str, verdict: Verdict, **fields: tuple[Any, Audience]) -> dict[str, Any]:
+    """A row of a heartbeat as it is stored."""
+    told = [CaseField(name=key, value=value, audience=audience) for key, (value, audience) in fields.items()]
+    return CaseReport(name=name, verdict=verdict, fields=told).model_dump(mode="json")
+
+
+CASES_SO_FAR = [
+    _case("1 Mi", Verdict.PASSED, n_calls=(32, Audience.PUBLIC)),
+    _case(
+        "odd",
+        Verdict.WRONG_ANSWER,
+        message=("2 of 15 elements", Audience.TEAM),
+        hint=("look at row 3", Audience.TEAM),
+        prepare_ms=(1.5, Audience.ORGANISER),
+        sample_inputs=("secret inputs", Audience.TEAM),
+    ),
+]
 
 
 def fragment(client: Client, name: str, *args: Any) -> Any:
@@ -83,6 +104,48 @@ def test_a_tests_output_stays_hidden_from_the_team(client: Client, site: Site, r
     Attempt.objects.update(work_stage="testing")
     client.force_login(site.cast.owner)
     assert TAIL not in text(fragment(client, "evaluation_work", running.pk))
+
+
+@pytest.mark.parametrize(
+    ("who", "facts"),
+    [
+        (None, {"32"}),
+        ("stranger", {"32"}),
+        ("teammate", {"32", "2 of 15 elements", "Hint: look at row 3"}),
+        ("organiser", {"32", "2 of 15 elements", "Hint: look at row 3", "Prepare ms: 1.5"}),
+    ],
+)
+def test_finished_cases_are_shown_as_they_come_each_field_to_its_audience(
+    who: str | None, facts: set[str], client: Client, site: Site, running: Evaluation
+) -> None:
+    Attempt.objects.update(cases=CASES_SO_FAR)
+    if who:
+        client.force_login(getattr(site.cast, who))
+    for answer in (client.get(running.get_absolute_url()), fragment(client, "evaluation_work", running.pk)):
+        shown = text(answer)
+        for name, verdict in (("1 Mi", "passed"), ("odd", "wrong answer")):
+            row = shown.partition(f'<th scope="row" class="one-line">{name}</th>')[2].partition("</tr>")[0]
+            assert verdict in row
+        told = {"32", "2 of 15 elements", "Hint: look at row 3", "Prepare ms: 1.5", "secret inputs"}
+        assert {one for one in told if one in shown.partition("Cases so far")[2].partition("</table>")[0]} == facts
+
+
+def test_a_team_reads_verdicts_alone_where_the_release_forbids_first_failures(
+    client: Client, site: Site, running: Evaluation
+) -> None:
+    Attempt.objects.update(cases=CASES_SO_FAR)
+    Release.objects.update(shows_first_failure=False)
+    client.force_login(site.cast.owner)
+    shown = text(fragment(client, "evaluation_work", running.pk))
+    assert "wrong answer" in shown
+    assert "2 of 15 elements" not in shown
+
+
+def test_more_finished_cases_cost_no_more_queries(client: Client, running: Evaluation) -> None:
+    path = reverse("evaluation_work", args=[running.pk])
+    before = queries(client, path)
+    Attempt.objects.update(cases=CASES_SO_FAR * 10)
+    assert queries(client, path) == before
 
 
 def test_an_evaluations_page_is_reloaded_once_its_work_has_ended(

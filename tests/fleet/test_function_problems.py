@@ -1,10 +1,13 @@
 """Function problems in the fleet: a release that mixes kinds is imported, queued, verified and scored."""
 
 import json
+import shlex
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import CommandError, call_command
 from django.test import Client
 
 from leaderboard.actions.try_solution import try_solution
@@ -13,7 +16,7 @@ from leaderboard.catalogue import catalogue_of
 from leaderboard.models import Entrant, Evaluation, ProblemScore, ProblemTrack, Submission
 from leaderboard.verification import REFERENCE, missing_lines, verification_report
 from problems.actions.releases import import_release, publish
-from problems.formats.compute_eval.packs import problem_pack_from
+from problems.formats.compute_eval.packs import problem_pack_from, write_problem_pack
 from problems.formats.submission import single_solution
 from problems.models import Release
 from problems.spec.digests import grading_digest
@@ -28,6 +31,7 @@ from tests.function_site import LARGE, SMALL
 from tests.spec.functions import manifest_fields
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -119,9 +123,9 @@ def test_a_track_of_another_device_skips_a_function(draft: Release) -> None:
     assert skip == "is a CPU problem and this is a GPU track"
 
 
-def work_off(answers: dict[str, Report]) -> None:
+def work_off(answers: dict[str, Report], track: str = "cpu-test") -> None:
     """Report each piece of work by words of its solution; a shell script passes or fails by its words, too."""
-    node = WireNode()
+    node = WireNode(track=track)
     while (answer := node.claim()).status_code == 200:
         work = answer.json()
         text = b"".join(node.blob(work, work["solution"]["sha256"]).streaming_content).decode()
@@ -150,6 +154,35 @@ def test_a_function_is_verified_by_its_reference_and_by_solutions_that_must_fail
     report = verification_report(draft, track)
     assert report.passed, report.lines
     assert missing_lines(draft) == []
+
+
+def documented_commands() -> list[list[str]]:
+    """Those that docs/function-problems.md gives for the way from a pack to a release, without `manage.py`."""
+    text = (ROOT / "docs" / "function-problems.md").read_text(encoding="utf-8")
+    lines = text.partition("## From a pack to a release")[2].partition("\n## ")[0].splitlines()
+    return [shlex.split(line, comments=True)[2:] for line in lines if line.startswith(".venv/bin/python manage.py")]
+
+
+def test_the_documented_commands_lead_from_a_pack_to_a_published_release(
+    db: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    track = factories.TrackFactory(slug="cpu-lab")
+    add_node("node-1", track, "node-secret")
+    made = packs.problem_pack([function_site.function()], "spring", timing_policy="quick")
+    lines = [record.line for record in made.records]
+    write_problem_pack(tmp_path / "spring-problems.tar.gz", made.metadata_bytes, lines)
+    monkeypatch.chdir(tmp_path)
+    imported, verified, published, measured = documented_commands()
+    call_command(*imported)
+    call_command(*verified)
+    with pytest.raises(CommandError, match="not verified"):
+        call_command(*published)
+    work_off(ANSWERS, track.slug)
+    call_command(*published)
+    release = Release.objects.get(slug="spring")
+    assert (release.state, release.is_public, release.on_tracks.get().track) == ("published", True, track)
+    call_command(*measured)
+    assert Submission.objects.filter(release=release, entrant__kind="baseline").count() == 1
 
 
 def test_the_solution_that_does_nothing_has_the_declared_signature(draft: Release, track: Any) -> None:

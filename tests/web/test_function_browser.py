@@ -9,12 +9,21 @@ from leaderboard.actions.try_solution import end_trial
 from leaderboard.models import Trial
 from tests import factories, function_site
 from tests.requirements import requires
+from tests.web.gpu_function_site import make_gpu_function_site
 from tests.web.test_browser import LOOKS, Visit, page_faults
 from tests.web.test_function_pages import FunctionSite, make_function_site
 from tests.web.test_machine_code import listed_report
 from tests.web.test_trial_pages import report
 
 pytestmark = [requires("chromium"), pytest.mark.rest]
+
+SCROLLED = """table => {
+    const frame = table.parentElement;
+    frame.scrollLeft = frame.scrollWidth;
+    const label = table.querySelector("tbody th").getBoundingClientRect();
+    return [frame.scrollLeft, {x: label.x - frame.getBoundingClientRect().x - frame.clientLeft, width: label.width}];
+}"""
+"""How far a table is scrolled at its end, and where its first label is then."""
 
 
 @pytest.fixture
@@ -50,6 +59,28 @@ def test_every_page_of_a_function_problem_is_clean(chromium: Any, live: Any) -> 
     visit.page.get_by_text("1 of 2 elements are wrong").wait_for()
     pages["function-run"] = reverse("trial", args=[trial.pk])
     faults = page_faults(visit, pages)
+    visit.context.close()
+    assert faults == [], "\n".join(faults)
+
+
+def test_every_page_of_a_function_problem_for_gpus_is_clean(
+    chromium: Any, transactional_db: Any, live_server: Any, settings: Any
+) -> None:
+    settings.ALLOWED_HOSTS = ["*"]
+    site = make_gpu_function_site(factories.Cast.make())
+    visit = Visit(chromium, live_server.url, *LOOKS["light"])
+    visit.sign_in("owner")
+    pages = {
+        "gpu-function-problem": reverse("problem", args=[site.problem.release.slug, site.problem.slug]),
+        "gpu-function-evaluation": site.judged.get_absolute_url(),
+        "gpu-function-running": site.running.get_absolute_url(),
+    }
+    faults = page_faults(visit, pages)
+    assert visit.page.get_by_role("region", name="Cases so far").get_by_text("wrong answer").is_visible()
+    for look in visit.looks_of(site.judged.get_absolute_url(), ("light", "phone")):
+        beyond, label = visit.page.locator(".observed").evaluate(SCROLLED)
+        assert label["width"] > 150
+        assert (beyond, label["x"]) == (0, 0) if look == "light" else beyond > 0 and label["x"] == 0
     visit.context.close()
     assert faults == [], "\n".join(faults)
 

@@ -12,12 +12,15 @@ from django.urls import reverse
 from django.utils import timezone
 
 from leaderboard.models import Evaluation, Submission, Track
+from leaderboard.models.entrant import EntrantKind
+from problems.actions import releases as release_actions
 from problems.models import Problem, Release
 from problems.spec.kinds import Kind
-from tests import factories, function_site
+from tests import factories, function_site, packs
 from tests.factories import Cast
 from tests.function_site import LARGE, SMALL
 from tests.made_once import made_once
+from tests.spec.functions import manifest_fields
 from tests.web.test_queries import _cost
 
 
@@ -84,7 +87,26 @@ def test_the_page_shows_signature_parameters_accuracy_cases_and_limits(client: A
     assert "1e-06 + 1e-05 × |expected|. Reason: one rounding per operation." in text
     assert f'<th scope="row" class="one-line">{LARGE}</th><td class="num">512 × 4096</td>' in text
     assert "1.05 × 10⁷" in text, "5 operations for each of 512 × 4096 elements"
-    assert "60 s for all calls of a solution, 2.0 GiB of memory, on a CPU" in text
+    assert "60 s for all calls of one process together, 2.0 GiB of memory, on a CPU" in text
+    assert "weights" not in text
+
+
+def test_the_page_says_of_weights_and_structure_that_they_stay_the_same_in_a_process(client: Any, db: None) -> None:
+    roles = {"x": "data", "w": "weight", "index": "structure"}
+    given = [{"name": name, "kind": "array", "dtype": "float32", "role": role} for name, role in roles.items()]
+    written = {"name": "y", "kind": "array", "direction": "out", "dtype": "float32"}
+    case = {"name": "4", "shapes": {name: [4] for name in (*roles, "y")}, "ranks": True}
+    manifest = manifest_fields(parameters=[*given, written], cases=[case])
+    podium = {"title": "Lookup"}
+    fields = function_site.function("lookup", manifest=manifest, baseline_solution=None, metadata={"podium": podium})
+    release = release_actions.import_release(packs.problem_pack([fields], "lookup-1")).release
+    Release.objects.filter(pk=release.pk).update(is_public=True)
+    release_actions.publish(release)
+    text = text_of(client, reverse("problem", args=[release.slug, "lookup"]))
+    assert ">drawn anew for each call</td>" in text
+    assert ">weights: drawn once in each process, the same for all its calls of a case</td>" in text
+    assert ">structure: the same for all calls of a case in a process, and perhaps in every process</td>" in text
+    assert "drawn anew for each call, but weights and structure once in each process." in text
 
 
 @pytest.mark.parametrize(
@@ -293,6 +315,7 @@ def test_times_by_size_are_drawn_for_each_model_and_the_reference(client: Any, s
     ]
     assert drawn["data"][1]["y"] == [0.002, 3.0]
     assert drawn["layout"]["xaxis"]["type"] == drawn["layout"]["yaxis"]["type"] == "log"
+    assert drawn["layout"]["yaxis"]["nticks"] == 6, "labels of all ninths of a decade would overlap"
 
 
 def test_a_problem_of_one_case_has_no_times_by_size(client: Any, site: FunctionSite) -> None:
@@ -311,6 +334,48 @@ def test_an_evaluation_says_where_its_speedup_stands(client: Any, cast: Cast, si
     assert "0 of 1 other model" in text
     assert "2.83× <small>now" in text
     assert "% slower</small>" in text
+
+
+def add_baseline(cast: Cast, site: FunctionSite, own_ms: dict[str, float]) -> None:
+    kind = EntrantKind.BASELINE
+    entrant = factories.EntrantFactory(name="Baseline: expert", slug="expert", kind=kind, owner=cast.organiser)
+    function_site.judged(entrant, site.release, site.track, function_site.report(own_ms))
+
+
+def test_baselines_are_no_other_models(client: Any, cast: Cast, site: FunctionSite) -> None:
+    add_baseline(cast, site, {SMALL: 0.0001, LARGE: 0.01})
+    assert "1 of 1 other model <small>" in text_of(client, site.evaluation(0).get_absolute_url())
+
+
+def test_a_sample_stands_by_its_time_where_the_release_counts_times(
+    client: Any, cast: Cast, site: FunctionSite
+) -> None:
+    """The stranger's model is slower by the clock, and has the larger speedup: its baseline was slower, too."""
+    last = {SMALL: 0.02, LARGE: 3.0}
+    other = function_site.report(last, {case: 100 * time_ms for case, time_ms in last.items()})
+    function_site.judged(cast.strangers_entrant, site.release, site.track, other, other)
+    page = site.evaluation(0).get_absolute_url()
+    by_speedup = text_of(client, page)
+    assert "<dt>Faster than, by speedup</dt><dd>0 of 1 other model" in by_speedup
+    # as times, 0.07071 ms beside 0.07746 ms of an earlier submission
+    Release.objects.filter(pk=site.release.pk).update(primary_metric="gflops", correction="By time.")
+    assert "<dt>Faster than, by time</dt><dd>1 of 1 other model" in text_of(client, page)
+    slower = function_site.judged(
+        cast.entrant, site.release, site.track, function_site.report({SMALL: 0.01, LARGE: 2.0})
+    )
+    text = text_of(client, slower.evaluations.get(problem=site.problem, sample__index=0).get_absolute_url())
+    assert "<dt>Faster than, by time</dt><dd>0 of 1 other model" in text
+    assert "<dt>Best before</dt><dd>70.71 µs <small>now 50.0 % slower" in text
+
+
+def test_a_baseline_has_no_place_in_the_ranking_and_takes_none(client: Any, cast: Cast, site: FunctionSite) -> None:
+    add_baseline(cast, site, {SMALL: 0.003, LARGE: 2.0})
+    for asked in ({}, {"by": "time"}, {"case": LARGE}):
+        text = text_of(client, site.page, **asked)
+        rows = re.findall(r'<tr><td class="num">(.*?)</td><th scope="row"><a href="[^"]*">(.*?)</a>', text)
+        places = {name: re.sub("<[^>]+>", "", place) for place, name in rows}
+        assert places.pop("Baseline: expert") == "–"
+        assert list(places.values()) == ["1", "2"]
 
 
 def test_hidden_results_of_others_give_no_place(client: Any, cast: Cast, site: FunctionSite) -> None:

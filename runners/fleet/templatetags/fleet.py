@@ -32,7 +32,7 @@ def submission_progress(submission: Submission) -> dict[str, Any]:
 
 @register.inclusion_tag("fleet/evaluation_work.html", takes_context=True)
 def evaluation_work(context: Context, evaluation: Evaluation) -> dict[str, Any]:
-    return work_context(context["request"].user, evaluation)
+    return work_context(context["request"].user, context["view"], evaluation)
 
 
 @register.inclusion_tag("fleet/trial_work.html", takes_context=True)

@@ -40,9 +40,9 @@ def submission_progress(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 @never_cache
 def evaluation_work(request: HttpRequest, pk: int) -> HttpResponse:
-    """On an evaluation's page: the running attempt and its log. Once it has ended, htmx reloads the page."""
-    found, _ = evaluation_or_404(request, pk)
-    response = render(request, "fleet/evaluation_work.html", work_context(request.user, found))
+    """On an evaluation's page: the running attempt, its cases and its log. Once it has ended, htmx reloads the page."""
+    found, view = evaluation_or_404(request, pk)
+    response = render(request, "fleet/evaluation_work.html", work_context(request.user, view, found))
     if not found.is_open:
         response["HX-Refresh"] = "true"
     return response

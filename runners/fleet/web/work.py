@@ -1,4 +1,5 @@
-"""The work on one evaluation: its running attempt with the last lines of its log, or the reason why it waits."""
+"""The work on one evaluation: its running attempt with finished cases and the last lines of its log, or the reason why
+it waits."""
 
 from typing import Any
 
@@ -6,20 +7,24 @@ from django.db.models import Count
 
 from leaderboard import visibility
 from leaderboard.models import Evaluation, Trial
+from leaderboard.visibility import SubmissionView
+from leaderboard.web.case_rows import case_table
 from runners.fleet.models import LOST, Attempt, AttemptState, Job, JobState
 from runners.fleet.queue_place import n_ahead
 from runners.wire.protocol import Stage
 
 
-def work_context(user: Any, evaluation: Evaluation) -> dict[str, Any]:
-    """The context of `fleet/evaluation_work.html` for this user. Makes at most five queries, none if it has ended."""
+def work_context(user: Any, view: SubmissionView, evaluation: Evaluation) -> dict[str, Any]:
+    """The context of `fleet/evaluation_work.html` for this user, whose view it is of the submission. Makes at most five
+    queries, none if the evaluation has ended."""
     context: dict[str, Any] = {"evaluation": evaluation}
     if not evaluation.is_open:
         return context
     attempt = _running_attempt(evaluation)
     log_tail = _log_tail(user, evaluation, attempt) if attempt else ""
+    cases = case_table(visibility.shown_cases_so_far(view, attempt.cases), []) if attempt else None
     return context | {
-        "attempt": attempt, "log_tail": log_tail, "waits_to_run": _waits_to_run(evaluation),
+        "attempt": attempt, "log_tail": log_tail, "cases": cases, "waits_to_run": _waits_to_run(evaluation),
         "earlier": _earlier_attempts(evaluation),
     }  # fmt: skip
 

@@ -144,7 +144,10 @@ ENDS = {
     ),
     "const_cast write": (cpp("const_cast<float*>(x)[0] = 0;"), Verdict.TEST_FAILED, r"signal 11|SIGSEGV"),
     "no C++": (cpp("this is not C++"), Verdict.BUILD_FAILED, "The build"),
-    "endless": ("def solution(x, y, n):\n    while True: pass\n", Verdict.TIMED_OUT, "did not answer in case few"),
+    "endless": (
+        "def solution(x, y, n):\n    while True: pass\n", Verdict.TIMED_OUT,
+        "did not answer in case few; all calls of one process may take",
+    ),
     "raises": ("def solution(x, y, n):\n    y[:] = x.missing\n", Verdict.TEST_FAILED, "no attribute 'missing'"),
     "raises at import": ("import nothing_such\n", Verdict.TEST_FAILED, "loaded: .*nothing_such"),
     "no solution": ("def solve(x, y, n):\n    pass\n", Verdict.TEST_FAILED, "no attribute 'solution'"),

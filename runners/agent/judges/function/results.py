@@ -142,7 +142,7 @@ def ended_verdict(problem: FunctionProblem, seen: Contest) -> tuple[Verdict, str
         return Verdict.MEMORY_EXCEEDED, f"The solution used more memory than it may {where}."
     if seen.how == "late" or seen.outcome.timed_out:
         limit = problem.time_limit_seconds
-        return Verdict.TIMED_OUT, f"The solution did not answer {where}; all calls together may take {limit:g} s."
+        return Verdict.TIMED_OUT, f"The solution did not answer {where}; all calls of one process may take {limit:g} s."
     if seen.how == "error":
         return Verdict.TEST_FAILED, f"The solution failed {where}: {seen.words}"
     if seen.how == "not_stopped":
