@@ -30,17 +30,13 @@ from runners.agent.judges.judgement import Assignment
 from runners.agent.judges.registry import Judges
 from runners.agent.sandbox.bubblewrap import why_unavailable
 from runners.wire.protocol import Report, Role, TimingPolicy, Verdict
+from tests.gpu.attack_sources import ATTACKS, MAY_PASS, MUST_FAIL, SOURCES, attack
 
 UUIDS = tuple(gpu.uuid for gpu in gpus())
 pytestmark = pytest.mark.skipif(
     not UUIDS or shutil.which("nvcc") is None or why_unavailable() != "" or importlib.util.find_spec("torch") is None,
     reason="needs a GPU, nvcc, bubblewrap and torch",
 )
-SOURCES = Path(__file__).parent / "attacks"
-"""The first lines of each attack say what it tries."""
-SHARED = Path(__file__).parents[1] / "agent" / "functions" / "attacks"
-"""Headers that attacks on a CPU and these include in quotes."""
-ATTACKS = sorted(path.stem for path in SOURCES.glob("*.cu"))
 LARGE = "16 Mi"
 """A case of about 5 ms: single times of one of 0.13 ms spread from 0.11 to 0.27 ms."""
 DEFINITION = """\
@@ -83,6 +79,7 @@ def solution(x, y, n):
     wide = x.double()
     y.copy_(0.5 * (1 - wide**8192) / (1 - wide))
 """
+WORK = "\n\ndef solution(x, y, n):\n    work(x, y)\n"
 TEN_CASES = re.sub(
     r"cases = .*",
     'cases = tuple(Case(f"{k} Mi", n=(k << 20) + k) for k in range(6, 16))',
@@ -191,10 +188,13 @@ def times_of(report: Report) -> dict[str, float]:
 
 
 @pytest.fixture(scope="module")
-def honest_ms(judges: Judges, problem: FunctionProblem) -> float:
-    """Median of three runs of the honest solution, in milliseconds."""
-    found = [times_of(judged(judges, problem, "solution.cu", HONEST + LAUNCH))[LARGE] for _ in range(3)]
-    return statistics.median(found)
+def honest_ms(judges: Judges, problem: FunctionProblem) -> dict[str, float]:
+    """Median of three runs of the attacks' plain work, in milliseconds, by the name of a solution's file."""
+    works = {"solution.cu": HONEST + LAUNCH, "solution.py": (SOURCES / "poly.py").read_text() + WORK}
+    return {
+        name: statistics.median(times_of(judged(judges, problem, name, content))[LARGE] for _ in range(3))
+        for name, content in works.items()
+    }
 
 
 @pytest.mark.parametrize(
@@ -213,43 +213,51 @@ def test_a_right_solution_passes_and_is_timed(
         print(one.role.value, one.case, round(one.median_ms, 4), one.device)
 
 
-def attack(name: str, *, honest: bool = False, left_share: int = 4) -> str:
-    """The text of an attack, or of its honest twin."""
-    defined = f"#define HONEST {int(honest)}\n#define LEFT_SHARE {left_share}\n"
-    text = (SOURCES / "poly.h").read_text() + (SOURCES / f"{name}.cu").read_text()
-    return defined + re.sub(r'#include "(.+)"', lambda found: (SHARED / found[1]).read_text(), text)
+def solution_of(attack_file: str) -> str:
+    """The name under which an attack is submitted."""
+    return f"solution{Path(attack_file).suffix}"
 
 
-@pytest.mark.parametrize("name", ATTACKS)
-def test_an_attack_gains_nothing(judges: Judges, problem: FunctionProblem, name: str, honest_ms: float) -> None:
-    assert gains(judges, problem, attack(name), honest_ms) == ""
+@pytest.mark.parametrize("file", sorted(MUST_FAIL))
+def test_an_attack_that_cannot_hide_fails(judges: Judges, problem: FunctionProblem, file: str) -> None:
+    report = judged(judges, problem, solution_of(file), attack(file))
+    assert report.verdict in (Verdict.WRONG_ANSWER, Verdict.TEST_FAILED, Verdict.TIMED_OUT), MUST_FAIL[file]
+    assert "The solution failed" not in report.reason, "an error of its own shows nothing"
+
+
+@pytest.mark.parametrize("file", sorted(MAY_PASS))
+def test_an_attack_that_passes_gains_nothing(
+    judges: Judges, problem: FunctionProblem, file: str, honest_ms: dict[str, float]
+) -> None:
+    assert gains(judges, problem, solution_of(file), attack(file), honest_ms) == "", MAY_PASS[file]
 
 
 @pytest.mark.parametrize("left_share", [1, 2, 16])
 def test_an_early_answer_gains_nothing(
-    judges: Judges, problem: FunctionProblem, left_share: int, honest_ms: float
+    judges: Judges, problem: FunctionProblem, left_share: int, honest_ms: dict[str, float]
 ) -> None:
-    assert gains(judges, problem, attack("early_done", left_share=left_share), honest_ms) == ""
+    content = attack("early_done.cu", left_share=left_share)
+    assert gains(judges, problem, "solution.cu", content, honest_ms) == ""
 
 
-@pytest.mark.parametrize("name", ATTACKS)
-def test_the_honest_twin_of_an_attack_passes(judges: Judges, problem: FunctionProblem, name: str) -> None:
-    report = judged(judges, problem, "solution.cu", attack(name, honest=True))
+@pytest.mark.parametrize("file", ATTACKS)
+def test_the_honest_twin_of_an_attack_passes(judges: Judges, problem: FunctionProblem, file: str) -> None:
+    report = judged(judges, problem, solution_of(file), attack(file, honest=True))
     assert (report.verdict, report.reason) == (Verdict.PASSED, "")
     assert LARGE in times_of(report)
 
 
-def gains(judges: Judges, problem: FunctionProblem, content: str, honest_ms: float) -> str:
+def gains(judges: Judges, problem: FunctionProblem, name: str, content: str, honest_ms: dict[str, float]) -> str:
     """Why the attack gains something; empty if it fails, is flagged, or is no faster by 5 % than honest work."""
-    report = judged(judges, problem, "solution.cu", content)
+    report = judged(judges, problem, name, content)
     if report.verdict is not Verdict.PASSED or report.flags:
         return ""
-    own_ms = times_of(report).get(LARGE, honest_ms)
-    return "" if own_ms > 0.95 * honest_ms else f"{own_ms:.3f} ms instead of {honest_ms:.3f}"
+    own_ms = times_of(report).get(LARGE, honest_ms[name])
+    return "" if own_ms > 0.95 * honest_ms[name] else f"{own_ms:.3f} ms instead of {honest_ms[name]:.3f}"
 
 
 def test_a_changed_input_is_named(judges: Judges, problem: FunctionProblem) -> None:
-    report = judged(judges, problem, "solution.cu", attack("input_mutation"))
+    report = judged(judges, problem, "solution.cu", attack("input_mutation.cu"))
     assert (report.verdict, "changed its input `x`" in report.reason) == (Verdict.WRONG_ANSWER, True)
 
 

@@ -12,7 +12,8 @@ from problems.spec.function.problem import FunctionProblem
 from runners.agent.judges.registry import Judges
 from runners.wire.protocol import MeasurementReport, Role, TimingPolicy, Verdict
 from tests.gpu import test_functions_on_device as functions
-from tests.gpu.test_functions_on_device import HONEST, LARGE, LAUNCH, attack, judged
+from tests.gpu.attack_sources import attack
+from tests.gpu.test_functions_on_device import HONEST, LARGE, LAUNCH, judged
 from tests.gpu.test_functions_on_device import judges as judges  # noqa: PLC0414 - the fixture
 from tests.gpu.test_functions_on_device import problem as problem  # noqa: PLC0414 - the fixture
 
@@ -42,8 +43,8 @@ def test_published_times_of_the_same_code_agree(judges: Judges, problem: Functio
 
 
 def test_forged_events_gain_no_more_than_the_published_interval(judges: Judges, problem: FunctionProblem) -> None:
-    true_ms = ranked(judges, problem, attack("forged_events", honest=True)).median_ms
-    forged = ranked(judges, problem, attack("forged_events"))
+    true_ms = ranked(judges, problem, attack("forged_events.cu", honest=True)).median_ms
+    forged = ranked(judges, problem, attack("forged_events.cu"))
     assert forged.ci_low_ms is not None
     assert forged.device["device_events_ms"] < 0.95 * true_ms, "the events are forged"
     assert forged.median_ms >= max(forged.ci_low_ms, 0.98 * true_ms)

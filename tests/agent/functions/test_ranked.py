@@ -1,5 +1,6 @@
 """How a function problem is timed under `ranked`: six processes, until each is precise, beside an hourly baseline."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from runners.agent.judges.function import judge as function_judge
 from runners.agent.judges.function.contest import Contest
 from runners.agent.judges.function.inside.calibration import WARM_UPS
 from runners.agent.judges.function.inside.plan import Overhead, deviation
-from runners.agent.judges.function.results import has_drifted
+from runners.agent.judges.function.results import has_drifted, measurement
 from runners.agent.judges.report import Finished
 from runners.agent.sandbox.policy import Outcome
 from runners.wire.protocol import MeasurementReport, Role, TimingPolicy, Verdict, Witness
@@ -155,6 +156,56 @@ def test_a_drift_is_one_of_the_device_events_where_they_are_told(large: ProblemR
     runs = [contest_of(large, ms, 1.0) for ms in (1.1, 1.15, 1.2)]
     assert not has_drifted(large, runs, contest_of(large, 1.3, 1.01))
     assert has_drifted(large, runs, contest_of(large, 1.15, 1.05))
+
+
+STEADY_MS = [1.0] * 30
+
+
+def published(record: ProblemRecord, *processes_ms: Sequence[float]) -> MeasurementReport:
+    """What becomes of these calls, by process."""
+    case, reply = record.manifest.cases[1], contest_of(record, 1.0).cases[1]
+    replies = [{**reply, "clock_ns": [round(ms * 1e6) for ms in calls]} for calls in processes_ms]
+    found = measurement(case, replies, Role.CANDIDATE)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("calls_ms", "is_noisy"),
+    [
+        ([1.0] * 20 + [1.004] * 10, False),
+        ([1.0] * 20 + [1.006] * 10, True),
+        ([0.996] * 10 + [1.0] * 20, False),
+        ([0.994] * 10 + [1.0] * 20, True),
+        ([1.0] * 21 + [2.0] * 9, False),
+        ([1.0] * 5, True),
+    ],
+    ids=["0.4 % above", "0.6 % above", "0.4 % below", "0.6 % below", "nine calls far away", "too few for an interval"],
+)
+def test_a_process_is_noisy_if_the_interval_of_its_median_reaches_beyond_half_a_per_cent(
+    large: ProblemRecord, calls_ms: list[float], is_noisy: bool
+) -> None:
+    """Of 30 calls the interval is from the tenth to the twenty-first."""
+    device = published(large, STEADY_MS, calls_ms, STEADY_MS).device
+    assert device.get("noisy_processes") == (1 if is_noisy else None)
+
+
+def test_each_noisy_process_is_counted_and_the_time_stays(large: ProblemRecord) -> None:
+    noisy_ms = [0.9] * 10 + [1.0] * 10 + [1.1] * 10
+    one = published(large, noisy_ms, STEADY_MS, noisy_ms)
+    assert (one.device["noisy_processes"], one.median_ms, one.runs_ms) == (2, 1.0, [1.0] * 3)
+    assert "noisy_processes" not in published(large, noisy_ms).device, "the one process of a `quick` time"
+
+
+@pytest.mark.rest
+def test_a_sample_whose_processes_are_all_noisy_passes_with_its_time(
+    table: Table, large: ProblemRecord, monkeypatch: pytest.MonkeyPatch, few_calls: None
+) -> None:
+    monkeypatch.setattr(function_judge, "RANKED_PROCESSES", 2)
+    done = ranked(table, large)
+    assert (done.report.verdict, done.report.reason, done.report.flags) == (Verdict.PASSED, "", [])
+    for role in (Role.CANDIDATE, Role.BASELINE):
+        assert time_of(done, role).device["noisy_processes"] == 2, "three calls have no interval"
 
 
 def test_a_deviation_is_that_of_the_medians_interval() -> None:

@@ -1,10 +1,15 @@
 """`setup`: called once for each case of a process, with weights, structure and scalars; timed, and not ranked."""
 
+from collections import defaultdict
+from typing import Any
+
 import pytest
 
 from problems.spec.record import ProblemRecord
+from runners.agent.judges.function import judge as function_judge
+from runners.agent.judges.function.contest import Contest
 from runners.agent.judges.report import Finished
-from runners.wire.protocol import Verdict
+from runners.wire.protocol import TimingPolicy, Verdict
 from tests.agent.functions.table import Table, problem, shown
 
 WEIGHTED = """\
@@ -63,6 +68,25 @@ REMEMBERS = CPP.replace("y[i] = x[i] * gathered[i]", "y[i] = first[i]").replace(
     "    if (known != n) for (size_t i = 0; i < n; ++i) first[i] = x[i] * gathered[i];\n    known = n;\n",
 )  # fmt: skip
 
+TELLS = """\
+from hashlib import sha256
+
+
+def tell(n, **arrays):
+    for name, array in arrays.items():
+        print(n, name, sha256(array.tobytes()).hexdigest())
+
+
+def setup(weight, order, n):
+    tell(n, weight=weight, order=order)
+
+
+def solution(x, weight, order, y, n):
+    tell(n, x=x, weight=weight, order=order)
+    y[...] = x * weight[order]
+"""
+"""Prints a digest of each array that it is given."""
+
 
 @pytest.fixture(scope="module")
 def weighted() -> ProblemRecord:
@@ -95,6 +119,42 @@ def test_without_its_setup_the_other_is_wrong(table: Table, weighted: ProblemRec
 def test_an_answer_that_is_remembered_is_wrong(table: Table, weighted: ProblemRecord) -> None:
     """Weights and structure stay the same in a process; the data does not."""
     assert judged(table, weighted, REMEMBERS).report.verdict is Verdict.WRONG_ANSWER
+
+
+def test_weights_and_structure_stay_in_a_process_and_differ_from_those_of_the_next(
+    table: Table, weighted: ProblemRecord, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("least_calls", 3), ("most_calls", 3)):
+        monkeypatch.setitem(function_judge.RANKED, name, value)
+    monkeypatch.setattr(function_judge, "RANKED_PROCESSES", 3)
+    processes: list[dict[tuple[str, str], list[str]]] = []
+    plain = function_judge.contest
+
+    def heard(*given: Any, **named: Any) -> Contest:
+        seen = plain(*given, **named)
+        if given[3]["op"] == "sample":
+            processes.append(digests_of(seen.outcome.stdout))
+        return seen
+
+    monkeypatch.setattr(function_judge, "contest", heard)
+    done = table.judge(weighted, TELLS, needs_baseline=False, timing_policy=TimingPolicy.RANKED)
+    assert (done.report.verdict, len(processes)) == (Verdict.PASSED, 3), done.report.reason
+    for n in ("16", "5000"):
+        for name in ("weight", "order"):
+            each = [set(told[n, name]) for told in processes]
+            assert [len(one) for one in each] == [1, 1, 1], "in `setup` and all calls the same"
+            assert len(set.union(*each)) == 3, "in each process others"
+        data = [digest for told in processes for digest in told[n, "x"]]
+        assert len(set(data)) == len(data) >= 3 * 3, "in each call others"
+
+
+def digests_of(printed: str) -> dict[tuple[str, str], list[str]]:
+    """What TELLS printed, by length and array."""
+    found: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for line in printed.splitlines():
+        n, name, digest = line.split()
+        found[n, name].append(digest)
+    return found
 
 
 @pytest.mark.parametrize(
