@@ -23,7 +23,7 @@ else
     esac
 fi
 
-# 75 s on two idle cores. They compare times of a few milliseconds, so nothing runs beside them.
+# 40 s on two cores. They compare times of a few milliseconds, so nothing runs beside them.
 echo "Attacks told by their times:"
 PODIUM_QUIET_MACHINE=1 sh scripts/pytest.sh -n 0 -m rest \
     tests/agent/functions/test_attacks.py::test_an_attack_that_passes_gains_nothing "$@"

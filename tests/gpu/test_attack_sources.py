@@ -16,12 +16,13 @@ def test_it_is_stated_of_every_attack_what_it_must_come_to() -> None:
     assert sorted(files - {"poly.py"}) == ATTACKS
 
 
+@pytest.mark.rest
 @requires("nvcc")
 @pytest.mark.parametrize("honest", [False, True], ids=["attack", "twin"])
 @pytest.mark.parametrize("file", [one for one in ATTACKS if one.endswith(".cu")])
 def test_an_attack_in_cuda_compiles(tmp_path: Path, file: str, honest: bool) -> None:
     (tmp_path / "solution.cu").write_text(attack(file, honest=honest))
-    command = [*COMPILERS["cuda"].split(), "-arch=sm_90", "-c", "solution.cu"]
+    command = [*COMPILERS["cuda"].split(), "-arch=sm_90", "-ptx", "solution.cu"]  # the front end's complaints suffice
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 

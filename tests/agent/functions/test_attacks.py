@@ -15,7 +15,7 @@ import pytest
 
 from problems.spec.record import ProblemRecord
 from runners.wire.protocol import Verdict
-from tests.agent.functions.table import Table, all_ms, on_each_sandbox, problem, some_in_docker
+from tests.agent.functions.table import Table, all_ms, problem, some_in_docker
 
 SOURCES = Path(__file__).parent / "attacks"
 MOST_GAIN = 0.05
@@ -133,6 +133,7 @@ IN_DOCKER = ("channel_forging", "stop_fight", "early_exit")
 """The channel through the container's door, the brake upon its processes, and an end that the engine tells."""
 
 
+TOLD_BY_TIME = ("input_watcher", "clock_patch", "delta_update", "sigcont_timer")
 TRIES_ON_A_BUSY_MACHINE = 4
 """Where others hold the checker's core after an answer, work that is left is done before the clock stops: such a pass
 gains nothing."""
@@ -182,8 +183,7 @@ def test_work_on_one_line_after_the_answer_is_seen(table: Table, definition: str
     not os.environ.get("PODIUM_QUIET_MACHINE"),
     reason="compares times of a few milliseconds: set PODIUM_QUIET_MACHINE=1 on a machine that does nothing else",
 )
-@on_each_sandbox
-@pytest.mark.parametrize("name", ["input_watcher", "clock_patch", "delta_update", "sigcont_timer"])
+@some_in_docker(TOLD_BY_TIME, ())
 def test_an_attack_that_passes_gains_nothing(table: Table, large: ProblemRecord, name: str) -> None:
     """Whether the timer is caught depends on when it fires; a stop also removes a signal of it that is under way."""
     gains_nothing(table, large, name)
