@@ -8,6 +8,9 @@ import pytest
 import yaml
 
 from demo.packs import problems_of
+from leaderboard.models import Track
+from leaderboard.standings.rankable import faults_on
+from problems.actions.releases import import_release
 from problems.formats.compute_eval.packs import ProblemPack
 from problems.formats.functions.comparison import differences
 from problems.formats.functions.folder import function_folders, read_folder
@@ -32,9 +35,17 @@ def test_every_folder_is_packed_and_the_metadata_are_the_releases() -> None:
     assert sorted(problems) == sorted(folder.name for folder in FOLDERS), AGAIN
     stated = yaml.safe_load((RELEASE / "release.yaml").read_text("utf-8"))
     fields = pack.metadata.model_dump(mode="json", exclude_unset=True)
-    assert {name: fields[name] for name in ("release", "timing_policy", "ks")} == {
-        name: stated[name] for name in ("release", "timing_policy", "ks")
-    }, AGAIN
+    named = ("release", "title", "description", "primary_metric", "timing_policy", "ks")
+    assert {name: fields[name] for name in named} == {name: stated[name] for name in named}, AGAIN
+
+
+@pytest.mark.django_db
+def test_the_release_can_be_ranked_by_speedup_and_offers_pass_at_1() -> None:
+    release = import_release(packed()[0]).release
+    track = Track.objects.create(slug="gpu", title="GPU", device="gpu")
+    assert (release.primary_metric, release.timing_policy, release.ks) == ("speedup", "ranked", [1])
+    assert faults_on(release, track) == []
+    assert release.problems.filter(has_benchmark=True, has_baseline=True).count() == len(FOLDERS)
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from problems.formats.functions.folder import read_folder
 from problems.formats.functions.inside.loaded import Loaded, load
 from problems.formats.functions.inside.mutants import mutants_of
 from tests.examples.torch_calls import Solution, ruling, solution_on_cpu
@@ -24,6 +25,12 @@ NOT_INTERPRETED = {
 }
 TRITON_SAMPLES = [
     path for path in sorted(GPU.glob("entrants/demo-triton/*/solution.py")) if path.parent.name not in NOT_INTERPRETED
+]
+RIGHT_IN_SMALL_CASES = {"int8-matmul/single-precision-sums.py": "its sums pass 2^24 in the large cases alone"}
+BAD_TORCH_FILES = [
+    path
+    for path in sorted(GPU.glob("problems/*/known_bad/*.py"))
+    if "import triton" not in path.read_text("utf-8") and f"{path.parts[-3]}/{path.name}" not in RIGHT_IN_SMALL_CASES
 ]
 KERNELS = sorted(GPU.glob("entrants/demo-naive/*/solution.cu"))
 SMALL_CASES = range(3)
@@ -73,6 +80,16 @@ def test_a_torch_solution_is_right(path: Path) -> None:
     of = loaded(path.parent.name)
     for case in SMALL_CASES:
         assert ruling(of, solution_on_cpu(path, of), case).message == ""
+
+
+@pytest.mark.parametrize("path", BAD_TORCH_FILES, ids=lambda path: f"{path.parts[-3]}-{path.stem}")
+def test_a_known_bad_solution_in_torch_is_wrong(path: Path) -> None:
+    of, folder = loaded(path.parts[-3]), read_folder(path.parents[1])
+    (expected,) = (bad.expect for bad in folder.known_bad if bad.name == path.stem)
+    solution = solution_on_cpu(path, of)
+    rulings = (ruling(of, solution, case, seed) for case in SMALL_CASES for seed in (1, 2))
+    assert expected == "wrong_answer"
+    assert not all(one.right for one in rulings)
 
 
 @pytest.mark.skipif(find_spec("triton") is None, reason="needs triton")

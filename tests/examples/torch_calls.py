@@ -34,9 +34,9 @@ def solution_on_cpu(path: Path, loaded: Loaded) -> Solution:
     return python_function(path) if path.suffix == ".py" else _kernel(path, loaded)
 
 
-def ruling(loaded: Loaded, solution: Solution, case: int) -> Comparison:
+def ruling(loaded: Loaded, solution: Solution, case: int, seed: int = 1) -> Comparison:
     """Call the solution once with fresh data and compare what it wrote."""
-    drawn = loaded.draw(case, 1)
+    drawn = loaded.draw(case, seed)
     arguments = _arguments(loaded, drawn)
     solution(*arguments)
     written = [value for one, value in zip(loaded.parameters, arguments, strict=True) if one.is_written]

@@ -273,3 +273,50 @@ def test_a_reference_can_be_compiled() -> None:
     """By torch.compile, each shape on its own. It has a process of its own, because it loads Triton in its own way."""
     ended = subprocess.run([sys.executable, "-c", COMPILE], capture_output=True, text=True, check=True)
     assert ended.stdout == "True [0, 1]\nTrue [1, 0, 1]\n"
+
+
+FLAGS = """\
+import torch
+from podium_functions import Array, Case, FunctionProblem, Scalar
+
+
+def tell(where):
+    backends = torch.backends
+    print(where, backends.cuda.matmul.allow_tf32, backends.cudnn.allow_tf32, backends.cudnn.benchmark)
+
+
+class Twice(FunctionProblem):
+    arrays = "torch"
+    parameters = (Array("x", "float32", "in", ("n",)), Array("y", "float32", "out", ("n",)), Scalar("n", "size_t"))
+    cases = (Case("3", n=3),)
+
+    def inputs(self, case, rng):
+        return {"x": torch.rand(case.n, generator=rng, device=self.device)}
+
+    def reference(self, case, x):
+        tell("reference")
+        return 2 * x
+
+    def verify(self, case, expected, actual):
+        tell("check")
+        return bool((expected == actual).all())
+"""
+WITH_TF32 = """\
+import sys
+import torch
+from problems.formats.functions.inside.loaded import load
+from problems.formats.functions.inside.reference import Reference
+
+torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
+"""
+JUDGED = "problem = load(sys.argv[1])\ndrawn = problem.draw(0, 1)\nproblem.compare(0, drawn, drawn.expected)\n"
+AS_BASELINE = "Reference(open(sys.argv[1]).read())(torch.ones(3), torch.ones(3), 3)\n"
+
+
+@needs_torch
+@pytest.mark.parametrize(("body", "places"), [(JUDGED, ["reference", "check"]), (AS_BASELINE, ["reference"])])
+def test_tf32_is_off_wherever_the_class_computes(tmp_path: Path, body: str, places: list[str]) -> None:
+    """In a process of its own, where TF32 was on before, as an environment variable can have it."""
+    command = [sys.executable, "-c", WITH_TF32 + body, written(tmp_path, FLAGS)]
+    ended = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert ended.stdout.splitlines() == [f"{place} False False False" for place in places]

@@ -1,0 +1,2 @@
+def solution(a, b, c, m, n, k):
+    c.zero_()
