@@ -45,34 +45,34 @@ class Mutants:
 
     def __init__(self, loaded: Loaded, case: int, first: Drawn) -> None:
         """`first` is a draw of its own, whose outputs give constants for the others."""
-        self.differing: list[str] = []
-        """The answers on which the check rules otherwise on the CPU, in words."""
-        self._ruled_on_host: set[str] = set()
         self._loaded = loaded
         self._case = case
         self._means = [_mean(loaded.library, one) for one in first.expected]
         self._rejected: set[str] = set()
         self._accepted: dict[str, str] = {}
         """Those that no draw has rejected: "" for a fault, else the precision that is admitted."""
+        self.differing: list[str] = []
+        """The answers on which the check rules otherwise on the CPU, in words."""
+        self._ruled_on_host: set[str] = set()
 
     def look(self, drawn: Drawn) -> None:
         """Try every mutant that was not rejected yet."""
-        if self._loaded.library.device != "cpu":
-            self._rule_on_host("the right answer", drawn, drawn.expected, is_right=True)
+        self._rule_on_host("the right answer", drawn, drawn.expected, is_right=True)
         for name, precision, make in self._mutants(drawn):
             outputs = None if name in self._rejected else make()
             if outputs is None:
                 continue
             is_right = self._loaded.compare(self._case, drawn, outputs).right
-            if self._loaded.library.device != "cpu":
-                self._rule_on_host(name, drawn, outputs, is_right=is_right)
+            self._rule_on_host(name, drawn, outputs, is_right=is_right)
             if is_right:
                 self._accepted[name] = precision
             else:
                 self._rejected.add(name)
 
     def _rule_on_host(self, name: str, drawn: Drawn, outputs: list[Any], *, is_right: bool) -> None:
-        if name in self._ruled_on_host:
+        """Note an answer on which the CPU rules otherwise than the device did; nothing where the arrays are on the
+        CPU. Each is tried in one draw."""
+        if self._loaded.library.device == "cpu" or name in self._ruled_on_host:
             return
         self._ruled_on_host.add(name)
         if self._loaded.compare_on_host(self._case, drawn, outputs).right != is_right:
