@@ -9,7 +9,7 @@ spread="--dist loadfile --no-loadscope-reorder"
 : "${PODIUM_TEST_POSTGRES:=postgresql://postgres@127.0.0.1:5432/postgres}"
 export PODIUM_TEST_POSTGRES
 
-# Three on two cores: a third of the time they wait for containers, brokers and samples that sleep. Four were slower.
+# Three on two cores: now and then one waits for a container, a broker or a sample that sleeps. Four were slower.
 sh scripts/pytest.sh -n 3 $spread -m rest "$@"
 
 answers='import os, psycopg; psycopg.connect(os.environ["PODIUM_TEST_POSTGRES"], connect_timeout=3).close()'
