@@ -1,9 +1,11 @@
 """Processes of contestants that are started ahead of their turn: they load a library, and no code of a solution."""
 
 import socket
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
@@ -15,7 +17,7 @@ from runners.agent.ground.events import Progress
 from runners.agent.judges.function import contestants as contestants_module
 from runners.agent.judges.function import judge as function_judge
 from runners.agent.judges.function.contestants import Contestants, Entry, may_start_ahead
-from runners.agent.judges.function.inside import messages
+from runners.agent.judges.function.inside import messages, triton_ahead
 from runners.agent.judges.function.subject import Subject
 from runners.agent.judges.judgement import Assignment
 from runners.agent.sandbox.policy import Command, Running
@@ -66,7 +68,7 @@ def test_a_process_started_ahead_loads_its_solution_only_when_the_checker_lets_i
 ) -> None:
     entry, progress = entry_of(table, record, MARKS_ITS_LOADING), Progress()
     with Contestants(table.environment, Seat(0)) as contestants:
-        contestants.prepare(entry, progress)
+        contestants.expect([entry], progress)
         (command, _) = started[0]
         with contestants.live(entry, progress) as live:
             assert len(started) == 1, "the prepared process is the one that is used"
@@ -91,18 +93,47 @@ def _has_loaded_numpy() -> bool:
     return False
 
 
-def test_another_entrys_turn_ends_the_process_that_was_started_ahead(
+def test_another_entrys_turn_ends_the_processes_that_were_started_ahead(
     table: Table, record: ProblemRecord, ahead: None, started: list[tuple[Command, Running]]
 ) -> None:
     first, second, progress = entry_of(table, record, SCALE_PYTHON), entry_of(table, record, SCALE_PYTHON), Progress()
     with Contestants(table.environment, Seat(0)) as contestants:
-        contestants.prepare(first, progress)
+        contestants.expect([first, first, first], progress)
         with contestants.live(second, progress):
-            assert [running.has_ended for _, running in started] == [True, False]
+            assert [running.has_ended for _, running in started] == [True, True, False]
+        contestants.start_ahead(progress)
+        assert len(started) == 3, "whose turn comes next is no longer known"
+
+
+def test_the_next_two_in_python_load_while_one_has_its_turn(
+    table: Table, record: ProblemRecord, ahead: None, started: list[tuple[Command, Running]]
+) -> None:
+    native, python = (entry_of(table, record, text) for text in (SCALE_CPP, SCALE_PYTHON))
+    progress = Progress()
+
+    def alive() -> list[str]:
+        return ["python" if "python3" in one.shell else "native" for one, run in started if not run.has_ended]
+
+    with Contestants(table.environment, Seat(0)) as contestants:
+        contestants.expect([python, native, python, python], progress)
+        assert alive() == ["python"], "the third is two turns away"
+        with contestants.live(python, progress):
+            contestants.start_ahead(progress)
+            assert alive() == ["python", "python"]
+            of_third = started[1][1]
+        with contestants.live(native, progress):
+            contestants.start_ahead(progress)
+            assert alive().count("python") == 2
+        with contestants.live(python, progress):
+            assert alive() == ["python", "python"]
+            assert not of_third.has_ended, "it was kept while a native process had its turn"
+            assert len({command.slot for command, run in started if not run.has_ended}) == 2
+        contestants.expect([native], progress)
+        assert alive() == []
 
 
 @pytest.mark.rest
-def test_six_processes_on_two_slots_give_the_times_of_six(
+def test_six_processes_on_three_slots_give_the_times_of_six(
     table: Table,
     record: ProblemRecord,
     ahead: None,
@@ -112,8 +143,8 @@ def test_six_processes_on_two_slots_give_the_times_of_six(
     assert done.report.verdict is Verdict.PASSED
     contestants = [command for command, _ in started if "judge.contestant" in command.shell]
     sample = contestants[-6:]  # those before them calibrated
-    assert [one.slot for one in sample[::2]] == [sample[0].slot] * 3
-    assert len({one.slot for one in sample}) == 2
+    assert [one.slot for one in sample[:3]] == [one.slot for one in sample[3:]]
+    assert len({one.slot for one in sample}) == 3
     times = [one for one in done.report.measurements if one.role is Role.CANDIDATE]
     assert {len(one.runs_ms) for one in times} == {6}
 
@@ -136,3 +167,36 @@ def test_only_python_on_a_gpu_with_cores_to_spare_is_started_ahead(
     assert not may_start_ahead(native, Seat(0, ("GPU-a",)))
     monkeypatch.setattr(contestants_module, "cores", lambda: 4)
     assert not may_start_ahead(python, Seat(0, ("GPU-a",)))
+
+
+@pytest.mark.parametrize(
+    ("solution", "uses"), [("import triton\n", True), ("from triton import jit\n", True), ("import torch\n", False)]
+)
+def test_triton_is_started_ahead_for_solutions_that_name_it(tmp_path: Path, solution: str, uses: bool) -> None:
+    path = tmp_path / "solution.py"
+    path.write_text(solution)
+    assert triton_ahead.uses_triton(str(path)) is uses
+
+
+def test_triton_that_cannot_start_ahead_is_left_to_the_solution(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    class Utils:
+        def __init__(self) -> None:
+            asked.append("utils")
+            raise RuntimeError("Failed to find C compiler.")
+
+    for name in ("triton", "triton.backends", "triton.backends.nvidia"):
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    parts = {
+        "triton.backends.compiler": {"GPUTarget": tuple},
+        "triton.backends.nvidia.driver": {"CudaUtils": Utils},
+        "triton.compiler": {"ASTSource": tuple},
+        "triton.language": {"constexpr": int},
+    }
+    for name, members in parts.items():
+        monkeypatch.setitem(sys.modules, name, SimpleNamespace(**members))
+    monkeypatch.setattr(sys.modules["triton"], "jit", lambda function: function, raising=False)
+    monkeypatch.setattr(sys.modules["triton"], "language", sys.modules["triton.language"], raising=False)
+    triton_ahead.start_triton()
+    assert asked == ["utils"]

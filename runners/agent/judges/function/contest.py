@@ -42,18 +42,15 @@ def contest(
     order: Reply,
     progress: Progress,
     on_case: Callable[[Reply], None] = lambda _: None,
-    then: Entry | None = None,
 ) -> Contest:
-    """Run one contestant to its end; `then` is the one after it. Raises Cancelled, and SandboxFault if checker or
-    sandbox fails."""
+    """Run one contestant to its end. Raises Cancelled, and SandboxFault if checker or sandbox fails."""
     limit_seconds = entry.subject.problem.time_limit_seconds
     cases: list[Reply] = []
     with contestants.live(entry, progress) as live:
         checker.order(order, live.channel, live.brake)
         live.channel.close()
         live.brake.close()
-        if then is not None:
-            contestants.prepare(then, progress)
+        contestants.start_ahead(progress)
         for reply in checker.replies(progress, limit_seconds + SILENCE_SECONDS):
             if reply["op"] == "fault":
                 raise SandboxFault(f"the device failed under the checker: {reply['words']}")

@@ -1,7 +1,7 @@
-"""Starts contestants' processes, one after another; the next one ahead of its turn where that disturbs nobody."""
+"""Starts contestants' processes, one after another; the next ones ahead of their turns where that disturbs nobody."""
 
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,8 +20,10 @@ from runners.agent.sandbox.policy import Command, Mount, Running
 
 CHECKING_SECONDS = 900.0
 """Time that a contestant's process may live beyond its own limit: it waits while the checker prepares and checks."""
-FIRST_AHEAD_SLOT = 2000
-"""Every second process has a slot of its own, because it may be started while the one before it lives."""
+MOST_AHEAD = 2
+"""Number of processes that may load while one is timed: loading takes up to twice as long as a turn."""
+FIRST_AHEAD_SLOT, BETWEEN_SLOTS = 2000, 1000
+"""Processes take turns with slots, because each may be started while those before it live."""
 LEAST_CORES = 8
 """With fewer, loading a library beside a call that is timed could disturb it."""
 
@@ -45,51 +47,80 @@ class Live:
     brake: socket.socket
 
 
+@dataclass(frozen=True)
+class _Ahead:
+    """A process that was started before its turn; it ends with the stack."""
+
+    entry: Entry
+    live: Live
+    stack: ExitStack
+
+
 class Contestants:
     """The processes of one sample's contestants at a seat.
 
     A process in Python loads torch, which takes seconds, and then waits for the checker: before that no code of a
-    solution runs and no GPU is touched. So on a GPU it may load while the process before it is called. A native
+    solution runs and no GPU is touched. So on a GPU it may load while the processes before it are called. A native
     process runs a solution's code as soon as it starts, so it is never started ahead.
     """
 
     def __init__(self, environment: NodeEnvironment, seat: Seat) -> None:
         self._environment = environment
         self._seat = seat
-        self._ahead: tuple[Entry, ExitStack, Live] | None = None
-        self._slots = (seat.slot, FIRST_AHEAD_SLOT + seat.slot)
+        self._expected: list[Entry] = []
+        self._ahead: list[_Ahead] = []
+        """In the order of their turns."""
+        own = seat.slot
+        self._slots = [own, *(FIRST_AHEAD_SLOT + n * BETWEEN_SLOTS + own for n in range(MOST_AHEAD))]
+        self._n_started = 0
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._end_ahead()
+        self._end_ahead(0)
+
+    def expect(self, entries: Iterable[Entry], progress: Progress) -> None:
+        """Say whose turns come next, in this order, and start the first ones ahead. Another turn than that drops the
+        rest."""
+        self._expected = list(entries)
+        self.start_ahead(progress)
 
     @contextmanager
     def live(self, entry: Entry, progress: Progress) -> Iterator[Live]:
         """A process of this contestant: the one that was started ahead if there is one, else a new one."""
-        if self._ahead is not None and self._ahead[0] is not entry:
-            self._end_ahead()
-        _, stack, live = self._ahead or self._started(entry, progress)
-        self._ahead = None
-        with stack:
-            yield live
+        if self._expected and self._expected[0] is entry:
+            self._expected.pop(0)
+        else:
+            self._expected.clear()
+        if self._ahead and self._ahead[0].entry is entry:
+            process = self._ahead.pop(0)
+        else:
+            if not self._expected:
+                self._end_ahead(0)
+            process = self._started(entry, progress)
+        with process.stack:
+            yield process.live
 
-    def prepare(self, entry: Entry, progress: Progress) -> None:
-        """Start this contestant's next process now, if it may be started ahead."""
-        if self._ahead is None and may_start_ahead(entry, self._seat):
-            self._ahead = self._started(entry, progress)
+    def start_ahead(self, progress: Progress) -> None:
+        """Start the processes of the next turns that may be started ahead, and end those that are no longer next."""
+        following = [one for one in self._expected[:MOST_AHEAD] if may_start_ahead(one, self._seat)]
+        started = [one.entry for one in self._ahead]
+        n_kept = next((n for n in range(len(started), 0, -1) if started[:n] == following[:n]), 0)
+        self._end_ahead(n_kept)
+        for entry in following[n_kept:]:
+            self._ahead.append(self._started(entry, progress))
 
-    def _end_ahead(self) -> None:
-        if self._ahead is not None:
-            self._ahead[1].close()
-            self._ahead = None
+    def _end_ahead(self, n_kept: int) -> None:
+        while len(self._ahead) > n_kept:
+            self._ahead.pop().stack.close()
 
-    def _started(self, entry: Entry, progress: Progress) -> tuple[Entry, ExitStack, Live]:
-        self._slots = self._slots[::-1]
+    def _started(self, entry: Entry, progress: Progress) -> _Ahead:
+        seat = replace(self._seat, slot=self._slots[self._n_started % len(self._slots)])
+        self._n_started += 1
         with ExitStack() as stack:
-            live = _live(self._environment, replace(self._seat, slot=self._slots[1]), entry, progress, stack)
-            return entry, stack.pop_all(), live
+            live = _live(self._environment, seat, entry, progress, stack)
+            return _Ahead(entry, live, stack.pop_all())
 
 
 def may_start_ahead(entry: Entry, seat: Seat) -> bool:

@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
 from problems.spec.function.problem import FunctionProblem
@@ -141,19 +140,17 @@ class FunctionJudge:
         problem = with_own_case(entry.subject.problem, assignment.sizes)
         check_memory(entry.subject.problem, self._memory_bytes(found.device, entry.subject))
         entrants = self._entrants(assignment, entry, progress)
-        library = library_for(entry.subject) if _is_ranked(assignment) else None
         with self._match(entrants, progress, is_ranked=_is_ranked(assignment)) as match:
             runs, clocks = self._runs(assignment, entrants, match, progress)
             verdict, reason = verdict_of(problem, runs[-1])
             has_passed = verdict is Verdict.PASSED
-            spanned = replace(entry, spans=library) if library and has_passed else None
-            shared = self._beside(assignment, entrants, match, progress, spanned) if has_passed else None
+            shared = self._beside(assignment, entrants, match, progress) if has_passed else None
             found.cases = case_reports(problem, runs[-1])
             if assignment.verifies and has_passed:
                 found.cases = with_mutants(found.cases, match.checker, progress)
                 found.cases = with_wrong_sets(found.cases, problem, runs)
             # last, since a failure of these counts for nothing
-            spans = self._kernel_spans(match, spanned, entrants, shared, progress) if spanned else {}
+            spans = self._kernel_spans(match, entrants, shared, progress) if has_passed else {}
         found.steps.append(Step("run", runs[-1].outcome, problem.time_limit_seconds))
         found.witness = Witness.SEEN
         found.ended(verdict, reason)
@@ -173,18 +170,17 @@ class FunctionJudge:
             told(progress, "run", entry.subject.problem.task_id, is_reference=False),
             clocks_of(self._environment.gpus, match.seat) as clocks,
         ):
-            plan, then = _plan(assignment), entry if is_ranked else None
-            first = match.contest(entry, plan, progress, is_told=True, sizes=assignment.sizes, then=then)
-            return match.more(entry, first, progress, then=entrants.reference) if is_ranked else [first], clocks
+            first = match.contest(entry, _plan(assignment), progress, is_told=True, sizes=assignment.sizes)
+            return match.more(entry, first, progress) if is_ranked else [first], clocks
 
     def _beside(
-        self, assignment: Assignment, entrants: "_Entrants", match: "_Match", progress: Progress, then: Entry | None
+        self, assignment: Assignment, entrants: "_Entrants", match: "_Match", progress: Progress
     ) -> _Shared | None:
-        """The baseline to compare with, if there is one; `then` comes after it."""
+        """The baseline to compare with, if there is one."""
         if entrants.reference is None:
             return None
         if _is_ranked(assignment):
-            return self._ranked_baseline(match, entrants.reference, progress, then)
+            return self._ranked_baseline(match, entrants.reference, entrants.spanned, progress)
         return self._baseline(match, entrants.reference, progress)
 
     def _memory_bytes(self, device: str, subject: Subject) -> int:
@@ -199,7 +195,9 @@ class FunctionJudge:
         beside = self._own_entry(reference, progress) if reference else None
         subjects = [one.subject for one in (entry, beside) if one is not None and not assignment.is_trial]
         filling = {one.stub: self._own_entry(one.filling, progress) for one in sorted(subjects, key=_loads_longest)}
-        return _Entrants(entry, beside, filling)
+        library = library_for(entry.subject) if _is_ranked(assignment) else None
+        spanned = tuple(replace(one, spans=library) for one in (entry, beside) if library and one is not None)
+        return _Entrants(entry, beside, filling, spanned)
 
     def _own_entry(self, subject: Subject, progress: Progress) -> Entry:
         """A contestant of the problem's own or the judge's own. Raises UnusableProblem if it cannot be built."""
@@ -215,19 +213,33 @@ class FunctionJudge:
     @contextmanager
     def _match(self, entrants: "_Entrants", progress: Progress, *, is_ranked: bool) -> Iterator["_Match"]:
         """The device alone, with this problem's checker. It has calibrated calls of all kinds of processes."""
-        subject, order = entrants.candidate.subject, [*entrants.filling.values(), entrants.candidate]
+        subject = entrants.candidate.subject
         with (
             self._environment.lanes.benchmark(subject.place) as seat,
             Contestants(self._environment, seat) as contestants,
         ):
-            if not self._checkers.keeps(seat, subject):
-                contestants.prepare(order[0], progress)
+            count = calibrating_processes(seat) if is_ranked else 1
+            following = self._following(entrants, seat, is_ranked=is_ranked)
+            if not self._checkers.keeps(seat, subject):  # both load at once
+                contestants.expect([*_calibrating(entrants, count, {}), *following], progress)
             with self._checkers.at(seat, subject, progress) as checker:
                 match = _Match(checker, seat, contestants)
-                count = calibrating_processes(seat) if is_ranked else 1
-                for filling, then in pairwise(order):
-                    match.calibrate(filling, count, progress, then)
+                contestants.expect([*_calibrating(entrants, count, checker.calibrations), *following], progress)
+                for filling in entrants.filling.values():
+                    match.calibrate(filling, count, progress)
                 yield match
+
+    def _following(self, entrants: "_Entrants", seat: Seat, *, is_ranked: bool) -> list[Entry]:
+        """The turns after the calibration if all of them pass."""
+        candidate, reference = entrants.candidate, entrants.reference
+        baselines = self._ranked_baselines if is_ranked else self._baselines
+        is_kept = reference is not None and baselines.keeps(_baseline_key(reference, seat))
+        beside = [] if reference is None or (is_kept and not is_ranked) else [reference]
+        if not is_ranked:
+            return [candidate, *beside]
+        if is_kept:
+            return [candidate] * RANKED_PROCESSES + beside + list(entrants.spanned[:1])
+        return [candidate] * RANKED_PROCESSES + beside * RANKED_PROCESSES + list(entrants.spanned)
 
     def _baseline(self, match: "_Match", reference: Entry, progress: Progress) -> _Shared:
         def time_it() -> _Shared:
@@ -235,20 +247,19 @@ class FunctionJudge:
                 runs = [self._reference_run(match, reference, QUICK, progress)]
             return self._shared(match, reference, runs, clocks)
 
-        return self._baselines.near(_baseline_key(match, reference), time_it, progress.cancelled)
+        return self._baselines.near(_baseline_key(reference, match.seat), time_it, progress.cancelled)
 
     def _ranked_baseline(
-        self, match: "_Match", reference: Entry, progress: Progress, then: Entry | None = None
+        self, match: "_Match", reference: Entry, spanned: Sequence[Entry], progress: Progress
     ) -> _Shared:
-        """Six processes an hour, and one with each sample. If that one differs, the six are timed anew. `then` comes
-        after them."""
-        key = _baseline_key(match, reference)
-        following = then if self._ranked_baselines.keeps(key) else reference
-        latest = self._reference_run(match, reference, RANKED, progress, following)
+        """Six processes an hour, and one with each sample. If that one differs, the six are timed anew."""
+        key = _baseline_key(reference, match.seat)
+        latest = self._reference_run(match, reference, RANKED, progress)
 
         def time_it() -> _Shared:
+            match.contestants.expect([*[reference] * (RANKED_PROCESSES - 1), *spanned], progress)
             with clocks_of(self._environment.gpus, match.seat) as clocks:
-                runs = match.more(reference, latest, progress, then)
+                runs = match.more(reference, latest, progress)
             return self._shared(match, reference, runs, clocks)
 
         kept = self._ranked_baselines.near(key, time_it, progress.cancelled)
@@ -258,12 +269,7 @@ class FunctionJudge:
         return kept
 
     def _kernel_spans(
-        self,
-        match: "_Match",
-        spanned: Entry,
-        entrants: "_Entrants",
-        shared: _Shared | None,
-        progress: Progress,
+        self, match: "_Match", entrants: "_Entrants", shared: _Shared | None, progress: Progress
     ) -> dict[Role, dict[str, float]]:
         """Kernel spans from one more process, and from one of a baseline that is new; none of what fails. Raises
         Cancelled."""
@@ -275,24 +281,19 @@ class FunctionJudge:
                 return spans_ms(problem, match.contest(entry, SPANS, progress))
 
         try:
-            spans[Role.CANDIDATE] = told_by(spanned, is_reference=False)
-            if entrants.reference is not None and shared is not None and shared.runs:
-                beside = partial(told_by, replace(entrants.reference, spans=spanned.spans), is_reference=True)
-                spans[Role.BASELINE] = self._spans.get(shared.key, beside, progress.cancelled)
+            for role, entry in zip((Role.CANDIDATE, Role.BASELINE), entrants.spanned, strict=False):
+                if role is Role.CANDIDATE:
+                    spans[role] = told_by(entry, is_reference=False)
+                elif shared is not None and shared.runs:
+                    beside = partial(told_by, entry, is_reference=True)
+                    spans[role] = self._spans.get(shared.key, beside, progress.cancelled)
         except SandboxFault:
             match.checker.retire()
         return spans
 
-    def _reference_run(
-        self,
-        match: "_Match",
-        reference: Entry,
-        plan: dict[str, float],
-        progress: Progress,
-        then: Entry | None = None,
-    ) -> Contest:
+    def _reference_run(self, match: "_Match", reference: Entry, plan: dict[str, float], progress: Progress) -> Contest:
         with told(progress, "run", reference.subject.problem.task_id, is_reference=True):
-            return match.contest(reference, plan, progress, then=then)
+            return match.contest(reference, plan, progress)
 
     def _shared(self, match: "_Match", reference: Entry, runs: list[Contest], clocks: Clocks) -> _Shared:
         when = datetime.now(UTC).isoformat()
@@ -315,9 +316,14 @@ def _is_unfit(shared: _Shared) -> bool:
     return not shared.runs
 
 
-def _baseline_key(match: "_Match", reference: Entry) -> tuple[str, ...]:
+def _calibrating(entrants: "_Entrants", count: int, known: Mapping[str, int]) -> list[Entry]:
+    """The turns in which calls are yet to be calibrated, by a checker that knows so many of each kind of process."""
+    return [one for stub, one in entrants.filling.items() for _ in range(count - known.get(stub, 0))]
+
+
+def _baseline_key(reference: Entry, seat: Seat) -> tuple[str, ...]:
     subject = reference.subject
-    return subject.problem_sha256, match.seat.gpu_uuid, subject.image, subject.limits.model_dump_json()
+    return subject.problem_sha256, seat.gpu_uuid, subject.image, subject.limits.model_dump_json()
 
 
 def _is_ranked(assignment: Assignment) -> bool:
@@ -339,6 +345,8 @@ class _Entrants:
     reference: Entry | None
     filling: dict[str, Entry]
     """The solution that only fills its outputs, by kind of process."""
+    spanned: tuple[Entry, ...]
+    """The candidate and the reference in processes that tell kernel spans; empty if none can."""
 
 
 @dataclass(frozen=True)
@@ -349,26 +357,23 @@ class _Match:
     seat: Seat
     contestants: Contestants
 
-    def calibrate(self, filling: Entry, count: int, progress: Progress, then: Entry) -> None:
-        """Have the checker time what a call costs in so many processes of this kind, unless it has; `then` comes after
-        them. On a GPU that varies from process to process. Raises SandboxFault if it fails."""
+    def calibrate(self, filling: Entry, count: int, progress: Progress) -> None:
+        """Have the checker time what a call costs in so many processes of this kind, unless it has. On a GPU that
+        varies from process to process. Raises SandboxFault if it fails."""
         stub = filling.subject.stub
         order = {"op": "calibrate", "stub": stub, "cases": _all_cases(filling.subject)}
-        while (missing := count - self.checker.calibrations.get(stub, 0)) > 0:
-            following = filling if missing > 1 else then
-            seen = contest(self.contestants, self.checker, filling, order, progress, then=following)
+        while self.checker.calibrations.get(stub, 0) < count:
+            seen = contest(self.contestants, self.checker, filling, order, progress)
             if seen.how:
                 why = f"{seen.how} {seen.words or seen.outcome.stderr}"
                 raise SandboxFault(f"a solution that fills its outputs cannot be called: {why}")
             self.checker.calibrations[stub] = self.checker.calibrations.get(stub, 0) + 1
 
-    def more(self, entry: Entry, first: Contest, progress: Progress, then: Entry | None = None) -> list[Contest]:
-        """The first process and those that a `ranked` timing needs beside it, up to one that does not pass; `then` is
-        what comes after them."""
+    def more(self, entry: Entry, first: Contest, progress: Progress) -> list[Contest]:
+        """The first process and those that a `ranked` timing needs beside it, up to one that does not pass."""
         problem, runs = entry.subject.problem, [first]
         while len(runs) < RANKED_PROCESSES and verdict_of(problem, runs[-1])[0] is Verdict.PASSED:
-            is_last = len(runs) == RANKED_PROCESSES - 1
-            runs.append(self.contest(entry, RANKED, progress, then=then if is_last else entry))
+            runs.append(self.contest(entry, RANKED, progress))
         return runs
 
     def contest(
@@ -379,10 +384,9 @@ class _Match:
         *,
         is_told: bool = False,
         sizes: Mapping[str, int] | None = None,
-        then: Entry | None = None,
     ) -> Contest:
         """Run one contestant through all cases, or through the smallest if the plan shows values. With sizes, through
-        one case like the smallest, of those sizes. `then` comes after it. Raises Cancelled and SandboxFault."""
+        one case like the smallest, of those sizes. Raises Cancelled and SandboxFault."""
         problem = entry.subject.problem
         cases = [problem.manifest.smallest_case] if plan is SAMPLE else _all_cases(entry.subject)
         own: dict[str, Any] = {}
@@ -400,7 +404,7 @@ class _Match:
             "short_plan": {**(SHORT if plan is RANKED or plan is SPANS else plan), "budget_seconds": limit_seconds},
         }
         tell = (lambda reply: progress.tell(CaseEnded(case_report(problem, reply)))) if is_told else _ignore
-        return contest(self.contestants, self.checker, entry, order, progress, tell, then)
+        return contest(self.contestants, self.checker, entry, order, progress, tell)
 
 
 def _all_cases(subject: Subject) -> list[int]:

@@ -17,6 +17,7 @@ from typing import Any
 
 from . import messages
 from .messages import Array, Scalar
+from .triton_ahead import start_triton, uses_triton
 
 LAST_LINES = 12
 
@@ -167,6 +168,8 @@ def main() -> None:
     kind, device = os.environ.get("PODIUM_FUNCTION_ARRAYS", "numpy cpu").split()
     try:
         importlib.import_module(kind)  # takes seconds, and may be done before this process's turn
+        if device == "cuda" and uses_triton(sys.argv[1]):
+            start_triton()
         if not channel.recv(messages.HEAD.size):
             return
         functions = load_solution(sys.argv[1])
