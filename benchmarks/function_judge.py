@@ -84,6 +84,7 @@ class Judged:
         order = subject.build_order
         self._entry = Entry(subject) if order is None else Entry(subject, build(environment, order, Progress()).product)
         self._checkers = Checkers(environment)
+        self._contestants = Contestants(environment)
         environment.closing.callback(self._checkers.close)
 
     def sample(self, n_calls: int) -> tuple[Contest, float]:
@@ -93,15 +94,14 @@ class Judged:
             "budget_seconds": 60,
         }  # fmt: skip
         subject = self._entry.subject
-        order = {"op": "sample", "stub": subject.stub, "cases": [0], "plan": plan}
+        order = {"op": "sample", "stub": subject.stub, "cases": [0], "plan": plan, "short_plan": plan}
         lanes = self._environment.lanes
         with (
             lanes.benchmark(subject.place) as seat,
             self._checkers.at(seat, subject, Progress()) as checker,
-            Contestants(self._environment, seat) as contestants,
         ):
             began = time.perf_counter()
-            seen = contest(contestants, checker, self._entry, order, Progress())
+            seen = contest(self._contestants, checker, self._entry, seat, order, Progress())
             elapsed_ms = (time.perf_counter() - began) * 1e3
         if seen.how or seen.cases[0]["verdict"] != "passed":
             raise RuntimeError(f"the empty solution did not pass: {seen}")

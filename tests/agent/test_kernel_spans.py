@@ -28,9 +28,8 @@ def library() -> Iterator[Library]:
 
 
 @pytest.fixture
-def spans(library: Library, monkeypatch: pytest.MonkeyPatch) -> Spans:
-    monkeypatch.setenv("PODIUM_SPANS", str(library.path))
-    opened = opened_spans()
+def spans(library: Library) -> Spans:
+    opened = opened_spans(str(library.path))
     assert opened is not None
     return opened
 
@@ -92,6 +91,5 @@ def test_a_call_without_work_on_the_device_has_no_span(spans: Spans) -> None:
 
 
 @pytest.mark.parametrize("path", ["", "/nowhere/libpodium_cupti.so", "libc.so.6"])
-def test_without_the_library_there_are_no_spans(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PODIUM_SPANS", path)
-    assert opened_spans() is None
+def test_without_the_library_there_are_no_spans(path: str) -> None:
+    assert opened_spans(path) is None

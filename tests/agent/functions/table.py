@@ -103,6 +103,10 @@ class Table:
         files = FileSolution(task_id=record.task_id, files=[source(solution)])
         return self.judges.judge(Assignment(record, digest, files, **facts), progress)
 
+    @property
+    def workspaces(self) -> list[Path]:
+        return [one for one in Path(self._folder.name).glob("work/*/*") if one.is_dir()]
+
     def close(self) -> None:
         self.environment.close()
         self._folder.cleanup()

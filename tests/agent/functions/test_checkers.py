@@ -5,11 +5,13 @@ import signal
 import threading
 import time
 import uuid
+from pathlib import Path
 
 import pytest
 
 from runners.agent.ground.errors import Cancelled, SandboxFault, UnusableProblem
 from runners.agent.ground.events import CaseEnded, Event, Progress
+from runners.agent.judges.function import checkers as checkers_module
 from runners.wire.protocol import Verdict
 from tests.agent.functions.table import (
     LIMITS,
@@ -151,3 +153,49 @@ def solution(x, y, n):
     report = table.judge(record, solution, is_trial=True).report
     assert report.verdict in (Verdict.PASSED, Verdict.TEST_FAILED, Verdict.TIMED_OUT)
     assert table.judge(record, SCALE_PYTHON, is_trial=True).report.verdict is Verdict.PASSED
+
+
+@pytest.fixture
+def spares(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here as on a GPU's node with many cores."""
+    monkeypatch.setattr(checkers_module, "waits", lambda _: True)
+
+
+def waiting(table: Table) -> list[int]:
+    """Processes of this table that wait for a problem to check."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            is_checker = b"\0judge.checker\0" in (entry / "cmdline").read_bytes()
+            if is_checker and not (entry / "cwd" / "def.py").exists() and _is_of(table, int(entry.name)):
+                found.append(int(entry.name))
+        except OSError:
+            continue
+    return found
+
+
+def _is_of(table: Table, process: int) -> bool:
+    return Path(f"/proc/{process}/cwd").stat().st_ino in {one.stat().st_ino for one in table.workspaces}
+
+
+def test_a_process_that_waits_becomes_the_next_problems_checker(table: Table, marked: str, spares: None) -> None:
+    first, second = marked, marked.replace("# ", "# next ")
+    assert table.judge(problem(first), SCALE_PYTHON, is_trial=True).report.verdict is Verdict.PASSED
+    spare = waiting(table)
+    assert table.judge(problem(second), SCALE_PYTHON, is_trial=True).report.verdict is Verdict.PASSED
+    assert checkers_of(marker_of(second)) == spare
+    assert waiting(table) not in ([], spare), "another one waits"
+
+
+def test_other_limits_and_death_end_the_process_that_waits(table: Table, marked: str, spares: None) -> None:
+    record = problem(marked)
+    table.judge(record, SCALE_PYTHON, is_trial=True)
+    (killed,) = waiting(table)
+    os.kill(killed, signal.SIGKILL)
+    assert until(lambda: not waiting(table))
+    other = LIMITS.model_copy(update={"memory_bytes": LIMITS.memory_bytes + MIB})
+    assert table.judge(record, SCALE_PYTHON, is_trial=True, limits=other).report.verdict is Verdict.PASSED
+    (spare,) = waiting(table)
+    assert table.judge(record, SCALE_PYTHON, is_trial=True).report.verdict is Verdict.PASSED
+    assert waiting(table) != [spare]
+    assert len(waiting(table)) == 1

@@ -1,4 +1,4 @@
-"""Processes of contestants that are started ahead of their turn: they load a library, and no code of a solution."""
+"""Processes that wait for solutions: they have loaded a library, and run no code of a solution before their turn."""
 
 import socket
 import sys
@@ -14,14 +14,15 @@ from problems.spec.record import ProblemRecord
 from problems.spec.solution import FileSolution
 from runners.agent.devices.lanes import Seat
 from runners.agent.ground.events import Progress
+from runners.agent.judges.function import checkers as checkers_module
 from runners.agent.judges.function import contestants as contestants_module
 from runners.agent.judges.function import judge as function_judge
-from runners.agent.judges.function.contestants import Contestants, Entry, may_start_ahead
+from runners.agent.judges.function.contestants import Contestants, Entry, Live, n_waiting
 from runners.agent.judges.function.inside import messages, triton_ahead
 from runners.agent.judges.function.subject import Subject
 from runners.agent.judges.judgement import Assignment
 from runners.agent.sandbox.policy import Command, Running
-from runners.wire.protocol import Role, TimingPolicy, Verdict
+from runners.wire.protocol import ResourceLimits, Role, TimingPolicy, Verdict
 from tests.agent.functions.table import LIMITS, SCALE, SCALE_CPP, SCALE_PYTHON, Table, problem, source
 from tests.patience import SOON, until
 
@@ -35,15 +36,22 @@ def record() -> ProblemRecord:
 
 
 @pytest.fixture
-def ahead(monkeypatch: pytest.MonkeyPatch) -> None:
+def waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     """Here as on a GPU's node with many cores, and with few calls."""
     for name, value in (("least_calls", 3), ("most_calls", 3), ("enough_seconds", 0.0)):
         monkeypatch.setitem(function_judge.RANKED, name, value)
-    monkeypatch.setattr(contestants_module, "may_start_ahead", lambda entry, _: entry.subject.stub == "python")
+    monkeypatch.setattr(contestants_module, "n_waiting", lambda entry, _: 2 * (entry.subject.stub == "python"))
 
 
 @pytest.fixture
-def started(table: Table, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[Command, Running]]]:
+def contestants(table: Table) -> Iterator[Contestants]:
+    opened = Contestants(table.environment)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def started(table: Table, monkeypatch: pytest.MonkeyPatch) -> list[tuple[Command, Running]]:
     found: list[tuple[Command, Running]] = []
     plain = table.environment.sandbox.start
 
@@ -53,32 +61,44 @@ def started(table: Table, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tupl
         return running
 
     monkeypatch.setattr(table.environment.sandbox, "start", start)
-    yield found
-    assert until(lambda: all(one.has_ended for command, one in found if command.user != "checker"))
+    return found
 
 
-def entry_of(table: Table, record: ProblemRecord, solution: str) -> Entry:
+def entry_of(table: Table, record: ProblemRecord, solution: str, limits: ResourceLimits = LIMITS) -> Entry:
     image = table.environment.image_for("")
     files = FileSolution(task_id=record.task_id, files=[source(solution)])
-    return Entry(Subject.of(Assignment(record, "0" * 64, files, limits=LIMITS, image=image)))
+    return Entry(Subject.of(Assignment(record, "0" * 64, files, limits=limits, image=image)))
 
 
-def test_a_process_started_ahead_loads_its_solution_only_when_the_checker_lets_it(
-    table: Table, record: ProblemRecord, ahead: None, started: list[tuple[Command, Running]]
+def alive(started: list[tuple[Command, Running]]) -> list[Command]:
+    return [command for command, running in started if not running.has_ended]
+
+
+def loaded(live: Live) -> None:
+    """The checker has it load its solution."""
+    live.channel.settimeout(SOON)
+    live.channel.send(messages.head(messages.START))
+    assert live.channel.recv(messages.MOST_BYTES)[4] == messages.LOADED
+
+
+def test_a_process_loads_its_solution_only_when_the_checker_lets_it(
+    table: Table,
+    record: ProblemRecord,
+    waiting: None,
+    contestants: Contestants,
+    started: list[tuple[Command, Running]],
 ) -> None:
-    entry, progress = entry_of(table, record, MARKS_ITS_LOADING), Progress()
-    with Contestants(table.environment, Seat(0)) as contestants:
-        contestants.expect([entry], progress)
-        (command, _) = started[0]
-        with contestants.live(entry, progress) as live:
-            assert len(started) == 1, "the prepared process is the one that is used"
-            assert until(_has_loaded_numpy)
-            time.sleep(0.3)
-            assert not (command.workspace / "loaded").exists()
-            live.channel.settimeout(SOON)
-            live.channel.send(messages.head(messages.START))
-            assert live.channel.recv(messages.MOST_BYTES)[4] == messages.LOADED
-            assert (command.workspace / "loaded").exists()
+    entry = entry_of(table, record, MARKS_ITS_LOADING)
+    contestants.prepare(entry, Seat(0))
+    command = started[0][0]
+    assert until(_has_loaded_numpy)
+    assert list(command.workspace.iterdir()) == [], "it does not know whose process it will be"
+    with contestants.live(entry, Seat(0), Progress()) as live:
+        assert len(started) == 2, "one of those that waited is the one that is used"
+        time.sleep(0.3)
+        assert not (command.workspace / "loaded").exists()
+        loaded(live)
+        assert (command.workspace / "loaded").exists()
 
 
 def _has_loaded_numpy() -> bool:
@@ -93,89 +113,123 @@ def _has_loaded_numpy() -> bool:
     return False
 
 
-def test_another_entrys_turn_ends_the_processes_that_were_started_ahead(
-    table: Table, record: ProblemRecord, ahead: None, started: list[tuple[Command, Running]]
+def test_any_solution_with_the_same_limits_may_have_a_process_and_none_has_it_twice(
+    table: Table,
+    record: ProblemRecord,
+    waiting: None,
+    contestants: Contestants,
+    started: list[tuple[Command, Running]],
 ) -> None:
-    first, second, progress = entry_of(table, record, SCALE_PYTHON), entry_of(table, record, SCALE_PYTHON), Progress()
-    with Contestants(table.environment, Seat(0)) as contestants:
-        contestants.expect([first, first, first], progress)
-        with contestants.live(second, progress):
-            assert [running.has_ended for _, running in started] == [True, True, False]
-        contestants.start_ahead(progress)
-        assert len(started) == 3, "whose turn comes next is no longer known"
+    first, second = (entry_of(table, record, text) for text in (SCALE_PYTHON, MARKS_ITS_LOADING))
+    contestants.prepare(first, Seat(0))
+    with contestants.live(second, Seat(0), Progress()) as live:
+        contestants.prepare(second, Seat(0))
+        loaded(live)
+        assert (started[0][0].workspace / "loaded").exists()
+        assert len({one.slot for one in alive(started)}) == 3, "two wait again, each with a user of its own"
+    assert len(alive(started)) == 2
+    with contestants.live(first, Seat(0), Progress()):
+        assert (started[1][0].workspace / "solution.py").read_text() == SCALE_PYTHON
+    assert started[1][1].has_ended
 
 
-def test_the_next_two_in_python_load_while_one_has_its_turn(
-    table: Table, record: ProblemRecord, ahead: None, started: list[tuple[Command, Running]]
+def test_other_limits_end_the_processes_that_wait(
+    table: Table,
+    record: ProblemRecord,
+    waiting: None,
+    contestants: Contestants,
+    started: list[tuple[Command, Running]],
 ) -> None:
-    native, python = (entry_of(table, record, text) for text in (SCALE_CPP, SCALE_PYTHON))
-    progress = Progress()
+    small, large = (
+        entry_of(table, record, SCALE_PYTHON, LIMITS.model_copy(update={"memory_bytes": n << 20})) for n in (512, 600)
+    )
+    contestants.prepare(small, Seat(0))
+    with contestants.live(large, Seat(0), Progress()) as live:
+        loaded(live)
+        assert [one.limits.memory_bytes >> 20 for one in alive(started)] == [512, 512, 600]
+        contestants.prepare(large, Seat(0))
+        assert [one.limits.memory_bytes >> 20 for one in alive(started)] == [600, 600, 600]
 
-    def alive() -> list[str]:
-        return ["python" if "python3" in one.shell else "native" for one, run in started if not run.has_ended]
 
-    with Contestants(table.environment, Seat(0)) as contestants:
-        contestants.expect([python, native, python, python], progress)
-        assert alive() == ["python"], "the third is two turns away"
-        with contestants.live(python, progress):
-            contestants.start_ahead(progress)
-            assert alive() == ["python", "python"]
-            of_third = started[1][1]
-        with contestants.live(native, progress):
-            contestants.start_ahead(progress)
-            assert alive().count("python") == 2
-        with contestants.live(python, progress):
-            assert alive() == ["python", "python"]
-            assert not of_third.has_ended, "it was kept while a native process had its turn"
-            assert len({command.slot for command, run in started if not run.has_ended}) == 2
-        contestants.expect([native], progress)
-        assert alive() == []
+def test_a_process_that_ended_or_waited_for_long_is_not_used(
+    table: Table,
+    record: ProblemRecord,
+    waiting: None,
+    contestants: Contestants,
+    started: list[tuple[Command, Running]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    entry = entry_of(table, record, SCALE_PYTHON)
+    contestants.prepare(entry, Seat(0))
+    started[0][1].stop()
+    assert until(lambda: started[0][1].has_ended)
+    with contestants.live(entry, Seat(0), Progress()) as live:
+        loaded(live)
+        assert not started[1][1].has_ended
+        assert len(started) == 2
+    contestants.prepare(entry, Seat(0))
+    monkeypatch.setattr(contestants_module, "LONGEST_WAIT_SECONDS", 0.0)
+    with contestants.live(entry, Seat(0), Progress()) as live:
+        loaded(live)
+        assert [running.has_ended for _, running in started] == [True, True, True, True, False]
+
+
+def test_a_native_process_is_never_used_in_advance(
+    table: Table,
+    record: ProblemRecord,
+    waiting: None,
+    contestants: Contestants,
+    started: list[tuple[Command, Running]],
+) -> None:
+    native = entry_of(table, record, SCALE_CPP)
+    contestants.prepare(native, Seat(0))
+    assert started == []
+    with contestants.live(native, Seat(0), Progress()):
+        assert (started[0][0].workspace / "solution.cpp").exists()
 
 
 @pytest.mark.rest
-def test_six_processes_on_three_slots_give_the_times_of_six(
+def test_six_processes_that_waited_give_the_times_of_six(
     table: Table,
     record: ProblemRecord,
-    ahead: None,
+    waiting: None,
     started: list[tuple[Command, Running]],
 ) -> None:
     done = table.judge(record, SCALE_PYTHON, timing_policy=TimingPolicy.RANKED)
     assert done.report.verdict is Verdict.PASSED
-    contestants = [command for command, _ in started if "judge.contestant" in command.shell]
-    sample = contestants[-6:]  # those before them calibrated
-    assert [one.slot for one in sample[:3]] == [one.slot for one in sample[3:]]
-    assert len({one.slot for one in sample}) == 3
+    used = [command for command, running in started if "judge.contestant" in command.shell and running.has_ended]
+    assert len(used) == 7, "one calibrated, and each of the others served one turn"
+    assert len(alive(started)) == 3, "a checker and two that wait"
     times = [one for one in done.report.measurements if one.role is Role.CANDIDATE]
     assert {len(one.runs_ms) for one in times} == {6}
 
 
-def test_a_solution_that_fails_leaves_no_process_behind(
-    table: Table, record: ProblemRecord, ahead: None, started: list[tuple[Command, Running]]
+def test_a_solution_that_fails_leaves_none_of_its_processes_behind(
+    table: Table, record: ProblemRecord, waiting: None, started: list[tuple[Command, Running]]
 ) -> None:
     done = table.judge(record, FAILS, timing_policy=TimingPolicy.RANKED)
     assert done.report.verdict is Verdict.WRONG_ANSWER
+    left = [list(one.workspace.iterdir()) for one in alive(started) if one.user == "contestant"]
+    assert left
+    assert not any(left), "those that wait have no solution"
 
 
-def test_only_python_on_a_gpu_with_cores_to_spare_is_started_ahead(
+def test_on_a_cpu_python_gets_its_solution_when_it_starts(table: Table, record: ProblemRecord) -> None:
+    assert table.judge(record, SCALE_PYTHON).report.verdict is Verdict.PASSED
+
+
+def test_only_python_on_a_gpu_with_cores_to_spare_waits(
     table: Table, record: ProblemRecord, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(contestants_module, "cores", lambda: 8)
     python, native = (entry_of(table, record, text) for text in (SCALE_PYTHON, SCALE_CPP))
     assert as_function(record).device == "cpu"
-    assert may_start_ahead(python, Seat(0, ("GPU-a",)))
-    assert not may_start_ahead(python, Seat(0))
-    assert not may_start_ahead(native, Seat(0, ("GPU-a",)))
-    monkeypatch.setattr(contestants_module, "cores", lambda: 4)
-    assert not may_start_ahead(python, Seat(0, ("GPU-a",)))
-
-
-@pytest.mark.parametrize(
-    ("solution", "uses"), [("import triton\n", True), ("from triton import jit\n", True), ("import torch\n", False)]
-)
-def test_triton_is_started_ahead_for_solutions_that_name_it(tmp_path: Path, solution: str, uses: bool) -> None:
-    path = tmp_path / "solution.py"
-    path.write_text(solution)
-    assert triton_ahead.uses_triton(str(path)) is uses
+    found = {}
+    for n_cores in (4, 8, 16):
+        for module in (contestants_module, checkers_module):
+            monkeypatch.setattr(module, "cores", lambda n_cores=n_cores: n_cores)
+        found[n_cores] = n_waiting(python, Seat(0, ("GPU-a",)))
+        assert n_waiting(python, Seat(0)) == n_waiting(native, Seat(0, ("GPU-a",))) == 0
+    assert found == {4: 0, 8: 2, 16: 3}
 
 
 def test_triton_that_cannot_start_ahead_is_left_to_the_solution(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -133,7 +133,7 @@ def test_the_cost_of_a_go_is_the_median_of_the_processes_that_calibrated_it(
     plain = function_judge.contest
 
     def counted(*given: Any, **named: Any) -> Contest:
-        seen.append(given[3]["op"])
+        seen.append(given[4]["op"])
         return plain(*given, **named)
 
     monkeypatch.setattr(function_judge, "contest", counted)

@@ -132,7 +132,7 @@ def test_weights_and_structure_stay_in_a_process_and_differ_from_those_of_the_ne
 
     def heard(*given: Any, **named: Any) -> Contest:
         seen = plain(*given, **named)
-        if given[3]["op"] == "sample":
+        if given[4]["op"] == "sample":
             processes.append(digests_of(seen.outcome.stdout))
         return seen
 

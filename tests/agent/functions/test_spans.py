@@ -3,6 +3,7 @@
 Here solutions write spans of their own into their answers, since there is no GPU.
 """
 
+import json
 import socket
 import struct
 import subprocess
@@ -17,8 +18,8 @@ import pytest
 from problems.spec.record import ProblemRecord
 from runners.agent.ground.errors import Cancelled, SandboxFault
 from runners.agent.ground.native import default_cache_directory
+from runners.agent.judges.function import contestants, library
 from runners.agent.judges.function import judge as function_judge
-from runners.agent.judges.function import library
 from runners.agent.judges.function import spans as function_spans
 from runners.agent.judges.function.inside import messages
 from runners.agent.judges.function.inside.clock import NO_BRAKE, Clock, Link, Status, Times
@@ -28,7 +29,6 @@ from runners.agent.judges.function.spans import library_for
 from runners.agent.judges.function.subject import FILLING_CALL, INSIDE
 from runners.agent.judges.report import Finished
 from runners.agent.profilers import cupti_library
-from runners.agent.sandbox.policy import Command, Running
 from runners.wire.protocol import Role, TimingPolicy, Verdict
 from tests.agent.functions.table import SCALE, SCALE_PYTHON, Table, checkers_of, problem, source
 from tests.patience import SOON
@@ -36,17 +36,20 @@ from tests.patience import SOON
 ON_CPU, ON_GPU = (SimpleNamespace(device=device) for device in ("cpu", "cuda"))
 """Subjects."""
 TELLS = f"""
-import os
+import sys
 import judge.messages
 
+frame = sys._getframe()
+while "order" not in frame.f_locals:
+    frame = frame.f_back
 plain = judge.messages.done
-if "PODIUM_SPANS" in os.environ:
+if frame.f_locals["order"].spans:
     judge.messages.done = lambda index, _: plain(index, (1.0, 1.0, float(index)))
 {SCALE_PYTHON}"""
 """The span of its n-th call is n milliseconds."""
 MARKER = f"# {uuid.uuid4().hex}\n"
 """Of the class: its checker can be told from all others."""
-ENDS = f"import os\n\nif 'PODIUM_SPANS' in os.environ:\n    os._exit(3)\n{SCALE_PYTHON}"
+ENDS = TELLS.replace("    judge.messages.done = ", "    import os\n    os._exit(3)\n    done = ")
 
 
 @pytest.fixture(scope="module")
@@ -154,13 +157,14 @@ def large() -> ProblemRecord:
 def asked(table: Table, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The libraries that contestants of a sample were asked to use, under a `ranked` of few calls."""
     found: list[str] = []
-    plain = table.environment.sandbox.start
+    plain = contestants._order
 
-    def start(command: Command, *ends: socket.socket) -> Running:
-        found.extend([command.environment["PODIUM_SPANS"]] if "PODIUM_SPANS" in command.environment else [])
-        return plain(command, *ends)
+    def order(entry: contestants.Entry) -> bytes:
+        told = plain(entry)
+        found.extend(filter(None, [json.loads(told)["spans"]]))
+        return told
 
-    monkeypatch.setattr(table.environment.sandbox, "start", start)
+    monkeypatch.setattr(contestants, "_order", order)
     monkeypatch.setattr(function_judge, "RANKED_PROCESSES", 2)
     monkeypatch.setattr(function_judge, "has_drifted", lambda *_: False)
     for name, value in (("least_calls", 3), ("most_calls", 3), ("enough_seconds", 0.0)):

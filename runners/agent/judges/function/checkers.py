@@ -24,6 +24,8 @@ from runners.agent.ground.events import Progress
 from runners.agent.ground.native import default_cache_directory
 from runners.agent.job.commands import limits_for
 from runners.agent.job.environment import NodeEnvironment
+from runners.agent.job.toolchain import cores
+from runners.agent.job.workspace import lay_out
 from runners.agent.judges.function.library import LIBRARY, build
 from runners.agent.judges.function.subject import INSIDE, Subject
 from runners.agent.sandbox.policy import Command, Mount, Running
@@ -33,10 +35,12 @@ JUDGE_HOME, FUNCTIONS_HOME, NATIVE_HOME = "/podium-judge", "/podium-functions", 
 MOUNTS = (Mount(INSIDE, f"{JUDGE_HOME}/judge"), Mount(FUNCTIONS, f"{FUNCTIONS_HOME}/inside"))
 """Shown to checker and contestant alike: a reference solution calls the problem's class."""
 ENVIRONMENT = {"PYTHONPATH": f"{JUDGE_HOME}:{FUNCTIONS_HOME}", "PYTHONDONTWRITEBYTECODE": "1"}
+DEFINITION = "def.py"
 FIRST_SLOT = 1000
 """Checkers have slots of their own, because one outlives the samples that it serves."""
 LIFE_SECONDS = 6 * 3600.0
 READY_SECONDS = 180.0
+LONGEST_WAIT_SECONDS = 3600.0
 SILENCE_SECONDS = 300.0
 """Longest time between two replies beyond a contestant's own time."""
 LOOK_SECONDS = 0.1
@@ -44,6 +48,8 @@ MOST_BYTES = 1 << 16
 MOST_ON_CPU, MOST_ON_GPU = 8, 4
 """Number of checkers kept on a device. Samples of several problems alternate, and a new checker calibrates its calls
 for seconds. An idle one holds about 40 MB on a CPU, and on a GPU a context of 0.5 GB."""
+LEAST_CORES = 8
+"""With fewer, loading a library beside a call that is timed could disturb it."""
 LONGEST_SERVICE = 1000
 """Number of samples after which a checker is renewed, so that what a problem's class keeps stays bounded."""
 
@@ -114,19 +120,26 @@ class Checker:
         return f"it ran out of memory; {said}" if outcome.memory_exceeded else said
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Kept:
     checker: Checker
     closing: ExitStack
+    workspace: Path
+    started: float
 
 
 class Checkers:
-    """Keeps a few checkers per device. The caller holds the device, so nobody else uses its checkers meanwhile."""
+    """Keeps a few checkers per device. The caller holds the device, so nobody else uses its checkers meanwhile.
+
+    On a GPU one more process has loaded torch and waits for the next problem.
+    """
 
     def __init__(self, environment: NodeEnvironment) -> None:
         self._environment = environment
         self._kept: dict[str, dict[Hashable, _Kept]] = {}
         """By device and problem; the one used last comes last."""
+        self._spares: dict[str, tuple[Hashable, _Kept]] = {}
+        """By device: what the process may use, and the process."""
         self._slots: set[int] = set()
         self._guard = Lock()
 
@@ -145,6 +158,8 @@ class Checkers:
         _end_surplus(there, key, MOST_ON_GPU if seat.gpu_uuid else MOST_ON_CPU)
         kept = there.pop(key, None) or self._start(seat, subject, progress)
         try:
+            if waits(seat):
+                self._keep_spare(seat, subject)
             kept.checker.n_samples += 1
             yield kept.checker
         except BaseException:
@@ -157,6 +172,8 @@ class Checkers:
         for there in self._kept.values():
             while there:
                 there.popitem()[1].closing.close()
+        while self._spares:
+            self._spares.popitem()[1][1].closing.close()
 
     @contextmanager
     def _slot(self) -> Iterator[int]:
@@ -169,25 +186,46 @@ class Checkers:
             self._slots.discard(slot)
 
     def _start(self, seat: Seat, subject: Subject, progress: Progress) -> _Kept:
+        kept = self._taken_spare(seat, subject) or self._process(seat, subject)
+        try:
+            lay_out(kept.workspace, {DEFINITION: subject.problem.definition.content.encode()})
+            (kept.workspace / DEFINITION).chmod(0o644)
+            kept.checker.ask({"op": "load"})
+            kept.checker.facts = _facts(kept.checker, progress)
+            _compare(subject, kept.checker.facts)
+        except BaseException:
+            kept.closing.close()
+            raise
+        return kept
+
+    def _taken_spare(self, seat: Seat, subject: Subject) -> _Kept | None:
+        what, spare = self._spares.pop(seat.gpu_uuid, ((), None))
+        if spare is not None and (what != _may_use(subject) or not _is_usable(spare)):
+            spare.closing.close()
+            return None
+        return spare
+
+    def _keep_spare(self, seat: Seat, subject: Subject) -> None:
+        spare = self._taken_spare(seat, subject) or self._process(seat, subject)
+        self._spares[seat.gpu_uuid] = _may_use(subject), spare
+
+    def _process(self, seat: Seat, subject: Subject) -> _Kept:
+        """A process that has no problem yet."""
         with ExitStack() as stack:
             mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             stack.enter_context(mine)
-            definition = {"def.py": subject.problem.definition.content.encode()}
-            workspace = stack.enter_context(self._environment.workspaces.open(definition))
+            workspace = stack.enter_context(self._environment.workspaces.open({}))
             command = self._command(seat, subject, workspace, stack.enter_context(self._slot()))
             residence = stack.enter_context(_Residence(self._environment.gpus))
             command = replace(command, on_started=residence.begin)
             running = stack.enter_context(self._environment.sandbox.start(command, theirs))
-            checker = Checker(running, mine, {})
-            checker.facts = _facts(checker, progress)
-            _compare(subject, checker.facts)
-            return _Kept(checker, stack.pop_all())
+            return _Kept(Checker(running, mine, {}), stack.pop_all(), workspace, time.monotonic())
 
     def _command(self, seat: Seat, subject: Subject, workspace: Path, slot: int) -> Command:
         library = build(default_cache_directory())
-        limits = limits_for(subject.limits, LIFE_SECONDS)
+        limits, arrays = limits_for(subject.limits, LIFE_SECONDS), subject.problem.manifest.arrays
         return Command(  # noqa: S604 - the sandbox runs it
-            shell=f"exec python3 -m judge.checker def.py {subject.device} {NATIVE_HOME}/{LIBRARY}",
+            shell=f"exec python3 -m judge.checker {DEFINITION} {arrays} {subject.device} {NATIVE_HOME}/{LIBRARY}",
             workspace=workspace,
             limits=replace(limits, file_bytes=subject.limits.memory_bytes),
             environment=ENVIRONMENT,
@@ -201,6 +239,20 @@ class Checkers:
 
 def _key(subject: Subject) -> Hashable:
     return subject.problem_sha256, subject.image, subject.limits.memory_bytes
+
+
+def waits(seat: Seat) -> bool:
+    """Whether a process may wait for the next problem while others are timed."""
+    return bool(seat.gpu_uuid) and cores() >= LEAST_CORES
+
+
+def _may_use(subject: Subject) -> Hashable:
+    """All in which one process without a problem differs from another."""
+    return subject.problem.manifest.arrays, subject.image, subject.limits.model_dump_json()
+
+
+def _is_usable(spare: _Kept) -> bool:
+    return not spare.checker.running.has_ended and time.monotonic() - spare.started < LONGEST_WAIT_SECONDS
 
 
 def _end_surplus(there: dict[Hashable, _Kept], wanted: Hashable, most: int) -> None:

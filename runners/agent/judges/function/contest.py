@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from runners.agent.devices.lanes import Seat
 from runners.agent.ground.errors import Cancelled, SandboxFault
 from runners.agent.ground.events import Progress
 from runners.agent.judges.function.checkers import SILENCE_SECONDS, Checker
@@ -39,6 +40,7 @@ def contest(
     contestants: Contestants,
     checker: Checker,
     entry: Entry,
+    seat: Seat,
     order: Reply,
     progress: Progress,
     on_case: Callable[[Reply], None] = lambda _: None,
@@ -46,11 +48,11 @@ def contest(
     """Run one contestant to its end. Raises Cancelled, and SandboxFault if checker or sandbox fails."""
     limit_seconds = entry.subject.problem.time_limit_seconds
     cases: list[Reply] = []
-    with contestants.live(entry, progress) as live:
+    with contestants.live(entry, seat, progress) as live:
         checker.order(order, live.channel, live.brake)
         live.channel.close()
         live.brake.close()
-        contestants.start_ahead(progress)
+        contestants.prepare(entry, seat)
         for reply in checker.replies(progress, limit_seconds + SILENCE_SECONDS):
             if reply["op"] == "fault":
                 raise SandboxFault(f"the device failed under the checker: {reply['words']}")

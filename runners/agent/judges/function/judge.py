@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from problems.spec.function.problem import FunctionProblem
@@ -84,7 +85,9 @@ class FunctionJudge:
     def __init__(self, environment: NodeEnvironment) -> None:
         self._environment = environment
         self._checkers = Checkers(environment)
+        self._contestants = Contestants(environment)
         environment.closing.callback(self._checkers.close)
+        environment.closing.callback(self._contestants.close)
         self._baselines: Baselines[_Shared] = Baselines(_is_unfit)
         self._ranked_baselines: Baselines[_Shared] = Baselines(_is_unfit, samples=math.inf, seconds=RANKED_SECONDS)
         self._spans: Once[str, dict[str, float]] = Once(REMEMBERED_SPANS)
@@ -150,7 +153,8 @@ class FunctionJudge:
                 found.cases = with_mutants(found.cases, match.checker, progress)
                 found.cases = with_wrong_sets(found.cases, problem, runs)
             # last, since a failure of these counts for nothing
-            spans = self._kernel_spans(match, entrants, shared, progress) if has_passed else {}
+            is_spanned = has_passed and entrants.candidate.library is not None
+            spans = self._kernel_spans(match, entrants, shared, progress) if is_spanned else {}
         found.steps.append(Step("run", runs[-1].outcome, problem.time_limit_seconds))
         found.witness = Witness.SEEN
         found.ended(verdict, reason)
@@ -180,7 +184,7 @@ class FunctionJudge:
         if entrants.reference is None:
             return None
         if _is_ranked(assignment):
-            return self._ranked_baseline(match, entrants.reference, entrants.spanned, progress)
+            return self._ranked_baseline(match, entrants.reference, progress)
         return self._baseline(match, entrants.reference, progress)
 
     def _memory_bytes(self, device: str, subject: Subject) -> int:
@@ -195,9 +199,9 @@ class FunctionJudge:
         beside = self._own_entry(reference, progress) if reference else None
         subjects = [one.subject for one in (entry, beside) if one is not None and not assignment.is_trial]
         filling = {one.stub: self._own_entry(one.filling, progress) for one in sorted(subjects, key=_loads_longest)}
+        found = _Entrants(entry, beside, filling)
         library = library_for(entry.subject) if _is_ranked(assignment) else None
-        spanned = tuple(replace(one, spans=library) for one in (entry, beside) if library and one is not None)
-        return _Entrants(entry, beside, filling, spanned)
+        return found.with_library(library) if library else found
 
     def _own_entry(self, subject: Subject, progress: Progress) -> Entry:
         """A contestant of the problem's own or the judge's own. Raises UnusableProblem if it cannot be built."""
@@ -214,32 +218,14 @@ class FunctionJudge:
     def _match(self, entrants: "_Entrants", progress: Progress, *, is_ranked: bool) -> Iterator["_Match"]:
         """The device alone, with this problem's checker. It has calibrated calls of all kinds of processes."""
         subject = entrants.candidate.subject
-        with (
-            self._environment.lanes.benchmark(subject.place) as seat,
-            Contestants(self._environment, seat) as contestants,
-        ):
-            count = calibrating_processes(seat) if is_ranked else 1
-            following = self._following(entrants, seat, is_ranked=is_ranked)
-            if not self._checkers.keeps(seat, subject):  # both load at once
-                contestants.expect([*_calibrating(entrants, count, {}), *following], progress)
+        with self._environment.lanes.benchmark(subject.place) as seat:
+            for one in entrants.all:  # they load while the checker does
+                self._contestants.prepare(one, seat)
             with self._checkers.at(seat, subject, progress) as checker:
-                match = _Match(checker, seat, contestants)
-                contestants.expect([*_calibrating(entrants, count, checker.calibrations), *following], progress)
+                match = _Match(checker, seat, self._contestants)
                 for filling in entrants.filling.values():
-                    match.calibrate(filling, count, progress)
+                    match.calibrate(filling, calibrating_processes(seat) if is_ranked else 1, progress)
                 yield match
-
-    def _following(self, entrants: "_Entrants", seat: Seat, *, is_ranked: bool) -> list[Entry]:
-        """The turns after the calibration if all of them pass."""
-        candidate, reference = entrants.candidate, entrants.reference
-        baselines = self._ranked_baselines if is_ranked else self._baselines
-        is_kept = reference is not None and baselines.keeps(_baseline_key(reference, seat))
-        beside = [] if reference is None or (is_kept and not is_ranked) else [reference]
-        if not is_ranked:
-            return [candidate, *beside]
-        if is_kept:
-            return [candidate] * RANKED_PROCESSES + beside + list(entrants.spanned[:1])
-        return [candidate] * RANKED_PROCESSES + beside * RANKED_PROCESSES + list(entrants.spanned)
 
     def _baseline(self, match: "_Match", reference: Entry, progress: Progress) -> _Shared:
         def time_it() -> _Shared:
@@ -249,15 +235,12 @@ class FunctionJudge:
 
         return self._baselines.near(_baseline_key(reference, match.seat), time_it, progress.cancelled)
 
-    def _ranked_baseline(
-        self, match: "_Match", reference: Entry, spanned: Sequence[Entry], progress: Progress
-    ) -> _Shared:
+    def _ranked_baseline(self, match: "_Match", reference: Entry, progress: Progress) -> _Shared:
         """Six processes an hour, and one with each sample. If that one differs, the six are timed anew."""
         key = _baseline_key(reference, match.seat)
         latest = self._reference_run(match, reference, RANKED, progress)
 
         def time_it() -> _Shared:
-            match.contestants.expect([*[reference] * (RANKED_PROCESSES - 1), *spanned], progress)
             with clocks_of(self._environment.gpus, match.seat) as clocks:
                 runs = match.more(reference, latest, progress)
             return self._shared(match, reference, runs, clocks)
@@ -278,15 +261,13 @@ class FunctionJudge:
         def told_by(entry: Entry, is_reference: bool) -> dict[str, float]:
             problem = entry.subject.problem
             with told(progress, "run", problem.task_id, is_reference=is_reference):
-                return spans_ms(problem, match.contest(entry, SPANS, progress))
+                return spans_ms(problem, match.contest(replace(entry, tells_spans=True), SPANS, progress))
 
         try:
-            for role, entry in zip((Role.CANDIDATE, Role.BASELINE), entrants.spanned, strict=False):
-                if role is Role.CANDIDATE:
-                    spans[role] = told_by(entry, is_reference=False)
-                elif shared is not None and shared.runs:
-                    beside = partial(told_by, entry, is_reference=True)
-                    spans[role] = self._spans.get(shared.key, beside, progress.cancelled)
+            spans[Role.CANDIDATE] = told_by(entrants.candidate, is_reference=False)
+            if entrants.reference is not None and shared is not None and shared.runs:
+                beside = partial(told_by, entrants.reference, is_reference=True)
+                spans[Role.BASELINE] = self._spans.get(shared.key, beside, progress.cancelled)
         except SandboxFault:
             match.checker.retire()
         return spans
@@ -316,11 +297,6 @@ def _is_unfit(shared: _Shared) -> bool:
     return not shared.runs
 
 
-def _calibrating(entrants: "_Entrants", count: int, known: Mapping[str, int]) -> list[Entry]:
-    """The turns in which calls are yet to be calibrated, by a checker that knows so many of each kind of process."""
-    return [one for stub, one in entrants.filling.items() for _ in range(count - known.get(stub, 0))]
-
-
 def _baseline_key(reference: Entry, seat: Seat) -> tuple[str, ...]:
     subject = reference.subject
     return subject.problem_sha256, seat.gpu_uuid, subject.image, subject.limits.model_dump_json()
@@ -345,8 +321,16 @@ class _Entrants:
     reference: Entry | None
     filling: dict[str, Entry]
     """The solution that only fills its outputs, by kind of process."""
-    spanned: tuple[Entry, ...]
-    """The candidate and the reference in processes that tell kernel spans; empty if none can."""
+
+    @property
+    def all(self) -> list[Entry]:
+        return [*self.filling.values(), self.candidate, *([self.reference] if self.reference else [])]
+
+    def with_library(self, library: Path) -> "_Entrants":
+        """The same with a library that tells kernel spans."""
+        filling = {stub: replace(one, library=library) for stub, one in self.filling.items()}
+        reference = replace(self.reference, library=library) if self.reference else None
+        return _Entrants(replace(self.candidate, library=library), reference, filling)
 
 
 @dataclass(frozen=True)
@@ -363,7 +347,7 @@ class _Match:
         stub = filling.subject.stub
         order = {"op": "calibrate", "stub": stub, "cases": _all_cases(filling.subject)}
         while self.checker.calibrations.get(stub, 0) < count:
-            seen = contest(self.contestants, self.checker, filling, order, progress)
+            seen = contest(self.contestants, self.checker, filling, self.seat, order, progress)
             if seen.how:
                 why = f"{seen.how} {seen.words or seen.outcome.stderr}"
                 raise SandboxFault(f"a solution that fills its outputs cannot be called: {why}")
@@ -404,7 +388,7 @@ class _Match:
             "short_plan": {**(SHORT if plan is RANKED or plan is SPANS else plan), "budget_seconds": limit_seconds},
         }
         tell = (lambda reply: progress.tell(CaseEnded(case_report(problem, reply)))) if is_told else _ignore
-        return contest(self.contestants, self.checker, entry, order, progress, tell)
+        return contest(self.contestants, self.checker, entry, self.seat, order, progress, tell)
 
 
 def _all_cases(subject: Subject) -> list[int]:

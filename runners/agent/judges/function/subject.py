@@ -145,8 +145,7 @@ class Subject:
         """The shell command of the contestant's process."""
         if self.stub == "native":
             return f"exec ./{PROGRAM}"
-        dtypes = " ".join(one.dtype for one in self.problem.manifest.parameters)
-        return f"exec python3 -m judge.contestant {self.files[0].path} {dtypes}"
+        return "exec python3 -m judge.contestant"
 
 
 FILLING_CALL = {

@@ -1,10 +1,13 @@
 """The checker's process: holds one problem, and checks and times one contestant after another.
 
-Started as `python3 -m judge.checker DEFINITION DEVICE LIBRARY`. Orders and replies are JSON, one datagram each, on the
-agent's channel. An order brings the checker's ends of a contestant's channel and brake. A reply of `"op": "case"`
+Started as `python3 -m judge.checker DEFINITION ARRAYS DEVICE LIBRARY`. Orders and replies are JSON, one datagram each,
+on the agent's channel. The definition is there when the first order comes, whose reply is the problem's facts. Each
+further order brings the checker's ends of a contestant's channel and brake. A reply of `"op": "case"`
 follows each case, and one of `"op": "end"` the last. An order of `"op": "mutants"` brings no ends and has one reply.
 """
 
+import contextlib
+import importlib
 import json
 import os
 import socket
@@ -125,8 +128,12 @@ def calibrated(calibration: Calibration, cases: list[int], known: Mapping[int, O
 
 def main() -> None:
     channel = socket.socket(fileno=int(os.environ["PODIUM_CHANNEL_FD"]))
-    definition, device, library = sys.argv[1:]
+    definition, arrays, device, library = sys.argv[1:]
+    with contextlib.suppress(ImportError):  # which the definition meets again
+        importlib.import_module(arrays)  # takes seconds, and may be done before there is a problem
     try:
+        if not channel.recv(MOST_BYTES):
+            return
         loaded = load(definition, device)
         memory = memory_of(device)
         clock = Clock(library, memory.flush)

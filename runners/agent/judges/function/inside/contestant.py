@@ -1,25 +1,38 @@
 """The contestant's process for solutions in Python: maps the arrays, calls `solution` at each "go" and answers.
 
-Started as `python3 -m judge.contestant SOLUTION DTYPE…` with the data types of the parameters in call order. The
-environment has the places of those that `setup` gets. The solution is loaded when the checker says so. The process
-knows neither seeds nor expected values, and nothing that it returns or prints is believed.
+Started as `python3 -m judge.contestant`. The agent's `Order` says what to load, and the checker when. The process knows
+neither seeds nor expected values, and nothing that it returns or prints is believed.
 """
 
 import importlib
 import importlib.util
+import json
 import mmap
 import os
 import socket
 import sys
 import traceback
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import messages
 from .messages import Array, Scalar
-from .triton_ahead import start_triton, uses_triton
+from .triton_ahead import start_triton
 
 LAST_LINES = 12
+
+
+class Order(NamedTuple):
+    """The agent's only message, as JSON."""
+
+    solution: str
+    """Path of the file."""
+    dtypes: Sequence[str]
+    """Of the parameters, in call order."""
+    setup_places: Sequence[int]
+    """Of the parameters that `setup` gets."""
+    spans: str
+    """Path of the library that tells kernel spans, or "" if they are not asked for."""
 
 
 def load_solution(path: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
@@ -89,12 +102,12 @@ def _tensor(mapped: mmap.mmap, wanted: Array, n_items: int) -> Any:
 MAP_POPULATE = getattr(mmap, "MAP_POPULATE", 0x8000)
 
 
-def arrays_of(kind: str, device: str) -> Any:
+def arrays_of(kind: str, device: str, spans: str = "") -> Any:
     """numpy arrays or torch tensors on `cpu`, or torch tensors on `cuda`."""
     if device == "cuda":
         from .cuda_arrays import CudaArrays
 
-        return CudaArrays()
+        return CudaArrays(spans)
     return HostArrays(kind)
 
 
@@ -167,15 +180,16 @@ def main() -> None:
     channel = socket.socket(fileno=int(os.environ["PODIUM_CHANNEL_FD"]))
     kind, device = os.environ.get("PODIUM_FUNCTION_ARRAYS", "numpy cpu").split()
     try:
-        importlib.import_module(kind)  # takes seconds, and may be done before this process's turn
-        if device == "cuda" and uses_triton(sys.argv[1]):
+        importlib.import_module(kind)  # takes seconds, and may be done before there is a solution
+        if device == "cuda":
             start_triton()
-        if not channel.recv(messages.HEAD.size):
+        given = channel.recv(messages.MOST_BYTES)
+        if not given or not channel.recv(messages.HEAD.size):
             return
-        functions = load_solution(sys.argv[1])
-        places = [int(place) for place in os.environ.get("PODIUM_SETUP_ARGUMENTS", "").split()]
-        arrays = arrays_of(kind, device)
-        Contestant(channel, functions, sys.argv[2:], places, arrays).serve()
+        order = Order(**json.loads(given))
+        functions = load_solution(order.solution)
+        arrays = arrays_of(kind, device, order.spans)
+        Contestant(channel, functions, order.dtypes, order.setup_places, arrays).serve()
     except Exception as error:  # noqa: BLE001 - whatever the solution raises is told to the checker
         traceback.print_exc()
         channel.send(messages.head(messages.ERROR) + words_of(error).encode("utf-8", "replace"))

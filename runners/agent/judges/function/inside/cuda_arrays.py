@@ -11,7 +11,8 @@ from .spans import opened_spans
 class CudaArrays:
     """Maps arrays of a GPU. Inputs are mapped read-only."""
 
-    def __init__(self) -> None:
+    def __init__(self, spans: str = "") -> None:
+        """`spans` is the path of the library that tells kernel spans."""
         import torch
 
         torch.cuda.init()
@@ -20,7 +21,7 @@ class CudaArrays:
         self._driver = Driver()
         self._mapped: list[tuple[int, int]] = []
         self._begun, self._left, self._ended = [torch.cuda.Event(enable_timing=True) for _ in range(3)]
-        self._spans = opened_spans()
+        self._spans = opened_spans(spans)
 
     def take(self, file: int, wanted: Array) -> Any:
         """The array as a tensor of its data type."""

@@ -27,9 +27,8 @@ class Spans:
         return float(self._end())
 
 
-def opened_spans() -> Spans | None:
-    """None if PODIUM_SPANS does not name the library, or spans cannot be had."""
-    path = os.environ.get("PODIUM_SPANS")
+def opened_spans(path: str) -> Spans | None:
+    """None if the path is empty, or spans cannot be had."""
     try:
         return Spans(path) if path else None
     except (OSError, AttributeError) as error:

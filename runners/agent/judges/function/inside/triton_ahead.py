@@ -1,23 +1,14 @@
 """Has Triton do once what it does before a process's first kernel, without a GPU and without code of a solution.
 
 A process's first kernel takes a second, most of it for the compiler's start and for a library that Triton builds for
-itself. A process may do this while it waits for its turn. What Triton keeps of it lies in the process's own folder.
+itself. A process does this while it waits for a solution. What Triton keeps of it lies in the process's own folder.
 """
 
 import contextlib
-from pathlib import Path
-
-LARGEST_SOURCE_BYTES = 1 << 20
-
-
-def uses_triton(solution: str) -> bool:
-    """Whether the word is in this file; it is not run."""
-    with Path(solution).open("rb") as file:
-        return b"triton" in file.read(LARGEST_SOURCE_BYTES)
 
 
 def start_triton() -> None:
-    """Import Triton, build its library and compile a kernel. What fails here is left to the solution's turn."""
+    """Import Triton, build its library and compile a kernel. What fails here is left to the solution."""
     with contextlib.suppress(Exception):
         import triton
         from triton.backends.compiler import GPUTarget
