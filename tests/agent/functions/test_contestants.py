@@ -214,6 +214,14 @@ def test_a_solution_that_fails_leaves_none_of_its_processes_behind(
     assert not any(left), "those that wait have no solution"
 
 
+def test_a_run_lasts_from_its_turn_on(table: Table, record: ProblemRecord, waiting: None) -> None:
+    table.judge(record, SCALE_PYTHON, is_trial=True)
+    time.sleep(3)
+    began = time.monotonic()
+    done = table.judge(record, SCALE_PYTHON, is_trial=True)
+    assert 0 < done.report.steps[-1].wall_ms < 1e3 * min(3, time.monotonic() - began)
+
+
 def test_on_a_cpu_python_gets_its_solution_when_it_starts(table: Table, record: ProblemRecord) -> None:
     assert table.judge(record, SCALE_PYTHON).report.verdict is Verdict.PASSED
 

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from runners.agent.devices.lanes import Seat
@@ -48,6 +48,7 @@ def contest(
     """Run one contestant to its end. Raises Cancelled, and SandboxFault if checker or sandbox fails."""
     limit_seconds = entry.subject.problem.time_limit_seconds
     cases: list[Reply] = []
+    began = time.monotonic()
     with contestants.live(entry, seat, progress) as live:
         checker.order(order, live.channel, live.brake)
         live.channel.close()
@@ -62,6 +63,8 @@ def contest(
         if progress.cancelled.is_set():  # it was ended for that, which is no end of its own
             raise Cancelled
         outcome = _outcome(live.running, str(reply["how"]))
+    turn_ms = (time.monotonic() - began) * 1e3
+    outcome = replace(outcome, wall_ms=min(outcome.wall_ms, turn_ms))  # it may have waited for its turn
     load_ms, on_gpu = float(reply["load_ms"]), entry.subject.device == "cuda"
     return Contest(
         tuple(cases), tuple(order["cases"]), str(reply["how"]), str(reply["words"]), outcome, load_ms, on_gpu
