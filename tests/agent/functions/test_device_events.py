@@ -9,8 +9,8 @@ from runners.agent.judges.function.as_tensara import mean_as_tensara, rate_as_te
 from runners.agent.judges.function.inside.clock import Status, Times
 from runners.agent.judges.function.inside.match import event_facts
 from runners.agent.judges.function.inside.plan import Overhead
-from runners.agent.judges.function.results import events_disagree, measurement, refined_ms
-from runners.wire.protocol import Role
+from runners.agent.judges.function.results import LEAST_MS, events_disagree, measurement, refined_ms
+from runners.wire.protocol import MeasurementReport, Role
 
 UNSTEADY = [1.0, 2.0] * 20
 
@@ -75,10 +75,8 @@ def test_without_an_interval_the_clock_alone_counts() -> None:
     assert refined_ms(0.35, None, None, 0.36) == 0.35
 
 
-def measured(
-    told: list[tuple[float, float]], clock_ms: tuple[float, ...] = (1.0, 1.01, 1.02, 1.03, 1.04, 1.05)
-) -> float:
-    """The published time of six processes whose calls tell such pairs: until the device, and the stream, end."""
+def published(told: list[tuple[float, float]], clock_ms: tuple[float, ...]) -> MeasurementReport:
+    """Of processes whose calls tell such pairs: until the device, and the stream, end."""
     replies = [
         {
             **reply(ms, 0.0), "case": 0, "verdict": "passed", "go_ns": [1e6] * 5, "copies_all": False,
@@ -90,6 +88,11 @@ def measured(
     case = ManifestCase(name="one", shapes={}, scalars={})
     one = measurement(case, replies, Role.CANDIDATE)
     assert one is not None
+    return one
+
+
+def measured(told: list[tuple[float, float]]) -> float:
+    one = published(told, (1.0, 1.01, 1.02, 1.03, 1.04, 1.05))
     assert (one.ci_low_ms, one.ci_high_ms) == pytest.approx((0.99, 1.06)), "wider by half of the cost's spread"
     return one.median_ms
 
@@ -99,3 +102,9 @@ def test_a_published_time_is_that_of_the_events_unless_the_clock_contradicts_it(
     assert measured([(1.046, 0.4)] * 5) == pytest.approx(1.04), "work beside the default stream counts"
     assert measured([(0.406, 0.4)] * 5) == pytest.approx(0.99), "told less than the interval admits"
     assert measured([(9.0, 9.0)] * 5) == pytest.approx(1.06)
+
+
+def test_no_events_make_a_time_shorter_than_the_clock_can_tell() -> None:
+    one = published([(0.012, 0.006)] * 5, (0.0, 0.01, 0.01, 0.03, 0.03, 0.04))
+    assert one.ci_low_ms is not None
+    assert one.ci_low_ms < LEAST_MS == one.median_ms

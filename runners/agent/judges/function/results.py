@@ -233,7 +233,8 @@ def measurement(case: ManifestCase, replies: Sequence[Reply], role: Role) -> Mea
     if case.ranks is False or any(_has_no_time(one) for one in replies):
         return None
     calls_ms = [_calls_ms(one, case.input_sets) for one in replies]
-    runs_ms = [max(LEAST_MS / case.input_sets, statistics.median(calls)) for calls in calls_ms]
+    least_ms = LEAST_MS / case.input_sets
+    runs_ms = [max(least_ms, statistics.median(calls)) for calls in calls_ms]
     clock = median_interval(runs_ms)
     if clock.median > MAX_TIME_MS:
         return None
@@ -243,7 +244,7 @@ def measurement(case: ManifestCase, replies: Sequence[Reply], role: Role) -> Mea
     return MeasurementReport(
         role=role,
         case=case.name,
-        median_ms=refined_ms(clock.median, low_ms, high_ms, told_ms),
+        median_ms=max(least_ms, refined_ms(clock.median, low_ms, high_ms, told_ms)),
         ci_low_ms=low_ms,
         ci_high_ms=high_ms,
         runs_ms=runs_ms,
