@@ -31,7 +31,7 @@ DEVICE_LABELS: Mapping[str, tuple[str, str]] = {
     "as_tensara_gflops": ("… its rate", "GFLOPS"),
     "as_tensara_2025_gflops": ("… its rate of March 2025", "GFLOPS"),
     "kernel_span_ms": ("Kernel span by SOL-ExecBench's method, never ranked", "ms"),
-    "noisy_processes": ("Noisy: processes whose median is not known to 0.5 %", ""),
+    "noisy_processes": ("Noisy: processes whose median by the clock is not known to 0.5 %", ""),
     "inputs_inside_clock": ("Inputs copied inside the clock", ""),
     "busy_ms": ("Device at work, by the driver", "ms"),
     "busy_resolution_ms": ("… give or take", "ms"),
