@@ -86,6 +86,7 @@ class Judged:
         self._checkers = Checkers(environment)
         self._contestants = Contestants(environment)
         environment.closing.callback(self._checkers.close)
+        environment.closing.callback(self._contestants.close)
 
     def sample(self, n_calls: int) -> tuple[Contest, float]:
         """One sample, and its milliseconds from the start of its sandbox to its end."""

@@ -52,10 +52,6 @@ class Baselines(Generic[Timed]):
             kept.n_samples += 1
             return kept.timed
 
-    def keeps(self, key: Hashable) -> bool:
-        """Whether a baseline is there that the next sample can share."""
-        return self._near(key) is not None
-
     def forget(self, key: Hashable) -> None:
         """Let the next sample time the baseline anew."""
         with self._guard:

@@ -3,23 +3,26 @@
 import socket
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import pytest
 
-from problems.spec.function.problem import as_function
 from problems.spec.record import ProblemRecord
 from problems.spec.solution import FileSolution
 from runners.agent.devices.lanes import Seat
+from runners.agent.ground.errors import SandboxFault
 from runners.agent.ground.events import Progress
-from runners.agent.judges.function import checkers as checkers_module
 from runners.agent.judges.function import contestants as contestants_module
 from runners.agent.judges.function import judge as function_judge
-from runners.agent.judges.function.contestants import Contestants, Entry, Live, n_waiting
+from runners.agent.judges.function import waiting as function_waiting
+from runners.agent.judges.function.contest import Contest
+from runners.agent.judges.function.contestants import Contestants, Entry, Live
 from runners.agent.judges.function.inside import messages, triton_ahead
 from runners.agent.judges.function.subject import Subject
+from runners.agent.judges.function.waiting import n_waiting, needs_of
 from runners.agent.judges.judgement import Assignment
 from runners.agent.sandbox.policy import Command, Running
 from runners.wire.protocol import ResourceLimits, Role, TimingPolicy, Verdict
@@ -40,7 +43,7 @@ def waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     """Here as on a GPU's node with many cores, and with few calls."""
     for name, value in (("least_calls", 3), ("most_calls", 3), ("enough_seconds", 0.0)):
         monkeypatch.setitem(function_judge.RANKED, name, value)
-    monkeypatch.setattr(contestants_module, "n_waiting", lambda entry, _: 2 * (entry.subject.stub == "python"))
+    monkeypatch.setattr(contestants_module, "n_waiting", lambda *_: 2)
 
 
 @pytest.fixture
@@ -171,7 +174,9 @@ def test_a_process_that_ended_or_waited_for_long_is_not_used(
     monkeypatch.setattr(contestants_module, "LONGEST_WAIT_SECONDS", 0.0)
     with contestants.live(entry, Seat(0), Progress()) as live:
         loaded(live)
-        assert [running.has_ended for _, running in started] == [True, True, True, True, False]
+        assert len(alive(started)) == 3
+        contestants.prepare(entry, Seat(0))
+        assert [running.has_ended for _, running in started] == [True] * 4 + [False] * 3
 
 
 def test_a_native_process_is_never_used_in_advance(
@@ -226,18 +231,69 @@ def test_on_a_cpu_python_gets_its_solution_when_it_starts(table: Table, record: 
     assert table.judge(record, SCALE_PYTHON).report.verdict is Verdict.PASSED
 
 
-def test_only_python_on_a_gpu_with_cores_to_spare_waits(
-    table: Table, record: ProblemRecord, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("n_cores", "n_gpus", "expected"), [(4, 1, 0), (8, 1, 2), (16, 1, 3), (16, 2, 2), (16, 4, 0)])
+def test_processes_wait_for_a_gpu_that_has_cores_to_spare(
+    table: Table, record: ProblemRecord, n_cores: int, n_gpus: int, expected: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    python, native = (entry_of(table, record, text) for text in (SCALE_PYTHON, SCALE_CPP))
-    assert as_function(record).device == "cpu"
-    found = {}
-    for n_cores in (4, 8, 16):
-        for module in (contestants_module, checkers_module):
-            monkeypatch.setattr(module, "cores", lambda n_cores=n_cores: n_cores)
-        found[n_cores] = n_waiting(python, Seat(0, ("GPU-a",)))
-        assert n_waiting(python, Seat(0)) == n_waiting(native, Seat(0, ("GPU-a",))) == 0
-    assert found == {4: 0, 8: 2, 16: 3}
+    monkeypatch.setattr(function_waiting, "cores", lambda: n_cores)
+    on_cpu, on_gpu = (entry_of(table, one, SCALE_PYTHON).subject for one in (record, of_a_gpu(record)))
+    assert n_waiting(on_gpu, Seat(0, ("GPU-a",)), n_gpus) == expected
+    assert n_waiting(on_cpu, Seat(0, ("GPU-a",)), n_gpus) == 0, "a GPU's node has problems for CPUs too"
+    assert n_waiting(on_gpu, Seat(0), n_gpus) == 0
+
+
+def of_a_gpu(record: ProblemRecord) -> ProblemRecord:
+    return record.model_copy(update={"device": "gpu"})
+
+
+def test_a_process_of_one_kind_serves_no_other(table: Table, record: ProblemRecord) -> None:
+    def needs(record: ProblemRecord, **limits: int) -> Hashable:
+        return needs_of(entry_of(table, record, SCALE_PYTHON, LIMITS.model_copy(update=limits)).subject)
+
+    assert needs(record) == needs(record, build_seconds=7, file_bytes=7), (
+        "what bounds builds and files does not bound it"
+    )
+    assert len({needs(record), needs(of_a_gpu(record)), needs(record, memory_bytes=7), needs(record, processes=7)}) == 4
+
+
+def test_a_process_that_has_told_an_error_is_not_used(
+    table: Table,
+    record: ProblemRecord,
+    waiting: None,
+    contestants: Contestants,
+    started: list[tuple[Command, Running]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(contestants_module, "ENVIRONMENT", {**contestants_module.ENVIRONMENT, "PYTHONPATH": "/nowhere"})
+    entry = entry_of(table, record, SCALE_PYTHON)
+    contestants.prepare(entry, Seat(0))
+    monkeypatch.undo()
+    assert until(lambda: all(running.has_ended for _, running in started))
+    with contestants.live(entry, Seat(0), Progress()) as live:
+        loaded(live)
+
+
+def test_after_a_fault_a_sample_is_judged_again_by_processes_that_did_not_wait(
+    table: Table,
+    record: ProblemRecord,
+    waiting: None,
+    started: list[tuple[Command, Running]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    plain, faults = function_judge.contest, [SandboxFault("the machine stood still")]
+    before: list[tuple[Command, Running]] = []
+
+    def contest(*given: Any, **named: Any) -> Contest:
+        if faults:
+            before.extend(started)
+            raise faults.pop()
+        return plain(*given, **named)
+
+    monkeypatch.setattr(function_judge, "contest", contest)
+    other = LIMITS.model_copy(update={"memory_bytes": 513 << 20})  # nothing waits with these yet
+    assert table.judge(record, SCALE_PYTHON, is_trial=True, limits=other).report.verdict is Verdict.PASSED
+    assert before
+    assert all(running.has_ended for _, running in before)
 
 
 def test_triton_that_cannot_start_ahead_is_left_to_the_solution(monkeypatch: pytest.MonkeyPatch) -> None:

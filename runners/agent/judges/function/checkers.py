@@ -24,10 +24,10 @@ from runners.agent.ground.events import Progress
 from runners.agent.ground.native import default_cache_directory
 from runners.agent.job.commands import limits_for
 from runners.agent.job.environment import NodeEnvironment
-from runners.agent.job.toolchain import cores
 from runners.agent.job.workspace import lay_out
 from runners.agent.judges.function.library import LIBRARY, build
 from runners.agent.judges.function.subject import INSIDE, Subject
+from runners.agent.judges.function.waiting import LIFE_SECONDS, LONGEST_WAIT_SECONDS, n_waiting, needs_of
 from runners.agent.sandbox.policy import Command, Mount, Running
 
 FUNCTIONS = Path(functions_inside.__file__).parent
@@ -38,9 +38,7 @@ ENVIRONMENT = {"PYTHONPATH": f"{JUDGE_HOME}:{FUNCTIONS_HOME}", "PYTHONDONTWRITEB
 DEFINITION = "def.py"
 FIRST_SLOT = 1000
 """Checkers have slots of their own, because one outlives the samples that it serves."""
-LIFE_SECONDS = 6 * 3600.0
 READY_SECONDS = 180.0
-LONGEST_WAIT_SECONDS = 3600.0
 SILENCE_SECONDS = 300.0
 """Longest time between two replies beyond a contestant's own time."""
 LOOK_SECONDS = 0.1
@@ -48,8 +46,6 @@ MOST_BYTES = 1 << 16
 MOST_ON_CPU, MOST_ON_GPU = 8, 4
 """Number of checkers kept on a device. Samples of several problems alternate, and a new checker calibrates its calls
 for seconds. An idle one holds about 40 MB on a CPU, and on a GPU a context of 0.5 GB."""
-LEAST_CORES = 8
-"""With fewer, loading a library beside a call that is timed could disturb it."""
 LONGEST_SERVICE = 1000
 """Number of samples after which a checker is renewed, so that what a problem's class keeps stays bounded."""
 
@@ -143,10 +139,6 @@ class Checkers:
         self._slots: set[int] = set()
         self._guard = Lock()
 
-    def keeps(self, seat: Seat, subject: Subject) -> bool:
-        """Whether this problem's checker is there already."""
-        return _key(subject) in self._kept.get(seat.gpu_uuid, {})
-
     @contextmanager
     def at(self, seat: Seat, subject: Subject, progress: Progress) -> Iterator[Checker]:
         """The checker of this problem on the seat's device, started if none is kept. A failure inside ends it.
@@ -158,7 +150,7 @@ class Checkers:
         _end_surplus(there, key, MOST_ON_GPU if seat.gpu_uuid else MOST_ON_CPU)
         kept = there.pop(key, None) or self._start(seat, subject, progress)
         try:
-            if waits(seat):
+            if n_waiting(subject, seat, len(self._environment.capabilities.gpus)):
                 self._keep_spare(seat, subject)
             kept.checker.n_samples += 1
             yield kept.checker
@@ -172,8 +164,13 @@ class Checkers:
         for there in self._kept.values():
             while there:
                 there.popitem()[1].closing.close()
-        while self._spares:
-            self._spares.popitem()[1][1].closing.close()
+        for device in list(self._spares):
+            self.end_spare(device)
+
+    def end_spare(self, device: str) -> None:
+        """End the process that waits for a problem there."""
+        if spare := self._spares.pop(device, None):
+            spare[1].closing.close()
 
     @contextmanager
     def _slot(self) -> Iterator[int]:
@@ -200,14 +197,14 @@ class Checkers:
 
     def _taken_spare(self, seat: Seat, subject: Subject) -> _Kept | None:
         what, spare = self._spares.pop(seat.gpu_uuid, ((), None))
-        if spare is not None and (what != _may_use(subject) or not _is_usable(spare)):
+        if spare is not None and (what != needs_of(subject) or not _is_usable(spare)):
             spare.closing.close()
             return None
         return spare
 
     def _keep_spare(self, seat: Seat, subject: Subject) -> None:
         spare = self._taken_spare(seat, subject) or self._process(seat, subject)
-        self._spares[seat.gpu_uuid] = _may_use(subject), spare
+        self._spares[seat.gpu_uuid] = needs_of(subject), spare
 
     def _process(self, seat: Seat, subject: Subject) -> _Kept:
         """A process that has no problem yet."""
@@ -239,16 +236,6 @@ class Checkers:
 
 def _key(subject: Subject) -> Hashable:
     return subject.problem_sha256, subject.image, subject.limits.memory_bytes
-
-
-def waits(seat: Seat) -> bool:
-    """Whether a process may wait for the next problem while others are timed."""
-    return bool(seat.gpu_uuid) and cores() >= LEAST_CORES
-
-
-def _may_use(subject: Subject) -> Hashable:
-    """All in which one process without a problem differs from another."""
-    return subject.problem.manifest.arrays, subject.image, subject.limits.model_dump_json()
 
 
 def _is_usable(spare: _Kept) -> bool:

@@ -63,7 +63,7 @@ def contest(
         if progress.cancelled.is_set():  # it was ended for that, which is no end of its own
             raise Cancelled
         outcome = _outcome(live.running, str(reply["how"]))
-    turn_ms = (time.monotonic() - began) * 1e3
+        turn_ms = (time.monotonic() - began) * 1e3
     outcome = replace(outcome, wall_ms=min(outcome.wall_ms, turn_ms))  # it may have waited for its turn
     load_ms, on_gpu = float(reply["load_ms"]), entry.subject.device == "cuda"
     return Contest(

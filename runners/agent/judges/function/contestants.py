@@ -3,7 +3,7 @@
 import json
 import socket
 from collections.abc import Hashable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
@@ -11,23 +11,22 @@ from threading import Event, Lock
 from time import monotonic
 
 from runners.agent.devices.lanes import Seat
+from runners.agent.ground.errors import SandboxFault
 from runners.agent.ground.events import Progress
 from runners.agent.job import artefact
 from runners.agent.job.artefact import EMPTY
 from runners.agent.job.commands import SOLUTION_FILES, limits_for
 from runners.agent.job.environment import NodeEnvironment
-from runners.agent.job.toolchain import cores
 from runners.agent.job.workspace import lay_out
-from runners.agent.judges.function.checkers import ENVIRONMENT, LIFE_SECONDS, LONGEST_WAIT_SECONDS, MOUNTS, waits
+from runners.agent.judges.function.checkers import ENVIRONMENT, MOUNTS
 from runners.agent.judges.function.subject import Subject
+from runners.agent.judges.function.waiting import LIFE_SECONDS, LONGEST_WAIT_SECONDS, n_waiting, needs_of
 from runners.agent.sandbox.policy import Command, Mount, Running
 
 CHECKING_SECONDS = 900.0
 """Time that a contestant's process may live beyond its own limit: it waits while the checker prepares and checks."""
 FIRST_WAITING_SLOT = 2000
 """Processes that wait have slots of their own."""
-MOST_WAITING, CORES_EACH = 3, 4
-"""So many processes wait for solutions on a GPU, one for so many cores."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +49,7 @@ class Live:
     brake: socket.socket
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Process:
     live: Live
     workspace: Path
@@ -60,7 +59,15 @@ class _Process:
 
     @property
     def may_be_used(self) -> bool:
-        return not self.live.running.has_ended and monotonic() - self.started < LONGEST_WAIT_SECONDS
+        if self.live.running.has_ended or monotonic() - self.started >= LONGEST_WAIT_SECONDS:
+            return False
+        try:
+            self.live.channel.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        return False  # it has ended, or told an error
 
 
 class Contestants:
@@ -82,46 +89,54 @@ class Contestants:
 
     @contextmanager
     def live(self, entry: Entry, seat: Seat, progress: Progress) -> Iterator[Live]:
-        """A process of this contestant. It ends with the `with` block."""
-        process = self._taken(entry, seat) if n_waiting(entry, seat) else None
-        if process is None:
-            process = self._started(entry, seat, progress.cancelled)
+        """A process of this contestant. It ends with the `with` block. Raises SandboxFault if it has ended before it
+        was the contestant's."""
+        waited = self._taken(entry, seat) if self._n_waiting(entry, seat) else None
+        process = waited or self._started(entry, seat, progress.cancelled)
         with process.stack:
-            if entry.subject.stub == "python":
-                _give(process, entry)
+            if entry.subject.stub == "python" and not _give(process, entry) and waited:
+                raise SandboxFault("a process that waited for a solution has ended")
             yield process.live
 
     def prepare(self, entry: Entry, seat: Seat) -> None:
         """Have processes wait for solutions like this one. Those that may use other things end."""
-        wanted = n_waiting(entry, seat)
+        wanted = self._n_waiting(entry, seat)
         if not wanted:
             return
-        with self._guard:
+        with ExitStack() as ending, self._guard:  # which have ended after others may go on
             key, processes = self._waiting.get(seat.gpu_uuid, ((), []))
             usable = [one for one in processes if key == _key(entry) and one.may_be_used]
             for one in processes:
                 if one not in usable:
-                    one.stack.close()
+                    ending.push(one.stack)
             self._waiting[seat.gpu_uuid] = _key(entry), usable
             while len(usable) < wanted:
                 usable.append(self._started(entry, seat, Event(), waits=True))
 
+    def end_waiting(self, device: str) -> None:
+        """End the processes that wait for solutions there."""
+        with ExitStack() as ending, self._guard:
+            for one in self._waiting.pop(device, ((), []))[1]:
+                ending.push(one.stack)
+
     def close(self) -> None:
         """End all processes that wait."""
-        with self._guard:
-            while self._waiting:
-                for one in self._waiting.popitem()[1][1]:
-                    one.stack.close()
+        with ExitStack() as ending:
+            for device in list(self._waiting):
+                ending.callback(self.end_waiting, device)
+
+    def _n_waiting(self, entry: Entry, seat: Seat) -> int:
+        n_gpus = len(self._environment.capabilities.gpus)
+        return n_waiting(entry.subject, seat, n_gpus) if entry.subject.stub == "python" else 0
 
     def _taken(self, entry: Entry, seat: Seat) -> _Process | None:
+        """One that waits; those that cannot be used are left to `prepare`."""
         with self._guard:
             key, processes = self._waiting.get(seat.gpu_uuid, ((), []))
-            while key == _key(entry) and processes:
-                process = processes.pop(0)
-                if process.may_be_used:
-                    return process
-                process.stack.close()
-        return None
+            found = next((one for one in processes if key == _key(entry) and one.may_be_used), None)
+            if found is not None:
+                processes.remove(found)
+            return found
 
     def _started(self, entry: Entry, seat: Seat, cancelled: Event, *, waits: bool = False) -> _Process:
         subject, is_native = entry.subject, entry.subject.stub == "native"
@@ -145,15 +160,8 @@ class Contestants:
             self._slots.discard(slot)
 
 
-def n_waiting(entry: Entry, seat: Seat) -> int:
-    """How many processes may wait for solutions like this one while others are timed."""
-    return min(MOST_WAITING, cores() // CORES_EACH) if entry.subject.stub == "python" and waits(seat) else 0
-
-
 def _key(entry: Entry) -> Hashable:
-    """All in which one process that waits differs from another."""
-    subject = entry.subject
-    return subject.problem.manifest.arrays, subject.image, subject.limits.model_dump_json(), entry.library
+    return needs_of(entry.subject), entry.library
 
 
 def _command(entry: Entry, workspace: Path, seat: Seat, seconds: float, cancelled: Event) -> Command:
@@ -178,13 +186,17 @@ def _command(entry: Entry, workspace: Path, seat: Seat, seconds: float, cancelle
     )
 
 
-def _give(process: _Process, entry: Entry) -> None:
-    """Give the solution to a process in Python. No code of a contestant has run in its workspace yet."""
+def _give(process: _Process, entry: Entry) -> bool:
+    """Give the solution to a process in Python; False if it has ended. No code of a contestant has run in its workspace
+    yet."""
     lay_out(process.workspace, entry.subject.inputs)
     for path in entry.subject.inputs:
         (process.workspace / path).chmod(0o644)
-    with suppress(OSError):  # the checker sees that it has ended
+    try:
         process.live.channel.send(_order(entry))
+    except OSError:
+        return False
+    return True
 
 
 def _order(entry: Entry) -> bytes:

@@ -80,7 +80,7 @@ class _Shared:
 
 
 class FunctionJudge:
-    """See `Judge`. Keeps the checkers and the baselines of recent problems."""
+    """See `Judge`. Keeps the checkers and the baselines of recent problems, and processes that wait for solutions."""
 
     def __init__(self, environment: NodeEnvironment) -> None:
         self._environment = environment
@@ -112,9 +112,11 @@ class FunctionJudge:
         for is_last in (False, True):
             try:
                 return self._judged(assignment, entry, found, progress)
-            except SandboxFault:  # the checker or the device failed, not this contestant: once more with a new checker
+            except SandboxFault:  # the checker or the device failed, not this contestant: once more with new processes
                 if is_last:
                     raise
+                self._contestants.end_waiting(device)
+                self._checkers.end_spare(device)
         raise AssertionError
 
     def _entry(self, assignment: Assignment, subject: Subject, found: Judgement, progress: Progress) -> Entry | None:
@@ -153,7 +155,7 @@ class FunctionJudge:
                 found.cases = with_mutants(found.cases, match.checker, progress)
                 found.cases = with_wrong_sets(found.cases, problem, runs)
             # last, since a failure of these counts for nothing
-            is_spanned = has_passed and entrants.candidate.library is not None
+            is_spanned = has_passed and _is_ranked(assignment) and entrants.candidate.library is not None
             spans = self._kernel_spans(match, entrants, shared, progress) if is_spanned else {}
         found.steps.append(Step("run", runs[-1].outcome, problem.time_limit_seconds))
         found.witness = Witness.SEEN
@@ -200,7 +202,7 @@ class FunctionJudge:
         subjects = [one.subject for one in (entry, beside) if one is not None and not assignment.is_trial]
         filling = {one.stub: self._own_entry(one.filling, progress) for one in sorted(subjects, key=_loads_longest)}
         found = _Entrants(entry, beside, filling)
-        library = library_for(entry.subject) if _is_ranked(assignment) else None
+        library = library_for(entry.subject)  # though a `ranked` sample alone uses it: one that waited serves any
         return found.with_library(library) if library else found
 
     def _own_entry(self, subject: Subject, progress: Progress) -> Entry:
