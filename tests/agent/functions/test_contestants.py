@@ -26,7 +26,7 @@ from runners.agent.judges.function.waiting import n_waiting, needs_of
 from runners.agent.judges.judgement import Assignment
 from runners.agent.sandbox.policy import Command, Running
 from runners.wire.protocol import ResourceLimits, Role, TimingPolicy, Verdict
-from tests.agent.functions.table import LIMITS, SCALE, SCALE_CPP, SCALE_PYTHON, Table, problem, source
+from tests.agent.functions.table import LIMITS, SCALE, SCALE_CPP, SCALE_PYTHON, Table, on_each_sandbox, problem, source
 from tests.patience import SOON, until
 
 MARKS_ITS_LOADING = f"open('loaded', 'w').close()\n{SCALE_PYTHON}"
@@ -84,6 +84,7 @@ def loaded(live: Live) -> None:
     assert live.channel.recv(messages.MOST_BYTES)[4] == messages.LOADED
 
 
+@on_each_sandbox
 def test_a_process_loads_its_solution_only_when_the_checker_lets_it(
     table: Table,
     record: ProblemRecord,
