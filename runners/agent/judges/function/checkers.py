@@ -6,9 +6,7 @@ import time
 from collections.abc import Hashable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from itertools import count
 from pathlib import Path
-from threading import Lock
 from typing import Any, Self
 
 from pydantic import ValidationError
@@ -24,10 +22,16 @@ from runners.agent.ground.events import Progress
 from runners.agent.ground.native import default_cache_directory
 from runners.agent.job.commands import limits_for
 from runners.agent.job.environment import NodeEnvironment
-from runners.agent.job.workspace import lay_out
 from runners.agent.judges.function.library import LIBRARY, build
 from runners.agent.judges.function.subject import INSIDE, Subject
-from runners.agent.judges.function.waiting import LIFE_SECONDS, LONGEST_WAIT_SECONDS, n_waiting, needs_of
+from runners.agent.judges.function.waiting import (
+    LIFE_SECONDS,
+    LONGEST_WAIT_SECONDS,
+    OwnSlots,
+    give,
+    n_waiting,
+    needs_of,
+)
 from runners.agent.sandbox.policy import Command, Mount, Running
 
 FUNCTIONS = Path(functions_inside.__file__).parent
@@ -136,8 +140,7 @@ class Checkers:
         """By device and problem; the one used last comes last."""
         self._spares: dict[str, tuple[Hashable, _Kept]] = {}
         """By device: what the process may use, and the process."""
-        self._slots: set[int] = set()
-        self._guard = Lock()
+        self._slots = OwnSlots(FIRST_SLOT)
 
     @contextmanager
     def at(self, seat: Seat, subject: Subject, progress: Progress) -> Iterator[Checker]:
@@ -172,21 +175,10 @@ class Checkers:
         if spare := self._spares.pop(device, None):
             spare[1].closing.close()
 
-    @contextmanager
-    def _slot(self) -> Iterator[int]:
-        with self._guard:
-            slot = next(number for number in count(FIRST_SLOT) if number not in self._slots)
-            self._slots.add(slot)
-        try:
-            yield slot
-        finally:
-            self._slots.discard(slot)
-
     def _start(self, seat: Seat, subject: Subject, progress: Progress) -> _Kept:
         kept = self._taken_spare(seat, subject) or self._process(seat, subject)
         try:
-            lay_out(kept.workspace, {DEFINITION: subject.problem.definition.content.encode()})
-            (kept.workspace / DEFINITION).chmod(0o644)
+            give(kept.workspace, {DEFINITION: subject.problem.definition.content.encode()})
             kept.checker.ask({"op": "load"})
             kept.checker.facts = _facts(kept.checker, progress)
             _compare(subject, kept.checker.facts)
@@ -212,7 +204,7 @@ class Checkers:
             mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             stack.enter_context(mine)
             workspace = stack.enter_context(self._environment.workspaces.open({}))
-            command = self._command(seat, subject, workspace, stack.enter_context(self._slot()))
+            command = self._command(seat, subject, workspace, stack.enter_context(self._slots.taken()))
             residence = stack.enter_context(_Residence(self._environment.gpus))
             command = replace(command, on_started=residence.begin)
             running = stack.enter_context(self._environment.sandbox.start(command, theirs))

@@ -5,7 +5,6 @@ import socket
 from collections.abc import Hashable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from itertools import count
 from pathlib import Path
 from threading import Event, Lock
 from time import monotonic
@@ -17,10 +16,16 @@ from runners.agent.job import artefact
 from runners.agent.job.artefact import EMPTY
 from runners.agent.job.commands import SOLUTION_FILES, limits_for
 from runners.agent.job.environment import NodeEnvironment
-from runners.agent.job.workspace import lay_out
 from runners.agent.judges.function.checkers import ENVIRONMENT, MOUNTS
 from runners.agent.judges.function.subject import Subject
-from runners.agent.judges.function.waiting import LIFE_SECONDS, LONGEST_WAIT_SECONDS, n_waiting, needs_of
+from runners.agent.judges.function.waiting import (
+    LIFE_SECONDS,
+    LONGEST_WAIT_SECONDS,
+    OwnSlots,
+    give,
+    n_waiting,
+    needs_of,
+)
 from runners.agent.sandbox.policy import Command, Mount, Running
 
 CHECKING_SECONDS = 900.0
@@ -84,7 +89,7 @@ class Contestants:
         self._environment = environment
         self._waiting: dict[str, tuple[Hashable, list[_Process]]] = {}
         """By GPU: what the processes may use, and the processes, the oldest first."""
-        self._slots: set[int] = set()
+        self._slots = OwnSlots(FIRST_WAITING_SLOT)
         self._guard = Lock()
 
     @contextmanager
@@ -141,7 +146,7 @@ class Contestants:
     def _started(self, entry: Entry, seat: Seat, cancelled: Event, *, waits: bool = False) -> _Process:
         subject, is_native = entry.subject, entry.subject.stub == "native"
         with ExitStack() as stack:
-            slot = stack.enter_context(self._slot()) if waits else seat.slot
+            slot = stack.enter_context(self._slots.taken()) if waits else seat.slot
             workspace = stack.enter_context(self._environment.workspaces.open(subject.inputs if is_native else {}))
             artefact.restore(entry.product, workspace, frozenset())
             seconds = LIFE_SECONDS if waits else subject.problem.time_limit_seconds + CHECKING_SECONDS
@@ -149,15 +154,6 @@ class Contestants:
             (channel, own_channel), (brake, own_brake) = _pair(stack), _pair(stack)
             running = stack.enter_context(self._environment.sandbox.start(command, own_channel, own_brake))
             return _Process(Live(running, channel, brake), workspace, stack.pop_all(), monotonic())
-
-    @contextmanager
-    def _slot(self) -> Iterator[int]:
-        slot = next(number for number in count(FIRST_WAITING_SLOT) if number not in self._slots)
-        self._slots.add(slot)
-        try:
-            yield slot
-        finally:
-            self._slots.discard(slot)
 
 
 def _key(entry: Entry) -> Hashable:
@@ -187,11 +183,8 @@ def _command(entry: Entry, workspace: Path, seat: Seat, seconds: float, cancelle
 
 
 def _give(process: _Process, entry: Entry) -> bool:
-    """Give the solution to a process in Python; False if it has ended. No code of a contestant has run in its workspace
-    yet."""
-    lay_out(process.workspace, entry.subject.inputs)
-    for path in entry.subject.inputs:
-        (process.workspace / path).chmod(0o644)
+    """Give the solution to a process in Python; False if it has ended."""
+    give(process.workspace, entry.subject.inputs)
     try:
         process.live.channel.send(_order(entry))
     except OSError:

@@ -1,9 +1,14 @@
 """What processes on a GPU's node that wait for a solution or a problem have in common."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator, Mapping
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+from threading import Lock
 
 from runners.agent.devices.lanes import Seat
 from runners.agent.job.toolchain import cores
+from runners.agent.job.workspace import lay_out
 from runners.agent.judges.function.subject import Subject
 
 MOST_WAITING, CORES_EACH, LEAST_CORES = 3, 4, 8
@@ -24,3 +29,30 @@ def needs_of(subject: Subject) -> Hashable:
     """All in which a process that has no solution or problem yet differs from another."""
     limits = subject.limits.model_dump_json(exclude={"build_seconds", "file_bytes"})
     return subject.device, subject.problem.manifest.arrays, subject.image, limits
+
+
+def give(workspace: Path, files: Mapping[str, bytes]) -> None:
+    """Write files into the workspace of a process that has started, for its user to read. No code of a contestant has
+    run there yet. Raises as `lay_out` does."""
+    lay_out(workspace, files)
+    for path in files:
+        (workspace / path).chmod(0o644)
+
+
+class OwnSlots:
+    """Slots from a number on, for processes that outlive samples."""
+
+    def __init__(self, first: int) -> None:
+        self._first = first
+        self._used: set[int] = set()
+        self._guard = Lock()
+
+    @contextmanager
+    def taken(self) -> Iterator[int]:
+        with self._guard:
+            slot = next(number for number in count(self._first) if number not in self._used)
+            self._used.add(slot)
+        try:
+            yield slot
+        finally:
+            self._used.discard(slot)
