@@ -79,14 +79,14 @@ def solution_pack(entrant: DemoEntrant, datapack_release: str, task_ids: Mapping
 def _lines(entrant: DemoEntrant, task_ids: Mapping[str, str]) -> Iterator[bytes]:
     """One line for each sample that has a folder; a sample without one was never handed in."""
     for slug, index in sorted(entrant.expected):
-        folder = _sample_folder(entrant.folder / slug, index)
+        folder = sample_folder(entrant.folder / slug, index)
         if folder.is_dir():
             yield FileSolution(task_id=task_ids[slug], files=_files(folder)).to_line()
     for task_id, text in entrant.replies:
         yield FileSolution(task_id=task_id, files=[SourceFile(path=ANSWER_PATH, content=text)]).to_line()
 
 
-def _sample_folder(problem: Path, index: int) -> Path:
+def sample_folder(problem: Path, index: int) -> Path:
     """The folder named by the index; the only sample of a problem may lie in the problem's folder itself."""
     has_one = index == 0 and any(path.is_file() for path in problem.glob("*"))
     return problem if has_one else problem / str(index)

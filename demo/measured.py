@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 from collections.abc import Callable, Collection, Iterable
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
@@ -47,8 +48,8 @@ SPLITS_JOBS = True
 def seed_measured(organiser: User, make_entrant: Callable[[DemoEntrant], Entrant], folder: Path) -> BoardName | None:
     """None where no results are at hand; again changes nothing. Raises Refused or PackRefused.
 
-    A problem is left out while its results are missing or of another content than it has: an entrant who lacks one has
-    no full submission, and so no rank.
+    A problem is left out while results of any of these entrants are missing or of another content than it has: an
+    entrant who lacks one has no full submission, and so no rank.
     """
     results = {path.name.partition(".")[0]: path for path in (folder / "results").glob("*.jsonl.gz")}
     if not results:
@@ -75,12 +76,14 @@ def _track(organiser: User) -> Track:
 
 
 def _graded_part(pack: ProblemPack, results: Iterable[Path]) -> ProblemPack:
-    """The problems that have results which hold; of all of them it is the pack itself."""
-    rows = [one.row for path in results for one in read_graded_rows(path)]
-    graded = {row.task_id for row in rows}
+    """The problems of which each file has results that hold; of all of them it is the pack itself."""
+    rows = [[one.row for one in read_graded_rows(path)] for path in results]
+    graded = set.intersection(*({row.task_id for row in of_one} for of_one in rows))
     records = {one.problem.task_id: one for one in pack.records}
     changed = {
-        row.task_id for row in rows if row.task_id in records and not _holds(row, records[row.task_id], pack.profile)
+        row.task_id
+        for row in chain.from_iterable(rows)
+        if row.task_id in records and not _holds(row, records[row.task_id], pack.profile)
     }
     return part_of(pack, graded - changed)
 

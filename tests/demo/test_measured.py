@@ -110,6 +110,16 @@ def test_a_problem_that_nobody_has_results_of_yet_is_left_out_and_the_others_ran
     assert (Standing.objects.get().rank, Submission.objects.get().is_full) == (1, True)
 
 
+def test_a_problem_that_one_of_the_entrants_lacks_is_left_out_and_both_rank(folder: Path, cast: factories.Cast) -> None:
+    write_results(folder, "demo-tuned")
+    write_problem(folder, "sparse")
+    write_results(folder, "demo-flawed")
+    seed(folder, cast)
+    assert task_ids(Release.objects.get()) == ["Show/add", "Show/scan"]
+    assert all(one.is_full for one in Submission.objects.all())
+    assert Standing.objects.filter(rank__isnull=False).count() == 2
+
+
 def test_a_problem_that_changed_since_it_was_graded_is_left_out_too(folder: Path, cast: factories.Cast) -> None:
     write_results(folder, "demo-tuned")
     write_problem(folder, "scan", test_command="./test.out --all")

@@ -16,6 +16,7 @@ Solution = Callable[..., object]
 LAUNCH = re.compile(r"(\w+)<<<(.+?), ([^<>]+?)>>>\((.*)\);")
 HOST = """\
 #include <cmath>
+#include <cstdlib>
 #include <vector_types.h>
 static uint3 blockIdx, threadIdx;
 template <typename Kernel> static void thread_by_thread(dim3 grid, dim3 block, Kernel kernel) {
@@ -24,9 +25,13 @@ template <typename Kernel> static void thread_by_thread(dim3 grid, dim3 block, K
             for (threadIdx.y = 0; threadIdx.y < block.y; ++threadIdx.y)
                 for (threadIdx.x = 0; threadIdx.x < block.x; ++threadIdx.x) kernel();
 }
-static void atomicAdd(float* at, float value) { *at += value; }
+template <typename Number> static void atomicAdd(Number* at, Number value) { *at += value; }
+template <typename Number> static void hostMalloc(Number** at, size_t size) { *at = (Number*)malloc(size); }
+static void hostFree(void* at) { free(at); }
 """
 """What a kernel without shared memory needs of CUDA."""
+HOST_NAMES = {"__global__": "static", "cudaMalloc": "hostMalloc", "cudaFree": "hostFree"}
+NAMES = re.compile("|".join(HOST_NAMES))
 
 
 def solution_on_cpu(path: Path, loaded: Loaded) -> Solution:
@@ -59,12 +64,12 @@ def _arguments(loaded: Loaded, drawn: Drawn) -> list[Any]:
 
 
 def _kernel(path: Path, loaded: Loaded) -> Solution:
-    """The kernel as plain C++. It may launch only once, and use neither shared memory nor its neighbours."""
+    """The kernels as plain C++. They may use no shared memory, and nothing that another thread of a launch writes."""
     text, n_launches = LAUNCH.subn(r"thread_by_thread(\2, \3, [&] { \1(\4); });", path.read_text(encoding="utf-8"))
-    assert n_launches == 1
+    assert n_launches and "<<<" not in text
     folder = Path(mkdtemp())
     (folder / "host.h").write_text(HOST, encoding="utf-8")
-    (folder / "solution.cpp").write_text(text.replace("__global__", "static"), encoding="utf-8")
+    (folder / "solution.cpp").write_text(NAMES.sub(lambda name: HOST_NAMES[name[0]], text), encoding="utf-8")
     # nvcc gives C++ to the host's compiler, and knows where CUDA's headers are.
     command = ["nvcc", "-std=c++17", "-O2", "-shared", "-Xcompiler=-fPIC", "-include", "host.h", "solution.cpp"]
     subprocess.run([*command, "-o", "solution.so"], cwd=folder, check=True)
