@@ -78,6 +78,16 @@ def test_one_wrong_element_among_many_right_ones_is_found_and_told(name: str) ->
     assert found.first_wrong[0][1] == (count - 3,)
 
 
+@pytest.mark.skipif(find_spec("torch") is None, reason="needs torch")
+def test_answers_one_step_off_are_right_at_a_quick_look() -> None:
+    library = library_of("torch", "cpu")
+    steps = [2.0**exponent for exponent in range(-30, 30)]
+    expected, actual = made("torch", "bfloat16", steps), made("torch", "bfloat16", [one * (1 + 2**-7) for one in steps])
+    assert library.all_near(expected, actual, 2**-7, 1e-12)
+    actual[7] = steps[7] * (1 + 2**-6)
+    assert not library.all_near(expected, actual, 2**-7, 1e-12)
+
+
 def test_whole_numbers_and_bools_must_be_equal() -> None:
     library = library_of("numpy", "cpu")
     for dtype in ("int64", "uint8", "bool"):
