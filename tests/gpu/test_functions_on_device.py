@@ -30,7 +30,7 @@ from runners.agent.judges.judgement import Assignment
 from runners.agent.judges.registry import Judges
 from runners.agent.sandbox.bubblewrap import why_unavailable
 from runners.wire.protocol import Report, Role, TimingPolicy, Verdict
-from tests.gpu.attack_sources import ATTACKS, MAY_PASS, MUST_FAIL, SOURCES, attack
+from tests.gpu.attack_sources import ATTACKS, ENDS, MAY_PASS, MUST_FAIL, SOURCES, attack
 
 UUIDS = tuple(gpu.uuid for gpu in gpus())
 pytestmark = pytest.mark.skipif(
@@ -221,7 +221,7 @@ def solution_of(attack_file: str) -> str:
 @pytest.mark.parametrize("file", sorted(MUST_FAIL))
 def test_an_attack_that_cannot_hide_fails(judges: Judges, problem: FunctionProblem, file: str) -> None:
     report = judged(judges, problem, solution_of(file), attack(file))
-    assert report.verdict in (Verdict.WRONG_ANSWER, Verdict.TEST_FAILED, Verdict.TIMED_OUT), MUST_FAIL[file]
+    assert report.verdict in {Verdict.WRONG_ANSWER, ENDS.get(file)}, (MUST_FAIL[file], report.reason)
     assert "The solution failed" not in report.reason, "an error of its own shows nothing"
 
 
@@ -250,7 +250,11 @@ def test_the_honest_twin_of_an_attack_passes(judges: Judges, problem: FunctionPr
 def gains(judges: Judges, problem: FunctionProblem, name: str, content: str, honest_ms: dict[str, float]) -> str:
     """Why the attack gains something; empty if it fails, is flagged, or is no faster by 5 % than honest work."""
     report = judged(judges, problem, name, content)
-    if report.verdict is not Verdict.PASSED or report.flags:
+    print(report.verdict, report.reason, [flag.code for flag in report.flags], times_of(report))
+    if report.verdict is not Verdict.PASSED:
+        assert report.verdict is Verdict.WRONG_ANSWER, f"an error of its own shows nothing: {report.reason}"
+        return ""
+    if report.flags:
         return ""
     own_ms = times_of(report).get(LARGE, honest_ms[name])
     return "" if own_ms > 0.95 * honest_ms[name] else f"{own_ms:.3f} ms instead of {honest_ms[name]:.3f}"
@@ -381,7 +385,8 @@ def test_what_setup_keeps_of_the_weights_serves_every_call(
     assert report.verdict is Verdict.PASSED
     shown = [{field.name: field.value for field in case.fields} for case in report.cases]
     print([case["setup_ms"] for case in shown])
-    assert judged(judges, weighted, name, content.replace("setup", "other")).verdict is not Verdict.PASSED
+    without = judged(judges, weighted, name, content.replace("setup", "other"))
+    assert without.verdict in (Verdict.WRONG_ANSWER, Verdict.TEST_FAILED), without.reason
 
 
 def test_the_reference_by_torch_compile_passes(judges: Judges, problem: FunctionProblem) -> None:

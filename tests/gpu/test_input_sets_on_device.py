@@ -69,7 +69,8 @@ def test_work_on_all_sets_at_once_does_not_rank_and_its_twin_does(
     if honest:
         assert (report.verdict, flags) == (Verdict.PASSED, []), report.reason
     else:  # the first go of all finds inputs of which it does not know the outputs yet
-        assert report.verdict is not Verdict.PASSED or "many_sets_disagree" in flags
+        assert report.verdict in (Verdict.PASSED, Verdict.WRONG_ANSWER), report.reason
+        assert report.verdict is Verdict.WRONG_ANSWER or "many_sets_disagree" in flags
 
 
 @pytest.mark.parametrize(("name", "content"), [("solution.cu", HONEST + LAUNCH), ("solution.py", PYTHON)])

@@ -31,6 +31,8 @@ pytestmark = functions.pytestmark
 ROOT = Path(__file__).parents[2]
 PROCESS = """\
 import json
+import os
+
 import torch
 from runners.agent.judges.function.inside.spans import opened_spans
 

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from problems.formats.compute_eval.packs import write_problem_pack
+from runners.agent.devices.gpus import profiling_admin_only
 from runners.agent.ground.errors import ProfilerUnavailable
 from runners.agent.profilers import require_profiler
 from runners.wire.protocol import Profiler
@@ -213,6 +214,8 @@ def why_not() -> str:
         return complaint
     try:
         require_profiler(Profiler.NCU)
+        if profiling_admin_only():
+            return "counters are for administrators alone here"
     except ProfilerUnavailable as error:
         return str(error)
     return ""
@@ -244,7 +247,9 @@ def rows() -> Iterator[Rows]:
         graded = rows_of(folder / "test-1-one-graded-solutions.jsonl")
         found = {(row["task_id"], list(SAMPLES)[row["podium"]["sample"]]): row for row in graded}
         for key, row in found.items():
-            print(key, row["podium"]["verdict"], flags_of(row), row["solution_time"], row["speedup"], facts(row))
+            is_timed = any(one["role"] == "candidate" for one in row["podium"]["measurements"])
+            print(key, row["podium"]["verdict"], row["podium"]["reason"], flags_of(row), row["solution_time"])
+            print(row["speedup"], facts(row) if is_timed else "no time")
         yield found
 
 
