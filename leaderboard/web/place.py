@@ -34,6 +34,10 @@ class Place:
     def slowdown(self) -> float:
         return -(self.change or 0.0)
 
+    @property
+    def times_as_fast(self) -> float:
+        return 1 + (self.change or 0.0)
+
 
 def place_of(user: Any, found: Evaluation, speedup: float | None, time_ms: float | None) -> Place | None:
     """None without the figure that the release counts. Makes two queries."""

@@ -336,6 +336,16 @@ def test_an_evaluation_says_where_its_speedup_stands(client: Any, cast: Cast, si
     assert "% slower</small>" in text
 
 
+@pytest.mark.parametrize(("share", "words"), [(0.8, "now 25.0 % faster"), (0.1, "now 10.00× as fast")])
+def test_an_evaluation_says_how_much_faster_it_is_than_before(
+    client: Any, cast: Cast, site: FunctionSite, share: float, words: str
+) -> None:
+    own = function_site.report({SMALL: 0.005 * share, LARGE: 1.0 * share})
+    faster = function_site.judged(cast.entrant, site.release, site.track, own)
+    page = faster.evaluations.get(problem=site.problem, sample__index=0).get_absolute_url()
+    assert f"2.83× <small>{words}</small>" in text_of(client, page)
+
+
 def add_baseline(cast: Cast, site: FunctionSite, own_ms: dict[str, float]) -> None:
     kind = EntrantKind.BASELINE
     entrant = factories.EntrantFactory(name="Baseline: expert", slug="expert", kind=kind, owner=cast.organiser)
