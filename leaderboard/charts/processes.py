@@ -9,8 +9,8 @@ from leaderboard.charts.colours import colour_of
 
 TITLE = "Every process"
 CAPTION = (
-    "A point is the median of one process of a model's best sample; the bar is the median over all processes with its"
-    " 95 % interval."
+    "A point is the median of one process of a model's best sample; the bar is the published time with its 95 %"
+    " interval: the median over all processes, on a GPU refined by device events."
 )
 WIDE = 20.0
 """From this ratio of times on, their axis is logarithmic."""
