@@ -102,7 +102,11 @@ def test_the_page_says_of_weights_and_structure_that_they_stay_the_same_in_a_pro
     release = release_actions.import_release(packs.problem_pack([fields], "lookup-1")).release
     Release.objects.filter(pk=release.pk).update(is_public=True)
     release_actions.publish(release)
-    text = text_of(client, reverse("problem", args=[release.slug, "lookup"]))
+    address = reverse("problem", args=[release.slug, "lookup"])
+    text = text_of(client, address)
+    code = re.sub("<[^>]+>", "", text)
+    assert 'extern "C" void setup(const float* w, const float* index)' in code
+    assert "def setup(w, index)" in code
     assert ">drawn anew for each call</td>" in text
     assert ">weights: drawn once in each process, the same for all its calls of a case</td>" in text
     assert ">structure: the same for all calls of a case in a process, and perhaps in every process</td>" in text
