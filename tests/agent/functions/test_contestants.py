@@ -172,7 +172,7 @@ def test_a_process_that_ended_or_waited_for_long_is_not_used(
         assert not started[1][1].has_ended
         assert len(started) == 2
     contestants.prepare(entry, Seat(0))
-    monkeypatch.setattr(contestants_module, "LONGEST_WAIT_SECONDS", 0.0)
+    monkeypatch.setattr(function_waiting, "LONGEST_WAIT_SECONDS", 0.0)
     with contestants.live(entry, Seat(0), Progress()) as live:
         loaded(live)
         assert len(alive(started)) == 3

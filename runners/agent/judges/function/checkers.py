@@ -26,11 +26,11 @@ from runners.agent.judges.function.library import LIBRARY, build
 from runners.agent.judges.function.subject import INSIDE, Subject
 from runners.agent.judges.function.waiting import (
     LIFE_SECONDS,
-    LONGEST_WAIT_SECONDS,
     OwnSlots,
     give,
     n_waiting,
     needs_of,
+    still_serves,
 )
 from runners.agent.sandbox.policy import Command, Mount, Running
 
@@ -189,7 +189,7 @@ class Checkers:
 
     def _taken_spare(self, seat: Seat, subject: Subject) -> _Kept | None:
         what, spare = self._spares.pop(seat.gpu_uuid, ((), None))
-        if spare is not None and (what != needs_of(subject) or not _is_usable(spare)):
+        if spare is not None and (what != needs_of(subject) or not still_serves(spare.checker.running, spare.started)):
             spare.closing.close()
             return None
         return spare
@@ -228,10 +228,6 @@ class Checkers:
 
 def _key(subject: Subject) -> Hashable:
     return subject.problem_sha256, subject.image, subject.limits.memory_bytes
-
-
-def _is_usable(spare: _Kept) -> bool:
-    return not spare.checker.running.has_ended and time.monotonic() - spare.started < LONGEST_WAIT_SECONDS
 
 
 def _end_surplus(there: dict[Hashable, _Kept], wanted: Hashable, most: int) -> None:

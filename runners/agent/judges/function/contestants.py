@@ -20,11 +20,11 @@ from runners.agent.judges.function.checkers import ENVIRONMENT, MOUNTS
 from runners.agent.judges.function.subject import Subject
 from runners.agent.judges.function.waiting import (
     LIFE_SECONDS,
-    LONGEST_WAIT_SECONDS,
     OwnSlots,
     give,
     n_waiting,
     needs_of,
+    still_serves,
 )
 from runners.agent.sandbox.policy import Command, Mount, Running
 
@@ -64,7 +64,7 @@ class _Process:
 
     @property
     def may_be_used(self) -> bool:
-        if self.live.running.has_ended or monotonic() - self.started >= LONGEST_WAIT_SECONDS:
+        if not still_serves(self.live.running, self.started):
             return False
         try:
             self.live.channel.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)

@@ -5,11 +5,13 @@ from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from threading import Lock
+from time import monotonic
 
 from runners.agent.devices.lanes import Seat
 from runners.agent.job.toolchain import cores
 from runners.agent.job.workspace import lay_out
 from runners.agent.judges.function.subject import Subject
+from runners.agent.sandbox.policy import Running
 
 MOST_WAITING, CORES_EACH, LEAST_CORES = 3, 4, 8
 """On a GPU so many wait for solutions, one for so many of its share of the cores. With few cores, loading a library
@@ -29,6 +31,11 @@ def needs_of(subject: Subject) -> Hashable:
     """All in which a process that has no solution or problem yet differs from another."""
     limits = subject.limits.model_dump_json(exclude={"build_seconds", "file_bytes"})
     return subject.device, subject.problem.manifest.arrays, subject.image, limits
+
+
+def still_serves(running: Running, started: float) -> bool:
+    """Whether a process that started then (`monotonic`) has not ended, and has not waited too long."""
+    return not running.has_ended and monotonic() - started < LONGEST_WAIT_SECONDS
 
 
 def give(workspace: Path, files: Mapping[str, bytes]) -> None:
