@@ -31,7 +31,7 @@ def load_releases(sandbox: Sandbox) -> Iterator[DemoRelease]:
     """The command problems, then functions and a release of all kinds if `sandbox` can run them. Raises PackRefused."""
     yield _load(COMMANDS, sandbox)
     if not why_without_functions(sandbox):
-        yield _without(LEFT_OUT, _load(FUNCTIONS, sandbox))
+        yield without(LEFT_OUT, _load(FUNCTIONS, sandbox))
         yield _textbook(sandbox)
 
 
@@ -53,14 +53,22 @@ def _load(folder: Path, sandbox: Sandbox) -> DemoRelease:
 def _textbook(sandbox: Sandbox) -> DemoRelease:
     release = _load(TEXTBOOK, sandbox)
     commands = {one.problem.task_id for one in release.pack.records if one.problem.kind is Kind.COMMAND}
-    return _without(commands - EXERCISES, release)
+    return without(commands - EXERCISES, release)
 
 
-def _without(left_out: Collection[str], release: DemoRelease) -> DemoRelease:
-    """The release without these problems, and its entrants without their samples."""
+def without(left_out: Collection[str], release: DemoRelease) -> DemoRelease:
+    """The release without these problems, which its description says, and its entrants without their samples."""
     kept = {record.problem.task_id for record in release.pack.records} - set(left_out)
     slugs = {task_id.replace("/", "-") for task_id in kept}
-    return DemoRelease(part_of(release.pack, kept), [_of_slugs(one, slugs) for one in release.entrants])
+    pack = part_of(_described(release.pack, len(kept)), kept)
+    return DemoRelease(pack, [_of_slugs(one, slugs) for one in release.entrants])
+
+
+def _described(pack: ProblemPack, n_kept: int) -> ProblemPack:
+    n_all = len(pack.records)
+    words = f"To be ready sooner, this demo leaves out {n_all - n_kept} of the release's {n_all} problems."
+    described = {"description": f"{(pack.metadata.description or '').strip()}\n\n{words}".strip()}
+    return replace(pack, metadata=pack.metadata.model_copy(update=described))
 
 
 def _of_slugs(entrant: DemoEntrant, slugs: Collection[str]) -> DemoEntrant:

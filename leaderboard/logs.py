@@ -5,6 +5,7 @@ import io
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from signal import SIGKILL
 from typing import Any
 
 from leaderboard import blobs
@@ -14,6 +15,8 @@ from runners.wire.protocol import BUILD_STEP
 
 SHOWN_BYTES = 64 * 1024
 MAX_BYTES = 16 * 1024 * 1024
+RUN_STEP = "run"
+"""The step of a function. Its checker is the witness, and kills the process once it has answered all calls."""
 _GZIP_MAGIC = b"\x1f\x8b"
 
 
@@ -28,6 +31,7 @@ class LoggedStep:
     peak_memory_bytes: int
     cached: bool
     witness: str
+    """Empty for RUN_STEP."""
     text: str | None
     truncated: bool
     is_cut_here: bool
@@ -39,33 +43,35 @@ def may_read(view: SubmissionView, name: str) -> bool:
 
 
 def steps_of(result: Result, view: SubmissionView) -> list[LoggedStep]:
-    return [_step(row, view) for row in result.steps]
+    return [_step(row, view, result) for row in result.steps]
 
 
-def _step(row: Mapping[str, Any], view: SubmissionView) -> LoggedStep:
+def _step(row: Mapping[str, Any], view: SubmissionView, result: Result) -> LoggedStep:
     readable = may_read(view, row["name"])
     log = row.get("log") or {}
     text = log_text(log, SHOWN_BYTES) if readable else None
     blob = log.get("blob")
     return LoggedStep(
         name=row["name"],
-        ending=_ending(row),
+        ending=_ending(row, has_passed=result.passed),
         wall_ms=row.get("wall_ms", 0.0),
         cpu_ms=row.get("cpu_ms", 0.0),
         peak_memory_bytes=row.get("peak_memory_bytes", 0),
         cached=row.get("cached", False),
-        witness=row.get("witness", ""),
+        witness="" if row["name"] == RUN_STEP else row.get("witness", ""),
         text=text,
         truncated=log.get("truncated", False),
         is_cut_here=bool(blob and text is not None and len(text.encode()) >= SHOWN_BYTES),
     )
 
 
-def _ending(row: Mapping[str, Any]) -> str:
+def _ending(row: Mapping[str, Any], *, has_passed: bool) -> str:
     if row.get("timed_out"):
         return "timed out"
     if row.get("memory_exceeded"):
         return "memory exceeded"
+    if has_passed and row.get("signal") == SIGKILL and row["name"] == RUN_STEP:
+        return "ended by the judge"
     if row.get("signal") is not None:
         return f"signal {row['signal']}"
     return "not run" if row.get("exit_code") is None else f"exit {row['exit_code']}"

@@ -10,6 +10,7 @@ from leaderboard.rates import Ceilings, Rates, rates_of
 from leaderboard.rows.measurements import is_provisional
 from problems.models import Release
 from problems.spec.case import Case
+from runners.wire.protocol import TimingPolicy
 
 DEVICE_LABELS: Mapping[str, tuple[str, str]] = {
     "sm_clock_mhz": ("SM clock, median", "MHz"),
@@ -27,10 +28,10 @@ DEVICE_LABELS: Mapping[str, tuple[str, str]] = {
     "one_set_ms": ("One call with one input set", "ms"),
     "clock_ms": ("Median by the checker's clock alone", "ms"),
     "device_events_ms": ("Median by device events alone, in process", "ms"),
-    "as_tensara_ms": ("As Tensara's engine makes it of these, never ranked", "ms"),
+    "as_tensara_ms": ("Tensara's engine: mean by device events", "ms"),
     "as_tensara_gflops": ("… its rate", "GFLOPS"),
     "as_tensara_2025_gflops": ("… its rate of March 2025", "GFLOPS"),
-    "kernel_span_ms": ("Kernel span by SOL-ExecBench's method, never ranked", "ms"),
+    "kernel_span_ms": ("SOL-ExecBench: kernel span", "ms"),
     "noisy_processes": ("Noisy: processes whose median by the clock is not known to 0.5 %", ""),
     "inputs_inside_clock": ("Inputs copied inside the clock", ""),
     "busy_ms": ("Device at work, by the driver", "ms"),
@@ -52,6 +53,12 @@ DEVICE_LABELS: Mapping[str, tuple[str, str]] = {
 """Fact → label and unit, in the order shown; a fact that is not here is shown under its own name. Amounts of bytes are
 shown in MB."""
 
+AS_OTHERS = frozenset({"as_tensara_ms", "as_tensara_gflops", "as_tensara_2025_gflops", "kernel_span_ms"})
+"""Facts that are times and rates by the methods of others."""
+
+RANKED_CALLS = 30
+"""The least number of timed calls of a function in each process under `ranked`, unless the time limit stops it."""
+
 WHOLE_FROM = 1000.0
 """From here on a reading's fraction says nothing."""
 
@@ -62,6 +69,22 @@ class Timing:
 
     measurement: Measurement
     rates: Rates
+
+    @property
+    def follows_events(self) -> bool:
+        """Whether the time is that of device events within the interval, else the median over the processes."""
+        return self.measurement.ci_low_ms is not None and "clock_ms" in (self.measurement.device or {})
+
+    @property
+    def was_stopped(self) -> bool:
+        """Whether a process of a function made fewer timed calls than `ranked` asks for."""
+        is_ranked = self.measurement.provenance.get("timing_policy") == TimingPolicy.RANKED
+        return is_ranked and any(len(calls_ms) < RANKED_CALLS for calls_ms in self.measurement.calls_ms)
+
+    @property
+    def n_noisy(self) -> int:
+        """The number of processes whose median is not known well enough."""
+        return int((self.measurement.device or {}).get("noisy_processes", 0))
 
 
 @dataclass(frozen=True)
@@ -114,10 +137,20 @@ def are_provisional(result: Result, release: Release) -> bool:
 
 def device_facts(rows: Sequence[Measurement]) -> list[DeviceFact]:
     """The device's observations during each measurement; empty if there are none."""
+    return [fact for name, fact in _facts(rows).items() if name not in AS_OTHERS]
+
+
+def facts_as_others(rows: Sequence[Measurement]) -> list[DeviceFact]:
+    """What others would tell of each measurement; empty if there is nothing."""
+    return [fact for name, fact in _facts(rows).items() if name in AS_OTHERS]
+
+
+def _facts(rows: Sequence[Measurement]) -> dict[str, DeviceFact]:
+    """Every fact by name, in the order of DEVICE_LABELS."""
     devices: list[Mapping[str, Any]] = [row.device or {} for row in rows]
     seen = dict.fromkeys(name for device in devices for name in device)
     names = [*(name for name in DEVICE_LABELS if name in seen), *(name for name in seen if name not in DEVICE_LABELS)]
-    return [_fact(name, [device.get(name) for device in devices]) for name in names]
+    return {name: _fact(name, [device.get(name) for device in devices]) for name in names}
 
 
 def _fact(name: str, values: Sequence[Any]) -> DeviceFact:

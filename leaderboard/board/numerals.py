@@ -35,16 +35,21 @@ def percent_interval(low: float | None, high: float | None) -> str:
 
 
 def ratio(value: float | None) -> str:
-    """1.8437 → `1.84×`."""
+    """1.8437 → `1.84×`, 0.00312 → `0.0031×`."""
     if value is None:
         return MISSING
-    return f"{value:.2f}×" if value < 100 else f"{value:,.0f}×"
+    return f"{_times(value)}×" if value < 100 else f"{value:,.0f}×"
+
+
+def _times(value: float) -> str:
+    """Two decimals; two significant digits below 0.1."""
+    return significant(value, 2) if 0 < value < 0.1 else f"{value:.2f}"
 
 
 def ratio_interval(low: float | None, high: float | None) -> str:
     if low is None or high is None:
         return "no interval"
-    return f"95 % interval {low:.2f}–{high:.2f}×"
+    return f"95 % interval {_times(low)}–{_times(high)}×"
 
 
 def score_interval(low: float | None, high: float | None) -> str:

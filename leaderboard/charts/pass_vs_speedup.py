@@ -47,7 +47,7 @@ def _point(row: BoardRow, side: str, named: bool) -> Spec:
         value,
         side,
         named=named,
-        hover="pass@1 %{y:.1%}<br>speedup %{x:.2f}×",
+        hover=f"pass@1 %{{y:.1%}}<br>speedup {ratio(row.speedup)}",
         error_x=margins([row.speedup], [row.speedup_low], [row.speedup_high], colour),
         error_y=margins([value], [low], [high], colour),
     )

@@ -13,6 +13,8 @@ LEAST = 3
 MOST_BARS = 24
 WIDE = 10.0
 """From this ratio of times on, the bars are equally wide on a logarithmic axis."""
+FEW_SAMPLES = 10
+"""Up to this many in the highest bar, every whole number has a tick: plotly.js would set ticks at halves."""
 _COLOUR = "#2f7ed8"
 
 
@@ -82,7 +84,8 @@ def spec(shown: Runtimes) -> Spec:
         "hovertemplate": "%{text}: %{y} samples<extra></extra>",
     }
     ticks = _ticks([*times_ms, *([shown.reference_ms] if shown.reference_ms else [])]) if place is math.log10 else {}
-    x, y = axis("Time (ms)", **ticks), axis("Samples", rangemode="tozero", tickformat="d")
+    whole = {"dtick": 1} if max((one.n for one in bars), default=0) <= FEW_SAMPLES else {}
+    x, y = axis("Time (ms)", **ticks), axis("Samples", rangemode="tozero", tickformat="d", **whole)
     return {"data": [trace] if bars else [], "layout": layout(x, y, bargap=0, **_reference(shown, place))}
 
 

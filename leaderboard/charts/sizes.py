@@ -1,6 +1,6 @@
 """Time by the size of a case: a line for each entrant's best sample, and one for the reference."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from leaderboard.board.numerals import milliseconds
@@ -12,6 +12,10 @@ CAPTION = (
     "Both axes are logarithmic. A case's size is what the problem declares, or else the number of elements of all its"
     " arrays. Each line is the model's sample in the ranking above; bars are 95 % intervals."
 )
+
+
+LEAST_SPAN = 2.0
+"""Sizes whose largest is less than this many times the smallest are no axis."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,11 @@ class SizeLine:
     entrant_id: int | None
     name: str
     times: tuple[CaseTime, ...]
+
+
+def has_span(sizes: Collection[float]) -> bool:
+    """Whether sizes above 0 differ enough to be drawn."""
+    return bool(sizes) and max(sizes) >= LEAST_SPAN * min(sizes)
 
 
 def spec(lines: Sequence[SizeLine]) -> Spec:

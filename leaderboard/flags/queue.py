@@ -15,7 +15,7 @@ from leaderboard.models import Decision, Flag, Measurement
 from leaderboard.models.decision import DecisionKind
 from leaderboard.rollouts import SampleUnreadable, read_sample
 from leaderboard.side_by_side import FilePair, compare_files
-from leaderboard.timings import DeviceFact, device_facts
+from leaderboard.timings import DeviceFact, device_facts, facts_as_others
 from leaderboard.visibility import SubmissionView
 from problems.models import Problem
 from problems.spec.record import FileRole
@@ -91,7 +91,7 @@ def evidence_on(flag: Flag, view: SubmissionView) -> Evidence:
         steps=logs.steps_of(result, view),
         measurements=rows,
         runs=runs.table([runs_of(one) for one in rows]),
-        device_facts=device_facts(rows),
+        device_facts=[*device_facts(rows), *facts_as_others(rows)],
         provenance=provenance_rows(result.provenance),
         decisions=list(flag.decisions.select_related("decided_by", "appeal__appealed_by")),
         others=[shown(one) for one in with_effects(others).order_by("-pk")[:MAX_OTHERS]],

@@ -24,13 +24,13 @@ from leaderboard.rates import Declared
 from leaderboard.reproduce import recipe_of, solutions_file
 from leaderboard.rollouts import SampleUnreadable, read_sample
 from leaderboard.sample_packs import pack_of
-from leaderboard.timings import are_provisional, device_facts, roof_of, timings_of
+from leaderboard.timings import are_provisional, device_facts, facts_as_others, roof_of, timings_of
 from leaderboard.visibility import Relation, ShownCase, SubmissionView, relation
 from leaderboard.web.case_rows import case_table
 from leaderboard.web.compiler_messages import errors_in, linked
 from leaderboard.web.lookups import evaluation_or_404
 from leaderboard.web.place import place_of
-from problems.spec.kinds import SITE_KINDS
+from problems.spec.kinds import SITE_KINDS, Kind
 from problems.spec.solution import SourceFile
 from runners.wire.protocol import Clock, Verdict, Witness
 
@@ -46,7 +46,7 @@ def evaluation(request: HttpRequest, pk: int) -> HttpResponse:
         "evaluation": found, "submission": found.submission, "view": view, "result": result,
         "is_team": relation(request.user, found.submission.entrant) is Relation.TEAM,
         "may_appeal": found.submission.entrant.has_submitter(request.user),
-        "is_question": found.problem.kind in SITE_KINDS,
+        "is_question": found.problem.kind in SITE_KINDS, "is_function": found.problem.kind == Kind.FUNCTION,
         "solution": _solution(found) if view.shows(found.problem) else None,
         "history": found.results.select_related("voided__voiding"),
         "reruns": AuditEntry.objects.filter(target=f"evaluation {found}", action__in=CHANGES).order_by("id"),
@@ -98,9 +98,12 @@ def _times(user: Any, found: Evaluation, result: Result, shown: Sequence[ShownCa
     timings = timings_of(rows, cases, roof)
     return {
         "timings": timings,
+        "follows_events": any(one.follows_events for one in timings),
+        "was_stopped": any(one.was_stopped for one in timings),
         "place": place_of(user, found, result.speedup, ranked_time_ms(rows)),
         "cases": case_table(shown, timings),
         "work": Declared.by(cases), "roof": roof, "device_facts": device_facts(rows),
+        "facts_as_others": facts_as_others(rows),
         "provisional": are_provisional(result, found.submission.release),
         "self_reported": any(row.clock == Clock.SELF for row in rows),
     }  # fmt: skip

@@ -69,14 +69,17 @@ def _point(entrant_id: int | None, name: str, case: Case, time_ms: float, track:
 
 
 def lines_of(found: Problem, ranking: Sequence[Mapping[str, Any]]) -> list[SizeLine]:
-    """The times of each entrant's best sample by size, and the reference's; one query. Empty below two sizes."""
+    """The times of each entrant's best sample by size, and the reference's; one query. Empty where the sizes
+    of the cases with times differ too little."""
     size_of = {case.name: float(case.size) for case in found.timed_cases if case.size}
-    if len(set(size_of.values())) < 2:
+    if not sizes.has_span(size_of.values()):
         return []
     ranked = {row["evaluation_id"]: row for row in ranking[:MAX_ENTRANTS] if row["evaluation_id"]}
     measured = Measurement.objects.filter(
         result__current_of__in=ranked, role=Role.CANDIDATE, case__in=size_of
     ).values_list("result__current_of", "case", "median_ms", "ci_low_ms", "ci_high_ms", "baseline__median_ms")
+    if not sizes.has_span({size_of[row[1]] for row in measured}):
+        return []
     own: dict[int, list[CaseTime]] = {pk: [] for pk in ranked}
     references: dict[str, CaseTime] = {}
     for pk, case, median_ms, low_ms, high_ms, baseline_ms in measured:

@@ -14,7 +14,7 @@ from leaderboard.charts import runtimes as runtime_charts
 from leaderboard.charts import sizes as size_charts
 from leaderboard.models import Decision, ProblemTrack, Track
 from leaderboard.models.decision import DecisionKind
-from leaderboard.rates import Declared
+from leaderboard.rates import Declared, cases_with_time
 from leaderboard.web import problem_table, submit_forms
 from leaderboard.web.clarification_forms import clarifications_context
 from leaderboard.web.lookups import chosen_track, problem_or_404, release_or_404, tracks_of
@@ -42,6 +42,9 @@ from problems.models import Problem
 from problems.spec.kinds import SITE_KINDS
 from problems.spec.record import ProblemRecord
 from problems.spec.solution import FileSolution, SourceFile
+
+TOO_SHORT = "checked, too short for a time"
+"""Of a function's case that has no time: its calls are checked, and a call of the baseline takes too little time."""
 
 
 @require_safe
@@ -80,7 +83,8 @@ def problem_context(request: HttpRequest, found: Problem) -> dict[str, Any]:
     tracks = tracks_of(release)
     track = chosen_track(request, tracks)
     on_track = ProblemTrack.objects.filter(problem=found, track=track).first()
-    cases, languages = found.timed_cases, list(spec.starters)
+    cases = cases_with_time(found.timed_cases, on_track.baseline_cases_ms if on_track else {})
+    languages = list(spec.starters)
     written_in = chosen_language(request, found)
     by = chosen_figure(request.GET.get("by", ""), release)
     ranking = ranking_of(request.user, found, track, written_in, by)
@@ -90,6 +94,8 @@ def problem_context(request: HttpRequest, found: Problem) -> dict[str, Any]:
         "is_readable": is_readable, "is_question": spec.kind in SITE_KINDS,
         "tracks": tracks, "track": track,
         "on_track": on_track, "cases": cases, "case": case, "work": Declared.by([case] if case else cases),
+        "too_short": {one.name for one in found.timed_cases} - {one.name for one in cases},
+        "too_short_words": TOO_SHORT,
         "ranking": with_places(ranked_by_case(track, ranking, case, by) if case else ranking),
         "by": by, "counted": counted_figure(release), "orders": _orders(request, by),
         "why_no_roofline": why_no_roofline(found, track, [case] if case else cases),
@@ -182,7 +188,7 @@ def sizes(request: HttpRequest, slug: str, problem_slug: str) -> JsonResponse:
     track = chosen_track(request, tracks_of(found.release))
     lines = lines_of(found, _ranking(request, found, track))
     if not lines:
-        raise Http404(f"{found.task_id} has no chart of times by size here: it needs times of cases of two sizes.")
+        raise Http404(f"{found.task_id} has no chart of times by size here: it needs times of cases of unlike sizes.")
     return JsonResponse(size_charts.spec(lines))
 
 

@@ -18,12 +18,14 @@ def _code_block(_: Any, tokens: Sequence[Token], place: int, *_rest: Any) -> str
 _markdown = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
 _markdown.add_render_rule("fence", _code_block)
 _markdown.add_render_rule("code_block", _code_block)
+_markdown.add_render_rule("table_open", lambda *_: '<div class="scroll" tabindex="0"><table>\n')
+_markdown.add_render_rule("table_close", lambda *_: "</table></div>\n")
 _TAGS = {
-    "a", "blockquote", "br", "code", "dd", "del", "dl", "dt", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li",
-    "ol", "p", "pre", "s", "span", "strong", "sub", "sup", "table", "tbody", "td", "th", "thead", "tr", "ul",
+    "a", "blockquote", "br", "code", "dd", "del", "div", "dl", "dt", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr",
+    "li", "ol", "p", "pre", "s", "span", "strong", "sub", "sup", "table", "tbody", "td", "th", "thead", "tr", "ul",
 }  # fmt: skip
-_ATTRIBUTES = {"a": {"href", "title"}, "pre": {"class", "tabindex"}, "span": {"class"}}
-"""Classes are the site's own, of coloured code: raw HTML never gets so far."""
+_ATTRIBUTES = {"a": {"href", "title"}, "div": {"class", "tabindex"}, "pre": {"class", "tabindex"}, "span": {"class"}}
+"""Classes are the site's own, of coloured code and of tables: raw HTML never gets so far."""
 
 
 def as_html(text: str) -> SafeString:

@@ -159,7 +159,10 @@ def failures_table(rows: Sequence[Mapping[str, Any]]) -> Table | None:
 def _best(samples: Sequence[Mapping[str, Any]]) -> str:
     timed = [sample for sample in samples if not sample.get("self_reported")]
     speedups = [sample["speedup"] for sample in timed if sample.get("speedup") is not None]
-    return f"{max(speedups):.2f}×" if speedups else MISSING
+    if not speedups:
+        return MISSING
+    best = max(speedups)
+    return f"{best:.2f}×" if best >= 0.1 else f"{best:.2g}×"
 
 
 def _verdicts(samples: Sequence[Mapping[str, Any]]) -> Text:

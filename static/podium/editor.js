@@ -121,6 +121,14 @@ function plainButton(words, act) {
   return button;
 }
 
+// Scroll a run that has just begun into view, unless its beginning is seen already.
+function showTrial(trial) {
+  const { top } = trial.getBoundingClientRect();
+  if (top >= 0 && top < window.innerHeight / 2) return;
+  const isCalm = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
+  trial.scrollIntoView({ behavior: isCalm ? "instant" : "smooth", block: "start" });
+}
+
 function savedWords(moment) {
   return moment ? `Draft saved at ${moment.slice(11, 16)} UTC.` : "This is the starter code.";
 }
@@ -177,7 +185,11 @@ class Editor {
       event.preventDefault();
       this.startAnew();
     });
-    form.addEventListener("htmx:afterSwap", () => this.linkLines());
+    form.addEventListener("htmx:afterSwap", (event) => {
+      if (!event.target.closest("#trial")) return; // the state of the tracks
+      this.linkLines();
+      if (event.detail.requestConfig.elt.matches("[data-run]")) showTrial(event.target);
+    });
     window.addEventListener("pagehide", () => this.save());
     form.addEventListener("submit", () => { this.isLost = false; });
     window.addEventListener("beforeunload", (event) => { if (this.isLost) event.preventDefault(); });

@@ -6,7 +6,17 @@ from pathlib import Path
 import pytest
 
 from demo.entrants import load_entrants, solution_pack
-from demo.releases import EXERCISES, FUNCTIONS, LEFT_OUT, load_releases, why_without_functions
+from demo.releases import (
+    COMMANDS,
+    EXERCISES,
+    FUNCTIONS,
+    LEFT_OUT,
+    DemoRelease,
+    load_releases,
+    why_without_functions,
+    without,
+)
+from problems.formats.compute_eval.directory import read_problem_directory
 from problems.formats.compute_eval.packs import read_solution_pack
 from problems.spec.kinds import Kind
 from problems.spec.profile import Profile
@@ -27,6 +37,7 @@ def test_the_demo_grades_problems_of_all_kinds_in_a_sandbox() -> None:
     assert {record.problem.kind for record in commands.pack.records} == {Kind.COMMAND}
     assert {record.problem.kind for record in functions.pack.records} == {Kind.FUNCTION}
     assert sorted(record.problem.task_id for record in functions.pack.records) == sorted(set(SLUGS) - LEFT_OUT)
+    assert "this demo leaves out 4 of the release's 12 problems." in (functions.pack.metadata.description or "")
     for entrant in functions.entrants:
         assert {slug for slug, _ in entrant.expected} == set(SLUGS) - LEFT_OUT
     assert [one.slug for one in functions.entrants] == ["demo-scalar", "demo-vector"]
@@ -36,6 +47,16 @@ def test_the_demo_grades_problems_of_all_kinds_in_a_sandbox() -> None:
     for entrant in textbook.entrants:
         assert len(entrant.expected) == len(EXERCISES) + 2
         assert len(entrant.replies) == 76
+
+
+def test_a_release_without_some_of_its_problems_says_so() -> None:
+    whole = DemoRelease(read_problem_directory(COMMANDS), load_entrants(COMMANDS / "entrants"))
+    left_out, *kept = [record.problem.task_id for record in whole.pack.records]
+    part = without({left_out}, whole)
+    assert [record.problem.task_id for record in part.pack.records] == kept
+    described = str(part.pack.metadata.description)
+    assert described.startswith(str(whole.pack.metadata.description).strip())
+    assert described.endswith(f"To be ready sooner, this demo leaves out 1 of the release's {len(kept) + 1} problems.")
 
 
 def test_without_a_sandbox_the_functions_are_left_out_with_the_reason() -> None:

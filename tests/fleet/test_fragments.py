@@ -141,6 +141,48 @@ def test_a_team_reads_verdicts_alone_where_the_release_forbids_first_failures(
     assert "2 of 15 elements" not in shown
 
 
+def test_the_state_beside_the_title_follows_the_work(client: Client, site: Site, running: Evaluation) -> None:
+    client.force_login(site.cast.owner)
+    waiting = site.running.evaluations.filter(state="queued").first()
+    for evaluation, word in ((waiting, "queued"), (running, "running")):
+        page = text(client.get(evaluation.get_absolute_url()))
+        refreshed = text(fragment(client, "evaluation_work", evaluation.pk))
+        assert f"</i> {word}</span></span>" in page.partition('<span id="state">')[2].partition("</div>")[0]
+        assert refreshed.count('id="state"') == 1
+        assert f"</i> {word}</span></span>" in refreshed.partition('<span id="state" hx-swap-oob="true">')[2]
+
+
+def test_a_rerun_is_told_apart_from_the_result_that_it_will_replace(client: Client, site: Site) -> None:
+    found = site.evaluation
+    for state, word in (("queued", "queued"), ("leased", "running")):
+        Evaluation.objects.filter(pk=found.pk).update(state=state)
+        page, refresh = text(client.get(found.get_absolute_url())), text(fragment(client, "evaluation_work", found.pk))
+        for shown in (page, refresh):
+            assert f"A rerun is {word}; this result stays current until the new one lands." in shown
+            assert "passed</span></span>" in shown.partition('id="state"')[2]
+    Evaluation.objects.filter(pk=found.pk).update(state="cancelled")
+    assert "The rerun was cancelled; this result stays current." in text(client.get(found.get_absolute_url()))
+
+
+@pytest.mark.parametrize(("who", "is_told"), [(None, False), ("owner", True)])
+def test_the_cases_of_a_single_sample_are_shown_with_its_submission(
+    who: str | None, is_told: bool, client: Client, site: Site, running: Evaluation
+) -> None:
+    Attempt.objects.update(cases=CASES_SO_FAR)
+    if who:
+        client.force_login(getattr(site.cast, who))
+    assert "Cases so far" not in text(fragment(client, "submission_progress", site.running.pk)), "of 24 samples"
+    Evaluation.objects.filter(submission=site.running).exclude(pk=running.pk).update(purpose="shadow")
+    for answer in (
+        client.get(site.running.get_absolute_url()), fragment(client, "submission_progress", site.running.pk)
+    ):  # fmt: skip
+        shown = text(answer).partition("Cases so far on <code>cpu-test</code>")[2].partition("</table>")[0]
+        assert "1 Mi" in shown
+        assert "wrong answer" in shown
+        assert ("2 of 15 elements" in shown) is is_told
+        assert "secret inputs" not in text(answer)
+
+
 def test_more_finished_cases_cost_no_more_queries(client: Client, running: Evaluation) -> None:
     path = reverse("evaluation_work", args=[running.pk])
     before = queries(client, path)

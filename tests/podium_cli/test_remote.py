@@ -25,6 +25,8 @@ def test_the_best_speedup_is_never_one_that_the_program_printed() -> None:
     own = {"task_id": "a/1", "track": "cpu", "passed": True, "verdict": "passed"}
     rows = [own | {"speedup": 1e6, "self_reported": True}, own | {"speedup": 1.5, "self_reported": False}]
     assert [list(column.cells) for column in tables.results_table(rows).columns][3] == ["1.50×"]
+    slow = [own | {"speedup": 0.0031, "self_reported": False}]
+    assert [list(column.cells) for column in tables.results_table(slow).columns][3] == ["0.0031×"]
     assert [list(column.cells) for column in tables.results_table(rows[:1]).columns][3] == ["–"]
 
 

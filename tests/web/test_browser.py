@@ -220,6 +220,24 @@ def test_an_evaluations_page_shows_the_result_once_it_is_there(chromium: Any, li
     visit.context.close()
 
 
+@pytest.mark.rest
+def test_an_evaluations_page_follows_its_state_without_being_loaded_again(chromium: Any, live_site: Any) -> None:
+    from leaderboard.models import Evaluation
+
+    site, base = live_site
+    waiting = site.running.evaluations.filter(state="queued").first()
+    visit = Visit(chromium, base, *LOOKS["light"])
+    visit.open(waiting.get_absolute_url())
+    visit.page.evaluate("() => { window.isSamePage = true; }")
+    assert "queued" in visit.page.inner_text("#state")
+    Evaluation.objects.filter(pk=waiting.pk).update(state="leased")
+    visit.page.locator("#state", has_text="running").wait_for()
+    assert visit.page.locator("#state").count() == 1
+    assert visit.page.evaluate("() => window.isSamePage")
+    assert visit.complaints == []
+    visit.context.close()
+
+
 def test_typed_code_becomes_a_submission(chromium: Any, live_site: Any) -> None:
     site, base = live_site
     visit = Visit(chromium, base, *LOOKS["light"])

@@ -19,6 +19,7 @@ from leaderboard.charts import (
     pass_vs_speedup,
     raw_vs_weighted,
     runs,
+    runtimes,
     score_vs_cost,
     speedups,
 )
@@ -256,6 +257,20 @@ def test_a_speedup_of_thousands_makes_the_axis_logarithmic_and_a_point_at_0_is_w
     assert layout["xaxis"]["range"][0] < math.log10(0.8)
     assert layout["yaxis"]["range"][0] < 0
     assert pass_vs_speedup.spec(ROWS)["layout"]["xaxis"]["type"] == "linear"
+
+
+def test_a_small_speedup_is_not_zero_on_hover() -> None:
+    row = replace(_row("A", 0.5, 0.0031), speedup_low=None, speedup_high=None)
+    (point,) = pass_vs_speedup.spec([row])["data"]
+    assert "speedup 0.0031×" in point["hovertemplate"]
+
+
+@pytest.mark.parametrize(("n_samples", "ticks"), [(1, {"dtick": 1}), (10, {"dtick": 1}), (11, {})])
+def test_numbers_of_samples_are_whole_on_their_axis(n_samples: int, ticks: dict[str, int]) -> None:
+    shown = runtimes.Runtimes((*[1.0] * n_samples, 2.0, 3.0), n_entrants=1, reference_ms=None)
+    y = runtimes.spec(shown)["layout"]["yaxis"]
+    assert y["tickformat"] == "d"
+    assert {name: y[name] for name in y if name == "dtick"} == ticks
 
 
 @pytest.mark.django_db

@@ -103,6 +103,34 @@ def test_control_enter_runs_and_the_result_fills_in(visit: Visit) -> None:
     assert selected == function_site.CPP.split("\n")[1], "the named line is selected"
 
 
+def is_in_view(visit: Visit) -> bool:
+    top_px = visit.page.locator("#trial").bounding_box()["y"]
+    return bool(0 <= top_px < visit.page.viewport_size["height"] / 2)
+
+
+def test_on_a_phone_a_run_that_begins_is_scrolled_into_view(visit: Visit) -> None:
+    visit.emulate("phone")
+    visit.open(visit.page.url)
+    run = visit.page.get_by_role("button", name="Run one small case")
+    run.scroll_into_view_if_needed()
+    assert not is_in_view(visit)
+    run.click()
+    visit.page.get_by_text("It waits for a node").wait_for()
+    assert is_in_view(visit)
+    visit.page.evaluate("() => window.scrollTo(0, 0)")
+    end_trial(Trial.objects.get(), report())
+    visit.page.get_by_text("1 of 2 elements are wrong").wait_for()
+    assert visit.page.evaluate("() => window.scrollY") == 0, "what is told later leaves the page where it is"
+
+
+def test_a_run_beside_the_code_moves_nothing(visit: Visit) -> None:
+    visit.page.locator("#trial").evaluate("trial => trial.scrollIntoView()")
+    before = visit.page.evaluate("() => window.scrollY")
+    visit.page.evaluate("() => document.querySelector('[data-run]').click()")
+    visit.page.get_by_text("It waits for a node").wait_for()
+    assert visit.page.evaluate("() => window.scrollY") == before
+
+
 def test_tab_indents_and_escape_then_tab_leaves_the_editor(visit: Visit) -> None:
     visit.type_code("x")
     visit.page.keyboard.press("Tab")

@@ -7,7 +7,9 @@ from django.urls import reverse
 
 from leaderboard.actions.try_solution import end_trial
 from leaderboard.models import Trial
-from tests import factories, function_site
+from problems.actions import releases as release_actions
+from problems.models import Release
+from tests import factories, function_site, packs
 from tests.requirements import requires
 from tests.web.gpu_function_site import make_gpu_function_site
 from tests.web.test_browser import LOOKS, Visit, page_faults
@@ -78,11 +80,43 @@ def test_every_page_of_a_function_problem_for_gpus_is_clean(
     faults = page_faults(visit, pages)
     assert visit.page.get_by_role("region", name="Cases so far").get_by_text("wrong answer").is_visible()
     for look in visit.looks_of(site.judged.get_absolute_url(), ("light", "phone")):
-        beyond, label = visit.page.locator(".observed").evaluate(SCROLLED)
-        assert label["width"] > 150
-        assert (beyond, label["x"]) == (0, 0) if look == "light" else beyond > 0 and label["x"] == 0
+        tables = visit.page.locator(".observed").all()
+        assert len(tables) == 2, "the machine, and what others would tell"
+        for table in tables:
+            beyond, label = table.evaluate(SCROLLED)
+            assert label["width"] > 150
+            assert (beyond, label["x"]) == (0, 0) if look == "light" else beyond > 0 and label["x"] == 0
     visit.context.close()
     assert faults == [], "\n".join(faults)
+
+
+NARROW = "| What is asked | Value |\n| --- | --- |\n| `a_name_that_is_longer_than_a_phone_is_wide` | accumulations |\n"
+BREAKS = """cell => {
+    const range = document.createRange();
+    range.selectNodeContents(document.createTreeWalker(cell, NodeFilter.SHOW_TEXT).nextNode());
+    return new Set([...range.getClientRects()].map(line => Math.round(line.top))).size - 1;
+}"""
+"""How often a cell's text breaks."""
+
+
+def test_words_in_a_statements_tables_do_not_break(
+    chromium: Any, transactional_db: Any, live_server: Any, settings: Any
+) -> None:
+    settings.ALLOWED_HOSTS = ["*"]
+    fields = function_site.function(prompt=f"{'long' * 40}\n\n{NARROW}")
+    made = release_actions.import_release(packs.problem_pack([fields], "narrow-1")).release
+    Release.objects.filter(pk=made.pk).update(is_public=True)
+    visit = Visit(chromium, live_server.url, *LOOKS["phone"])
+    factories.Cast.make()
+    visit.sign_in("organiser")
+    address = reverse("problem", args=[made.slug, "row-softmax"])
+    assert page_faults(visit, {"function-statement": address}) == []
+    for look in visit.looks_of(address, ("phone",)):
+        frame = visit.page.locator(".statement .scroll")
+        assert frame.evaluate("frame => frame.scrollWidth > frame.clientWidth"), look
+        cells = frame.locator("td")
+        assert [cells.nth(n).evaluate(BREAKS) for n in range(cells.count())] == [0, 0]
+    visit.context.close()
 
 
 def test_a_wrong_signature_is_said_where_the_code_stands(chromium: Any, live: Any) -> None:

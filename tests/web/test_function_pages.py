@@ -13,14 +13,18 @@ from django.utils import timezone
 
 from leaderboard.models import Evaluation, Submission, Track
 from leaderboard.models.entrant import EntrantKind
+from leaderboard.timings import RANKED_CALLS
 from problems.actions import releases as release_actions
 from problems.models import Problem, Release
 from problems.spec.kinds import Kind
+from runners.agent.judges.function.judge import RANKED
+from runners.wire.protocol import Provenance, Role, StepReport
 from tests import factories, function_site, packs
 from tests.factories import Cast
 from tests.function_site import LARGE, SMALL
 from tests.made_once import made_once
-from tests.spec.functions import manifest_fields
+from tests.spec.functions import manifest_fields, softmax_case
+from tests.web.gpu_function_site import GpuFunctionSite, make_gpu_function_site
 from tests.web.test_queries import _cost
 
 
@@ -138,6 +142,16 @@ def test_the_form_begins_with_the_scaffold_of_the_chosen_language(client: Any, c
     assert 'value="solution.cpp"' in text_of(client, site.page, language="cuda"), "only what the problem allows"
 
 
+def test_the_form_says_whether_a_node_serves_its_tracks(client: Any, cast: Cast, site: FunctionSite) -> None:
+    client.force_login(cast.owner)
+    assert "no node online: queued until one returns" in text_of(client, site.page)
+    factories.grant(factories.NodeFactory(), site.track)
+    shown = text_of(client, site.page)
+    assert "1 node online, idle, 0 queued" in shown
+    assert f'hx-get="{reverse("track_states")}?track={site.track.slug}"' in shown
+    assert f'name="tracks" value="{site.track.slug}"' in shown
+
+
 def test_a_command_problem_offers_no_choice_of_language(client: Any, cast: Cast, site: FunctionSite) -> None:
     client.force_login(cast.owner)
     command = site.release.problems.get(kind=Kind.COMMAND)
@@ -200,6 +214,84 @@ def test_a_result_shows_each_case_with_its_time_and_rates(client: Any, site: Fun
     assert '<td class="num">1.000 ms</td><td class="num">4.000 ms</td><td class="num">4.00×</td>' in row
     assert '<td class="num">10.5</td><td class="num">16.8</td>' in row
     assert row.endswith('<td class="num">32</td>')
+
+
+@pytest.mark.parametrize(
+    ("make", "words"), [(function_site.report, "ended by the judge"), (function_site.wrong_report, "signal 9")]
+)
+def test_a_passing_functions_process_was_ended_by_the_judge(
+    client: Any, cast: Cast, site: FunctionSite, make: Any, words: str
+) -> None:
+    run = StepReport(name="run", signal=9, wall_ms=1800.0)
+    judged = function_site.judged(cast.entrant, site.release, site.track, make(steps=[run]))
+    text = text_of(client, judged.evaluations.get(problem=site.problem).get_absolute_url())
+    said = text.partition("<h3>Run</h3>")[2].partition("</p>")[0]
+    assert said == f"<p>{words}, 1,800 ms wall."
+
+
+@pytest.fixture
+def gpu(db: None, cast: Cast) -> GpuFunctionSite:
+    return make_gpu_function_site(cast)
+
+
+def times_of(client: Any, evaluation: Evaluation) -> str:
+    """The part of the page with the measurements, in one line."""
+    text = text_of(client, evaluation.get_absolute_url())
+    return " ".join(text.partition('id="times"')[2].partition("The machine meanwhile")[0].split())
+
+
+BY_EVENTS = "A time follows the device events within the 95 % interval of the checker's clock."
+BY_CLOCK = "A time is the median over the medians of the processes."
+
+
+def test_a_time_of_a_function_says_what_it_is(client: Any, site: FunctionSite, gpu: GpuFunctionSite) -> None:
+    by_clock, by_events = times_of(client, site.evaluation(0)), times_of(client, gpu.judged)
+    assert [BY_CLOCK in by_clock, BY_EVENTS in by_clock] == [True, False]
+    assert [BY_CLOCK in by_events, BY_EVENTS in by_events] == [False, True]
+    for text in (by_clock, by_events):
+        assert '<th scope="col" class="num">Time</th>' in text
+        assert "Median" not in text
+
+
+def judged_once(cast: Cast, site: FunctionSite, policy: str, **changes: Any) -> Evaluation:
+    """Of one case whose measurement has these changes."""
+    (told,) = function_site.measurements(Role.CANDIDATE, {LARGE: 1.0})
+    provenance = Provenance(node="node-a", timing_policy=policy)
+    report = function_site.report({LARGE: 1.0}, measurements=[told.model_copy(update=changes)], provenance=provenance)
+    stored = function_site.judged(cast.entrant, site.release, site.track, report)
+    return stored.evaluations.get(problem=site.problem)
+
+
+def test_events_without_an_interval_are_not_said_to_be_followed(client: Any, cast: Cast, site: FunctionSite) -> None:
+    changes = {"device": {"clock_ms": 1.0}, "ci_low_ms": None, "ci_high_ms": None}
+    text = times_of(client, judged_once(cast, site, "quick", **changes))
+    assert "no interval" in text
+    assert BY_CLOCK in text
+
+
+def test_what_makes_a_time_doubtful_stands_beside_it(client: Any, gpu: GpuFunctionSite) -> None:
+    """Its processes made 5 calls each under `ranked`, and two of three are noisy."""
+    text = times_of(client, gpu.judged)
+    assert "<br><small>stopped by its limit</small><br><small>2 of 3 processes noisy</small></td>" in text
+    assert "before it had made the timed calls" in text
+
+
+@pytest.mark.parametrize(
+    ("policy", "n_calls", "is_told"),
+    [
+        ("ranked", (RANKED_CALLS, RANKED_CALLS), False),
+        ("ranked", (RANKED_CALLS, RANKED_CALLS - 1), True),
+        ("ranked", (), False),
+        ("quick", (5,), False),
+    ],
+)
+def test_a_process_with_fewer_calls_than_the_policy_asks_for_was_stopped(
+    client: Any, cast: Cast, site: FunctionSite, policy: str, n_calls: tuple[int, ...], is_told: bool
+) -> None:
+    assert RANKED["least_calls"] == RANKED_CALLS, "the judge's own number"
+    text = times_of(client, judged_once(cast, site, policy, calls_ms=[[1.0] * n for n in n_calls]))
+    assert ("stopped by its limit" in text) is is_told
+    assert "noisy" not in text
 
 
 SECRETS = ("largest 0.25, mean 0.0125", "2 of 15", "y[2, 4]: expected 0.5, got nan", "outside the tolerance")
@@ -405,3 +497,60 @@ def test_rates_are_over_the_cases_that_have_times(client: Any, cast: Cast) -> No
     function_site.judged(cast.entrant, made, track, function_site.report({LARGE: 1.0}, {LARGE: 4.0}))
     text = text_of(client, reverse("problem", args=[made.slug, "row-softmax"]))
     assert '<td class="num">10.5</td>' in text, "1.05 × 10⁷ operations in 1 ms are 10.5 GFLOPS"
+
+
+TOO_SHORT = "checked, too short for a time"
+
+
+def last_cell(text: str, case: str) -> str:
+    """Of the case's row in the table of cases."""
+    row = text[text.index(f'<th scope="row" class="one-line">{case}</th>') :].partition("</tr>")[0]
+    return re.findall("<td>(.*?)</td>", row)[-1]
+
+
+def test_a_case_without_a_time_of_the_baseline_is_said_to_be_too_short(
+    client: Any, cast: Cast, site: FunctionSite
+) -> None:
+    made = function_site.mixed_release("mixed-3")
+    track = factories.offer(made)
+    page = reverse("problem", args=[made.slug, "row-softmax"])
+    before = text_of(client, page)
+    assert [last_cell(before, case) for case in (SMALL, LARGE)] == ["yes", "yes"], "nothing is measured yet"
+    function_site.judged(cast.entrant, made, track, function_site.report({LARGE: 1.0}, {LARGE: 4.0}))
+    text = text_of(client, page)
+    assert [last_cell(text, case) for case in (SMALL, LARGE)] == [TOO_SHORT, "yes"]
+    assert f"<option>{SMALL}</option>" not in text
+    assert ">1.000 ms<" in text_of(client, page, case=SMALL), "it is no case to choose"
+    timed = text_of(client, site.page)
+    assert [last_cell(timed, case) for case in (SMALL, LARGE)] == ["yes", "yes"]
+    assert f"<option>{SMALL}</option>" in timed
+
+
+def test_an_entry_without_a_time_of_a_case_says_why(client: Any, cast: Cast, site: FunctionSite) -> None:
+    """Where a case takes just as long as is timed, it has a time in some results and none in others."""
+    entrant = factories.EntrantFactory(name="Gamma", owner=cast.stranger)
+    function_site.judged(entrant, site.release, site.track, function_site.report({LARGE: 2.0}, {LARGE: 4.0}))
+    text = text_of(client, site.page, case=SMALL)
+    row = text[text.index(">Gamma</a>") :].split("</tr>")[0]
+    assert f'title="{TOO_SHORT.capitalize()}">–</a>' in row
+    assert f'<span title="{TOO_SHORT.capitalize()}">–</span>' in row
+    assert TOO_SHORT.capitalize() not in text_of(client, site.page, case=LARGE)
+
+
+@pytest.mark.parametrize(("largest_rows", "is_drawn"), [(5, False), (6, True)])
+def test_times_of_cases_of_like_sizes_are_not_drawn_by_size(
+    client: Any, cast: Cast, largest_rows: int, is_drawn: bool
+) -> None:
+    """Its smallest timed case has 3 rows of 5 elements; that of 1 row has no time."""
+    cases = [softmax_case(rows) for rows in (1, 3, largest_rows)]
+    fields = function_site.function(manifest=manifest_fields(cases=cases))
+    made = release_actions.import_release(packs.problem_pack([fields], "like-1")).release
+    Release.objects.filter(pk=made.pk).update(is_public=True, timing_policy="quick")
+    made.refresh_from_db()
+    release_actions.publish(made)
+    track = factories.offer(made)
+    own = {"3 x 5": 1.0, f"{largest_rows} x 5": 2.0}
+    function_site.judged(cast.entrant, made, track, function_site.report(own, own))
+    address = reverse("sizes", args=[made.slug, "row-softmax"])
+    assert (address in text_of(client, reverse("problem", args=[made.slug, "row-softmax"]))) is is_drawn
+    assert client.get(address).status_code == (200 if is_drawn else 404)

@@ -114,6 +114,24 @@ def test_what_was_seen_of_the_gpu_stands_beside_the_time(client: Any, gpu: GpuSi
     assert '<th scope="row">SM clock, median (MHz)</th><td class="num">1,980</td>' in text
 
 
+def test_figures_by_the_methods_of_others_stand_under_their_own_heading(client: Any, gpu: GpuSite) -> None:
+    facts = {"sm_clock_mhz": 1980.0, "as_tensara_ms": 2.01, "as_tensara_gflops": 25.26, "kernel_span_ms": 1.97}
+    timed = graded.measurement(Role.CANDIDATE, 2.0, device=facts)
+    report = factories.report().model_copy(update={"measurements": [timed]})
+    record_result(gpu.timed, report, Origin(ResultOrigin.FLEET))
+    machine, _, others = page(client, gpu.timed.get_absolute_url()).partition("<h3>As others tell it</h3>")
+    assert "shown and never ranked" in others
+    for label, value in (("mean by device events (ms)", "2.01"), ("… its rate (GFLOPS)", "25.26"),
+                         ("kernel span (ms)", "1.97")):  # fmt: skip
+        assert f'{label}</th><td class="num">{value}</td>' in others
+        assert label not in machine
+    assert '<th scope="row">SM clock, median (MHz)</th><td class="num">1,980</td>' in machine
+
+
+def test_without_figures_by_the_methods_of_others_there_is_no_heading_for_them(client: Any, gpu: GpuSite) -> None:
+    assert "As others tell it" not in page(client, gpu.timed.get_absolute_url())
+
+
 def test_a_page_says_whether_writes_were_checked_and_what_was_counted(client: Any, gpu: GpuSite) -> None:
     answer, outputs = "Writes checked by the GPU&#x27;s counters", "Outputs of the timed part (MB)"
     counted = {answer: "yes", outputs: "100", "Written to the L2 cache by timed kernels (MB)": "9,000"}

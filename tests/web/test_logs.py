@@ -61,5 +61,6 @@ def test_the_page_cuts_a_long_log_and_links_to_all_of_it(client: Any, cast: Cast
         ({}, "not run"),
     ],
 )
-def test_how_a_step_ended(facts: dict[str, Any], words: str) -> None:
-    assert logs._ending(facts) == words
+@pytest.mark.parametrize("has_passed", [False, True])
+def test_how_a_step_ended(facts: dict[str, Any], words: str, has_passed: bool) -> None:
+    assert logs._ending({"name": "test"} | facts, has_passed=has_passed) == words

@@ -1,6 +1,6 @@
 """Intervals as people read them."""
 
-from leaderboard.board.numerals import general, spread
+from leaderboard.board.numerals import general, ratio, ratio_interval, spread
 
 
 def test_an_even_interval_is_half_its_width() -> None:
@@ -22,3 +22,9 @@ def test_an_interval_of_no_width_is_plus_minus_nothing() -> None:
 def test_a_figure_of_any_size_is_short_whether_number_or_text() -> None:
     written = [general(value) for value in (0.25, 1.2345e-7, "0.012500001", "inf", 3e20, None)]
     assert written == ["0.25", "1.23e-07", "0.0125", "inf", "3e+20", "–"]
+
+
+def test_a_small_ratio_keeps_two_significant_digits() -> None:
+    written = [ratio(value) for value in (0.00312, 0.012, 0.0996, 0.1, 0.453, 1.2345, 73.1, 1234.5, 0.0, None)]
+    assert written == ["0.0031×", "0.012×", "0.100×", "0.10×", "0.45×", "1.23×", "73.10×", "1,234×", "0.00×", "–"]
+    assert ratio_interval(0.0031, 0.45) == "95 % interval 0.0031–0.45×"

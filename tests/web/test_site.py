@@ -80,6 +80,7 @@ def test_a_statement_keeps_its_structure() -> None:
     for part in ("<h3>Title</h3>", "<li>one</li>", "<td>2</td>", "<code>int x;", 'href="https://example.org"'):
         assert part in html
     assert 'rel="noopener noreferrer"' in html
+    assert '<div class="scroll" tabindex="0"><table>' in html
 
 
 def test_every_verdict_has_a_look() -> None:

@@ -101,6 +101,19 @@ def test_an_unchanged_run_is_not_sent_again(client: Any, cast: Cast, site: Funct
     assert client.get(again[1], headers={"HX-Request": "true"}).status_code == 200
 
 
+def test_a_run_that_no_node_can_take_says_so(client: Any, cast: Cast, site: FunctionSite) -> None:
+    client.force_login(cast.owner)
+    assert "No node online: queued until one returns." in run(client, site).content.decode()
+    address = reverse("trial", args=[Trial.objects.get().pk])
+    node = factories.NodeFactory(disabled_reason="a new driver")
+    factories.grant(node, site.track)
+    assert "No node takes work now: queued until one does." in client.get(address).content.decode()
+    type(node).objects.update(disabled_reason="")
+    served = client.get(address).content.decode()
+    assert "It waits for a node" in served
+    assert "queued until" not in served
+
+
 def _leased(trial: Trial, stage: str) -> None:
     job = Job.objects.get(trial=trial)
     Job.objects.filter(pk=job.pk).update(state=JobState.LEASED)

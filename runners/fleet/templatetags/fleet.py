@@ -25,9 +25,9 @@ def track_choices(boxes: Iterable[Any]) -> dict[str, Any]:
     return track_choices_context(boxes)
 
 
-@register.inclusion_tag("fleet/submission_progress.html")
-def submission_progress(submission: Submission) -> dict[str, Any]:
-    return progress_context(submission)
+@register.inclusion_tag("fleet/submission_progress.html", takes_context=True)
+def submission_progress(context: Context, submission: Submission) -> dict[str, Any]:
+    return progress_context(context["view"], submission)
 
 
 @register.inclusion_tag("fleet/evaluation_work.html", takes_context=True)

@@ -32,17 +32,19 @@ def track_states(request: HttpRequest) -> HttpResponse:
 @require_safe
 @never_cache
 def submission_progress(request: HttpRequest, pk: int) -> HttpResponse:
-    """On a submission's page: its progress, its places in the queues, and the nodes that work on it."""
-    found, _ = submission_or_404(request, pk)
-    return render(request, "fleet/submission_progress.html", progress_context(found))
+    """On a submission's page: its progress, its places in the queues, the nodes at work, and one sample's cases."""
+    found, view = submission_or_404(request, pk)
+    return render(request, "fleet/submission_progress.html", progress_context(view, found))
 
 
 @require_safe
 @never_cache
 def evaluation_work(request: HttpRequest, pk: int) -> HttpResponse:
-    """On an evaluation's page: the running attempt, its cases and its log. Once it has ended, htmx reloads the page."""
+    """On an evaluation's page: its state, the running attempt, its cases and its log. Once it has ended, htmx reloads
+    the page."""
     found, view = evaluation_or_404(request, pk)
-    response = render(request, "fleet/evaluation_work.html", work_context(request.user, view, found))
+    context = work_context(request.user, view, found) | {"is_refresh": True}
+    response = render(request, "fleet/evaluation_work.html", context)
     if not found.is_open:
         response["HX-Refresh"] = "true"
     return response

@@ -7,8 +7,11 @@ from typing import Any
 from django.db.models import Count
 from django.utils import timezone
 
+from leaderboard import visibility
 from leaderboard.models import Evaluation, EvaluationState, Submission, SubmissionState
 from leaderboard.standings.absent import absent_verdicts
+from leaderboard.visibility import SubmissionView
+from leaderboard.web.case_rows import CaseTable, case_table
 from leaderboard.web.verdicts import STATES, VERDICTS, Look
 from runners.fleet.models import Attempt, AttemptState
 from runners.fleet.queue_place import QueuePlace, queue_places, running_stages
@@ -46,9 +49,33 @@ class ProgressCounts:
     waits_for_rerun: bool
 
 
-def progress_context(submission: Submission) -> dict[str, Any]:
-    """The context of `fleet/submission_progress.html`."""
-    return {"submission": submission, "progress": progress_of(submission), "n_tracks": submission.tracks.count()}
+@dataclass(frozen=True)
+class CasesSoFar:
+    """The finished cases of a running attempt."""
+
+    track: str
+    table: CaseTable
+
+
+def progress_context(view: SubmissionView, submission: Submission) -> dict[str, Any]:
+    """The context of `fleet/submission_progress.html` for a user with this view. It shows the cases of a submission of
+    one sample; those of more samples are on the pages of their evaluations."""
+    progress, n_tracks = progress_of(submission), submission.tracks.count()
+    return {
+        "submission": submission,
+        "progress": progress,
+        "n_tracks": n_tracks,
+        "cases_so_far": _cases_so_far(view, progress.running) if progress.n_total <= n_tracks else [],
+    }
+
+
+def _cases_so_far(view: SubmissionView, running: Sequence[Attempt]) -> list[CasesSoFar]:
+    """Of the attempts that have finished a case."""
+    return [
+        CasesSoFar(one.job.track.slug, case_table(visibility.shown_cases_so_far(view, one.cases), []))
+        for one in running
+        if one.cases
+    ]
 
 
 def progress_of(submission: Submission) -> ProgressCounts:
@@ -60,7 +87,7 @@ def progress_of(submission: Submission) -> ProgressCounts:
     total = sum(by_state.values())
     running = list(
         Attempt.objects.filter(job__evaluation__in=submission.evaluations.live(), state=AttemptState.LEASED)
-        .select_related("node", "job__evaluation")
+        .select_related("node", "job__evaluation", "job__track")
         .order_by("leased_at")[:SHOWN_ATTEMPTS]
     )
     open_work = by_state[EvaluationState.QUEUED] + by_state[EvaluationState.LEASED]

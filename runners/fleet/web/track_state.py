@@ -34,7 +34,7 @@ class TrackState:
 
 def track_states(slugs: Container[str]) -> list[TrackState]:
     """The present state of the named tracks. Makes three queries."""
-    nodes = _nodes()
+    nodes = nodes_by_track()
     return [
         TrackState(
             one.track, *nodes.get(one.track.pk, (0, 0)), one.n_running, one.n_queued, one.oldest_queued_at
@@ -51,8 +51,9 @@ def track_choices_context(boxes: Iterable[Any]) -> dict[str, Any]:
     return {"choices": [(by_slug[one.track.slug], one) for one in states], "states": states}
 
 
-def _nodes() -> dict[int, tuple[int, int]]:
-    """The number of online nodes that run tests, and of those among them that take work, by track id."""
+def nodes_by_track() -> dict[int, tuple[int, int]]:
+    """The number of online nodes that run tests, and of those among them that take work, by track id. Tracks without
+    online nodes are absent. Makes one query."""
     runs = NodeGrant.objects.filter(node__last_seen_at__gt=timezone.now() - ONLINE_FOR).exclude(stage=Stage.BUILD)
     fit = Q(node__disabled_reason="", node__obstacle="")
     rows = runs.order_by().values_list("track_id").annotate(

@@ -11,6 +11,7 @@ from leaderboard.visibility import SubmissionView
 from leaderboard.web.case_rows import case_table
 from runners.fleet.models import LOST, Attempt, AttemptState, Job, JobState
 from runners.fleet.queue_place import n_ahead
+from runners.fleet.web.track_state import nodes_by_track
 from runners.wire.protocol import Stage
 
 
@@ -30,10 +31,12 @@ def work_context(user: Any, view: SubmissionView, evaluation: Evaluation) -> dic
 
 
 def trial_work_context(user: Any, trial: Trial) -> dict[str, Any]:
-    """The context of `fleet/trial_work.html` for this user, who may see the trial. Makes at most three queries."""
+    """The context of `fleet/trial_work.html` for this user, who may see the trial. Makes at most four queries."""
     attempt = Attempt.objects.filter(job__trial=trial, state=AttemptState.LEASED).select_related("node").first()
     if attempt is None:
-        return {"trial": trial, "n_ahead": n_ahead(Job.objects.filter(trial=trial, state=JobState.QUEUED))}
+        ahead = n_ahead(Job.objects.filter(trial=trial, state=JobState.QUEUED))
+        n_online, n_working = nodes_by_track().get(trial.track_id, (0, 0))
+        return {"trial": trial, "n_ahead": ahead, "n_online": n_online, "n_working": n_working}
     may_see = visibility.may_see_trial_tail(user, attempt.work_stage)
     return {"trial": trial, "attempt": attempt, "log_tail": attempt.log_tail if may_see else ""}
 
