@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from problems.formats.functions.inside import mutants
 from problems.formats.functions.inside.comparing import Comparison
 from problems.formats.functions.inside.freshness import look_at, ranking_of
 from problems.formats.functions.inside.loaded import Drawn, Loaded
@@ -208,6 +209,16 @@ def test_a_check_that_rules_otherwise_on_the_cpu_is_told_with_each_answer(
     assert len(wrong.differing) == len(set(wrong.differing)) >= 4
     assert "the right answer" not in wrong.differing
     assert "the right answer" in on_a_device(loaded(tmp_path, text), monkeypatch, lambda _: False).differing
+
+
+def test_outputs_too_large_for_the_hosts_memory_are_ruled_on_by_the_device_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = loaded(tmp_path, vector("x + np.float32(1e-4)", tolerance(2e-7, 0)))
+    n_elements = found.draw(0, 0).expected[0].size
+    for limit, is_ruled_on in ((n_elements, True), (n_elements - 1, False)):
+        monkeypatch.setattr(mutants, "HOST_ELEMENTS", limit)
+        assert bool(on_a_device(found, monkeypatch, lambda right: not right).differing) is is_ruled_on
 
 
 def test_a_case_whose_check_rules_otherwise_on_the_cpu_does_not_rank(

@@ -5,7 +5,7 @@ its last part. It is accepted if the check takes it in every draw. Answers of lo
 Accepting them is no fault: it tells which arithmetic the accuracy admits.
 
 On a GPU the check also rules once on each mutant, and on a right answer, with copies on the CPU. It counts on the
-device only because both rule alike.
+device only because both rule alike. Outputs of more than `HOST_ELEMENTS` are left out: the smaller cases show it.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ Make = Callable[[], "list[Any] | None"]
 TRIES = 4
 """Draws of a case. An answer of few values may be right by chance in some of them."""
 TAIL_SHARE = 1 / 256
+HOST_ELEMENTS = 1 << 27
+"""Ruling takes up to 48 bytes each, and a definition has 16 GiB of the host's memory."""
 FEW_ELEMENTS = 16
 """An output of so few may equal an input by right, as the running sum of one number does."""
 PRECISIONS = (
@@ -71,8 +73,10 @@ class Mutants:
 
     def _rule_on_host(self, name: str, drawn: Drawn, outputs: list[Any], *, is_right: bool) -> None:
         """Note an answer on which the CPU rules otherwise than the device did; nothing where the arrays are on the
-        CPU. Each is tried in one draw."""
+        CPU or too large for it. Each is tried in one draw."""
         if self._loaded.library.device == "cpu" or name in self._ruled_on_host:
+            return
+        if sum(math.prod(one.shape) for one in drawn.expected) > HOST_ELEMENTS:
             return
         self._ruled_on_host.add(name)
         if self._loaded.compare_on_host(self._case, drawn, outputs).right != is_right:

@@ -206,7 +206,6 @@ bool prepare(const Call& call) {
         }
     }
     if (!call.on_gpu) return true;
-    well = well && gpu::let_persisting_go();
     if (call.flush_size > 0) well = well && gpu::fill(call.flush, static_cast<uint32_t>(call.index & 0xFF), call.flush_size);
     return well && gpu::finish();
 }

@@ -29,7 +29,6 @@ inline int (*copy_2d_async)(const Copy2D*, void*) = nullptr;
 inline int (*fill_async)(Pointer, unsigned char, size_t, void*) = nullptr;
 inline int (*fill_2d_async)(Pointer, size_t, unsigned char, size_t, size_t, void*) = nullptr;
 inline int (*synchronize)() = nullptr;
-inline int (*reset_persisting)() = nullptr;
 
 inline Pointer at(const void* pointer) { return reinterpret_cast<Pointer>(pointer); }
 
@@ -56,13 +55,6 @@ inline bool fill_rows(void* to, uint64_t pitch, uint32_t byte, uint64_t width, u
     return fill_2d_async(at(to), pitch, static_cast<unsigned char>(byte), width, rows, nullptr) == 0;
 }
 
-// What a contestant keeps in the persisting part of the L2 cache becomes like all else there, so that a fill clears it.
-inline bool let_persisting_go() {
-    constexpr int kNotSupported = 801;  // there is no such part
-    const int status = reset_persisting();
-    return status == 0 || status == kNotSupported;
-}
-
 inline bool finish() { return synchronize() == 0; }
 
 template <typename Function>
@@ -83,8 +75,7 @@ inline int open(char* words, uint64_t size) {
            find(library, "cuMemcpy2DAsync_v2", copy_2d_async, words, size) &&
            find(library, "cuMemsetD8Async", fill_async, words, size) &&
            find(library, "cuMemsetD2D8Async", fill_2d_async, words, size) &&
-           find(library, "cuCtxSynchronize", synchronize, words, size) &&
-           find(library, "cuCtxResetPersistingL2Cache", reset_persisting, words, size);
+           find(library, "cuCtxSynchronize", synchronize, words, size);
 }
 
 }  // namespace gpu
