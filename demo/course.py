@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from django.contrib.auth.models import User
+from django.db.models import QuerySet
 from rich.progress import Progress, TaskID
 
 from demo.client import Client
@@ -12,10 +13,12 @@ from demo.environment import DemoRefused
 from demo.seed import ORGANISER
 from demo.seed_types import LiveRelease
 from leaderboard.actions import curate
+from leaderboard.actions.baselines import submit_baselines
 from leaderboard.errors import Refused
-from leaderboard.models import Evaluation, EvaluationState
+from leaderboard.models import Evaluation, EvaluationState, Track
 from leaderboard.models.entrant import EntrantKind
 from problems.models import Release
+from problems.spec.kinds import Kind
 
 
 @dataclass(eq=False)
@@ -53,16 +56,27 @@ class Course:
         while tasks:
             tasks = {slug: task for slug, task in tasks.items() if not self._is_graded(slug, task)}
             yield
+        if release.problems.filter(kind=Kind.FUNCTION).exists():
+            yield from self._measured_baselines(release)
 
     def _verified(self, release: Release) -> Iterator[None]:
         """Until the node has judged every solution that verifies the release."""
         rows = Evaluation.objects.filter(submission__entrant__kind=EntrantKind.SYSTEM, submission__release=release)
-        task, total = self.bars.add_task(f"Verifying {release.slug}", total=None, passed=""), rows.count()
+        yield from self._done(f"Verifying {release.slug}", rows)
+
+    def _done(self, words: str, rows: QuerySet[Evaluation]) -> Iterator[None]:
+        task, total = self.bars.add_task(words, total=None, passed=""), rows.count()
         done = -1
         while done < total:
             done = rows.filter(state=EvaluationState.DONE).count()
             self.bars.update(task, total=total, completed=done)
             yield
+
+    def _measured_baselines(self, release: Release) -> Iterator[None]:
+        """Until the references are on the board without a rank. They come last: visitors wait for the entrants."""
+        track = Track.objects.get(slug=self.one.board.track)
+        made = submit_baselines(User.objects.get(username=ORGANISER), release, track)
+        yield from self._done(f"Baselines of {release.slug}", Evaluation.objects.filter(submission__in=made))
 
     def _publish(self, release: Release) -> None:
         try:

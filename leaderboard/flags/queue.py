@@ -71,6 +71,7 @@ class Evidence:
     measurements: Sequence[Measurement]
     runs: Table
     device_facts: Sequence[DeviceFact]
+    facts_as_others: Sequence[DeviceFact]
     provenance: Sequence[tuple[str, Any]]
     decisions: Sequence[Decision]
     others: Sequence[ShownFlag]
@@ -91,7 +92,8 @@ def evidence_on(flag: Flag, view: SubmissionView) -> Evidence:
         steps=logs.steps_of(result, view),
         measurements=rows,
         runs=runs.table([runs_of(one) for one in rows]),
-        device_facts=[*device_facts(rows), *facts_as_others(rows)],
+        device_facts=device_facts(rows),
+        facts_as_others=facts_as_others(rows),
         provenance=provenance_rows(result.provenance),
         decisions=list(flag.decisions.select_related("decided_by", "appeal__appealed_by")),
         others=[shown(one) for one in with_effects(others).order_by("-pk")[:MAX_OTHERS]],

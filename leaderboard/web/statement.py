@@ -30,7 +30,7 @@ _ATTRIBUTES = {"a": {"href", "title"}, "div": {"class", "tabindex"}, "pre": {"cl
 
 def as_html(text: str) -> SafeString:
     """Raw HTML is shown as text, whatever is left is cleaned to a list of tags; headings start below the page's own."""
-    html = _markdown.render(text)
+    html = _markdown.render(text).replace("<th></th>", "<td></td>")  # a header without words names nothing
     for level in (4, 3, 2, 1):
         html = html.replace(f"<h{level}>", f"<h{level + 2}>").replace(f"</h{level}>", f"</h{level + 2}>")
     clean = nh3.clean(html, tags=_TAGS, attributes=_ATTRIBUTES, url_schemes={"http", "https", "mailto"})

@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from leaderboard.models import Evaluation
 from problems.models import Release
-from runners.fleet.models import Attempt
+from runners.fleet.models import Attempt, Node
 from runners.wire.protocol import Audience, CaseField, CaseReport, Verdict
 from tests import factories
 from tests.web.conftest import Site
@@ -150,6 +150,27 @@ def test_the_state_beside_the_title_follows_the_work(client: Client, site: Site,
         assert f"</i> {word}</span></span>" in page.partition('<span id="state">')[2].partition("</div>")[0]
         assert refreshed.count('id="state"') == 1
         assert f"</i> {word}</span></span>" in refreshed.partition('<span id="state" hx-swap-oob="true">')[2]
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({}, ""),
+        ({"disabled_reason": "gone"}, "no node takes work now"),
+        ({"last_seen_at": None}, "no node online"),
+    ],
+)
+def test_work_that_no_node_takes_is_said_to_wait_for_one(
+    changed: dict[str, Any], words: str, client: Client, site: Site
+) -> None:
+    client.force_login(site.cast.owner)
+    waiting = site.running.evaluations.filter(state="queued").first()
+    if changed:
+        Node.objects.update(**changed)
+    for name, one in (("submission_progress", site.running), ("evaluation_work", waiting)):
+        for answer in (client.get(one.get_absolute_url()), fragment(client, name, one.pk)):
+            assert ("<code>cpu-test</code>: <b>no node" in text(answer)) is bool(words)
+            assert words in text(answer)
 
 
 def test_a_rerun_is_told_apart_from_the_result_that_it_will_replace(client: Client, site: Site) -> None:

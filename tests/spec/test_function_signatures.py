@@ -33,6 +33,26 @@ def test_the_starter_code_of_every_language_fits(language: Any) -> None:
 
 
 @pytest.mark.parametrize(
+    ("language", "line"),
+    [
+        ("cpp", '//   extern "C" void setup(const float* x, size_t rows, size_t cols) { ... }'),
+        ("cuda", '//   extern "C" void setup(const float* x, size_t rows, size_t cols) { ... }'),
+        ("triton", "#   def setup(x, rows, cols): ..."),
+        ("python", "#   def setup(x, rows, cols): ..."),
+    ],
+)
+def test_starter_code_tells_of_setup_where_there_are_weights(language: Any, line: str) -> None:
+    weights = [one | ({"role": "weight"} if one["name"] == "x" else {}) for one in SOFTMAX_PARAMETERS]
+    for parameters, is_told in ((weights, True), (SOFTMAX_PARAMETERS, False)):
+        device = on_gpu(parameters) if language != "cpp" else {"manifest": manifest_fields(parameters=parameters)}
+        problem = function_problem(**device)
+        file = problem.starter_of(language)
+        assert (line in file.content.splitlines()) is is_told
+        assert ("setup" in file.content) is is_told
+        assert problem.rules().why_bad([file]) == ""
+
+
+@pytest.mark.parametrize(
     ("language", "declared"),
     [
         ("cpp", ["size_t count = n * i;", "for (size_t at = 0; at < count; ++at)"]),

@@ -83,6 +83,12 @@ def test_a_statement_keeps_its_structure() -> None:
     assert '<div class="scroll" tabindex="0"><table>' in html
 
 
+def test_a_header_cell_without_words_is_no_header() -> None:
+    html = as_html("| a | |\n| - | - |\n| 1 | 2 |")
+    assert "<th>a</th>\n<td></td>" in html
+    assert html.count("<th>") == 1
+
+
 def test_every_verdict_has_a_look() -> None:
     assert set(VERDICTS) == set(Verdict)
     symbols = [look.symbol for look in VERDICTS.values()]

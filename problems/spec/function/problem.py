@@ -1,6 +1,6 @@
 """A function problem: a Python class that makes inputs and checks outputs, and the manifest made from it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import (
@@ -16,9 +16,9 @@ from pydantic import (
 from problems.spec.case import Case, Positive
 from problems.spec.command.early_end import ending_early
 from problems.spec.errors import RecordError, explain
-from problems.spec.function.manifest import Manifest, Parameter
+from problems.spec.function.manifest import Manifest
 from problems.spec.function.rules import FunctionRules
-from problems.spec.function.signature import Device, Language, c_signature, python_signature
+from problems.spec.function.signature import Device, Language, c_signature, python_signature, setup_signature
 from problems.spec.function.starter import doing_nothing, starter
 from problems.spec.hardware import Hardware
 from problems.spec.kinds import Kind
@@ -162,18 +162,15 @@ class FunctionProblem(ProblemRecord):
 
     def signature(self, language: Language) -> str:
         """The declaration of `solution` in a language, on one line."""
-        return self._declared(language, self.manifest.parameters)
-
-    def _declared(self, language: Language, parameters: Sequence[Parameter]) -> str:
         if language in ("cuda", "cpp"):
-            return c_signature(parameters, for_cuda=language == "cuda")
-        return python_signature(parameters)
+            return c_signature(self.manifest.parameters, for_cuda=language == "cuda")
+        return python_signature(self.manifest.parameters)
 
     @property
     def setup_signatures(self) -> dict[str, str]:
         """The declaration of `setup` in each language; empty where a problem has no weights or structure."""
-        given = [self.manifest.parameters[place] for place in self.manifest.setup_places]
-        return {one: self._declared(one, given).replace("solution(", "setup(", 1) for one in self.languages if given}
+        declared = {one: setup_signature(self.manifest, one) for one in self.languages}
+        return {one: words for one, words in declared.items() if words}
 
     def rules(self) -> FunctionRules:
         return FunctionRules(tuple(self.languages), tuple(self.manifest.parameters))

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from problems.spec.function.dtypes import SPELLINGS
-from problems.spec.function.manifest import Parameter
+from problems.spec.function.manifest import Manifest, Parameter
 
 Language = Literal["cuda", "cpp", "triton", "python"]
 Device = Literal["cpu", "gpu"]
-FUNCTION_NAME = "solution"
+FUNCTION_NAME, SETUP_NAME = "solution", "setup"
 FILE_NAMES: Mapping[Language, str] = {
     "cuda": "solution.cu",
     "cpp": "solution.cpp",
@@ -26,12 +26,22 @@ def c_parameter(parameter: Parameter, *, for_cuda: bool) -> str:
     return f"{'' if parameter.is_written else 'const '}{base}* {parameter.name}"
 
 
-def c_signature(parameters: Sequence[Parameter], *, for_cuda: bool) -> str:
+def c_signature(parameters: Sequence[Parameter], *, for_cuda: bool, name: str = FUNCTION_NAME) -> str:
     """`extern "C" void solution(...)`, without a semicolon."""
     inner = ", ".join(c_parameter(one, for_cuda=for_cuda) for one in parameters)
-    return f'extern "C" void {FUNCTION_NAME}({inner})'
+    return f'extern "C" void {name}({inner})'
 
 
-def python_signature(parameters: Sequence[Parameter]) -> str:
+def python_signature(parameters: Sequence[Parameter], name: str = FUNCTION_NAME) -> str:
     """`def solution(...)`, without a colon."""
-    return f"def {FUNCTION_NAME}({', '.join(one.name for one in parameters)})"
+    return f"def {name}({', '.join(one.name for one in parameters)})"
+
+
+def setup_signature(manifest: Manifest, language: Language) -> str:
+    """The declaration of the optional `setup`; "" where a problem has no weights or structure."""
+    given = [manifest.parameters[place] for place in manifest.setup_places]
+    if not given:
+        return ""
+    if language in ("cuda", "cpp"):
+        return c_signature(given, for_cuda=language == "cuda", name=SETUP_NAME)
+    return python_signature(given, SETUP_NAME)

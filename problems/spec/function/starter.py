@@ -4,7 +4,14 @@ from collections.abc import Callable, Mapping
 from itertools import chain, count
 
 from problems.spec.function.manifest import Manifest, Parameter
-from problems.spec.function.signature import FILE_NAMES, Language, c_parameter, c_signature, python_signature
+from problems.spec.function.signature import (
+    FILE_NAMES,
+    Language,
+    c_parameter,
+    c_signature,
+    python_signature,
+    setup_signature,
+)
 from problems.spec.solution import SourceFile
 
 _CUDA_HEADERS = {
@@ -49,6 +56,7 @@ def _cuda(manifest: Manifest) -> str:
         + f"    if ({i} >= {n}) return;\n"
         + f"    // Write {output}[{i}] here.\n"
         + "}\n\n"
+        + _setup(manifest, "cuda")
         + "// All pointers are device memory. Outputs are given, and nothing is returned.\n"
         + f"{c_signature(manifest.parameters, for_cuda=True)} {{\n"
         + f"    size_t {n} = {_c_count(manifest)};  // number of elements of {output}\n"
@@ -62,6 +70,7 @@ def _cpp(manifest: Manifest) -> str:
     return (
         "#include <cstddef>\n#include <cstdint>\n\n"
         + _shapes(manifest, "//")
+        + _setup(manifest, "cpp")
         + "// Outputs are given, and nothing is returned.\n"
         + f"{c_signature(manifest.parameters, for_cuda=False)} {{\n"
         + f"    size_t {n} = {_c_count(manifest)};  // number of elements of {output}\n"
@@ -82,6 +91,7 @@ def _triton(manifest: Manifest) -> str:
         + "    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)\n"
         + f"    # Load what {output}[at] needs, then tl.store({output}_pointer + at, value, mask=at < {n}).\n\n\n"
         + _shapes(manifest, "#")
+        + _setup(manifest, "triton")
         + "# Arguments are torch tensors on the GPU, and numbers. Write into the outputs; return values are ignored.\n"
         + f"{python_signature(manifest.parameters)}:\n"
         + f"    {n} = {output}.numel()\n"
@@ -97,6 +107,7 @@ def _python(manifest: Manifest) -> str:
     return (
         f"{imported}\n\n\n"
         + _shapes(manifest, "#")
+        + _setup(manifest, "python")
         + f"# Arrays are {library} arrays. Write into the outputs in place; a returned value is ignored.\n"
         + f"{python_signature(manifest.parameters)}:\n{filled}"
     )
@@ -125,6 +136,14 @@ def _shapes(manifest: Manifest, comment: str) -> str:
     for one in manifest.parameters:
         lines.append(f"{comment}   {one.name}: {_described(one, manifest)}")
     return "\n".join(lines) + "\n"
+
+
+def _setup(manifest: Manifest, language: Language) -> str:
+    """Two lines of comment with the declaration of `setup`, where a solution may have one."""
+    comment, body = ("//", " { ... }") if language in ("cuda", "cpp") else ("#", ": ...")
+    words = setup_signature(manifest, language)
+    told = f"{comment} Optional: called once in each process, before all calls, and not timed with them."
+    return f"{told}\n{comment}   {words}{body}\n" if words else ""
 
 
 def _described(parameter: Parameter, manifest: Manifest) -> str:

@@ -11,12 +11,12 @@ from leaderboard.visibility import SubmissionView
 from leaderboard.web.case_rows import case_table
 from runners.fleet.models import LOST, Attempt, AttemptState, Job, JobState
 from runners.fleet.queue_place import n_ahead
-from runners.fleet.web.track_state import nodes_by_track
+from runners.fleet.web.track_state import nodes_by_track, unserved
 from runners.wire.protocol import Stage
 
 
 def work_context(user: Any, view: SubmissionView, evaluation: Evaluation) -> dict[str, Any]:
-    """The context of `fleet/evaluation_work.html` for this user, whose view it is of the submission. Makes at most five
+    """The context of `fleet/evaluation_work.html` for this user, whose view it is of the submission. Makes at most six
     queries, none if the evaluation has ended."""
     context: dict[str, Any] = {"evaluation": evaluation}
     if not evaluation.is_open:
@@ -26,7 +26,7 @@ def work_context(user: Any, view: SubmissionView, evaluation: Evaluation) -> dic
     cases = case_table(visibility.shown_cases_so_far(view, attempt.cases), []) if attempt else None
     return context | {
         "attempt": attempt, "log_tail": log_tail, "cases": cases, "waits_to_run": _waits_to_run(evaluation),
-        "earlier": _earlier_attempts(evaluation),
+        "earlier": _earlier_attempts(evaluation), "unserved": [] if attempt else unserved([evaluation.track]),
     }  # fmt: skip
 
 
