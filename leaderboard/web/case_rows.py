@@ -7,7 +7,7 @@ from typing import Any
 from leaderboard.rates import Rates
 from leaderboard.timings import Timing
 from leaderboard.visibility import ShownCase
-from runners.wire.protocol import Role
+from runners.wire.protocol import Role, Verdict
 
 _DIFFERENCE = ("message", "shapes", "largest_difference", "mean_difference", "n_wrong", "n_total", "first_wrong")
 _CALLS = "n_calls"
@@ -43,6 +43,11 @@ class CaseTable:
     @property
     def has_times(self) -> bool:
         return any(row.own_ms for row in self.rows)
+
+    @property
+    def has_untimed(self) -> bool:
+        """Whether some cases have times and another, which passed, has none."""
+        return self.has_times and any(row.verdict == Verdict.PASSED and row.own_ms is None for row in self.rows)
 
     @property
     def has_calls(self) -> bool:

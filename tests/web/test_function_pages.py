@@ -216,6 +216,16 @@ def test_a_result_shows_each_case_with_its_time_and_rates(client: Any, site: Fun
     assert row.endswith('<td class="num">32</td>')
 
 
+def test_a_result_says_what_a_case_without_a_time_means(client: Any, cast: Cast, site: FunctionSite) -> None:
+    words = "A case without a time was checked like the others"
+    assert words not in text_of(client, site.evaluation(0).get_absolute_url())
+    both = [function_site.right_case(name) for name in (SMALL, LARGE)]
+    entrant = factories.EntrantFactory(name="Gamma", owner=cast.stranger)
+    report = function_site.report({LARGE: 2.0}, {LARGE: 4.0}, cases=both)
+    made = function_site.judged(entrant, site.release, site.track, report)
+    assert words in text_of(client, made.evaluations.get(problem=site.problem).get_absolute_url())
+
+
 @pytest.mark.parametrize(
     ("make", "words"), [(function_site.report, "ended by the judge"), (function_site.wrong_report, "signal 9")]
 )
