@@ -142,7 +142,7 @@ def _setup(manifest: Manifest, language: Language) -> str:
     """Two lines of comment with the declaration of `setup`, where a solution may have one."""
     comment, body = ("//", " { ... }") if language in ("cuda", "cpp") else ("#", ": ...")
     words = setup_signature(manifest, language)
-    told = f"{comment} Optional: called once in each process, before all calls, and not timed with them."
+    told = f"{comment} Optional: called once for each case in a process, before its calls, and not timed with them."
     return f"{told}\n{comment}   {words}{body}\n" if words else ""
 
 
