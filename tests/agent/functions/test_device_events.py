@@ -37,6 +37,16 @@ def test_a_gap_that_a_known_solution_has_too_is_no_contradiction() -> None:
     assert not events_disagree(reply(1.0, 0.4, spread_us=190))
 
 
+def test_calls_that_a_busy_machine_lengthened_are_no_contradiction() -> None:
+    disturbed = [0.45] * 6 + [0.7, 0.9, 1.5, 4.0] * 6
+    assert not events_disagree(reply(1.0, 0.4) | {"clock_ns": [ms * 1e6 + 500_000 for ms in disturbed]})
+
+
+def test_events_that_tell_less_than_the_quickest_calls_are_noticed() -> None:
+    disturbed = [0.55] * 6 + [0.7, 0.9, 1.5, 4.0] * 6
+    assert events_disagree(reply(1.0, 0.4) | {"clock_ns": [ms * 1e6 + 500_000 for ms in disturbed]})
+
+
 def test_no_events_contradict_nothing() -> None:
     silent = {name: value for name, value in reply(1.0, 0.0).items() if name != "whole_ms"}
     assert not events_disagree(silent)

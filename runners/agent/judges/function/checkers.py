@@ -39,6 +39,9 @@ JUDGE_HOME, FUNCTIONS_HOME, NATIVE_HOME = "/podium-judge", "/podium-functions", 
 MOUNTS = (Mount(INSIDE, f"{JUDGE_HOME}/judge"), Mount(FUNCTIONS, f"{FUNCTIONS_HOME}/inside"))
 """Shown to checker and contestant alike: a reference solution calls the problem's class."""
 ENVIRONMENT = {"PYTHONPATH": f"{JUDGE_HOME}:{FUNCTIONS_HOME}", "PYTHONDONTWRITEBYTECODE": "1"}
+SLEEPY_THREADS = {"OPENBLAS_THREAD_TIMEOUT": "16"}
+"""For processes that load while others are timed: numpy starts a thread for each core, which would keep it busy for
+0.1 s. The timeout is 2^16 processor cycles."""
 DEFINITION = "def.py"
 FIRST_SLOT = 1000
 """Checkers have slots of their own, because one outlives the samples that it serves."""
@@ -217,13 +220,18 @@ class Checkers:
             shell=f"exec python3 -m judge.checker {DEFINITION} {arrays} {subject.device} {NATIVE_HOME}/{LIBRARY}",
             workspace=workspace,
             limits=replace(limits, file_bytes=subject.limits.memory_bytes),
-            environment=ENVIRONMENT,
+            environment=environment_for(subject),
             mounts=(*MOUNTS, Mount(library.parent, NATIVE_HOME)),
             image=subject.image,
             gpu_uuids=seat.gpu_uuids,
             slot=slot,
             user="checker",
         )
+
+
+def environment_for(subject: Subject) -> dict[str, str]:
+    """Variables of a checker's and of a contestant's process."""
+    return {**ENVIRONMENT, **(SLEEPY_THREADS if subject.device == "cuda" else {})}
 
 
 def _key(subject: Subject) -> Hashable:

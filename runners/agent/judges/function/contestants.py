@@ -16,7 +16,7 @@ from runners.agent.job import artefact
 from runners.agent.job.artefact import EMPTY
 from runners.agent.job.commands import SOLUTION_FILES, limits_for
 from runners.agent.job.environment import NodeEnvironment
-from runners.agent.judges.function.checkers import ENVIRONMENT, MOUNTS
+from runners.agent.judges.function.checkers import MOUNTS, environment_for
 from runners.agent.judges.function.subject import Subject
 from runners.agent.judges.function.waiting import (
     LIFE_SECONDS,
@@ -168,7 +168,7 @@ def _command(entry: Entry, workspace: Path, seat: Seat, seconds: float, cancelle
         workspace=workspace,
         limits=replace(limits_for(subject.limits, seconds), file_bytes=subject.limits.memory_bytes),
         environment={
-            **ENVIRONMENT,
+            **environment_for(subject),
             "PYTHONUNBUFFERED": "1",  # it is killed in the end, with what it has not written
             "PODIUM_FUNCTION_ARRAYS": f"{subject.problem.manifest.arrays} {subject.device}",
             SOLUTION_FILES: ":".join(subject.inputs),

@@ -71,7 +71,7 @@ SAMPLE = {**TRIAL, "n_shown": 12}
 
 @dataclass(frozen=True)
 class _Shared:
-    """A baseline that several samples share, by process; without any if the reference does not pass here."""
+    """A baseline that several samples share, by process."""
 
     runs: tuple[Contest, ...]
     clocks: Clocks
@@ -88,8 +88,8 @@ class FunctionJudge:
         self._contestants = Contestants(environment)
         environment.closing.callback(self._checkers.close)
         environment.closing.callback(self._contestants.close)
-        self._baselines: Baselines[_Shared] = Baselines(_is_unfit)
-        self._ranked_baselines: Baselines[_Shared] = Baselines(_is_unfit, samples=math.inf, seconds=RANKED_SECONDS)
+        self._baselines: Baselines[_Shared] = Baselines()
+        self._ranked_baselines: Baselines[_Shared] = Baselines(samples=math.inf, seconds=RANKED_SECONDS)
         self._spans: Once[str, dict[str, float]] = Once(REMEMBERED_SPANS)
         """Kernel spans of baselines by their keys."""
 
@@ -248,7 +248,7 @@ class FunctionJudge:
             return self._shared(match, reference, runs, clocks)
 
         kept = self._ranked_baselines.near(key, time_it, progress.cancelled)
-        if kept.runs and kept.runs[0] is not latest and has_drifted(reference.subject.problem, kept.runs, latest):
+        if kept.runs[0] is not latest and has_drifted(reference.subject.problem, kept.runs, latest):
             self._ranked_baselines.forget(key)
             kept = self._ranked_baselines.near(key, time_it, progress.cancelled)
         return kept
@@ -267,7 +267,7 @@ class FunctionJudge:
 
         try:
             spans[Role.CANDIDATE] = told_by(entrants.candidate, is_reference=False)
-            if entrants.reference is not None and shared is not None and shared.runs:
+            if entrants.reference is not None and shared is not None:
                 beside = partial(told_by, entrants.reference, is_reference=True)
                 spans[Role.BASELINE] = self._spans.get(shared.key, beside, progress.cancelled)
         except SandboxFault:
@@ -279,11 +279,14 @@ class FunctionJudge:
             return match.contest(reference, plan, progress)
 
     def _shared(self, match: "_Match", reference: Entry, runs: list[Contest], clocks: Clocks) -> _Shared:
+        """Raises SandboxFault if the reference failed: it passed when its problem was verified."""
+        verdict, reason = verdict_of(reference.subject.problem, runs[-1])
+        if verdict is not Verdict.PASSED:
+            raise SandboxFault(f"the problem's reference does not pass here ({verdict}): {reason}")
         when = datetime.now(UTC).isoformat()
-        passes = verdict_of(reference.subject.problem, runs[-1])[0] is Verdict.PASSED
         device = f"{match.seat.gpu_uuid}@" if match.seat.gpu_uuid else ""
         name = f"{reference.subject.problem_sha256[:16]}@{when}@{device}{self._environment.name or 'here'}"
-        return _Shared(tuple(runs) if passes else (), clocks, name, when)
+        return _Shared(tuple(runs), clocks, name, when)
 
 
 def calibrating_processes(seat: Seat) -> int:
@@ -293,10 +296,6 @@ def calibrating_processes(seat: Seat) -> int:
 
 def _loads_longest(subject: Subject) -> bool:
     return subject.stub != "python"
-
-
-def _is_unfit(shared: _Shared) -> bool:
-    return not shared.runs
 
 
 def _baseline_key(reference: Entry, seat: Seat) -> tuple[str, ...]:
@@ -390,6 +389,10 @@ class _Match:
             "short_plan": {**(SHORT if plan is RANKED or plan is SPANS else plan), "budget_seconds": limit_seconds},
         }
         tell = (lambda reply: progress.tell(CaseEnded(case_report(problem, reply)))) if is_told else _ignore
+        seen = contest(self.contestants, self.checker, entry, self.seat, order, progress, tell)
+        if seen.how != "not_stopped":
+            return seen
+        # A busy machine can let a thread leave its core late. What ran in one process has seen nothing of the next.
         return contest(self.contestants, self.checker, entry, self.seat, order, progress, tell)
 
 
@@ -406,7 +409,7 @@ def _note_times(
 ) -> None:
     """Add the times of the solution and of its baseline, and what a person should look at."""
     baseline = None
-    if shared is not None and shared.runs:
+    if shared is not None:
         baseline = baseline_measurements(problem, shared.runs, shared.key, shared.measured_at)
     own = candidate_measurements(problem, runs, baseline)
     found.measurements = [*own, *(baseline or [])]

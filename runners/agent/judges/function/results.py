@@ -42,6 +42,8 @@ MOST_DRIFT = 0.03
 """A baseline whose single process differs by a larger share is timed anew."""
 EVENTS_SPREADS, EVENTS_SHARE, EVENTS_SLACK_NS = 3.0, 0.05, 50_000.0
 """How far device events may be from the clock: by so many calibrated spreads, a share of the time, and nanoseconds."""
+UNDISTURBED = 10
+"""One call of so many is taken to be undisturbed: other programs on the machine lengthen the clock's times alone."""
 
 
 def case_reports(problem: FunctionProblem, seen: Contest) -> list[CaseReport]:
@@ -109,10 +111,11 @@ def events_disagree(reply: Reply) -> bool:
     """Whether the contestant's own device events contradict the clock by more than they do for a known solution."""
     if "whole_ms" not in reply:
         return False
-    clock_ns = statistics.median(reply["clock_ns"]) - reply["overhead_ns"]
-    gap_ns = clock_ns - statistics.median(reply["whole_ms"]) * 1e6
-    slack_ns = EVENTS_SPREADS * reply["gap_spread_ns"] + EVENTS_SHARE * clock_ns + EVENTS_SLACK_NS
-    return bool(abs(gap_ns - reply["gap_ns"]) > slack_ns)
+    told_ns = statistics.median(reply["whole_ms"]) * 1e6 + reply["gap_ns"] + reply["overhead_ns"]
+    clock_ns = statistics.median(reply["clock_ns"])
+    slack_ns = EVENTS_SPREADS * reply["gap_spread_ns"] + EVENTS_SHARE * (clock_ns - reply["overhead_ns"]) + EVENTS_SLACK_NS
+    undisturbed_ns = sorted(reply["clock_ns"])[len(reply["clock_ns"]) // UNDISTURBED]
+    return bool(clock_ns < told_ns - slack_ns or undisturbed_ns > told_ns + slack_ns)
 
 
 def _other_events(problem: FunctionProblem, reply: Reply) -> Finding:
