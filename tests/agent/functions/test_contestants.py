@@ -15,6 +15,7 @@ from problems.spec.solution import FileSolution
 from runners.agent.devices.lanes import Seat
 from runners.agent.ground.errors import SandboxFault
 from runners.agent.ground.events import Progress
+from runners.agent.judges.function import checkers as checkers_module
 from runners.agent.judges.function import contestants as contestants_module
 from runners.agent.judges.function import judge as function_judge
 from runners.agent.judges.function import waiting as function_waiting
@@ -265,7 +266,8 @@ def test_a_process_that_has_told_an_error_is_not_used(
     started: list[tuple[Command, Running]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(contestants_module, "ENVIRONMENT", {**contestants_module.ENVIRONMENT, "PYTHONPATH": "/nowhere"})
+    broken = {**checkers_module.ENVIRONMENT, "PYTHONPATH": "/nowhere"}
+    monkeypatch.setattr(contestants_module, "environment_for", lambda _: broken)
     entry = entry_of(table, record, SCALE_PYTHON)
     contestants.prepare(entry, Seat(0))
     monkeypatch.undo()

@@ -6,12 +6,16 @@ import pytest
 
 from problems.spec.function.manifest import ManifestCase
 from runners.agent.judges.function.as_tensara import mean_as_tensara, rate_as_tensara_2025
+from runners.agent.judges.function.contest import Contest
 from runners.agent.judges.function.inside.clock import Status, Times
 from runners.agent.judges.function.inside.match import event_facts
 from runners.agent.judges.function.inside.plan import Overhead
-from runners.agent.judges.function.results import LEAST_MS, events_disagree, measurement, refined_ms
-from runners.wire.protocol import MeasurementReport, Role
+from runners.agent.judges.function.results import LEAST_MS, events_disagree, findings, measurement, refined_ms
+from runners.agent.sandbox.policy import Outcome
+from runners.wire.protocol import MeasurementReport, Role, Witness
+from tests.agent.functions.table import SCALE, problem
 
+ENDED = Outcome(0, None, False, False, False, "", "", False, 1.0, 1.0, 0, Witness.SEEN)
 UNSTEADY = [1.0, 2.0] * 20
 
 
@@ -45,6 +49,21 @@ def test_calls_that_a_busy_machine_lengthened_are_no_contradiction() -> None:
 def test_events_that_tell_less_than_the_quickest_calls_are_noticed() -> None:
     disturbed = [0.55] * 6 + [0.7, 0.9, 1.5, 4.0] * 6
     assert events_disagree(reply(1.0, 0.4) | {"clock_ns": [ms * 1e6 + 500_000 for ms in disturbed]})
+
+
+def flags(of_processes: list[dict[str, object]]) -> list[str]:
+    """Codes of a sample's findings, whose processes answered so in its one case."""
+    told = {"case": 0, "is_short": False, "n_slow_writes": 0}
+    runs = [Contest((one | told,), (0,), "", "", ENDED, 1.0, is_on_gpu=True) for one in of_processes]
+    return [one.code for one in findings(problem(SCALE), runs)]
+
+
+def test_one_process_with_other_events_counts_if_it_can_move_the_time() -> None:
+    plain, other = reply(1.0, 1.0), reply(0.7, 1.0)
+    assert flags([plain] * 6) == []
+    assert flags([other]) == flags([plain, other, plain]) == ["other_events"]
+    assert flags([plain] * 5 + [other]) == []
+    assert flags([plain, other, plain, plain, other, plain]) == ["other_events"]
 
 
 def test_no_events_contradict_nothing() -> None:

@@ -11,7 +11,8 @@ from .clock import Times
 from .match import START_SECONDS, Match, close
 from .plan import Overhead, Plan, spread
 
-REFERENCE_CALLS = 3
+REFERENCE_CALLS, SHORT_CALLS = 3, 20
+"""Of the reference: at least, and at most while they are short. The first takes three times as long as a later one."""
 COPY_CALLS, GO_CALLS = 7, 31
 """Calls with which the cost of copies is calibrated, and that of a go on a GPU."""
 PAUSES_SECONDS = (0.01, 0.0)
@@ -91,10 +92,11 @@ class Calibration:
 
     def _reference_ns(self, drawn: Any) -> float:
         """How long the problem's own reference works on a call, in the checker."""
-        calls_ns = [
-            self._match.memory.work_ns(lambda: self._match.loaded.answer(drawn)) for _ in range(REFERENCE_CALLS)
-        ]
-        return float(min(calls_ns))
+        calls_ns: list[float] = []
+        short_ns = self._match.memory.least_reference_ns * SHORT_CALLS
+        while len(calls_ns) < REFERENCE_CALLS or (len(calls_ns) < SHORT_CALLS and sum(calls_ns) < short_ns):
+            calls_ns.append(self._match.memory.work_ns(lambda: self._match.loaded.answer(drawn)))
+        return min(calls_ns)
 
     def _calibrating(
         self,
