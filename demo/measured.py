@@ -3,7 +3,7 @@
 import gzip
 import io
 import json
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
@@ -31,14 +31,11 @@ from problems.spec.profile import Profile
 
 MEASURED = tuple(Path("examples", name) for name in ("showcase", "functions-gpu", "textbook-gpu"))
 """Releases whose results were measured on a GPU; one without results yet is left out."""
-TRACK = {
-    "slug": "nvidia-h200-cuda13.0",
-    "title": "NVIDIA H200, CUDA 13.0",
-    "device": "gpu",
-    "hardware_name": "NVIDIA H200",
-    "compute_capability": "9.0",
-    "toolkit": "13.0",
+TRACKS = {
+    "NVIDIA H200": ("nvidia-h200-cuda13.0", "NVIDIA H200, CUDA 13.0"),
+    "NVIDIA H100 80GB HBM3": ("nvidia-h100-cuda13.0", "NVIDIA H100 80 GB, CUDA 13.0"),
 }
+"""Slug and title of a GPU's track."""
 UNVERIFIED = "results measured elsewhere"
 """Why the release is published without a node that could verify it; its pages show this."""
 SPLITS_JOBS = True
@@ -54,9 +51,10 @@ def seed_measured(organiser: User, make_entrant: Callable[[DemoEntrant], Entrant
     results = {path.name.partition(".")[0]: path for path in (folder / "results").glob("*.jsonl.gz")}
     if not results:
         return None
-    pack = _graded_part(problems_of(folder), results.values())
+    rows = [[one.row for one in read_graded_rows(path)] for path in results.values()]
+    pack = _graded_part(problems_of(folder), rows)
     task_ids = {record.problem.task_id for record in pack.records}
-    track = _track(organiser)
+    track = _track(organiser, (rows[0][0].podium or {})["provenance"]["gpu"])
     release = _release(organiser, track, pack)
     for one in load_entrants(folder / "entrants"):
         if path := results.get(one.slug):
@@ -67,17 +65,19 @@ def seed_measured(organiser: User, make_entrant: Callable[[DemoEntrant], Entrant
     return BoardName(release.slug, track.slug)
 
 
-def _track(organiser: User) -> Track:
-    found = Track.objects.filter(slug=TRACK["slug"]).first()
+def _track(organiser: User, gpu: str) -> Track:
+    """The track that the results belong to: they are refused on any other."""
+    slug, title = TRACKS[gpu]
+    found = Track.objects.filter(slug=slug).first()
     if found is None:
-        found = curate.add_track(organiser, TRACK)
+        fields = {"device": "gpu", "hardware_name": gpu, "compute_capability": "9.0", "toolkit": "13.0"}
+        found = curate.add_track(organiser, {"slug": slug, "title": title, **fields})
         Track.objects.filter(pk=found.pk).update(splits_jobs=SPLITS_JOBS)
     return found
 
 
-def _graded_part(pack: ProblemPack, results: Iterable[Path]) -> ProblemPack:
-    """The problems of which each file has results that hold; of all of them it is the pack itself."""
-    rows = [[one.row for one in read_graded_rows(path)] for path in results]
+def _graded_part(pack: ProblemPack, rows: Sequence[Sequence[GradedRow]]) -> ProblemPack:
+    """The problems of which each entrant has results that hold; of all of them it is the pack itself."""
     graded = set.intersection(*({row.task_id for row in of_one} for of_one in rows))
     records = {one.problem.task_id: one for one in pack.records}
     changed = {

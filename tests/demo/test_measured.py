@@ -52,10 +52,11 @@ def write_problem(folder: Path, name: str, **changes: str) -> None:
     write_yaml(folder / "problems" / name / "problem-spec.yaml", SPEC | {"task_id": f"Show/{name}"} | changes)
 
 
-def write_results(folder: Path, entrant: str) -> None:
+def write_results(folder: Path, entrant: str, gpu: str = graded.H200) -> None:
     """Lean, as they are committed, of every problem that is there; made of a release that is gone again."""
     release = import_release(read_problem_directory(folder), f"whole-{Release.objects.count()}").release
-    whole = graded.write(folder / "whole.jsonl", graded.rows(release, n_samples=1))
+    where = graded.provenance(gpu=gpu).model_dump(mode="json")
+    whole = graded.write(folder / "whole.jsonl", graded.rows(release, n_samples=1, provenance=where))
     (folder / "results").mkdir(exist_ok=True)
     (folder / "results" / f"{entrant}.jsonl.gz").write_bytes(lean_file(whole))
     release.problems.all().delete()
@@ -82,6 +83,13 @@ def test_a_visitor_without_a_gpu_finds_a_ranked_gpu_board(folder: Path, cast: fa
     release = Release.objects.get()
     assert (release.is_public, release.unverified_reason) == (True, "results measured elsewhere")
     assert not Job.objects.exists()
+
+
+def test_results_of_another_gpu_have_a_track_of_their_own(folder: Path, cast: factories.Cast) -> None:
+    write_results(folder, "demo-tuned", "NVIDIA H100 80GB HBM3")
+    board = seed(folder, cast)
+    assert board == BoardName("showcase-test-1", "nvidia-h100-cuda13.0")
+    assert Standing.objects.get(rank=1).track.hardware_name == "NVIDIA H100 80GB HBM3"
 
 
 def test_a_second_demo_changes_nothing(folder: Path, cast: factories.Cast) -> None:
