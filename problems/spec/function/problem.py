@@ -18,7 +18,7 @@ from problems.spec.command.early_end import ending_early
 from problems.spec.errors import RecordError, explain
 from problems.spec.function.manifest import Manifest
 from problems.spec.function.rules import FunctionRules
-from problems.spec.function.signature import Device, Language, c_signature, python_signature, setup_signature
+from problems.spec.function.signature import Device, Language, setup_signature, signature_in
 from problems.spec.function.starter import doing_nothing, starter
 from problems.spec.hardware import Hardware
 from problems.spec.kinds import Kind
@@ -162,9 +162,7 @@ class FunctionProblem(ProblemRecord):
 
     def signature(self, language: Language) -> str:
         """The declaration of `solution` in a language, on one line."""
-        if language in ("cuda", "cpp"):
-            return c_signature(self.manifest.parameters, for_cuda=language == "cuda")
-        return python_signature(self.manifest.parameters)
+        return signature_in(language, self.manifest.parameters)
 
     @property
     def setup_signatures(self) -> dict[str, str]:

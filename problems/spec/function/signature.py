@@ -37,11 +37,14 @@ def python_signature(parameters: Sequence[Parameter], name: str = FUNCTION_NAME)
     return f"def {name}({', '.join(one.name for one in parameters)})"
 
 
+def signature_in(language: Language, parameters: Sequence[Parameter], name: str = FUNCTION_NAME) -> str:
+    """The declaration in a language, on one line."""
+    if language in ("cuda", "cpp"):
+        return c_signature(parameters, for_cuda=language == "cuda", name=name)
+    return python_signature(parameters, name)
+
+
 def setup_signature(manifest: Manifest, language: Language) -> str:
     """The declaration of the optional `setup`; "" where a problem has no weights or structure."""
     given = [manifest.parameters[place] for place in manifest.setup_places]
-    if not given:
-        return ""
-    if language in ("cuda", "cpp"):
-        return c_signature(given, for_cuda=language == "cuda", name=SETUP_NAME)
-    return python_signature(given, SETUP_NAME)
+    return signature_in(language, given, SETUP_NAME) if given else ""
