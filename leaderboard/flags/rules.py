@@ -145,8 +145,10 @@ FLAG_RULES: Mapping[str, FlagRule] = {
     ),
     "other_events": FlagRule(
         "A function's time by the device's own events differs from the checker's clock.",
-        "GPU function problems: in one case the medians differ by more than for a known solution of the "
-        "same size, plus three times the spread there, 5 % of the time and 0.05 ms.",
+        "GPU function problems: in one case, in at least a third of the processes, they differ by more than for a "
+        "known solution of the same size, plus three times the spread there, 5 % of the time and 0.05 ms. Medians are "
+        "compared where the clock shows less. Where it shows more, its first decile counts, since other programs "
+        "lengthen calls.",
         "Do not touch events that are not yours. Honest if another program used the device: rerun the sample.",
     ),
     "many_sets_disagree": FlagRule(
