@@ -5,13 +5,18 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from runners.agent.sandbox import Limits, Outcome
+from runners.agent.sandbox import Limits, Outcome, watch
 from runners.agent.sandbox.bubblewrap import BubblewrapSandbox
-from runners.agent.sandbox.cages import MemoryLimit, TreeCage
+from runners.agent.sandbox.cages import MemoryLimit, TreeCage, UsageReading
+from runners.agent.sandbox.docker import ContainerCage
+from runners.agent.sandbox.supervisor import SupervisorReport
 from runners.agent.sandbox.unconfined import UnconfinedSandbox
+from runners.wire.protocol import Witness
 from tests.requirements import requires
 from tests.sandbox.boxes import LIMITS, MIB, NAP_SECONDS, Run, processes_named, runner
 
@@ -255,3 +260,36 @@ def test_long_commands_and_environments_arrive_whole(run: Run, length: int) -> N
 def test_a_nice_command_says_so(run: Run) -> None:
     assert run("nice", niceness=7).stdout.strip() == str(os.nice(0) + 7)
     assert run("nice").stdout.strip() == str(os.nice(0))
+
+
+@pytest.mark.parametrize(("was_killed", "exceeded", "n_looks"), [(True, True, 3), (False, False, 1)])
+def test_an_engine_that_hears_late_of_the_memory_is_asked_again_if_something_was_killed(
+    was_killed: bool, exceeded: bool, n_looks: int
+) -> None:
+    looks: list[str] = []
+
+    def inspect_container(container: str) -> dict[str, Any]:
+        looks.append(container)
+        return {"State": {"OOMKilled": len(looks) >= 3}}
+
+    cage = ContainerCage(SimpleNamespace(inspect_container=inspect_container), "c")
+    assert cage.close(was_killed=was_killed) == UsageReading(exceeded, 0)
+    assert looks == ["c"] * n_looks
+
+
+@pytest.mark.parametrize(
+    ("changes", "was_killed"),
+    [
+        ({"signal": 9}, True), ({"exit_code": 137}, True), ({"exit_code": 1}, False), ({"signal": 11}, False),
+        ({"signal": 9, "timed_out": True}, False), ({"signal": 9, "cancelled": True}, False),
+    ],
+)  # fmt: skip
+def test_only_an_end_that_the_supervisor_did_not_make_may_be_for_memory(
+    changes: dict[str, Any], was_killed: bool
+) -> None:
+    fields = {
+        "exit_code": None, "signal": None, "timed_out": False, "cancelled": False, "wall_ms": 1.0, "cpu_ms": 1.0,
+        "stalled_ms": 0.0, "lost_ms": 0.0, "others_ms": 0.0, "steal_ms": 0.0, "max_rss_bytes": 1,
+        "witness": Witness.SEEN, "witness_detail": "",
+    }  # fmt: skip
+    assert watch._was_killed(SupervisorReport(**(fields | changes))) is was_killed

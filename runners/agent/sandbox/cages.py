@@ -55,7 +55,9 @@ class Cage(Protocol):
     def attach(self, pid: int) -> None: ...
     def exceeded(self) -> bool: ...
     def kill(self) -> None: ...
-    def close(self) -> UsageReading: ...
+    def close(self, *, was_killed: bool = False) -> UsageReading:
+        """What it used. `was_killed`: neither the agent nor the supervisor killed the command, but something did."""
+        ...
 
 
 CageMaker = Callable[[Limits], Cage]
@@ -142,7 +144,7 @@ class GroupCage:
                     os.kill(pid, 9)
             time.sleep(0.002)
 
-    def close(self) -> UsageReading:
+    def close(self, *, was_killed: bool = False) -> UsageReading:  # noqa: ARG002 - what an engine needs
         peak = read(self._folders[0] / self._files.peak).strip()
         reading = UsageReading(self.exceeded(), int(peak) if peak.isdigit() else 0)
         self._remove()
@@ -214,7 +216,7 @@ class TreeCage:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(member, 9)
 
-    def close(self) -> UsageReading:
+    def close(self, *, was_killed: bool = False) -> UsageReading:  # noqa: ARG002 - what an engine needs
         return UsageReading(self._peak > self.limit_bytes, self._peak)
 
 
@@ -255,7 +257,7 @@ class ScopeCage:
             with suppress(OSError):
                 (self._group / "cgroup.kill").write_text("1")
 
-    def close(self) -> UsageReading:
+    def close(self, *, was_killed: bool = False) -> UsageReading:  # noqa: ARG002 - what an engine needs
         return UsageReading(self._exceeded, self._peak)
 
 

@@ -6,6 +6,7 @@ import os
 import re
 import socket
 import struct
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -38,6 +39,8 @@ OWNER_LABEL = "org.podium.agent"
 PINNED = re.compile(r"^(sha256:[0-9a-f]{64}|[^@\s]+@sha256:[0-9a-f]{64})$")
 TIMEOUT_SECONDS = 60
 ENDING_SECONDS = 20
+LATE_SECONDS = 0.5
+"""How long an engine may take to say that memory ran out."""
 HEADER = struct.Struct(">BxxxL")
 """Before every piece of a container's output: the stream (1 stdout, 2 stderr) and the piece's length."""
 CHUNK_BYTES = 1 << 16
@@ -321,8 +324,14 @@ class ContainerCage:
         with suppress(APIError):
             self._client.kill(self._container)
 
-    def close(self) -> UsageReading:
-        return UsageReading(bool(self._client.inspect_container(self._container)["State"]["OOMKilled"]), 0)
+    def close(self, *, was_killed: bool = False) -> UsageReading:
+        """An engine hears up to 50 ms late, under load, that the kernel killed a process for its memory."""
+        until = time.monotonic() + (LATE_SECONDS if was_killed else 0.0)
+        while not (exceeded := self._client.inspect_container(self._container)["State"]["OOMKilled"]):
+            if time.monotonic() >= until:
+                break
+            time.sleep(0.01)
+        return UsageReading(bool(exceeded), 0)
 
 
 class ContainerHandle:

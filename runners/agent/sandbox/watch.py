@@ -32,6 +32,8 @@ NEARLY = 0.9
 """Share of the memory limit above which a supervisor that vanished together with its cage was killed for memory."""
 SETUP_FAILED = 125
 """Exit status of a supervisor that could not start the command."""
+KILLED_STATUS = 128 + signal.SIGKILL
+"""A shell's exit status if the program that it ran last was killed."""
 
 
 class Handle(Protocol):
@@ -187,8 +189,8 @@ class CommandWatch:
 
     def outcome(self) -> Outcome:
         """The command's outcome. Raises SandboxFault if its end was not the command's own doing nor a limit's."""
-        reading = self._cage.close()
         report, size = self._output.report()
+        reading = self._cage.close(was_killed=report is not None and _was_killed(report))
         memory_exceeded = self._memory_exceeded or reading.exceeded or (report is None and self._was_full(reading))
         fault = self._fault(report, by_limit=memory_exceeded or self._workspace_exceeded)
         if fault:
@@ -259,6 +261,12 @@ class CommandWatch:
             witness=Witness.CONTRADICTED,
             witness_detail="the supervisor was killed before it could report",
         )
+
+
+def _was_killed(report: SupervisorReport) -> bool:
+    """Whether the command, or a program of its shell, was killed otherwise than by its supervisor."""
+    by_supervisor = report.timed_out or report.cancelled
+    return not by_supervisor and (report.signal == signal.SIGKILL or report.exit_code == KILLED_STATUS)
 
 
 def _stalled(report: SupervisorReport) -> str:

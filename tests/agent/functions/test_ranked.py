@@ -35,7 +35,7 @@ def large() -> ProblemRecord:
     twice = SCALE_CPP.replace("y[i] = 3 * x[i];", "{ y[i] = x[i] * 3; y[n - 1 - i] = 3 * x[n - 1 - i]; }")
     files = [{"path": "solution.cpp", "content": twice}]
     return problem(
-        SCALE.replace("n=5000", "n=2_000_000"),
+        SCALE.replace("n=5000", "n=1_000_000"),
         baseline_solution={"type": "file", "task_id": "functions/1", "files": files},
     )
 
