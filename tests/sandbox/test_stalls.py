@@ -257,7 +257,7 @@ def test_a_supervisor_that_reports_nothing_in_its_time_is_a_fault(workspace: Pat
 
 def test_a_supervisor_that_the_memory_limit_took_along_is_no_fault(workspace: Path) -> None:
     class Full(TreeCage):
-        def close(self) -> UsageReading:
+        def close(self, *, was_killed: bool = False) -> UsageReading:
             return UsageReading(exceeded=True, peak_bytes=self.limit_bytes)
 
     outcome = attended(Script(HELLO, (0.1, "."), status=137), workspace, Full(LIMITS.memory_bytes))
@@ -267,7 +267,7 @@ def test_a_supervisor_that_the_memory_limit_took_along_is_no_fault(workspace: Pa
 
 def test_a_cage_that_vanished_full_was_killed_for_memory(workspace: Path) -> None:
     class Vanished(TreeCage):
-        def close(self) -> UsageReading:
+        def close(self, *, was_killed: bool = False) -> UsageReading:
             return UsageReading(exceeded=False, peak_bytes=self.limit_bytes - MIB)
 
     script = Script(HELLO, (0.1, "."), status=137)

@@ -190,7 +190,7 @@ class CommandWatch:
     def outcome(self) -> Outcome:
         """The command's outcome. Raises SandboxFault if its end was not the command's own doing nor a limit's."""
         report, size = self._output.report()
-        reading = self._cage.close(was_killed=report is not None and _was_killed(report))
+        reading = self._cage.close(was_killed=report is None or _was_killed(report))
         memory_exceeded = self._memory_exceeded or reading.exceeded or (report is None and self._was_full(reading))
         fault = self._fault(report, by_limit=memory_exceeded or self._workspace_exceeded)
         if fault:
