@@ -21,13 +21,16 @@ from runners.agent.job.environment import NodeEnvironment
 from runners.agent.judges.judgement import Assignment
 from runners.agent.judges.registry import Judges
 from runners.agent.judges.report import Finished
-from runners.wire.protocol import Capabilities, CaseReport, ResourceLimits
+from runners.agent.sandbox.policy import Outcome
+from runners.wire.protocol import Capabilities, CaseReport, ResourceLimits, Witness
 from tests.sandbox.boxes import BUBBLEWRAP, CONFINING, DOCKER, open_sandbox
 
 MIB = 1 << 20
 LIMITS = ResourceLimits(
     memory_bytes=512 * MIB, processes=64, file_bytes=64 * MIB, workspace_bytes=64 * MIB, build_seconds=60
 )
+ENDED = Outcome(0, None, False, False, False, "", "", False, 1.0, 1.0, 0, Witness.SEEN)
+"""Of a process that did as it should."""
 HEAD = "import numpy as np\nfrom podium_functions import Array, Case, Exact, FunctionProblem, Scalar, Tolerance\n"
 SCALE = """
 class Scale(FunctionProblem):

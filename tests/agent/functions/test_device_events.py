@@ -11,11 +11,9 @@ from runners.agent.judges.function.inside.clock import Status, Times
 from runners.agent.judges.function.inside.match import event_facts
 from runners.agent.judges.function.inside.plan import Overhead
 from runners.agent.judges.function.results import LEAST_MS, events_disagree, findings, measurement, refined_ms
-from runners.agent.sandbox.policy import Outcome
-from runners.wire.protocol import MeasurementReport, Role, Witness
-from tests.agent.functions.table import SCALE, problem
+from runners.wire.protocol import MeasurementReport, Role
+from tests.agent.functions.table import ENDED, SCALE, problem
 
-ENDED = Outcome(0, None, False, False, False, "", "", False, 1.0, 1.0, 0, Witness.SEEN)
 UNSTEADY = [1.0, 2.0] * 20
 
 

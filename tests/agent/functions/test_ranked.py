@@ -12,9 +12,8 @@ from runners.agent.judges.function.inside.calibration import WARM_UPS
 from runners.agent.judges.function.inside.plan import Overhead, deviation
 from runners.agent.judges.function.results import has_drifted, measurement
 from runners.agent.judges.report import Finished
-from runners.agent.sandbox.policy import Outcome
-from runners.wire.protocol import MeasurementReport, Role, TimingPolicy, Verdict, Witness
-from tests.agent.functions.table import SCALE, SCALE_CPP, Table, problem, shown
+from runners.wire.protocol import MeasurementReport, Role, TimingPolicy, Verdict
+from tests.agent.functions.table import ENDED, SCALE, SCALE_CPP, Table, problem, shown
 
 COUNTED = """
 #include <cstddef>
@@ -26,7 +25,6 @@ extern "C" void solution(const float* x, float* y, size_t n) {
     for (size_t i = 0; i < n; ++i) y[i] = 3 * x[i] + (calls > 25 ? 1 : 0);
 }
 """
-ENDED = Outcome(0, None, False, False, False, "", "", False, 1.0, 1.0, 0, Witness.SEEN)
 
 
 @pytest.fixture(scope="module")

@@ -41,7 +41,7 @@ MOUNTS = (Mount(INSIDE, f"{JUDGE_HOME}/judge"), Mount(FUNCTIONS, f"{FUNCTIONS_HO
 ENVIRONMENT = {"PYTHONPATH": f"{JUDGE_HOME}:{FUNCTIONS_HOME}", "PYTHONDONTWRITEBYTECODE": "1"}
 SLEEPY_THREADS = {"OPENBLAS_THREAD_TIMEOUT": "16"}
 """For processes that load while others are timed: numpy starts a thread for each core, which would keep it busy for
-0.1 s. The timeout is 2^16 processor cycles."""
+some tens of milliseconds. The timeout is 2^16 processor cycles."""
 DEFINITION = "def.py"
 FIRST_SLOT = 1000
 """Checkers have slots of their own, because one outlives the samples that it serves."""
