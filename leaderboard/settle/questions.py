@@ -11,17 +11,28 @@ from django.utils import timezone
 
 from leaderboard import blobs
 from leaderboard.models import Evaluation, EvaluationState, Result, Submission, Track
-from leaderboard.models.evaluation import ResultOrigin
+from leaderboard.models.evaluation import ResultCase, ResultOrigin
 from leaderboard.rows.current import make_newest_current
 from leaderboard.standings import scores
 from problems.models import Problem
 from problems.spec.kinds import SITE_KINDS
+from problems.spec.question.patterns import PatternTooSlow
+from problems.spec.question.rules import ANSWER_CASE, READ_AS, READ_AS_CHARACTERS
 from problems.spec.record import ProblemRecord
 from problems.spec.solution import FileSolution, parse_solution
-from runners.wire.protocol import Verdict
+from runners.wire.protocol import Audience, CaseField, Verdict
 
 BATCH = 2000
-"""Evaluations that are read at a time. Each submission's are stored in one transaction."""
+"""Evaluations that are read at a time."""
+STORED_TOGETHER = 200
+"""Evaluations of one submission that one transaction stores."""
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    verdict: Verdict
+    reason: str
+    read_as: str = ""
 
 
 @dataclass(frozen=True)
@@ -29,8 +40,7 @@ class _Settled:
     evaluation_id: int
     track_id: int
     problem_id: int
-    verdict: Verdict
-    reason: str
+    outcome: _Outcome
 
 
 def settle_questions() -> int:
@@ -43,8 +53,16 @@ def settle_questions() -> int:
         after = rows[-1]["pk"]
         specs = _specs({row["problem_id"] for row in rows})
         for submission_id, own in groupby(sorted(rows, key=itemgetter("submission_id")), itemgetter("submission_id")):
-            total += _store(submission_id, list(_settled(list(own), specs)))
+            total += _settle_submission(submission_id, list(own), specs)
     return total
+
+
+def _settle_submission(
+    submission_id: int, rows: Sequence[Mapping[str, Any]], specs: Mapping[int, ProblemRecord]
+) -> int:
+    known: dict[tuple[int, str], _Outcome] = {}
+    parts = (rows[at : at + STORED_TOGETHER] for at in range(0, len(rows), STORED_TOGETHER))
+    return sum(_store(submission_id, list(_settled(part, specs, known))) for part in parts)
 
 
 def _queued(after: int) -> Any:
@@ -58,25 +76,28 @@ def _specs(problem_ids: set[int]) -> Mapping[int, ProblemRecord]:
     return {one.pk: one.spec for one in Problem.objects.filter(pk__in=problem_ids).select_related("release")}
 
 
-def _settled(rows: Sequence[Mapping[str, Any]], specs: Mapping[int, ProblemRecord]) -> Iterator[_Settled]:
+def _settled(
+    rows: Sequence[Mapping[str, Any]], specs: Mapping[int, ProblemRecord], known: dict[tuple[int, str], _Outcome]
+) -> Iterator[_Settled]:
     """A sample on several tracks is read once."""
-    known: dict[tuple[int, str], tuple[Verdict, str]] = {}
     for row in rows:
         key = row["problem_id"], row["sample__solution_sha256"]
         if key not in known:
             known[key] = _outcome(specs[row["problem_id"]], key[1])
-        yield _Settled(row["pk"], row["track_id"], row["problem_id"], *known[key])
+        yield _Settled(row["pk"], row["track_id"], row["problem_id"], known[key])
 
 
-def _outcome(spec: ProblemRecord, sha256: str) -> tuple[Verdict, str]:
+def _outcome(spec: ProblemRecord, sha256: str) -> _Outcome:
     try:
         solution = parse_solution(blobs.read(sha256))
+        found = spec.settled(solution.files) if isinstance(solution, FileSolution) else None
     except blobs.BlobMissing:
-        return Verdict.PLATFORM_ERROR, "The site has lost the reply."
-    found = spec.settled(solution.files) if isinstance(solution, FileSolution) else None
+        return _Outcome(Verdict.PLATFORM_ERROR, "The site has lost the reply.")
+    except PatternTooSlow as slow:
+        return _Outcome(Verdict.PLATFORM_ERROR, f"The reply could not be read: {slow}.")
     if found is None:
-        return Verdict.PLATFORM_ERROR, f"The site cannot settle problems of kind {spec.kind}."
-    return Verdict.PASSED if found.passed else Verdict.WRONG_ANSWER, found.reason
+        return _Outcome(Verdict.PLATFORM_ERROR, f"The site cannot settle problems of kind {spec.kind}.")
+    return _Outcome(Verdict.PASSED if found.passed else Verdict.WRONG_ANSWER, found.reason, found.read_as)
 
 
 @transaction.atomic
@@ -97,10 +118,25 @@ def _store(submission_id: int, settled: Sequence[_Settled]) -> int:
 
 
 def _append(new: Sequence[_Settled]) -> None:
-    Result.objects.bulk_create(
-        Result(evaluation_id=one.evaluation_id, origin=ResultOrigin.SITE, verdict=one.verdict, reason=one.reason)
+    results = Result.objects.bulk_create(
+        Result(
+            evaluation_id=one.evaluation_id,
+            origin=ResultOrigin.SITE,
+            verdict=one.outcome.verdict,
+            reason=one.outcome.reason,
+        )
         for one in new
+    )
+    ResultCase.objects.bulk_create(
+        ResultCase(result=result, position=0, name=ANSWER_CASE, verdict=result.verdict, fields=[_field(one.outcome)])
+        for result, one in zip(results, new, strict=True)
+        if one.outcome.verdict != Verdict.PLATFORM_ERROR
     )
     ids = [one.evaluation_id for one in new]
     make_newest_current(ids)
     Evaluation.objects.filter(pk__in=ids).update(state=EvaluationState.DONE, done_at=timezone.now())
+
+
+def _field(outcome: _Outcome) -> dict[str, Any]:
+    read_as = outcome.read_as[:READ_AS_CHARACTERS]
+    return CaseField(name=READ_AS, value=read_as, audience=Audience.TEAM).model_dump(mode="json")

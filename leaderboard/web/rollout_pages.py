@@ -78,7 +78,11 @@ def _samples(
     matching: Sequence[Problem],
 ) -> dict[str, Any]:  # fmt: skip
     problem.release = found.release
-    rows = query.evaluations.filter(problem=problem).select_related("sample", "current_result")
+    rows = (
+        query.evaluations.filter(problem=problem)
+        .select_related("sample", "current_result")
+        .prefetch_related("current_result__cases")
+    )
     page = Paginator(rows.order_by("sample__index", "pk"), PAGE_SAMPLES).get_page(request.GET.get("page"))
     absent = absent_samples(found, [query.track], [problem.pk]) if query.track else ()
     samples = shown_samples(request.user, view, problem, list(page.object_list))

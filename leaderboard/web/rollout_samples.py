@@ -7,12 +7,12 @@ from typing import Any
 from django.urls import reverse
 
 from leaderboard import blobs, rollouts
-from leaderboard.models import Evaluation, Sample, SampleNote
+from leaderboard.models import Evaluation, Result, Sample, SampleNote
 from leaderboard.rollouts import ReadSample, SampleUnreadable
 from leaderboard.visibility import SubmissionView, shown_reason
 from problems.models import Problem
 from problems.spec.kinds import SITE_KINDS
-from problems.spec.record import ProblemRecord
+from problems.spec.question.rules import READ_AS
 from problems.spec.rollout import Message
 
 SHOWN_CHARACTERS = 8000
@@ -45,7 +45,7 @@ class ShownRecord:
     n_more_files: int = 0
     usage: Mapping[str, int] = field(default_factory=dict)
     read_as: str | None = None
-    """The answer that was found in a question's reply, "" if none could be told; None for other kinds."""
+    """The answer that was found in a question's reply, "" if none could be told; None where that was not stored."""
 
 
 @dataclass(frozen=True)
@@ -63,15 +63,14 @@ class ShownSample:
 def shown_samples(
     user: Any, view: SubmissionView, problem: Problem, evaluations: Sequence[Evaluation]
 ) -> list[ShownSample]:
-    """The evaluations' samples as far as the view shows them; each with its sample and current result. Two queries."""
-    shows = view.shows(problem)
-    question = problem.spec if shows and problem.kind in SITE_KINDS else None
+    """The evaluations' samples as far as the view shows them; each with sample, result and cases. Two queries."""
+    shows, is_question = view.shows(problem), problem.kind in SITE_KINDS
     notes = _notes(evaluations) if view.notes else {}
     return [
         ShownSample(
             evaluation=one,
             reason=_reason(view, one),
-            record=_record(one.sample, question) if shows else None,
+            record=_record(one, is_question=is_question) if shows else None,
             notes=[note for note in notes.get(one.sample_id, []) if note.author_id != user.pk],
             own_note=next((note for note in notes.get(one.sample_id, []) if note.author_id == user.pk), None),
         )
@@ -92,8 +91,8 @@ def _reason(view: SubmissionView, evaluation: Evaluation) -> str:
     return shown_reason(view, result.verdict, result.reason) if result else ""
 
 
-def _record(sample: Sample, question: ProblemRecord | None) -> ShownRecord:
-    """`question` is the problem's record if the site settles it."""
+def _record(evaluation: Evaluation, *, is_question: bool) -> ShownRecord:
+    sample = evaluation.sample
     url = _part_url(sample, rollouts.RECORD) if sample.solution_sha256 else ""
     if url and sample.solution_bytes > rollouts.READ_BYTES:
         return ShownRecord(url, f"The record is longer than {rollouts.READ_BYTES >> 20} MiB; read it as text.")
@@ -103,10 +102,15 @@ def _record(sample: Sample, question: ProblemRecord | None) -> ShownRecord:
         return ShownRecord(url, str(why))
     except blobs.BlobsUnavailable:
         return ShownRecord(url, "The record cannot be read now; please try again in a while.")
-    settled = question.settled(read.files) if question else None
-    texts = _texts(sample, read, is_question=question is not None)
+    texts = _texts(sample, read, is_question=is_question)
     n_more_files = max(0, len(read.files) - MAX_FILES)
-    return ShownRecord(url, "", texts, n_more_files, read.rollout.usage, settled.read_as if settled else None)
+    return ShownRecord(url, "", texts, n_more_files, read.rollout.usage, _read_as(evaluation.current_result))
+
+
+def _read_as(result: Result | None) -> str | None:
+    """What the reply was read as when it was settled."""
+    fields = [field for case in result.cases.all() for field in case.fields] if result else []
+    return next((field["value"] for field in fields if field["name"] == READ_AS), None)
 
 
 def _texts(sample: Sample, read: ReadSample, *, is_question: bool) -> list[ShownText]:

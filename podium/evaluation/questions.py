@@ -5,6 +5,8 @@ from datetime import UTC, datetime
 from podium.evaluation.inputs import SampleToGrade
 from podium.evaluation.rows import Graded, graded
 from problems.spec.kinds import SITE_KINDS
+from problems.spec.question.patterns import PatternTooSlow
+from problems.spec.question.rules import ANSWER_CASE, READ_AS, READ_AS_CHARACTERS
 from problems.spec.record import Settled
 from problems.spec.solution import FileSolution
 from runners.agent.judges.report import Finished
@@ -27,12 +29,16 @@ def _report(sample: SampleToGrade, provenance: Provenance) -> Report:
     if reason := sample.draft.invalid_reason:
         return Report(verdict=Verdict.INVALID, reason=reason, provenance=provenance)
     solution = sample.solution
-    found = sample.problem.settled(solution.files) if isinstance(solution, FileSolution) else None
+    try:
+        found = sample.problem.settled(solution.files) if isinstance(solution, FileSolution) else None
+    except PatternTooSlow as slow:
+        reason = f"The reply could not be read: {slow}."
+        return Report(verdict=Verdict.PLATFORM_ERROR, reason=reason, provenance=provenance)
     assert found is not None, "a question settles every solution that its rules allow"
     verdict = Verdict.PASSED if found.passed else Verdict.WRONG_ANSWER
     return Report(verdict=verdict, reason=found.reason, cases=_cases(found, verdict), provenance=provenance)
 
 
 def _cases(found: Settled, verdict: Verdict) -> list[CaseReport]:
-    fields = [CaseField(name="read_as", value=found.read_as[:500], audience=Audience.TEAM)]
-    return [CaseReport(name="answer", verdict=verdict, fields=fields)] if found.read_as else []
+    fields = [CaseField(name=READ_AS, value=found.read_as[:READ_AS_CHARACTERS], audience=Audience.TEAM)]
+    return [CaseReport(name=ANSWER_CASE, verdict=verdict, fields=fields)] if found.read_as else []

@@ -18,8 +18,8 @@ PROTOCOL_VERSION = 2
 JUDGE_VERSIONS: Mapping[Kind, str] = {
     Kind.COMMAND: "command/3",
     Kind.FUNCTION: "function/6",
-    Kind.CHOICE: "choice/1",
-    Kind.SHORT_ANSWER: "short_answer/1",
+    Kind.CHOICE: "choice/2",
+    Kind.SHORT_ANSWER: "short_answer/2",
 }
 """Version of the rules that make verdicts from runs, by kind of problem. It is part of an evaluation's identity.
 

@@ -163,3 +163,18 @@ def _queries(entrant: Any, n: int) -> int:
 def test_many_replies_do_not_cost_a_query_each(cast: Cast, db: Any) -> None:
     few = _queries(cast.entrant, 12)
     assert _queries(cast.entrant, 120) <= few + 120 / 20, "SQLite inserts some tens of rows in one statement"
+
+
+def test_a_pattern_that_runs_out_of_time_is_the_platforms_error(cast: Cast, db: Any) -> None:
+    made = release(short("qa-1-slow", final_answer_patterns=[r"(b)|(a|aa)+$"], answer="b"), name="slow-1")
+    submitted(cast.entrant, made, made.on_tracks.get().track, reply("qa-1-slow", "a" * 5000 + "!"))
+    assert settle_questions() == 1
+    assert verdicts() == ["platform_error"]
+    assert "did not finish within 2.0 s" in Result.objects.get().reason
+
+
+def test_a_result_keeps_what_its_reply_was_read_as(cast: Cast, made: Release, track: Track) -> None:
+    submitted(cast.entrant, made, track, RIGHT, BYTES)
+    settle_questions()
+    fields = [case.fields[0] for result in Result.objects.order_by("pk") for case in result.cases.all()]
+    assert [(one["value"], one["audience"]) for one in fields] == [("B", "team"), ("4,096 bytes", "team")]

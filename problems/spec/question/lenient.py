@@ -1,30 +1,30 @@
 """Reads a reply as a fair person would: the last declared answer counts, whatever its markup.
 
-A reply that declares several answers, or none that can be told, is wrong.
+A reply that declares several answers, or none that can be told, is wrong. An answer that is denied is none.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from problems.spec.question.numerals import Numeral, numeral
+from problems.spec.question import declarations
+from problems.spec.question.declarations import plain
+from problems.spec.question.negation import affirmed
+from problems.spec.question.numerals import Numeral, is_number, numeral, sides
 from problems.spec.question.patterns import all_matches
 
-_FINAL = re.compile(
-    r"\bfinal(?:[ \t]+answer)?[ \t]*(?:is\b)?[ \t]*[:=][ \t]*|\bfinal[ \t]+answer[ \t]+is\b", re.IGNORECASE
-)
-_ANSWER = re.compile(r"\b(?:answer|choice|option)[ \t]*(?:is\b[ \t]*:?|[:=])(?![ \t]*not\b)[ \t]*", re.IGNORECASE)
-_MARKS = ("**", "__", "`", "~~", "$", r"\(", r"\)", r"\[", r"\]")
-_LINE_MARKS = re.compile(r"^(?:#+|>)\s*", re.MULTILINE)
-_WRAPPED = re.compile(r"\\(?:text|mathrm|mathbf|textbf|boxed|mbox)\s*\{([^{}]*)\}")
-_PAIRS = {"(": ")", "[": "]", "<": ">", "{": "}", '"': '"', "'": "'", "“": "”", "‘": "’", "*": "*", "_": "_"}
-_TAIL = re.compile(r"[\s.,;:!]+$")
-_REASON = re.compile(r"(?:,?\s+(?:because|since|as|so|which)\b|\.\s|;\s|\s[–—-]\s).*", re.IGNORECASE | re.DOTALL)
+_REASON = re.compile(r"\s(?P<because>because|since|as|so|which)\b|\.\s|;\s|\s[–—-]\s", re.IGNORECASE)
+_LEADING_LETTER = re.compile(r"[(\[<]?([A-Z])[)\]>.:,]*\s+")
 _ARTICLE = r"A\s+(?!(?:or|and|because|since|as|so|is)\b)[a-z]"
+_EXPLAINS = frozenset("because since as so which that it this these the they i we e g therefore hence thus".split())  # noqa: SIM905
+_ASSURES = frozenset({"absolutely", "certainly", "correct", "definitely", "done", "exactly", "indeed", "qed", "thanks"})
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-_LOWER = {ord(letter): letter.lower() for letter in LETTERS}
-DEEPEST = 4
-"""Commands of TeX within each other that are read."""
+LONGEST_ANSWER, LONGEST_CHOICE = 2000, 25_000
+"""Characters. A longer declaration names no answer that can be told; a choice's own text may be longer."""
+MOST_WORDS = 3
+"""A longer tail of an answer is an explanation."""
+PERCENT_OF_ALL = 100.0
+"""Up to here a percentage may stand for the bare number."""
 MIN_DIGITS = 2
 """A rounded reply needs that many significant digits."""
 
@@ -32,98 +32,117 @@ MIN_DIGITS = 2
 def declared(reply: str, patterns: Sequence[str]) -> str:
     """The last answer that the reply declares, as text without markup. Raises PatternTooSlow."""
     found = [one for pattern in patterns for one in all_matches(pattern, reply)[-1:]]
-    return plain(found[-1]) if found else plain(_built_in(reply))
-
-
-def _built_in(reply: str) -> str:
-    text = _without_markup(reply)
-    if found := _last_final(text) or next(reversed(list(_ANSWER.finditer(text))), None):
-        return _first_line(text[found.end() :])
-    lines = [line for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else ""
-
-
-def _last_final(text: str) -> re.Match[str] | None:
-    """The last declaration with the word `final`, looked for from the end: replies are long, and it stands there."""
-    lower = text.lower() if text.isascii() else text.translate(_LOWER)  # of the same length
-    place = lower.rfind("final")
-    while place >= 0 and not (found := _FINAL.match(text, place)):
-        place = lower.rfind("final", 0, place)
-    return found if place >= 0 else None
-
-
-def _first_line(text: str) -> str:
-    return next((line for line in text.splitlines() if line.strip()), "")
-
-
-def _without_markup(text: str) -> str:
-    for _ in range(DEEPEST if "\\" in text else 0):
-        text = _WRAPPED.sub(_unwrapped, text)
-    for mark in _MARKS:
-        text = text.replace(mark, "")
-    return _LINE_MARKS.sub("", text) if "#" in text or ">" in text else text
-
-
-def _unwrapped(match: re.Match[str]) -> str:
-    """A box declares an answer, so it becomes a declaration on a line of its own."""
-    return f"\nFinal: {match[1]}\n" if match[0].startswith("\\boxed") else match[1]
-
-
-def plain(text: str) -> str:
-    """The text without markup, brackets that enclose all of it, and punctuation at its end."""
-    text = _TAIL.sub("", _without_markup(text).strip())
-    while len(text) > 1 and _PAIRS.get(text[0]) == text[-1] and not {text[0], text[-1]} & set(text[1:-1]):
-        text = _TAIL.sub("", text[1:-1].strip())
-    return text
+    return plain(found[-1] if found else declarations.declared(reply))
 
 
 def chosen_letter(text: str, choices: Sequence[str]) -> str:
     """The letter that a declared answer names, or ""; `choices` are the texts of A, B, C …"""
     letters = LETTERS[: len(choices)]
-    for one in (text, _REASON.sub("", text)):
-        same = [letter for letter, choice in zip(letters, choices, strict=True) if _is_choice(one, letter, choice)]
-        if found := same or _leading_letter(one, letters):
-            return found[0]
-    named = set(re.findall(rf"(?<![\w'])(?!{_ARTICLE})([{letters}])(?![\w'])", text))
+    known = {_known(choice): letter for letter, choice in zip(letters, choices, strict=True)}
+    said = affirmed(text) if len(text) <= LONGEST_ANSWER else ""
+    for one in dict.fromkeys((text, _parts(text)[0], said, _parts(said)[0])):
+        if same := _letter_of_text(one, known):
+            return same
+    named = _named(said, letters)
     return named.pop() if len(named) == 1 else ""
 
 
-def _is_choice(text: str, letter: str, choice: str) -> bool:
-    """Whether the text is the choice's own, with or without its letter."""
-    return _same(text, choice) or (text.startswith(f"{letter} ") and _same(text[2:], choice))
+def _letter_of_text(text: str, known: Mapping[str, str]) -> str:
+    """The letter of the choice whose text it is, with or without its letter before it; or ""."""
+    if len(text) > LONGEST_CHOICE:
+        return ""
+    if same := known.get(_folded(text)):
+        return same
+    leading = _LEADING_LETTER.match(text)
+    return leading[1] if leading and known.get(_folded(text[leading.end() :])) == leading[1] else ""
 
 
-def _leading_letter(text: str, letters: str) -> list[str]:
-    found = re.match(rf"(?:option |choice )?[(\[<]?([{letters}])(?:[)\]>.:,]|\s[-–—]\s|$)", text, re.IGNORECASE)
-    return [found[1].upper()] if found else []
+def _named(text: str, letters: str) -> set[str]:
+    """The letters that a text declares: a leading one with those listed behind it, else all that stand alone."""
+    form = rf"(?:option |choice )?[(\[<]?([{letters}])(?:[)\]>.:,]|\s[-–—]\s|$)"
+    for one in (text, _parts(text)[0]):
+        if leading := re.match(form, one, re.IGNORECASE):
+            return {leading[1].upper(), *_listed(text[leading.end() :], letters)}
+    return set(re.findall(rf"(?<![\w'])(?!{_ARTICLE})([{letters}])(?![\w'])", text))
+
+
+def _listed(text: str, letters: str) -> list[str]:
+    """Letters that stand as further answers behind a first one: `, C`, `[A]`, `or C)`, but not `, bigger than C`."""
+    one = rf"[(\[<]?([{letters}])(?=[)\]>:.,;/&]|\s+(?:or|and)\b|\s*$)"
+    behind = re.match(rf"(?:[\s,;/&()\[\]<>.:-]|\b(?:or|and)\b)*{one}", text, re.IGNORECASE)
+    alternatives = re.findall(rf"\b(?:or|and)\s{one}|[,;]\s?[(\[<]?([{letters}])[)\]:]", text)
+    return [*([behind[1].upper()] if behind else []), *("".join(groups) for groups in alternatives)]
 
 
 def agrees(given: str, expected: str, tolerance: float) -> bool:
     """Equal as numbers, within the tolerance or where one is the other correctly rounded; or equal as text."""
-    first = _REASON.sub("", given)
-    return any(_same(one, expected) or _same_number(one, expected, tolerance) for one in {given, first})
+    if len(given) > LONGEST_ANSWER:
+        return False
+    if _same(given, expected):
+        return True
+    said = affirmed(given)
+    head, tail = _parts(said)
+    if not said or _is_another(tail, expected, tolerance):
+        return False
+    return any(_same(one, expected) or _same_number(one, expected, tolerance) for one in {said, head})
+
+
+def _parts(text: str) -> tuple[str, str]:
+    """What stands before the first reason, comment or further sentence, and what follows it."""
+    found = _REASON.search(text)
+    if found is None:
+        return text, ""
+    head = text[: found.start()]
+    if found["because"]:
+        head = head.rstrip().removesuffix(",")
+    return head, text[found.end() :].strip()
+
+
+def _is_another(tail: str, expected: str, tolerance: float) -> bool:
+    """Whether what follows an answer is another answer, and no explanation of it."""
+    words = re.findall(r"[^\s,;]+", plain(tail).casefold())
+    if not words or len(words) > MOST_WORDS or words[0] in _EXPLAINS or set(words) <= _ASSURES:
+        return False
+    if numeral(plain(expected)) is None:
+        return not _same(tail, expected) and len(words) <= len(expected.split()) + 1
+    return is_number(tail) and not _same_number(tail, expected, tolerance)
 
 
 def _same(given: str, expected: str) -> bool:
-    return _folded(given) == _folded(expected)
+    return _folded(given) == _known(expected)
+
+
+def _folded(text: str) -> str:
+    return " ".join(plain(text).split()).casefold().removesuffix("()").strip()
 
 
 @lru_cache(maxsize=4096)
-def _folded(text: str) -> str:
-    return re.sub(r"\s+", " ", plain(text)).casefold().removesuffix("()").strip()
+def _known(text: str) -> str:
+    return _folded(text)
 
 
 def _same_number(given: str, expected: str, tolerance: float) -> bool:
-    own, right = numeral(given), numeral(plain(expected))
-    if own is None or right is None or not _units_fit(own, right):
+    """An equation says the answer if a side is it and no other side in the same unit is another number."""
+    right = numeral(plain(expected))
+    if right is None:
+        return False
+    numbers = sides(given)
+    fits = [_fits(own, right, tolerance) for own in numbers]
+    units = {(own.unit, own.is_percent) for own, fit in zip(numbers, fits, strict=True) if fit}
+    others = {(own.unit, own.is_percent) for own, fit in zip(numbers, fits, strict=True) if not fit}
+    return bool(units) and not units & others
+
+
+def _fits(own: Numeral, right: Numeral, tolerance: float) -> bool:
+    if not _units_fit(own, right) or own.bound not in ("", right.bound):
         return False
     return any(_close(value, own, right, tolerance) for value in _readings(own, right))
 
 
 def _readings(own: Numeral, right: Numeral) -> list[float]:
-    """`12.5 %` may stand for 12.5 and for 0.125, unless the expected answer says which."""
+    """`12.5 %` may stand for 12.5 and for 0.125, unless the expected answer says which; `4096 %` is 40.96."""
     if own.is_percent and not right.is_percent:
-        return [own.value, own.value / 100]
+        return [own.value / 100, *([own.value] if abs(own.value) <= PERCENT_OF_ALL else [])]
     return [own.value]
 
 

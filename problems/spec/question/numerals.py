@@ -11,6 +11,32 @@ _NUMBER = re.compile(
     rf"(?:\s*/\s*(?P<divisor>{_PLAIN})|\s*(?:\^|\*\*)\s*\{{?(?P<power>\d{{1,4}})\}}?)?"
 )
 _BEFORE = re.compile(r"^(?!.*\bnot\b)\D*?(?=[+\-−]?\s*\.?\d)", re.IGNORECASE)
+_EQUALS = re.compile(r"(?<![<>!])[=≈≡]+|\s\((?=[^()]*\d)")
+_BOUND_BEFORE = re.compile(
+    r"(?:\b(?P<no>no )?(?P<word>at least|at most|(?:more|fewer|less|greater|larger|smaller|bigger|higher|lower) than"
+    r"|over|under|above|below|up to|beyond|exceeding|exceeds)|(?P<sign>[<>≤≥]=?))"
+    r"[\s($]*(?:about |approximately |exactly )?$",
+    re.IGNORECASE,
+)
+_BOUND_AFTER = re.compile(
+    r"\b(?:(?:or|and) (?P<way>more|less|fewer|above|below|higher|lower|greater|larger|smaller|over|under|up|beyond)"
+    r"|(?P<end>at least|at most))\b",
+    re.IGNORECASE,
+)
+_FROM_BELOW = (
+    "at least",
+    "more",
+    "greater",
+    "larger",
+    "bigger",
+    "higher",
+    "over",
+    "above",
+    "beyond",
+    "exceed",
+    ">",
+    "≥",
+)
 _AFTER = re.compile(r"^[\s\-]*(?P<percent>\\?%|percent\b)?[\s\-]*(?P<unit>[^\W\d_]*)[^\d=≈+*^]*$")
 LARGEST = 1e300
 LONGEST = 400
@@ -27,11 +53,15 @@ class Numeral:
     """Significant digits written."""
     is_percent: bool
     unit: str
+    bound: str = ""
+    """">" of a number that is only bounded from below, as `at least 4`, "<" from above; "" of one that is meant."""
 
 
 def numeral(text: str) -> Numeral | None:
     """The number that the text is, with its unit; None if it is no number or more than one."""
-    bare = _BEFORE.sub("", text[:LONGEST].strip(), count=1)
+    if len(text) > LONGEST:
+        return None
+    bare = _BEFORE.sub("", text.strip(), count=1)
     found = _NUMBER.match(bare)
     rest = _AFTER.match(bare[found.end() :]) if found else None
     if found is None or rest is None:
@@ -40,7 +70,32 @@ def numeral(text: str) -> Numeral | None:
     if value is None:
         return None
     decimals, digits = _precision(found)
-    return Numeral(value, decimals, digits, bool(rest["percent"]), rest["unit"].casefold().removesuffix("s"))
+    bound = _bound(text.strip()[: -len(bare)], bare[found.end() :])
+    unit = rest["unit"].casefold().removesuffix("s")
+    return Numeral(value, decimals, digits, bool(rest["percent"]), unit, bound)
+
+
+def sides(text: str) -> list[Numeral]:
+    """The number that a text is, or those of its sides: two of `n = 2^12 = 4096` and of `4096 (2^12)`."""
+    if len(text) > LONGEST:
+        return []
+    parts = [part for part in _EQUALS.split(text) if part.strip()]
+    numbers = [numeral(part) for part in parts if part is parts[-1] or is_number(part)]
+    return [one for one in numbers if one is not None]
+
+
+def is_number(text: str) -> bool:
+    """Whether the text begins with the number that it is."""
+    return text.strip(" ($")[:1] in "0123456789.+-−" and numeral(text) is not None
+
+
+def _bound(before: str, after: str) -> str:
+    if found := _BOUND_BEFORE.search(before):
+        is_below = (found["word"] or found["sign"]).lower().startswith(_FROM_BELOW)
+        return ">" if is_below != bool(found["no"]) else "<"
+    if found := _BOUND_AFTER.search(after):
+        return ">" if (found["way"] or found["end"]).lower().startswith((*_FROM_BELOW, "up")) else "<"
+    return ""
 
 
 def _number(text: str) -> float:

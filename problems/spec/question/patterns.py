@@ -1,11 +1,15 @@
 """Regular expressions of problem authors, searched under a time limit."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 import regex
 
+_T = TypeVar("_T")
 PATTERN_SECONDS = 0.25
-"""Bound on one search."""
+"""Bound on one search of an author's pattern."""
+PATIENT_SECONDS = 2.0
+"""The same where a search is tried again: the machine may have been busy."""
 
 
 class PatternTooSlow(ValueError):
@@ -17,16 +21,15 @@ def first_match(pattern: str, text: str) -> str | None:
 
     Raises PatternTooSlow.
     """
-    found = _search(pattern, text)
+    found = _in_time(pattern, lambda s: regex.search(pattern, text, regex.IGNORECASE, timeout=s, concurrent=True))
     return None if found is None else _captured(found)
 
 
 def all_matches(pattern: str, text: str) -> list[str]:
     """The same for every match, in order. Raises PatternTooSlow."""
-    try:
-        found = list(regex.finditer(pattern, text, regex.IGNORECASE, timeout=PATTERN_SECONDS))
-    except TimeoutError:
-        raise PatternTooSlow(_words(pattern)) from None
+    found = _in_time(
+        pattern, lambda s: list(regex.finditer(pattern, text, regex.IGNORECASE, timeout=s, concurrent=True))
+    )
     return [_captured(one) for one in found]
 
 
@@ -40,16 +43,15 @@ def why_bad(patterns: Sequence[str]) -> str:
     return ""
 
 
-def _search(pattern: str, text: str) -> "regex.Match[str] | None":
-    try:
-        return regex.search(pattern, text, regex.IGNORECASE, timeout=PATTERN_SECONDS)
-    except TimeoutError:
-        raise PatternTooSlow(_words(pattern)) from None
+def _in_time(pattern: str, search: Callable[[float], _T]) -> _T:
+    """Searches a second time with more patience. Other threads run meanwhile (`concurrent`)."""
+    for seconds in (PATTERN_SECONDS, PATIENT_SECONDS):
+        try:
+            return search(seconds)
+        except TimeoutError:
+            continue
+    raise PatternTooSlow(f"the pattern {pattern!r} did not finish within {PATIENT_SECONDS} s on this reply")
 
 
 def _captured(found: "regex.Match[str]") -> str:
     return found[1] if found.re.groups and found[1] is not None else found[0]
-
-
-def _words(pattern: str) -> str:
-    return f"the pattern {pattern!r} did not finish within {PATTERN_SECONDS} s on this reply"

@@ -25,7 +25,7 @@ from problems.spec.kinds import Kind
 from problems.spec.podium_metadata import PodiumMetadata
 from problems.spec.profile import Profile
 from problems.spec.question import lenient, strict
-from problems.spec.question.patterns import PatternTooSlow, why_bad
+from problems.spec.question.patterns import why_bad
 from problems.spec.question.rules import ANSWER_PATH, QuestionRules, reply_in
 from problems.spec.record import ProblemFile, ProblemRecord, Settled, TimedWork
 from problems.spec.solution import FileSolution, SourceFile
@@ -91,10 +91,7 @@ class QuestionProblem(ProblemRecord):
         """
 
     def settled(self, files: Sequence[SourceFile]) -> Settled:
-        try:
-            read_as, right = self.agrees(reply_in(files))
-        except PatternTooSlow as slow:
-            return Settled(passed=False, read_as="", reason=f"The reply could not be read: {slow}.")
+        read_as, right = self.agrees(reply_in(files))
         if right:
             return Settled(passed=True, read_as=read_as, reason="")
         said = f"The reply was read as {read_as[:200]!r}, which is not the answer." if read_as else _UNREAD

@@ -6,15 +6,13 @@ It calls some right replies wrong, for example `Final: **B**`. Use it to compare
 import re
 from collections.abc import Sequence
 
+import regex
+
 from problems.spec.question.patterns import first_match
 
 _LETTER = r"final:\s*([A-Z])"
-_BUILT_IN = (
-    re.compile(r"final[:\s]+(.+?)(?:\n|$)", re.IGNORECASE),
-    re.compile(r"answer[:\s]+(.+?)(?:\n|$)", re.IGNORECASE),
-    re.compile(r"\\boxed\{([^}]*)\}", re.IGNORECASE),
-    re.compile(r"the answer is[:\s]+(.+?)(?:\n|$)", re.IGNORECASE),
-)
+_FINAL, _ANSWER = (re.compile(rf"{word}(?=[:\s])", re.IGNORECASE) for word in ("final", "answer"))
+_BOX = re.compile(r"\\boxed\{", re.IGNORECASE)
 
 
 def patterns_of_choice(patterns: Sequence[str]) -> list[str]:
@@ -26,13 +24,42 @@ def patterns_of_choice(patterns: Sequence[str]) -> list[str]:
 def read(reply: str, patterns: Sequence[str]) -> str:
     """The answer in a reply: what the first pattern that matches captures. Raises PatternTooSlow."""
     for pattern in patterns:
-        if (found := first_match(pattern, reply)) is not None:
+        found = _letter(reply) if pattern == _LETTER else first_match(pattern, reply)
+        if found is not None:
             return found.strip()
-    for built_in in _BUILT_IN:
-        if match := built_in.search(reply):
-            return match[1].strip()
+    for found in (_after(_FINAL, reply), _after(_ANSWER, reply), _boxed(reply)):
+        if found is not None:
+            return found.strip()
     lines = [line.strip() for line in reply.splitlines() if line.strip()]
     return lines[-1] if lines else ""
+
+
+def _letter(reply: str) -> str | None:
+    match = regex.search(_LETTER, reply, regex.IGNORECASE)
+    return match[1] if match else None
+
+
+def _after(keyword: re.Pattern[str], reply: str) -> str | None:
+    r"""What `keyword[:\s]+(.+?)(?:\n|$)` captures: the rest of the line that the first other character begins.
+
+    Where nothing but colons and blanks follows, the last of them that is no end of a line, but not the first of all.
+    """
+    match = keyword.search(reply)
+    if match is None:
+        return None
+    at = match.end()
+    while at < len(reply) and (reply[at] == ":" or reply[at].isspace()):
+        at += 1
+    if at < len(reply):
+        return reply[at:].partition("\n")[0]
+    last = len(reply[match.end() + 1 :].rstrip("\n"))
+    return reply[match.end() + last] if last else None
+
+
+def _boxed(reply: str) -> str | None:
+    match = _BOX.search(reply)
+    end = reply.find("}", match.end()) if match else -1
+    return reply[match.end() : end] if match and end >= 0 else None
 
 
 def agrees(given: str, expected: str, tolerance: float) -> bool:

@@ -1,0 +1,177 @@
+"""Replies to questions: read in linear time, as the expressions of before read them, and by what they affirm."""
+
+import random
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
+
+import pytest
+
+from problems.spec.question import lenient, strict
+from tests.spec import reading_oracle
+
+CHOICES = ["128 threads", "256 threads", "A block of 512 threads", "1024 threads"]
+LENGTH = 100_000
+SLOWEST_S = 0.05
+
+WORDS = [
+    "final", "Final:", "final answer", "Final answer is", "answer", "the answer is", "answer is:",
+    "choice", "option", "\\boxed{", "\\text{", "because", ", because", "since", "so", "is", "not", "A",
+    "B", "12", "4096", "2^12 =", ">", "at least", "neither", "1,0", "",
+]  # fmt: skip
+REPEATED = [
+    " ", "\n", "\t", ":", ": ", ".", ". ", ";", ", ", "!", "#", ">", "> ", "=", "{", "}", "\\boxed{",
+    "\\text{", "(", "[", "*", "**", "`", "1", "1,", "1,000,", "-", " - ", "– ", "final", "final ",
+    "Final: ", "answer ", "answer: ", "because ", "a", "A ", "A or ", "not ", "it isn't ", "İ", "Ｂ",
+    "\u00a0", "e1", "^", "=1", "<",
+]  # fmt: skip
+
+
+def readings() -> list[Callable[[str], object]]:
+    return [
+        lambda reply: lenient.chosen_letter(lenient.declared(reply, []), CHOICES),
+        lambda reply: lenient.agrees(lenient.declared(reply, []), "4096", 0.0),
+        lambda reply: lenient.agrees(reply, "pinned memory", 0.0),
+        lambda reply: lenient.chosen_letter(reply, CHOICES),
+        lambda reply: strict.agrees(strict.read(reply, strict.patterns_of_choice([])), "B", 0.0),
+        lambda reply: strict.agrees(strict.read(reply, []), "4096", 0.5),
+    ]
+
+
+def seconds(read: Callable[[str], object], reply: str) -> float:
+    """The best of three: other work on the machine only adds."""
+    spent = []
+    for _ in range(3):
+        began = time.thread_time()
+        read(reply)
+        spent.append(time.thread_time() - began)
+        if spent[-1] <= SLOWEST_S / 2:
+            break
+    return min(spent)
+
+
+GRID = list(product(WORDS, REPEATED, ["", "!x"]))
+NAMES = ["letter", "number", "name", "undeclared", "strict letter", "strict"]
+
+
+def slow_replies(
+    read: Callable[[str], object], grid: Sequence[tuple[str, str, str]]
+) -> dict[tuple[str, str, str], float]:
+    slow = {}
+    for word, run, after in grid:
+        n = LENGTH - len(word) - len(after)
+        body = (run * (n // len(run) + 1))[:n]
+        for reply in (word + body + after, body + word + after):
+            if (spent := seconds(read, reply)) > SLOWEST_S:
+                slow[word, run, after] = spent
+    return slow
+
+
+@pytest.mark.parametrize("read", readings(), ids=NAMES)
+def test_no_reply_takes_long_to_read(read: Callable[[str], object]) -> None:
+    assert not slow_replies(read, random.Random(1).sample(GRID, 60))
+
+
+@pytest.mark.rest
+@pytest.mark.parametrize("read", readings(), ids=NAMES)
+def test_none_of_many_replies_takes_long_to_read(read: Callable[[str], object]) -> None:
+    assert not slow_replies(read, GRID)
+
+
+PIECES = [
+    "final", "Final:", "final answer", "answer", "is", "choice", "option", "the", "A", "B", "C", "b", "a",
+    " ", " ", " ", "\t", "\n", "\n", ":", ": ", "=", ".", ". ", ",", ", ", "!", "?", "(", ")", "[", "]",
+    "<", ">", "{", "}", "\\boxed{", "}", "\\text{", "}", "**", "__", "`", "$", "\\(", "#", "-", " - ", "–",
+    "12", "4096", "1,024", "%", "×", "é", "'", "x", "because", "since", "so", "which", "as", "256 threads",
+    "\u00a0", "İ", "_", "\r\n",
+]  # fmt: skip
+
+
+def random_replies(seed: int, count: int) -> Iterator[str]:
+    rng = random.Random(seed)
+    for _ in range(count):
+        yield "".join(rng.choice(PIECES) + rng.choice(["", "", " "]) for _ in range(rng.randint(1, 12)))
+
+
+def test_linear_scans_find_what_expressions_found() -> None:
+    for reply in random_replies(seed=11, count=25_000):
+        assert strict.read(reply, []) == reading_oracle.read_strictly(reply)
+        found = reading_oracle.declared(reply)
+        assert lenient.declared(reply, []) == found or re.search(r">\s*\d", reply)
+        before, letter = reading_oracle.chosen_letter(found, CHOICES), lenient.chosen_letter(found, CHOICES)
+        # Several letters and what follows `!=` are read anew; all else as it was.
+        assert (
+            letter == before
+            or "!=" in found
+            or (not letter and len(set(re.findall("[A-C]|[abc](?![a-z])", found))) > 1)
+        )
+
+
+def chosen(reply: str) -> str:
+    return lenient.chosen_letter(lenient.declared(reply, []), CHOICES)
+
+
+def is_4096(reply: str) -> bool:
+    return lenient.agrees(lenient.declared(reply, []), "4096", 0.0)
+
+
+FORMS = [
+    "{}", "Final: {}", "**Final:** {}", "The answer is {}.", "Final answer: **{}**",
+    "I think so.\n\nFinal: {}", "Final：{}",
+]  # fmt: skip
+SCRIPTS = {
+    "plain": ("B", "A", "4096", "8192"), "full-width": ("Ｂ", "Ａ", "４０９６", "８１９２"),
+    "mathematical": ("𝐁", "𝐀", "𝟒𝟎𝟗𝟔", "𝟖𝟏𝟗𝟐"),
+}  # fmt: skip
+AFFIRMED = [
+    "{0}", "({0})", "{0} (not {1})", "{0}, not {1}", "not {1} but {0}", "{0} rather than {1}",
+    "{0} instead of {1}", "it isn't {1}, it is {0}", "{0} — not {1}", "{0} and not {1}", "not {1}, so {0}",
+]  # fmt: skip
+DENIED = [
+    "not {0}", "neither {1} nor {0}", "neither {0}, {1} nor {0}", "never {0}", "it isn't {0}",
+    "it cannot be {0}", "anything but {0}", "{0} is wrong", "{0} is not correct", "not ({0})", "≠ {0}",
+    "!= {0}", "not {1}, {0}",
+]  # fmt: skip
+SEVERAL = [
+    "{0}; {1}", "{1}; {0}", "[{0}] [{1}]", "[{1}] [{0}]", "{0}, {1}", "{0} or {1}", "{0} and {1}",
+    "{0} / {1}", "either {0} or {1}", "{0} - {1}", "{0}. {1}", "({0}) ({1})",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+@pytest.mark.parametrize("form", FORMS)
+def test_affirmed_answers_count_and_denied_or_several_do_not(form: str, script: str) -> None:
+    b, a, n, other = SCRIPTS[script]
+    for said in AFFIRMED:
+        assert chosen(form.format(said.format(b, a))) == "B", said
+        assert is_4096(form.format(said.format(n, other))), said
+    for said in DENIED + SEVERAL:
+        assert chosen(form.format(said.format(b, a))) != "B", said
+        assert not is_4096(form.format(said.format(n, other))), said
+
+
+@pytest.mark.parametrize(
+    "said", ["2^12 = 4096", "n = 2^12 = 4096", "4096 (2^12)", "4096 = 4 KiB", "≈ 4096", "4096; it is 2^12"]
+)
+def test_an_equation_says_its_number(said: str) -> None:
+    assert is_4096(f"Final: {said}")
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["at least 4096", "at most 4096", "more than 4096", "≥ 4096", "<= 4096", "> 4096", "4096 or more", "up to 4096",
+     "4096%", "4096 = 8192", "2^12 = 8192", "4096 (8192)", "under 4096", "4096 and up"],
+)  # fmt: skip
+def test_a_bound_a_percentage_and_a_contradiction_are_no_number(said: str) -> None:
+    assert not is_4096(f"Final: {said}")
+
+
+def test_a_bound_that_is_the_answer_is_right() -> None:
+    assert lenient.agrees("≥ 4096", "at least 4096", 0.0)
+    assert not lenient.agrees("at most 4096", "at least 4096", 0.0)
+
+
+def test_explanations_may_name_other_letters() -> None:
+    replies = ["B. It is bigger than A", "B because it beats A.", "B (A is too small)", "B, which does not diverge"]
+    assert [chosen(f"Final: {reply}") for reply in replies] == ["B", "B", "", "B"]
