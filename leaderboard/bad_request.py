@@ -19,7 +19,7 @@ def words_for(error: Exception | None) -> tuple[int, str, str]:
         return (
             413,
             "too_large",
-            f"The form has more than {most:,} files. Send them in one archive, or in several parts.",
+            f"The form has more than {most:,} files. Send them in an archive, or in several parts.",
         )
     return 400, "bad_request", "The request cannot be read."
 

@@ -39,7 +39,7 @@ def cancel(user: Any, submission: Submission, reason: str = "") -> int:
     live = submission.evaluations.live().filter(state__in=OPEN_STATES)
     n_live = live.count()
     ids = list(Evaluation.objects.filter(submission=submission, state__in=OPEN_STATES).values_list("pk", flat=True))
-    answers = evaluations_cancelled.send(Submission, evaluation_ids=ids)  # jobs first, as a claim locks them
+    answers: Any = evaluations_cancelled.send(Submission, evaluation_ids=ids)  # jobs first, as a claim locks them
     _give_back(submission, ids, {pk for _, begun in answers for pk in begun or ()})
     Evaluation.objects.filter(submission=submission, state__in=OPEN_STATES).update(
         state=EvaluationState.CANCELLED, done_at=now

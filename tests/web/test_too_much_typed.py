@@ -13,7 +13,7 @@ TOO_MUCH = "x" * (4 * 1024 * 1024 + 1)
 
 def _addresses() -> list[str]:
     draft = factories.release(publish=False)
-    problem = draft.problems.first()
+    problem = draft.problems.all()[0]
     return [
         reverse("submit"),
         reverse("account_login"),
