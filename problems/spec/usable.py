@@ -1,6 +1,6 @@
-"""Values of a record with which no machine can run it. Such a problem is skipped with the reason, wherever it is judged.
+"""Values of a record with which no machine can run it. Every judge skips such a problem and says why.
 
-The bounds are those of the programs and kernels below, far above what a site accepts (`problems.spec.site`).
+The bounds are those of programs and kernels, far above what a site accepts (`problems.spec.site`).
 """
 
 import posixpath
@@ -22,7 +22,8 @@ def why_unusable(limits: Mapping[str, float], seconds: float | None, commands: S
     for name, bound in [("time limit", seconds or 0.0), *((name, limits[name]) for name in sorted(limits))]:
         if _is_too_much(name, bound):
             return f"has a {name.replace('_', ' ')} of {bound:g}, which no machine can keep"
-    return next((reason for one in commands if one and (reason := _why_bad_command(one))), "")
+    reason = next((reason for one in commands if one and (reason := why_bad_command(one))), "")
+    return f"has a command that {reason}" if reason else ""
 
 
 def why_bad_places(paths: Sequence[str]) -> str:
@@ -42,11 +43,12 @@ def _is_too_much(name: str, bound: float) -> bool:
     return bound > (LONGEST_SECONDS if in_seconds else LARGEST_COUNT)
 
 
-def _why_bad_command(command: str) -> str:
+def why_bad_command(command: str) -> str:
+    """Why no shell can run the command, or ""."""
     if "\0" in command:
-        return "has a command with a NUL character, which no shell takes"
+        return "has a NUL character"
     if any(0xD800 <= ord(char) <= 0xDFFF for char in command):
-        return "has a command with a lone surrogate, which is not text"
+        return "has a lone surrogate, which is not text"
     if len(command.encode()) > MAX_COMMAND_BYTES:
-        return f"has a command longer than {MAX_COMMAND_BYTES // 1024} KiB, which no shell takes"
+        return f"is longer than {MAX_COMMAND_BYTES // 1024} KiB"
     return ""
