@@ -55,6 +55,12 @@ def take(user: Any, use: Use) -> date:
     return day
 
 
+def give_back(user: Any, day: date, n_evaluations: int) -> None:
+    """Take evaluations that never began off the account's use of `day`. Bytes stay: their solutions are stored."""
+    if user is not None and n_evaluations:
+        _add(_row(user, day).filter(n_evaluations__gte=n_evaluations), Use(-n_evaluations))
+
+
 @dataclass(frozen=True)
 class Today:
     """What an account has used of its quotas today."""

@@ -6,7 +6,9 @@ evaluations_queued = Signal()
 """Arguments: `evaluation_ids` (list), `priority` (int). The fleet makes their jobs."""
 
 evaluations_cancelled = Signal()
-"""Arguments: `evaluation_ids` (list). The fleet cancels queued jobs and asks running ones to stop."""
+"""Arguments: `evaluation_ids` (list). The fleet cancels queued jobs and asks running ones to stop.
+
+A receiver may return the ids of the evaluations that an attempt began."""
 
 trials_queued = Signal()
 """Arguments: `trial_ids` (list), `priority` (int). The fleet makes their jobs."""

@@ -4,6 +4,8 @@ from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView
 
+handler400 = "leaderboard.bad_request.bad_request"
+
 urlpatterns = [
     path("admin/", admin.site.urls),
     path("api/node/v1/", include("runners.fleet.urls")),

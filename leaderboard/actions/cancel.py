@@ -1,10 +1,13 @@
 """Cancel a submission: withdraw queued evaluations, stop running ones, keep finished ones."""
 
+from collections.abc import Sequence
+from datetime import UTC
 from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
+from leaderboard import quotas
 from leaderboard.errors import Conflict, NotAllowed
 from leaderboard.models import Evaluation, EvaluationState, Submission, SubmissionState
 from leaderboard.models.audit import record
@@ -17,7 +20,10 @@ from leaderboard.visibility import may_change
 
 @transaction.atomic
 def cancel(user: Any, submission: Submission, reason: str = "") -> int:
-    """Cancel it. Returns the number of withdrawn evaluations. Raises NotAllowed, or Conflict if it has ended."""
+    """Cancel it. Returns the number of withdrawn evaluations. Raises NotAllowed, or Conflict if it has ended.
+
+    The evaluations that no attempt began are taken off the use of the day on which it was sent.
+    """
     if not may_change(user, submission):
         raise NotAllowed("not_your_submission", "Only its team or an organiser may cancel a submission.")
     count.hold(submission.entrant_id)
@@ -33,7 +39,8 @@ def cancel(user: Any, submission: Submission, reason: str = "") -> int:
     live = submission.evaluations.live().filter(state__in=OPEN_STATES)
     n_live = live.count()
     ids = list(Evaluation.objects.filter(submission=submission, state__in=OPEN_STATES).values_list("pk", flat=True))
-    evaluations_cancelled.send(Submission, evaluation_ids=ids)  # jobs first: a claim locks its job, then the evaluation
+    answers: Any = evaluations_cancelled.send(Submission, evaluation_ids=ids)  # jobs first, as a claim locks them
+    _give_back(submission, ids, {pk for _, begun in answers for pk in begun or ()})
     Evaluation.objects.filter(submission=submission, state__in=OPEN_STATES).update(
         state=EvaluationState.CANCELLED, done_at=now
     )
@@ -43,3 +50,10 @@ def cancel(user: Any, submission: Submission, reason: str = "") -> int:
     count.settle(submission, user)
     record(user, "cancel", submission, reason, withdrawn=n_live)
     return n_live
+
+
+def _give_back(submission: Submission, ids: Sequence[int], begun: set[int]) -> None:
+    """A rerun has a result already: its use is that of whoever asked for it."""
+    first = Evaluation.objects.live().filter(submission=submission, state__in=OPEN_STATES, results=None)
+    n_waiting = len(set(first.values_list("pk", flat=True)) & set(ids) - begun)
+    quotas.give_back(submission.submitted_by, submission.created_at.astimezone(UTC).date(), n_waiting)

@@ -5,12 +5,13 @@
 
 from typing import Any
 
-from django.core.exceptions import PermissionDenied, RequestDataTooBig, TooManyFilesSent
+from django.core.exceptions import PermissionDenied, RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
 from django.http import Http404
 from rest_framework import exceptions, status
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
+from leaderboard.bad_request import words_for
 from leaderboard.errors import Refused
 from problems.actions.releases import ReleaseRefused
 from problems.formats.errors import PackRefused
@@ -48,8 +49,9 @@ def _answer(error: Exception) -> Response | None:
         return Response(body(error.code, error.message, error.line), status.HTTP_422_UNPROCESSABLE_ENTITY)
     if isinstance(error, ReleaseRefused):
         return Response(body("release_refused", str(error)), status.HTTP_409_CONFLICT)
-    if isinstance(error, RequestDataTooBig | TooManyFilesSent):
-        return Response(body("too_large", str(error)), status.HTTP_413_REQUEST_ENTITY_TOO_LARGE)
+    if isinstance(error, RequestDataTooBig | TooManyFieldsSent | TooManyFilesSent):
+        status_code, code, words = words_for(error)
+        return Response(body(code, words), status_code)
     return _framework_answer(error)
 
 

@@ -1,4 +1,7 @@
-"""The comparison of two to six entrants on one board: `/compare/?release=…&track=…&a=…&b=…`."""
+"""The comparison of two to six entrants on one board: `/compare/?release=…&track=…&a=…&b=…`.
+
+Without a release the page asks for the board; entrants that the address names are kept.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,7 +10,7 @@ from urllib.parse import urlencode
 from django.conf import settings
 from django.db.models import F
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
@@ -19,7 +22,10 @@ from leaderboard.models import ReleaseTrack, Standing
 from leaderboard.web.figures import ChartFigure
 from leaderboard.web.lookups import chosen_track, release_or_404, tracks_of
 from leaderboard.web.tabs import release_context
+from problems.models import Release
 
+MOST_BOARDS = 500
+"""Boards that the form lists, newest release first."""
 _NAMES = "abcdef"
 """The parameters that name entrants; `entrant` may be given several times instead, as the board's ticks do."""
 
@@ -54,6 +60,8 @@ def _compared(place: ReleaseTrack, chosen: Sequence[Standing]) -> Comparison | N
 @require_safe
 def comparison(request: HttpRequest) -> HttpResponse:
     """The page; with too few entrants, or too many, it has the form alone and says so."""
+    if not request.GET.get("release"):
+        return _choose_board(request)
     place = _place(request)
     rows, asked = _standings(request, place), _asked(request)
     chosen = [rows[slug] for slug in asked if slug in rows]
@@ -68,6 +76,19 @@ def comparison(request: HttpRequest) -> HttpResponse:
         "figures": _figures(found, query) if found else [], "summary": _summary(found) if found else [],
     }  # fmt: skip
     return render(request, "podium/compare.html", release_context(request, place.release, "board") | context)
+
+
+def _choose_board(request: HttpRequest) -> HttpResponse:
+    """A form of the boards; once one is chosen, the page with its entrants."""
+    asked, (release, _, track) = _asked(request), request.GET.get("board", "").partition("/")
+    if release:
+        query = urlencode({"release": release, "track": track, "entrant": asked}, doseq=True)
+        return redirect(f"{reverse('compare')}?{query}")
+    releases = visibility.with_visible_results(request.user, Release.objects.visible_to(request.user))
+    places = ReleaseTrack.objects.filter(release__in=releases).select_related("release", "track")
+    boards = places.order_by("-release__published_at", "-release_id", "track__slug")
+    context = {"boards": boards[:MOST_BOARDS], "asked": asked, "least": LEAST, "most": MOST}
+    return render(request, "podium/compare_board.html", context)
 
 
 def _summary(found: Comparison) -> list[dict[str, Any]]:

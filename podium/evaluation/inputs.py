@@ -163,9 +163,11 @@ def _groups(file: Path, problems: ProblemPack) -> list[str] | None:
 
 
 def skip_reason(record: PackRecord, hardware: Hardware) -> str:
-    """The reason why this machine cannot run the problem, or "": ComputeEval's rules for a command problem, and a GPU
-    for a function problem that needs one. CPU problems always run."""
+    """The reason why this machine cannot run the problem, or "": values that no machine can keep, ComputeEval's rules
+    for a command problem, and a GPU for a function problem that needs one. CPU problems always run otherwise."""
     problem = record.problem
+    if problem.unusable:
+        return problem.unusable
     if isinstance(problem, CommandProblem):
         return "" if problem.type in ("cpp", "python") else compute_eval_skip(problem, hardware)
     return problem.why_skipped(hardware) if hardware.device == "cpu" else ""

@@ -145,7 +145,7 @@ def _row(future: "Future[Graded]") -> Graded:
 
 def _fault(sample: SampleToGrade, future: "Future[Graded]") -> list[Fault]:
     error = future.exception()
-    if isinstance(error, SandboxFault | UnusableProblem | OSError):
+    if isinstance(error, SandboxFault | UnusableProblem | OSError | ValueError | ArithmeticError):
         return [Fault(sample, f"{type(error).__name__}: {error}")]
     if isinstance(error, Cancelled):
         raise error

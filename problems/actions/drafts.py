@@ -18,6 +18,7 @@ from problems.spec.pack import ProblemPackMetadata, parse_problem_metadata
 from problems.spec.profile import Profile
 from problems.spec.record import ProblemRecord
 from problems.spec.records import parse_record, record_from
+from problems.spec.site.problem import problem_faults
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 _COPIED = (
@@ -116,12 +117,18 @@ def next_revision(source: Release) -> Release:
 
 
 def record_with(fields: Mapping[str, Any], profile: Profile) -> PackRecord:
-    """The record of decoded JSON, written and read back as the importer does. Raises RecordRefused."""
+    """The record of decoded JSON, written and read back as the importer does, with values that can work.
+
+    Raises RecordRefused.
+    """
     try:
         line = record_from(dict(fields), profile).to_line()
-        return PackRecord(line, parse_record(line, profile))
+        made = PackRecord(line, parse_record(line, profile))
     except RecordError as error:
         raise RecordRefused(faults_of(error)) from error
+    if faults := problem_faults(made.problem):
+        raise RecordRefused(faults)
+    return made
 
 
 @transaction.atomic

@@ -17,13 +17,25 @@ from problems.spec.digests import grading_digest, record_md5
 from problems.spec.pack import parse_problem_metadata
 from problems.spec.ranking import TimingPolicy, offered_ks
 from problems.spec.record import ProblemRecord
+from problems.spec.site.problem import problem_faults, problem_warnings
+from problems.spec.site.release import why_bad_weights
 
+NAMED = 3
+"""Tasks that one line of a report names; the rest is counted."""
 LINE_LIMIT = 50
 """Changed tasks named one by one in a report; beyond this they are counted."""
 
 
 class ReleaseRefused(ValueError):
     """The release cannot be changed that way; the message says why and what to do."""
+
+
+class PackUnfit(ReleaseRefused):
+    """A pack has values that cannot work on a site; `faults` has a sentence for each."""
+
+    def __init__(self, faults: Sequence[str]) -> None:
+        self.faults = tuple(faults)
+        super().__init__("\n".join(faults))
 
 
 @dataclass
@@ -185,6 +197,8 @@ def import_release(pack: ProblemPack, slug: str | None = None) -> ImportReport:
         raise ReleaseRefused(
             f"A release with slug {slug!r} is already here, with other content. Choose another --slug."
         )
+    if faults := list(_unfit(pack)):
+        raise PackUnfit(faults)
     previous = Release.objects.filter(datapack_release=name).order_by("-revision").first()
     release = _new_release(pack, slug, previous)
     check_columns(release, f"Release {name}"[:100])
@@ -200,19 +214,44 @@ def import_release(pack: ProblemPack, slug: str | None = None) -> ImportReport:
     report.lines.append(f"{len(rows)} problems read; every hash and the count agree with metadata.json.")
     report.lines += [f"  {group}: {count}" for group, count in _counts(rows).items()]
     report.lines += _guessable_lines(pack)
+    report.lines += _warnings(pack)
     if previous:
         _compare(report, previous, rows)
     report.lines.append(f"Draft {release.slug} made (revision {release.revision}, digest {release.digest[:12]}…).")
     return report
 
 
+def _unfit(pack: ProblemPack) -> Iterator[str]:
+    """A sentence for each value of the pack that cannot work."""
+    groups = {str(record.problem.group) for record in pack.records}
+    if reason := why_bad_weights(pack.metadata.weights, groups):
+        yield f"metadata.json: `weights`: {reason}."
+    for record in pack.records:
+        for fault in problem_faults(record.problem):
+            yield f"{record.problem.task_id}: `{'.'.join(map(str, fault.path))}`: {fault.words}."
+
+
+def _warnings(pack: ProblemPack) -> list[str]:
+    """What authors should look at, with the problems that it is true of."""
+    by_words: dict[str, list[str]] = {}
+    for record in pack.records:
+        for words in problem_warnings(record.problem):
+            by_words.setdefault(words, []).append(record.problem.task_id)
+    return [f"Warning: {_named(names)} {words}." for words, names in by_words.items()]
+
+
+def _named(names: Sequence[str]) -> str:
+    """As "a, b, c and 4 more"."""
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + more
+
+
 def _guessable_lines(pack: ProblemPack) -> list[str]:
     names = [record.problem.task_id for record in pack.records if record.problem.is_guessable]
     if not names:
         return []
-    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
     return [
-        f"Note: {', '.join(names[:3])}{more} have neither `explanation` nor `salt`. In a small release their answers"
+        f"Note: {_named(names)} have neither `explanation` nor `salt`. In a small release their answers"
         " could be guessed from its public digest: give each a `salt` of random characters."
     ]
 

@@ -26,6 +26,7 @@ from problems.spec.podium_metadata import PodiumMetadata
 from problems.spec.profile import STRICT_GROUPS, STRICT_RELEASES, Profile, check_name
 from problems.spec.sizes import Size
 from problems.spec.solution import FileSolution, Solution, SourceFile
+from problems.spec.usable import why_unusable
 
 
 def _profile_of(info: ValidationInfo) -> Profile:
@@ -260,6 +261,11 @@ class ProblemRecord(BaseModel):
     @abstractmethod
     def rules(self) -> SolutionRules:
         """The rules for the files of its solutions."""
+
+    @property
+    def unusable(self) -> str:
+        """Why no machine can run the problem, or ""."""
+        return why_unusable(self.podium.limits.set_values(), None, ())
 
     @abstractmethod
     def why_skipped(self, hardware: Hardware) -> str:

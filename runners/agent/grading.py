@@ -20,6 +20,8 @@ from runners.agent.self_test import complaint_of
 from runners.wire.protocol import REPORTING, Provenance, Report, Stage, TrackSpec, Verdict, Work
 
 logger = logging.getLogger(__name__)
+_UNFORESEEN = (ValueError, ArithmeticError)
+"""Of values in a record that nothing here expects: the site hears of a fault, not of a node that fell silent."""
 
 
 class Grader:
@@ -34,7 +36,7 @@ class Grader:
         """The report and its blobs. A fault of this node becomes a report, too. Raises Cancelled, and as the client."""
         try:
             finished = self._judges.judge(self.assignment(lease.work), lease.live.progress)
-        except (SandboxFault, UnusableProblem, ProfilerUnavailable, RecordError, OSError, ValueError) as error:
+        except (SandboxFault, UnusableProblem, ProfilerUnavailable, RecordError, OSError, *_UNFORESEEN) as error:
             logger.exception("attempt %s met a fault of this node's", lease.work.attempt)
             return Finished(self._fault(f"{type(error).__name__}: {error}"))
         lease.live.told(StageEntered(REPORTING))

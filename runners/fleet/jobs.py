@@ -80,12 +80,19 @@ def _virtual_time(track: Track, stage: Stage, priority: int) -> int:
     return running or 0
 
 
-def _cancel_jobs(*, evaluation_ids: Sequence[int], **_: Any) -> None:
-    """Cancel queued and leased jobs. The nodes of leased ones learn of it at their next heartbeat."""
+def _cancel_jobs(*, evaluation_ids: Sequence[int], **_: Any) -> set[int]:
+    """Cancel queued and leased jobs. The nodes of leased ones learn of it at their next heartbeat.
+
+    Returns the evaluations that an attempt began.
+    """
+    begun: set[int] = set()
     for chunk in _chunks(evaluation_ids):
         jobs = Job.objects.filter(evaluation_id__in=chunk, state__in=[JobState.QUEUED, JobState.LEASED])
         jobs.update(state=JobState.CANCELLED, cancel_requested=True, lease_expires_at=None)
         # after the jobs, so that a concurrent claim has committed its attempt by now
+        began = Attempt.objects.filter(job__evaluation_id__in=chunk, began_at__isnull=False)
+        begun.update(began.values_list("job__evaluation_id", flat=True))
         Attempt.objects.filter(job__evaluation_id__in=chunk, state=AttemptState.LEASED).update(
             state=AttemptState.CANCELLED, ended_at=timezone.now()
         )
+    return begun

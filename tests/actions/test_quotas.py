@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from leaderboard import blobs
 from leaderboard.models import DailyUse, Membership, Submission, Trial
+from runners.fleet.models import Attempt, Job, JobState, Node
 from tests import factories
 from tests.api import calls
 
@@ -42,6 +43,14 @@ def offered(cast: Any, settings: Any) -> tuple[Any, Any]:
 
 def send(cast: Any, offered: Any, script: str, user: Any = None) -> Any:
     return calls.upload(user or cast.owner, *offered, calls.pack_file(offered[0], script))
+
+
+def begin(evaluation: Any) -> None:
+    """A node claims the evaluation's job and fetches its solution."""
+    job = Job.objects.get(evaluation=evaluation)
+    node = Node.objects.create(slug="near")
+    Job.objects.filter(pk=job.pk).update(state=JobState.LEASED)
+    Attempt.objects.create(job=job, node=node, number=1, began_at=timezone.now())
 
 
 def used(user: Any) -> list[int]:
@@ -109,6 +118,24 @@ def test_what_fails_gives_its_use_back(cast: Any, offered: Any, monkeypatch: Any
     with pytest.raises(OSError, match="away"):
         send(cast, offered, "exit 0")
     assert used(cast.owner) == [0]
+
+
+def test_a_cancelled_submission_gives_back_what_no_attempt_began(cast: Any, offered: Any) -> None:
+    sent = send(cast, offered, "exit 0").json()["id"]
+    assert used(cast.owner) == [3]
+    begin(Submission.objects.get(pk=sent).evaluations.first())
+    assert calls.post(f"submissions/{sent}/cancel", {}, cast.owner).status_code == 200
+    assert used(cast.owner) == [1]
+
+
+def test_what_is_given_back_is_of_the_day_on_which_it_was_sent(cast: Any, offered: Any) -> None:
+    sent = Submission.objects.get(pk=send(cast, offered, "exit 0").json()["id"])
+    yesterday = timezone.now() - timedelta(days=1)
+    Submission.objects.filter(pk=sent.pk).update(created_at=yesterday)
+    DailyUse.objects.update(day=yesterday.date())
+    DailyUse.objects.create(user=cast.owner, day=timezone.now().date(), n_evaluations=5)
+    assert calls.post(f"submissions/{sent.pk}/cancel", {}, cast.owner).status_code == 200
+    assert used(cast.owner) == [0, 5]
 
 
 def test_reruns_count(cast: Any, offered: Any) -> None:

@@ -1,5 +1,7 @@
 """One sample on its way through the judge of command problems, step by step."""
 
+from typing import Any
+
 import pytest
 
 from problems.spec.command.problem import CommandProblem
@@ -293,3 +295,16 @@ def test_a_trial_of_a_problem_without_visible_tests_only_builds(machine: Machine
     problem = shell_problem(build_command="cat solution.sh > built", test_command="exit 1")
     report = machine.judge(problem, {"solution.sh": "exit 1"}, is_trial=True).report
     assert (report.verdict, [step.name for step in report.steps]) == (Verdict.PASSED, ["build"])
+
+
+@pytest.mark.parametrize(
+    "changes", [{"timeout_seconds": 1e308}, {"metadata": {"podium": {"limits": {"memory_bytes": 10**30}}}}]
+)
+def test_a_problem_that_no_machine_can_run_is_skipped_with_its_reason_and_is_no_fault(
+    machine: Machine, changes: dict[str, Any]
+) -> None:
+    problem = shell_problem(**changes)
+    report = machine.judges.judge(assignment_of(problem, {"solution.sh": "true"})).report
+    assert report.verdict is Verdict.SKIPPED
+    assert "which no machine can keep" in report.reason
+    assert not report.fault

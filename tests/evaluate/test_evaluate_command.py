@@ -290,3 +290,31 @@ def test_a_run_sees_the_test_files_that_it_may_need(folder: Path, changes: dict[
     row = one_row(folder, problem("a/1", **usual | changes), READS, "--benchmark")
     assert (row["podium"]["verdict"], row["podium"]["withheld"]) == ("passed", [])
     assert "benchmark_failed" not in [flag["code"] for flag in row["podium"]["flags"]]
+
+
+LIMITS = ("memory_bytes", "processes", "file_bytes", "workspace_bytes", "output_bytes")
+IMPOSSIBLE: list[dict[str, Any]] = [
+    {"timeout_seconds": 1e308},
+    {"test_command": "true\0"},
+    {"context_files": [{"path": "../x", "content": ""}]},
+    {"metadata": {"podium": {"limits": {"memory_bytes": 10**30}}}},
+    {"metadata": {"podium": {"limits": {"processes": 10**30, "build_seconds": 1e300}}}},
+]
+
+
+def test_an_impossible_record_gives_its_rows_a_reason_and_loses_no_other_row(folder: Path) -> None:
+    bad = [problem(f"bad/{n}", type="cpp", **changes) for n, changes in enumerate(IMPOSSIBLE)]
+    good = [problem("good/0", type="cpp", timeout_seconds="20"), problem("good/1", type="cpp", timeout_seconds=1e9)]
+    good.append(problem("good/2", type="cpp", podium={"limits": dict.fromkeys(LIMITS, 2**60)}))
+    made = write_problems(folder, [*bad, *good])
+    sent = write_solutions(folder, [solution(one["task_id"], "true") for one in [*bad, *good]])
+    out = folder / "graded.jsonl"
+    ran = evaluate(folder, made, "--solutions", sent, "--out", out)
+    assert ran.status == 0
+    assert "Traceback" not in ran.stderr
+    rows = {row["task_id"]: row for row in rows_of(out)}
+    assert len(rows) == len(bad) + len(good)
+    for one in bad:
+        assert rows[one["task_id"]]["skipped"]
+        assert rows[one["task_id"]]["podium"]["reason"].startswith("The problem has ")
+    assert all(rows[one["task_id"]]["passed"] for one in good)

@@ -2,10 +2,12 @@
 
 import copy
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from leaderboard.actions.decide import void_problem
 from problems.models import Release
@@ -55,6 +57,29 @@ def test_the_page_tells_differences_wins_and_who_passed_what(client: Any, cast: 
     assert "Problem number 2" in whole
 
 
+def test_without_a_release_the_page_is_a_form_of_boards_then_of_entrants(
+    client: Any, cast: Cast, board: Release
+) -> None:
+    first, second = _slugs(cast)
+    asked = client.get(reverse("compare"), {"a": first, "b": second})
+    assert asked.status_code == 200
+    text = asked.content.decode()
+    value = f"{board.slug}/cpu-test"
+    assert f'<option value="{value}">' in text
+    assert f'<input type="hidden" name="entrant" value="{first}">' in text
+    chosen = client.get(reverse("compare"), {"board": value}, follow=True)
+    assert f'name="entrant" value="{first}"' in chosen.content.decode()
+    compared = client.get(reverse("compare"), {"board": value, "entrant": [first, second]}, follow=True)
+    assert "The 2 of 4 problems on which they differ" in " ".join(compared.content.decode().split())
+
+
+def test_the_form_lists_no_board_that_the_user_may_not_see(client: Any, cast: Cast, board: Release) -> None:
+    Release.objects.filter(pk=board.pk).update(hidden_until=timezone.now() + timedelta(days=1))
+    assert "No board has results yet" in client.get(reverse("compare")).content.decode()
+    client.force_login(cast.organiser)
+    assert f"{board.slug}/cpu-test" in client.get(reverse("compare")).content.decode()
+
+
 def test_the_order_asked_for_is_kept(client: Any, cast: Cast, board: Release) -> None:
     first, second = _slugs(cast)
     assert "+50.0" in _get(client, board, second, first).content.decode()
@@ -100,7 +125,7 @@ def test_too_few_entrants_get_the_form_and_no_figures(slugs: tuple[str, ...], cl
 
 
 def test_bad_addresses_are_not_found(client: Any, cast: Cast, board: Release) -> None:
-    assert client.get(reverse("compare")).status_code == 404
+    assert client.get(reverse("compare"), {"board": "no-such/cpu-test"}, follow=True).status_code == 404
     assert client.get(reverse("compare"), {"release": "no-such"}).status_code == 404
     asked = {"release": board.slug, **dict(zip("ab", _slugs(cast), strict=True))}
     assert client.get(reverse("compare_chart", args=["no-such"]), asked).status_code == 404

@@ -128,7 +128,7 @@ TABLE: dict[str, tuple[Arguments, str, int, int, int, int]] = {
     "board_csv": (_release, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "board_json": (_release, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "snapshot": (_frozen, "get", NOT_FOUND, NOT_FOUND, NOT_FOUND, OK),
-    "compare": (_nothing, "get", NOT_FOUND, NOT_FOUND, NOT_FOUND, NOT_FOUND),  # it names no release
+    "compare": (_nothing, "get", OK, OK, OK, OK),  # it names no release, so it asks for one
     "compare_chart": (_differences, "get", NOT_FOUND, NOT_FOUND, NOT_FOUND, NOT_FOUND),
     "compare_code": (_nothing, "get", NOT_FOUND, NOT_FOUND, NOT_FOUND, NOT_FOUND),  # it names no problem
     "charts": (_release, "get", NOT_FOUND, NOT_FOUND, OK, OK),

@@ -18,6 +18,7 @@ from problems.spec.podium_metadata import PodiumMetadata
 from problems.spec.profile import Profile
 from problems.spec.record import FileRole, ProblemFile, ProblemRecord, TimedWork
 from problems.spec.solution import FileSolution, Solution, SourceFile, TaggedSolution
+from problems.spec.usable import why_bad_places, why_unusable
 
 PROBLEM_SCHEMA_VERSION = 2
 DEFAULT_COMPUTE_CAPABILITY = "8.0"
@@ -197,8 +198,15 @@ class CommandProblem(ProblemRecord):
     def rules(self) -> WorkspaceRules:
         return WorkspaceRules.of(self)
 
+    @property
+    def unusable(self) -> str:
+        seconds = self.effective_benchmark_timeout_seconds
+        commands = (self.build_command, self.test_command, self.benchmark_command, self.podium.visible_test_command)
+        paths = [one.file.path for one in self.files]
+        return why_unusable(self.podium.limits.set_values(), seconds, commands) or why_bad_places(paths)
+
     def why_skipped(self, hardware: Hardware) -> str:
-        return track_skip(self, hardware)
+        return self.unusable or track_skip(self, hardware)
 
 
 class CudaCppProblem(CommandProblem):

@@ -27,6 +27,7 @@ from problems.spec.profile import Profile
 from problems.spec.record import FileRole, ProblemFile, ProblemRecord, TimedWork
 from problems.spec.sizes import Size
 from problems.spec.solution import FileSolution, SourceFile
+from problems.spec.usable import why_unusable
 
 FUNCTION_SCHEMA_VERSION = 1
 DEFINITION_PATH = "def.py"
@@ -173,9 +174,13 @@ class FunctionProblem(ProblemRecord):
     def rules(self) -> FunctionRules:
         return FunctionRules(tuple(self.languages), tuple(self.manifest.parameters))
 
+    @property
+    def unusable(self) -> str:
+        return why_unusable(self.podium.limits.set_values(), self.time_limit_seconds, ())
+
     def why_skipped(self, hardware: Hardware) -> str:
-        if hardware.device == self.device:
-            return ""
+        if self.unusable or hardware.device == self.device:
+            return self.unusable
         return f"is a {self.device.upper()} problem and this is a {hardware.device.upper()} track"
 
 

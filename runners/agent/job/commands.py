@@ -13,12 +13,15 @@ from runners.wire.protocol import ResourceLimits
 SOLUTION_FILES = "PODIUM_SOLUTION_FILES"
 """Variable that lists the contestant's files for the Python launcher and the nvcc shim, separated by colons."""
 
+MOST_PROCESSES = 4_000_000
+"""Linux refuses a larger bound in a control group; it has no more process ids than 2^22."""
+
 
 def limits_for(limits: ResourceLimits, wall_seconds: float) -> Limits:
     return Limits(
         wall_seconds=wall_seconds,
         memory_bytes=limits.memory_bytes,
-        processes=limits.processes,
+        processes=min(limits.processes, MOST_PROCESSES),
         file_bytes=limits.file_bytes,
         workspace_bytes=limits.workspace_bytes,
         output_bytes=limits.output_bytes,

@@ -1,6 +1,7 @@
 """The judges of a node by kind of problem. A new kind adds its folder and one line here."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from runners.agent.ground.errors import UnusableProblem
@@ -22,10 +23,15 @@ class Judges:
         self._judges = {kind: make(environment) for kind, make in KINDS.items()}
 
     def judge(self, assignment: Assignment, progress: Progress | None = None) -> Finished:
-        """Judge one solution and return its report. Raises as `Judge.judge`, and UnusableProblem for unknown kinds."""
+        """Judge one solution and return its report. Raises as `Judge.judge`, and UnusableProblem for unknown kinds.
+
+        A problem with values that no machine can keep is skipped: the next attempt would meet them, too.
+        """
         judge = self._judges.get(assignment.problem.kind)
         if judge is None:
             raise UnusableProblem(f"this node cannot judge problems of kind {assignment.problem.kind!r}; update it")
         started_at = datetime.now(UTC)
+        if unusable := assignment.problem.unusable:
+            assignment = replace(assignment, skip_reason=assignment.skip_reason or unusable)
         judgement = judge.judge(assignment, progress or Progress())
         return finished(judgement, assignment, self.environment, started_at)

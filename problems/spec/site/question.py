@@ -1,0 +1,26 @@
+"""What a site asks of a question."""
+
+from collections.abc import Iterator
+
+from problems.spec.errors import Fault
+from problems.spec.question.numerals import numeral
+from problems.spec.question.problem import QuestionProblem, ShortAnswerProblem
+from problems.spec.site.bounds import MAX_TOLERANCE, outside
+from problems.spec.site.patterns import has_group, why_slow
+
+
+def question_faults(problem: QuestionProblem) -> Iterator[Fault]:
+    """Values with which the question cannot work."""
+    for n, pattern in enumerate(problem.final_answer_patterns):
+        if reason := why_slow(pattern):
+            yield Fault(("final_answer_patterns", n), f"the pattern {pattern[:80]!r} {reason}")
+    if isinstance(problem, ShortAnswerProblem):
+        yield from outside(("numeric_tolerance",), problem.numeric_tolerance, 0, MAX_TOLERANCE)
+
+
+def question_warnings(problem: QuestionProblem) -> Iterator[str]:
+    for pattern in problem.final_answer_patterns:
+        if not has_group(pattern):
+            yield f"has the pattern {pattern[:80]!r} without a group: all that it matches is taken for the answer"
+    if isinstance(problem, ShortAnswerProblem) and problem.numeric_tolerance and numeral(problem.answer) is None:
+        yield "has a tolerance, and its answer is no number"
