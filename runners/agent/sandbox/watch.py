@@ -100,7 +100,7 @@ class CommandWatch:
         self._orders = orders
         self._command: Command = orders.command
         self._cage = cage
-        self._output = Output(orders.nonce, self._command.limits.output_bytes, self._command.on_output)
+        self._output = Output(orders)
         self._reason = ""
         self._status = 0
         self._cancelled = self._memory_exceeded = self._overdue = False
@@ -142,7 +142,9 @@ class CommandWatch:
         waiting = not self._output.started
         self._output.add_stdout(chunk)
         if waiting and self._output.started:
-            self._deadline = self._clock.now() + self._command.limits.longest_seconds + GRACE_SECONDS
+            now = self._clock.now()
+            late = now - self._began  # the report comes the same way, through an engine that may be as slow then
+            self._deadline = now + self._command.limits.longest_seconds + GRACE_SECONDS + late
             self._cage.attach(self._handle.pid)
             if self._command.on_started is not None:
                 self._command.on_started(self._handle.first_process())
@@ -190,13 +192,13 @@ class CommandWatch:
 
     def outcome(self) -> Outcome:
         """The command's outcome. Raises SandboxFault if its end was not the command's own doing nor a limit's."""
-        report, size = self._output.report()
+        report, _ = self._output.report()
         reading = self._cage.close(was_killed=report is None or _was_killed(report))
         memory_exceeded = self._memory_exceeded or reading.exceeded or (report is None and self._was_full(reading))
         fault = self._fault(report, by_limit=memory_exceeded or bool(self._workspace_excess))
         if fault:
             raise SandboxFault(fault)
-        stdout, cut_out = self._output.stdout.text(size)
+        stdout, cut_out = self._output.stdout_text()
         stderr, cut_err = self._output.stderr.text()
         note = f"\n[podium] {self._reason}\n" if self._reason else ""
         seen = report or self._unreported()
@@ -236,7 +238,7 @@ class CommandWatch:
             return ""
         if report is not None:
             return _stalled(report)
-        if self._orders.exposed:
+        if self._orders.exposed or self._output.is_over:
             return ""
         return self._explain(
             "the supervisor stood still" if self._overdue else "the supervisor was killed from outside"
@@ -247,11 +249,12 @@ class CommandWatch:
         return f"{what} (status {self._status}): {said or self._reason or 'it said nothing'}"
 
     def _unreported(self) -> SupervisorReport:
-        """The report on a supervisor that ended before its report: by a limit, on request, or killed by its command."""
+        """Of a supervisor that ended before its report: by a limit, on request, killed by its command, or too slow to
+        end all processes of a command whose time was over."""
         return SupervisorReport(
             exit_code=None,
             signal=signal.SIGKILL,
-            timed_out=self._overdue and not self._cancelled,
+            timed_out=self._output.is_over or (self._overdue and not self._cancelled),
             cancelled=False,
             wall_ms=(self._clock.now() - self._began) * 1000,
             cpu_ms=0.0,
