@@ -47,9 +47,9 @@ def checklist(release: Release, facts: Checked | None = None) -> list[Line]:
         _problems(problems),
         _offered(release),
         _ranking(release),
-        _promises(release),
+        _promises(release, problems),
         *_verified(release, verified, problems),
-        _known_bad(problems),
+        *_known_bad(problems),
         _licence(release),
         _card(release),
         *_dates(release),
@@ -89,8 +89,11 @@ def _ranking(release: Release) -> Line:
     return Line(State.DONE, "Ranking", f"by {release.primary_metric}, timing policy {release.timing_policy}")
 
 
-def _promises(release: Release) -> Line:
+def _promises(release: Release, problems: Sequence[Problem]) -> Line:
     made = [name.replace("_", " ") for name in ("one_command", "separate_harness") if getattr(release, name)]
+    if made and not problems:
+        words = f"{', '.join(made)}: no problems yet that keep them"
+        return Line(State.OPEN, "Promises", words, "Add problems or import a pack.")
     if broken := list(broken_promises(release)):
         return Line(State.OPEN, "Promises", "not kept", "Mend the problems, or take the promise back.", more=broken)
     return Line(State.DONE, "Promises", ", ".join(made) or "none made")
@@ -98,6 +101,9 @@ def _promises(release: Release) -> Line:
 
 def _verified(release: Release, found: Sequence[ProblemVerification], problems: Sequence[Problem]) -> Iterator[Line]:
     n_judged = sum(problem.kind in NODE_KINDS for problem in problems)
+    if not problems:
+        yield Line(State.OPEN, "Verification", "no problems to verify yet", "Add problems or import a pack.")
+        return
     if not n_judged:
         yield Line(State.DONE, "Verification", "its problems need no node")
         return
@@ -121,8 +127,15 @@ def _verified(release: Release, found: Sequence[ProblemVerification], problems: 
         yield Line(State.ADVICE, "Skipped", words_nowhere, "Offer it on a track that can run them.", "offer")
 
 
-def _known_bad(problems: Sequence[Problem]) -> Line:
-    without = [one.task_id for one in problems if one.kind in NODE_KINDS and not one.spec.podium.known_bad]
+def _known_bad(problems: Sequence[Problem]) -> Iterator[Line]:
+    """Nothing for a release without problems that nodes judge."""
+    judged = [one for one in problems if one.kind in NODE_KINDS]
+    if judged:
+        yield _known_bad_of(judged)
+
+
+def _known_bad_of(judged: Sequence[Problem]) -> Line:
+    without = [one.task_id for one in judged if not one.spec.podium.known_bad]
     if not without:
         return Line(State.DONE, "Known-bad solutions", "each problem that a node judges has some")
     named = ", ".join(without[:5]) + (f" and {len(without) - 5} more" if len(without) > 5 else "")

@@ -56,20 +56,31 @@ def import_pack(user: Any, pack: ProblemPack, slug: str | None = None) -> Import
     Raises NotAllowed or ReleaseRefused.
     """
     check_organiser(user)
+    report = _imported(user, pack, slug)
+    if report.created:
+        report.lines.append(f"Draft {report.release.slug} made ({report.identity}).")
+    return report
+
+
+def _imported(user: Any, pack: ProblemPack, slug: str | None) -> ImportReport:
+    """Stores the draft. The report's lines hold as well for an import that is rolled back."""
     report = releases.import_release(pack, slug)
     if report.created:
-        if not report.release.problems.filter(kind__in=NODE_KINDS).exists():
+        if pack.records and not report.release.problems.filter(kind__in=NODE_KINDS).exists():
             offer(user, report.release, no_hardware())
-            report.lines.append("Its problems need no node: it is offered on the track no-hardware.")
+            report.lines.append("Its problems need no node: its track is no-hardware.")
         record(user, "import", report.release, digest=report.release.digest[:12], changed=len(report.changed))
     return report
 
 
 def try_import(user: Any, pack: ProblemPack, slug: str | None = None) -> ImportReport:
-    """What an import would report. Stores nothing. Raises NotAllowed or ReleaseRefused."""
+    """What an import would do. Stores nothing. Raises NotAllowed or ReleaseRefused."""
+    check_organiser(user)
     with transaction.atomic():
-        report = import_pack(user, pack, slug)
+        report = _imported(user, pack, slug)
         transaction.set_rollback(True)
+    if report.created:
+        report.lines.append(f"An import would make the draft {report.release.slug} ({report.identity}).")
     return report
 
 
@@ -93,8 +104,8 @@ def publish(user: Any, release: Release, unverified_reason: str = "") -> None:
 
 def _not_verified(release: Release, missing: Sequence[str]) -> str:
     return (
-        f"{release.slug} is not verified: {'; '.join(missing)}. Run `manage.py verify_release {release.slug} --track"
-        " TRACK` with a node on the track, or publish it with a reason, which its pages show: `--unverified REASON`."
+        f"{release.slug} is not verified: {'; '.join(missing)}. Verify it on a node of one of its tracks, or publish it"
+        " with a reason, which its pages show."
     )
 
 

@@ -145,7 +145,7 @@ def _unverified() -> Panel:
             )
             for one in found[:SHOWN_LINES]
         ],
-        "Every release is verified.",
+        "No release waits for a verification.",
     )
 
 

@@ -75,6 +75,8 @@ class ShownFlag:
     label: str
     tone: str
     effect: str
+    keeps_time: str = ""
+    """Whether the flag keeps the result's time from ranking: "flagged", "flag upheld", or "" if it does not."""
 
 
 def shown_in_order(ids: Sequence[int]) -> list[ShownFlag]:
@@ -86,7 +88,7 @@ def shown_in_order(ids: Sequence[int]) -> list[ShownFlag]:
 def shown(flag: Flag) -> ShownFlag:
     """`flag` comes from `with_effects`."""
     label, tone = _label(flag)
-    return ShownFlag(flag, rule_of(flag.code), label, tone, _effect(flag))
+    return ShownFlag(flag, rule_of(flag.code), label, tone, _effect(flag), _keeps_time(flag))
 
 
 def _label(flag: Flag) -> tuple[str, str]:
@@ -98,14 +100,25 @@ def _label(flag: Flag) -> tuple[str, str]:
     return ("upheld, appealed", "warn") if getattr(flag, "is_appealed", False) else ("upheld", "bad")
 
 
-def _effect(flag: Flag) -> str:
+def _why_without_effect(flag: Flag) -> str:
     if getattr(flag, "is_void", False):
-        return "None: the problem is voided and counts for nobody."
+        return "the problem is voided and counts for nobody"
     if flag.result.verdict != Verdict.PASSED:
-        return "None: the sample did not pass."
+        return "the sample did not pass"
+    is_dismissed = getattr(flag, "ruling", None) == DecisionKind.FLAG_DISMISSED
+    return "the flag is dismissed" if is_dismissed else ""
+
+
+def _keeps_time(flag: Flag) -> str:
+    if _why_without_effect(flag):
+        return ""
+    return "flag upheld" if getattr(flag, "ruling", None) == DecisionKind.FLAG_UPHELD else "flagged"
+
+
+def _effect(flag: Flag) -> str:
+    if why := _why_without_effect(flag):
+        return f"None: {why}."
     ruling, upheld = getattr(flag, "ruling", None), DecisionKind.FLAG_UPHELD
-    if ruling == DecisionKind.FLAG_DISMISSED:
-        return "None: the flag is dismissed."
     if flag.scope == FlagScope.VERDICT:
         return "The pass does not count." if ruling == upheld else "The pass does not count yet." + _waits(flag)
     if ruling == upheld:

@@ -11,6 +11,11 @@ from problems.actions.releases import ReleaseRefused
 from problems.formats.errors import PackRefused
 from problems.models import Release
 
+_BY_COMMAND = {
+    "not_verified": "Here: `manage.py verify_release SLUG --track TRACK`, or --unverified REASON.",
+}
+"""How a command does what a refusal advises, by the refusal's code: the words of actions stand on pages, too."""
+
 
 @contextmanager
 def as_command_errors(what: str = "") -> Iterator[None]:
@@ -18,7 +23,8 @@ def as_command_errors(what: str = "") -> Iterator[None]:
     try:
         yield
     except (Refused, ReleaseRefused, PackRefused) as error:
-        raise CommandError(f"{what}: {error}" if what else str(error)) from error
+        words = " ".join(filter(None, (str(error), _BY_COMMAND.get(getattr(error, "code", "")))))
+        raise CommandError(f"{what}: {words}" if what else words) from error
     except OSError as error:
         raise CommandError(f"{error.filename}: {error.strerror}.") from error
 

@@ -65,7 +65,8 @@ def evaluation(request: HttpRequest, pk: int) -> HttpResponse:
             "has_profile": bool(result.profile) and view.build_log,
             "kernels": kernels_of(build_log(result.steps)) if view.build_log else [],
             "has_listing": bool(result.listing) and view.build_log,
-            "flags": _flags(result),
+            "flags": (flags := _flags(result)),
+            "why_unranked": _why_unranked(result, flags),
         }
     return render(request, "podium/evaluation.html", context)
 
@@ -116,6 +117,13 @@ def _is_imported(result: Result) -> bool:
 def _flags(result: Result) -> list[ShownFlag]:
     rows = with_effects(result.flags.all()).order_by("pk")
     return [shown(flag) for flag in rows.prefetch_related("decisions__decided_by", "decisions__appeal")]
+
+
+def _why_unranked(result: Result, flags: Sequence[ShownFlag]) -> str:
+    """The reason why none of the result's own times ranks, whatever each measurement allows; empty if there is none."""
+    if not result.passed:
+        return "did not pass"
+    return next((one.keeps_time for one in flags if one.keeps_time), "")
 
 
 def _solution(found: Evaluation) -> Sequence[SourceFile]:

@@ -48,6 +48,11 @@ class ImportReport:
     changed: list[str] = field(default_factory=list)
     still_holding: list[str] = field(default_factory=list)
 
+    @property
+    def identity(self) -> str:
+        """The release's revision and digest, in words."""
+        return f"revision {self.release.revision}, digest {self.release.digest[:12]}…"
+
 
 def problem_slug(task_id: str) -> str:
     """`CUDA/12` → `cuda-12`; never empty."""
@@ -211,13 +216,12 @@ def import_release(pack: ProblemPack, slug: str | None = None) -> ImportReport:
         check_columns(row, f"Problem {row.task_id}"[:100])
     Problem.objects.bulk_create(rows, batch_size=200)
     report = ImportReport(release, created=True)
-    report.lines.append(f"{len(rows)} problems read; every hash and the count agree with metadata.json.")
+    report.lines.append(f"{len(rows)} problems read{f'; {pack.agreement}' if pack.agreement else ''}.")
     report.lines += [f"  {group}: {count}" for group, count in _counts(rows).items()]
     report.lines += _guessable_lines(pack)
     report.lines += _warnings(pack)
     if previous:
         _compare(report, previous, rows)
-    report.lines.append(f"Draft {release.slug} made (revision {release.revision}, digest {release.digest[:12]}…).")
     return report
 
 

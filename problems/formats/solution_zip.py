@@ -110,9 +110,7 @@ def _check_infos(infos: Sequence[zipfile.ZipInfo], limits: UploadLimits) -> None
         _check_info(info)
     total_bytes = sum(info.file_size for info in infos)
     if total_bytes > limits.total_bytes:
-        raise PackRefused(
-            "too_large", f"the zip unpacks to more than {limits.total_bytes // MEBIBYTE} MiB; send fewer samples"
-        )
+        raise PackRefused("too_large", f"the zip unpacks to more than {limits.total_bytes // MEBIBYTE} MiB")
     packed_bytes = max(1, sum(info.compress_size for info in infos))
     if total_bytes > limits.ratio_floor_bytes and total_bytes > limits.ratio * packed_bytes:
         raise PackRefused("bomb", f"the zip unpacks to over {limits.ratio} times its size")

@@ -15,6 +15,7 @@ from leaderboard.models import Track
 from problems.models import Release
 from runners.fleet import dashboard, enrol, service
 from runners.fleet.models import Attempt, Job, Node, NodeGrant, Service
+from runners.fleet.start_lines import notes, start_lines
 from runners.wire.protocol import Stage
 
 ID_DIGITS = 19
@@ -35,7 +36,8 @@ class NodeForm(forms.Form):
 def _add(request: HttpRequest, _row: None, said: dict[str, Any]) -> Outcome:
     stages = [Stage(name) for name in said["stages"]]
     node, secret = enrol.add_node(request.user, said["slug"], said["tracks"], stages, said["title"])
-    return [f"Node {node} is enrolled. {ONCE}", f"PODIUM_NODE_TOKEN={secret}"]
+    words = f"Node {node} is enrolled. Start its agent so; the token is not shown again:"
+    return [words, *start_lines(node.slug, secret), *notes()]
 
 
 def _renew(request: HttpRequest, node: Node, _said: dict[str, Any]) -> Outcome:

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.db import IntegrityError, transaction
 
 from leaderboard.actions import curate
@@ -127,7 +128,14 @@ def verified(made: Release, verdicts: dict[str, Verdict] | None = None) -> None:
 def test_a_release_that_no_node_has_verified_is_refused() -> None:
     words = refusal(draft(), reason="")
     assert "test-1 is not verified: problem a/1: its reference has not been run on cpu-test." in words
-    assert "Run `manage.py verify_release test-1 --track TRACK`" in words
+    assert "Verify it on a node of one of its tracks" in words
+    assert "manage.py" not in words, "an organiser reads it on a page"
+
+
+def test_the_command_says_how_a_command_verifies() -> None:
+    draft()
+    with pytest.raises(CommandError, match=r"`manage\.py verify_release SLUG --track TRACK`, or --unverified REASON"):
+        call_command("publish_release", "test-1")
 
 
 @pytest.mark.parametrize(

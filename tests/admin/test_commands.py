@@ -16,6 +16,7 @@ from runners.fleet.claim import digest_of
 from runners.fleet.models import Node, NodeGrant
 from runners.wire.protocol import Verdict
 from tests import factories, packs
+from tests.admin.pages import act, text
 
 pytestmark = pytest.mark.django_db
 
@@ -168,6 +169,36 @@ def test_a_node_gets_its_token_on_paper_once(db: Any) -> None:
     assert Node.objects.get(slug="n2").token_digest == digest_of(secret)
     with pytest.raises(CommandError, match="exists already"):
         told("add_node", "n1")
+
+
+@pytest.mark.parametrize(
+    ("broker", "line"),
+    [
+        ("filesystem://", "export PODIUM_BROKER_URL=filesystem:///srv/broker"),
+        ("filesystem:///a/folder", "export PODIUM_BROKER_URL=filesystem:///a/folder"),
+        ("redis://queue:6379/1", "export PODIUM_BROKER_URL=redis://queue:6379/1"),
+        ("amqps://site:hidden@queue:5671/podium", "export PODIUM_BROKER_URL=amqps://n1:PASSWORD@queue:5671/podium"),
+        ("rediss://:hidden@[::1]:6379/1?a=hidden", "export PODIUM_BROKER_URL='rediss://n1:PASSWORD@[::1]:6379/1'"),
+    ],
+)
+def test_the_lines_that_start_a_node_name_the_broker_and_no_password(
+    db: Any, settings: Any, broker: str, line: str
+) -> None:
+    settings.BROKER_URL, settings.BROKER_FOLDER = broker, Path("/srv/broker")
+    words = told("add_node", "n1")
+    assert line in words.splitlines()
+    assert f"export PODIUM_SITE_URL={settings.SITE_URL}" in words
+    assert "podium node" in words.splitlines()
+    assert "hidden" not in words
+    assert ("Put the password" in words) == ("PASSWORD" in line)
+
+
+def test_the_page_that_enrols_a_node_shows_the_same_lines(cast: Any, settings: Any) -> None:
+    settings.BROKER_URL = "amqp://site:hidden@queue/podium"
+    page = text(act(cast.organiser, "fleet_node", "add", slug="n1", title="", stages=["both"]))
+    assert "export PODIUM_NODE_TOKEN=pdn_" in page
+    assert "export PODIUM_BROKER_URL=amqp://n1:PASSWORD@queue/podium" in page
+    assert "hidden" not in page
 
 
 def test_a_gpu_track_is_made_by_hand(db: Any) -> None:

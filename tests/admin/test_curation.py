@@ -1,6 +1,8 @@
 """A release's way through the admin: import, offer, verify, publish, freeze, export."""
 
 import io
+import json
+import zipfile
 from typing import Any
 
 import pytest
@@ -31,6 +33,37 @@ def test_an_import_reports_line_by_line(cast: Any) -> None:
     assert "Draft test-1 made" in page
     assert Release.objects.get().state == "draft"
     assert AuditEntry.objects.filter(action="import", actor=cast.organiser).exists()
+
+
+def reported(organiser: Any, pack: SimpleUploadedFile) -> str:
+    return text(signed_in(organiser).post(reverse("admin:problems_release_import"), {"pack": pack}))
+
+
+def test_the_report_before_an_import_speaks_of_what_it_would_make(cast: Any) -> None:
+    page = reported(cast.organiser, uploaded("a/1"))
+    assert "An import would make the draft test-1 (revision 1" in page
+    assert "made (" not in page
+    assert not Release.objects.exists()
+
+
+def test_hashes_agree_only_where_the_file_states_them(cast: Any) -> None:
+    assert "1 problems read; every hash and the count agree" in reported(cast.organiser, uploaded("a/1"))
+    without = reported(cast.organiser, uploaded("a/1", task_id_hashes={}))
+    assert "1 problems read; the count agrees with metadata.json, which states no hashes." in without
+    assert "every hash" not in without
+
+
+def test_a_zip_of_folders_states_nothing_that_could_agree(cast: Any) -> None:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        fields = {key: value for key, value in packs.problem("a/1").items() if key not in ("type", "baseline_solution")}
+        fields |= {"type": "cpp", "context_files": None, "test_files": None}
+        spec = {key: value for key, value in fields.items() if value is not None}
+        archive.writestr("one/problem-spec.yaml", json.dumps(spec))
+        archive.writestr("one/test/t.sh", "sh solution.sh\n")
+    page = reported(cast.organiser, SimpleUploadedFile("mine.zip", file.getvalue()))
+    assert "1 problems read." in page
+    assert "metadata.json" not in page
 
 
 def test_a_changed_pack_says_which_tasks_changed(cast: Any) -> None:

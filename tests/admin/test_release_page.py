@@ -69,6 +69,16 @@ def test_what_is_done_says_so(cast: Cast) -> None:
     assert [line.title for line in checklist(made) if line.state is not State.DONE] == []
 
 
+def test_a_draft_without_problems_has_nothing_done_that_problems_would_do(cast: Cast) -> None:
+    made = factories.release(1, publish=False, one_command=True)
+    made.problems.all().delete()
+    made.refresh_from_db()
+    lines = {line.title: line for line in checklist(made)}
+    assert (lines["Verification"].state, lines["Verification"].detail) == (State.OPEN, "no problems to verify yet")
+    assert lines["Promises"].state is State.OPEN
+    assert "Known-bad solutions" not in lines
+
+
 def test_a_draft_without_problems_and_a_bad_ranking_are_to_do(cast: Cast) -> None:
     made = factories.release(1, publish=False, primary_metric="weighted")
     made.problems.all().delete()

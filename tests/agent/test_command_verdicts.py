@@ -1,5 +1,6 @@
 """One sample on its way through the judge of command problems, step by step."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from problems.spec.solution import PatchSolution
 from runners.agent.ground.errors import Cancelled, UnusableProblem
 from runners.agent.ground.events import BuildPrinted, CommandRan, Event, Progress, StageEntered
 from runners.agent.judges.solutions import why_invalid
+from runners.agent.sandbox.watch import workspace_excess
 from runners.wire.protocol import INLINE_LOG_BYTES, Stage, Verdict, Witness
 from tests.agent.machine import Machine, assignment_of, shell_problem
 
@@ -308,3 +310,18 @@ def test_a_problem_that_no_machine_can_run_is_skipped_with_its_reason_and_is_no_
     assert report.verdict is Verdict.SKIPPED
     assert "which no machine can keep" in report.reason
     assert not report.fault
+
+
+def test_a_workspace_over_its_limit_is_the_reason(machine: Machine) -> None:
+    grow = "for i in 1 2 3 4; do head -c 30000000 /dev/zero > f$i; done; sleep 20"
+    found = machine.judge(shell_problem(), {"solution.sh": grow}).report
+    assert found.verdict == Verdict.TEST_FAILED
+    assert found.reason == "The test left more in its workspace than the 64 MiB allowed."
+
+
+def test_too_many_files_are_the_reason_where_their_number_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("runners.agent.sandbox.watch.MANY_FILES", 3)
+    for name in "abcd":
+        (tmp_path / name).touch()
+    assert workspace_excess(tmp_path, 1 << 20) == "3 files"
+    assert workspace_excess(tmp_path, 1 << 20, used_bytes=2 << 20) == "1 MiB"

@@ -2,6 +2,7 @@
 
 import io
 import zipfile
+from functools import partial
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from leaderboard.models import DailyUse, Submission
+from problems.formats.bounded import UploadLimits
 from problems.models import Release
 from tests import factories, packs
 from tests.api import calls
@@ -172,3 +174,10 @@ def test_skipped_and_voided_problems_do_not_count_as_failed(cast: Any, offered: 
 def test_a_zip_without_any_known_folder_says_only_that(cast: Any, offered: Any) -> None:
     said = check(cast.owner, offered, zip_of("foo", "bar")).json()
     assert ([one["code"] for one in said["faults"]], said["effects"]) == (["unknown_task"] * 2, [])
+
+
+def test_a_remedy_is_said_once(cast: Any, offered: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("leaderboard.api.intake.UploadLimits", partial(UploadLimits, total_bytes=1))
+    (fault,) = check(cast.owner, offered, zip_of("foo")).json()["faults"]
+    assert (fault["code"], fault["remedy"]) == ("too_large", "Send fewer samples at a time.")
+    assert "fewer" not in fault["message"]

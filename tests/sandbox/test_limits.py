@@ -160,6 +160,11 @@ def test_a_fork_bomb_burns_out(run: Run) -> None:
     assert processes_named(NAP_SECONDS) == []
 
 
+def test_a_command_that_is_stopped_by_its_limit_keeps_its_own_output_alone(run: Run) -> None:
+    outcome = run(f"echo out; sleep {NAP_SECONDS}", replace(LIMITS, wall_seconds=0.5))
+    assert (outcome.timed_out, outcome.stdout) == (True, "out\n")
+
+
 def test_processes_are_counted(run: Run) -> None:
     start_many = "import subprocess\nfor n in range(200): subprocess.Popen(['sleep', '20'])"
     outcome = run(f'python3 -c "{start_many}"', replace(LIMITS, processes=32))

@@ -187,7 +187,7 @@ class Script:
         self._read, self._write = socket.socketpair()
         self._write.send(b"x")
         self.seconds = 0.0
-        self.nonce = ""
+        self.nonce = self.over = ""
 
     def clock(self) -> float:
         return self.seconds
@@ -202,7 +202,7 @@ class Script:
             return Received(ended=True)
         later, piece = self._pieces.pop(0)
         self.seconds += later
-        return Received(stdout=piece.replace("NONCE", self.nonce).encode())
+        return Received(stdout=piece.replace("NONCE", self.nonce).replace("OVER", self.over).encode())
 
     def hang_up(self) -> None: ...
 
@@ -220,7 +220,7 @@ class Script:
 def attended(script: Script, workspace: Path, cage: TreeCage | None = None) -> Outcome:
     limits = replace(LIMITS, wall_seconds=5.0)
     orders = Orders(Command("true", workspace, limits), "/workspace", "/podium", {})
-    script.nonce = orders.nonce
+    script.nonce, script.over = orders.nonce, orders.over
     watch = CommandWatch(script, orders, cage or TreeCage(limits.memory_bytes), Event(), TickClock(script.clock))
     watch.attend()
     watch.end()
@@ -253,6 +253,25 @@ def test_an_agent_that_stood_still_gives_the_supervisor_its_full_time(workspace:
 def test_a_supervisor_that_reports_nothing_in_its_time_is_a_fault(workspace: Path) -> None:
     with pytest.raises(SandboxFault, match="stood still"):
         attended(Script(HELLO, *[(1.0, ".") for _ in range(30)], status=137), workspace)
+
+
+def test_a_command_whose_time_is_over_is_no_fault_of_a_machine_too_busy_to_end_it(workspace: Path) -> None:
+    """As a fork bomb may be, on a machine with many times more to do than cores."""
+    over = (6.0, "out\n\nOVER\n")
+    outcome = attended(Script(HELLO, over, *[(1.0, ".") for _ in range(30)], status=137), workspace)
+    assert outcome.timed_out
+    assert outcome.stdout.strip(".") == "out\n"
+
+
+def test_the_line_that_time_is_over_is_none_of_the_commands_output(workspace: Path) -> None:
+    report = f"\nNONCE {(REPORT % 'null').replace('false', 'true', 1)}\n"
+    outcome = attended(Script(HELLO, (5.0, "out\n\n"), (0.1, "OVER\nmore"), (0.1, report)), workspace)
+    assert (outcome.timed_out, outcome.stdout) == (True, "out\nmore")
+
+
+def test_a_line_without_the_secret_is_not_the_supervisors(workspace: Path) -> None:
+    with pytest.raises(SandboxFault, match="stood still"):
+        attended(Script(HELLO, *[(1.0, "\nabc\n") for _ in range(30)], status=137), workspace)
 
 
 def test_a_supervisor_that_the_memory_limit_took_along_is_no_fault(workspace: Path) -> None:

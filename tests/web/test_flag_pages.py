@@ -92,6 +92,17 @@ def test_the_problem_the_matrix_and_the_entrant_show_a_flag(client: Any, cast: A
     assert "flag upheld: its time does not rank" in text(client.get(stored.get_absolute_url()))
 
 
+def test_no_time_ranks_beside_a_flag_that_says_it_does_not(client: Any, cast: Any) -> None:
+    stored = judged(cast.entrant, factories.release(2), FlagScope.TIME)
+    address = Flag.objects.get().result.evaluation.get_absolute_url()
+    assert "<td>no: flagged</td>" in text(client.get(address))
+    decide_flag(cast.organiser, Flag.objects.get(), upheld=True, public_reason="Seen.")
+    assert "<td>no: flag upheld</td>" in text(client.get(address))
+    decide_flag(cast.organiser, Flag.objects.get(), upheld=False, public_reason="Honest.")
+    assert "<td>no: flag" not in text(client.get(address))
+    ranked_again(stored)
+
+
 def test_a_voided_problems_flags_have_no_effect_and_no_badge(client: Any, cast: Any) -> None:
     made = factories.release(2)
     stored = judged(cast.entrant, made, FlagScope.VERDICT)

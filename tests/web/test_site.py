@@ -159,3 +159,10 @@ def test_a_disabled_node_says_why(client: Any, db: Any) -> None:
     node = factories.NodeFactory(disabled_reason="its golden program drifted by 4 %")
     for path in ("/nodes/", node.get_absolute_url()):
         assert "its golden program drifted by 4 %" in client.get(path).content.decode()
+
+
+def test_the_about_page_says_what_decides_for_each_kind(client: Any, db: Any) -> None:
+    page = client.get(reverse("about")).content.decode()
+    assert "The exit status of a command decides" in page
+    assert "A function's answers are compared" in page
+    assert "A question's reply is read by the site" in page

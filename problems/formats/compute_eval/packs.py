@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -41,14 +41,22 @@ class PackRecord:
         return record_md5(self.line)
 
 
+HASHES_AGREE = "every hash and the count agree with metadata.json"
+COUNT_AGREES = "the count agrees with metadata.json, which states no hashes"
+
+
 @dataclass(frozen=True)
 class ProblemPack:
-    """A release as it stands in a file; `jsonl_bytes` and `metadata_bytes` are kept as they were."""
+    """A release as it stands in a file; `jsonl_bytes` and `metadata_bytes` are kept as they were.
+
+    `agreement` says what of the file's own metadata.json was compared with its problems; empty if it has none.
+    """
 
     metadata: ProblemPackMetadata
     metadata_bytes: bytes
     records: tuple[PackRecord, ...]
     jsonl_bytes: bytes
+    agreement: str = ""
 
     @property
     def profile(self) -> Profile:
@@ -73,7 +81,9 @@ class SolutionPack:
 def read_problem_pack(source: Path | BinaryIO, limits: UploadLimits = DEFAULT_LIMITS) -> ProblemPack:
     """Read a problem pack and verify its counts and hashes; raises PackRefused."""
     metadata_bytes, jsonl = read_container(source, PROBLEMS_NAME, limits)
-    return problem_pack_from(metadata_bytes, jsonl, limits)
+    pack = problem_pack_from(metadata_bytes, jsonl, limits)
+    has_hashes = bool(pack.metadata.task_id_hashes)
+    return replace(pack, agreement=HASHES_AGREE if has_hashes else COUNT_AGREES)
 
 
 def problem_pack_from(metadata_bytes: bytes, jsonl: bytes, limits: UploadLimits = DEFAULT_LIMITS) -> ProblemPack:

@@ -42,6 +42,8 @@ class Build:
     """The limits of the build. A cached failure is used only under the same limits."""
     product: bytes = EMPTY
     cached: bool = False
+    workspace_excess: str = ""
+    """See `policy.Outcome`. Such a build is never kept."""
 
     @property
     def succeeded(self) -> bool:

@@ -179,4 +179,5 @@ def _build_of(outcome: Outcome, key: str, bounds: str, product: bytes, complaint
         peak_memory_bytes=outcome.peak_memory_bytes,
         limits=bounds,
         product=product,
+        workspace_excess=outcome.workspace_excess,
     )

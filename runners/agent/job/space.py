@@ -8,7 +8,7 @@ from threading import Event, Thread
 
 from runners.agent.ground.errors import DiskFull
 from runners.agent.sandbox.policy import Command, Outcome
-from runners.agent.sandbox.watch import workspace_within
+from runners.agent.sandbox.watch import workspace_excess
 
 FLOOR_BYTES = 1 << 30
 """A node with less free space than this takes no work: one file of the default maximum size must fit."""
@@ -94,7 +94,7 @@ class SpaceWatch:
 
         A command that left more in its workspace than it may is itself the reason why it failed.
         """
-        if not outcome.succeeded and workspace_within(command.workspace, command.limits.workspace_bytes):
+        if not outcome.succeeded and not workspace_excess(command.workspace, command.limits.workspace_bytes):
             _fail_if(self._shortage)
 
     def _look_until_ended(self) -> None:

@@ -1,5 +1,6 @@
 """Texts about the end of commands: logs, reasons, and the fields of ComputeEval's graded rows."""
 
+import signal
 from typing import Protocol
 
 from problems.formats.compute_eval.source_references import MISSING_TEXT
@@ -19,6 +20,8 @@ class Ended(Protocol):
     def timed_out(self) -> bool: ...
     @property
     def memory_exceeded(self) -> bool: ...
+    @property
+    def workspace_excess(self) -> str: ...
     @property
     def stdout(self) -> str: ...
     @property
@@ -59,6 +62,10 @@ def how_it_ended(ended: Ended) -> str:
         return "did not end in time"
     if ended.memory_exceeded:
         return "used more memory than allowed"
+    if ended.workspace_excess:
+        return f"left more in its workspace than the {ended.workspace_excess} allowed"
+    if ended.signal == signal.SIGXFSZ:
+        return "was killed because it wrote a larger file than allowed"
     if ended.exit_code is None:
         return f"was killed by signal {ended.signal}"
     return f"ended with exit status {ended.exit_code}"

@@ -118,6 +118,8 @@ class Outcome:
     """Time for which the hypervisor gave this machine's cores to others while the command ran."""
     complaint: str = ""
     """The reason why a command that ended with status 0 failed nevertheless; empty if nothing else was asked of it."""
+    workspace_excess: str = ""
+    """The bound of its workspace that it exceeded and was killed for, as `128 MiB`; empty if it kept to it."""
 
     @property
     def succeeded(self) -> bool:

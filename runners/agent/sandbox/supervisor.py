@@ -97,6 +97,9 @@ class Orders:
     processes: int = 0
     linger: bool = False
     nonce: str = field(default_factory=lambda: secrets.token_hex(16))
+    over: str = field(default_factory=lambda: secrets.token_hex(16))
+    """The line by which the supervisor says that time is over, before the command is dead. A secret of its own: the
+    command could read it from the pipe, and the nonce would let it forge a report."""
 
     def encode(self) -> bytes:
         return b"".join(_entry(key, value) for key, value in [*self._entries(), ("end", "")])
@@ -105,6 +108,7 @@ class Orders:
         limits = self.command.limits
         entries: list[tuple[str, str]] = [
             ("nonce", self.nonce),
+            ("over", self.over),
             ("command", self.command.shell),
             ("workspace", self.workspace),
             ("launcher", f"{self.home}/{self.launcher}"),

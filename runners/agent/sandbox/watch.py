@@ -100,10 +100,11 @@ class CommandWatch:
         self._orders = orders
         self._command: Command = orders.command
         self._cage = cage
-        self._output = Output(orders.nonce, self._command.limits.output_bytes, self._command.on_output)
+        self._output = Output(orders)
         self._reason = ""
         self._status = 0
-        self._cancelled = self._memory_exceeded = self._workspace_exceeded = self._overdue = False
+        self._cancelled = self._memory_exceeded = self._overdue = False
+        self._workspace_excess = ""
         self._began = self._clock.now()
         self._deadline = self._began + START_SECONDS
         self._next_look = self._began + WORKSPACE_SECONDS
@@ -141,7 +142,9 @@ class CommandWatch:
         waiting = not self._output.started
         self._output.add_stdout(chunk)
         if waiting and self._output.started:
-            self._deadline = self._clock.now() + self._command.limits.longest_seconds + GRACE_SECONDS
+            now = self._clock.now()
+            late = now - self._began  # the report comes the same way, through an engine that may be as slow then
+            self._deadline = now + self._command.limits.longest_seconds + GRACE_SECONDS + late
             self._cage.attach(self._handle.pid)
             if self._command.on_started is not None:
                 self._command.on_started(self._handle.first_process())
@@ -170,9 +173,9 @@ class CommandWatch:
         began = self._clock.now()
         limit = self._command.limits.workspace_bytes
         hidden = unlinked_bytes(self._handle.pid, self._command.workspace, MANY_FILES)
-        if not workspace_within(self._command.workspace, limit - hidden):
-            self._workspace_exceeded = True
-            self._reason = f"the workspace grew past its limit of {limit} bytes"
+        if excess := workspace_excess(self._command.workspace, limit, hidden):
+            self._workspace_excess = excess
+            self._reason = f"the workspace grew past its limit of {excess}"
             self._kill()
         # A large workspace is looked at less often, so that looking stays a small part of the time.
         now = self._clock.now()
@@ -189,13 +192,13 @@ class CommandWatch:
 
     def outcome(self) -> Outcome:
         """The command's outcome. Raises SandboxFault if its end was not the command's own doing nor a limit's."""
-        report, size = self._output.report()
+        report, _ = self._output.report()
         reading = self._cage.close(was_killed=report is None or _was_killed(report))
         memory_exceeded = self._memory_exceeded or reading.exceeded or (report is None and self._was_full(reading))
-        fault = self._fault(report, by_limit=memory_exceeded or self._workspace_exceeded)
+        fault = self._fault(report, by_limit=memory_exceeded or bool(self._workspace_excess))
         if fault:
             raise SandboxFault(fault)
-        stdout, cut_out = self._output.stdout.text(size)
+        stdout, cut_out = self._output.stdout_text()
         stderr, cut_err = self._output.stderr.text()
         note = f"\n[podium] {self._reason}\n" if self._reason else ""
         seen = report or self._unreported()
@@ -217,6 +220,7 @@ class CommandWatch:
             peak_memory_bytes=max(reading.peak_bytes, seen.max_rss_bytes),
             witness=seen.witness,
             witness_detail=seen.witness_detail,
+            workspace_excess=self._workspace_excess,
         )
 
     def _was_full(self, reading: UsageReading) -> bool:
@@ -234,7 +238,7 @@ class CommandWatch:
             return ""
         if report is not None:
             return _stalled(report)
-        if self._orders.exposed:
+        if self._orders.exposed or self._output.is_over:
             return ""
         return self._explain(
             "the supervisor stood still" if self._overdue else "the supervisor was killed from outside"
@@ -245,11 +249,12 @@ class CommandWatch:
         return f"{what} (status {self._status}): {said or self._reason or 'it said nothing'}"
 
     def _unreported(self) -> SupervisorReport:
-        """The report on a supervisor that ended before its report: by a limit, on request, or killed by its command."""
+        """Of a supervisor that ended before its report: by a limit, on request, killed by its command, or too slow to
+        end all processes of a command whose time was over."""
         return SupervisorReport(
             exit_code=None,
             signal=signal.SIGKILL,
-            timed_out=self._overdue and not self._cancelled,
+            timed_out=self._output.is_over or (self._overdue and not self._cancelled),
             cancelled=False,
             wall_ms=(self._clock.now() - self._began) * 1000,
             cpu_ms=0.0,
@@ -276,9 +281,12 @@ def _stalled(report: SupervisorReport) -> str:
     return f"the machine or its container stood still for {report.stalled_ms / 1e3:.1f} s while the command ran"
 
 
-def workspace_within(folder: Path, limit_bytes: int) -> bool:
-    """Whether the tree's disk use and its number of entries are within bounds. It may change while it is read."""
-    used = entries = 0
+def workspace_excess(folder: Path, limit_bytes: int, used_bytes: int = 0) -> str:
+    """The bound that the tree exceeds, in words; empty if it keeps to them. It may change while it is read.
+
+    `used_bytes` are on the disk already, outside of the tree.
+    """
+    used, entries = used_bytes, 0
     pending = [os.fspath(folder)]
     while pending:
         try:
@@ -291,6 +299,8 @@ def workspace_within(folder: Path, limit_bytes: int) -> bool:
                         pending.append(item.path)
         except OSError:
             continue
-        if used > limit_bytes or entries > MANY_FILES:
-            return False
-    return True
+        if used > limit_bytes:
+            return f"{limit_bytes >> 20} MiB"
+        if entries > MANY_FILES:
+            return f"{MANY_FILES:,} files"
+    return ""

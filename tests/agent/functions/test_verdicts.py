@@ -153,6 +153,14 @@ ENDS = {
     "no solution": ("def solve(x, y, n):\n    pass\n", Verdict.TEST_FAILED, "no attribute 'solution'"),
     "exit in Python": ("import os\ndef solution(x, y, n):\n    os._exit(0)\n", Verdict.TEST_FAILED, "before it had"),
     "sys.exit": ("import sys\ndef solution(x, y, n):\n    sys.exit(0)\n", Verdict.TEST_FAILED, "before it had"),
+    "closes its channel and lives on": (
+        "import os, time\ndef solution(x, y, n):\n    os.closerange(3, 200)\n    time.sleep(60)\n",
+        Verdict.TEST_FAILED, "The solution closed its channel in case few before it had answered",
+    ),
+    "a file over the limit": (
+        cpp('FILE* f = fopen("big", "w"); fseek(f, 1L << 40, SEEK_SET); fputc(1, f); fflush(f);', "#include <cstdio>"),
+        Verdict.TEST_FAILED, "wrote a larger file than allowed",
+    ),
     "read-only": ("def solution(x, y, n):\n    x[0] = 0\n", Verdict.TEST_FAILED, "read-only"),
 }  # fmt: skip
 

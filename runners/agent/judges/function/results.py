@@ -156,13 +156,19 @@ def ended_verdict(problem: FunctionProblem, seen: Contest) -> tuple[Verdict, str
     if seen.how == "late" or seen.outcome.timed_out:
         limit = problem.time_limit_seconds
         return Verdict.TIMED_OUT, f"The solution did not answer {where}; all calls of one process may take {limit:g} s."
+    return Verdict.TEST_FAILED, f"The solution {_how_it_failed(seen, where)}"
+
+
+def _how_it_failed(seen: Contest, where: str) -> str:
     if seen.how == "error":
-        return Verdict.TEST_FAILED, f"The solution failed {where}: {seen.words}"
+        return f"failed {where}: {seen.words}"
     if seen.how == "not_stopped":
-        return Verdict.TEST_FAILED, f"The solution ran {where} while it was stopped between two calls."
+        return f"ran {where} while it was stopped between two calls."
     if seen.how == "bad_answer":
-        return Verdict.TEST_FAILED, f"The solution sent an answer of its own {where}."
-    return Verdict.TEST_FAILED, f"The solution {how_it_ended(seen.outcome)} {where} before it had answered."
+        return f"sent an answer of its own {where}."
+    # A process that lives on without its channel is ended by the judge, whose signal says nothing about it.
+    how = "closed its channel" if seen.outcome.cancelled else how_it_ended(seen.outcome)
+    return f"{how} {where} before it had answered."
 
 
 def _where(problem: FunctionProblem, seen: Contest) -> str:

@@ -12,6 +12,7 @@
 
 struct Orders {
     std::string nonce;      // drawn per command; the contestant never sees it, so it cannot forge a report
+    std::string over;       // likewise, and said before the command is dead: it may learn this one, for what it is worth
     std::string command;
     std::string workspace;  // becomes the working directory; programs under it are witnessed
     std::string launcher;   // path of pylaunch.py as the sandbox sees it
@@ -62,6 +63,7 @@ inline std::string read_line() {
 inline void apply_order(Orders& orders, const std::string& key, const std::string& value) {
     long number = strtol(value.c_str(), nullptr, 10);
     if (key == "nonce") orders.nonce = value;
+    else if (key == "over") orders.over = value;
     else if (key == "command") orders.command = value;
     else if (key == "workspace") orders.workspace = value;
     else if (key == "launcher") orders.launcher = value;

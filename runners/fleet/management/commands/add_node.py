@@ -3,11 +3,11 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.conf import settings
 from django.core.management.base import BaseCommand
 
 from leaderboard.management.words import as_command_errors, tracks_named
 from runners.fleet.enrol import add_node
+from runners.fleet.start_lines import notes, start_lines
 from runners.wire.protocol import Stage
 
 
@@ -33,6 +33,5 @@ class Command(BaseCommand):
         if options["token_only"]:
             self.stdout.write(secret)
             return
-        self.stdout.write(f"Node {node.slug} is enrolled. Start its agent with these; the token is not shown again:")
-        self.stdout.write(f"  PODIUM_SITE_URL={settings.SITE_URL}\n  PODIUM_NODE_TOKEN={secret}")
-        self.stdout.write("  PODIUM_BROKER_URL=<the broker's address, with the node's own account>")
+        self.stdout.write(f"Node {node.slug} is enrolled. Start its agent so; the token is not shown again:")
+        self.stdout.write("\n".join([*start_lines(node.slug, secret), *notes()]))
