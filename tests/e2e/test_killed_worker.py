@@ -10,7 +10,7 @@ import pytest
 
 from leaderboard.beat import OfOneWorker
 from tests.e2e.processes import Processes
-from tests.e2e.stack import BIN, ROOT, WORKER, Stack
+from tests.e2e.stack import Stack
 
 
 def children_of(pid: int) -> list[int]:
