@@ -15,7 +15,7 @@ class LeaderboardConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from leaderboard import checks, guards, sign_in_audit  # noqa: F401
+        from leaderboard import checks, guards, name_records, sign_in_audit  # noqa: F401
         from leaderboard.admin import accounts  # noqa: F401 - the framework has registered its own by now
 
         guards.register()

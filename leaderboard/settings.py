@@ -191,14 +191,20 @@ ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_LOGOUT_ON_GET = False
+ACCOUNT_PREVENT_ENUMERATION = "strict"  # an address may be given for several accounts: the site verifies none
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = 0.25
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_USERNAME_CALLABLE = "leaderboard.sign_in_audit.name_tried"
 ACCOUNT_ADAPTER = "leaderboard.web.sign_up.AccountAdapter"
-ACCOUNT_FORMS = {"signup": "leaderboard.web.sign_up.SignUpForm"}
+ACCOUNT_FORMS = {
+    "signup": "leaderboard.web.sign_up.SignUpForm",
+    "change_password": "leaderboard.web.password_forms.ChangePasswordForm",
+    "set_password": "leaderboard.web.password_forms.SetPasswordForm",
+}
 ACCOUNT_REAUTHENTICATION_REQUIRED = True
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_RECOVERY_CODES_SHOW_ONCE = True
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_ALLOW_UNVERIFIED_EMAIL = True  # the site verifies no addresses
 MFA_TOTP_ISSUER = "Podium"
@@ -282,6 +288,7 @@ SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_PROXY el
 SECURE_REDIRECT_EXEMPT = [r"^livez$", r"^readyz$"]
 
 DAILY_EVALUATIONS = env.integer("PODIUM_DAILY_EVALUATIONS", 50_000)
+ENTRANTS_PER_ACCOUNT = env.integer("PODIUM_ENTRANTS_PER_ACCOUNT", 20)
 DAILY_BYTES = env.integer("PODIUM_DAILY_BYTES", 1024 * 1024 * 1024)
 UPLOAD_MAX_BYTES = env.integer("PODIUM_UPLOAD_MAX_BYTES", 64 * 1024 * 1024)
 DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 1024 * 1024

@@ -11,9 +11,10 @@ from django.utils import timezone
 
 from leaderboard.entrant_rules import slug_of, why_unprintable
 from leaderboard.errors import Conflict, NotAllowed, Refused, TooMuch
-from leaderboard.models import Membership, Team, TeamInvitation
+from leaderboard.models import Membership, NameKind, Team, TeamInvitation
 from leaderboard.models.audit import AuditEntry, record
 from leaderboard.models.team import MANAGING, Role
+from leaderboard.name_records import why_refused
 
 OPEN_INVITATIONS = 20
 """The most that a team may have open at once."""
@@ -33,6 +34,8 @@ def create_team(user: Any, name: str) -> Team:
         raise Refused("bad_name", "Use at least one letter or digit: the address is made from the name.")
     try:
         with transaction.atomic():
+            if reason := why_refused(NameKind.TEAM, name, user):
+                raise Refused("bad_name", reason)
             team = Team.objects.create(slug=slug, name=name)
             Membership.objects.create(team=team, user=user, role=Role.OWNER)
             record(user, "create", team)

@@ -11,6 +11,7 @@ from django.contrib.auth.models import Group, User
 from django.db import models, transaction
 from django.http import HttpRequest
 
+from leaderboard.actions.end_tokens import end_tokens, n_tokens_of
 from leaderboard.admin.base import Act, AuditedAdmin, Outcome
 from leaderboard.models.audit import record
 
@@ -25,6 +26,10 @@ def _remove_factors(request: HttpRequest, user: User, _said: dict[str, Any]) -> 
     return [f"{user} signs in without a second factor until a new one is set up."]
 
 
+def _end_tokens(request: HttpRequest, user: User, _said: dict[str, Any]) -> Outcome:
+    return [f"{end_tokens(request.user, user)} tokens of {user} are revoked."]
+
+
 @admin.register(User)
 class AccountAdmin(AuditedAdmin, framework.UserAdmin):  # type: ignore[type-arg]  # not subscriptable when Django runs
     """Edits are audited, by field. An account is made inactive, not deleted: what it did names it."""
@@ -34,6 +39,10 @@ class AccountAdmin(AuditedAdmin, framework.UserAdmin):  # type: ignore[type-arg]
             "remove_factors", "Remove second factors",
             "Authenticator app, keys and recovery codes go: for somebody who has lost them. Make sure who is asking.",
             _remove_factors, offered=lambda user: Authenticator.objects.filter(user=user).exists(),
+        ),
+        Act(
+            "end_tokens", "End tokens", "All API and PMPP tokens stop working. A new password alone ends none.",
+            _end_tokens, offered=lambda user: n_tokens_of(user) > 0,
         ),
     )  # fmt: skip
 

@@ -32,6 +32,7 @@ TASKS: Sequence[tuple[str, Sequence[tuple[str, str]]]] = (
             ("Entrants", "leaderboard.entrant"),
             ("Claims and verification", "leaderboard.entrantrequest"),
             ("Teams", "leaderboard.team"),
+            ("Names that look alike", "leaderboard.nameskeleton"),
             ("Users", "auth.user"),
             ("Invitations", "leaderboard.invitation"),
             ("API tokens", "leaderboard.apitoken"),

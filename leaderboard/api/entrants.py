@@ -34,7 +34,7 @@ class NewEntrantSerializer(EntrantSerializer):
     kind = serializers.ChoiceField(choices=[(kind.value, kind.label) for kind in OWN_KINDS], default=EntrantKind.MODEL)
 
     def validate_name(self, name: str) -> str:
-        if reason := why_bad_name(name):
+        if reason := why_bad_name(name, self.context["request"].user):
             raise serializers.ValidationError(reason)
         return name
 
@@ -59,7 +59,7 @@ class EntrantList(ApiList):
     @extend_schema(tags=["entrants"], request=NewEntrantSerializer, responses={201: EntrantSerializer})
     def post(self, request: Request) -> Response:
         """Make an entrant of your own."""
-        wanted = NewEntrantSerializer(data=request.data)
+        wanted = NewEntrantSerializer(data=request.data, context={"request": request})
         wanted.is_valid(raise_exception=True)
         entrant = create_entrant(request.user, **wanted.validated_data)
         return Response(EntrantSerializer(entrant).data, status.HTTP_201_CREATED)

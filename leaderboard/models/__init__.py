@@ -8,6 +8,7 @@ from leaderboard.models.entrant import Entrant
 from leaderboard.models.evaluation import Evaluation, EvaluationState, Flag, Measurement, Result, ResultCase
 from leaderboard.models.first_rank import FirstRank
 from leaderboard.models.invitation import Invitation
+from leaderboard.models.name_skeleton import NameKind, NameSkeleton
 from leaderboard.models.notification import Delivery, DeliveryState, NotificationSettings, Webhook
 from leaderboard.models.ownership import EntrantRequest, Transfer
 from leaderboard.models.pmpp import PmppRun, PmppRunState, PmppToken
@@ -46,6 +47,8 @@ __all__ = [
     "Invitation",
     "Measurement",
     "Membership",
+    "NameKind",
+    "NameSkeleton",
     "NotificationSettings",
     "PmppRun",
     "PmppRunState",

@@ -8,10 +8,11 @@ from django.contrib.auth.models import User
 
 from leaderboard.actions.create_entrant import create_entrant
 from leaderboard.entrant_rules import kinds_for, why_bad_name, why_unprintable
-from leaderboard.models import Entrant, Team
+from leaderboard.models import Entrant, NameKind, Team
 from leaderboard.models.ownership import REASON_CHARACTERS
 from leaderboard.models.team import MANAGING, Role
 from leaderboard.models.token import Scope
+from leaderboard.name_records import why_refused
 
 PUBLISHED = "Everybody may then read its solutions, past ones included, with the prompts and replies in their records."
 ROLE_WORDS = (
@@ -36,6 +37,7 @@ class EntrantForm(forms.ModelForm):  # type: ignore[type-arg]
         self.fields["kind"].choices = [(kind.value, kind.label) for kind in kinds_for(user)]  # type: ignore[attr-defined]
         self.fields["publishes_code"].help_text = PUBLISHED
 
+        self.user = user
         teams = Team.objects.of(user, MANAGING)
         if self.instance.pk is None and teams.exists():
             self.fields["team"] = forms.ModelChoiceField(
@@ -44,9 +46,24 @@ class EntrantForm(forms.ModelForm):  # type: ignore[type-arg]
 
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"].strip()
-        reason = why_bad_name(name) if not self.instance.pk else why_unprintable(name)
+        reason = why_bad_name(name, self.user) if not self.instance.pk else self._why_bad_rename(name)
         if reason or name.startswith("_"):
             raise forms.ValidationError(reason or "Begin with a letter or digit.")
+        return name
+
+    def _why_bad_rename(self, name: str) -> str:
+        """A name that stands, stays."""
+        if reason := why_unprintable(name):
+            return reason
+        kept = name == self.initial.get("name")
+        return "" if kept else why_refused(NameKind.ENTRANT, name, self.user, row_id=self.instance.pk)
+
+    def clean_organisation(self) -> str:
+        name: str = self.cleaned_data["organisation"].strip()
+        kept = name == self.initial.get("organisation")
+        reason = "" if kept else why_refused(NameKind.ORGANISATION, name, self.user, row_id=self.instance.pk)
+        if reason:
+            raise forms.ValidationError(reason)
         return name
 
     def create_for(self, user: Any) -> Entrant:

@@ -18,6 +18,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from leaderboard import quotas
 from leaderboard.actions import transfers
+from leaderboard.errors import Refused
 from leaderboard.models import ApiToken, DailyUse, Entrant, EntrantRequest, Transfer
 from leaderboard.models.audit import record
 from leaderboard.models.ownership import TransferState
@@ -100,7 +101,7 @@ def sign_in_methods(request: HttpRequest) -> HttpResponse:
         "emails": EmailAddress.objects.filter(user=user).order_by("-primary", "email"),
         "totp": next((one for one in factors if one.type == Authenticator.Type.TOTP), None),
         "keys": [one for one in factors if one.type == Authenticator.Type.WEBAUTHN],
-        "has_codes": any(one.type == Authenticator.Type.RECOVERY_CODES for one in factors),
+        "codes": next((one for one in factors if one.type == Authenticator.Type.RECOVERY_CODES), None),
         "linked": SocialAccount.objects.filter(user=user),
         "providers": get_adapter().list_providers(request),
     }
@@ -120,25 +121,34 @@ def quota(request: HttpRequest) -> HttpResponse:
 @login_required
 def new_entrant(request: HttpRequest) -> HttpResponse:
     form = EntrantForm(request.POST or None, user=request.user)
-    if form.is_valid():
-        entrant = form.create_for(request.user)
+    entrant = form.is_valid() and _created(form, request.user)
+    if entrant:
         messages.success(request, f"{entrant.name} is here. You may submit for it now.")
         return redirect("submit") if request.GET.get("next") == "submit" else redirect("edit_entrant", entrant.slug)
     return render(request, "podium/entrant_form.html", {"form": form}, status=422 if form.is_bound else 200)
 
 
+def _created(form: EntrantForm, user: Any) -> Entrant | None:
+    """None where it is refused; the form then says why."""
+    try:
+        return form.create_for(user)
+    except Refused as refusal:
+        form.add_error(None, refusal.message)
+        return None
+
+
 @login_required
+@transaction.atomic  # of two who give names that look alike, the second waits for the first
 def edit_entrant(request: HttpRequest, slug: str) -> HttpResponse:
     entrant = own_entrant_or_404(request, slug)
     form = EntrantForm(request.POST or None, instance=entrant, user=request.user)
     if form.is_valid():
         changed = list(form.changed_data)
         ends_verification = entrant.is_verified and bool(VERIFIED_FIELDS & set(changed))
-        with transaction.atomic():
-            if ends_verification:
-                form.instance.is_verified = False
-            form.save()
-            record(request.user, "edit", entrant, fields=changed, is_verified=form.instance.is_verified)
+        if ends_verification:
+            form.instance.is_verified = False
+        form.save()
+        record(request.user, "edit", entrant, fields=changed, is_verified=form.instance.is_verified)
         messages.success(request, f"Saved.{NO_LONGER_VERIFIED if ends_verification else ''}")
         return redirect("edit_entrant", slug)
     return entrant_page(request, entrant, 422 if form.is_bound else 200, form=form)

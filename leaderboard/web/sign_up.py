@@ -18,8 +18,9 @@ from django.views.decorators.cache import never_cache
 from leaderboard.actions.delete_account import is_retired
 from leaderboard.actions.invite import mail_invitation
 from leaderboard.errors import Refused
-from leaderboard.models import Invitation
+from leaderboard.models import Invitation, NameKind
 from leaderboard.models.audit import record
+from leaderboard.name_records import why_refused
 
 NOT_VALID = "This invitation is not valid: it is mistyped, was used, or has expired."
 
@@ -37,6 +38,8 @@ class AccountAdapter(DefaultAccountAdapter):
         name: str = super().clean_username(username, shallow=shallow)
         if is_retired(name):
             raise forms.ValidationError("This username was that of an account that was deleted. Choose another.")
+        if reason := why_refused(NameKind.USER, name):
+            raise forms.ValidationError(reason)
         return name
 
 
@@ -65,11 +68,14 @@ class Invited(forms.Form):
         return cleaned
 
     def try_save(self, request: HttpRequest) -> Any:
-        """The new user, or a response. The invitation is claimed first: of two sign-ups at once, one gets it."""
+        """The new user, or a response. Of two sign-ups at once, one gets the invitation, and one the name."""
         invitation = self.cleaned_data.get("invitation")
-        if invitation is None:
-            return super().try_save(request)  # type: ignore[misc]  # of allauth's form, the next base
         with transaction.atomic():
+            if reason := why_refused(NameKind.USER, self.cleaned_data.get("username", "")):
+                messages.error(request, reason)
+                return None, redirect("account_signup")
+            if invitation is None:
+                return super().try_save(request)  # type: ignore[misc]  # of allauth's form, the next base
             if not invitation.claim():
                 messages.error(request, NOT_VALID)
                 return None, redirect("account_signup")

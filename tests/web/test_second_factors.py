@@ -51,6 +51,20 @@ def test_an_app_is_set_up_with_a_code_and_asked_for_from_then_on(
     assert elsewhere.get(reverse("account")).status_code == 302, "the password alone is not enough"
 
 
+def test_recovery_codes_are_shown_once(client: Any, cast: Cast) -> None:
+    sign_in(client, "owner")
+    client.post(f"{reverse('account_reauthenticate')}", {"password": PASSWORD})
+    with_app(cast.owner)
+    codes = Authenticator.objects.get(user=cast.owner, type="recovery_codes").wrap().get_unused_codes()
+    first = client.get(reverse("mfa_view_recovery_codes"))
+    assert all(code in first.content.decode() for code in codes)
+    assert "no-store" in first.headers.get("Cache-Control", "")
+    again = client.get(reverse("mfa_view_recovery_codes")).content.decode()
+    assert not any(code in again for code in codes)
+    assert "Generate new codes" in again
+    assert client.get(reverse("mfa_download_recovery_codes")).status_code == 403
+
+
 def test_a_wrong_code_is_refused_and_a_recovery_code_works_once(cast: Cast) -> None:
     with_app(cast.owner)
     client = Client()

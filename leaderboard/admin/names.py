@@ -1,0 +1,53 @@
+"""Names in the admin: those that look alike today, so that an organiser can ask one of the owners for another."""
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import Any
+
+from django.contrib import admin
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest
+from django.template.response import TemplateResponse
+from django.urls import reverse
+
+from leaderboard.admin.base import OwnPageAdmin
+from leaderboard.models import NameKind, NameSkeleton
+from leaderboard.name_records import alike
+from leaderboard.names import why_imitates
+
+PAGE_ROWS = 200
+_TABLES = {
+    NameKind.ENTRANT: "leaderboard_entrant",
+    NameKind.ORGANISATION: "leaderboard_entrant",
+    NameKind.TEAM: "leaderboard_team",
+    NameKind.USER: "auth_user",
+}
+
+
+@admin.register(NameSkeleton)
+class NameSkeletonAdmin(OwnPageAdmin):
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:  # noqa: ARG002
+        self.check_view(request)
+        page = Paginator(alike(), PAGE_ROWS).get_page(request.GET.get("page"))
+        context = {
+            **self.admin_site.each_context(request), "opts": self.opts, "title": "Names that look alike",
+            "page": page, "groups": list(_groups(page)),
+        }  # fmt: skip
+        return TemplateResponse(request, "admin/podium/names.html", context)
+
+    def page_of(self, request: HttpRequest, object_id: str) -> TemplateResponse:  # noqa: ARG002
+        raise Http404("A name has no page of its own.")
+
+
+def _groups(rows: Iterable[NameSkeleton]) -> Iterator[dict[str, Any]]:
+    """Names that look alike, each with the page of its row and why a new one like it would be refused."""
+    for (kind, _), names in groupby(rows, key=lambda row: (row.kind, row.digest)):
+        shown = [
+            {
+                "name": row.name,
+                "url": reverse(f"admin:{_TABLES[NameKind(kind)]}_change", args=[row.row_id]),
+                "note": why_imitates(row.name),
+            }
+            for row in names
+        ]
+        yield {"kind": NameKind(kind).label, "names": shown}

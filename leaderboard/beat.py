@@ -1,0 +1,41 @@
+"""The scheduler of the site worker: a process of its own, which ends when the worker does."""
+
+import ctypes
+import logging
+import os
+import signal
+import sys
+from typing import Any
+
+from billiard.process import current_process
+from celery.beat import Scheduler
+from celery.signals import beat_embedded_init
+
+logger = logging.getLogger(__name__)
+PARENT_CHECK_SECONDS = 5.0
+"""The longest that the scheduler sleeps, and so the longest that it outlives its worker where Linux does not end it."""
+_PR_SET_PDEATHSIG = 1
+
+
+class OfOneWorker(Scheduler):
+    """Celery's scheduler in memory. A worker that was killed cannot stop it, so each tick looks for the worker."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.max_interval = PARENT_CHECK_SECONDS
+        self.worker_pid: int | None = None
+        """None: `celery beat` runs by itself and has no worker to end with."""
+
+    def tick(self, *args: Any, **kwargs: Any) -> Any:
+        if self.worker_pid is not None and os.getppid() != self.worker_pid:
+            logger.warning("The worker %d has ended; its scheduler ends too.", self.worker_pid)
+            raise SystemExit
+        return super().tick(*args, **kwargs)
+
+
+@beat_embedded_init.connect
+def _end_with_worker(sender: Any, **_: Any) -> None:
+    """Runs in the scheduler's process before its first tick, which finds a worker that ended before this."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    sender.scheduler.worker_pid = current_process()._parent_pid
