@@ -2,6 +2,8 @@
 
 from typing import Any, ClassVar
 
+from allauth.account.admin import EmailAddressAdmin
+from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
 from django import forms
@@ -15,7 +17,7 @@ from leaderboard.admin.base import Act, AuditedAdmin, Outcome
 from leaderboard.models.audit import record
 
 # Secrets of providers and of second factors are in no page of the admin.
-admin.site.unregister([User, Group, Authenticator, SocialApp, SocialToken, SocialAccount])
+admin.site.unregister([User, Group, EmailAddress, Authenticator, SocialApp, SocialToken, SocialAccount])
 
 
 def _remove_factors(request: HttpRequest, user: User, _said: dict[str, Any]) -> Outcome:
@@ -54,3 +56,14 @@ class AccountAdmin(AuditedAdmin, framework.UserAdmin):  # type: ignore[type-arg]
 class GroupAdmin(AuditedAdmin, framework.GroupAdmin):
     filter_horizontal = ()
     formfield_overrides: ClassVar = {models.ManyToManyField: {"widget": forms.CheckboxSelectMultiple}}
+
+
+@admin.register(EmailAddress)
+class AddressAdmin(AuditedAdmin, EmailAddressAdmin):  # type: ignore[misc]  # it has no types
+    """Edits are audited as edits of the account, because the audit keeps no address."""
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return admin.ModelAdmin.has_delete_permission(self, request, obj)
+
+    def audited(self, row: EmailAddress) -> Any:
+        return row.user

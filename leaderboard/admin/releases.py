@@ -260,7 +260,7 @@ class ReleaseAdmin(DraftPages, AuditedAdmin):
         ),
         Act(
             "correct-ranking", "Correct the ranking", "The release cannot be ranked as it says.", _correct,
-            form=lambda _row: CorrectionForm, offered=_needs_correction,
+            form=lambda _row: CorrectionForm, offered=_needs_correction, edits=RANKING_FIELDS,
         ),
         Act(
             "carry", "Carry results over", "Counted submissions of the last revision; results that hold are reused.",
