@@ -8,7 +8,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from django import forms
 from django.core import signing
@@ -17,6 +17,11 @@ from django.db import models
 from django.utils.html import format_html
 
 from leaderboard.models.audit import AuditEntry, target_of
+
+if TYPE_CHECKING:
+    _BaseModelForm = forms.BaseModelForm[Any]
+else:
+    _BaseModelForm = forms.BaseModelForm
 
 OPENED = "opened"
 """The name of the hidden input that carries the token."""
@@ -101,7 +106,7 @@ def _place(row: models.Model) -> str:
     return f"{row._meta.label_lower} {row.pk}"
 
 
-class GuardedForm(forms.BaseModelForm):
+class GuardedForm(_BaseModelForm):
     """To be put before a model form. Its page shows `opened` inside the form; its view locks the row."""
 
     also_opened: ClassVar[Mapping[str, Any]] = {}

@@ -59,7 +59,7 @@ class GroupAdmin(AuditedAdmin, framework.GroupAdmin):
 
 
 @admin.register(EmailAddress)
-class AddressAdmin(AuditedAdmin, EmailAddressAdmin):  # type: ignore[misc]  # it has no types
+class AddressAdmin(AuditedAdmin, EmailAddressAdmin):
     """Edits are audited as edits of the account, because the audit keeps no address."""
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:

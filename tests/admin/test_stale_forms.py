@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from allauth.account.models import EmailAddress
 from django.contrib import admin
+from django.contrib.admin.utils import flatten_fieldsets
 from django.contrib.auth.models import Group, User
 from django.test import RequestFactory
 from django.urls import reverse
@@ -85,11 +86,11 @@ def test_invited_users_are_not_lost(cast: Any, second: User) -> None:
 
 def _rows(cast: factories.Cast) -> dict[Any, tuple[Any, dict[str, Any]]]:
     """Of each model whose rows are edited in the admin: a row, and a change that somebody else makes of it."""
-    node = factories.NodeFactory()
+    node: Any = factories.NodeFactory()  # type: ignore[no-untyped-call]
     address = EmailAddress.objects.create(user=cast.owner, email="owner@example.org")
     return {
         Release: (factories.release(1), {"description": "Changed."}),
-        Track: (factories.TrackFactory(), {"title": "Changed."}),
+        Track: (factories.offer(factories.release(1, "test-2")), {"title": "Changed."}),
         Entrant: (cast.entrant, {"organisation": "Changed."}),
         User: (cast.owner, {"is_active": False}),
         Group: (Group.objects.create(name="judges"), {"name": "changed"}),
@@ -105,7 +106,7 @@ def _editable(user: User) -> list[Any]:
     found = []
     for model, one in admin.site._registry.items():
         row = model(pk=1)
-        shown = set(admin.utils.flatten_fieldsets(one.get_fieldsets(request, row)))
+        shown = set(flatten_fieldsets(one.get_fieldsets(request, row)))
         fixed = set(one.get_readonly_fields(request, row))
         if one.has_change_permission(request) and shown - fixed:
             found.append(model)
@@ -131,9 +132,9 @@ def test_every_form_of_the_admin_refuses_a_stale_post(cast: Any, second: User) -
 
 
 def test_a_grant_made_meanwhile_makes_a_node_s_page_stale(cast: Any, second: User) -> None:
-    node = factories.NodeFactory()
+    node: Any = factories.NodeFactory()  # type: ignore[no-untyped-call]
     sent = _opened(second, node)
-    factories.grant(node, factories.TrackFactory())
+    factories.grant(node, factories.offer(factories.release(1)))
     assert "was changed while you edited it: node grants" in text(_save(second, node, sent))
 
 
