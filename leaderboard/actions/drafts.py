@@ -73,7 +73,7 @@ def change_problem(user: Any, problem: Problem, fields: Mapping[str, Any], opene
         _withdraw(change.problem)
         _offer_anew(user, change.problem)
     if change.changed:
-        facts = {"problem": change.problem.task_id, "regraded": change.regraded}
+        facts: dict[str, Any] = {"problem": change.problem.task_id, "regraded": change.regraded}
         record(user, "change problem", problem.release, **facts, **edit_detail(before, _told(change.problem)))
     return change
 

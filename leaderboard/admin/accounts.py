@@ -13,7 +13,8 @@ from django.contrib.auth.models import Group, User
 from django.db import models, transaction
 from django.http import HttpRequest
 
-from leaderboard.admin.base import Act, AuditedAdmin, Outcome
+from leaderboard.admin.audited import AuditedAdmin
+from leaderboard.admin.base import Act, Outcome
 from leaderboard.models.audit import record
 
 # Secrets of providers and of second factors are in no page of the admin.

@@ -82,10 +82,10 @@ def _of_form(form: Any) -> Iterator[FieldError]:
     if not getattr(form, "is_bound", False):
         return
     for name, errors in form.errors.items():
-        field = form[name] if name in form.fields else None
-        hidden = field is None or field.is_hidden
+        field = form[name] if name in form.fields and not form[name].is_hidden else None
+        target, label = (_target(field), str(field.label)) if field else ("", "")
         for words in errors:
-            yield FieldError("" if hidden else _target(field), "" if hidden else str(field.label), str(words))
+            yield FieldError(target, label, str(words))
 
 
 def _target(field: forms.BoundField) -> str:

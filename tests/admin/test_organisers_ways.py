@@ -1,4 +1,4 @@
-"""Links for organisers: from a public page to the editor, from a failed check to its logs, from an error to its field."""
+"""Links for organisers: a public page to the editor, a failed check to its logs, an error to its field."""
 
 import re
 from typing import Any
@@ -77,9 +77,7 @@ def _pages(cast: factories.Cast) -> dict[str, str]:
     submission_page = reverse("admin:leaderboard_submission_change", args=[stored.pk])
     return {reverse(name, args=[made.slug]): release_page for name in of_release} | {
         reverse("problem", args=[made.slug, problem.slug]): problem_page,
-        reverse("entrant", args=[cast.entrant.slug]): reverse(
-            "admin:leaderboard_entrant_change", args=[cast.entrant.pk]
-        ),
+        reverse("entrant", args=[cast.entrant.slug]): entrant_page,
         reverse("submission", args=[stored.pk]): submission_page,
         reverse("rollouts", args=[stored.pk]): submission_page,
         reverse("submission_failures", args=[stored.pk]): submission_page,
