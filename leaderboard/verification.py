@@ -39,6 +39,8 @@ class VerificationReport:
     pending: int = 0
     n_all: int = 0
     """The evaluations that verifying asks for."""
+    failures: list[tuple[Problem, Evaluation]] = field(default_factory=list)
+    """Those that did not end as expected."""
 
 
 TEST_STEP = "test"
@@ -295,9 +297,11 @@ def verification_report(release: Release, track: Track, facts: Checked | None = 
     for slug, title in TITLES.items():
         rows = [row for (track_id, _, entrant, _), row in found.items() if (track_id, entrant) == (track.pk, slug)]
         pending = [row for row in rows if row.state != EvaluationState.DONE]
-        wrong = [
-            line for row in rows if row not in pending for line in _wrong_lines(problems[row.problem_id], slug, row)
-        ]
+        wrong = []
+        for row in rows:
+            if row not in pending and (lines := list(_wrong_lines(problems[row.problem_id], slug, row))):
+                wrong += lines
+                report.failures.append((problems[row.problem_id], row))
         notes = [line for row in rows if row not in pending for line in _notes(problems[row.problem_id], row)]
         right = len(rows) - len(wrong) - len(pending)
         report.lines += [f"{title}: {right} as expected, {len(wrong)} not, {len(pending)} to come", *wrong, *notes]

@@ -12,6 +12,7 @@ from leaderboard.actions.tracks import no_hardware, offer
 from leaderboard.errors import Conflict, NotAllowed, Refused
 from leaderboard.models import BoardSnapshot, Evaluation, ReleaseTrack, Track
 from leaderboard.models.audit import record
+from leaderboard.models.audit_values import edit_detail
 from leaderboard.models.entrant import EntrantKind
 from leaderboard.models.evaluation import OPEN_STATES
 from leaderboard.models.track import NO_HARDWARE
@@ -118,11 +119,13 @@ def correct_ranking(user: Any, release: Release, values: Mapping[str, Any], reas
     check_organiser(user)
     if release.is_draft or not rankable.faults(release):
         raise Refused("nothing_to_correct", f"{release.slug} can be ranked as it says: there is nothing to correct.")
+    before = {name: getattr(release, name) for name in RANKING_FIELDS}
     releases.correct_ranking(release, values, reason)
     if faults := rankable.faults(release):
         raise Refused("cannot_be_ranked", " ".join(faults))
     touch_release(release)
-    record(user, "correct ranking", release, reason=reason, **{name: values[name] for name in RANKING_FIELDS})
+    after = {name: values[name] for name in RANKING_FIELDS}
+    record(user, "correct ranking", release, reason=reason, **edit_detail(before, after))
 
 
 @transaction.atomic
@@ -179,7 +182,7 @@ def make_public(user: Any, release: Release) -> None:
     """Let everybody read statements and visible files once the release is published. Raises NotAllowed."""
     check_organiser(user)
     if Release.objects.filter(pk=release.pk, is_public=False).update(is_public=True):
-        record(user, "make public", release)
+        record(user, "make public", release, **edit_detail({"is_public": False}, {"is_public": True}))
     release.refresh_from_db()
 
 

@@ -13,6 +13,7 @@ from leaderboard.actions.curate import check_organiser
 from leaderboard.actions.tracks import no_hardware, offer
 from leaderboard.models import Evaluation, EvaluationState, ProblemTrack, Submission
 from leaderboard.models.audit import record
+from leaderboard.models.audit_values import edit_detail
 from leaderboard.models.evaluation import OPEN_STATES
 from leaderboard.signals import evaluations_cancelled
 from leaderboard.standings import scores
@@ -66,15 +67,30 @@ def copy_problem(user: Any, source: Problem, release: Release) -> Problem:
 def change_problem(user: Any, problem: Problem, fields: Mapping[str, Any], opened_md5: str) -> Change:
     """Replace a problem's record. If results depend on what changed, the problem is unverified again."""
     check_organiser(user)
-    before = problem.task_id
+    before = _told(problem)
     change = drafts.change_problem(problem, fields, opened_md5)
     if change.regraded:
         _withdraw(change.problem)
         _offer_anew(user, change.problem)
     if change.changed:
-        facts = {"problem": change.problem.task_id, "md5_before": opened_md5, "md5": change.problem.record_md5}
-        record(user, "change problem", problem.release, was=before, regraded=change.regraded, **facts)
+        facts: dict[str, Any] = {"problem": change.problem.task_id, "regraded": change.regraded}
+        record(user, "change problem", problem.release, **facts, **edit_detail(before, _told(change.problem)))
     return change
+
+
+_TOLD = (
+    "task_id", "group", "date", "prompt", "type", "build_command", "test_command", "benchmark_command",
+    "timeout_seconds", "time_limit_seconds", "min_cuda_toolkit", "compute_capability", "requires_datacenter_gpu",
+)  # fmt: skip
+_TOLD_METADATA = ("difficulty", "tags", "do_not_release", "title", "timing_mode", "limits", "flops", "bytes")
+
+
+def _told(problem: Problem) -> dict[str, Any]:
+    """What the audit says of a problem: the values of some fields. Answers and held-out files are in the hash alone."""
+    fields = drafts.fields_of(problem.spec)
+    metadata = fields["metadata"] | (fields["metadata"].get("podium") or {})
+    told = {name: fields.get(name) for name in _TOLD} | {name: metadata.get(name) for name in _TOLD_METADATA}
+    return told | {"md5": problem.record_md5}
 
 
 @transaction.atomic

@@ -2,6 +2,8 @@
 
 from typing import Any, ClassVar
 
+from allauth.account.admin import EmailAddressAdmin
+from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
 from django import forms
@@ -12,11 +14,12 @@ from django.db import models, transaction
 from django.http import HttpRequest
 
 from leaderboard.actions.end_tokens import end_tokens, n_tokens_of
-from leaderboard.admin.base import Act, AuditedAdmin, Outcome
+from leaderboard.admin.audited import AuditedAdmin
+from leaderboard.admin.base import Act, Outcome
 from leaderboard.models.audit import record
 
 # Secrets of providers and of second factors are in no page of the admin.
-admin.site.unregister([User, Group, Authenticator, SocialApp, SocialToken, SocialAccount])
+admin.site.unregister([User, Group, EmailAddress, Authenticator, SocialApp, SocialToken, SocialAccount])
 
 
 def _remove_factors(request: HttpRequest, user: User, _said: dict[str, Any]) -> Outcome:
@@ -63,3 +66,14 @@ class AccountAdmin(AuditedAdmin, framework.UserAdmin):  # type: ignore[type-arg]
 class GroupAdmin(AuditedAdmin, framework.GroupAdmin):
     filter_horizontal = ()
     formfield_overrides: ClassVar = {models.ManyToManyField: {"widget": forms.CheckboxSelectMultiple}}
+
+
+@admin.register(EmailAddress)
+class AddressAdmin(AuditedAdmin, EmailAddressAdmin):
+    """Edits are audited as edits of the account, because the audit keeps no address."""
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return admin.ModelAdmin.has_delete_permission(self, request, obj)
+
+    def audited(self, row: EmailAddress) -> Any:
+        return row.user

@@ -12,7 +12,7 @@ from django.contrib import admin
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.core.paginator import Paginator
-from django.db import models
+from django.db import models, transaction
 from django.db.models import QuerySet
 from django.forms.fields import InvalidJSONInput
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
@@ -21,8 +21,9 @@ from django.urls import URLPattern, path, reverse
 from django.utils.functional import cached_property
 from django.utils.html import format_html
 
+from leaderboard import stale_forms
 from leaderboard.errors import Refused
-from leaderboard.models.audit import AuditEntry, record, target_of
+from leaderboard.models.audit import AuditEntry, target_of
 from problems.actions.releases import ReleaseRefused
 from problems.formats.errors import PackRefused
 from problems.spec.nesting import nests_too_deeply
@@ -118,6 +119,8 @@ class Act:
     run: Callable[[HttpRequest, Any, dict[str, Any]], Outcome]
     form: Callable[[Any], type[forms.BaseForm]] = lambda _row: NoFields
     offered: Callable[[Any], bool] = lambda _row: True
+    edits: Sequence[str] = ()
+    """The row's fields that the form shows and `run` overwrites: refused if one was changed since it was opened."""
 
 
 class ActingAdmin(_ModelAdmin):
@@ -256,11 +259,12 @@ class ActingAdmin(_ModelAdmin):
         form = act.form(row)(request.POST, request.FILES) if request.method == "POST" else act.form(row)()
         lines: list[str] | None = None
         if form.is_bound and form.is_valid():
-            outcome = _run(request, act, row, form)
+            outcome = _run_edit(request, act, row, form) if act.edits else _run(request, act, row, form)
             if isinstance(outcome, HttpResponseBase):
                 return outcome
             lines = outcome
-        return self._render(request, act, row, form, lines)
+        opened = _opened(request, act, row) if act.edits else ""
+        return self._render(request, act, row, form, lines, {"opened": opened})
 
     def _render(
         self,
@@ -269,7 +273,7 @@ class ActingAdmin(_ModelAdmin):
         row: Any,
         form: forms.BaseForm,
         lines: list[str] | None,
-        ticked: dict[str, Any] | None = None,
+        more: dict[str, Any],
     ) -> TemplateResponse:
         back = f"admin:{self._url_name}_change" if row is not None else f"admin:{self._url_name}_changelist"
         context = {
@@ -280,9 +284,9 @@ class ActingAdmin(_ModelAdmin):
             "form": form,
             "lines": lines,
             "back_url": reverse(back, args=[row.pk] if row is not None else []),
-            **(ticked or {}),
+            **more,
         }
-        template = "admin/podium/act.html" if ticked is None else "admin/podium/bulk_act.html"
+        template = "admin/podium/bulk_act.html" if "ticked" in context else "admin/podium/act.html"
         return TemplateResponse(request, template, context, status=200 if not form.errors else 422)
 
 
@@ -311,6 +315,27 @@ def _run(request: HttpRequest, act: Act, row: Any, form: forms.BaseForm) -> Outc
     except (Refused, ReleaseRefused, PackRefused) as refused:
         form.add_error(None, str(refused))
         return None
+
+
+def _values(act: Act, row: Any) -> dict[str, Any]:
+    return {name: getattr(row, row._meta.get_field(name).attname) for name in act.edits}
+
+
+def _opened(request: HttpRequest, act: Act, row: Any) -> str:
+    given = request.POST.get(stale_forms.OPENED, "") if request.method == "POST" else None
+    return stale_forms.hidden_input(stale_forms.token_of(row, _values(act, row)) if given is None else given)
+
+
+def _run_edit(request: HttpRequest, act: Act, row: Any, form: forms.BaseForm) -> Outcome | None:
+    """As `_run`, for an act that overwrites what its form shows."""
+    with transaction.atomic():
+        stale_forms.lock(row)
+        row.refresh_from_db()
+        stale = stale_forms.stale_since(request.POST.get(stale_forms.OPENED, ""), row, _values(act, row))
+        if stale is None:
+            return _run(request, act, row, form)
+    form.add_error(None, stale.words)
+    return None
 
 
 class ReadOnlyAdmin(ActingAdmin):
@@ -348,16 +373,3 @@ class OwnPageAdmin(ReadOnlyAdmin):
         """Raises PermissionDenied."""
         if not self.has_view_permission(request):
             raise PermissionDenied
-
-
-class AuditedAdmin(ActingAdmin):
-    """Rows that may be edited; every edit is an audit entry that names the fields. Nothing is deleted."""
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
-        return False
-
-    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
-        super().save_related(request, form, formsets, change)
-        changed = [*form.changed_data, *(f"{one.prefix}" for one in formsets if one.has_changed())]
-        if changed:
-            record(request.user, "edit" if change else "add", form.instance, fields=changed)

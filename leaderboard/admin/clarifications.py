@@ -69,7 +69,8 @@ class ClarificationAdmin(ReadOnlyAdmin):
     search_fields = ("text", "answer", "problem__task_id", "asked_by__username")
     list_select_related = ("problem__release", "asked_by")
     acts = (
-        Act("answer", "Answer", "A later answer takes the place of an earlier one.", _answer, form=_answer_form),
+        Act("answer", "Answer", "A later answer takes the place of an earlier one.", _answer, form=_answer_form,
+            edits=("answer", "is_public", "public_text")),
         Act(
             "erratum", "Make an erratum", "The problem leaves every score of its release; the reason is the answer.",
             _make_erratum, form=lambda _row: ReasonForm, offered=lambda asked: asked.erratum_id is None,

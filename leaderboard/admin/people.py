@@ -9,7 +9,8 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from leaderboard.actions.invite import invite
-from leaderboard.admin.base import Act, AuditedAdmin, Outcome, ReadOnlyAdmin
+from leaderboard.admin.audited import AuditedAdmin
+from leaderboard.admin.base import Act, Outcome, ReadOnlyAdmin
 from leaderboard.models import ApiToken, Entrant, Invitation
 from leaderboard.models.audit import record
 

@@ -79,6 +79,8 @@ ACTS: Mapping[str, tuple[str, Sequence[str]]] = {
 
 
 SEARCHED_ENTRIES = 100_000
+SHOWN_DETAIL = 500
+"""Characters of an entry's detail in the list; its own page has the rest."""
 
 
 class ActsFilter(admin.SimpleListFilter):
@@ -112,7 +114,7 @@ class AuditEntryAdmin(ReadOnlyAdmin):
 
     @admin.display(description="detail")
     def facts(self, entry: AuditEntry) -> str:
-        return "; ".join(f"{name}: {value}" for name, value in entry.detail.items())[:200]
+        return entry.told[:SHOWN_DETAIL]
 
 
 @admin.register(Standing)

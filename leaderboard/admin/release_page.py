@@ -9,9 +9,12 @@ from django.shortcuts import render
 from django.urls import reverse
 
 from leaderboard.checklist import Line, checklist
-from leaderboard.models import Track
+from leaderboard.editors import problem_editor
+from leaderboard.models import Evaluation, Track
 from leaderboard.verification import Checked, VerificationReport, checked, traffic_lines, verification_report
-from problems.models import Release
+from problems.models import Problem, Release
+
+SHOWN_FAILURES = 100
 
 
 @dataclass(frozen=True)
@@ -24,10 +27,31 @@ class TrackReport:
     n_all: int
 
     @property
+    def failures(self) -> list["Failure"]:
+        return [Failure.of(problem, row) for problem, row in self.report.failures[:SHOWN_FAILURES]]
+
+    @property
     def verdict(self) -> str:
         if self.report.pending:
             return f"{self.report.pending} evaluations to come."
         return "Verified: all is as it should be." if self.report.passed else "NOT verified: see the lines above."
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A check that did not end as expected: where its logs are, and where its problem is edited."""
+
+    words: str
+    evaluation: int
+    evaluation_url: str
+    editor: str
+    editor_url: str
+
+    @classmethod
+    def of(cls, problem: Problem, row: Evaluation) -> "Failure":
+        words = f"{problem.task_id}, {row.submission.entrant.name} {row.sample.index + 1}"
+        editor = "edit the problem" if problem.release.is_draft else "the problem"
+        return cls(words, row.pk, reverse("evaluation", args=[row.pk]), editor, problem_editor(problem))
 
 
 @dataclass(frozen=True)

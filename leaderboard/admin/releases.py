@@ -18,7 +18,8 @@ from leaderboard.actions.decide import void_problem
 from leaderboard.actions.tracks import offer
 from leaderboard.actions.verify import verify
 from leaderboard.admin import release_page
-from leaderboard.admin.base import Act, AuditedAdmin, BoundedJSONField, Outcome, ReadOnlyAdmin, ReasonForm, admin_link
+from leaderboard.admin.audited import AuditedAdmin
+from leaderboard.admin.base import Act, BoundedJSONField, Outcome, ReadOnlyAdmin, ReasonForm, admin_link
 from leaderboard.admin.dashboard import unverified_releases
 from leaderboard.admin.drafts import new_page
 from leaderboard.admin.drafts.pages import DraftPages
@@ -260,7 +261,7 @@ class ReleaseAdmin(DraftPages, AuditedAdmin):
         ),
         Act(
             "correct-ranking", "Correct the ranking", "The release cannot be ranked as it says.", _correct,
-            form=lambda _row: CorrectionForm, offered=_needs_correction,
+            form=lambda _row: CorrectionForm, offered=_needs_correction, edits=RANKING_FIELDS,
         ),
         Act(
             "carry", "Carry results over", "Counted submissions of the last revision; results that hold are reused.",

@@ -7,7 +7,8 @@ from django.contrib import admin
 from django.http import HttpRequest
 
 from leaderboard.actions import curate
-from leaderboard.admin.base import Act, AuditedAdmin, Outcome
+from leaderboard.admin.audited import AuditedAdmin
+from leaderboard.admin.base import Act, Outcome
 from leaderboard.models import Track
 
 ALWAYS_EDITABLE = frozenset({"title", "peaks"})

@@ -13,6 +13,7 @@ from leaderboard.flags.shown import ShownFlag, appealed, current, ruled, shown, 
 from leaderboard.measurements import measurements_of, provenance_rows, runs_of
 from leaderboard.models import Decision, Flag, Measurement
 from leaderboard.models.decision import DecisionKind
+from leaderboard.models.entrant import EntrantKind
 from leaderboard.rollouts import SampleUnreadable, read_sample
 from leaderboard.side_by_side import FilePair, compare_files
 from leaderboard.timings import DeviceFact, device_facts, facts_as_others
@@ -38,6 +39,10 @@ _PARTS = {
 }
 
 
+_OF_SYSTEM = Q(**{f"{_PLACE}__submission__entrant__kind": EntrantKind.SYSTEM})
+"""What verifying a release found: nothing depends on a ruling. The list of all flags has them."""
+
+
 def queue(asked: Mapping[str, str]) -> QuerySet[Flag]:
     """The flags that an address asks for, oldest first. Those of replaced results are in the list of all only."""
     rows = Flag.objects.order_by("pk")
@@ -56,7 +61,9 @@ def _in_state(rows: QuerySet[Flag], state: str) -> QuerySet[Flag]:
         return rows.filter(ruled(_RULINGS[state]))
     if state == "appealed":
         return rows.filter(appealed())
-    return rows.filter(~undecided() if state == "decided" else undecided() | appealed())
+    if state == "decided":
+        return rows.filter(~undecided())
+    return rows.filter(undecided() | appealed()).exclude(_OF_SYSTEM)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,8 @@ from typing import Any, ClassVar
 from django.db import models
 from django.utils import timezone
 
+from leaderboard.models.audit_values import told
+
 MAX_REASON = 4000
 
 
@@ -27,6 +29,11 @@ class AuditEntry(models.Model):
 
     def __str__(self) -> str:
         return f"{self.at:%Y-%m-%d %H:%M} {self.actor_name} {self.action} {self.target}"
+
+    @property
+    def told(self) -> str:
+        """The detail in words."""
+        return told(self.detail)
 
 
 def target_of(row: object) -> str:

@@ -13,6 +13,7 @@ from leaderboard.models.ownership import REASON_CHARACTERS
 from leaderboard.models.team import MANAGING, Role
 from leaderboard.models.token import Scope
 from leaderboard.name_records import why_refused
+from leaderboard.stale_forms import GuardedForm
 
 PUBLISHED = "Everybody may then read its solutions, past ones included, with the prompts and replies in their records."
 ROLE_WORDS = (
@@ -21,7 +22,7 @@ ROLE_WORDS = (
 EXPIRY_DAYS = ((30, "30 days"), (90, "90 days"), (365, "a year"))
 
 
-class EntrantForm(forms.ModelForm):  # type: ignore[type-arg]
+class EntrantForm(GuardedForm, forms.ModelForm):  # type: ignore[type-arg]
     """An organiser may also make baselines; system entrants are the site's own."""
 
     url = forms.URLField(label="Home page", required=False, assume_scheme="https")

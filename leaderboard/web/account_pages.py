@@ -16,11 +16,12 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from leaderboard import quotas
+from leaderboard import quotas, stale_forms
 from leaderboard.actions import transfers
 from leaderboard.errors import Refused
 from leaderboard.models import ApiToken, DailyUse, Entrant, EntrantRequest, Transfer
 from leaderboard.models.audit import record
+from leaderboard.models.audit_values import edit_detail
 from leaderboard.models.ownership import TransferState
 from leaderboard.web.account_forms import EntrantForm, ReasonForm, TokenForm, TransferForm
 from leaderboard.web.lookups import own_entrant_or_404
@@ -138,20 +139,33 @@ def _created(form: EntrantForm, user: Any) -> Entrant | None:
 
 
 @login_required
-@transaction.atomic  # of two who give names that look alike, the second waits for the first
 def edit_entrant(request: HttpRequest, slug: str) -> HttpResponse:
-    entrant = own_entrant_or_404(request, slug)
-    form = EntrantForm(request.POST or None, instance=entrant, user=request.user)
-    if form.is_valid():
-        changed = list(form.changed_data)
-        ends_verification = entrant.is_verified and bool(VERIFIED_FIELDS & set(changed))
-        if ends_verification:
-            form.instance.is_verified = False
-        form.save()
-        record(request.user, "edit", entrant, fields=changed, is_verified=form.instance.is_verified)
-        messages.success(request, f"Saved.{NO_LONGER_VERIFIED if ends_verification else ''}")
-        return redirect("edit_entrant", slug)
+    """The row is locked before the form reads it, so that two who manage it do not overwrite each other's edits."""
+    with transaction.atomic():
+        entrant = own_entrant_or_404(request, slug)
+        if request.method == "POST":
+            stale_forms.lock(entrant)
+            entrant.refresh_from_db()
+        form = EntrantForm(request.POST or None, instance=entrant, user=request.user)
+        if form.is_valid():
+            ended = _save_entrant(request, form)
+            messages.success(request, f"Saved.{NO_LONGER_VERIFIED if ended else ''}")
+            return redirect("edit_entrant", slug)
     return entrant_page(request, entrant, 422 if form.is_bound else 200, form=form)
+
+
+def _save_entrant(request: HttpRequest, form: EntrantForm) -> bool:
+    """Save what the form changed. Returns whether that ended the entrant's verification."""
+    changed, entrant = list(form.changed_data), form.instance
+    was = {name: form.initial.get(name) for name in changed}
+    ended = entrant.is_verified and bool(VERIFIED_FIELDS & set(changed))
+    if ended:
+        entrant.is_verified = False
+    if changed:
+        entrant.save(update_fields=[*changed, *(["is_verified"] if ended else [])])
+        detail = edit_detail(was, {name: form.cleaned_data[name] for name in changed})
+        record(request.user, "edit", entrant, **detail, is_verified=entrant.is_verified)
+    return ended
 
 
 def entrant_page(request: HttpRequest, entrant: Entrant, status: int = 200, **more: Any) -> HttpResponse:

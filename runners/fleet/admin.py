@@ -8,7 +8,8 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from leaderboard.actions.rejudge import Scope
-from leaderboard.admin.base import Act, AuditedAdmin, NoFields, Outcome, ReadOnlyAdmin, ReasonForm, admin_link
+from leaderboard.admin.audited import AuditedAdmin
+from leaderboard.admin.base import Act, NoFields, Outcome, ReadOnlyAdmin, ReasonForm, admin_link
 from leaderboard.admin.rejudges import started
 from leaderboard.errors import Refused
 from leaderboard.models import Track

@@ -11,6 +11,7 @@ from leaderboard.actions.void_results import continue_voidings, start_voiding
 from leaderboard.errors import Conflict, NotAllowed, Refused
 from leaderboard.models import Voiding
 from leaderboard.models.audit import record
+from leaderboard.models.audit_values import edit_detail
 from runners.fleet.claim import digest_of
 from runners.fleet.enrol import PREFIX
 from runners.fleet.models import Attempt, AttemptState, Node, Service
@@ -57,8 +58,9 @@ def enable(user: Any, node: Node, reason: str = "") -> None:
     """Give the node work again. Raises Conflict if it is revoked."""
     _check(user)
     _refuse_revoked(node)
-    Node.objects.filter(pk=node.pk).update(disabled_reason="", service=Service.IN_SERVICE, back_at=None)
-    record(user, "enable", node, reason)
+    record(
+        user, "enable", node, reason, **_set_service(node, service=Service.IN_SERVICE, disabled_reason="", back_at=None)
+    )
 
 
 @transaction.atomic
@@ -93,10 +95,16 @@ def _stop(user: Any, node: Node, service: Service, act: str, reason: str, back_a
     if not reason.strip():
         raise Refused("reason_needed", "Give a reason. It is shown on the node's page.")
     _refuse_revoked(node)
-    Node.objects.filter(pk=node.pk).update(
-        disabled_reason=reason.strip()[:MAX_REASON], service=service, back_at=back_at
-    )
-    record(user, act, node, reason, **({"until": back_at.isoformat()} if back_at else {}))
+    detail = _set_service(node, service=service, disabled_reason=reason.strip()[:MAX_REASON], back_at=back_at)
+    record(user, act, node, reason, **detail)
+
+
+def _set_service(node: Node, **values: Any) -> dict[str, Any]:
+    """Store the values. Returns the audit's detail: the old ones and the new ones."""
+    held = Node.objects.select_for_update().filter(pk=node.pk)
+    before = held.values(*values).get()
+    held.update(**values)
+    return edit_detail(before, values)
 
 
 def _refuse_revoked(node: Node) -> None:

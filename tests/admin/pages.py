@@ -30,3 +30,9 @@ def imported(user: User, pack: Any) -> str:
 
 def text(answer: Any) -> str:
     return str(answer.content.decode())
+
+
+def opened(browser: Client, address: str) -> dict[str, str]:
+    """The hidden input by which a form says which state of its row it was opened on."""
+    token = re.search(r'name="opened" value="([^"]*)"', text(browser.get(address)))
+    return {"opened": token[1]} if token else {}

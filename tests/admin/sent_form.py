@@ -4,7 +4,7 @@ from html.parser import HTMLParser
 
 
 class SentForm(HTMLParser):
-    """The fields of the form with the class `marked`, by name; files are left empty, buttons are not pressed."""
+    """The fields of the form with the class or id `marked`, by name; files are left empty, buttons are not pressed."""
 
     def __init__(self, marked: str) -> None:
         super().__init__()
@@ -16,7 +16,7 @@ class SentForm(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         said = {name: value or "" for name, value in attrs}
         if tag == "form":
-            self._is_inside = self.marked in said.get("class", "").split()
+            self._is_inside = self.marked in (said.get("id"), *said.get("class", "").split())
         elif not self._is_inside:
             return
         elif tag == "textarea":

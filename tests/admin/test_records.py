@@ -14,7 +14,7 @@ from runners.fleet.claim import digest_of
 from runners.fleet.models import Node, NodeGrant
 from runners.wire.protocol import FlagReport, FlagScope
 from tests import factories
-from tests.admin.pages import act, signed_in, text
+from tests.admin.pages import act, opened, signed_in, text
 from tests.made_once import made_once
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -122,9 +122,7 @@ def test_a_token_can_be_revoked_but_never_read(cast: Any) -> None:
 
 def test_a_track_in_use_keeps_its_meaning(cast: Any) -> None:
     track = factories.offer(factories.release(1))
-    signed_in(cast.organiser).post(
-        reverse("admin:leaderboard_track_change", args=[track.pk]),
-        {"title": "New words", "peaks": "{}", "device": "gpu"},
-    )
+    browser, address = signed_in(cast.organiser), reverse("admin:leaderboard_track_change", args=[track.pk])
+    browser.post(address, {"title": "New words", "peaks": "{}", "device": "gpu"} | opened(browser, address))
     track.refresh_from_db()
     assert (track.title, track.device) == ("New words", "cpu")

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from leaderboard.models import AuditEntry, Decision, Entrant, Evaluation, Submission
 from tests import factories
-from tests.admin.pages import signed_in, text
+from tests.admin.pages import opened, signed_in, text
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -92,7 +92,7 @@ def test_acts_are_for_those_with_the_right_to_change(cast: Any, stored: list[Sub
 def test_people_are_named_by_their_usernames(cast: Any) -> None:
     made = factories.release(1)
     path = reverse("admin:problems_release_change", args=[made.pk])
-    fields = {"title": made.title, "is_public": "on", "max_samples": "20"}
+    fields = {"title": made.title, "is_public": "on", "max_samples": "20"} | opened(signed_in(cast.organiser), path)
     answer = signed_in(cast.organiser).post(path, {**fields, "invited": "stranger nobody-here"})
     assert "There is no account named nobody-here." in text(answer)
     assert signed_in(cast.organiser).post(path, {**fields, "invited": "stranger\n teammate "}).status_code == 302
@@ -103,6 +103,7 @@ def test_people_are_named_by_their_usernames(cast: Any) -> None:
 def test_an_entrant_is_not_given_to_a_user_and_a_team(cast: Any) -> None:
     path = reverse("admin:leaderboard_entrant_change", args=[cast.entrant.pk])
     fields = {"name": "Alpha", "slug": cast.entrant.slug, "kind": "model", "open_weights": ""}
+    fields |= opened(signed_in(cast.organiser), path)
     both = {"owner": cast.owner.pk, "team": cast.entrant.team.pk}
     assert "to a user or to a team, not to both" in text(signed_in(cast.organiser).post(path, fields | both))
     assert signed_in(cast.organiser).post(path, fields | {"owner": cast.stranger.pk, "team": ""}).status_code == 302
@@ -113,6 +114,7 @@ def test_an_entrant_is_not_given_to_a_user_and_a_team(cast: Any) -> None:
 def test_an_accounts_new_rights_are_audited(cast: Any) -> None:
     path = reverse("admin:auth_user_change", args=[cast.stranger.pk])
     fields = {"username": "stranger", "email": "s@example.org", "is_active": "on", "is_staff": "on"}
+    fields |= opened(signed_in(cast.organiser), path)
     assert signed_in(cast.organiser).post(path, fields).status_code == 302
     entry = AuditEntry.objects.get(action="edit", target="user stranger")
     assert (entry.actor, "is_staff" in entry.detail["fields"]) == (cast.organiser, True)
@@ -122,6 +124,7 @@ def test_a_release_that_closes_before_it_opens_is_refused_in_words(cast: Any) ->
     made = factories.release(1)
     path = reverse("admin:problems_release_change", args=[made.pk])
     fields = {"title": made.title, "is_public": "on", "max_samples": "20", "opens_at": "2026-05-02T10:00:00"}
+    fields |= opened(signed_in(cast.organiser), path)
     answer = signed_in(cast.organiser).post(path, {**fields, "closes_at": "2026-05-01T10:00:00"})
     assert "It opens at 2026-05-02 10:00 UTC and must close later." in text(answer)
     assert signed_in(cast.organiser).post(path, {**fields, "closes_at": "2026-05-03T10:00:00"}).status_code == 302

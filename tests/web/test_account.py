@@ -6,6 +6,7 @@ import pytest
 from django.urls import reverse
 
 from leaderboard.models import ApiToken, AuditEntry, Entrant
+from tests.admin.pages import opened
 from tests.factories import PASSWORD, Cast
 
 
@@ -54,9 +55,8 @@ def test_an_entrant_gets_its_address_from_its_name_and_keeps_it(client: Any, cas
     client.post(reverse("new_entrant"), {"name": "My Model 2", "kind": "model", "open_weights": "true"})
     made = Entrant.objects.get(name="My Model 2")
     assert (made.slug, made.owner) == ("my-model-2", cast.stranger)
-    client.post(
-        reverse("edit_entrant", args=[made.slug]), {"name": "My Model 2b", "kind": "model", "open_weights": "false"}
-    )
+    address, said = reverse("edit_entrant", args=[made.slug]), {"name": "My Model 2b", "kind": "model"}
+    client.post(address, said | {"open_weights": "false"} | opened(client, address))
     made.refresh_from_db()
     assert (made.slug, made.name, made.open_weights) == ("my-model-2", "My Model 2b", False)
 

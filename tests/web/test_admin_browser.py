@@ -10,7 +10,7 @@ from leaderboard.models import AuditEntry, Clarification, Flag, Invitation, Resu
 from runners.fleet.models import Attempt, Job
 from tests.requirements import requires
 from tests.web.conftest import Site
-from tests.web.test_browser import LOOKS, Visit, page_faults
+from tests.web.test_browser import LOOKS, Visit, faults_as_it_stands, page_faults
 
 pytestmark = [requires("chromium"), pytest.mark.rest]
 
@@ -68,3 +68,37 @@ def test_every_page_of_the_administration_is_clean(chromium: Any, live_site: Any
     visit = Visit(chromium, url, *LOOKS["light"])
     visit.sign_in("organiser")
     assert "\n".join(page_faults(visit, admin_pages(site))) == ""
+
+
+def test_a_long_form_with_errors_tells_them_first_and_leads_to_each(chromium: Any, live_site: Any) -> None:
+    site, url = live_site
+    visit = Visit(chromium, url, *LOOKS["light"])
+    visit.sign_in("organiser")
+    visit.open(reverse("admin:problems_release_change", args=[site.release.pk]))
+    visit.page.fill("#id_title", "")
+    visit.page.fill("#id_opens_at", "2026-05-02T10:00:00")
+    visit.page.fill("#id_closes_at", "2026-05-01T10:00:00")
+    visit.page.click("input[name=_save]")
+    visit.page.wait_for_selector(".error-summary")
+    assert visit.page.evaluate("document.activeElement.className") == "error-summary"
+    visit.page.keyboard.press("Tab")
+    assert visit.page.evaluate("document.activeElement.hash") == "#id_title"
+    visit.page.keyboard.press("Enter")
+    assert visit.page.evaluate("document.activeElement.id") == "id_title"
+    visit.page.click(".error-summary a[href='#id_closes_at']")
+    assert visit.page.evaluate("document.activeElement.id") == "id_closes_at"
+    assert "\n".join(faults_as_it_stands(visit, "admin-errors", list(LOOKS))) == ""
+
+
+def test_an_organisers_links_and_a_stale_save_are_clean(chromium: Any, live_site: Any) -> None:
+    site, url = live_site
+    visit = Visit(chromium, url, *LOOKS["light"])
+    visit.sign_in("organiser")
+    problem = site.release.problems.order_by("position").first()
+    pages = {"organiser-problem": problem.get_absolute_url(), "organiser-entrant": site.cast.entrant.get_absolute_url()}
+    assert "\n".join(page_faults(visit, pages)) == ""
+    visit.open(reverse("admin:leaderboard_entrant_change", args=[site.cast.entrant.pk]))
+    type(site.cast.entrant).objects.filter(pk=site.cast.entrant.pk).update(organisation="Changed meanwhile")
+    visit.page.click("input[name=_save]")
+    visit.page.wait_for_selector(".error-summary")
+    assert "\n".join(faults_as_it_stands(visit, "admin-stale", list(LOOKS))) == ""

@@ -18,6 +18,7 @@ from leaderboard.models import AuditEntry, Entrant, EntrantRequest, Membership, 
 from leaderboard.models.audit import target_of
 from leaderboard.models.team import Role
 from tests import factories
+from tests.admin.pages import opened
 from tests.api import calls
 from tests.factories import Cast
 
@@ -309,9 +310,11 @@ def test_a_verification_ends_when_who_it_is_changes(client: Any, cast: Cast) -> 
     Entrant.objects.filter(pk=entrant.pk).update(is_verified=True)
     client.force_login(cast.stranger)
     address, said = reverse("edit_entrant", args=[entrant.slug]), {"name": entrant.name, "kind": entrant.kind}
-    client.post(address, said | {"organisation": entrant.organisation, "description": "Told anew."})
+    told = {"organisation": entrant.organisation, "description": "Told anew."}
+    client.post(address, said | told | opened(client, address))
     assert Entrant.objects.get(pk=entrant.pk).is_verified
-    page = client.post(address, said | {"organisation": "A famous lab"}, follow=True).content.decode()
+    said |= {"organisation": "A famous lab"} | opened(client, address)
+    page = client.post(address, said, follow=True).content.decode()
     assert "no longer verified" in page
     assert not Entrant.objects.get(pk=entrant.pk).is_verified
 

@@ -1,0 +1,103 @@
+"""For organisers: from a public page to where its rows are edited. For every form: its errors, each with its field."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms, template
+from django.contrib import admin
+from django.db import models
+from django.urls import reverse
+
+from leaderboard.editors import problem_editor
+from problems.models import Problem, Release
+
+register = template.Library()
+
+_ROWS = ("release", "problem", "entrant", "submission", "evaluation", "node", "track")
+"""Names of a page's context whose rows the admin edits or shows."""
+
+
+@dataclass(frozen=True)
+class OrganiserLink:
+    text: str
+    url: str
+
+
+@register.inclusion_tag("podium/organiser_links.html", takes_context=True)
+def organiser_links(context: template.Context) -> dict[str, Any]:
+    """The page's rows in the admin, of those that the user may open there. Nothing for everybody else."""
+    user: Any = context.get("user")
+    if user is None or not (user.is_active and user.is_staff):
+        return {"links": []}
+    rows = {name: row for name in _ROWS if isinstance(row := context.get(name), models.Model) and row.pk}
+    if "evaluation" in rows:
+        rows.setdefault("problem", context["evaluation"].problem)
+    is_void = bool(context.get("voided"))
+    return {"links": [link for row in rows.values() for link in _links(user, row, is_void=is_void)]}
+
+
+def _links(user: Any, row: models.Model, *, is_void: bool) -> Iterator[OrganiserLink]:
+    opts = row._meta
+    name = f"{opts.app_label}.{{}}_{opts.model_name}"
+    may_change = user.has_perm(name.format("change"))
+    if type(row) not in admin.site._registry or not (may_change or user.has_perm(name.format("view"))):
+        return
+    own = reverse(f"admin:{opts.app_label}_{opts.model_name}_change", args=[row.pk])
+    yield OrganiserLink(f"{str(opts.verbose_name).capitalize()} in the admin", own)
+    if not may_change:
+        return
+    if isinstance(row, Release) and row.is_draft:
+        yield OrganiserLink("Edit its problems", reverse("admin:problems_release_draft", args=[row.pk]))
+    if isinstance(row, Problem):
+        if row.release.is_draft and user.has_perm("problems.change_release"):
+            yield OrganiserLink("Edit the problem", problem_editor(row))
+        if not is_void:
+            yield OrganiserLink("Void the problem", reverse("admin:problems_problem_act", args=[row.pk, "void"]))
+
+
+@dataclass(frozen=True)
+class FieldError:
+    """`target` is the id of the field's first input, or "" for an error of the whole form."""
+
+    target: str
+    label: str
+    words: str
+
+
+@register.inclusion_tag("podium/error_summary.html")
+def error_summary(form: Any, formsets: Any = (), sections: Any = ()) -> dict[str, Any]:
+    """The errors of a form, of its inlines and of its sections of files, each with a link to its field."""
+    faults = list(_of_form(form))
+    for one in formsets or ():
+        formset = getattr(one, "formset", one)
+        faults += [FieldError("", "", words) for words in formset.non_form_errors()]
+        faults += [fault for inline in formset.forms for fault in _of_form(inline)]
+    for section in sections or ():
+        faults += list(_of_files(section))
+    return {"faults": faults}
+
+
+def _of_form(form: Any) -> Iterator[FieldError]:
+    if not getattr(form, "is_bound", False):
+        return
+    for name, errors in form.errors.items():
+        field = form[name] if name in form.fields and not form[name].is_hidden else None
+        target, label = (_target(field), str(field.label)) if field else ("", "")
+        for words in errors:
+            yield FieldError(target, label, str(words))
+
+
+def _target(field: forms.BoundField) -> str:
+    """Of a group of boxes the first one: the group itself takes no focus."""
+    many = isinstance(field.field.widget, forms.RadioSelect | forms.CheckboxSelectMultiple)
+    return f"{field.auto_id}_0" if many else field.id_for_label
+
+
+def _of_files(section: Any) -> Iterator[FieldError]:
+    place = section.section
+    for words in section.faults:
+        yield FieldError(f"files-{place.name}", place.title, words)
+    for n, row in enumerate(section.rows):
+        if row.fault:
+            yield FieldError(f"file-{place.name}-{n}", row.path or row.name or place.title, row.fault)
