@@ -102,8 +102,11 @@ def _verified(release: Release, found: Sequence[ProblemVerification], problems: 
         yield Line(State.DONE, "Verification", "its problems need no node")
         return
     missing = [one for one in found if one.missing]
-    by_track = Counter(one.track.slug for one in found if one.track)
-    words = [f"{n} on {track}" for track, n in sorted(by_track.items())]
+    by_track = Counter((one.track.slug, one.reused_from) for one in found if one.track)
+    words = [
+        f"{n} on {track}{f' by results of {source}' if source else ''}"
+        for (track, source), n in sorted(by_track.items())
+    ]
     if missing:
         published = not release.is_draft
         lines = [f"{one.problem.task_id}: {one.missing}" for one in missing[:SHOWN_LINES]]

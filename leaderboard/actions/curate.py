@@ -8,6 +8,7 @@ from typing import Any, BinaryIO
 from django.db import transaction
 
 from leaderboard import snapshots
+from leaderboard.actions.revisions import carry_errata_over, check_answered
 from leaderboard.actions.tracks import no_hardware, offer
 from leaderboard.errors import Conflict, NotAllowed, Refused
 from leaderboard.models import BoardSnapshot, Evaluation, ReleaseTrack, Track
@@ -75,20 +76,23 @@ def try_import(user: Any, pack: ProblemPack, slug: str | None = None) -> ImportR
 
 @transaction.atomic
 def publish(user: Any, release: Release, unverified_reason: str = "") -> None:
-    """Publish a draft. After that its content never changes.
+    """Publish a draft. After that its content never changes. Errata of the last revision that hold are carried over.
 
-    Raises Refused if the release cannot be ranked by its primary metric, or if a problem is not verified and there is
-    no `unverified_reason`. The reason is stored only if a problem is not verified. Also raises NotAllowed and
-    ReleaseRefused.
+    Raises Refused if the release cannot be ranked by its primary metric, if a decision of the last revision waits for
+    an answer, or if a problem is not verified and there is no `unverified_reason`. The reason is stored only if a
+    problem is not verified. Also raises NotAllowed and ReleaseRefused.
     """
     check_organiser(user)
     if faults := rankable.faults(release):
         raise Refused("cannot_be_ranked", " ".join(faults))
+    check_answered(release)
     missing = missing_lines(release)
     if missing and not unverified_reason.strip():
         raise Refused("not_verified", _not_verified(release, missing))
     releases.publish(release, unverified_reason if missing else "")
-    record(user, "publish", release, reason=release.unverified_reason, digest=release.digest[:12])
+    errata = carry_errata_over(user, release)
+    facts = {"digest": release.digest[:12], "errata": len(errata)}
+    record(user, "publish", release, reason=release.unverified_reason, **facts)
 
 
 def _not_verified(release: Release, missing: Sequence[str]) -> str:

@@ -39,7 +39,10 @@ _PARTS = {
 
 
 def queue(asked: Mapping[str, str]) -> QuerySet[Flag]:
-    """The flags that an address asks for, oldest first. Those of replaced results are in the list of all only."""
+    """The flags that an address asks for, oldest first.
+
+    Those of replaced results are in the list of all only, unless their ruling is appealed.
+    """
     rows = Flag.objects.order_by("pk")
     for name, field in _EXACT.items():
         if value := asked.get(name):
@@ -48,15 +51,17 @@ def queue(asked: Mapping[str, str]) -> QuerySet[Flag]:
         for word in asked.get(name, "").split():
             rows = rows.filter(Q(**{f"{fields[0]}__icontains": word}) | Q(**{f"{fields[1]}__icontains": word}))
     state = asked.get("state", "")
-    return rows if state == "all" else _in_state(rows, state).filter(current())
+    return rows if state == "all" else _in_state(rows, state)
 
 
 def _in_state(rows: QuerySet[Flag], state: str) -> QuerySet[Flag]:
     if state in _RULINGS:
-        return rows.filter(ruled(_RULINGS[state]))
+        return rows.filter(ruled(_RULINGS[state]), current())
     if state == "appealed":
         return rows.filter(appealed())
-    return rows.filter(~undecided() if state == "decided" else undecided() | appealed())
+    if state == "decided":
+        return rows.filter(~undecided(), current())
+    return rows.filter(undecided() & Q(current()) | appealed())
 
 
 @dataclass(frozen=True)

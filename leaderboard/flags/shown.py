@@ -25,7 +25,7 @@ def with_effects(flags: QuerySet[Flag]) -> QuerySet[Flag]:
     """Also annotated with what `shown` reads, and with all related rows that pages name. One query."""
     place = {"problem": OuterRef(f"{_EVALUATION}__problem"), "track": OuterRef(f"{_EVALUATION}__track")}
     counted = Counted.objects.filter(submission=OuterRef(f"{_EVALUATION}__submission"), track=place["track"])
-    void = Decision.objects.filter(kind=DecisionKind.PROBLEM_VOIDED, problem=place["problem"])
+    void = Decision.objects.errata().filter(problem=place["problem"])
     return (
         with_rulings(flags)
         .annotate(

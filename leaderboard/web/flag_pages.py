@@ -59,7 +59,7 @@ def _chosen(request: HttpRequest, release: Release, rows: QuerySet[Flag]) -> Que
         )
         rows = rows.filter(Exists(counted))
     if ruling not in ("dismissed", "all"):
-        void = Decision.objects.filter(kind=DecisionKind.PROBLEM_VOIDED, problem__release=release)
+        void = Decision.objects.errata().filter(problem__release=release)
         rows = rows.exclude(**{f"{_PLACE}__problem__in": list(void.values_list("problem_id", flat=True))})
     return _ruled(rows, ruling)
 

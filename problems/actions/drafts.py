@@ -9,7 +9,15 @@ from django.db import transaction
 from django.db.models import Max, ProtectedError
 from django.utils import timezone
 
-from problems.actions.releases import ReleaseRefused, check_columns, free_slug, problem_row, problem_slug, release_slug
+from problems.actions.releases import (
+    ReleaseRefused,
+    check_columns,
+    free_slug,
+    keep_audience,
+    problem_row,
+    problem_slug,
+    release_slug,
+)
 from problems.formats.compute_eval.packs import PackRecord, problem_metadata_for
 from problems.models import PROMISES, RANKING_FIELDS, Problem, ProblemBlob, Release, ReleaseState
 from problems.spec.digests import grading_digest, pack_digest
@@ -26,8 +34,6 @@ _COPIED = (
     "max_samples",
     "licence",
     "dataset_card",
-    "invited_may_read",
-    "shows_first_failure",
     *RANKING_FIELDS,
     *PROMISES,
 )
@@ -85,7 +91,10 @@ def new_draft(name: str, title: str) -> Release:
 
 @transaction.atomic
 def next_revision(source: Release) -> Release:
-    """A draft with the problems of `source` as they are. Raises ReleaseRefused if its name has a draft already."""
+    """A draft with the problems of `source` as they are, for the same people.
+
+    Raises ReleaseRefused if its name has a draft already.
+    """
     same_name = Release.objects.filter(datapack_release=source.datapack_release).order_by("-revision")
     if draft := same_name.filter(state=ReleaseState.DRAFT).first():
         raise ReleaseRefused(f"{draft.slug} is a draft of the same name already: edit that, or publish it first.")
@@ -102,6 +111,7 @@ def next_revision(source: Release) -> Release:
         **{name: getattr(source, name) for name in _COPIED},
     )
     made.save()
+    keep_audience(made, source, last)
     rows = list(source.problems.prefetch_related("blobs").order_by("position"))
     blobs = [list(row.blobs.all()) for row in rows]
     for row in rows:
