@@ -252,6 +252,14 @@ def delete_problem(problem: Problem) -> None:
 
 
 @transaction.atomic
+def delete_draft(release: Release) -> None:
+    """Delete a draft with its problems. The caller has deleted what needs them. Raises ReleaseRefused."""
+    held = _held(release)
+    Problem.with_left_out.filter(release=held).delete()
+    held.delete()
+
+
+@transaction.atomic
 def move_problem(problem: Problem, places: int) -> None:
     """Move a problem down by `places`, or up where it is negative; it stops at either end. Raises ReleaseRefused."""
     held = _held(problem.release)
