@@ -63,6 +63,16 @@ def apply(user: Any, rejudge: Rejudge, public_reason: str) -> Counter[str]:
     return outcomes
 
 
+def foreseen(rejudge: Rejudge) -> Counter[str]:
+    """The number of evaluations by the outcome that applying the rejudge now would have."""
+    outcomes: Counter[str] = Counter()
+    for chunk in _chunks(rejudge):
+        lives = Evaluation.objects.in_bulk([one.live_id for one in chunk])
+        contested = appealed_results(one.before_id for one in chunk)
+        outcomes.update(_outcome(one, lives[one.live_id], contested).value for one in chunk)
+    return outcomes
+
+
 def _chunks(rejudge: Rejudge) -> Iterable[Sequence[RejudgeItem]]:
     after = 0
     void = Exists(VoidedResult.objects.filter(result=OuterRef("after")))
@@ -98,7 +108,7 @@ def _apply(
 def appealed_results(result_ids: Iterable[int]) -> set[int]:
     """Those with a flag whose latest ruling is appealed: another current result would take the appeal's subject away.
 
-    The caller holds the submissions, so that nobody appeals meanwhile.
+    Nobody appeals while the caller holds the submissions.
     """
     return set(Flag.objects.filter(appealed(), result__in=list(result_ids)).values_list("result_id", flat=True))
 

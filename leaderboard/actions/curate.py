@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from django.db import transaction
+from django.utils import timezone
 
 from leaderboard import snapshots
 from leaderboard.actions.revisions import carry_errata_over, check_answered
 from leaderboard.actions.tracks import no_hardware, offer
 from leaderboard.errors import Conflict, NotAllowed, Refused
-from leaderboard.models import BoardSnapshot, Evaluation, ReleaseTrack, Track
+from leaderboard.flags.shown import appealed, current, undecided
+from leaderboard.models import BoardSnapshot, Evaluation, Flag, ReleaseTrack, Track
 from leaderboard.models.audit import record
 from leaderboard.models.entrant import EntrantKind
 from leaderboard.models.evaluation import OPEN_STATES
@@ -137,6 +139,31 @@ def freeze(user: Any, release: Release) -> list[BoardSnapshot]:
     made = [snapshots.take(place) for place in places]
     record(user, "freeze", release, snapshots={one.track.slug: one.sha256 for one in made})
     return made
+
+
+def freezing_warnings(release: Release) -> list[str]:
+    """What an organiser should see to before the boards are stored: flags and appeals that wait for a ruling."""
+    shown = Flag.objects.filter(current(), result__evaluation__submission__release=release)
+    rows = shown.exclude(result__evaluation__submission__entrant__kind=EntrantKind.SYSTEM)
+    n_flags, n_appeals = rows.filter(undecided()).count(), rows.filter(appealed()).count()
+    warnings = {
+        f"{n_flags} flags are not decided: until then their passes or times do not count.": n_flags,
+        f"{n_appeals} appeals are not answered.": n_appeals,
+    }
+    return [f"Warning: {words}" for words, n in warnings.items() if n]
+
+
+@transaction.atomic
+def reveal(user: Any, release: Release) -> None:
+    """Show hidden results now. Raises NotAllowed, or Refused if they are not hidden."""
+    check_organiser(user)
+    held = Release.objects.select_for_update().get(pk=release.pk)
+    if not held.results_are_hidden:
+        raise Refused("not_hidden", f"The results of {held.slug} are not hidden.")
+    was, held.hidden_until = held.hidden_until, timezone.now()
+    held.save(update_fields=["hidden_until"])
+    record(user, "reveal", release, hidden_until=was and was.isoformat())
+    release.refresh_from_db()
 
 
 def _n_open(release: Release) -> int:

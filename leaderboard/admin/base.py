@@ -118,6 +118,8 @@ class Act:
     run: Callable[[HttpRequest, Any, dict[str, Any]], Outcome]
     form: Callable[[Any], type[forms.BaseForm]] = lambda _row: NoFields
     offered: Callable[[Any], bool] = lambda _row: True
+    effect: Callable[[HttpRequest, Any], Sequence[str]] = lambda _request, _row: ()
+    """What it would change now, line by line; shown above the form. Among `bulk_acts` it gets the list of rows."""
 
 
 class ActingAdmin(_ModelAdmin):
@@ -279,6 +281,7 @@ class ActingAdmin(_ModelAdmin):
             "act": act,
             "form": form,
             "lines": lines,
+            "effect": () if lines is not None else act.effect(request, row if ticked is None else ticked["chosen"]),
             "back_url": reverse(back, args=[row.pk] if row is not None else []),
             **(ticked or {}),
         }
