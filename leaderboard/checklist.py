@@ -157,7 +157,7 @@ def _last_revision(release: Release) -> Iterator[Line]:
     asked = questions(release) if release.is_draft else []
     waiting = [f"{one.about}: {one.why}" for one in asked if one.answer is None]
     if waiting:
-        detail = f"{len(waiting)} decisions of the last revision wait for your answer"
+        detail = f"{len(waiting)} of the last revision wait for your answer"
         remedy = "Keep or drop each, with a public reason."
         yield Line(State.OPEN, "Decisions", detail, remedy, "answer-revision", waiting[:SHOWN_LINES])
     elif asked:

@@ -147,8 +147,8 @@ def freezing_warnings(release: Release) -> list[str]:
     rows = shown.exclude(result__evaluation__submission__entrant__kind=EntrantKind.SYSTEM)
     n_flags, n_appeals = rows.filter(undecided()).count(), rows.filter(appealed()).count()
     warnings = {
-        f"{n_flags} flags are not decided: until then their passes or times do not count.": n_flags,
-        f"{n_appeals} appeals are not answered.": n_appeals,
+        f"undecided flags: {n_flags}. Until a ruling their passes or times do not count.": n_flags,
+        f"unanswered appeals: {n_appeals}.": n_appeals,
     }
     return [f"Warning: {words}" for words, n in warnings.items() if n]
 

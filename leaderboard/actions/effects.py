@@ -6,7 +6,7 @@ from typing import Any
 from django.db import transaction
 
 from leaderboard.errors import Refused
-from leaderboard.models import Counted, ReleaseTrack, Standing
+from leaderboard.models import Counted, Entrant, ReleaseTrack, Standing
 from leaderboard.standings import rank, rankable
 from problems.models import Release
 
@@ -59,9 +59,8 @@ def _changes(place: ReleaseTrack, before: dict[int, Standing], after: dict[int, 
     if not changed:
         return [f"{board}: none of {len(both)} standings changes."]
     lines = [f"{board}: {len(changed)} of {len(both)} standings change."]
-    for pk in changed[:SHOWN]:
-        name = (before.get(pk) or after[pk]).entrant.name
-        lines.append(f"{name}: {_words(before.get(pk))} → {_words(after.get(pk))}")
+    names = Entrant.objects.in_bulk(changed[:SHOWN])
+    lines += [f"{names[pk]}: {_words(before.get(pk))} → {_words(after.get(pk))}" for pk in changed[:SHOWN]]
     if len(changed) > SHOWN:
         lines.append(f"And {len(changed) - SHOWN} more.")
     return lines

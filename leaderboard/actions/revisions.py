@@ -56,8 +56,9 @@ def check_answered(release: Release) -> None:
     more = f"; and {len(waiting) - SHOWN} more" if len(waiting) > SHOWN else ""
     raise Refused(
         "decisions_to_answer",
-        f"{len(waiting)} decisions of the last revision cannot be carried over without asking: {named}{more}. Keep or"
-        f" drop each, with a reason, under “Answer for the last revision” on the page of {release.slug}.",
+        f"Decisions of the last revision that cannot be carried over without asking: {len(waiting)}. {named}{more}. Keep"
+        f" or drop each, with a reason, under “Answer for the last revision” on the page of {release.slug} in the"
+        " administration.",
     )
 
 

@@ -68,12 +68,12 @@ def _errata_carried(release: Release) -> Lines:
     same = {old.pk for old in holding(release, release.previous).values()}
     n = Decision.objects.errata().filter(problem__in=same).count()
     kept = release.answers.filter(keeps=True, decision__problem__isnull=False).count()
-    return [f"{n + kept} errata of {release.previous.slug} are carried over: these problems count for nobody."]
+    return [f"Errata of {release.previous.slug} that are carried over: {n + kept}. These problems count for nobody."]
 
 
 def _still_to_answer(release: Release) -> Lines:
     n = len(revisions.unanswered(release))
-    return [f"Refused now: {n} decisions of the last revision wait for your answer."] if n else []
+    return [f"Refused now. Decisions of the last revision that wait for your answer: {n}."] if n else []
 
 
 def _unverified(release: Release) -> Lines:

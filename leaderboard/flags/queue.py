@@ -100,7 +100,7 @@ def evidence_on(flag: Flag, view: SubmissionView) -> Evidence:
         device_facts=device_facts(rows),
         facts_as_others=facts_as_others(rows),
         provenance=provenance_rows(result.provenance),
-        decisions=list(flag.decisions.select_related("decided_by", "appeal__appealed_by")),
+        decisions=list(flag.decisions.select_related("decided_by", "earlier__decided_by", "appeal__appealed_by")),
         others=[shown(one) for one in with_effects(others).order_by("-pk")[:MAX_OTHERS]],
     )
 

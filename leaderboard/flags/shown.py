@@ -75,6 +75,9 @@ class ShownFlag:
     label: str
     tone: str
     effect: str
+    if_upheld: str
+    if_dismissed: str
+    """The effect that it would have by such a ruling."""
 
 
 def shown_in_order(ids: Sequence[int]) -> list[ShownFlag]:
@@ -86,7 +89,8 @@ def shown_in_order(ids: Sequence[int]) -> list[ShownFlag]:
 def shown(flag: Flag) -> ShownFlag:
     """`flag` comes from `with_effects`."""
     label, tone = _label(flag)
-    return ShownFlag(flag, rule_of(flag.code), label, tone, _effect(flag))
+    rulings = (getattr(flag, "ruling", None), DecisionKind.FLAG_UPHELD, DecisionKind.FLAG_DISMISSED)
+    return ShownFlag(flag, rule_of(flag.code), label, tone, *(_effect(flag, ruling) for ruling in rulings))
 
 
 def _label(flag: Flag) -> tuple[str, str]:
@@ -98,12 +102,13 @@ def _label(flag: Flag) -> tuple[str, str]:
     return ("upheld, appealed", "warn") if getattr(flag, "is_appealed", False) else ("upheld", "bad")
 
 
-def _effect(flag: Flag) -> str:
+def _effect(flag: Flag, ruling: str | None) -> str:
+    """What the flag does to a standing by this ruling; None: undecided."""
     if getattr(flag, "is_void", False):
         return "None: the problem is voided and counts for nobody."
     if flag.result.verdict != Verdict.PASSED:
         return "None: the sample did not pass."
-    ruling, upheld = getattr(flag, "ruling", None), DecisionKind.FLAG_UPHELD
+    upheld = DecisionKind.FLAG_UPHELD
     if ruling == DecisionKind.FLAG_DISMISSED:
         return "None: the flag is dismissed."
     if flag.scope == FlagScope.VERDICT:

@@ -10,10 +10,12 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from leaderboard.actions import curate, drafts
+from leaderboard.actions.carry import carry
 from leaderboard.actions.decide import appeal, decide_flag, void_problem
 from leaderboard.actions.rejudge import Scope, start
 from leaderboard.admin.base import Act, ActingAdmin
 from leaderboard.models import AuditEntry, Clarification, Decision, Evaluation, Flag, Standing, Submission
+from leaderboard.rows.shadows import note_shadow_result
 from leaderboard.standings.rank import rank_touched
 from problems.models import Release
 from runners.wire.protocol import FlagReport, FlagScope, Verdict
@@ -124,10 +126,10 @@ def test_freezing_warns_of_undecided_flags_and_open_appeals(cast: Any, capsys: A
     factories.judged_submission(cast.entrant, made, factories.offer(made), lambda _: report, n_samples=1)
     appeal(cast.owner, decide_flag(cast.organiser, Flag.objects.all()[0], upheld=True, public_reason="Hot."), "No.")
     said = page_of_act(cast, RELEASE, made.pk, "freeze")
-    assert "Warning: 1 flags are not decided" in said
-    assert "Warning: 1 appeals are not answered." in said
+    assert "Warning: undecided flags: 1." in said
+    assert "Warning: unanswered appeals: 1." in said
     call_command("freeze_release", made.slug)
-    assert "Warning: 1 flags are not decided" in capsys.readouterr().err
+    assert "Warning: undecided flags: 1." in capsys.readouterr().err
     made.refresh_from_db()
     assert made.state == "frozen"
 
@@ -148,9 +150,9 @@ def test_a_revision_is_answered_for_carried_and_told(cast: Any, board: Release) 
     row = draft.problems.get(task_id="Shell/0")
     drafts.change_problem(cast.organiser, row, factories.example_problem(0, timeout_seconds=9.0), row.record_md5)
     page = signed_in(cast.organiser).get(reverse("admin:problems_release_change", args=[draft.pk]))
-    assert "1 decisions of the last revision wait for your answer" in text(page)
+    assert "1 of the last revision wait for your answer" in text(page)
     said = page_of_act(cast, RELEASE, draft.pk, "publish")
-    assert "Refused now: 1 decisions of the last revision wait for your answer." in said
+    assert "Refused now. Decisions of the last revision that wait for your answer: 1." in said
     refused = act(cast.organiser, RELEASE, "publish", draft, unverified_reason="In haste.")
     assert "Problem Shell/0 is voided (the problem is graded otherwise now)" in text(refused)
     said = page_of_act(cast, RELEASE, draft.pk, "answer-revision")
@@ -161,7 +163,7 @@ def test_a_revision_is_answered_for_carried_and_told(cast: Any, board: Release) 
     assert "Give a public reason" in text(empty)
     done = act(cast.organiser, RELEASE, "answer-revision", draft, **{f"answer_{pk}": "keep"}, reason_for_all="Still.")
     assert "Every decision is answered." in text(done)
-    assert "1 errata of test-1 are carried over" in page_of_act(cast, RELEASE, draft.pk, "publish")
+    assert "Errata of test-1 that are carried over: 1." in page_of_act(cast, RELEASE, draft.pk, "publish")
     act(cast.organiser, RELEASE, "publish", draft, unverified_reason="In haste.")
     said = page_of_act(cast, RELEASE, draft.pk, "carry")
     assert "2 counted submissions of test-1 are stored anew" in said
@@ -198,8 +200,6 @@ def test_applying_a_rejudge_tells_its_outcomes_and_standings(cast: Any, board: R
     made = start(cast.organiser, Scope(board), "why")
     for one in Submission.objects.all():
         factories.judge(one, lambda _: factories.report(Verdict.TEST_FAILED))
-    from leaderboard.rows.shadows import note_shadow_result
-
     for item in made.items.select_related("shadow__current_result"):
         result = item.shadow.current_result
         assert result is not None
@@ -233,3 +233,57 @@ def test_only_organisers_reveal(cast: Any, board: Release) -> None:
     Release.objects.update(hidden_until="2099-01-01T00:00Z")
     with pytest.raises(Exception, match="Only an organiser"):
         curate.reveal(cast.owner, board)
+
+
+@pytest.fixture
+def flagged(cast: Any) -> list[Flag]:
+    made = factories.release(2)
+    report = factories.report(flags=[FlagReport(code="no_device_work", scope=FlagScope.VERDICT)])
+    factories.judged_submission(cast.entrant, made, factories.offer(made), lambda _: report, n_samples=1)
+    rank_touched()
+    return list(Flag.objects.order_by("pk"))
+
+
+def test_a_ruling_on_several_flags_tells_its_effect_before_it_is_made(cast: Any, flagged: list[Flag]) -> None:
+    browser, before = signed_in(cast.organiser), facts()
+    page = text(browser.get(reverse("admin:leaderboard_flag_changelist")))
+    assert "Upheld: The pass does not count. Dismissed: None: the flag is dismissed." in page
+    said = {"flag": [f"{one.pk}:0" for one in flagged], "ruling": "dismiss", "foresee": "1"}
+    answer = browser.post(reverse("admin:leaderboard_flag_decide"), said)
+    assert answer.status_code == 200
+    shown = html.unescape(text(answer))
+    assert "Alpha: no rank, –, 0 of 0 solved, incomplete → rank 1, 1, 2 of 2 solved" in shown
+    assert shown.count(f'value="{flagged[0].pk}:0" checked') == 1
+    assert facts() == before
+
+
+def test_a_flags_page_tells_the_effect_of_a_ruling_and_keeps_what_was_typed(cast: Any, flagged: list[Flag]) -> None:
+    one = flagged[0]
+    said = {"flag": f"{one.pk}:0", "read": str(one.pk), "ruling": "uphold", "reason": "Typed.", "foresee": "1"}
+    answer = signed_in(cast.organiser).post(reverse("admin:leaderboard_flag_decide"), said)
+    assert "Alpha: no rank, –, 0 of 0 solved, incomplete → no rank, 0, 0 of 1 solved, incomplete" in text(answer)
+    assert "Typed." in text(answer)
+    assert not Decision.objects.exists()
+    unruled = signed_in(cast.organiser).post(reverse("admin:leaderboard_flag_decide"), said | {"ruling": ""})
+    assert (unruled.status_code, "say whether you uphold or dismiss" in text(unruled)) == (422, True)
+
+
+def test_a_carried_ruling_and_erratum_name_the_old_one_on_the_pages(
+    cast: Any, flagged: list[Flag], client: Any
+) -> None:
+    first = Release.objects.get()
+    old = decide_flag(cast.organiser, flagged[0], upheld=True, public_reason="It ran nothing.")
+    void = void_problem(cast.organiser, first.problems.get(task_id="Shell/1"), "Wrong.")
+    second = drafts.next_revision(cast.organiser, first)
+    curate.publish(cast.organiser, second, "In haste.")
+    (made,) = carry(cast.organiser, second)
+    words = "carried over from decision {} by organiser on"
+    evaluation = made.evaluations.get(problem__task_id="Shell/0")
+    assert words.format(old.pk) in text(client.get(evaluation.get_absolute_url()))
+    problem = second.problems.get(task_id="Shell/1")
+    assert words.format(void.pk) in text(client.get(problem.get_absolute_url()))
+    log = text(client.get(reverse("decisions", args=[second.slug])))
+    assert f"carried over from decision {old.pk}" in log
+    flag = Flag.objects.get(result__evaluation=evaluation)
+    page = signed_in(cast.organiser).get(reverse("admin:leaderboard_flag_change", args=[flag.pk]))
+    assert words.format(old.pk) in text(page)
