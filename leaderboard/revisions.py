@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from django.db.models import F
+from django.db.models import Exists, F, OuterRef
 
-from leaderboard.models import Counted, Decision, Evaluation, EvaluationState, RevisionAnswer, Track
-from leaderboard.rows.reuse import has_provisional_times, holding
+from leaderboard.models import Counted, Decision, EvaluationState, Measurement, RevisionAnswer, Track
+from leaderboard.rows.reuse import holding, is_measured_weaker
 from problems.models import Problem, Release
 from problems.spec.kinds import Kind
 from runners.wire.protocol import JUDGE_VERSIONS
@@ -25,7 +25,7 @@ class Question:
 
 
 def questions(release: Release) -> list[Question]:
-    """Errata first, then rulings on flags of counted submissions. A fixed number of queries, but for timed results.
+    """Errata first, then rulings on flags of counted submissions. A fixed number of queries.
 
     Decisions about problems that the new revision does not have, or tracks it is not offered on, ask nothing.
     """
@@ -60,7 +60,7 @@ def _rulings(release: Release, by_task: Mapping[str, Problem], same: Mapping[int
         assert one.flag is not None
         found = one.flag.result.evaluation
         new = by_task.get(found.problem.task_id)
-        why = _why_not_reused(found, new, same) if new and found.track_id in tracks else ""
+        why = _why_not_reused(one, new, same) if new and found.track_id in tracks else ""
         if why:
             place = f"{found.problem.task_id}, sample {found.sample.index + 1} of {found.submission.entrant}"
             ruling = one.get_kind_display().removeprefix("Flag ")
@@ -71,8 +71,9 @@ def _rulings_of(previous: Release | None) -> list[Decision]:
     """The latest rulings on flags of the current results of counted submissions, oldest first."""
     counted = set(Counted.objects.filter(release=previous).values_list("submission_id", "track_id"))
     rows = Decision.objects.latest_on_flags().filter(**{f"{_PLACE}__submission__in": {one for one, _ in counted}})
-    related = ("problem__release", "track", "sample", "submission__entrant", "current_result")
+    related = ("problem__release", "track", "sample", "submission__entrant")
     rows = rows.filter(**{f"{_PLACE}__current_result": F("flag__result")})
+    rows = rows.annotate(is_timed=Exists(Measurement.objects.filter(result=OuterRef("flag__result"))))
     rows = rows.select_related("decided_by", *(f"{_PLACE}__{name}" for name in related))
     return [
         one for one in rows.defer(f"{_PLACE}__problem__record").order_by("pk")
@@ -80,12 +81,14 @@ def _rulings_of(previous: Release | None) -> list[Decision]:
     ]  # fmt: skip
 
 
-def _why_not_reused(found: Evaluation, new: Problem, same: Mapping[int, Problem]) -> str:
-    """Why the result will not be reused for the new revision, in words; empty if it will."""
+def _why_not_reused(decision: Decision, new: Problem, same: Mapping[int, Problem]) -> str:
+    """Why the ruling's result will not be reused for the new revision, in words; empty if it will."""
+    assert decision.flag is not None
+    result, found = decision.flag.result, decision.flag.result.evaluation
     if new.pk not in same:
         return _GRADED_OTHERWISE
     if found.state != EvaluationState.DONE or found.judge_version != JUDGE_VERSIONS[Kind(new.kind)]:
         return "it will be judged again, by another version of the judge"
-    if found.current_result and has_provisional_times(found.current_result, new):
+    if getattr(decision, "is_timed", False) and is_measured_weaker(result, new):
         return "it will be timed again, under the timing policy of the new revision"
     return ""

@@ -56,8 +56,8 @@ def check_answered(release: Release) -> None:
     more = f"; and {len(waiting) - SHOWN} more" if len(waiting) > SHOWN else ""
     raise Refused(
         "decisions_to_answer",
-        f"Decisions of the last revision that cannot be carried over without asking: {len(waiting)}. {named}{more}. Keep"
-        f" or drop each, with a reason, under “Answer for the last revision” on the page of {release.slug} in the"
+        f"Decisions of the last revision that cannot be carried over without asking: {len(waiting)}. {named}{more}."
+        f" Keep or drop each, with a reason, under “Answer for the last revision” on the page of {release.slug} in the"
         " administration.",
     )
 

@@ -58,5 +58,9 @@ def _copied(evaluation: Evaluation, old: Result) -> bool:
 
 def has_provisional_times(result: Result, problem: Problem) -> bool:
     """Whether the times do not suffice for the timing policy that the problem's revision promises."""
-    measured_under = str(result.provenance.get("timing_policy", ""))
-    return is_provisional(measured_under, problem.release.timing_policy) and result.measurements.exists()
+    return is_measured_weaker(result, problem) and result.measurements.exists()
+
+
+def is_measured_weaker(result: Result, problem: Problem) -> bool:
+    """Whether the result, if it has times, was measured under a weaker policy than the problem's revision promises."""
+    return is_provisional(str(result.provenance.get("timing_policy", "")), problem.release.timing_policy)

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 from django.apps import apps
-from django.db import Error, transaction
+from django.db import Error, connection, transaction
+from django.db.models.signals import pre_migrate
 
 from leaderboard.actions import curate, drafts
 from leaderboard.actions.decide import decide_flag
@@ -26,6 +27,7 @@ from leaderboard.models import (
     VoidedResult,
     Voiding,
 )
+from problems import triggers
 from problems.models import Release
 from runners.fleet.models import Attempt, Job
 from runners.wire.protocol import CaseReport, FlagReport, FlagScope, Report, Verdict
@@ -152,3 +154,12 @@ def test_a_draft_that_another_names_or_that_has_submissions_is_kept(cast: Any, v
 def test_only_organisers_delete(cast: Any, verified: Release) -> None:
     with pytest.raises(NotAllowed):
         delete_draft(cast.owner, verified)
+
+
+def test_triggers_step_aside_for_a_migration_and_come_back(db: None) -> None:
+    """SQLite renames no table while a trigger names a table that is just being made anew."""
+    pre_migrate.send(apps.get_app_config("problems"), using="default", plan=[])
+    assert triggers.missing(connection) == []
+    pre_migrate.send(apps.get_app_config("problems"), using="default", plan=["a migration"])
+    assert "podium_leaderboard_appeal_kept" in triggers.missing(connection)
+    triggers.install(connection)

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from leaderboard.actions import curate, drafts
@@ -14,12 +16,24 @@ from leaderboard.actions.decide import appeal, decide_flag, restore_problem, voi
 from leaderboard.actions.revisions import Answer, answer
 from leaderboard.errors import Conflict, NotAllowed, Refused
 from leaderboard.flags import queue as flag_queue
-from leaderboard.models import Appeal, AuditEntry, Decision, Flag, RevisionAnswer, Standing, Submission
+from leaderboard.models import (
+    Appeal,
+    AuditEntry,
+    Decision,
+    Evaluation,
+    Flag,
+    Result,
+    RevisionAnswer,
+    Standing,
+    Submission,
+)
 from leaderboard.revisions import questions
 from leaderboard.standings.rank import rank_touched
+from problems import triggers
 from problems.models import Problem, Release
-from runners.wire.protocol import FlagReport, FlagScope, Report
-from tests import factories
+from problems.spec.kinds import Kind
+from runners.wire.protocol import JUDGE_VERSIONS, FlagReport, FlagScope, Report
+from tests import factories, packs
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -80,6 +94,14 @@ def test_the_next_revision_keeps_its_audience(cast: Any, first: Release) -> None
     kept = (made.is_public, made.results_are_public, made.invited_may_read, made.hidden_until)
     assert kept == (False, True, False, until)
     assert list(made.invited.all()) == [cast.stranger]
+
+
+def test_a_pack_of_the_next_revision_is_for_the_same_people(cast: Any, first: Release) -> None:
+    Release.objects.filter(pk=first.pk).update(is_public=False)
+    first.invited.set([cast.stranger])
+    changed = packs.problem_pack([factories.example_problem(0, prompt="Said better.")], "test-1")
+    made = curate.import_pack(cast.organiser, changed).release
+    assert (made.previous, made.is_public, list(made.invited.all())) == (first, False, [cast.stranger])
 
 
 def test_a_revision_of_an_older_one_is_for_those_who_may_see_both(cast: Any, first: Release) -> None:
@@ -242,3 +264,32 @@ def test_standings_agree_after_all_of_it(cast: Any, asked: Release) -> None:
     factories.judge(Submission.objects.get(pk=made.pk), flagged)
     rank_touched()
     call_command("rebuild_standings", check=True)
+
+
+def test_a_ruling_on_a_result_of_an_older_judge_or_weaker_times_is_asked_about(cast: Any, first: Release) -> None:
+    uphold(cast, flags_of(first))
+    draft = drafts.next_revision(cast.organiser, first)
+    assert questions(draft) == []
+    Evaluation.objects.filter(problem__task_id="Shell/0").update(judge_version="0")
+    assert [one.why for one in questions(draft)] == ["it will be judged again, by another version of the judge"]
+    Evaluation.objects.filter(problem__task_id="Shell/0").update(judge_version=JUDGE_VERSIONS[Kind.COMMAND])
+    with_policy = {one.pk: one.provenance | {"timing_policy": "quick"} for one in Result.objects.all()}
+    triggers.remove(connection)
+    for pk, provenance in with_policy.items():
+        Result.objects.filter(pk=pk).update(provenance=provenance)
+    triggers.install(connection)
+    assert {one.why for one in questions(draft)} == {
+        "it will be timed again, under the timing policy of the new revision"
+    }
+
+
+def test_more_rulings_cost_no_more_queries(cast: Any, first: Release, django_assert_num_queries: Any) -> None:
+    uphold(cast, flags_of(first)[:1])
+    draft = drafts.next_revision(cast.organiser, first)
+    for task_id in ("Shell/0", "Shell/1"):
+        changed_test(cast, draft, task_id)
+    with CaptureQueriesContext(connection) as one:
+        assert len(questions(draft)) == 1
+    uphold(cast, flags_of(first)[1:])
+    with django_assert_num_queries(len(one)):
+        assert len(questions(draft)) == 2
