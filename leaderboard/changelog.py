@@ -75,12 +75,13 @@ def _corrections(release: Release) -> Iterator[Change]:
 
 
 def _decisions(user: Any, release: Release) -> Iterator[Change]:
-    """Errata and retractions."""
-    errata = Decision.objects.filter(kind=DecisionKind.PROBLEM_VOIDED, problem__release=release)
+    """Errata, those that undo one, and retractions."""
+    kinds = {DecisionKind.PROBLEM_VOIDED: "voided", DecisionKind.PROBLEM_RESTORED: "counts again"}
+    errata = Decision.objects.filter(kind__in=kinds, problem__release=release)
     for one in errata.select_related("problem").defer("problem__record")[:MOST_OF_A_KIND]:
         assert one.problem is not None
         path = reverse("problem", args=[release.slug, one.problem.slug])
-        title = f"Erratum: {one.problem.task_id} voided"
+        title = f"Erratum: {one.problem.task_id} {kinds[DecisionKind(one.kind)]}"
         yield Change(one.at, "erratum", title, one.public_reason, path, f"decision-{one.pk}", release)
     path = reverse("decisions", args=[release.slug])
     for one in visibility.visible_retractions(user, release).select_related("submission__entrant")[:MOST_OF_A_KIND]:

@@ -9,6 +9,7 @@ from django.core.exceptions import ValidationError
 from django.utils import timezone
 
 from leaderboard.models import ReleaseTrack
+from leaderboard.revisions import questions
 from leaderboard.standings import rankable
 from leaderboard.verification import SHOWN_LINES, Checked, ProblemVerification, checked, verifications
 from problems.actions.releases import broken_promises
@@ -52,6 +53,7 @@ def checklist(release: Release, facts: Checked | None = None) -> list[Line]:
         *_known_bad(problems),
         _licence(release),
         _card(release),
+        *_last_revision(release),
         *_dates(release),
         *_not_released(problems),
     ]
@@ -108,8 +110,11 @@ def _verified(release: Release, found: Sequence[ProblemVerification], problems: 
         yield Line(State.DONE, "Verification", "its problems need no node")
         return
     missing = [one for one in found if one.missing]
-    by_track = Counter(one.track.slug for one in found if one.track)
-    words = [f"{n} on {track}" for track, n in sorted(by_track.items())]
+    by_track = Counter((one.track.slug, one.reused_from) for one in found if one.track)
+    words = [
+        f"{n} on {track}{f' by results of {source}' if source else ''}"
+        for (track, source), n in sorted(by_track.items())
+    ]
     if missing:
         published = not release.is_draft
         lines = [f"{one.problem.task_id}: {one.missing}" for one in missing[:SHOWN_LINES]]
@@ -158,6 +163,18 @@ def _card(release: Release) -> Line:
         "Say where the problems come from, what they cover and what is known to be wrong, in the field Dataset card."
     )
     return Line(State.ADVICE, "Dataset card", "none", remedy)
+
+
+def _last_revision(release: Release) -> Iterator[Line]:
+    """Of a draft: the decisions of the last revision that it cannot take over without an answer."""
+    asked = questions(release) if release.is_draft else []
+    waiting = [f"{one.about}: {one.why}" for one in asked if one.answer is None]
+    if waiting:
+        detail = f"{len(waiting)} of the last revision wait for your answer"
+        remedy = "Keep or drop each, with a public reason."
+        yield Line(State.OPEN, "Decisions", detail, remedy, "answer-revision", waiting[:SHOWN_LINES])
+    elif asked:
+        yield Line(State.DONE, "Decisions", f"{len(asked)} of the last revision are answered")
 
 
 def _dates(release: Release) -> Iterator[Line]:

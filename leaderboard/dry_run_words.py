@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from leaderboard.actions.dry_run import Contents, DryRun
 from leaderboard.models import Counted, Decision, ProblemTrack
-from leaderboard.models.decision import DecisionKind
 from problems.formats.submission import SubmissionDraft
 from scoring.metrics import metric_named
 
@@ -84,7 +83,7 @@ def _left_out(run: DryRun, found: Contents) -> Iterator[str]:
     for slug, n in sorted(skipped.items()):
         if n:
             yield f"Of these, {n} {_are(n)} skipped on {slug} and {_do(n)} not count there."
-    decided = Decision.objects.filter(kind=DecisionKind.PROBLEM_VOIDED, problem__release=release)
+    decided = Decision.objects.errata().filter(problem__release=release)
     n_voided = len(set(decided.values_list("problem__task_id", flat=True)) & found.absent.keys())
     if n_voided:
         yield f"Of these, {n_voided} {_are(n_voided)} voided and {_do(n_voided)} not count."

@@ -6,7 +6,6 @@ from typing import Any
 from leaderboard import blobs
 from leaderboard.board.table import ROW_FIELDS
 from leaderboard.models import BoardSnapshot, Decision, ReleaseTrack, Standing
-from leaderboard.models.decision import DecisionKind
 from leaderboard.models.entrant import EntrantKind
 
 _INTERNAL = {"pk", "entrant_id"}
@@ -25,7 +24,7 @@ def as_json(place: ReleaseTrack) -> bytes:
     """The release, its voided problems and its rows by rank, in UTF-8 with sorted keys."""
     release = place.release
     rows = Standing.objects.filter(release=release, track=place.track).exclude(entrant__kind=EntrantKind.SYSTEM)
-    voided = Decision.objects.filter(kind=DecisionKind.PROBLEM_VOIDED, problem__release=release)
+    voided = Decision.objects.errata().filter(problem__release=release)
     content = {
         "release": release.slug,
         "revision": release.revision,

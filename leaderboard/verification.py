@@ -5,7 +5,7 @@ fail, and known-bad ones must get the verdict that the pack states. A fourth sho
 so run in processes of their own. Their current results are the facts.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -122,6 +122,8 @@ class ProblemVerification:
     results: tuple[int, ...] = ()
     verified_at: datetime | None = None
     missing: str = ""
+    reused_from: str = ""
+    """The earlier revision whose results verify it; empty if it was verified itself."""
 
 
 def checks_of(problem: Problem) -> list[Check]:
@@ -167,6 +169,13 @@ def verifications(release: Release, facts: Checked | None = None) -> list[Proble
     return [_verification(problem, chosen, known.evaluations) for problem, chosen in able if chosen or not tracks]
 
 
+def verified_on(release: Release, track: Track) -> set[int]:
+    """The ids of the problems of which every check was right on the track."""
+    known = checked(release)
+    found = (_verification(problem, [track], known.evaluations) for problem in known.problems)
+    return {one.problem.pk for one in found if one.track}
+
+
 _OF_REFERENCES = {"result__evaluation__submission__entrant__slug": REFERENCE}
 _FACTS = (
     Prefetch("current_result__cases", ResultCase.objects.filter(**_OF_REFERENCES)),
@@ -198,7 +207,7 @@ def _evaluations(release: Release) -> dict[Key, Evaluation]:
         of_present_problems(Evaluation.objects.live())
         .filter(submission__release=release, submission__entrant__kind=EntrantKind.SYSTEM)
         .exclude(state=EvaluationState.CANCELLED)
-        .select_related("current_result", "sample", "submission__entrant")
+        .select_related("current_result__reused_from__evaluation__submission__release", "sample", "submission__entrant")
         .prefetch_related(*_FACTS)
         .order_by("pk")
     )
@@ -217,9 +226,15 @@ def _verification(problem: Problem, tracks: Sequence[Track], found: Mapping[Key,
         results = [row.current_result for _, row in rows if row and row.current_result]
         if not missing:
             ids = tuple(result.pk for result in results)
-            return ProblemVerification(problem, track, ids, max(result.created_at for result in results))
+            last = max((result.reused_from or result).created_at for result in results)
+            return ProblemVerification(problem, track, ids, last, reused_from=" and ".join(_sources(results)))
         missing = f"{missing} on {track.slug}"
     return ProblemVerification(problem, None, missing=missing)
+
+
+def _sources(results: Iterable[Result]) -> list[str]:
+    """The slugs of the revisions of which results are copies."""
+    return sorted({one.reused_from.evaluation.submission.release.slug for one in results if one.reused_from})
 
 
 SHOWN_LINES = 20
@@ -238,7 +253,7 @@ def verified_lines(release: Release) -> list[str]:
     """Which problem is verified on which track, when and by which results."""
     return [
         f"problem {one.problem.task_id}: verified on {one.track.slug} at {one.verified_at:%Y-%m-%d %H:%M} UTC"
-        f" by results {', '.join(map(str, one.results))}"
+        f" by results {', '.join(map(str, one.results))}{f', reused from {one.reused_from}' if one.reused_from else ''}"
         for one in verifications(release)
         if one.track
     ]
@@ -304,11 +319,18 @@ def verification_report(release: Release, track: Track, facts: Checked | None = 
                 report.failures.append((problems[row.problem_id], row))
         notes = [line for row in rows if row not in pending for line in _notes(problems[row.problem_id], row)]
         right = len(rows) - len(wrong) - len(pending)
-        report.lines += [f"{title}: {right} as expected, {len(wrong)} not, {len(pending)} to come", *wrong, *notes]
+        counts = f"{title}: {right} as expected, {len(wrong)} not, {len(pending)} to come{_reused_words(rows)}"
+        report.lines += [counts, *wrong, *notes]
         report.pending += len(pending)
         report.n_all += len(rows)
         report.passed &= not wrong and not pending and (bool(rows) or slug in (KNOWN_BAD, EARLY_END))
     return report
+
+
+def _reused_words(rows: Sequence[Evaluation]) -> str:
+    """How many results are copies of an earlier revision's, and of which; empty without one."""
+    results = [row.current_result for row in rows if row.current_result and row.current_result.reused_from]
+    return f"; {len(results)} reused from {' and '.join(_sources(results))}" if results else ""
 
 
 def _notes(problem: Problem, row: Evaluation) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Database triggers that refuse to change what must not change; re-made after every migrate, compared by a check.
+"""Database triggers that refuse to change what must not change; made anew at every migrate, compared by a check.
 
 Each app registers its guards (`Guard`). The condition is SQL over OLD and NEW that is true for a forbidden change;
 `{differs}` stands for the null-safe inequality of the database at hand.
@@ -12,7 +12,7 @@ from django.apps import AppConfig
 from django.core.checks import CheckMessage, Tags, Warning, register
 from django.db import connections, models
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.models.signals import post_migrate
+from django.db.models.signals import post_migrate, pre_migrate
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def install(connection: BaseDatabaseWrapper) -> None:
 
 
 def remove(connection: BaseDatabaseWrapper) -> None:
-    """Take the triggers away (tests that flush tables; nothing else should)."""
+    """Take the triggers away, for a migration or a test that flushes tables; nothing else should."""
     with connection.cursor() as cursor:
         for one in _GUARDS:
             suffix = "" if connection.vendor == "sqlite" else f' ON "{one.table}"'
@@ -100,6 +100,12 @@ def missing(connection: BaseDatabaseWrapper) -> list[str]:
         cursor.execute("SELECT t.tgname, p.prosrc FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid")
         found = dict(cursor.fetchall())
         return [g.trigger for g in guards if found.get(g.trigger) != _postgresql(g)[1].split("$$")[1]]
+
+
+def _before_migrate(using: str, plan: Sequence[Any], **_: Any) -> None:
+    """SQLite renames no table while a trigger names one that is just being made anew."""
+    if plan:
+        remove(connections[using])
 
 
 def _after_migrate(using: str, **_: Any) -> None:
@@ -127,4 +133,5 @@ def check_triggers(
 
 
 def connect() -> None:
+    pre_migrate.connect(_before_migrate, dispatch_uid="podium-no-triggers")
     post_migrate.connect(_after_migrate, dispatch_uid="podium-triggers")

@@ -1,7 +1,7 @@
 """Applies a rejudge: the shadow results become the live evaluations' current results, as a rerun's would have."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from typing import Any
 
 from django.db import transaction
@@ -9,10 +9,12 @@ from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from leaderboard.errors import Conflict, NotAllowed, Refused
+from leaderboard.flags.shown import appealed
 from leaderboard.models import (
     AuditEntry,
     Evaluation,
     EvaluationState,
+    Flag,
     ProblemTrack,
     Rejudge,
     RejudgeItem,
@@ -37,7 +39,8 @@ def apply(user: Any, rejudge: Rejudge, public_reason: str) -> Counter[str]:
     """Apply a ready rejudge once. Returns the number of evaluations by outcome.
 
     An evaluation is left as it is where its live result changed after the rejudge began, where the rejudge came to a
-    platform error or was cancelled, and where the rejudge's own result is void. Raises NotAllowed, Refused or Conflict.
+    platform error or was cancelled, where the rejudge's own result is void, and where a ruling on the live result is
+    appealed. Raises NotAllowed, Refused or Conflict.
     """
     if not getattr(user, "is_staff", False):
         raise NotAllowed("organisers_only", "Only an organiser applies a rejudge.")
@@ -60,6 +63,16 @@ def apply(user: Any, rejudge: Rejudge, public_reason: str) -> Counter[str]:
     return outcomes
 
 
+def foreseen(rejudge: Rejudge) -> Counter[str]:
+    """The number of evaluations by the outcome that applying the rejudge now would have."""
+    outcomes: Counter[str] = Counter()
+    for chunk in _chunks(rejudge):
+        lives = Evaluation.objects.in_bulk([one.live_id for one in chunk])
+        contested = appealed_results(one.before_id for one in chunk)
+        outcomes.update(_outcome(one, lives[one.live_id], contested).value for one in chunk)
+    return outcomes
+
+
 def _chunks(rejudge: Rejudge) -> Iterable[Sequence[RejudgeItem]]:
     after = 0
     void = Exists(VoidedResult.objects.filter(result=OuterRef("after")))
@@ -74,7 +87,8 @@ def _apply(
 ) -> Counter[str]:
     lives = Evaluation.objects.select_for_update(no_key=True).filter(pk__in=[one.live_id for one in items])
     live_of = {one.pk: one for one in lives.order_by("pk")}
-    outcome_of = {one.pk: _outcome(one, live_of[one.live_id]) for one in items}
+    contested = appealed_results(one.before_id for one in items)
+    outcome_of = {one.pk: _outcome(one, live_of[one.live_id], contested) for one in items}
     taken = [one for one in items if outcome_of[one.pk] == Outcome.APPLIED]
     pairs = [(one.after, live_of[one.live_id]) for one in taken if one.after is not None]
     copies = copy_results(pairs)
@@ -91,7 +105,15 @@ def _apply(
     return Counter(outcome.value for outcome in outcome_of.values())
 
 
-def _outcome(item: RejudgeItem, live: Evaluation) -> Outcome:
+def appealed_results(result_ids: Iterable[int]) -> set[int]:
+    """Those with a flag whose latest ruling is appealed: another current result would take the appeal's subject away.
+
+    Nobody appeals while the caller holds the submissions.
+    """
+    return set(Flag.objects.filter(appealed(), result__in=list(result_ids)).values_list("result_id", flat=True))
+
+
+def _outcome(item: RejudgeItem, live: Evaluation, contested: Set[int]) -> Outcome:
     if item.after is None:
         return Outcome.CANCELLED
     if item.after.verdict == Verdict.PLATFORM_ERROR:
@@ -100,6 +122,8 @@ def _outcome(item: RejudgeItem, live: Evaluation) -> Outcome:
         return Outcome.VOIDED
     if live.state != EvaluationState.DONE or live.current_result_id != item.before_id:
         return Outcome.CHANGED
+    if item.before_id in contested:
+        return Outcome.APPEALED
     return Outcome.APPLIED
 
 

@@ -1,34 +1,30 @@
 """Carry results over to a release's next revision. A result holds if its problem's grading digest is the same."""
 
 import hashlib
-from collections.abc import Mapping
 from typing import Any
 
 from django.db import transaction
 
 from leaderboard import blobs
+from leaderboard.actions.revisions import carry_errata_over
 from leaderboard.errors import NotAllowed, Refused
-from leaderboard.models import (
-    Counted,
-    Evaluation,
-    EvaluationState,
-    Result,
-    Sample,
-    Submission,
-)
+from leaderboard.models import Counted, Evaluation, Sample, Submission
 from leaderboard.models.audit import record
-from leaderboard.rows.copied_results import copy_result
+from leaderboard.rows.carried_decisions import carry_rulings
 from leaderboard.rows.evaluations import make_evaluations, queue_evaluations
-from leaderboard.rows.measurements import is_provisional
+from leaderboard.rows.reuse import Reuse, holding
 from leaderboard.rows.submissions import SubmissionMetadata, site_identity_of, store_blobs, store_samples, twin
 from leaderboard.standings import count
 from leaderboard.standings.absent import MISSING
+from leaderboard.standings.scores import touch_release
 from problems.formats.drafts import Declared, SampleDraft, SubmissionDraft
-from problems.models import Problem, Release
+from problems.models import Release
 
 
 def carry(user: Any, release: Release) -> list[Submission]:
     """Store every counted submission of the previous revision anew; results that hold are reused, the rest queued.
+
+    Rulings on flags go with reused results. Errata go with problems that are graded the same.
 
     Checks that the user is an organiser and that there is a previous revision. Membership and the release's dates are
     not checked: each submitter asked for the submission to count, in time. Raises NotAllowed or Refused.
@@ -37,10 +33,17 @@ def carry(user: Any, release: Release) -> list[Submission]:
         raise NotAllowed("organisers_only", "Only an organiser carries results over.")
     if release.previous is None:
         raise Refused("first_revision", f"{release.slug} is its release's first revision; there is nothing to carry.")
+    _carry_errata(user, release)
     counted = Counted.objects.filter(release=release.previous).select_related("submission__entrant")
     made = [_carry_one(user, release, one) for one in dict.fromkeys(entry.submission for entry in counted)]
     record(user, "carry", release, submissions=[one.pk for one in made], previous=release.previous.slug)
     return made
+
+
+@transaction.atomic
+def _carry_errata(user: Any, release: Release) -> None:
+    if carry_errata_over(user, release):
+        touch_release(release)
 
 
 @transaction.atomic
@@ -60,9 +63,10 @@ def _carry_one(user: Any, release: Release, old: Submission) -> Submission:
     for track in tracks:
         make_evaluations(submission, track, samples)
     n_reused = _reuse(submission, old)
+    n_rulings = _carry_rulings(user, submission)
     queue_evaluations(submission)
     count.settle(submission, user)
-    record(user, "carry", submission, previous=old.pk, reused=n_reused)
+    record(user, "carry", submission, previous=old.pk, reused=n_reused, rulings=n_rulings)
     return submission
 
 
@@ -83,43 +87,14 @@ def _sample(one: Sample) -> SampleDraft:
 
 def _reuse(new: Submission, old: Submission) -> int:
     """Copy the old current result to each evaluation whose problem is graded the same; returns how many were copied."""
-    holding = _holding(new.release, old.release)
-    queued = (
-        Evaluation.objects.live()
-        .filter(submission=new, state=EvaluationState.QUEUED)
-        .select_related("sample", "problem__release")
-    )
-    return sum(one.problem_id in holding and _reuse_one(one, old, holding[one.problem_id]) for one in queued)
+    sources = Evaluation.objects.live().filter(submission=old)
+    return Reuse(sources, holding(new.release, old.release)).apply(new)
 
 
-def _holding(release: Release, previous: Release) -> Mapping[int, Problem]:
-    """The old problem with the same task and grading digest, by new problem id."""
-    old = {(one.task_id, one.grading_digest): one for one in previous.problems.defer("record")}
-    return {
-        one.pk: match
-        for one in release.problems.defer("record")
-        if (match := old.get((one.task_id, one.grading_digest)))
-    }
-
-
-def _reuse_one(evaluation: Evaluation, old: Submission, problem: Problem) -> bool:
-    source = _source(evaluation, old, problem)
-    if source is None or source.current_result is None or _has_provisional_times(source.current_result, evaluation):
-        return False
-    result = copy_result(source.current_result, evaluation)
-    moved = Evaluation.objects.filter(pk=evaluation.pk, state=EvaluationState.QUEUED)
-    return bool(moved.update(state=EvaluationState.DONE, current_result=result, done_at=result.created_at))
-
-
-def _source(evaluation: Evaluation, old: Submission, problem: Problem) -> Evaluation | None:
-    """The finished old evaluation of the same sample on the same track, by the same version of the judge."""
-    done = Evaluation.objects.live().filter(submission=old, state=EvaluationState.DONE, track=evaluation.track)
-    same = done.filter(problem=problem, sample__index=evaluation.sample.index, judge_version=evaluation.judge_version)
-    return same.select_related("current_result").first()
-
-
-def _has_provisional_times(result: Result, evaluation: Evaluation) -> bool:
-    """Whether the times do not suffice for the timing policy that the new revision promises."""
-    measured_under = str(result.provenance.get("timing_policy", ""))
-    promised = evaluation.problem.release.timing_policy
-    return is_provisional(measured_under, promised) and result.measurements.exists()
+def _carry_rulings(user: Any, submission: Submission) -> int:
+    made = carry_rulings(submission)
+    for one in made:
+        assert one.flag is not None and one.earlier is not None
+        facts = {"flag": one.flag.code, "decision": one.earlier_id, "author": one.decided_by.get_username()}
+        record(user, "carry ruling", one.flag.result.evaluation, one.public_reason, **facts)
+    return len(made)

@@ -6,11 +6,14 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from django.db import transaction
+from django.utils import timezone
 
 from leaderboard import snapshots
+from leaderboard.actions.revisions import carry_errata_over, check_answered
 from leaderboard.actions.tracks import no_hardware, offer
 from leaderboard.errors import Conflict, NotAllowed, Refused
-from leaderboard.models import BoardSnapshot, Evaluation, ReleaseTrack, Track
+from leaderboard.flags.shown import appealed, current, undecided
+from leaderboard.models import BoardSnapshot, Evaluation, Flag, ReleaseTrack, Track
 from leaderboard.models.audit import record
 from leaderboard.models.audit_values import edit_detail
 from leaderboard.models.entrant import EntrantKind
@@ -87,20 +90,23 @@ def try_import(user: Any, pack: ProblemPack, slug: str | None = None) -> ImportR
 
 @transaction.atomic
 def publish(user: Any, release: Release, unverified_reason: str = "") -> None:
-    """Publish a draft. After that its content never changes.
+    """Publish a draft. After that its content never changes. Errata of the last revision that hold are carried over.
 
-    Raises Refused if the release cannot be ranked by its primary metric, or if a problem is not verified and there is
-    no `unverified_reason`. The reason is stored only if a problem is not verified. Also raises NotAllowed and
-    ReleaseRefused.
+    Raises Refused if the release cannot be ranked by its primary metric, if a decision of the last revision waits for
+    an answer, or if a problem is not verified and there is no `unverified_reason`. The reason is stored only if a
+    problem is not verified. Also raises NotAllowed and ReleaseRefused.
     """
     check_organiser(user)
     if faults := rankable.faults(release):
         raise Refused("cannot_be_ranked", " ".join(faults))
+    check_answered(release)
     missing = missing_lines(release)
     if missing and not unverified_reason.strip():
         raise Refused("not_verified", _not_verified(release, missing))
     releases.publish(release, unverified_reason if missing else "")
-    record(user, "publish", release, reason=release.unverified_reason, digest=release.digest[:12])
+    errata = carry_errata_over(user, release)
+    facts = {"digest": release.digest[:12], "errata": len(errata)}
+    record(user, "publish", release, reason=release.unverified_reason, **facts)
 
 
 def _not_verified(release: Release, missing: Sequence[str]) -> str:
@@ -147,6 +153,31 @@ def freeze(user: Any, release: Release) -> list[BoardSnapshot]:
     made = [snapshots.take(place) for place in places]
     record(user, "freeze", release, snapshots={one.track.slug: one.sha256 for one in made})
     return made
+
+
+def freezing_warnings(release: Release) -> list[str]:
+    """What an organiser should see to before the boards are stored: flags and appeals that wait for a ruling."""
+    shown = Flag.objects.filter(current(), result__evaluation__submission__release=release)
+    rows = shown.exclude(result__evaluation__submission__entrant__kind=EntrantKind.SYSTEM)
+    n_flags, n_appeals = rows.filter(undecided()).count(), rows.filter(appealed()).count()
+    warnings = {
+        f"undecided flags: {n_flags}. Until a ruling their passes or times do not count.": n_flags,
+        f"unanswered appeals: {n_appeals}.": n_appeals,
+    }
+    return [f"Warning: {words}" for words, n in warnings.items() if n]
+
+
+@transaction.atomic
+def reveal(user: Any, release: Release) -> None:
+    """Show hidden results now. Raises NotAllowed, or Refused if they are not hidden."""
+    check_organiser(user)
+    held = Release.objects.select_for_update().get(pk=release.pk)
+    if not held.results_are_hidden:
+        raise Refused("not_hidden", f"The results of {held.slug} are not hidden.")
+    was, held.hidden_until = held.hidden_until, timezone.now()
+    held.save(update_fields=["hidden_until"])
+    record(user, "reveal", release, hidden_until=was and was.isoformat())
+    release.refresh_from_db()
 
 
 def _n_open(release: Release) -> int:

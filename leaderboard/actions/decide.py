@@ -7,7 +7,7 @@ from typing import Any
 from django.db import transaction
 
 from leaderboard.errors import Conflict, NotAllowed, Refused
-from leaderboard.models import Appeal, Decision, Evaluation, Flag, ReleaseTrack, Submission
+from leaderboard.models import Appeal, Decision, Evaluation, Flag, Submission
 from leaderboard.models.audit import record
 from leaderboard.models.decision import APPEAL_CHARACTERS, DecisionKind
 from leaderboard.standings import count, scores
@@ -108,17 +108,43 @@ def appeal(user: Any, decision: Decision, words: str) -> Appeal:
 def void_problem(user: Any, problem: Problem, public_reason: str) -> Decision:
     """Remove a faulty problem from every denominator of its release at once. Raises NotAllowed, Refused or Conflict."""
     _check(user, public_reason)
-    # Of two at once, one waits here and then finds what the other stored.
-    list(Problem.objects.select_for_update(no_key=True).filter(pk=problem.pk).values_list("pk"))
-    if Decision.objects.filter(kind=DecisionKind.PROBLEM_VOIDED, problem=problem).exists():
+    _hold_problem(problem)
+    if Decision.objects.errata().filter(problem=problem).exists():
         raise Conflict("void_already", f"{problem} is void already: its reason stands on its page.")
     decision = Decision.objects.create(
         kind=DecisionKind.PROBLEM_VOIDED, problem=problem, decided_by=user, public_reason=public_reason
     )
     record(user, "void", problem, public_reason)
-    for place in ReleaseTrack.objects.filter(release=problem.release):
-        scores.touch(place.release_id, place.track_id)
+    scores.touch_release(problem.release)
     return decision
+
+
+@transaction.atomic
+def restore_problem(user: Any, problem: Problem, public_reason: str) -> Decision:
+    """Undo a problem's erratum: it counts again in every score of its release. Raises NotAllowed, Refused or Conflict.
+
+    The erratum stays readable. The new decision names it.
+    """
+    _check(user, public_reason)
+    _hold_problem(problem)
+    in_force = list(Decision.objects.errata().filter(problem=problem).order_by("pk"))
+    if not in_force:
+        raise Conflict("not_void", f"{problem} is not void: no erratum of it is in force.")
+    made = [
+        Decision.objects.create(
+            kind=DecisionKind.PROBLEM_RESTORED, problem=problem, decided_by=user, public_reason=public_reason,
+            earlier=erratum,
+        )
+        for erratum in in_force
+    ]  # fmt: skip
+    record(user, "undo erratum", problem, public_reason, undone=[one.pk for one in in_force])
+    scores.touch_release(problem.release)
+    return made[-1]
+
+
+def _hold_problem(problem: Problem) -> None:
+    """Of two who decide on it at once, one waits here and then finds what the other stored."""
+    list(Problem.objects.select_for_update(no_key=True).filter(pk=problem.pk).values_list("pk"))
 
 
 @transaction.atomic

@@ -14,10 +14,11 @@ from leaderboard.errors import NotAllowed, Refused
 from leaderboard.models import Entrant, Evaluation, EvaluationState, Submission, Track
 from leaderboard.models.audit import record
 from leaderboard.models.entrant import EntrantKind
+from leaderboard.rows.reuse import Reuse, holding
 from leaderboard.rows.store_once import store_once
 from leaderboard.rows.submissions import SubmissionMetadata, site_identity_of
 from leaderboard.submission_rules import check_tracks
-from leaderboard.verification import EARLY_END, EMPTY, KNOWN_BAD, REFERENCE, TITLES, of_present_problems
+from leaderboard.verification import EARLY_END, EMPTY, KNOWN_BAD, REFERENCE, TITLES, of_present_problems, verified_on
 from problems.formats.submission import SampleDraft, SubmissionDraft
 from problems.models import Release
 from problems.spec.kinds import Kind
@@ -32,7 +33,8 @@ Solutions = Iterator[tuple[str, int, FileSolution]]
 
 def verify(user: Any, release: Release, track: Track) -> list[Submission]:
     """Queue the checks. A repetition for the same release and track returns the same submissions. After problems of a
-    draft have changed, only what has no evaluation of the changed problems is queued.
+    draft have changed, only what has no evaluation of the changed problems is queued. Results that verified the last
+    revision's problem on the track are reused where the problem is graded the same, by the same version of the judge.
 
     Checks that the user is an organiser and that the release is offered on the track; the release may be a draft, or
     closed. `user` None is the site's own shell. Raises NotAllowed, or Refused if there is nothing to verify.
@@ -83,10 +85,20 @@ def _submit(user: Any, release: Release, track: Track, slug: str, draft: Submiss
         entrant, release, [track], asks_to_count=False, through="site", priority=VERIFY_PRIORITY
     )
     identity = site_identity_of(metadata, draft)
+    reuse = _reuse(release, track, entrant)
     changed_at = release.problems.aggregate(last=Max("graded_since"))["last"]
     if changed_at is not None:  # the same solutions are another submission once a draft's problem has changed
         identity = hashlib.sha256(f"{identity}|{changed_at.isoformat()}".encode()).hexdigest()
-    return store_once(user, metadata, draft, identity).submission
+    return store_once(user, metadata, draft, identity, reuse).submission
+
+
+def _reuse(release: Release, track: Track, entrant: Entrant) -> Reuse | None:
+    """The system entrant's results on the last revision's problems that were verified on the track."""
+    if release.previous is None:
+        return None
+    verified = verified_on(release.previous, track)
+    same = {pk: old for pk, old in holding(release, release.previous).items() if old.pk in verified}
+    return Reuse(Evaluation.objects.live().filter(submission__entrant=entrant), same) if same else None
 
 
 def _draft(slug: str, specs: Sequence[ProblemRecord], known: Container[CheckedSample]) -> SubmissionDraft:

@@ -121,6 +121,8 @@ class Act:
     offered: Callable[[Any], bool] = lambda _row: True
     edits: Sequence[str] = ()
     """The row's fields that the form shows and `run` overwrites: refused if one was changed since it was opened."""
+    effect: Callable[[HttpRequest, Any], Sequence[str]] = lambda _request, _row: ()
+    """What it would change now, line by line; shown above the form. Among `bulk_acts` it gets the list of rows."""
 
 
 class ActingAdmin(_ModelAdmin):
@@ -283,6 +285,7 @@ class ActingAdmin(_ModelAdmin):
             "act": act,
             "form": form,
             "lines": lines,
+            "effect": () if lines is not None else act.effect(request, row if ticked is None else ticked["chosen"]),
             "back_url": reverse(back, args=[row.pk] if row is not None else []),
             **more,
         }

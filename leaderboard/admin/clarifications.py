@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from leaderboard.actions.clarify import answer, make_erratum
-from leaderboard.admin import dashboard
+from leaderboard.admin import dashboard, effects
 from leaderboard.admin.base import Act, Outcome, ReadOnlyAdmin, ReasonForm, admin_link
 from leaderboard.admin.dashboard import SHOWN_LINES, Line, Panel
 from leaderboard.models import Clarification
@@ -74,6 +74,7 @@ class ClarificationAdmin(ReadOnlyAdmin):
         Act(
             "erratum", "Make an erratum", "The problem leaves every score of its release; the reason is the answer.",
             _make_erratum, form=lambda _row: ReasonForm, offered=lambda asked: asked.erratum_id is None,
+            effect=effects.of_erratum,
         ),
     )  # fmt: skip
 

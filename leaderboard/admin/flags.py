@@ -1,6 +1,6 @@
 """The queue of flags: chosen by filters, decided several at a time, each with its evidence on a page of its own."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -13,18 +13,20 @@ from django.urls import URLPattern, path, reverse
 
 from leaderboard import visibility
 from leaderboard.actions.decide import Ruled, decide_flags
+from leaderboard.actions.effects import on_standings
 from leaderboard.admin.base import OwnPageAdmin
 from leaderboard.errors import Refused
 from leaderboard.flags import queue as flag_queue
 from leaderboard.flags.rules import FLAG_RULES
 from leaderboard.flags.shown import shown, shown_in_order, with_effects
-from leaderboard.models import Flag, Track
+from leaderboard.models import Evaluation, Flag, ReleaseTrack, Track
 from problems.models import Release
 from runners.wire.protocol import FlagScope
 
 PAGE_ROWS = 100
 FILTERS = ("state", "release", "track", "problem", "entrant", "code", "scope")
 QUEUE = "admin:leaderboard_flag_changelist"
+_FORESEEN = "Foreseen."
 _TOLD = 10
 """Flags that were decided meanwhile and are named one by one."""
 
@@ -38,7 +40,10 @@ class FlagAdmin(OwnPageAdmin):
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:  # noqa: ARG002
         return self._queue(request)
 
-    def _queue(self, request: HttpRequest, said: Mapping[str, Any] | None = None) -> TemplateResponse:
+    def _queue(
+        self, request: HttpRequest, said: Mapping[str, Any] | None = None, foreseen: Sequence[str] = ()
+    ) -> TemplateResponse:
+        """`said`: the form as it was sent, which was refused, or whose effect `foreseen` tells."""
         self.check_view(request)
         rows = flag_queue.queue(request.GET).values_list("pk", flat=True)
         page = Paginator(rows, PAGE_ROWS).get_page(request.GET.get("page"))
@@ -49,11 +54,15 @@ class FlagAdmin(OwnPageAdmin):
             "releases": Release.objects.order_by("-pk").values_list("slug", "title")[:PAGE_ROWS],
             "tracks": Track.objects.order_by("slug").values_list("slug", flat=True)[:PAGE_ROWS],
             "codes": sorted({*FLAG_RULES, *filter(None, [asked.get("code", "")])}), "scopes": list(FlagScope),
-            "filters": urlencode(asked), "may_act": self.may_act(request), "said": said or {},
+            "filters": urlencode(asked), "may_act": self.may_act(request), "said": said or {}, "foreseen": foreseen,
+            "ticked": request.POST.getlist("flag") if said else [],
         }  # fmt: skip
-        return TemplateResponse(request, "admin/podium/flags.html", context, status=422 if said else 200)
+        status = 422 if said and not foreseen else 200
+        return TemplateResponse(request, "admin/podium/flags.html", context, status=status)
 
-    def page_of(self, request: HttpRequest, object_id: str, said: Mapping[str, Any] | None = None) -> TemplateResponse:
+    def page_of(
+        self, request: HttpRequest, object_id: str, said: Mapping[str, Any] | None = None, foreseen: Sequence[str] = ()
+    ) -> TemplateResponse:
         self.check_view(request)
         rows = with_effects(Flag.objects.all())
         flag = rows.filter(pk=int(object_id)).first() if object_id.isdecimal() and len(object_id) < 19 else None
@@ -68,9 +77,11 @@ class FlagAdmin(OwnPageAdmin):
             "evidence": flag_queue.evidence_on(flag, view), "filters": urlencode(asked), "said": said or {},
             "before": around.filter(pk__lt=flag.pk).values_list("pk", flat=True).last(),
             "after": around.filter(pk__gt=flag.pk).values_list("pk", flat=True).first(),
-            "may_act": self.may_act(request),
+            "may_act": self.may_act(request), "foreseen": foreseen,
         }  # fmt: skip
-        return TemplateResponse(request, "admin/podium/flag.html", context, status=422 if said else 200)
+        return TemplateResponse(
+            request, "admin/podium/flag.html", context, status=422 if said and not foreseen else 200
+        )
 
     def _decide(self, request: HttpRequest) -> HttpResponse:
         """One ruling for the chosen flags; back to the queue, or on to the flag after the one that was read."""
@@ -78,29 +89,54 @@ class FlagAdmin(OwnPageAdmin):
             raise PermissionDenied
         read = request.POST.get("read", "")
         try:
+            if "foresee" in request.POST:
+                return self._again(request, read, _foreseen(request))
             ruled = _rule(request)
         except Refused as refused:
             messages.error(request, refused.message)
-            return self.page_of(request, read, request.POST) if read else self._queue(request, request.POST)
+            return self._again(request, read)
         _tell(request, ruled)
         asked = _asked(request)
         after = flag_queue.queue(asked).filter(pk__gt=int(read)).values_list("pk", flat=True).first() if read else None
         target = reverse("admin:leaderboard_flag_change", args=[after]) if after else reverse(QUEUE)
         return HttpResponseRedirect(f"{target}?{urlencode(asked)}")
 
+    def _again(self, request: HttpRequest, read: str, foreseen: Sequence[str] = ()) -> TemplateResponse:
+        """The page that the form came from, as it was filled in."""
+        said = request.POST
+        return self.page_of(request, read, said, foreseen) if read else self._queue(request, said, foreseen)
+
 
 def _asked(request: HttpRequest) -> dict[str, str]:
     return {name: value for name in FILTERS if (value := request.GET.get(name, ""))}
 
 
-def _rule(request: HttpRequest) -> Ruled:
+def _rule(request: HttpRequest, reason: str = "") -> Ruled:
     ruling = request.POST.get("ruling")
     if ruling not in ("uphold", "dismiss"):
         raise Refused("ruling_needed", "Say whether you uphold or dismiss.")
     seen = dict(map(_seen, request.POST.getlist("flag")))
     return decide_flags(
-        request.user, seen, upheld=ruling == "uphold", public_reason=request.POST.get("reason", "").replace("\0", "")
+        request.user,
+        seen,
+        upheld=ruling == "uphold",
+        public_reason=reason or request.POST.get("reason", "").replace("\0", ""),
     )
+
+
+def _foreseen(request: HttpRequest) -> list[str]:
+    """How the boards would change by the ruling that the form asks for."""
+    ids = [pk for pk, _ in map(_seen, request.POST.getlist("flag"))]
+    if request.POST.get("ruling") not in ("uphold", "dismiss") or not ids:
+        raise Refused("ruling_needed", "Choose flags, and say whether you uphold or dismiss them.")
+    return on_standings(lambda: _rule(request, _FORESEEN), _places_of(ids))
+
+
+def _places_of(flag_ids: Sequence[int]) -> list[ReleaseTrack]:
+    flagged = Evaluation.objects.filter(results__flags__in=flag_ids)
+    places = set(flagged.values_list("submission__release", "track"))
+    rows = ReleaseTrack.objects.filter(release__in={one for one, _ in places}).select_related("release", "track")
+    return [one for one in rows.order_by("release__slug", "track__slug") if (one.release_id, one.track_id) in places]
 
 
 def _seen(value: str) -> tuple[int, int]:

@@ -36,24 +36,48 @@ class MeasurementAdmin(ReadOnlyAdmin):
 
 @admin.register(Decision)
 class DecisionAdmin(ReadOnlyAdmin):
-    list_display = ("kind", "subject", "public_reason", "decided_by", "at")
+    list_display = ("kind", "subject", "public_reason", "decided_by", "earlier_link", "at")
     list_filter = ("kind", "at")
     search_fields = ("public_reason", "decided_by__username", "problem__task_id", "submission__entrant__name")
-    list_select_related = ("decided_by", "flag", "problem", "submission__entrant", "submission__release")
+    list_select_related = (
+        "decided_by", "flag", "problem", "submission__entrant", "submission__release", "earlier",
+    )  # fmt: skip
 
     @admin.display(description="about")
     def subject(self, decision: Decision) -> str:
         return admin_link(decision.flag or decision.problem or decision.submission)
+
+    @admin.display(description="carries over or undoes")
+    def earlier_link(self, decision: Decision) -> str:
+        return admin_link(decision.earlier)
 
 
 ACTS: Mapping[str, tuple[str, Sequence[str]]] = {
     "imports": ("Imports", IMPORTS),
     "releases": (
         "Releases",
-        ("import", "offer", "verify", "publish", "freeze", "export", "make public", "correct ranking", "carry", "void"),
+        (
+            "import",
+            "offer",
+            "verify",
+            "publish",
+            "freeze",
+            "export",
+            "make public",
+            "reveal",
+            "correct ranking",
+            "carry",
+            "carry ruling",
+            "carry erratum",
+            "keep decision",
+            "drop decision",
+            "void",
+            "undo erratum",
+            "delete draft",
+        ),
     ),
     "clarifications": ("Clarifications", ("ask", "answer")),
-    "decisions": ("Decisions", ("flag_upheld", "flag_dismissed", "void", "retract")),
+    "decisions": ("Decisions", ("flag_upheld", "flag_dismissed", "void", "undo erratum", "retract")),
     "submissions": (
         "Submissions",
         ("submit", "cancel", "rerun", "retract", "count", "submit baselines", "void result"),

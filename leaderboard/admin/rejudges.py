@@ -12,7 +12,7 @@ from django.urls import reverse
 from leaderboard import rejudging
 from leaderboard.actions.apply_rejudge import apply
 from leaderboard.actions.rejudge import Scope, drop, start
-from leaderboard.admin import dashboard
+from leaderboard.admin import dashboard, effects
 from leaderboard.admin.base import Act, Outcome, OwnPageAdmin, ReasonForm
 from leaderboard.admin.dashboard import Line, Panel
 from leaderboard.errors import Refused
@@ -115,10 +115,11 @@ class RejudgeAdmin(OwnPageAdmin):
             "apply", "Apply",
             "The new results become current, and the boards are ranked again. Old results stay readable.", _apply,
             form=lambda _row: ReasonForm, offered=lambda one: one.state == RejudgeState.READY,
+            effect=effects.of_applying,
         ),
         Act(
             "drop", "Drop", "What still runs is cancelled. Nothing that counts changes.", _drop,
-            offered=lambda one: one.is_open,
+            offered=lambda one: one.is_open, effect=effects.of_dropping,
         ),
     )  # fmt: skip
 

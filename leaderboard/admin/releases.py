@@ -14,20 +14,20 @@ from django.urls import URLPattern, path, reverse
 from leaderboard.actions import curate
 from leaderboard.actions.baselines import submit_baselines
 from leaderboard.actions.carry import carry
-from leaderboard.actions.decide import void_problem
+from leaderboard.actions.decide import restore_problem, void_problem
 from leaderboard.actions.tracks import offer
 from leaderboard.actions.verify import verify
-from leaderboard.admin import release_page
+from leaderboard.admin import effects, release_page
 from leaderboard.admin.audited import AuditedAdmin
 from leaderboard.admin.base import Act, BoundedJSONField, Outcome, ReadOnlyAdmin, ReasonForm, admin_link
 from leaderboard.admin.dashboard import unverified_releases
 from leaderboard.admin.drafts import new_page
 from leaderboard.admin.drafts.pages import DraftPages
 from leaderboard.admin.rejudges import OF_RELEASE
+from leaderboard.admin.revisions import ANSWER, DELETE
 from leaderboard.admin.usernames import UsernamesField
 from leaderboard.imports.import_results import ImportTarget, import_results
 from leaderboard.models import Decision, Entrant, Track
-from leaderboard.models.decision import DecisionKind
 from leaderboard.standings import rankable
 from leaderboard.standings.scores import touch_release
 from problems.models import PROMISES, RANKING_FIELDS, Problem, Release, ReleaseState
@@ -142,6 +142,11 @@ def _needs_correction(release: Release) -> bool:
     return not release.is_draft and bool(rankable.faults(release))
 
 
+def _reveal(request: HttpRequest, release: Release, _said: dict[str, Any]) -> Outcome:
+    curate.reveal(request.user, release)
+    return [f"The results of {release} are shown from now on."]
+
+
 def _freeze(request: HttpRequest, release: Release, _said: dict[str, Any]) -> Outcome:
     made = curate.freeze(request.user, release)
     lines = [f"{one.track.slug}: snapshot of the board, sha256 {one.sha256}, {one.size_bytes:,} bytes" for one in made]
@@ -226,7 +231,7 @@ class ReleaseAdmin(DraftPages, AuditedAdmin):
         Act(
             "next-revision", "Start the next revision",
             "A draft with the same problems. This release stays as it is; results that still hold can be carried over.",
-            new_page.next_revision, offered=lambda release: not release.is_draft,
+            new_page.next_revision, offered=lambda release: not release.is_draft, effect=effects.of_next_revision,
         ),
         Act(
             "difference", "Compare with the last revision", "Problem by problem, side by side.",
@@ -239,7 +244,7 @@ class ReleaseAdmin(DraftPages, AuditedAdmin):
         Act(
             "verify", "Verify on a node",
             "A node runs the references, empty solutions and the known-bad ones; each must end as expected.", _verify,
-            form=_offered_track, offered=_is_offered,
+            form=_offered_track, offered=_is_offered, effect=effects.of_verifying,
         ),
         Act(
             "import-results", "Import results",
@@ -252,32 +257,45 @@ class ReleaseAdmin(DraftPages, AuditedAdmin):
             "A node measures each problem's own solutions like any submission; the board shows them as baselines.",
             _submit_baselines, form=_offered_track,
             offered=lambda release: release.state == ReleaseState.PUBLISHED and _is_offered(release),
+            effect=effects.of_measuring_baselines,
         ),
+        ANSWER,
         Act(
             "publish", "Publish",
             "Refused until every problem is verified on some track. From then on problems, metric and timing policy"
             " never change.",
             _publish, form=lambda _row: PublishForm, offered=lambda release: release.state == ReleaseState.DRAFT,
+            effect=effects.of_publishing,
+        ),
+        Act(
+            "reveal", "Reveal the results", "Results that were hidden are shown from now on.", _reveal,
+            offered=lambda release: not release.is_draft and release.results_are_hidden, effect=effects.of_revealing,
         ),
         Act(
             "correct-ranking", "Correct the ranking", "The release cannot be ranked as it says.", _correct,
-            form=lambda _row: CorrectionForm, offered=_needs_correction, edits=RANKING_FIELDS,
+            form=lambda _row: CorrectionForm, offered=_needs_correction, effect=effects.of_correcting,
+            edits=RANKING_FIELDS,
         ),
         Act(
             "carry", "Carry results over", "Counted submissions of the last revision; results that hold are reused.",
             _carry, offered=lambda release: release.previous_id is not None and not release.is_draft,
+            effect=effects.of_carrying,
         ),
         Act(
             "freeze", "Freeze", "It takes no more submissions, for good.", _freeze,
-            offered=lambda release: release.state == ReleaseState.PUBLISHED,
+            offered=lambda release: release.state == ReleaseState.PUBLISHED, effect=effects.of_freezing,
         ),
         OF_RELEASE,
-        Act("export", "Export", "The pack holds held-out tests and references: keep it private.", _export),
+        DELETE,
+        Act(
+            "export", "Export", "The pack holds held-out tests and references: keep it private.", _export,
+            effect=effects.nothing,
+        ),
         Act(
             "export-redacted", "Export for the public",
             "JSON lines of what participants may read: no held-out files, references or answers, and no problem marked"
             " do_not_release.",
-            _export_redacted,
+            _export_redacted, effect=effects.nothing,
         ),
     )  # fmt: skip
 
@@ -318,8 +336,13 @@ def _void(request: HttpRequest, problem: Problem, said: dict[str, Any]) -> Outco
     return [f"{problem} is void: it leaves every denominator of {problem.release} at once."]
 
 
-def _is_not_void(problem: Problem) -> bool:
-    return not Decision.objects.filter(problem=problem, kind=DecisionKind.PROBLEM_VOIDED).exists()
+def _restore(request: HttpRequest, problem: Problem, said: dict[str, Any]) -> Outcome:
+    restore_problem(request.user, problem, said["reason"])
+    return [f"The erratum of {problem} is undone: it counts again in every score of {problem.release}."]
+
+
+def _is_void(problem: Problem) -> bool:
+    return Decision.objects.errata().filter(problem=problem).exists()
 
 
 @admin.register(Problem)
@@ -332,7 +355,11 @@ class ProblemAdmin(ReadOnlyAdmin):
     acts = (
         Act(
             "void", "Void (erratum)", "A faulty problem leaves every score of its release, with a public note.", _void,
-            form=lambda _row: ReasonForm, offered=_is_not_void,
+            form=lambda _row: ReasonForm, offered=lambda problem: not _is_void(problem), effect=effects.of_voiding,
+        ),
+        Act(
+            "undo-erratum", "Undo the erratum", "The problem counts again. The erratum stays in the log.", _restore,
+            form=lambda _row: ReasonForm, offered=_is_void, effect=effects.of_restoring,
         ),
     )  # fmt: skip
 

@@ -9,6 +9,7 @@ from django.http import HttpRequest
 from leaderboard.actions.cancel import cancel
 from leaderboard.actions.decide import retract
 from leaderboard.actions.rerun import rerun
+from leaderboard.admin import effects
 from leaderboard.admin.base import Act, Outcome, ReadOnlyAdmin, ReasonForm, admin_link, each_row
 from leaderboard.admin.dashboard import stuck
 from leaderboard.models import Entrant, Evaluation, EvaluationState, Submission, SubmissionState
@@ -69,24 +70,27 @@ class SubmissionAdmin(ReadOnlyAdmin):
     list_select_related = ("entrant", "release")
     bulk_acts = (
         Act("rerun", "Rerun", "Every finished evaluation of these submissions is queued again.", _rerun_each,
-            form=lambda _rows: ReasonForm),
+            form=lambda _rows: ReasonForm, effect=effects.of_rerunning_all),
         Act("cancel", "Cancel", "What is queued is withdrawn, what is running stops, what is done stays.", _cancel_each,
-            form=lambda _rows: ReasonForm),
+            form=lambda _rows: ReasonForm, effect=effects.of_cancelling_all),
         Act("retract", "Retract", "These submissions stop counting on every board, with a public note.", _retract_each,
-            form=lambda _rows: ReasonForm),
+            form=lambda _rows: ReasonForm, effect=effects.of_retracting_all),
     )  # fmt: skip
     acts = (
         Act(
             "cancel", "Cancel", "What is queued is withdrawn, what is running stops, what is done stays.", _cancel,
             form=lambda _row: ReasonForm, offered=lambda one: one.state == SubmissionState.ACCEPTED,
+            effect=effects.of_cancelling,
         ),
         Act(
             "rerun", "Rerun", "Every finished evaluation is queued again; old results stay current until then.",
             _rerun_all, form=lambda _row: ReasonForm, offered=lambda one: one.state != SubmissionState.CANCELLED,
+            effect=effects.of_rerunning,
         ),
         Act(
             "retract", "Retract", "It stops counting on every board, with a public note.", _retract,
             form=lambda _row: ReasonForm, offered=lambda one: one.state != SubmissionState.CANCELLED,
+            effect=effects.of_retracting,
         ),
     )  # fmt: skip
 
@@ -141,7 +145,7 @@ class EvaluationAdmin(ReadOnlyAdmin):
     search_help_text = "By an entrant's name, a problem's task_id, a number, or a submission's #number."
     bulk_acts = (
         Act("rerun", "Rerun", "The old results stay current until the new ones land.", _rerun_these,
-            form=lambda _rows: ReasonForm),
+            form=lambda _rows: ReasonForm, effect=effects.of_rerunning_these),
     )  # fmt: skip
     list_select_related = (
         "submission__entrant",
@@ -155,6 +159,7 @@ class EvaluationAdmin(ReadOnlyAdmin):
             "rerun", "Rerun", "The old result stays current until the new one lands.", _rerun_one,
             form=lambda _row: ReasonForm,
             offered=lambda one: one.state == EvaluationState.DONE and one.purpose == Purpose.LIVE,
+            effect=effects.of_rerunning_one,
         ),
     )  # fmt: skip
 

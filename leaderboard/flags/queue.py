@@ -44,7 +44,10 @@ _OF_SYSTEM = Q(**{f"{_PLACE}__submission__entrant__kind": EntrantKind.SYSTEM})
 
 
 def queue(asked: Mapping[str, str]) -> QuerySet[Flag]:
-    """The flags that an address asks for, oldest first. Those of replaced results are in the list of all only."""
+    """The flags that an address asks for, oldest first.
+
+    Those of replaced results are in the list of all only, unless their ruling is appealed.
+    """
     rows = Flag.objects.order_by("pk")
     for name, field in _EXACT.items():
         if value := asked.get(name):
@@ -53,17 +56,17 @@ def queue(asked: Mapping[str, str]) -> QuerySet[Flag]:
         for word in asked.get(name, "").split():
             rows = rows.filter(Q(**{f"{fields[0]}__icontains": word}) | Q(**{f"{fields[1]}__icontains": word}))
     state = asked.get("state", "")
-    return rows if state == "all" else _in_state(rows, state).filter(current())
+    return rows if state == "all" else _in_state(rows, state)
 
 
 def _in_state(rows: QuerySet[Flag], state: str) -> QuerySet[Flag]:
     if state in _RULINGS:
-        return rows.filter(ruled(_RULINGS[state]))
+        return rows.filter(ruled(_RULINGS[state]), current())
     if state == "appealed":
         return rows.filter(appealed())
     if state == "decided":
-        return rows.filter(~undecided())
-    return rows.filter(undecided() | appealed()).exclude(_OF_SYSTEM)
+        return rows.filter(~undecided(), current())
+    return rows.filter(undecided() & Q(current()) | appealed()).exclude(_OF_SYSTEM)
 
 
 @dataclass(frozen=True)
@@ -102,7 +105,7 @@ def evidence_on(flag: Flag, view: SubmissionView) -> Evidence:
         device_facts=device_facts(rows),
         facts_as_others=facts_as_others(rows),
         provenance=provenance_rows(result.provenance),
-        decisions=list(flag.decisions.select_related("decided_by", "appeal__appealed_by")),
+        decisions=list(flag.decisions.select_related("decided_by", "earlier__decided_by", "appeal__appealed_by")),
         others=[shown(one) for one in with_effects(others).order_by("-pk")[:MAX_OTHERS]],
     )
 

@@ -25,7 +25,7 @@ def with_effects(flags: QuerySet[Flag]) -> QuerySet[Flag]:
     """Also annotated with what `shown` reads, and with all related rows that pages name. One query."""
     place = {"problem": OuterRef(f"{_EVALUATION}__problem"), "track": OuterRef(f"{_EVALUATION}__track")}
     counted = Counted.objects.filter(submission=OuterRef(f"{_EVALUATION}__submission"), track=place["track"])
-    void = Decision.objects.filter(kind=DecisionKind.PROBLEM_VOIDED, problem=place["problem"])
+    void = Decision.objects.errata().filter(problem=place["problem"])
     return (
         with_rulings(flags)
         .annotate(
@@ -75,6 +75,9 @@ class ShownFlag:
     label: str
     tone: str
     effect: str
+    if_upheld: str
+    if_dismissed: str
+    """The effect that it would have by such a ruling."""
     keeps_time: str = ""
     """Whether the flag keeps the result's time from ranking: "flagged", "flag upheld", or "" if it does not."""
 
@@ -88,7 +91,9 @@ def shown_in_order(ids: Sequence[int]) -> list[ShownFlag]:
 def shown(flag: Flag) -> ShownFlag:
     """`flag` comes from `with_effects`."""
     label, tone = _label(flag)
-    return ShownFlag(flag, rule_of(flag.code), label, tone, _effect(flag), _keeps_time(flag))
+    rulings = (getattr(flag, "ruling", None), DecisionKind.FLAG_UPHELD, DecisionKind.FLAG_DISMISSED)
+    effects = [_effect(flag, ruling) for ruling in rulings]
+    return ShownFlag(flag, rule_of(flag.code), label, tone, *effects, keeps_time=_keeps_time(flag))
 
 
 def _label(flag: Flag) -> tuple[str, str]:
@@ -100,25 +105,26 @@ def _label(flag: Flag) -> tuple[str, str]:
     return ("upheld, appealed", "warn") if getattr(flag, "is_appealed", False) else ("upheld", "bad")
 
 
-def _why_without_effect(flag: Flag) -> str:
+def _why_without_effect(flag: Flag, ruling: str | None) -> str:
     if getattr(flag, "is_void", False):
         return "the problem is voided and counts for nobody"
     if flag.result.verdict != Verdict.PASSED:
         return "the sample did not pass"
-    is_dismissed = getattr(flag, "ruling", None) == DecisionKind.FLAG_DISMISSED
-    return "the flag is dismissed" if is_dismissed else ""
+    return "the flag is dismissed" if ruling == DecisionKind.FLAG_DISMISSED else ""
 
 
 def _keeps_time(flag: Flag) -> str:
-    if _why_without_effect(flag):
+    ruling = getattr(flag, "ruling", None)
+    if _why_without_effect(flag, ruling):
         return ""
-    return "flag upheld" if getattr(flag, "ruling", None) == DecisionKind.FLAG_UPHELD else "flagged"
+    return "flag upheld" if ruling == DecisionKind.FLAG_UPHELD else "flagged"
 
 
-def _effect(flag: Flag) -> str:
-    if why := _why_without_effect(flag):
+def _effect(flag: Flag, ruling: str | None) -> str:
+    """What the flag does to a standing by this ruling; None: undecided."""
+    if why := _why_without_effect(flag, ruling):
         return f"None: {why}."
-    ruling, upheld = getattr(flag, "ruling", None), DecisionKind.FLAG_UPHELD
+    upheld = DecisionKind.FLAG_UPHELD
     if flag.scope == FlagScope.VERDICT:
         return "The pass does not count." if ruling == upheld else "The pass does not count yet." + _waits(flag)
     if ruling == upheld:

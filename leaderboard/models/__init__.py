@@ -3,7 +3,7 @@
 from leaderboard.models.audit import AuditEntry
 from leaderboard.models.clarification import Clarification
 from leaderboard.models.code_pair import CodePair, Fingerprint
-from leaderboard.models.decision import Appeal, Decision
+from leaderboard.models.decision import Appeal, Decision, RevisionAnswer
 from leaderboard.models.entrant import Entrant
 from leaderboard.models.evaluation import Evaluation, EvaluationState, Flag, Measurement, Result, ResultCase
 from leaderboard.models.first_rank import FirstRank
@@ -62,6 +62,7 @@ __all__ = [
     "ReleaseTrack",
     "Result",
     "ResultCase",
+    "RevisionAnswer",
     "Sample",
     "SampleNote",
     "Standing",

@@ -79,6 +79,7 @@ class Outcome(models.TextChoices):
     PLATFORM_ERROR = "platform_error", "left: the rejudge came to a platform error"
     CANCELLED = "cancelled", "left: its shadow evaluation was cancelled"
     VOIDED = "voided", "left: the node that judged it was revoked"
+    APPEALED = "appealed", "left: a ruling on it is appealed"
 
 
 class RejudgeItem(models.Model):

@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from leaderboard.errors import Conflict
 from leaderboard.models import Evaluation, EvaluationState, Flag, Result, ResultCase
+from leaderboard.rows.carried_decisions import keep_rulings
 from leaderboard.rows.measurements import is_provisional, may_rank, store_measurements
 from leaderboard.rows.origin import Origin
 from runners.wire.protocol import MeasurementReport, Report, Role, Verdict, Witness
@@ -40,6 +41,8 @@ def append_result(evaluation: Evaluation, report: Report, origin: Origin) -> Res
     Flag.objects.bulk_create(
         Flag(result=result, code=flag.code, scope=flag.scope, detail=flag.detail) for flag in report.flags
     )
+    if report.flags:
+        keep_rulings(result)
     moved = Evaluation.objects.filter(pk=evaluation.pk).exclude(state=EvaluationState.CANCELLED)
     if not moved.update(state=EvaluationState.DONE, current_result=result, done_at=timezone.now()):
         raise Conflict("cancelled", f"Evaluation {evaluation.pk} was cancelled; its result is not wanted any more.")

@@ -8,6 +8,7 @@ from django.db import IntegrityError, transaction
 from leaderboard.models import Submission
 from leaderboard.models.audit import record
 from leaderboard.rows.evaluations import make_evaluations, queue_evaluations
+from leaderboard.rows.reuse import Reuse
 from leaderboard.rows.submissions import SubmissionMetadata, store_blobs, store_samples, twin
 from leaderboard.standings import count
 from problems.formats.submission import SubmissionDraft
@@ -21,25 +22,33 @@ class Receipt:
     created: bool
 
 
-def store_once(user: Any, metadata: SubmissionMetadata, draft: SubmissionDraft, identity: str) -> Receipt:
-    """The submission of this identity, stored and queued where it is new. Checks no permission: the caller does."""
+def store_once(
+    user: Any, metadata: SubmissionMetadata, draft: SubmissionDraft, identity: str, reuse: Reuse | None = None
+) -> Receipt:
+    """The submission of this identity, stored and queued where it is new. Checks no permission: the caller does.
+
+    Evaluations that have a result to `reuse` get its copy and are not queued.
+    """
     if found := twin(identity):
         return Receipt(found, created=False)
     try:
-        return Receipt(_store(user, metadata, draft, identity), created=True)
+        return Receipt(_store(user, metadata, draft, identity, reuse), created=True)
     except IntegrityError:
         if found := twin(identity):  # another request stored the same submission between our look and our insert
             return Receipt(found, created=False)
         raise
 
 
-def _store(user: Any, metadata: SubmissionMetadata, draft: SubmissionDraft, identity: str) -> Submission:
+def _store(
+    user: Any, metadata: SubmissionMetadata, draft: SubmissionDraft, identity: str, reuse: Reuse | None
+) -> Submission:
     stored = store_blobs(draft.samples)
     with transaction.atomic():
         submission, samples = store_samples(user, metadata, draft, identity, stored)
         for track in metadata.tracks:
             make_evaluations(submission, track, samples)
+        facts: dict[str, Any] = {"reused": reuse.apply(submission)} if reuse else {}
         queue_evaluations(submission)
         count.settle(submission, user)
-        record(user, "submit", submission, samples=len(samples), digest=draft.digest[:12])
+        record(user, "submit", submission, samples=len(samples), digest=draft.digest[:12], **facts)
     return submission

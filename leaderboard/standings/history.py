@@ -54,9 +54,7 @@ def board_at(place: ReleaseTrack, day: date, stored: PackedBoard | None) -> Boar
 
 def voided_before(place: ReleaseTrack, problem_ids: Sequence[int], end: datetime | None) -> BoolArray:
     """P: the problems that were voided by then (None: by now)."""
-    decided = Decision.objects.filter(kind=DecisionKind.PROBLEM_VOIDED, problem__release=place.release)
-    if end is not None:
-        decided = decided.filter(at__lt=end)
+    decided = Decision.objects.errata(end).filter(problem__release=place.release)
     voided = set(decided.values_list("problem_id", flat=True))
     return np.array([pk in voided for pk in problem_ids], dtype=np.bool_)
 

@@ -14,7 +14,6 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from leaderboard.models import Counted, Decision, ProblemScore, ProblemTrack, RankedArrays, ReleaseTrack, Standing
-from leaderboard.models.decision import DecisionKind
 from leaderboard.models.entrant import EntrantKind
 from leaderboard.rates import bound_ms, cases_with_time
 from leaderboard.standings import problem_sums, rankable, scores
@@ -247,9 +246,7 @@ def _sample_fields(grids: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _voided(release: Release, problem_ids: Sequence[int], before: datetime | None) -> BoolArray:
-    decided = Decision.objects.filter(kind=DecisionKind.PROBLEM_VOIDED, problem__release=release)
-    if before is not None:
-        decided = decided.filter(at__lt=before)
+    decided = Decision.objects.errata(before).filter(problem__release=release)
     voided = set(decided.values_list("problem_id", flat=True))
     return np.array([pk in voided for pk in problem_ids], dtype=np.bool_)
 

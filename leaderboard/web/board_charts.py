@@ -25,7 +25,6 @@ from leaderboard.charts.forest import Difference
 from leaderboard.charts.history import Result
 from leaderboard.charts.speedups import MAX_BOXES, SpeedupBox, box_of
 from leaderboard.models import Decision, ProblemScore, ReleaseTrack, Standing, Track
-from leaderboard.models.decision import DecisionKind
 from leaderboard.models.entrant import EntrantKind
 from leaderboard.web.figures import Choice, board_figure
 from leaderboard.web.lookups import chosen_track, release_or_404, tracks_of
@@ -88,7 +87,7 @@ def speedup_boxes(user: Any, release: Release, track: Track | None) -> list[Spee
     """Of the first ranked entrants that have times that rank. Three queries."""
     ranked = _by_rank(user, release, track).exclude(rank=None).exclude(speedup=None)
     entrants = list(ranked.values_list("submission_id", "entrant_id", "entrant__name")[:MAX_BOXES])
-    voided = Decision.objects.filter(kind=DecisionKind.PROBLEM_VOIDED, problem__release=release)
+    voided = Decision.objects.errata().filter(problem__release=release)
     left_out = set(voided.values_list("problem_id", flat=True))
     scores = ProblemScore.objects.filter(submission__in=[one for one, _, _ in entrants], track=track, n_timed__gt=0)
     speedups: dict[int, list[float]] = defaultdict(list)

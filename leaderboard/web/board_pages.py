@@ -10,7 +10,6 @@ from django.views.decorators.http import require_safe
 
 from leaderboard import blobs, visibility
 from leaderboard.models import BoardSnapshot, Clarification, Decision, ReleaseTrack
-from leaderboard.models.decision import DecisionKind
 from leaderboard.verification import references_passed
 from leaderboard.web.lookups import release_or_404
 from leaderboard.web.paging import other_parameters, page_of
@@ -25,8 +24,8 @@ SHOWN_ANSWERS = 50
 
 
 def errata_of(release: Release) -> list[Decision]:
-    """The rulings that voided problems, in the order of the problems; of a problem voided twice the latest."""
-    rows = Decision.objects.filter(kind=DecisionKind.PROBLEM_VOIDED, problem__release=release)
+    """The errata in force, in the order of the problems; of a problem voided twice the latest."""
+    rows = Decision.objects.errata().filter(problem__release=release)
     latest = {one.problem_id: one for one in rows.select_related("problem").order_by("problem__position", "pk")}
     return list(latest.values())
 

@@ -116,7 +116,7 @@ def history(user: Any, entrant: Entrant, standings: Sequence[Standing]) -> list[
 
 def _shares(submission_ids: Sequence[int]) -> list[tuple[int, int, float | None, int]]:
     """Submission, track, mean share of samples passed over the problems that count, number of undecided samples."""
-    voided = Decision.objects.filter(kind=DecisionKind.PROBLEM_VOIDED).exclude(problem=None).values("problem_id")
+    voided = Decision.objects.errata().values("problem_id")
     counts = Q(n_samples__gt=0) & ~Q(n_skipped=F("n_samples"))
     share = Cast("n_passed", FloatField()) / Cast("n_samples", FloatField())
     rows = ProblemScore.objects.filter(counts, submission__in=submission_ids).exclude(problem__in=voided)

@@ -116,7 +116,12 @@ def _is_imported(result: Result) -> bool:
 
 def _flags(result: Result) -> list[ShownFlag]:
     rows = with_effects(result.flags.all()).order_by("pk")
-    return [shown(flag) for flag in rows.prefetch_related("decisions__decided_by", "decisions__appeal")]
+    return [
+        shown(flag)
+        for flag in rows.prefetch_related(
+            "decisions__decided_by", "decisions__earlier__decided_by", "decisions__appeal"
+        )
+    ]
 
 
 def _why_unranked(result: Result, flags: Sequence[ShownFlag]) -> str:

@@ -59,7 +59,7 @@ def _chosen(request: HttpRequest, release: Release, rows: QuerySet[Flag]) -> Que
         )
         rows = rows.filter(Exists(counted))
     if ruling not in ("dismissed", "all"):
-        void = Decision.objects.filter(kind=DecisionKind.PROBLEM_VOIDED, problem__release=release)
+        void = Decision.objects.errata().filter(problem__release=release)
         rows = rows.exclude(**{f"{_PLACE}__problem__in": list(void.values_list("problem_id", flat=True))})
     return _ruled(rows, ruling)
 
@@ -74,7 +74,7 @@ def _ruled(rows: QuerySet[Flag], ruling: str) -> QuerySet[Flag]:
 
 @dataclass(frozen=True)
 class LoggedDecision:
-    """One line of the log. `replaced`: a later ruling on the same flag holds in its place."""
+    """One line of the log. `replaced`: a later decision on the same flag, or one that undoes it, holds."""
 
     at: datetime
     decision: str
@@ -84,13 +84,18 @@ class LoggedDecision:
     url: str
     appealed_at: datetime | None
     replaced: bool
+    carried_from: int | None
+    """The decision of an earlier revision of which it is the copy."""
+    undoes: int | None
+    """The erratum that it undoes."""
+    id: int
 
 
 _COLUMNS = (
     "pk", "at", "kind", "public_reason", "flag_id", "flag__code", f"flag__{_PLACE}",
     f"flag__{_PLACE}__problem__task_id",
     f"flag__{_PLACE}__sample__index", f"flag__{_PLACE}__submission__entrant__name", "submission_id",
-    "submission__entrant__name", "problem__task_id", "problem__slug", "appeal__at",
+    "submission__entrant__name", "problem__task_id", "problem__slug", "appeal__at", "earlier_id",
 )  # fmt: skip
 
 
@@ -100,17 +105,22 @@ def _log(request: HttpRequest, slug: str) -> tuple[Release, QuerySet[Decision, d
 
 
 def _logged(release: Release, rows: Sequence[Mapping[str, Any]]) -> list[LoggedDecision]:
-    """One query."""
+    """Two queries."""
     of_flags = Decision.objects.filter(flag__in={row["flag_id"] for row in rows if row["flag_id"]})
     latest = dict(of_flags.order_by("id").values_list("flag_id", "id"))
-    return [_line(release, row, latest.get(row["flag_id"], row["pk"])) for row in rows]
+    errata = [row["pk"] for row in rows if row["kind"] == DecisionKind.PROBLEM_VOIDED]
+    undone = Decision.objects.filter(earlier__in=errata, kind=DecisionKind.PROBLEM_RESTORED)
+    by = dict(undone.values_list("earlier_id", "id"))
+    return [_line(release, row, latest.get(row["flag_id"]) or by.get(row["pk"], row["pk"])) for row in rows]
 
 
 def _line(release: Release, row: Mapping[str, Any], latest: int) -> LoggedDecision:
     what, entrant, url = _subject(release, row)
+    undoes = row["kind"] == DecisionKind.PROBLEM_RESTORED
     return LoggedDecision(
         at=row["at"], decision=DecisionKind(row["kind"]).label, what=what, entrant=entrant,
         public_reason=row["public_reason"], url=url, appealed_at=row["appeal__at"], replaced=latest > row["pk"],
+        carried_from=None if undoes else row["earlier_id"], undoes=row["earlier_id"] if undoes else None, id=row["pk"],
     )  # fmt: skip
 
 

@@ -13,7 +13,6 @@ from leaderboard.charts import roofline as charts
 from leaderboard.charts import runtimes as runtime_charts
 from leaderboard.charts import sizes as size_charts
 from leaderboard.models import Decision, ProblemTrack, Track
-from leaderboard.models.decision import DecisionKind
 from leaderboard.rates import Declared, cases_with_time
 from leaderboard.web import problem_table, submit_forms
 from leaderboard.web.clarification_forms import clarifications_context
@@ -102,7 +101,7 @@ def problem_context(request: HttpRequest, found: Problem) -> dict[str, Any]:
         "sums": problem_table.sums_of(request.user, release, on_track),
         "languages": languages, "written_in": written_in,
         "figures": problem_figures(request.user, found, track, ranking, case, _asked(request, found)),
-        "voided": Decision.objects.filter(kind=DecisionKind.PROBLEM_VOIDED, problem=found).first(),
+        "voided": Decision.objects.errata().filter(problem=found).select_related("earlier__decided_by").first(),
     }  # fmt: skip
     content = _content(request, found, spec, track) if is_readable else {}
     return release_context(request, release, "problems") | clarifications_context(request, found) | context | content

@@ -11,7 +11,6 @@ from django.db.models import Count, F, Max, Q, Sum
 from leaderboard import visibility
 from leaderboard.board.problem_choice import Facet, ease
 from leaderboard.models import Decision, Entrant, ProblemTrack, Track
-from leaderboard.models.decision import DecisionKind
 from leaderboard.standings.problem_sums import FIELDS
 from problems.models import Release
 from problems.spec.natural import natural_key
@@ -150,7 +149,8 @@ def rows_of(user: Any, release: Release, track: Track | None) -> list[ProblemRow
     on_track = _on_track(release, track)
     sums = _own_sums(user, release, track) if _sees_own_alone(user, release) else on_track
     voided = dict(
-        Decision.objects.filter(kind=DecisionKind.PROBLEM_VOIDED, problem__release=release)
+        Decision.objects.errata()
+        .filter(problem__release=release)
         .order_by("pk")
         .values_list("problem_id", "public_reason")
     )

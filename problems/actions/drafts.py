@@ -9,7 +9,15 @@ from django.db import transaction
 from django.db.models import Max, ProtectedError
 from django.utils import timezone
 
-from problems.actions.releases import ReleaseRefused, check_columns, free_slug, problem_row, problem_slug, release_slug
+from problems.actions.releases import (
+    ReleaseRefused,
+    check_columns,
+    free_slug,
+    keep_audience,
+    problem_row,
+    problem_slug,
+    release_slug,
+)
 from problems.formats.compute_eval.packs import PackRecord, problem_metadata_for
 from problems.models import PROMISES, RANKING_FIELDS, Problem, ProblemBlob, Release, ReleaseState
 from problems.spec.digests import grading_digest, pack_digest
@@ -27,8 +35,6 @@ _COPIED = (
     "max_samples",
     "licence",
     "dataset_card",
-    "invited_may_read",
-    "shows_first_failure",
     *RANKING_FIELDS,
     *PROMISES,
 )
@@ -86,7 +92,10 @@ def new_draft(name: str, title: str) -> Release:
 
 @transaction.atomic
 def next_revision(source: Release) -> Release:
-    """A draft with the problems of `source` as they are. Raises ReleaseRefused if its name has a draft already."""
+    """A draft with the problems of `source` as they are, for the same people.
+
+    Raises ReleaseRefused if its name has a draft already.
+    """
     same_name = Release.objects.filter(datapack_release=source.datapack_release).order_by("-revision")
     if draft := same_name.filter(state=ReleaseState.DRAFT).first():
         raise ReleaseRefused(f"{draft.slug} is a draft of the same name already: edit that, or publish it first.")
@@ -103,6 +112,7 @@ def next_revision(source: Release) -> Release:
         **{name: getattr(source, name) for name in _COPIED},
     )
     made.save()
+    keep_audience(made, source, last)
     rows = list(source.problems.prefetch_related("blobs").order_by("position"))
     blobs = [list(row.blobs.all()) for row in rows]
     for row in rows:
@@ -246,6 +256,14 @@ def delete_problem(problem: Problem) -> None:
             f"Problem {problem.task_id} has been verified, and results are kept for good. It stays left out: nobody"
             " sees it, and it is in no export."
         ) from error
+
+
+@transaction.atomic
+def delete_draft(release: Release) -> None:
+    """Delete a draft with its problems. The caller has deleted what needs them. Raises ReleaseRefused."""
+    held = _held(release)
+    Problem.with_left_out.filter(release=held).delete()
+    held.delete()
 
 
 @transaction.atomic

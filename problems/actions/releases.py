@@ -158,6 +158,21 @@ def _new_release(pack: ProblemPack, slug: str | None, previous: Release | None) 
     )
 
 
+_AUDIENCE = ("is_public", "results_are_public", "invited_may_read", "shows_first_failure")
+"""Fields that let more people read more where they are true."""
+
+
+def keep_audience(release: Release, *earlier: Release) -> None:
+    """Show the saved release to those who may see all of the earlier ones, and its results no sooner than theirs."""
+    for name in _AUDIENCE:
+        setattr(release, name, all(getattr(one, name) for one in earlier))
+    hidden = [one.hidden_until for one in earlier if one.hidden_until and one.hidden_until > timezone.now()]
+    release.hidden_until = max(hidden, default=None)
+    release.save(update_fields=[*_AUDIENCE, "hidden_until"])
+    first, *others = (set(one.invited.all()) for one in earlier)
+    release.invited.set(first.intersection(*others))
+
+
 def _compare(report: ImportReport, previous: Release, rows: list[Problem]) -> None:
     """Say which tasks changed since `previous` and which results still hold (equal grading digest)."""
     old = {p.task_id: (p.record_md5, p.grading_digest) for p in previous.problems.all()}
@@ -208,6 +223,8 @@ def import_release(pack: ProblemPack, slug: str | None = None) -> ImportReport:
     release = _new_release(pack, slug, previous)
     check_columns(release, f"Release {name}"[:100])
     release.save()
+    if previous:
+        keep_audience(release, previous)
     slugs = _unique_slugs([record.problem.task_id for record in pack.records])
     rows = [
         problem_row(release, n, slug, record) for n, (slug, record) in enumerate(zip(slugs, pack.records, strict=True))

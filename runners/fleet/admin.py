@@ -10,12 +10,13 @@ from django.http import HttpRequest
 from leaderboard.actions.rejudge import Scope
 from leaderboard.admin.audited import AuditedAdmin
 from leaderboard.admin.base import Act, NoFields, Outcome, ReadOnlyAdmin, ReasonForm, admin_link
+from leaderboard.admin.effects import of_voiding_node
 from leaderboard.admin.rejudges import started
 from leaderboard.errors import Refused
 from leaderboard.models import Track
 from problems.models import Release
 from runners.fleet import dashboard, enrol, service
-from runners.fleet.models import Attempt, Job, Node, NodeGrant, Service
+from runners.fleet.models import Attempt, AttemptState, Job, Node, NodeGrant, Service
 from runners.fleet.start_lines import notes, start_lines
 from runners.wire.protocol import Stage
 
@@ -151,6 +152,14 @@ class HealthFilter(admin.SimpleListFilter):
         return queryset.filter(pk__in=dashboard.ill_nodes().values("pk")) if self.value() == "ill" else queryset
 
 
+def _work_under_way(_request: HttpRequest, node: Node) -> list[str]:
+    n = Attempt.objects.filter(node=node, state=AttemptState.LEASED).count()
+    tracks = Track.objects.filter(grants__node=node).distinct()
+    alone = [one.slug for one in tracks if not one.grants.exclude(node=node).filter(node__disabled_reason="").exists()]
+    lines = [f"{n} evaluations run on it now."]
+    return [*lines, f"No other node in service serves {', '.join(alone)}: work there waits."] if alone else lines
+
+
 @admin.register(Node)
 class NodeAdmin(AuditedAdmin):
     list_display = ("slug", "title", "is_online", "last_seen_at", "service", "disabled_reason", "obstacle", "page")
@@ -173,15 +182,16 @@ class NodeAdmin(AuditedAdmin):
         ),
         Act(
             "drain", "Drain", "It finishes its present work and gets no more.", _drain, form=lambda _row: ReasonForm,
-            offered=_in_service,
+            offered=_in_service, effect=_work_under_way,
         ),
         Act(
             "maintain", "Maintenance", "It gets no more work until you enable it.", _maintain,
-            form=lambda _row: MaintenanceForm, offered=_not_revoked,
+            form=lambda _row: MaintenanceForm, offered=_not_revoked, effect=_work_under_way,
         ),
         Act(
             "disable", "Disable", "It gets no more work. It may finish its present work.", _disable,
             form=lambda _row: ReasonForm, offered=lambda node: node.service not in (Service.DISABLED, Service.REVOKED),
+            effect=_work_under_way,
         ),
         Act(
             "enable", "Enable", "It gets work again.", _enable,
@@ -196,12 +206,12 @@ class NodeAdmin(AuditedAdmin):
         Act(
             "revoke", "Revoke",
             "Its token stops working for good, and its jobs go back to the queue. Its results stay.", _revoke,
-            form=lambda _row: ReasonForm, offered=_not_revoked,
+            form=lambda _row: ReasonForm, offered=_not_revoked, effect=_work_under_way,
         ),
         Act(
             "void", "Revoke and void its results",
             "Its token stops working for good. Its results stop counting and stay readable; their samples run again.",
-            _void, form=lambda _row: VoidForm,
+            _void, form=lambda _row: VoidForm, effect=of_voiding_node,
         ),
     )  # fmt: skip
 

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db.models import Max
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from leaderboard.actions.rejudge import Scope, drop, start
@@ -50,7 +51,8 @@ def _last_verified(place: ReleaseTrack, again: datetime | None) -> datetime | No
     judged = Evaluation.objects.live().filter(
         submission__release=place.release, submission__entrant__slug=REFERENCE, track=place.track
     )
-    first = judged.aggregate(at=Max("current_result__created_at"))["at"]
+    made = Coalesce("current_result__reused_from__created_at", "current_result__created_at")
+    first = judged.aggregate(at=Max(made))["at"]
     return None if first is None else max(first, again or first)
 
 

@@ -11,12 +11,15 @@ from django.test import Client
 from leaderboard.actions import rejudge as rejudges
 from leaderboard.actions.apply_rejudge import apply
 from leaderboard.actions.cancel import cancel
+from leaderboard.actions.decide import appeal, decide_flag
 from leaderboard.actions.rejudge import Scope, drop, start
 from leaderboard.actions.rerun import rerun
 from leaderboard.errors import Conflict, NotAllowed, Refused
+from leaderboard.flags import queue as flag_queue
 from leaderboard.models import (
     AuditEntry,
     Evaluation,
+    Flag,
     Measurement,
     ProblemScore,
     ProblemTrack,
@@ -253,6 +256,40 @@ def test_live_results_that_changed_meanwhile_are_told_and_left(judged: Site, nod
     changed.refresh_from_db()
     assert changed.current_result is not None and changed.current_result.passed
     assert made.items.get(outcome="changed").live == changed
+
+
+def test_an_evaluation_with_an_open_appeal_is_left_and_the_appeal_stays_open(judged: Site, node: WireNode) -> None:
+    live = Evaluation.objects.live().select_related("current_result").order_by("pk")[0]
+    flag = Flag.objects.create(result_id=live.current_result_id or 0, code="throttled", scope="time")
+    ruling = decide_flag(judged.organiser, flag, upheld=True, public_reason="Too hot.")
+    appeal(judged.owner, ruling, "The fan was broken.")
+    made = start(judged.organiser, Scope(judged.release), "why")
+    work_all(node, FAILED)
+    assert apply(judged.organiser, made, "public") == {"applied": 2, "appealed": 1}
+    before, live.current_result = live.current_result, None
+    live.refresh_from_db()
+    assert live.current_result == before
+    assert flag in flag_queue.queue({"state": "appealed"})
+
+
+def test_an_answered_appeal_holds_nothing_up(judged: Site, node: WireNode) -> None:
+    live = Evaluation.objects.live().select_related("current_result").order_by("pk")[0]
+    flag = Flag.objects.create(result_id=live.current_result_id or 0, code="throttled", scope="time")
+    appeal(judged.owner, decide_flag(judged.organiser, flag, upheld=True, public_reason="Hot."), "No.")
+    made = start(judged.organiser, Scope(judged.release), "why")
+    work_all(node, FAILED)
+    decide_flag(judged.organiser, flag, upheld=True, public_reason="It was.")
+    assert apply(judged.organiser, made, "public") == {"applied": 3}
+
+
+def test_a_rerun_drops_no_open_appeal(judged: Site, node: WireNode) -> None:
+    live = Evaluation.objects.live().select_related("current_result").order_by("pk")[0]
+    flag = Flag.objects.create(result_id=live.current_result_id or 0, code="throttled", scope="time")
+    appeal(judged.owner, decide_flag(judged.organiser, flag, upheld=True, public_reason="Hot."), "No.")
+    rerun(judged.organiser, [live], "once more")
+    work_all(node)
+    for state in ("", "appealed"):
+        assert flag in flag_queue.queue({"state": state})
 
 
 def test_a_platform_error_is_never_applied(judged: Site, node: WireNode) -> None:

@@ -2,12 +2,14 @@
 
 import pytest
 
+from leaderboard.actions import curate, drafts
 from leaderboard.actions.carry import carry
 from leaderboard.actions.tracks import offer
 from leaderboard.actions.verify import verify
+from leaderboard.checklist import checklist
 from leaderboard.errors import NotAllowed
-from leaderboard.models import AuditEntry, Counted, ProblemTrack, Result, Standing
-from leaderboard.verification import traffic_lines, verification_report
+from leaderboard.models import AuditEntry, Counted, Evaluation, ProblemTrack, Result, Standing, Track
+from leaderboard.verification import traffic_lines, verification_report, verified_lines
 from problems.actions.releases import import_release, publish
 from problems.models import Problem, Release
 from problems.spec.kinds import Kind
@@ -226,3 +228,62 @@ def test_results_that_hold_are_carried_and_the_rest_is_queued(site: Site) -> Non
     work_off(EXPECTED)
     new.refresh_from_db()
     assert new.state == "done"
+
+
+def verified_first(site: Site) -> Release:
+    """`test-2`: b/1 and b/2, verified and published."""
+    pack = problem_pack(
+        [problem(f"b/{n}", podium={"build_only": [], "known_bad": KNOWN_BAD}) for n in (1, 2)], "test-2"
+    )
+    release = import_release(pack).release
+    offer(site.organiser, release, site.track)
+    verify(site.organiser, release, site.track)
+    work_off(EXPECTED)
+    curate.publish(site.organiser, release)
+    return release
+
+
+def test_unchanged_problems_of_the_next_revision_are_not_verified_again(site: Site) -> None:
+    first = verified_first(site)
+    second = drafts.next_revision(site.organiser, first)
+    row = second.problems.get(task_id="b/2")
+    other = problem("b/2", timeout_seconds=9.0, podium={"build_only": [], "known_bad": KNOWN_BAD})
+    drafts.change_problem(site.organiser, row, other, row.record_md5)
+    made = verify(site.organiser, second, site.track)
+    queued = Job.objects.filter(state="queued", evaluation__submission__in=made)
+    assert set(queued.values_list("evaluation__problem__task_id", flat=True)) == {"b/2"}
+    work_off(EXPECTED)
+    report = verification_report(second, site.track)
+    assert report.passed
+    assert "Reference solutions: 2 as expected, 0 not, 0 to come; 1 reused from test-2" in report.lines
+    first_line, second_line = verified_lines(second)
+    assert first_line.endswith(", reused from test-2")
+    assert "reused" not in second_line
+    (line,) = [one for one in checklist(second) if one.title == "Verification"]
+    assert line.detail.startswith("1 on cpu-test, 1 on cpu-test by results of test-2; the last at")
+    curate.publish(site.organiser, second)
+
+
+def test_a_problem_that_was_not_verified_is_verified_in_the_next_revision(site: Site) -> None:
+    pack = problem_pack([problem("b/1")], "test-2")
+    first = import_release(pack).release
+    offer(site.organiser, first, site.track)
+    verify(site.organiser, first, site.track)
+    work_off(EXPECTED | {'"content":""': Verdict.PASSED})
+    curate.publish(site.organiser, first, "In haste.")
+    second = drafts.next_revision(site.organiser, first)
+    verify(site.organiser, second, site.track)
+    assert Job.objects.filter(state="queued").count() == 2
+
+
+@pytest.mark.parametrize("what", ["judge", "track"])
+def test_another_judge_or_track_verifies_again(site: Site, what: str) -> None:
+    first = verified_first(site)
+    second = drafts.next_revision(site.organiser, first)
+    if what == "judge":
+        Evaluation.objects.update(judge_version="1")
+    else:
+        other = Track.objects.create(slug="other", title="Other", device="cpu")
+        offer(site.organiser, second, other)
+    verify(site.organiser, second, site.track if what == "judge" else other)
+    assert Job.objects.filter(state="queued").count() == 6

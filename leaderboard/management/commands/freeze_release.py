@@ -17,5 +17,8 @@ class Command(BaseCommand):
 
     def handle(self, *_: Any, slug: str, **__: Any) -> None:
         with as_command_errors():
-            curate.freeze(None, release_named(slug))
+            release = release_named(slug)
+            for warning in curate.freezing_warnings(release):
+                self.stderr.write(warning)
+            curate.freeze(None, release)
         self.stdout.write(f"{slug} is frozen.")

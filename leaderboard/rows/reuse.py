@@ -1,0 +1,66 @@
+"""Reuses results of a release's last revision for evaluations of the next one, where grading is the same."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from leaderboard.models import Evaluation, EvaluationState, Result, Submission
+from leaderboard.models.evaluation import EvaluationQuerySet
+from leaderboard.rows.copied_results import copy_result
+from leaderboard.rows.measurements import is_provisional
+from problems.models import Problem, Release
+
+
+def holding(release: Release, previous: Release) -> Mapping[int, Problem]:
+    """The old problem with the same task and grading digest, by new problem id."""
+    old = {(one.task_id, one.grading_digest): one for one in previous.problems.defer("record")}
+    return {
+        one.pk: match
+        for one in release.problems.defer("record")
+        if (match := old.get((one.task_id, one.grading_digest)))
+    }
+
+
+@dataclass(frozen=True)
+class Reuse:
+    """Which results may be reused: the finished ones of `sources`, of the old problem by new problem id."""
+
+    sources: EvaluationQuerySet
+    problems: Mapping[int, Problem]
+
+    def apply(self, new: Submission) -> int:
+        """Copy a result to each queued evaluation that has one; returns how many were copied."""
+        queued = Evaluation.objects.live().filter(submission=new, state=EvaluationState.QUEUED)
+        return sum(_copied(one, source) for one, source in self._pairs(queued))
+
+    def _pairs(self, queued: EvaluationQuerySet) -> Iterator[tuple[Evaluation, Result]]:
+        for one in queued.select_related("sample", "problem__release"):
+            problem = self.problems.get(one.problem_id)
+            source = self._source(one, problem) if problem else None
+            if source and source.current_result and not has_provisional_times(source.current_result, one.problem):
+                yield one, source.current_result
+
+    def _source(self, new: Evaluation, problem: Problem) -> Evaluation | None:
+        """The latest finished evaluation of the same code on the same track, by the same version of the judge."""
+        done = self.sources.filter(state=EvaluationState.DONE, track=new.track, problem=problem)
+        same = done.filter(
+            sample__index=new.sample.index,
+            sample__solution_sha256=new.sample.solution_sha256,
+            judge_version=new.judge_version,
+        )
+        return same.select_related("current_result__evaluation__problem").order_by("-pk").first()
+
+
+def _copied(evaluation: Evaluation, old: Result) -> bool:
+    result = copy_result(old, evaluation)
+    moved = Evaluation.objects.filter(pk=evaluation.pk, state=EvaluationState.QUEUED)
+    return bool(moved.update(state=EvaluationState.DONE, current_result=result, done_at=result.created_at))
+
+
+def has_provisional_times(result: Result, problem: Problem) -> bool:
+    """Whether the times do not suffice for the timing policy that the problem's revision promises."""
+    return is_measured_weaker(result, problem) and result.measurements.exists()
+
+
+def is_measured_weaker(result: Result, problem: Problem) -> bool:
+    """Whether the result, if it has times, was measured under a weaker policy than the problem's revision promises."""
+    return is_provisional(str(result.provenance.get("timing_policy", "")), problem.release.timing_policy)
