@@ -91,7 +91,7 @@ class FirstFailures:
         if not log:
             return "", ""
         held_out = "" if self._view.run_log == "full" else self._held_out_text(problem)
-        lines = [one for one in telling_lines(log) if not _quotes_a_line(one, held_out)]
+        lines = _without_quoting(list(telling_lines(log)), held_out)
         said = [one for one in lines if not any(pattern.match(one) for pattern in _NAMES)] or lines
         return _name_in(log), without_quotations(said[0] if said else "", held_out)[:MESSAGE_CHARACTERS]
 
@@ -130,10 +130,11 @@ def without_quotations(line: str, held_out: str) -> str:
     return _QUOTED.sub(replaced, line)
 
 
-def _quotes_a_line(line: str, held_out: str) -> bool:
-    """Whether the line holds a whole line of a held-out file, as those of a traceback do."""
-    known = (one.strip() for one in held_out.splitlines())
-    return any(one in line for one in known if len(one) >= _LEAST_QUOTED)
+def _without_quoting(lines: Sequence[str], held_out: str) -> list[str]:
+    """The lines that do not hold a whole line of a held-out file, as those of a traceback do."""
+    text = "\n".join(lines)
+    known = {words for one in held_out.splitlines() if len(words := one.strip()) >= _LEAST_QUOTED and words in text}
+    return [line for line in lines if not any(words in line for words in known)]
 
 
 def _name_in(log: str) -> str:

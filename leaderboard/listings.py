@@ -14,10 +14,12 @@ MAX_KERNELS = 200
 _TITLES = {"sass": "SASS", "ptx": "PTX"}
 _PART = re.compile(r"^== (sass|ptx)\n", re.MULTILINE)
 _ENTRY = re.compile(r"Compiling entry function '([^']+)' for '([^']+)'")
-_PROPERTIES = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
-_REGISTERS = re.compile(r"Used (\d+) registers")
-_SHARED = re.compile(r"(\d+) bytes smem")
-_MANGLED = re.compile(r"_Z(?:N?L?)(\d+)")
+_NUMBER = r"(?<!\d)(\d{1,9})"
+"""Bounded: a build may print any number of digits."""
+_PROPERTIES = re.compile(rf"{_NUMBER} bytes stack frame, {_NUMBER} bytes spill stores, {_NUMBER} bytes spill loads")
+_REGISTERS = re.compile(rf"Used {_NUMBER} registers")
+_SHARED = re.compile(rf"{_NUMBER} bytes smem")
+_MANGLED = re.compile(rf"_Z(?:N?L?){_NUMBER}")
 
 
 @dataclass(frozen=True)

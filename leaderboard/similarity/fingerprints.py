@@ -29,15 +29,13 @@ _KEYWORDS = frozenset(
     """.split()  # noqa: SIM905 - a list of a hundred lines says no more
 )
 _C = re.compile(
-    r"""//[^\n]*|/\*.*?(?:\*/|\Z)|^[ \t]*\#[ \t]*include[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'"""
-    r"""|[^\W\d]\w*|\d[\w.']*|\S""",
-    re.DOTALL | re.MULTILINE,
+    r"//[^\n]*|/\*.*?(?:\*/|\Z)|^[ \t]*\#[ \t]*include[^\n]*|[^\W\d]\w*|\d[\w.']*|\S", re.DOTALL | re.MULTILINE
 )
 _PYTHON = re.compile(
-    r'''\#[^\n]*|"""(?:.*?)(?:"""|\Z)|\'\'\'(?:.*?)(?:\'\'\'|\Z)|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*\''''
-    r"""|[^\W\d]\w*|\d[\w.]*|\S""",
-    re.DOTALL,
+    r'''\#[^\n]*|"""(?:.*?)(?:"""|\Z)|\'\'\'(?:.*?)(?:\'\'\'|\Z)|[^\W\d]\w*|\d[\w.]*|\S''', re.DOTALL
 )
+_STRINGS = {quote: re.compile(rf"{quote}(?:\\.|[^{quote}\\\n])*+({quote}?)", re.DOTALL) for quote in "\"'"}
+"""By its quote, a string up to its end. Group 1 is empty if it is not closed."""
 
 
 def hashes_of(files: Iterable[SourceFile]) -> Hashes:
@@ -64,13 +62,30 @@ def similarity(one: Hashes, other: Hashes) -> float:
 def _tokens(file: SourceFile) -> list[str]:
     is_python = file.path.endswith(".py")
     found: list[str] = []
-    for match in (_PYTHON if is_python else _C).finditer(file.content):
-        if token := _normal(match[0], is_python=is_python):
+    for text in _raw_tokens(file.content, _PYTHON if is_python else _C):
+        if token := _normal(text, is_python=is_python):
             is_member = found[-1:] == ["."] or found[-2:] == ["-", ">"]
             found.append(f".{token}" if is_member and _is_name(token) else token)
             if len(found) >= MAX_TOKENS:
                 break
     return found
+
+
+def _raw_tokens(text: str, pattern: re.Pattern[str]) -> Iterator[str]:
+    """The tokens as they are written. A quote that opens no closed string is a token of its own.
+
+    Each text is read once: an escaped quote in a string without an end opens no closed string either.
+    """
+    at, unclosed_until = 0, dict.fromkeys(_STRINGS, 0)
+    while found := pattern.search(text, at):
+        token, start, at = found[0], found.start(), found.end()
+        if start >= unclosed_until.get(token, len(text)):
+            string = _STRINGS[token].match(text, start)
+            if string and string[1]:
+                token, at = string[0], string.end()
+            elif string:
+                unclosed_until[token] = string.end()
+        yield token
 
 
 def _normal(token: str, *, is_python: bool) -> str:

@@ -9,7 +9,7 @@ from podium.ci.outcomes import Outcome, PackOutcomes, State
 MAX_ANNOTATIONS = 10
 """GitHub shows as many errors, and as many warnings, of one step."""
 MAX_CHARACTERS = 2000
-_LINE_START = re.compile(r"(^|[\r\n])(\s*)::")
+_AFTER_BLANKS = re.compile(r"(?<!\s)(\s++)::|\A::")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x85\u2028\u2029]")
 
 
@@ -54,7 +54,14 @@ def escaped_property(value: str) -> str:
 
 def harmless(text: str) -> str:
     """The text with a space put into what GitHub would read as a command: `::` that begins a line, and `##[`."""
-    return _LINE_START.sub(r"\1\2: :", text).replace("##[", "## [")
+    return _AFTER_BLANKS.sub(_harmless_start, text).replace("##[", "## [")
+
+
+def _harmless_start(found: re.Match[str]) -> str:
+    """Blanks and `::`, the latter with a space in it if it begins a line."""
+    blanks = found[1] or ""
+    begins_line = found.start() == 0 or "\n" in blanks or "\r" in blanks
+    return f"{blanks}: :" if begins_line else found[0]
 
 
 def harmless_json(text: str) -> str:

@@ -52,7 +52,7 @@ def toolkit_of(found: Capabilities) -> str:
 
 
 def version_of(text: str) -> str:
-    found = re.search(r"\d+\.\d+", text)
+    found = re.search(r"(?<!\d)\d+\.\d+", text)
     return found[0] if found else ""
 
 
