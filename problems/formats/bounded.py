@@ -85,7 +85,10 @@ class _UnpackedReader(_CountingReader):
 
 
 def read_tar_gz(source: Path | BinaryIO, wanted: frozenset[str], limits: UploadLimits) -> dict[str, bytes]:
-    """The wanted members of a gzipped tar; of members with one name the last counts. Raises PackRefused."""
+    """The wanted members of a gzipped tar, by name. `./name`, as `tar -C folder .` writes it, counts as `name`.
+
+    The last of several members with one name counts. Raises PackRefused.
+    """
     try:
         with opened(source) as file:
             return _read_members(file, wanted, limits)
@@ -106,9 +109,10 @@ def _read_members(file: BinaryIO, wanted: frozenset[str], limits: UploadLimits) 
         with tarfile.open(fileobj=unpacked, mode="r|") as tar:
             for count, member in enumerate(tar, 1):
                 _check_member(member, count, limits)
-                extracted = tar.extractfile(member) if member.name in wanted else None
+                name = member.name.removeprefix("./")
+                extracted = tar.extractfile(member) if name in wanted else None
                 if extracted is not None:
-                    found[member.name] = extracted.read()
+                    found[name] = extracted.read()
     return found
 
 

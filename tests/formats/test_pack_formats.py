@@ -5,6 +5,7 @@ import io
 import json
 import tarfile
 from datetime import datetime
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -203,9 +204,31 @@ def test_extra_metadata_and_other_members_are_ignored_and_the_last_of_twins_coun
     assert len(read_solution_pack(tar_gz(twins), "x").lines) == 10
 
 
-def test_names_with_a_prefix_and_plain_tars_are_refused() -> None:
-    prefixed = tar_gz({"./" + name: data for name, data in members(SOLUTIONS).items()})
-    assert solutions_refusal(prefixed).code == "missing_member"
+def as_tar_makes_it(path: Path) -> io.BytesIO:
+    """With a folder's own entry, `./` before each name, and the `._` twin that macOS adds to each file."""
+    top = tarfile.TarInfo(".")
+    top.type = tarfile.DIRTYPE
+    rows = [(top, b"")]
+    for name, data in members(path).items():
+        rows += [(tarfile.TarInfo(f"./._{name}"), b"\x00\x05\x16\x07"), (tarfile.TarInfo(f"./{name}"), data)]
+        rows += [(tarfile.TarInfo(f"._{name}"), b"\x00\x05\x16\x07")]
+    return tar_gz(rows)
+
+
+def test_packs_are_read_as_tar_makes_them() -> None:
+    found = read_problem_pack(as_tar_makes_it(PROBLEMS))
+    assert found.records == read_problem_pack(PROBLEMS).records
+    solutions = read_solution_pack(as_tar_makes_it(SOLUTIONS), "x")
+    assert solutions.lines == read_solution_pack(SOLUTIONS, "x").lines
+
+
+@pytest.mark.parametrize("prefix", ["pack/", "../", "/", "././"])
+def test_names_in_a_folder_are_refused(prefix: str) -> None:
+    inside = tar_gz({prefix + name: data for name, data in members(SOLUTIONS).items()})
+    assert solutions_refusal(inside).code == "missing_member"
+
+
+def test_plain_tars_are_refused() -> None:
     plain = io.BytesIO(gzip.decompress(SOLUTIONS.read_bytes()))
     assert solutions_refusal(plain).code == "not_gzip"
 

@@ -28,9 +28,8 @@ def read_container(
     members = read_tar_gz(source, frozenset({METADATA_NAME, data_name}), limits)
     for name in (METADATA_NAME, data_name):
         if name not in members:
-            raise PackRefused(
-                "missing_member", f"the archive has no `{name}` at its top (a name like `./{name}` does not count)"
-            )
+            words = f"the archive has no `{name}` at its top (a name like `pack/{name}` does not count)"
+            raise PackRefused("missing_member", words)
     return members[METADATA_NAME], members[data_name]
 
 
