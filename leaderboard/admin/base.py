@@ -285,7 +285,7 @@ class ActingAdmin(_ModelAdmin):
             "act": act,
             "form": form,
             "lines": lines,
-            "effect": () if lines is not None else act.effect(request, row if ticked is None else ticked["chosen"]),
+            "effect": () if lines is not None else act.effect(request, more.get("chosen", row)),
             "back_url": reverse(back, args=[row.pk] if row is not None else []),
             **more,
         }

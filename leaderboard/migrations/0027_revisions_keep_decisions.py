@@ -8,7 +8,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("leaderboard", "0025_first_ranks"),
+        ("leaderboard", "0026_name_skeletons"),
         ("problems", "0016_first_failure"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
