@@ -16,9 +16,7 @@ from leaderboard.rows.current import make_newest_current
 from leaderboard.standings import scores
 from problems.models import Problem
 from problems.spec.kinds import SITE_KINDS
-from problems.spec.question.patterns import PatternTooSlow
-from problems.spec.question.rules import ANSWER_CASE, READ_AS, READ_AS_CHARACTERS
-from problems.spec.record import ProblemRecord
+from problems.spec.record import ANSWER_CASE, READ_AS, READ_AS_CHARACTERS, ProblemRecord, ReplyUnread
 from problems.spec.solution import FileSolution, parse_solution
 from runners.wire.protocol import Audience, CaseField, Verdict
 
@@ -93,7 +91,7 @@ def _outcome(spec: ProblemRecord, sha256: str) -> _Outcome:
         found = spec.settled(solution.files) if isinstance(solution, FileSolution) else None
     except blobs.BlobMissing:
         return _Outcome(Verdict.PLATFORM_ERROR, "The site has lost the reply.")
-    except PatternTooSlow as slow:
+    except ReplyUnread as slow:
         return _Outcome(Verdict.PLATFORM_ERROR, f"The reply could not be read: {slow}.")
     if found is None:
         return _Outcome(Verdict.PLATFORM_ERROR, f"The site cannot settle problems of kind {spec.kind}.")

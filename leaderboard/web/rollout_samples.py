@@ -12,7 +12,7 @@ from leaderboard.rollouts import ReadSample, SampleUnreadable
 from leaderboard.visibility import SubmissionView, shown_reason
 from problems.models import Problem
 from problems.spec.kinds import SITE_KINDS
-from problems.spec.question.rules import READ_AS
+from problems.spec.record import READ_AS
 from problems.spec.rollout import Message
 
 SHOWN_CHARACTERS = 8000

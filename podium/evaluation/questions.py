@@ -5,9 +5,7 @@ from datetime import UTC, datetime
 from podium.evaluation.inputs import SampleToGrade
 from podium.evaluation.rows import Graded, graded
 from problems.spec.kinds import SITE_KINDS
-from problems.spec.question.patterns import PatternTooSlow
-from problems.spec.question.rules import ANSWER_CASE, READ_AS, READ_AS_CHARACTERS
-from problems.spec.record import Settled
+from problems.spec.record import ANSWER_CASE, READ_AS, READ_AS_CHARACTERS, ReplyUnread, Settled
 from problems.spec.solution import FileSolution
 from runners.agent.judges.report import Finished
 from runners.wire.protocol import JUDGE_VERSIONS, Audience, CaseField, CaseReport, Provenance, Report, Verdict
@@ -31,7 +29,7 @@ def _report(sample: SampleToGrade, provenance: Provenance) -> Report:
     solution = sample.solution
     try:
         found = sample.problem.settled(solution.files) if isinstance(solution, FileSolution) else None
-    except PatternTooSlow as slow:
+    except ReplyUnread as slow:
         reason = f"The reply could not be read: {slow}."
         return Report(verdict=Verdict.PLATFORM_ERROR, reason=reason, provenance=provenance)
     assert found is not None, "a question settles every solution that its rules allow"

@@ -98,6 +98,15 @@ class SolutionRules(Protocol):
         ...
 
 
+ANSWER_CASE, READ_AS = "answer", "read_as"
+"""Name of a settled result's only case, and of its field with what the reply was read as; "" if nothing can be told."""
+READ_AS_CHARACTERS = 500
+
+
+class ReplyUnread(ValueError):
+    """A reply could not be read, by no fault of its author; the text says why."""
+
+
 @dataclass(frozen=True)
 class Settled:
     """What the site makes of a solution without a node."""
@@ -251,7 +260,7 @@ class ProblemRecord(BaseModel):
         return []
 
     def settled(self, files: Sequence[SourceFile]) -> Settled | None:  # noqa: ARG002 - for the kinds that the site settles
-        """What the site makes of a solution's files; None for the kinds that nodes judge."""
+        """What the site makes of a solution's files; None for the kinds that nodes judge. Raises ReplyUnread."""
         return None
 
     @abstractmethod

@@ -5,6 +5,8 @@ from typing import TypeVar
 
 import regex
 
+from problems.spec.record import ReplyUnread
+
 _T = TypeVar("_T")
 PATTERN_SECONDS = 0.25
 """Bound on one search of an author's pattern."""
@@ -12,7 +14,7 @@ PATIENT_SECONDS = 2.0
 """The same where a search is tried again: the machine may have been busy."""
 
 
-class PatternTooSlow(ValueError):
+class PatternTooSlow(ReplyUnread):
     """A search took too long; the text names the pattern."""
 
 

@@ -7,9 +7,6 @@ from problems.spec.solution import SourceFile
 
 ANSWER_PATH = "answer.txt"
 MAX_CHARACTERS = 100_000
-ANSWER_CASE, READ_AS = "answer", "read_as"
-"""Name of a result's only case, and of its field with what the reply was read as ("" if nothing could be told)."""
-READ_AS_CHARACTERS = 500
 
 
 def reply_in(files: Sequence[SourceFile]) -> str:
