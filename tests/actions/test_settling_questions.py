@@ -15,6 +15,7 @@ from leaderboard.settle.questions import settle_questions
 from leaderboard.standings.rank import rank_touched, rebuild
 from problems.formats.submission import single_solution
 from problems.models import Release
+from problems.spec.question import patterns
 from runners.fleet.match import why_not
 from runners.fleet.models import Job
 from runners.wire.protocol import Capabilities, Stage
@@ -165,10 +166,22 @@ def test_many_replies_do_not_cost_a_query_each(cast: Cast, db: Any) -> None:
     assert _queries(cast.entrant, 120) <= few + 120 / 20, "SQLite inserts some tens of rows in one statement"
 
 
-def test_a_pattern_that_runs_out_of_time_is_the_platforms_error(cast: Cast, db: Any) -> None:
-    made = release(short("qa-1-slow", final_answer_patterns=[r"(b)|(a|aa)+$"], answer="b"), name="slow-1")
-    submitted(cast.entrant, made, made.on_tracks.get().track, reply("qa-1-slow", "a" * 5000 + "!"))
+def test_a_pattern_that_runs_out_of_time_is_the_platforms_error(
+    cast: Cast, db: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = release(short("qa-1-slow", final_answer_patterns=[r"bytes: (\d+)"]), name="slow-1")
+    submitted(cast.entrant, made, made.on_tracks.get().track, reply("qa-1-slow", "bytes: 4096"))
+    limits: list[float] = []
+
+    def too_slow(pattern: str, text: str, *_: Any, timeout: float, **__: Any) -> list[Any]:  # as on a machine too busy
+        if "bytes:" not in text:
+            return []
+        limits.append(timeout)
+        raise TimeoutError
+
+    monkeypatch.setattr(patterns.regex, "finditer", too_slow)
     assert settle_questions() == 1
+    assert limits == [0.25, 2.0]
     assert verdicts() == ["platform_error"]
     assert "did not finish within 2.0 s" in Result.objects.get().reason
 
