@@ -22,7 +22,7 @@ from runners.wire.protocol import Audience, CaseField, Verdict
 
 BATCH = 2000
 """Evaluations that are read at a time."""
-STORED_TOGETHER = 200
+STORED_TOGETHER = 1000
 """Evaluations of one submission that one transaction stores."""
 
 

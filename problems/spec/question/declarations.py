@@ -6,11 +6,12 @@ search that starts anew at each character of a run takes quadratic time.
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Iterator
+from itertools import chain
 
-_FINAL = re.compile(r"\b[Ff][Ii][Nn][Aa][Ll]")
 _ANSWER = re.compile(r"\b(?:answer|choice|option)", re.IGNORECASE)
 _ANSWER_WORD, _IS, _NOT = (re.compile(word, re.IGNORECASE) for word in ("answer", r"is\b", r"not\b"))
+_LOWER = {code: chr(code + 32) for code in range(ord("A"), ord("Z") + 1)}
 _BLANKS, _COLONS = (" ", "\t"), (":", "=")
 _MARKS = ("**", "__", "`", "~~", "$", r"\(", r"\)", r"\[", r"\]")
 _LINE_MARKS = re.compile(r"^(?:#+|>)\s*", re.MULTILINE)
@@ -27,8 +28,11 @@ DEEPEST = 4
 def declared(reply: str) -> str:
     """The text after the last declaration of an answer that is not negated, else the last line that is not blank."""
     text = without_markup(in_ascii(reply))
-    end = _end_of_last(text, _FINAL, _end_of_final)
-    end = _end_of_last(text, _ANSWER, _end_of_answer) if end is None else end
+    ends = chain(
+        (_end_of_final(text, at) for at in _ends_of_word_final(text)),
+        (_end_of_answer(text, found.end()) for found in reversed(list(_ANSWER.finditer(text)))),
+    )
+    end = next((end for end in ends if end is not None), None)
     if end is not None:
         return next((line for line in text[end:].splitlines() if line.strip()), "")
     return next((line for line in reversed(text.splitlines()) if line.strip()), "")
@@ -78,9 +82,14 @@ def _without_end(text: str) -> str:
     return text[:end]
 
 
-def _end_of_last(text: str, keyword: re.Pattern[str], end_of: Callable[[str, int], int | None]) -> int | None:
-    ends = (end_of(text, found.end()) for found in reversed(list(keyword.finditer(text))))
-    return next((end for end in ends if end is not None), None)
+def _ends_of_word_final(text: str) -> Iterator[int]:
+    """The last first: replies are long, and declarations stand at their end."""
+    lower = text.lower() if text.isascii() else text.translate(_LOWER)  # of the same length
+    at = lower.rfind("final")
+    while at >= 0:
+        if at == 0 or not (lower[at - 1].isalnum() or lower[at - 1] == "_"):
+            yield at + len("final")
+        at = lower.rfind("final", 0, at)
 
 
 def _end_of_final(text: str, at: int) -> int | None:
