@@ -11,6 +11,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from leaderboard import name_records
 from leaderboard.actions.create_entrant import create_entrant
 from leaderboard.actions.teams import create_team
 from leaderboard.errors import Refused, TooMuch
@@ -23,7 +24,8 @@ pytestmark = pytest.mark.django_db
 
 HONEST = (
     "Альфа", "Модель 3", "Ελλάδα", "深度求索", "東京カナひらがな", "ラーメンAI", "카카오 模型", "Qwen2.5（千问）",
-    "नमूना", "نموذج", "GPT-4o", "C++ agent", "Café", "Verified Kernels Lab", "Reference Labs", "Administration", "Baselined",
+    "नमूना", "نموذج", "GPT-4o", "C++ agent", "Café", "Verified Kernels Lab", "Reference Labs", "Administration",
+    "Baselined",
 )  # fmt: skip
 LIKE_ALPHA = ("AIpha", "АIpha", "Αlpha", "Аlphа", "Al\u200bpha", "Ａｌｐｈａ", "𝐀lpha", "Alpha ✓", "Alpha ✓ verified",
               "Alpha (verified)", "✅ Alpha official", "ALPHA ☑", "[official] Alpha")  # fmt: skip
@@ -93,9 +95,8 @@ def test_an_account_is_not_named_like_another(client: Any, cast: Cast, name: str
 
 
 def test_the_account_that_comes_second_by_a_moment_is_refused(client: Any, cast: Cast, monkeypatch: Any) -> None:
-    from leaderboard.web import sign_up as pages
-
-    ask, asked = pages.why_refused, []
+    ask = name_records.why_refused
+    asked: list[str] = []
 
     def then_another_comes(*given: Any, **more: Any) -> str:
         reason = ask(*given, **more)
@@ -104,7 +105,7 @@ def test_the_account_that_comes_second_by_a_moment_is_refused(client: Any, cast:
         asked.append(reason)
         return reason
 
-    monkeypatch.setattr(pages, "why_refused", then_another_comes)
+    monkeypatch.setattr("leaderboard.web.sign_up.why_refused", then_another_comes)
     sign_up(client)
     assert not User.objects.filter(username="newcomer").exists()
 
