@@ -29,7 +29,7 @@ _TABLES = {
 class NameSkeletonAdmin(OwnPageAdmin):
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:  # noqa: ARG002
         self.check_view(request)
-        return self._page(request, alike())
+        return self._listed(request, alike())
 
     def page_of(self, request: HttpRequest, object_id: str) -> TemplateResponse:
         """The name with those that look like it."""
@@ -38,9 +38,9 @@ class NameSkeletonAdmin(OwnPageAdmin):
         if row is None:
             raise Http404(f"There is no name {object_id}.")
         same = NameSkeleton.objects.filter(kind=row.kind, digest=row.digest)
-        return self._page(request, same.order_by("row_id"))
+        return self._listed(request, same.order_by("row_id"))
 
-    def _page(self, request: HttpRequest, rows: QuerySet[NameSkeleton]) -> TemplateResponse:
+    def _listed(self, request: HttpRequest, rows: QuerySet[NameSkeleton]) -> TemplateResponse:
         page = Paginator(rows, PAGE_ROWS).get_page(request.GET.get("page"))
         context = {
             **self.admin_site.each_context(request), "opts": self.opts, "title": "Names that look alike",

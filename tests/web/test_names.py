@@ -1,12 +1,15 @@
 """Names that imitate are refused, honest ones stand, and those that look alike today are listed to organisers."""
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from threading import Barrier
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.core.cache import cache
+from django.db import connection
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -211,3 +214,25 @@ def test_an_organiser_ends_the_tokens_of_an_account(client: Any, cast: Cast) -> 
     assert ApiToken.find(secret)
     client.post(address)
     assert ApiToken.find(secret) is None
+
+
+@pytest.mark.both_databases
+@pytest.mark.django_db(transaction=True)
+def test_of_two_who_give_a_name_that_looks_alike_at_once_one_gets_it() -> None:
+    people = [UserFactory(username=name) for name in ("first", "second")]
+    start = Barrier(2)
+
+    def give(user: Any, name: str) -> bool:
+        start.wait()
+        try:
+            create_entrant(user, name)
+        except Refused:
+            return False
+        finally:
+            connection.close()
+        return True
+
+    with ThreadPoolExecutor(2) as both:
+        made = list(both.map(give, people, ("Illium", "lllium")))
+    assert sorted(made) == [False, True]
+    assert Entrant.objects.count() == 1
