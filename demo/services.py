@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -15,7 +16,7 @@ import requests
 READY_SECONDS = 60
 STOP_SECONDS = 15
 TAIL_LINES = 40
-_PR_SET_PDEATHSIG = 1
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 
 
 class ServicesFailed(RuntimeError):
@@ -27,6 +28,21 @@ def _die_with_parent() -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
+def _adopt_orphans() -> None:
+    """Should honcho be killed, its processes become this program's children, which can then end them. On Linux."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def _below(pid: int) -> set[int]:
+    """On Linux, the process's children, theirs, and so on; elsewhere none are known."""
+    found: set[int] = set()
+    for file in Path(f"/proc/{pid}/task").glob("*/children"):
+        with suppress(OSError):
+            found |= {int(child) for child in file.read_text().split()}
+    return found.union(*map(_below, found))
+
+
 class Services:
     """Site, site worker and node; use it in a `with` statement. Their output goes to `log`, each line with its name."""
 
@@ -35,9 +51,13 @@ class Services:
         self._site_url = f"http://127.0.0.1:{port}"
         self._command = [sys.executable, "-m", "honcho", "--no-colour", "-f", str(procfile), "start", "-p", str(port)]
         self._honcho: subprocess.Popen[bytes] | None = None
+        self._others: set[int] = set()
+        """Children that are none of the demo's services."""
 
     def __enter__(self) -> Self:
         self._log.parent.mkdir(parents=True, exist_ok=True)
+        self._others = _below(os.getpid())
+        _adopt_orphans()
         with self._log.open("wb") as output:
             self._honcho = subprocess.Popen(
                 self._command,
@@ -50,13 +70,30 @@ class Services:
         return self
 
     def __exit__(self, _type: type[BaseException] | None, _: BaseException | None, __: TracebackType | None) -> None:
-        if self._honcho is None or self._honcho.poll() is not None:
+        if self._honcho is None:
+            return
+        if self._honcho.poll() is not None:
+            self._end_orphans()
             return
         self._honcho.send_signal(signal.SIGTERM)
         try:
             self._honcho.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
             os.killpg(self._honcho.pid, signal.SIGKILL)
+            self._honcho.wait()
+            self._end_orphans()
+
+    def _end_orphans(self) -> None:
+        """What a honcho that was killed has left. Its own helpers ignore SIGTERM, and end once their services have."""
+        deadline = time.monotonic() + STOP_SECONDS
+        while orphans := _below(os.getpid()) - self._others:
+            number = signal.SIGTERM if time.monotonic() < deadline else signal.SIGKILL
+            for pid in orphans:
+                with suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, number)
+                with suppress(ChildProcessError):
+                    os.waitpid(pid, os.WNOHANG)
+            time.sleep(0.1)
 
     def check(self) -> None:
         """Raises ServicesFailed once any process has ended: honcho then ends them all."""

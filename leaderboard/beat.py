@@ -12,7 +12,7 @@ from celery.beat import Scheduler
 from celery.signals import beat_embedded_init
 
 logger = logging.getLogger(__name__)
-PARENT_CHECK_SECONDS = 5.0
+PARENT_CHECK_SECONDS = 5
 """The longest that the scheduler sleeps, and so the longest that it outlives its worker where Linux does not end it."""
 _PR_SET_PDEATHSIG = 1
 
@@ -38,4 +38,4 @@ def _end_with_worker(sender: Any, **_: Any) -> None:
     """Runs in the scheduler's process before its first tick, which finds a worker that ended before this."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    sender.scheduler.worker_pid = current_process()._parent_pid
+    sender.scheduler.worker_pid = current_process()._parent_pid  # type: ignore[attr-defined]  # billiard has no types

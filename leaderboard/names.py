@@ -67,7 +67,7 @@ def _visible(name: str) -> str:
 
 
 def _is_one_writing(word: str) -> bool:
-    scripts = {alias(one).upper() for one in word} - _NO_SCRIPT
+    scripts = {str(alias(one)).upper() for one in word} - _NO_SCRIPT  # type: ignore[no-untyped-call]
     return len(scripts) <= 1 or any(scripts <= together for together in _SCRIPTS_TOGETHER)
 
 
@@ -103,7 +103,7 @@ def _prototype(one: str) -> str:
     The library keeps a prototype's row with all characters that are drawn like it, and each of these with the
     prototype alone. Of a pair that nothing else is drawn like, the first stands for both.
     """
-    alike = [row["c"].strip(_MARKS) for row in confusables_data.get(one, [])]
+    alike = [str(row["c"]).strip(_MARKS) for row in confusables_data.get(one, [])]
     if len(alike) != 1:
         return one
     (other,) = alike

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.contrib import admin
 from django.core.paginator import Paginator
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest
 from django.template.response import TemplateResponse
 from django.urls import reverse
@@ -28,15 +29,24 @@ _TABLES = {
 class NameSkeletonAdmin(OwnPageAdmin):
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:  # noqa: ARG002
         self.check_view(request)
-        page = Paginator(alike(), PAGE_ROWS).get_page(request.GET.get("page"))
+        return self._listed(request, alike())
+
+    def page_of(self, request: HttpRequest, object_id: str) -> TemplateResponse:
+        """The name with those that look like it."""
+        is_number = object_id.isdecimal() and len(object_id) < 19
+        row = NameSkeleton.objects.filter(pk=int(object_id)).first() if is_number else None
+        if row is None:
+            raise Http404(f"There is no name {object_id}.")
+        same = NameSkeleton.objects.filter(kind=row.kind, digest=row.digest)
+        return self._listed(request, same.order_by("row_id"))
+
+    def _listed(self, request: HttpRequest, rows: QuerySet[NameSkeleton]) -> TemplateResponse:
+        page = Paginator(rows, PAGE_ROWS).get_page(request.GET.get("page"))
         context = {
             **self.admin_site.each_context(request), "opts": self.opts, "title": "Names that look alike",
             "page": page, "groups": list(_groups(page)),
         }  # fmt: skip
         return TemplateResponse(request, "admin/podium/names.html", context)
-
-    def page_of(self, request: HttpRequest, object_id: str) -> TemplateResponse:  # noqa: ARG002
-        raise Http404("A name has no page of its own.")
 
 
 def _groups(rows: Iterable[NameSkeleton]) -> Iterator[dict[str, Any]]:

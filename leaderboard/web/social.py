@@ -5,6 +5,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from allauth.account.models import EmailAddress
+from allauth.account.utils import filter_users_by_email
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
 from allauth.socialaccount.forms import SignupForm
 from allauth.socialaccount.providers.github.views import oauth2_login as github_login
@@ -20,8 +21,13 @@ from leaderboard.web.sign_up import Invited
 
 class SocialAccountAdapter(DefaultSocialAccountAdapter):
     def is_auto_signup_allowed(self, request: HttpRequest, sociallogin: Any) -> bool:
-        """Where signing up needs an invitation, the form asks for it."""
-        return settings.SIGNUP == "open" and bool(super().is_auto_signup_allowed(request, sociallogin))
+        """Where signing up needs an invitation, the form asks for it.
+
+        Whoever has an account with the address here is asked too, and can go back and sign in to that one.
+        """
+        if settings.SIGNUP != "open" or not super().is_auto_signup_allowed(request, sociallogin):
+            return False
+        return not any(filter_users_by_email(one.email) for one in sociallogin.email_addresses)
 
     def authenticate_by_email(self, sociallogin: Any) -> Any:
         """An account that never proved the address could be somebody else's: only a verified address is a link."""

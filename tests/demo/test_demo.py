@@ -93,3 +93,24 @@ def test_each_demo_entrant_gets_a_pack_for_grading_elsewhere(tmp_path: Path) -> 
     with made[2].open("rb") as file:
         draft = read_submission(file, made[2].name, Catalogue.of_pack(RELEASE))
     assert (len(draft.samples), draft.full) == (32, True)
+
+
+KILLED_HONCHO = """
+import os, signal, sys, time
+from pathlib import Path
+from demo.services import Services
+folder = Path(sys.argv[1])
+with Services(folder / "log", 1, folder / "Procfile") as services:
+    while not (folder / "pid").exists() or not (folder / "pid").read_text():
+        time.sleep(0.05)
+    os.kill(services._honcho.pid, signal.SIGKILL)
+    services._honcho.wait()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="orphans are adopted on Linux alone")
+def test_a_honcho_that_is_killed_leaves_no_service(tmp_path: Path) -> None:
+    (tmp_path / "Procfile").write_text(f"worker: echo $$ > {tmp_path}/pid; exec sleep 600\n")
+    subprocess.run([sys.executable, "-c", KILLED_HONCHO, str(tmp_path)], cwd=ROOT, check=True, timeout=60)
+    pid = int((tmp_path / "pid").read_text())
+    assert not Path(f"/proc/{pid}").exists()

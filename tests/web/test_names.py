@@ -1,16 +1,20 @@
 """Names that imitate are refused, honest ones stand, and those that look alike today are listed to organisers."""
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from threading import Barrier
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.core.cache import cache
+from django.db import connection
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from leaderboard import name_records
 from leaderboard.actions.create_entrant import create_entrant
 from leaderboard.actions.teams import create_team
 from leaderboard.errors import Refused, TooMuch
@@ -23,7 +27,8 @@ pytestmark = pytest.mark.django_db
 
 HONEST = (
     "Альфа", "Модель 3", "Ελλάδα", "深度求索", "東京カナひらがな", "ラーメンAI", "카카오 模型", "Qwen2.5（千问）",
-    "नमूना", "نموذج", "GPT-4o", "C++ agent", "Café", "Verified Kernels Lab", "Reference Labs", "Administration", "Baselined",
+    "नमूना", "نموذج", "GPT-4o", "C++ agent", "Café", "Verified Kernels Lab", "Reference Labs", "Administration",
+    "Baselined",
 )  # fmt: skip
 LIKE_ALPHA = ("AIpha", "АIpha", "Αlpha", "Аlphа", "Al\u200bpha", "Ａｌｐｈａ", "𝐀lpha", "Alpha ✓", "Alpha ✓ verified",
               "Alpha (verified)", "✅ Alpha official", "ALPHA ☑", "[official] Alpha")  # fmt: skip
@@ -93,9 +98,8 @@ def test_an_account_is_not_named_like_another(client: Any, cast: Cast, name: str
 
 
 def test_the_account_that_comes_second_by_a_moment_is_refused(client: Any, cast: Cast, monkeypatch: Any) -> None:
-    from leaderboard.web import sign_up as pages
-
-    ask, asked = pages.why_refused, []
+    ask = name_records.why_refused
+    asked: list[str] = []
 
     def then_another_comes(*given: Any, **more: Any) -> str:
         reason = ask(*given, **more)
@@ -104,7 +108,7 @@ def test_the_account_that_comes_second_by_a_moment_is_refused(client: Any, cast:
         asked.append(reason)
         return reason
 
-    monkeypatch.setattr(pages, "why_refused", then_another_comes)
+    monkeypatch.setattr("leaderboard.web.sign_up.why_refused", then_another_comes)
     sign_up(client)
     assert not User.objects.filter(username="newcomer").exists()
 
@@ -210,3 +214,25 @@ def test_an_organiser_ends_the_tokens_of_an_account(client: Any, cast: Cast) -> 
     assert ApiToken.find(secret)
     client.post(address)
     assert ApiToken.find(secret) is None
+
+
+@pytest.mark.both_databases
+@pytest.mark.django_db(transaction=True)
+def test_of_two_who_give_a_name_that_looks_alike_at_once_one_gets_it() -> None:
+    people = [UserFactory(username=name) for name in ("first", "second")]
+    start = Barrier(2)
+
+    def give(user: Any, name: str) -> bool:
+        start.wait()
+        try:
+            create_entrant(user, name)
+        except Refused:
+            return False
+        finally:
+            connection.close()
+        return True
+
+    with ThreadPoolExecutor(2) as both:
+        made = list(both.map(give, people, ("Illium", "lllium")))
+    assert sorted(made) == [False, True]
+    assert Entrant.objects.count() == 1
