@@ -157,6 +157,17 @@ def test_errors_of_the_sites_forms_lead_to_their_fields(cast: Any) -> None:
     assert targets and all(page.count(f'id="{one}"') == 1 for one in targets), targets
 
 
+def test_errors_of_a_typed_solution_lead_to_their_fields(cast: Any) -> None:
+    made = factories.release(1)
+    factories.offer(made)
+    address = reverse("submit_typed", args=[made.slug, made.problems.get().slug])
+    page = text(signed_in(cast.owner).post(address, {"note": "x" * 100_000}))
+    summary = page.split('class="error-summary"')[1].split("</div>")[0]
+    targets = re.findall(r'href="#([^"]+)"', summary)
+    assert {"id_entrant", "id_tracks_0"} <= set(targets)
+    assert all(page.count(f'id="{one}"') == 1 for one in targets), targets
+
+
 def test_errors_of_a_problem_s_editor_lead_to_their_fields(cast: Any) -> None:
     made = factories.release(1, publish=False)
     problem = made.problems.get()

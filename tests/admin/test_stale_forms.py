@@ -8,7 +8,9 @@ from allauth.account.models import EmailAddress
 from django.contrib import admin
 from django.contrib.admin.utils import flatten_fieldsets
 from django.contrib.auth.models import Group, Permission, User
+from django.db import connection
 from django.test import RequestFactory
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from leaderboard.models import AuditEntry, Clarification, Entrant, Track
@@ -194,3 +196,13 @@ def test_a_new_account_s_password_is_not_in_the_audit(cast: Any) -> None:
     assert signed_in(cast.organiser).post(reverse("admin:auth_user_add"), said).status_code == 302
     entry = AuditEntry.objects.get(action="add")
     assert "newcomer" in entry.told and secret not in str(entry.detail)
+
+
+def test_a_save_writes_only_the_columns_that_were_changed(cast: Any) -> None:
+    made = factories.release(1)
+    said = _opened(cast.organiser, made) | {"licence": "MIT"}
+    with CaptureQueriesContext(connection) as seen:
+        assert _save(cast.organiser, made, said).status_code == 302
+    writes = [one["sql"] for one in seen if one["sql"].startswith('UPDATE "problems_release"')]
+    assert len(writes) == 1
+    assert writes[0].split(" WHERE ")[0] == """UPDATE "problems_release" SET "licence" = 'MIT'"""
