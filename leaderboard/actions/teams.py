@@ -111,10 +111,14 @@ def join(user: Any, secret: str) -> Team:
 
 
 @transaction.atomic
-def set_role(user: Any, member: Membership, role: str) -> None:
-    """Change a member's role. Raises NotAllowed, Refused or Conflict."""
+def set_role(user: Any, member: Membership, role: str, was: str | None = None) -> None:
+    """Change a member's role. `was` is the role that the user saw. Raises NotAllowed, Refused or Conflict."""
     team = _held(user, member.team, organisers=True)
     _check_role(role)
+    member.role = Membership.objects.filter(pk=member.pk).values_list("role", flat=True).first() or member.role
+    if was is not None and was != member.role:
+        words = f"Meanwhile {member.user} became {member.role} of {team}. Nothing was changed: choose the role again."
+        raise Conflict("changed_meanwhile", words)
     if role != Role.OWNER:
         _check_not_last_owner(team, member)
     if not Membership.objects.filter(pk=member.pk).update(role=role):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django import forms, template
+from django.apps import apps
 from django.contrib import admin
 from django.db import models
 from django.urls import reverse
@@ -14,8 +15,13 @@ from problems.models import Problem, Release
 
 register = template.Library()
 
-_ROWS = ("release", "problem", "entrant", "submission", "evaluation", "node", "track")
+_ROWS = ("release", "problem", "entrant", "submission", "evaluation", "node", "track", "team")
 """Names of a page's context whose rows the admin edits or shows."""
+_LISTS = {
+    "home": "problems.release", "releases": "problems.release", "nodes": "fleet.node", "compare": "problems.release",
+    "compare_code": "problems.release",
+}  # fmt: skip
+"""Public pages about many rows, by the name of their address, and the model whose list the admin has."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +40,19 @@ def organiser_links(context: template.Context) -> dict[str, Any]:
     if "evaluation" in rows:
         rows.setdefault("problem", context["evaluation"].problem)
     is_void = bool(context.get("voided"))
-    return {"links": [link for row in rows.values() for link in _links(user, row, is_void=is_void)]}
+    links = [link for row in rows.values() for link in _links(user, row, is_void=is_void)]
+    return {"links": links or list(_list_links(user, context))}
+
+
+def _list_links(user: Any, context: template.Context) -> Iterator[OrganiserLink]:
+    match = getattr(context.get("request"), "resolver_match", None)
+    label = _LISTS.get(match.url_name or "") if match else None
+    if label is None:
+        return
+    opts = apps.get_model(label)._meta
+    if user.has_perm(f"{opts.app_label}.view_{opts.model_name}"):
+        url = reverse(f"admin:{opts.app_label}_{opts.model_name}_changelist")
+        yield OrganiserLink(f"{str(opts.verbose_name_plural).capitalize()} in the admin", url)
 
 
 def _links(user: Any, row: models.Model, *, is_void: bool) -> Iterator[OrganiserLink]:

@@ -23,7 +23,16 @@ def evaluation_machine_code(request: HttpRequest, pk: int) -> HttpResponse:
     result = found.current_result
     assert result
     title = f"{found.problem.title}, sample {found.sample.index + 1}"
-    return _page(request, title, found.get_absolute_url(), result.steps, result.listing, "evaluation_listing", pk)
+    return _page(
+        request,
+        title,
+        found.get_absolute_url(),
+        result.steps,
+        result.listing,
+        "evaluation_listing",
+        pk,
+        evaluation=found,
+    )
 
 
 @require_safe
@@ -38,7 +47,16 @@ def trial_machine_code(request: HttpRequest, pk: int) -> HttpResponse:
     found = _trial(request, pk)
     outcome = found.outcome or {}
     steps, listing = outcome.get("steps", ()), outcome.get("listing")
-    return _page(request, found.problem.title, reverse("trial", args=[pk]), steps, listing, "trial_listing", pk)
+    return _page(
+        request,
+        found.problem.title,
+        reverse("trial", args=[pk]),
+        steps,
+        listing,
+        "trial_listing",
+        pk,
+        problem=found.problem,
+    )
 
 
 @require_safe
@@ -65,13 +83,15 @@ def _page(
     listing: Mapping[str, Any] | None,
     download: str,
     pk: int,
+    **about: Any,
 ) -> HttpResponse:
+    """`about` are the rows that the page is of."""
     kernels = kernels_of(build_log(steps))
     if not kernels and not listing:
         raise Http404(f"{title} has no machine code: only CUDA solutions that were built on a node have it.")
     context = {
         "title": title, "back": back, "kernels": kernels, "parts": parts_of(listing_text(listing)) if listing else [],
-        "download": reverse(download, args=[pk]) if listing else "",
+        "download": reverse(download, args=[pk]) if listing else "", **about,
     }  # fmt: skip
     return render(request, "podium/machine_code.html", context)
 

@@ -80,7 +80,8 @@ def change_role(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     member = get_object_or_404(found.memberships.select_related("user", "team"), pk=pk)
     role = request.POST.get("role", "")
     words = f"{member.user.username} is {role} of {found}."
-    return _act(request, slug, lambda: acts.set_role(request.user, member, role), words)
+    was = request.POST.get("was", "")
+    return _act(request, slug, lambda: acts.set_role(request.user, member, role, was), words)
 
 
 @login_required

@@ -66,6 +66,8 @@ def _pages(cast: factories.Cast) -> dict[str, str]:
     stored = factories.judged_submission(cast.entrant, made, track, n_samples=1)
     node: Any = factories.NodeFactory()  # type: ignore[no-untyped-call]
     factories.grant(node, track)
+    team: Any = cast.entrant.team
+    team.memberships.create(user=cast.organiser, role="reader")
     problem, found = made.problems.get(), stored.evaluations.get()
     release_page = reverse("admin:problems_release_change", args=[made.pk])
     problem_page = reverse("admin:problems_problem_change", args=[problem.pk])
@@ -82,6 +84,10 @@ def _pages(cast: factories.Cast) -> dict[str, str]:
         reverse("rollouts", args=[stored.pk]): submission_page,
         reverse("submission_failures", args=[stored.pk]): submission_page,
         reverse("evaluation", args=[found.pk]): reverse("admin:leaderboard_evaluation_change", args=[found.pk]),
+        reverse("team", args=[team.slug]): reverse("admin:leaderboard_team_change", args=[team.pk]),
+        reverse("home"): release_page,
+        **{reverse(name): reverse("admin:problems_release_changelist") for name in ("releases", "compare_code")},
+        reverse("nodes"): reverse("admin:fleet_node_changelist"),
         reverse("node", args=[node.slug]): reverse("admin:fleet_node_change", args=[node.pk]),
     }
 
@@ -149,6 +155,17 @@ def test_errors_of_the_sites_forms_lead_to_their_fields(cast: Any) -> None:
     summary = page.split('class="error-summary"')[1].split("</div>")[0]
     targets = re.findall(r'href="#([^"]+)"', summary)
     assert targets and all(page.count(f'id="{one}"') == 1 for one in targets), targets
+
+
+def test_errors_of_a_typed_solution_lead_to_their_fields(cast: Any) -> None:
+    made = factories.release(1)
+    factories.offer(made)
+    address = reverse("submit_typed", args=[made.slug, made.problems.get().slug])
+    page = text(signed_in(cast.owner).post(address, {"note": "x" * 100_000}))
+    summary = page.split('class="error-summary"')[1].split("</div>")[0]
+    targets = re.findall(r'href="#([^"]+)"', summary)
+    assert {"id_entrant", "id_tracks_0"} <= set(targets)
+    assert all(page.count(f'id="{one}"') == 1 for one in targets), targets
 
 
 def test_errors_of_a_problem_s_editor_lead_to_their_fields(cast: Any) -> None:

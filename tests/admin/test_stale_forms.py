@@ -7,15 +7,17 @@ import pytest
 from allauth.account.models import EmailAddress
 from django.contrib import admin
 from django.contrib.admin.utils import flatten_fieldsets
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import Group, Permission, User
+from django.db import connection
 from django.test import RequestFactory
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from leaderboard.models import AuditEntry, Clarification, Entrant, Track
 from problems.models import Release
 from runners.fleet.models import Node
 from tests import factories
-from tests.admin.pages import act, signed_in, text
+from tests.admin.pages import act, opened, signed_in, text
 from tests.admin.sent_form import sent_by
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -175,3 +177,32 @@ def test_a_later_answer_does_not_overwrite_one_that_was_not_seen(cast: Any, seco
     assert late.status_code == 422 and "was changed while you edited it: answer" in text(late)
     asked.refresh_from_db()
     assert asked.answer == "Yes."
+
+
+def test_rights_of_a_group_are_audited_by_name(cast: Any, second: User) -> None:
+    group = Group.objects.create(name="judges")
+    rights = list(Permission.objects.filter(codename__in=["view_flag", "view_decision", "view_entrant"]))
+    group.permissions.set(rights[:2])
+    browser = signed_in(cast.organiser)
+    said = opened(browser, _address(group)) | {"name": "judges", "permissions": [one.pk for one in rights]}
+    assert browser.post(_address(group), said).status_code == 302
+    told = AuditEntry.objects.get(action="edit").told
+    assert "permissions: " in told and " → " in told and str(rights[2].name) in told
+
+
+def test_a_new_account_s_password_is_not_in_the_audit(cast: Any) -> None:
+    secret = "a-long-Secret-9471"
+    said = {"username": "newcomer", "password1": secret, "password2": secret, "usable_password": "true"}
+    assert signed_in(cast.organiser).post(reverse("admin:auth_user_add"), said).status_code == 302
+    entry = AuditEntry.objects.get(action="add")
+    assert "newcomer" in entry.told and secret not in str(entry.detail)
+
+
+def test_a_save_writes_only_the_columns_that_were_changed(cast: Any) -> None:
+    made = factories.release(1)
+    said = _opened(cast.organiser, made) | {"licence": "MIT"}
+    with CaptureQueriesContext(connection) as seen:
+        assert _save(cast.organiser, made, said).status_code == 302
+    writes = [one["sql"] for one in seen if one["sql"].startswith('UPDATE "problems_release"')]
+    assert len(writes) == 1
+    assert writes[0].split(" WHERE ")[0] == """UPDATE "problems_release" SET "licence" = 'MIT'"""

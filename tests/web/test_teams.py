@@ -102,7 +102,7 @@ def test_only_owners_rule_over_the_team(client: Any, cast: Cast, team: Team) -> 
     client.force_login(cast.teammate)
     pk = member(cast, "owner").pk
     client.post(reverse("remove_member", args=[team.slug, pk]))
-    client.post(reverse("change_role", args=[team.slug, member(cast).pk]), {"role": "owner"})
+    client.post(reverse("change_role", args=[team.slug, member(cast).pk]), {"role": "owner", "was": "member"})
     client.post(reverse("invite_to_team", args=[team.slug]), {"role": "owner"})
     client.post(reverse("dissolve_team", args=[team.slug]))
     assert {one.user.username: one.role for one in team.memberships.all()} == {"owner": "owner", "teammate": "member"}
@@ -324,3 +324,16 @@ def test_what_an_account_does_to_itself_is_audited_under_its_own_name(client: An
     made: Any = client.get("/").wsgi_request.user
     assert type(made).__name__ == "SimpleLazyObject"
     assert target_of(made) == target_of(cast.owner) == "user owner"
+
+
+def test_a_role_that_was_changed_meanwhile_is_not_overwritten(client: Any, cast: Cast) -> None:
+    team, mine = cast.entrant.team, member(cast)
+    assert team is not None
+    teams.set_role(cast.owner, mine, Role.READER)
+    client.force_login(cast.owner)
+    address = reverse("change_role", args=[team.slug, mine.pk])
+    page = client.post(address, {"role": "owner", "was": "member"}, follow=True).content.decode()
+    assert "became reader" in page and member(cast).role == Role.READER
+    assert f'name="was" value="{Role.READER}"' in page
+    client.post(address, {"role": "owner", "was": "reader"})
+    assert member(cast).role == Role.OWNER
