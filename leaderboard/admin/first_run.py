@@ -41,12 +41,12 @@ def _release() -> Step:
     if draft is None:
         return Step(
             "Release", False, "none: import problems, or write them here",
-            "python manage.py import_release problems.tar.gz",
+            ".venv/bin/python manage.py import_release problems.tar.gz",
             reverse("admin:problems_release_import"), "Import a pack",
         )  # fmt: skip
     offered = ReleaseTrack.objects.filter(release=draft).exists()
     state = f"{draft.slug} is a draft" + ("" if offered else ", offered on no track")
     return Step(
-        "Release", False, f"{state}: verify and publish it", f"python manage.py publish_release {draft.slug}",
+        "Release", False, f"{state}: verify and publish it", f".venv/bin/python manage.py publish_release {draft.slug}",
         reverse("admin:problems_release_change", args=[draft.pk]), "Its checklist",
     )  # fmt: skip

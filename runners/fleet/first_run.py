@@ -8,7 +8,7 @@ from leaderboard.models import Track
 from leaderboard.models.track import NO_HARDWARE
 from runners.fleet.models import Node
 
-MANAGE = "python manage.py"
+MANAGE = ".venv/bin/python manage.py"
 SHOWN = 3
 
 
@@ -20,7 +20,7 @@ def _node() -> Step:
     if seen := [node.slug for node in nodes if node.last_seen_at]:
         return Step("Node", True, ", ".join(seen), "", page, "Nodes")
     state = f"{nodes[0].slug} is enrolled and was never seen: start its agent with the lines that enrolling printed"
-    return Step("Node", False, state, "podium node", page, "Nodes")
+    return Step("Node", False, state, ".venv/bin/podium node", page, "Nodes")
 
 
 def _track() -> Step:

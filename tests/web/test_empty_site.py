@@ -29,15 +29,15 @@ def test_a_fresh_site_leads_its_organiser_from_node_to_release(client: Any, cast
     client.force_login(cast.organiser)
     found = steps(client)
     assert list(found) == ["Node", "Track", "Release"]
-    assert found["Node"].command == "python manage.py add_node this-machine"
-    assert found["Release"].command == "python manage.py import_release problems.tar.gz"
+    assert found["Node"].command == ".venv/bin/python manage.py add_node this-machine"
+    assert found["Release"].command == ".venv/bin/python manage.py import_release problems.tar.gz"
     assert not any(step.is_done for step in found.values())
     node = factories.NodeFactory(slug="gpu-1", last_seen_at=None)
     assert "gpu-1 is enrolled and was never seen" in steps(client)["Node"].state
     node.last_seen_at = timezone.now()
     node.save()
     found = steps(client)
-    assert (found["Node"].is_done, found["Track"].command) == (True, "python manage.py add_track --from-node gpu-1")
+    assert (found["Node"].is_done, found["Track"].command) == (True, ".venv/bin/python manage.py add_track --from-node gpu-1")
     made = factories.release(1, publish=False)
     assert "test-1 is a draft, offered on no track" in steps(client)["Release"].state
     factories.offer(made)
