@@ -37,7 +37,8 @@ def test_a_fresh_site_leads_its_organiser_from_node_to_release(client: Any, cast
     node.last_seen_at = timezone.now()
     node.save()
     found = steps(client)
-    assert (found["Node"].is_done, found["Track"].command) == (True, ".venv/bin/python manage.py add_track --from-node gpu-1")
+    assert found["Node"].is_done
+    assert found["Track"].command == ".venv/bin/python manage.py add_track --from-node gpu-1"
     made = factories.release(1, publish=False)
     assert "test-1 is a draft, offered on no track" in steps(client)["Release"].state
     factories.offer(made)
