@@ -12,7 +12,7 @@ from django.shortcuts import redirect, resolve_url
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 
-from leaderboard.admin import dashboard, navigation
+from leaderboard.admin import dashboard, first_run, navigation
 
 
 class PodiumAdminSite(admin.AdminSite):
@@ -53,6 +53,7 @@ class PodiumAdminSite(admin.AdminSite):
             **self.each_context(request),
             "title": self.index_title,
             "panels": dashboard.panels(request),
+            "steps": first_run.steps() if request.user.has_perm("problems.view_release") else (),
             **(extra_context or {}),
         }
         return TemplateResponse(request, "admin/podium/dashboard.html", context)

@@ -8,6 +8,7 @@ from django.utils.safestring import SafeString, mark_safe
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from leaderboard.web.formulas import add_formulas
 from leaderboard.web.highlight import code
 
 
@@ -20,12 +21,19 @@ _markdown.add_render_rule("fence", _code_block)
 _markdown.add_render_rule("code_block", _code_block)
 _markdown.add_render_rule("table_open", lambda *_: '<div class="scroll" tabindex="0"><table>\n')
 _markdown.add_render_rule("table_close", lambda *_: "</table></div>\n")
+add_formulas(_markdown)
 _TAGS = {
     "a", "blockquote", "br", "code", "dd", "del", "div", "dl", "dt", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr",
     "li", "ol", "p", "pre", "s", "span", "strong", "sub", "sup", "table", "tbody", "td", "th", "thead", "tr", "ul",
 }  # fmt: skip
-_ATTRIBUTES = {"a": {"href", "title"}, "div": {"class", "tabindex"}, "pre": {"class", "tabindex"}, "span": {"class"}}
-"""Classes are the site's own, of coloured code and of tables: raw HTML never gets so far."""
+_ATTRIBUTES = {
+    "a": {"href", "title"},
+    "code": {"class"},
+    "div": {"class", "tabindex"},
+    "pre": {"class", "tabindex"},
+    "span": {"class"},
+}
+"""Classes are the site's own, of coloured code, formulas and tables: raw HTML never gets so far."""
 
 
 def as_html(text: str) -> SafeString:

@@ -15,12 +15,13 @@ from leaderboard.admin.rejudges import started
 from leaderboard.errors import Refused
 from leaderboard.models import Track
 from problems.models import Release
-from runners.fleet import dashboard, enrol, service
+from runners.fleet import dashboard, enrol, first_run, service
 from runners.fleet.models import Attempt, AttemptState, Job, Node, NodeGrant, Service
 from runners.fleet.start_lines import notes, start_lines
 from runners.wire.protocol import Stage
 
 ID_DIGITS = 19
+first_run.register()
 ONCE = "Copy it now; it is not shown again:"
 
 

@@ -194,11 +194,11 @@ def test_the_lines_that_start_a_node_name_the_broker_and_no_password(
 
 
 def test_the_page_that_enrols_a_node_shows_the_same_lines(cast: Any, settings: Any) -> None:
-    settings.BROKER_URL = "amqp://site:hidden@queue/podium"
+    settings.BROKER_URL = "amqp://site:s3cret@queue/podium"
     page = text(act(cast.organiser, "fleet_node", "add", slug="n1", title="", stages=["both"]))
     assert "export PODIUM_NODE_TOKEN=pdn_" in page
     assert "export PODIUM_BROKER_URL=amqp://n1:PASSWORD@queue/podium" in page
-    assert "hidden" not in page
+    assert "s3cret" not in page
 
 
 def test_a_gpu_track_is_made_by_hand(db: Any) -> None:
