@@ -23,7 +23,7 @@ def faults(root: Path) -> Iterator[str]:
     for name in sorted(users | reasons.keys()):
         reason = reasons.get(name)
         if name not in reasons:
-            yield f"{name} uses regular expressions and is not listed in {LIST}: use methods of str, or say why it is safe"
+            yield f"{name} uses regular expressions and is not listed in {LIST}: use methods of str, or list it"
         elif not isinstance(reason, str) or not reason.strip():
             yield f"{name} is listed in {LIST} without a reason"
         elif name not in users:
@@ -50,7 +50,9 @@ def _imported(node: ast.AST) -> Iterator[str]:
     elif isinstance(node, ast.ImportFrom) and not node.level:
         yield node.module or ""
     elif isinstance(node, ast.Call) and _last_name(node.func) in _IMPORTERS:
-        yield from (part.value for part in node.args[:1] if isinstance(part, ast.Constant) and isinstance(part.value, str))
+        yield from (
+            part.value for part in node.args[:1] if isinstance(part, ast.Constant) and isinstance(part.value, str)
+        )
 
 
 def _last_name(function: ast.expr) -> str:

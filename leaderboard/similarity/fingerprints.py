@@ -31,9 +31,7 @@ _KEYWORDS = frozenset(
 _C = re.compile(
     r"//[^\n]*|/\*.*?(?:\*/|\Z)|^[ \t]*\#[ \t]*include[^\n]*|[^\W\d]\w*|\d[\w.']*|\S", re.DOTALL | re.MULTILINE
 )
-_PYTHON = re.compile(
-    r'''\#[^\n]*|"""(?:.*?)(?:"""|\Z)|\'\'\'(?:.*?)(?:\'\'\'|\Z)|[^\W\d]\w*|\d[\w.]*|\S''', re.DOTALL
-)
+_PYTHON = re.compile(r'''\#[^\n]*|"""(?:.*?)(?:"""|\Z)|\'\'\'(?:.*?)(?:\'\'\'|\Z)|[^\W\d]\w*|\d[\w.]*|\S''', re.DOTALL)
 _STRINGS = {quote: re.compile(rf"{quote}(?:\\.|[^{quote}\\\n])*+({quote}?)", re.DOTALL) for quote in "\"'"}
 """By its quote, a string up to its end. Group 1 is empty if it is not closed."""
 

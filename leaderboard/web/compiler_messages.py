@@ -12,6 +12,7 @@ from leaderboard.web.highlight import anchor
 MAX_MESSAGES = 20
 MAX_LINE_CHARACTERS = 400
 _PATH = r"(?P<path>[^\s:(),\"'][^:(),\"'\n]{0,250}?)"
+_SHORTEST = len("a:1:")
 _PLACES = (
     re.compile(rf"^(?P<place>{_PATH}:(?P<line>\d{{1,7}})(?::\d{{1,7}})?):\s*(?P<words>.*)$"),  # g++, clang, ld
     re.compile(rf"^(?P<place>{_PATH}\((?P<line>\d{{1,7}})\))\s*:\s*(?P<words>.*)$"),  # nvcc
@@ -70,6 +71,8 @@ def errors_in(log: str, paths: Sequence[str]) -> list[Message]:
 
 def place_in(text: str) -> Place | None:
     """Where a line of a log points to, if it does."""
+    if len(text) < _SHORTEST:
+        return None
     if len(text) > 2 * MAX_LINE_CHARACTERS:
         text = text[: 2 * MAX_LINE_CHARACTERS]
     for pattern in _PLACES:

@@ -4,7 +4,7 @@ import re
 
 PASSED, TOTAL = "{passed}", "{total}"
 _BLANKS = r"[ \t]*"
-_FEW_BLANKS = r"[ \t]{0,99}"
+_FEW_BLANKS = r"[ \t]{0,99}+"
 _NUMBER = rf"{_BLANKS}(\d{{1,18}})"
 
 

@@ -14,7 +14,7 @@ __attribute__((constructor)) static void podium_ends_early(void) { _exit(0); }
 """
 _PYTHON = "import os\n\nos._exit(0)\n"
 _SHELL = "exit 0\n"
-_FUTURE = re.compile(r"^from[ \t]+__future__[ \t]+import[ \t]*(?:\([^)]*\)|.*)$", re.MULTILINE)
+_FUTURE = re.compile(r"^from[ \t]+__future__[ \t]+import[ \t]*(?:\([^)]{0,500}\)|.*)$", re.MULTILINE)
 """Python allows it at the beginning of a file only."""
 
 

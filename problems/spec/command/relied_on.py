@@ -148,7 +148,7 @@ def _mentioned(path: str, text: str) -> Iterator[str]:
 
 def _meant(names: Iterator[str], own: Mapping[str, str]) -> list[str]:
     """The context files that the names may mean. Folders to search are not known for certain, so any folder may be."""
-    globs = {re.sub(r"^(?:\.{0,2}/)+", "", posixpath.normpath(name)) for name in names}
+    globs = {re.sub(r"^(?:\.{0,2}/)+", "", posixpath.normpath(name)) for name in set(names)}
     return [path for path in own if any(_fits(path, glob) for glob in globs)]
 
 
