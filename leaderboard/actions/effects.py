@@ -56,6 +56,7 @@ def _changes(place: ReleaseTrack, before: dict[int, Standing], after: dict[int, 
     board = f"{place.release.slug} on {place.track.slug}"
     both = list({**before, **after})
     changed = [pk for pk in both if _words(before.get(pk)) != _words(after.get(pk))]
+    changed.sort(key=lambda pk: _rank(before.get(pk) or after[pk]))
     if not changed:
         return [f"{board}: none of {len(both)} standings changes."]
     lines = [f"{board}: {len(changed)} of {len(both)} standings change."]
@@ -64,6 +65,10 @@ def _changes(place: ReleaseTrack, before: dict[int, Standing], after: dict[int, 
     if len(changed) > SHOWN:
         lines.append(f"And {len(changed) - SHOWN} more.")
     return lines
+
+
+def _rank(standing: Standing) -> float:
+    return float("inf") if standing.rank is None else standing.rank
 
 
 def _words(standing: Standing | None) -> str:
