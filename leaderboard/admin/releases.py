@@ -31,6 +31,7 @@ from leaderboard.standings import rankable
 from leaderboard.standings.scores import touch_release
 from problems.models import PROMISES, RANKING_FIELDS, Problem, Release, ReleaseState
 from problems.spec.ranking import offered_ks
+from problems.spec.site.release import why_bad_weights
 
 EDITABLE = (
     "title", "description", "is_public", "results_are_public", "invited", "invited_may_read", "licence", "dataset_card",
@@ -57,7 +58,20 @@ class PublishForm(forms.Form):
     )
 
 
-class ReleaseForm(forms.ModelForm[Release] if TYPE_CHECKING else forms.ModelForm):  # type: ignore[misc]
+class _WeightsOfGroups(forms.Form):
+    """Checks that weights are of groups that the release's problems have."""
+
+    instance: Release
+
+    def clean_weights(self) -> Any:
+        weights = self.cleaned_data["weights"]
+        groups = set(self.instance.problems.values_list("group", flat=True))
+        if isinstance(weights, dict) and (reason := why_bad_weights(weights, groups)):
+            raise forms.ValidationError(f"It {reason}.")
+        return weights
+
+
+class ReleaseForm(_WeightsOfGroups, forms.ModelForm[Release] if TYPE_CHECKING else forms.ModelForm):  # type: ignore[misc]
     """Its pass@k can be computed, by as many samples of a problem as the largest k, and it closes after it opens."""
 
     invited = UsernamesField("Who may see it while it is private.")
@@ -75,7 +89,7 @@ class ReleaseForm(forms.ModelForm[Release] if TYPE_CHECKING else forms.ModelForm
         return said
 
 
-class CorrectionForm(forms.ModelForm[Release] if TYPE_CHECKING else forms.ModelForm):  # type: ignore[misc]
+class CorrectionForm(_WeightsOfGroups, forms.ModelForm[Release] if TYPE_CHECKING else forms.ModelForm):  # type: ignore[misc]
     """The ranking fields, as the model checks them."""
 
     reason = forms.CharField(widget=forms.Textarea(attrs={"rows": 3}), help_text="Shown on the release's pages.")

@@ -20,7 +20,8 @@ from problems.spec.record import ProblemRecord
 from problems.spec.records import parse_record, record_from
 from problems.spec.site.problem import problem_faults
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
+RELEASE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
+"""All of a new release's name."""
 _COPIED = (
     "title",
     "description",
@@ -59,7 +60,7 @@ class Change:
 
 def new_draft(name: str, title: str) -> Release:
     """An empty draft of profile podium/1. Raises ReleaseRefused."""
-    if not _NAME.fullmatch(name):
+    if not RELEASE_NAME.fullmatch(name):
         words = "at most 60 letters, digits, dots, hyphens and underscores, beginning with a letter or digit"
         raise ReleaseRefused(f"{name!r} is no name for a release; use {words}.")
     if first := Release.objects.filter(datapack_release=name).order_by("-revision").first():

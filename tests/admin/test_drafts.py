@@ -276,6 +276,9 @@ def test_a_revision_is_compared_with_the_last_one(cast: Any) -> None:
     assert browser.get(address("difference", first.pk)).status_code == 404
 
 
+HEAD = "release: mine-1\nprofile: podium/1\n"
+
+
 def folder_zip(**more: str) -> SimpleUploadedFile:
     root = Path("examples/demo/problems/py-increasing-run")
     file = io.BytesIO()
@@ -290,7 +293,7 @@ def folder_zip(**more: str) -> SimpleUploadedFile:
 
 def test_a_zip_of_a_problems_folder_is_reported_and_then_imported(cast: Any) -> None:
     browser = signed_in(cast.organiser)
-    page = text(browser.post(address("import"), {"pack": folder_zip()}))
+    page = text(browser.post(address("import"), {"pack": folder_zip(**{"mine/release.yaml": HEAD})}))
     assert "nothing is stored yet" in page
     assert "1 problems read" in page
     assert not Release.objects.exists()
@@ -299,6 +302,61 @@ def test_a_zip_of_a_problems_folder_is_reported_and_then_imported(cast: Any) -> 
     assert confirm is not None
     assert "Imported" in text(browser.post(address("import"), {"confirm": confirm[1]}))
     assert Release.objects.get().problems.count() == 1
+
+
+def _hidden(page: str, name: str) -> str:
+    found = re.search(rf'name="{name}" value="([^"]*)"', page)
+    assert found is not None
+    return found[1]
+
+
+def test_a_zip_without_release_yaml_is_asked_about(cast: Any) -> None:
+    browser = signed_in(cast.organiser)
+    page = text(browser.post(address("import"), {"pack": folder_zip()}))
+    assert "What is the release called?" in page
+    assert "The zip has no release.yaml" in page
+    asked = {"describe": _hidden(page, "describe")}
+    for name in ("", "x y", "../x"):
+        answer = browser.post(address("import"), {**asked, "name": name})
+        assert (answer.status_code, "What is the release called?" in text(answer)) == (422, True)
+    page = text(browser.post(address("import"), {**asked, "name": "spring-1", "title": "Spring"}))
+    assert "nothing is stored yet" in page
+    assert not Release.objects.exists()
+    assert "Imported" in text(browser.post(address("import"), {"confirm": _hidden(page, "confirm")}))
+    made = Release.objects.get()
+    assert (made.datapack_release, made.title, made.profile) == ("spring-1", "Spring", "podium/1")
+
+
+def test_all_faults_of_a_file_are_listed(cast: Any) -> None:
+    browser = signed_in(cast.organiser)
+    bad = [
+        packs.problem("t/a", timeout_seconds=-5, date="31/12/2026"),
+        packs.problem("t/b", min_cuda_toolkit=12),
+        packs.problem("t/c", min_cuda_toolkit="thirteen"),
+    ]
+    lines = b"".join(map(packs.line, bad))
+    metadata = json.dumps({"release": "bad-1", "total_count": 3, "profile": "podium/1"}).encode()
+    file = io.BytesIO()
+    write_problem_pack(file, metadata, lines)
+    answer = browser.post(address("import"), {"pack": SimpleUploadedFile("bad.tar.gz", file.getvalue())})
+    page = unescape(text(answer))
+    assert answer.status_code == 422
+    for words in ("`t/a`: field `timeout_seconds`", "`t/a`: field `date`", "`t/b`: field `min_cuda_toolkit`",
+                  "`t/c`: field `min_cuda_toolkit` must be a version"):  # fmt: skip
+        assert words in page
+    assert not Release.objects.exists()
+
+
+def test_an_import_warns_of_problems_without_tests_or_a_reference(cast: Any) -> None:
+    bare = [packs.problem(f"t/{n}", test_files=[], baseline_solution=None, test_command="true") for n in range(5)]
+    file = io.BytesIO()
+    pack = packs.problem_pack(bare)
+    write_problem_pack(file, pack.metadata_bytes, pack.jsonl_bytes)
+    browser = signed_in(cast.organiser)
+    upload = SimpleUploadedFile("bare.tar.gz", file.getvalue())
+    page = unescape(text(browser.post(address("import"), {"pack": upload})))
+    assert "Warning: no test files: t/0, t/1, t/2 and 2 more." in page
+    assert "Warning: no reference solution" in page
 
 
 def test_a_bad_file_is_refused_and_stores_nothing(cast: Any) -> None:

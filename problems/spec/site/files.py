@@ -8,6 +8,8 @@ from problems.spec.paths import spelling_key, why_bad_path
 from problems.spec.record import ProblemRecord
 from problems.spec.solution import SourceFile
 
+NO_REFERENCE = "no reference solution, so that nothing verifies the problem and no speedup can be told"
+
 
 def path_faults(at: tuple[int | str, ...], files: Sequence[SourceFile]) -> Iterator[Fault]:
     """Bad paths, and paths that stand twice."""

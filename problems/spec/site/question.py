@@ -19,8 +19,9 @@ def question_faults(problem: QuestionProblem) -> Iterator[Fault]:
 
 
 def question_warnings(problem: QuestionProblem) -> Iterator[str]:
+    """What its author should look at."""
     for pattern in problem.final_answer_patterns:
         if not has_group(pattern):
-            yield f"has the pattern {pattern[:80]!r} without a group: all that it matches is taken for the answer"
+            yield f"the pattern {pattern[:80]!r} has no group, so that all that it matches is taken for the answer"
     if isinstance(problem, ShortAnswerProblem) and problem.numeric_tolerance and numeral(problem.answer) is None:
-        yield "has a tolerance, and its answer is no number"
+        yield "a tolerance for an answer that is no number"
