@@ -19,6 +19,7 @@ from problems.spec.profile import Profile
 from problems.spec.record import ProblemRecord
 from problems.spec.records import parse_record, record_from
 from problems.spec.site.problem import problem_faults
+from problems.spec.site.question import pattern_faults
 
 RELEASE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 """All of a new release's name."""
@@ -126,7 +127,7 @@ def record_with(fields: Mapping[str, Any], profile: Profile) -> PackRecord:
         line = record_from(dict(fields), profile).to_line()
         made = PackRecord(line, parse_record(line, profile))
     except RecordError as error:
-        raise RecordRefused(faults_of(error)) from error
+        raise RecordRefused([*pattern_faults(fields.get("final_answer_patterns")), *faults_of(error)]) from error
     if faults := problem_faults(made.problem):
         raise RecordRefused(faults)
     return made

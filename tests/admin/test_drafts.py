@@ -376,6 +376,74 @@ def test_a_bad_file_is_refused_and_stores_nothing(cast: Any) -> None:
     assert not Release.objects.exists()
 
 
+IMPOSSIBLE = {
+    "timeout_seconds": ("-5", "1e9"),
+    "min_cuda_toolkit": ("thirteen",),
+    "compute_capability": ("nine",),
+    "date": ("31/12/2026",),
+    "limit_memory_bytes": ("1000000000000000",),
+    "limit_processes": ("-1", "1000000000000000"),
+    "bytes": ("1e15",),
+    "test_command": ("  ",),
+}
+
+
+@pytest.mark.parametrize(("field", "value"), [(name, one) for name, some in IMPOSSIBLE.items() for one in some])
+def test_values_that_cannot_work_are_refused_at_their_field(cast: Any, draft: Release, field: str, value: str) -> None:
+    row = draft.problems.get(task_id="Shell/0")
+    answer = save(cast.organiser, row, **{field: value})
+    assert answer.status_code == 422
+    assert list(answer.context_data["form"].errors) == [field]
+    assert draft.problems.get(pk=row.pk).record_md5 == row.record_md5
+
+
+def test_a_withheld_file_that_is_not_there_is_refused_at_its_field(cast: Any, draft: Release) -> None:
+    row = draft.problems.get(task_id="Shell/0")
+    answer = save(cast.organiser, row, build_only_known="yes", build_only="test/none.h")
+    assert list(answer.context_data["form"].errors) == ["build_only"]
+
+
+def test_one_path_as_context_and_test_is_refused_at_the_files(cast: Any, draft: Release) -> None:
+    row = draft.problems.get(task_id="Shell/0")
+    sent = {"file-context-8-path": "test/t.sh", "file-context-8-content": "x"}
+    answer = save(cast.organiser, row, **sent)
+    assert answer.status_code == 422
+    assert "is a context file, too" in unescape(text(answer))
+
+
+def test_a_slow_pattern_is_refused_at_its_field_and_one_without_a_group_is_warned_of(cast: Any, draft: Release) -> None:
+    signed_in(cast.organiser).post(address("draft_new", draft.pk), {"template": "short_answer", "task_id": "q/1"})
+    row = draft.problems.get(task_id="q/1")
+    answer = save(cast.organiser, row, final_answer_patterns="(a+)+")
+    assert "final_answer_patterns" in answer.context_data["form"].errors
+    said = opened(cast.organiser, row) | {"final_answer_patterns": row.spec.answer}
+    page = text(signed_in(cast.organiser).post(page_of(row), said, follow=True))
+    assert "is saved" in page
+    assert "has no group" in page
+
+
+def test_weights_of_a_group_that_is_not_there_are_refused_at_their_field(cast: Any, draft: Release) -> None:
+    browser = signed_in(cast.organiser)
+    change = reverse("admin:problems_release_change", args=[draft.pk])
+    form = browser.get(change).context_data["adminform"].form
+    sent = {name: form[name].value() for name in form.fields if form[name].value() not in (None, False)}
+    answer = browser.post(change, {**sent, "weights": json.dumps({"even": 1.0, "none": 2.0})})
+    assert list(answer.context_data["adminform"].form.errors) == ["weights"]
+    assert "which is no group of its problems" in unescape(text(answer))
+    assert draft.weights == Release.objects.get(pk=draft.pk).weights
+
+
+def test_published_releases_with_such_values_are_shown(cast: Any, client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("problems.actions.releases.problem_faults", lambda _: [])  # as an older site imported it
+    bad = {"timeout_seconds": 1e308, "date": "31/12/2026", "min_cuda_toolkit": "thirteen"}
+    made = factories.release(1, problem=lambda n: factories.example_problem(n, **bad))
+    factories.offer(made)
+    row = made.problems.get()
+    assert client.get(reverse("problem", args=[made.slug, row.slug])).status_code == 200
+    assert client.get(made.get_absolute_url()).status_code == 200
+    assert "time limit of 1e+308" in row.on_tracks.get().skip_reason
+
+
 def test_published_releases_have_none_of_these_pages(cast: Any) -> None:
     made = factories.release(1)
     row = made.problems.get()
