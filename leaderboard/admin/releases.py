@@ -58,10 +58,10 @@ class PublishForm(forms.Form):
     )
 
 
-class _WeightsOfGroups(forms.Form):
-    """Checks that weights are of groups that the release's problems have."""
+class ReleaseForm(forms.ModelForm[Release] if TYPE_CHECKING else forms.ModelForm):  # type: ignore[misc]
+    """Its pass@k can be computed, by as many samples of a problem as the largest k, and it closes after it opens."""
 
-    instance: Release
+    invited = UsernamesField("Who may see it while it is private.")
 
     def clean_weights(self) -> Any:
         weights = self.cleaned_data["weights"]
@@ -69,12 +69,6 @@ class _WeightsOfGroups(forms.Form):
         if isinstance(weights, dict) and (reason := why_bad_weights(weights, groups)):
             raise forms.ValidationError(f"It {reason}.")
         return weights
-
-
-class ReleaseForm(_WeightsOfGroups, forms.ModelForm[Release] if TYPE_CHECKING else forms.ModelForm):  # type: ignore[misc]
-    """Its pass@k can be computed, by as many samples of a problem as the largest k, and it closes after it opens."""
-
-    invited = UsernamesField("Who may see it while it is private.")
 
     def clean(self) -> dict[str, Any] | None:
         said: dict[str, Any] = super().clean() or self.cleaned_data
@@ -89,7 +83,7 @@ class ReleaseForm(_WeightsOfGroups, forms.ModelForm[Release] if TYPE_CHECKING el
         return said
 
 
-class CorrectionForm(_WeightsOfGroups, forms.ModelForm[Release] if TYPE_CHECKING else forms.ModelForm):  # type: ignore[misc]
+class CorrectionForm(forms.ModelForm[Release] if TYPE_CHECKING else forms.ModelForm):  # type: ignore[misc]
     """The ranking fields, as the model checks them."""
 
     reason = forms.CharField(widget=forms.Textarea(attrs={"rows": 3}), help_text="Shown on the release's pages.")

@@ -340,6 +340,8 @@ def correct_ranking(release: Release, values: Mapping[str, Any], reason: str) ->
         setattr(release, name, values[name])
     release.correction = f"{release.correction}\n{timezone.now():%Y-%m-%d}: {reason.strip()}".strip()
     check_fields(release, RANKING_FIELDS, release.slug)
+    if reason := why_bad_weights(release.weights, set(release.problems.values_list("group", flat=True))):
+        raise ReleaseRefused(f"{release.slug}: `weights`: {reason}.")
     release.max_samples = max(release.max_samples, *release.offered_ks)
     release.save(update_fields=[*RANKING_FIELDS, "correction", "max_samples"])
 

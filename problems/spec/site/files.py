@@ -29,8 +29,6 @@ def solution_faults(record: ProblemRecord) -> Iterator[Fault]:
     for name, solution in record.baselines.items():
         at: tuple[str, ...] = ("baseline_solution",) if name == "reference" else ("other_baselines", name)
         yield from path_faults((*at, "files"), solution.files)
-        if solution.task_id != record.task_id:
-            yield Fault((*at, "task_id"), f"must be the problem's own (it is {solution.task_id[:80]!r})")
     yield from path_faults((*podium, "starter"), record.podium.starter)
     names = [one.name for one in record.podium.known_bad]
     for n, bad in enumerate(record.podium.known_bad):
