@@ -39,9 +39,10 @@ def check_organiser(user: Any) -> None:
 
 
 def _read(source: Path | BinaryIO) -> ProblemPack:
-    if isinstance(source, Path) and source.is_dir():
-        return read_problem_directory(source)
-    return read_problem_pack(source)
+    with releases.read_for_site():
+        if isinstance(source, Path) and source.is_dir():
+            return read_problem_directory(source)
+        return read_problem_pack(source)
 
 
 def import_release(user: Any, source: Path | BinaryIO, slug: str | None = None) -> ImportReport:

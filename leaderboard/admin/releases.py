@@ -32,6 +32,7 @@ from leaderboard.standings import rankable
 from leaderboard.standings.scores import touch_release
 from problems.models import PROMISES, RANKING_FIELDS, Problem, Release, ReleaseState
 from problems.spec.ranking import offered_ks
+from problems.spec.site.release import why_bad_weights
 
 EDITABLE = (
     "title", "description", "is_public", "results_are_public", "invited", "invited_may_read", "licence", "dataset_card",
@@ -62,6 +63,13 @@ class ReleaseForm(forms.ModelForm[Release] if TYPE_CHECKING else forms.ModelForm
     """Its pass@k can be computed, by as many samples of a problem as the largest k, and it closes after it opens."""
 
     invited = UsernamesField("Who may see it while it is private.")
+
+    def clean_weights(self) -> Any:
+        weights = self.cleaned_data["weights"]
+        groups = set(self.instance.problems.values_list("group", flat=True))
+        if isinstance(weights, dict) and (reason := why_bad_weights(weights, groups)):
+            raise forms.ValidationError(f"It {reason}.")
+        return weights
 
     def clean(self) -> dict[str, Any] | None:
         said: dict[str, Any] = super().clean() or self.cleaned_data

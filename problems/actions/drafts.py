@@ -27,8 +27,10 @@ from problems.spec.profile import Profile
 from problems.spec.record import ProblemRecord
 from problems.spec.records import parse_record, record_from
 from problems.spec.site.problem import problem_faults
+from problems.spec.site.question import pattern_faults
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
+RELEASE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
+"""All of a new release's name."""
 _COPIED = (
     "title",
     "description",
@@ -65,7 +67,7 @@ class Change:
 
 def new_draft(name: str, title: str) -> Release:
     """An empty draft of profile podium/1. Raises ReleaseRefused."""
-    if not _NAME.fullmatch(name):
+    if not RELEASE_NAME.fullmatch(name):
         words = "at most 60 letters, digits, dots, hyphens and underscores, beginning with a letter or digit"
         raise ReleaseRefused(f"{name!r} is no name for a release; use {words}.")
     if first := Release.objects.filter(datapack_release=name).order_by("-revision").first():
@@ -135,7 +137,7 @@ def record_with(fields: Mapping[str, Any], profile: Profile) -> PackRecord:
         line = record_from(dict(fields), profile).to_line()
         made = PackRecord(line, parse_record(line, profile))
     except RecordError as error:
-        raise RecordRefused(faults_of(error)) from error
+        raise RecordRefused([*pattern_faults(fields.get("final_answer_patterns")), *faults_of(error)]) from error
     if faults := problem_faults(made.problem):
         raise RecordRefused(faults)
     return made

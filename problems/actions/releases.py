@@ -3,6 +3,7 @@
 import hashlib
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
@@ -12,6 +13,7 @@ from django.utils import timezone
 from django.utils.text import slugify
 
 from problems.formats.compute_eval.packs import PackRecord, ProblemPack, write_problem_pack
+from problems.formats.errors import PackRefused
 from problems.models import DEFAULT_MAX_SAMPLES, RANKING_FIELDS, Problem, Release, ReleaseState
 from problems.spec.digests import grading_digest, record_md5
 from problems.spec.pack import parse_problem_metadata
@@ -22,6 +24,8 @@ from problems.spec.site.release import why_bad_weights
 
 NAMED = 3
 """Tasks that one line of a report names; the rest is counted."""
+MAX_FAULTS = 500
+"""Faults of a pack that are listed; the rest is counted."""
 LINE_LIMIT = 50
 """Changed tasks named one by one in a report; beyond this they are counted."""
 
@@ -34,8 +38,9 @@ class PackUnfit(ReleaseRefused):
     """A pack has values that cannot work on a site; `faults` has a sentence for each."""
 
     def __init__(self, faults: Sequence[str]) -> None:
-        self.faults = tuple(faults)
-        super().__init__("\n".join(faults))
+        more = [f"And {len(faults) - MAX_FAULTS} more."] if len(faults) > MAX_FAULTS else []
+        self.faults = (*faults[:MAX_FAULTS], *more)
+        super().__init__("\n".join(self.faults))
 
 
 @dataclass
@@ -242,14 +247,30 @@ def import_release(pack: ProblemPack, slug: str | None = None) -> ImportReport:
     return report
 
 
+@contextmanager
+def read_for_site() -> Iterator[None]:
+    """Reading a pack in the block raises PackUnfit where it has several faults, those of readable problems included."""
+    try:
+        yield
+    except PackRefused as refused:
+        unfit = [words for one in refused.readable for words in _unfit_problem(one)]
+        if not refused.also and not unfit:
+            raise
+        raise PackUnfit([*refused.every_message, *unfit]) from refused
+
+
 def _unfit(pack: ProblemPack) -> Iterator[str]:
     """A sentence for each value of the pack that cannot work."""
     groups = {str(record.problem.group) for record in pack.records}
     if reason := why_bad_weights(pack.metadata.weights, groups):
         yield f"metadata.json: `weights`: {reason}."
     for record in pack.records:
-        for fault in problem_faults(record.problem):
-            yield f"{record.problem.task_id}: `{'.'.join(map(str, fault.path))}`: {fault.words}."
+        yield from _unfit_problem(record.problem)
+
+
+def _unfit_problem(problem: ProblemRecord) -> Iterator[str]:
+    for fault in problem_faults(problem):
+        yield f"Task `{problem.task_id}`: field `{'.'.join(map(str, fault.path))}` {fault.words}."
 
 
 def _warnings(pack: ProblemPack) -> list[str]:
@@ -258,7 +279,7 @@ def _warnings(pack: ProblemPack) -> list[str]:
     for record in pack.records:
         for words in problem_warnings(record.problem):
             by_words.setdefault(words, []).append(record.problem.task_id)
-    return [f"Warning: {_named(names)} {words}." for words, names in by_words.items()]
+    return [f"Warning: {words}: {_named(names)}." for words, names in by_words.items()]
 
 
 def _named(names: Sequence[str]) -> str:
@@ -340,6 +361,8 @@ def correct_ranking(release: Release, values: Mapping[str, Any], reason: str) ->
         setattr(release, name, values[name])
     release.correction = f"{release.correction}\n{timezone.now():%Y-%m-%d}: {reason.strip()}".strip()
     check_fields(release, RANKING_FIELDS, release.slug)
+    if reason := why_bad_weights(release.weights, set(release.problems.values_list("group", flat=True))):
+        raise ReleaseRefused(f"{release.slug}: `weights`: {reason}.")
     release.max_samples = max(release.max_samples, *release.offered_ks)
     release.save(update_fields=[*RANKING_FIELDS, "correction", "max_samples"])
 

@@ -2,10 +2,14 @@
 
 import io
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 from problems.formats.bounded import DEFAULT_LIMITS, UploadLimits
-from problems.formats.compute_eval.directory import read_problem_directory
+from problems.formats.compute_eval.directory import RELEASE_NAME, read_problem_directory
 from problems.formats.compute_eval.packs import ProblemPack, read_problem_pack
 from problems.formats.errors import PackRefused
 from problems.formats.functions.folder import function_folders
@@ -15,15 +19,24 @@ from problems.spec.paths import why_bad_path
 _ZIP = b"PK\x03\x04"
 
 
-def read_problem_archive(content: bytes, limits: UploadLimits = DEFAULT_LIMITS) -> ProblemPack:
-    """Raises PackRefused. Runs nothing: function problems must have been packed."""
+NO_RELEASE = "no_release_yaml"
+
+
+def read_problem_archive(
+    content: bytes, limits: UploadLimits = DEFAULT_LIMITS, head: Mapping[str, Any] | None = None
+) -> ProblemPack:
+    """Read the file. `head` has the fields of `release.yaml` for a zip that brings none.
+
+    Raises PackRefused, with the code NO_RELEASE for such a zip that is right otherwise, where `head` is None. Runs
+    nothing: function problems must have been packed.
+    """
     if not content.startswith(_ZIP):
         return read_problem_pack(io.BytesIO(content), limits)
     members = read_members(io.BytesIO(content), limits)
     with tempfile.TemporaryDirectory(prefix="podium-import-") as folder:
         root = Path(folder)
         _unpack(members, root, limits)
-        return _read(root)
+        return _read(_inner(root), head)
 
 
 def _unpack(members: list[tuple[str, bytes]], root: Path, limits: UploadLimits) -> None:
@@ -40,10 +53,13 @@ def _unpack(members: list[tuple[str, bytes]], root: Path, limits: UploadLimits) 
             raise PackRefused("bad_path", f"{name} is a file and a folder at once") from error
 
 
-def _read(root: Path) -> ProblemPack:
+def _inner(root: Path) -> Path:
+    """The one folder around everything, if there is one."""
     inner = list(root.iterdir())
-    if len(inner) == 1 and inner[0].is_dir():
-        root = inner[0]  # one folder around everything
+    return inner[0] if len(inner) == 1 and inner[0].is_dir() else root
+
+
+def _read(root: Path, head: Mapping[str, Any] | None) -> ProblemPack:
     if functions := function_folders(root):
         name = functions[0].relative_to(root).as_posix()
         raise PackRefused(
@@ -52,6 +68,16 @@ def _read(root: Path) -> ProblemPack:
             " `podium pack FOLDER --out problems.tar.gz` on a machine with a sandbox, and import that file.",
         )
     try:
-        return read_problem_directory(root)
+        asks = not (root / RELEASE_NAME).exists()
+        if asks and head is not None:
+            (root / RELEASE_NAME).write_text(yaml.safe_dump(dict(head), allow_unicode=True), encoding="utf-8")
+        pack = read_problem_directory(root)
     except PackRefused as refused:
-        raise PackRefused(refused.code, refused.message.replace(f"{root}/", "").replace(str(root), "the zip")) from None
+        for one in (refused, *refused.also):
+            one.message = one.message.replace(f"{root}/", "").replace(str(root), "the zip")
+            one.args = (one.message,)
+        raise
+    if asks and head is None:
+        words = f"The zip has no {RELEASE_NAME}, which says what the release is called."
+        raise PackRefused(NO_RELEASE, words)
+    return pack

@@ -14,7 +14,7 @@ from problems.formats.compute_eval.packs import (
     read_solution_pack,
 )
 from problems.formats.drafts import Declared, Notice, SampleDraft, SampleJudge, SubmissionDraft, as_files
-from problems.formats.errors import PackRefused
+from problems.formats.errors import PackRefused, raise_all
 from problems.formats.solution_zip import read_solution_zip
 from problems.spec.errors import RecordError
 from problems.spec.generation import read_generation
@@ -180,9 +180,7 @@ def _read_lines(
             samples.append(judge.of_record(data, line.line, line.number))
         else:
             unknown.append(Notice(_unknown_message(data["task_id"], catalogue), line.number))
-    if unreadable:
-        unreadable[0].also = tuple(unreadable[1:])
-        raise unreadable[0]
+    raise_all(unreadable)
     return _Lines(tuple(samples), tuple(unknown))
 
 

@@ -276,6 +276,9 @@ def test_a_revision_is_compared_with_the_last_one(cast: Any) -> None:
     assert browser.get(address("difference", first.pk)).status_code == 404
 
 
+HEAD = "release: mine-1\nprofile: podium/1\n"
+
+
 def folder_zip(**more: str) -> SimpleUploadedFile:
     root = Path("examples/demo/problems/py-increasing-run")
     file = io.BytesIO()
@@ -290,7 +293,7 @@ def folder_zip(**more: str) -> SimpleUploadedFile:
 
 def test_a_zip_of_a_problems_folder_is_reported_and_then_imported(cast: Any) -> None:
     browser = signed_in(cast.organiser)
-    page = text(browser.post(address("import"), {"pack": folder_zip()}))
+    page = text(browser.post(address("import"), {"pack": folder_zip(**{"mine/release.yaml": HEAD})}))
     assert "nothing is stored yet" in page
     assert "1 problems read" in page
     assert not Release.objects.exists()
@@ -299,6 +302,61 @@ def test_a_zip_of_a_problems_folder_is_reported_and_then_imported(cast: Any) -> 
     assert confirm is not None
     assert "Imported" in text(browser.post(address("import"), {"confirm": confirm[1]}))
     assert Release.objects.get().problems.count() == 1
+
+
+def _hidden(page: str, name: str) -> str:
+    found = re.search(rf'name="{name}" value="([^"]*)"', page)
+    assert found is not None
+    return found[1]
+
+
+def test_a_zip_without_release_yaml_is_asked_about(cast: Any) -> None:
+    browser = signed_in(cast.organiser)
+    page = text(browser.post(address("import"), {"pack": folder_zip()}))
+    assert "What is the release called?" in page
+    assert "The zip has no release.yaml" in page
+    asked = {"describe": _hidden(page, "describe")}
+    for name in ("", "x y", "../x"):
+        answer = browser.post(address("import"), {**asked, "name": name})
+        assert (answer.status_code, "What is the release called?" in text(answer)) == (422, True)
+    page = text(browser.post(address("import"), {**asked, "name": "spring-1", "title": "Spring"}))
+    assert "nothing is stored yet" in page
+    assert not Release.objects.exists()
+    assert "Imported" in text(browser.post(address("import"), {"confirm": _hidden(page, "confirm")}))
+    made = Release.objects.get()
+    assert (made.datapack_release, made.title, made.profile) == ("spring-1", "Spring", "podium/1")
+
+
+def test_all_faults_of_a_file_are_listed(cast: Any) -> None:
+    browser = signed_in(cast.organiser)
+    bad = [
+        packs.problem("t/a", timeout_seconds=-5, date="31/12/2026"),
+        packs.problem("t/b", min_cuda_toolkit=12),
+        packs.problem("t/c", min_cuda_toolkit="thirteen"),
+    ]
+    lines = b"".join(map(packs.line, bad))
+    metadata = json.dumps({"release": "bad-1", "total_count": 3, "profile": "podium/1"}).encode()
+    file = io.BytesIO()
+    write_problem_pack(file, metadata, lines)
+    answer = browser.post(address("import"), {"pack": SimpleUploadedFile("bad.tar.gz", file.getvalue())})
+    page = unescape(text(answer))
+    assert answer.status_code == 422
+    for words in ("`t/a`: field `timeout_seconds`", "`t/a`: field `date`", "`t/b`: field `min_cuda_toolkit`",
+                  "`t/c`: field `min_cuda_toolkit` must be a version"):  # fmt: skip
+        assert words in page
+    assert not Release.objects.exists()
+
+
+def test_an_import_warns_of_problems_without_tests_or_a_reference(cast: Any) -> None:
+    bare = [packs.problem(f"t/{n}", test_files=[], baseline_solution=None, test_command="true") for n in range(5)]
+    file = io.BytesIO()
+    pack = packs.problem_pack(bare)
+    write_problem_pack(file, pack.metadata_bytes, pack.jsonl_bytes)
+    browser = signed_in(cast.organiser)
+    upload = SimpleUploadedFile("bare.tar.gz", file.getvalue())
+    page = unescape(text(browser.post(address("import"), {"pack": upload})))
+    assert "Warning: no test files: t/0, t/1, t/2 and 2 more." in page
+    assert "Warning: no reference solution" in page
 
 
 def test_a_bad_file_is_refused_and_stores_nothing(cast: Any) -> None:
@@ -316,6 +374,74 @@ def test_a_bad_file_is_refused_and_stores_nothing(cast: Any) -> None:
         assert "/tmp" not in text(answer)
     assert browser.post(address("import"), {"confirm": "forged"}).status_code == 422
     assert not Release.objects.exists()
+
+
+IMPOSSIBLE = {
+    "timeout_seconds": ("-5", "1e9"),
+    "min_cuda_toolkit": ("thirteen",),
+    "compute_capability": ("nine",),
+    "date": ("31/12/2026",),
+    "limit_memory_bytes": ("1000000000000000",),
+    "limit_processes": ("-1", "1000000000000000"),
+    "bytes": ("1e15",),
+    "test_command": ("  ",),
+}
+
+
+@pytest.mark.parametrize(("field", "value"), [(name, one) for name, some in IMPOSSIBLE.items() for one in some])
+def test_values_that_cannot_work_are_refused_at_their_field(cast: Any, draft: Release, field: str, value: str) -> None:
+    row = draft.problems.get(task_id="Shell/0")
+    answer = save(cast.organiser, row, **{field: value})
+    assert answer.status_code == 422
+    assert list(answer.context_data["form"].errors) == [field]
+    assert draft.problems.get(pk=row.pk).record_md5 == row.record_md5
+
+
+def test_a_withheld_file_that_is_not_there_is_refused_at_its_field(cast: Any, draft: Release) -> None:
+    row = draft.problems.get(task_id="Shell/0")
+    answer = save(cast.organiser, row, build_only_known="yes", build_only="test/none.h")
+    assert list(answer.context_data["form"].errors) == ["build_only"]
+
+
+def test_one_path_as_context_and_test_is_refused_at_the_files(cast: Any, draft: Release) -> None:
+    row = draft.problems.get(task_id="Shell/0")
+    sent = {"file-context-8-path": "test/t.sh", "file-context-8-content": "x"}
+    answer = save(cast.organiser, row, **sent)
+    assert answer.status_code == 422
+    assert "is a context file, too" in unescape(text(answer))
+
+
+def test_a_slow_pattern_is_refused_at_its_field_and_one_without_a_group_is_warned_of(cast: Any, draft: Release) -> None:
+    signed_in(cast.organiser).post(address("draft_new", draft.pk), {"template": "short_answer", "task_id": "q/1"})
+    row = draft.problems.get(task_id="q/1")
+    answer = save(cast.organiser, row, final_answer_patterns="(a+)+")
+    assert "final_answer_patterns" in answer.context_data["form"].errors
+    said = opened(cast.organiser, row) | {"final_answer_patterns": row.spec.answer}
+    page = text(signed_in(cast.organiser).post(page_of(row), said, follow=True))
+    assert "is saved" in page
+    assert "has no group" in page
+
+
+def test_weights_of_a_group_that_is_not_there_are_refused_at_their_field(cast: Any, draft: Release) -> None:
+    browser = signed_in(cast.organiser)
+    change = reverse("admin:problems_release_change", args=[draft.pk])
+    form = browser.get(change).context_data["adminform"].form
+    sent = {name: form[name].value() for name in form.fields if form[name].value() not in (None, False)}
+    answer = browser.post(change, {**sent, "weights": json.dumps({"even": 1.0, "none": 2.0})})
+    assert list(answer.context_data["adminform"].form.errors) == ["weights"]
+    assert "which is no group of its problems" in unescape(text(answer))
+    assert draft.weights == Release.objects.get(pk=draft.pk).weights
+
+
+def test_published_releases_with_such_values_are_shown(cast: Any, client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("problems.actions.releases.problem_faults", lambda _: [])  # as an older site imported it
+    bad = {"timeout_seconds": 1e308, "date": "31/12/2026", "min_cuda_toolkit": "thirteen"}
+    made = factories.release(1, problem=lambda n: factories.example_problem(n, **bad))
+    factories.offer(made)
+    row = made.problems.get()
+    assert client.get(reverse("problem", args=[made.slug, row.slug])).status_code == 200
+    assert client.get(made.get_absolute_url()).status_code == 200
+    assert "time limit of 1e+308" in row.on_tracks.get().skip_reason
 
 
 def test_published_releases_have_none_of_these_pages(cast: Any) -> None:

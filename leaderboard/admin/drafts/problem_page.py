@@ -21,6 +21,7 @@ from problems.actions.drafts import RecordRefused, fields_of
 from problems.actions.releases import ReleaseRefused
 from problems.formats.errors import PackRefused
 from problems.models import Problem, Release
+from problems.spec.site.problem import problem_warnings
 
 PREVIEW_CHARACTERS = 200_000
 
@@ -126,6 +127,8 @@ def _save(request: HttpRequest, editor: Editor) -> bool:
         form.add_error("packed" if isinstance(refused, PackRefused) else None, str(refused))
         return False
     messages.success(request, _saved_words(change))
+    if said := problem_warnings(change.problem.spec):
+        messages.warning(request, f"Look at this: {'; '.join(said)}.")
     return True
 
 

@@ -14,7 +14,7 @@ import yaml
 
 from problems.formats.bounded import DEFAULT_LIMITS, MEBIBYTE
 from problems.formats.compute_eval.packs import ProblemPack, problem_metadata_for, problem_pack_from
-from problems.formats.errors import PackRefused
+from problems.formats.errors import PackRefused, raise_all
 from problems.formats.questions.lines import QUESTIONS_NAME, read_questions
 from problems.spec.command.problem import CommandProblem, as_command, problem_from
 from problems.spec.errors import RecordError
@@ -41,15 +41,14 @@ def read_problem_directory(
     Raises PackRefused.
     """
     others, questions = others or {}, _questions(root)
-    specs = {folder: _load_yaml(folder / SPEC_NAME) for folder in _problem_folders(root, others)}
+    specs = _specs(_problem_folders(root, others))
     if not specs and not others and not questions:
         raise PackRefused("no_problems", f"no {SPEC_NAME} below {root}")
     head = _release_fields(root, release, list(specs.values()), mixes_kinds=bool(others or questions))
     metadata = _metadata(head)
     _check_profile(metadata.profile, [*others.values(), *questions])
     folders = _ordered(root, sorted([*specs, *others]), head)
-    problems = [others.get(one) or _read_problem(one, specs[one], metadata.profile) for one in folders]
-    problems += questions
+    problems = [*_read_problems(folders, specs, others, metadata.profile), *questions]
     lines = [(problem.task_id, problem.to_line()) for problem in problems]
     metadata = problem_metadata_for(metadata, lines)
     return problem_pack_from(metadata.to_bytes(), b"".join(line for _, line in lines))
@@ -108,6 +107,37 @@ def _metadata(head: Mapping[str, Any]) -> ProblemPackMetadata:
         return parse_problem_metadata(fields)
     except RecordError as error:
         raise PackRefused("bad_metadata", f"{RELEASE_NAME}: {error}") from error
+
+
+def _specs(folders: Sequence[Path]) -> dict[Path, dict[str, Any]]:
+    """The decoded spec of each folder. Raises PackRefused with every one that cannot be read."""
+    specs: dict[Path, dict[str, Any]] = {}
+    faults: list[PackRefused] = []
+    for folder in folders:
+        try:
+            specs[folder] = _load_yaml(folder / SPEC_NAME)
+        except PackRefused as refused:
+            faults.append(refused)
+    raise_all(faults)
+    return specs
+
+
+def _read_problems(
+    folders: Sequence[Path],
+    specs: Mapping[Path, Mapping[str, Any]],
+    others: Mapping[Path, ProblemRecord],
+    profile: Profile,
+) -> list[ProblemRecord]:
+    """The problems in the order of `folders`. Raises PackRefused with the faults of all of them."""
+    problems: list[ProblemRecord] = []
+    faults: list[PackRefused] = []
+    for folder in folders:
+        try:
+            problems.append(others.get(folder) or _read_problem(folder, specs[folder], profile))
+        except PackRefused as refused:
+            faults.append(refused)
+    raise_all(faults, problems)
+    return problems
 
 
 def _read_problem(folder: Path, spec: Mapping[str, Any], profile: Profile) -> CommandProblem:

@@ -1,14 +1,14 @@
 """Reads and writes ComputeEval's problem packs and solution packs."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
 from problems.formats.bounded import DEFAULT_LIMITS, UploadLimits, write_tar_gz
 from problems.formats.compute_eval.containers import METADATA_NAME, NumberedLine, read_container, split_lines
-from problems.formats.errors import PackRefused
+from problems.formats.errors import PackRefused, raise_all
 from problems.spec.digests import pack_digest, record_md5
 from problems.spec.errors import RecordError
 from problems.spec.pack import (
@@ -93,17 +93,16 @@ def problem_pack_from(metadata_bytes: bytes, jsonl: bytes, limits: UploadLimits 
     except RecordError as error:
         raise PackRefused("bad_metadata", f"metadata.json: {error}") from error
     lines = split_lines(jsonl, limits)
-    if metadata.task_id_hashes:
-        _verify_hashes(lines, metadata.task_id_hashes)
-    records = _read_records(lines, metadata)
-    if metadata.total_count != len(records):
-        raise PackRefused(
-            "wrong_count", f"metadata.json says {metadata.total_count} problems, problems.jsonl has {len(records)}"
-        )
+    faults = list(_wrong_hashes(lines, metadata.task_id_hashes)) if metadata.task_id_hashes else []
+    records = _read_records(lines, metadata, faults)
+    if not faults and metadata.total_count != len(records):
+        words = f"metadata.json says {metadata.total_count} problems, problems.jsonl has {len(records)}"
+        faults.append(PackRefused("wrong_count", words))
+    raise_all(faults, [record.problem for record in records])
     return ProblemPack(metadata, metadata_bytes, tuple(records), jsonl)
 
 
-def _verify_hashes(lines: Sequence[NumberedLine], hashes: dict[str, str]) -> None:
+def _wrong_hashes(lines: Sequence[NumberedLine], hashes: dict[str, str]) -> Iterator[PackRefused]:
     known = set(hashes.values())
     expected = list(hashes)
     for index, line in enumerate(lines):
@@ -115,7 +114,7 @@ def _verify_hashes(lines: Sequence[NumberedLine], hashes: dict[str, str]) -> Non
             message = (
                 f"task `{task_id}` is not the record that metadata.json describes: its md5 is {digest}, not {stated}"
             )
-            raise PackRefused("wrong_hash", message, line.number)
+            yield PackRefused("wrong_hash", message, line.number)
 
 
 def _named_task(line: bytes) -> str:
@@ -123,21 +122,30 @@ def _named_task(line: bytes) -> str:
     return match[1].decode("utf-8", "replace") if match else "?"
 
 
-def _read_records(lines: Sequence[NumberedLine], metadata: ProblemPackMetadata) -> list[PackRecord]:
+def _read_records(
+    lines: Sequence[NumberedLine], metadata: ProblemPackMetadata, faults: list[PackRefused]
+) -> list[PackRecord]:
+    """The records that can be read; `faults` gets the others'. A line whose hash is wrong has its fault already."""
     records: dict[str, PackRecord] = {}
+    named = {fault.line for fault in faults}
     for line in lines:
-        problem = _read_problem(line, metadata.profile)
-        if problem.task_id in records:
-            raise PackRefused("duplicate_task", f"task `{problem.task_id}` occurs a second time", line.number)
-        stated = metadata.task_id_hashes.get(problem.task_id, "")
-        if metadata.task_id_hashes and stated != record_md5(line.line):
-            raise PackRefused(
-                "wrong_hash",
-                f"task `{problem.task_id}` has another hash in metadata.json: {stated or 'none'}",
-                line.number,
-            )
-        records[problem.task_id] = PackRecord(line.line, problem)
+        try:
+            problem = _read_problem(line, metadata.profile)
+            if problem.task_id in records:
+                raise PackRefused("duplicate_task", f"task `{problem.task_id}` occurs a second time", line.number)
+            if line.number not in named:
+                _check_hash(problem.task_id, line, metadata.task_id_hashes)
+            records[problem.task_id] = PackRecord(line.line, problem)
+        except PackRefused as refused:
+            faults.append(refused)
     return list(records.values())
+
+
+def _check_hash(task_id: str, line: NumberedLine, hashes: dict[str, str]) -> None:
+    stated = hashes.get(task_id, "")
+    if hashes and stated != record_md5(line.line):
+        words = f"task `{task_id}` has another hash in metadata.json: {stated or 'none'}"
+        raise PackRefused("wrong_hash", words, line.number)
 
 
 def _read_problem(line: NumberedLine, profile: Profile) -> ProblemRecord:

@@ -16,7 +16,7 @@ from problems.spec.site.bounds import (
     SHORTEST_SECONDS,
     outside,
 )
-from problems.spec.site.files import path_faults
+from problems.spec.site.files import NO_REFERENCE, path_faults
 from problems.spec.solution import SourceFile
 from problems.spec.usable import why_bad_command, why_bad_places
 
@@ -38,10 +38,11 @@ def command_faults(problem: CommandProblem) -> Iterator[Fault]:
 
 
 def command_warnings(problem: CommandProblem) -> Iterator[str]:
+    """What its author should look at."""
     if not problem.test_files:
-        yield "has no test files"
+        yield "no test files"
     if problem.reference is None:
-        yield "has no reference solution, so that nothing verifies it and no speedup can be told"
+        yield NO_REFERENCE
 
 
 def _time_limit(problem: CommandProblem) -> Iterator[Fault]:

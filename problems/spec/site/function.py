@@ -15,6 +15,7 @@ from problems.spec.site.bounds import (
     SHORTEST_SECONDS,
     outside,
 )
+from problems.spec.site.files import NO_REFERENCE
 
 
 def function_faults(problem: FunctionProblem) -> Iterator[Fault]:
@@ -39,7 +40,8 @@ def _cases(manifest: Manifest) -> Iterator[Fault]:
 
 
 def function_warnings(problem: FunctionProblem) -> Iterator[str]:
+    """What its author should look at."""
     if problem.reference is None:
-        yield "has no reference solution, so that nothing verifies it and no speedup can be told"
+        yield NO_REFERENCE
     if not problem.manifest.is_run:
-        yield "has a class that was never run, so that it has no cases: pack it in a sandbox"
+        yield "a class that was never run, so that there are no cases (pack it in a sandbox)"

@@ -26,8 +26,8 @@ def problem_faults(record: ProblemRecord) -> list[Fault]:
 
 
 def problem_warnings(record: ProblemRecord) -> list[str]:
-    """What its author should look at; the words follow the problem's name."""
-    said = [] if record.prompt.strip() else ["has no statement"]
+    """What its author should look at; each in a few words."""
+    said = [] if record.prompt.strip() else ["no statement"]
     return [*said, *_warnings_of_kind(record), *_reference_warnings(record)]
 
 
@@ -50,7 +50,7 @@ def _warnings_of_kind(record: ProblemRecord) -> Iterator[str]:
 def _reference_warnings(record: ProblemRecord) -> Iterator[str]:
     reference = record.baselines.get("reference")
     if reference is not None and (reason := record.rules().why_bad(reference.files)):
-        yield f"has a reference that is no valid solution: {reason}"
+        yield f"a reference that is no valid solution ({reason})"
 
 
 def _word_faults(record: ProblemRecord) -> Iterator[Fault]:

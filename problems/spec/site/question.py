@@ -1,6 +1,7 @@
 """What a site asks of a question."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from problems.spec.errors import Fault
 from problems.spec.question.numerals import numeral
@@ -11,16 +12,22 @@ from problems.spec.site.patterns import has_group, why_slow
 
 def question_faults(problem: QuestionProblem) -> Iterator[Fault]:
     """Values with which the question cannot work."""
-    for n, pattern in enumerate(problem.final_answer_patterns):
-        if reason := why_slow(pattern):
-            yield Fault(("final_answer_patterns", n), f"the pattern {pattern[:80]!r} {reason}")
+    yield from pattern_faults(problem.final_answer_patterns)
     if isinstance(problem, ShortAnswerProblem):
         yield from outside(("numeric_tolerance",), problem.numeric_tolerance, 0, MAX_TOLERANCE)
 
 
+def pattern_faults(patterns: Any) -> Iterator[Fault]:
+    """Those of a record's patterns that may be slow; `patterns` may be any JSON value."""
+    for n, pattern in enumerate(patterns if isinstance(patterns, list) else []):
+        if isinstance(pattern, str) and (reason := why_slow(pattern)):
+            yield Fault(("final_answer_patterns", n), f"the pattern {pattern[:80]!r} {reason}")
+
+
 def question_warnings(problem: QuestionProblem) -> Iterator[str]:
+    """What its author should look at."""
     for pattern in problem.final_answer_patterns:
         if not has_group(pattern):
-            yield f"has the pattern {pattern[:80]!r} without a group: all that it matches is taken for the answer"
+            yield f"the pattern {pattern[:80]!r} has no group, so that all that it matches is taken for the answer"
     if isinstance(problem, ShortAnswerProblem) and problem.numeric_tolerance and numeral(problem.answer) is None:
-        yield "has a tolerance, and its answer is no number"
+        yield "a tolerance for an answer that is no number"
