@@ -101,11 +101,15 @@ class Asker:
         return kept
 
     def _reply(self, request: Request) -> Reply:
-        """The reply. A later turn that is refused for good, as one that has become too long, ends its sample alone."""
+        """The reply. A request that is refused for good, as one that is too long, ends its sample alone.
+
+        A first turn whose refusal names no cause is believed so only once the endpoint has answered others: parameters
+        that it does not know would be refused with every prompt.
+        """
         try:
             return self._endpoint.ask(request.messages, request.sample)
         except RequestRefused as error:
-            if not request.turn:
+            if not (request.turn or error.is_of_prompt or self._store.has_answers):
                 raise
             return Reply("", finish_reason=REQUEST_REFUSED, refusal=str(error))
 

@@ -1,8 +1,11 @@
 """One chat request to an OpenAI-compatible endpoint, and the kinds of failure that it may end in."""
 
+import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -21,8 +24,21 @@ KEYS: Mapping[str, str] = {
 DEFAULT_URL = "https://api.openai.com/v1"
 REQUEST_REFUSED = "request_refused"
 """Our own reason of a reply that stands for a request which the endpoint refused; no endpoint gives it."""
+OPENAI_HOST = "api.openai.com"
+"""The only host that is told the organisation and project of OPENAI_ORG_ID and OPENAI_PROJECT_ID."""
 _WAITING = frozenset({408, 409, 425, 429})
 _HOPELESS = frozenset({401, 403, 404})
+_TOO_LONG = frozenset({413, 414})
+_OF_THE_PROMPT = (
+    "context",
+    "too long",
+    "too large",
+    "too many tokens",
+    "maximum length",
+    "content_filter",
+    "content policy",
+)
+_CUT_OFF = frozenset({"length", "max_tokens", "max_output_tokens", "model_length"})
 
 
 def key_for(base_url: str, named: str | None) -> str:
@@ -85,8 +101,14 @@ class Endpoint:
     def __init__(self, base_url: str, key: str, parameters: Parameters, timeout_seconds: float) -> None:
         self._parameters = parameters
         self._client = openai.OpenAI(
-            base_url=base_url, api_key=key or "none", timeout=timeout_seconds, max_retries=0
-        )  # our own retries tell the user, count, and let all threads wait together
+            base_url=base_url,
+            api_key=key or "none",
+            timeout=timeout_seconds,
+            max_retries=0,
+            http_client=openai.DefaultHttpxClient(follow_redirects=False),
+        )  # fmt: skip - our own retries tell the user, count, and let all threads wait together
+        if urlsplit(base_url).hostname != OPENAI_HOST:
+            self._client.organization = self._client.project = None
 
     def ask(self, messages: Sequence[Message], sample: int) -> Reply:
         """Ask once. Raises MayRetry, RequestRefused, and CannotGenerate where every request would fail."""
@@ -97,47 +119,80 @@ class Endpoint:
             raise _of_status(error) from error
         except openai.APIConnectionError as error:  # timeouts too
             raise MayRetry(f"{type(error).__name__}: {error.__cause__ or error}") from error
-        except (openai.APIError, ValueError) as error:  # a body that is no JSON, or a stream that was cut
+        except (openai.APIError, ValueError, TypeError, AttributeError, RecursionError) as error:
+            # a body that is no JSON, is nested too deep or of another shape, or a stream that was cut
             raise MayRetry(f"the endpoint's answer cannot be read: {type(error).__name__}: {error}"[:300]) from error
         return _reply(answer)
 
 
 def _of_status(error: openai.APIStatusError) -> MayRetry | RequestRefused | CannotGenerate:
     status, words = error.status_code, f"HTTP {error.status_code}: {error.message}"[:400]
+    if 300 <= status < 400:
+        place = error.response.headers.get("location", "elsewhere")
+        return CannotGenerate(
+            f"the endpoint redirects to {place[:200]}; give that address as --base-url if you trust it"
+        )
     if status in _HOPELESS:
         return CannotGenerate(f"the endpoint refuses every request: {words}")
     if status in _WAITING or status >= 500:
         return MayRetry(words, _wait_seconds(error.response.headers.get("retry-after")))
-    return RequestRefused(words)
+    said = f"{error.message} {error.code or ''}".lower()
+    return RequestRefused(words, is_of_prompt=status in _TOO_LONG or any(one in said for one in _OF_THE_PROMPT))
 
 
 def _wait_seconds(header: str | None) -> float | None:
+    """The seconds of a `Retry-After`, which may be a date; None where it is neither."""
     try:
-        return max(float(header or ""), 0.0)
+        seconds = float(header or "")
     except ValueError:
-        return None
+        seconds = _seconds_until(header or "")
+    return max(seconds, 0.0) if math.isfinite(seconds) else None
+
+
+def _seconds_until(date: str) -> float:
+    try:
+        at = parsedate_to_datetime(date)
+    except (ValueError, OverflowError):
+        return math.nan
+    return ((at if at.tzinfo else at.replace(tzinfo=UTC)) - datetime.now(UTC)).total_seconds()
 
 
 def _reply(answer: Any) -> Reply:
     """Read an answer as tolerantly as endpoints differ. Raises MayRetry where it has no choice of a known shape."""
-    choices = getattr(answer, "choices", None)
-    message = getattr(choices[0], "message", None) if isinstance(choices, list) and choices else None
-    if message is None or not isinstance(choices, list):
+    choices = _field(answer, "choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    message = _field(choice, "message")
+    if message is None:
         raise MayRetry("the endpoint's answer holds no message")
-    usage = getattr(answer, "usage", None)
+    said = message if isinstance(message, str) else _text(_field(message, "content"))
+    finish_reason, usage = _words(_field(choice, "finish_reason")), _field(answer, "usage")
     return Reply(
-        text=_text(getattr(message, "content", None)),
-        finish_reason=str(getattr(choices[0], "finish_reason", "") or ""),
-        refusal=str(getattr(message, "refusal", "") or ""),
-        model=str(getattr(answer, "model", "") or ""),
-        prompt_tokens=int(getattr(usage, "prompt_tokens", 0) or 0),
-        completion_tokens=int(getattr(usage, "completion_tokens", 0) or 0),
-        reasoning=str(getattr(message, "reasoning_content", "") or getattr(message, "reasoning", "") or ""),
+        text=said,
+        finish_reason="length" if finish_reason.lower() in _CUT_OFF else finish_reason,
+        refusal=_words(_field(message, "refusal")),
+        model=_words(_field(answer, "model")),
+        prompt_tokens=_count(_field(usage, "prompt_tokens")),
+        completion_tokens=_count(_field(usage, "completion_tokens")),
+        reasoning=_words(_field(message, "reasoning_content")) or _words(_field(message, "reasoning")),
     )
+
+
+def _field(value: Any, name: str) -> Any:
+    """The field of an object that the client made, or of a dict that it left as it was."""
+    return value.get(name) if isinstance(value, dict) else getattr(value, name, None)
+
+
+def _words(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _count(value: Any) -> int:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return int(value) if is_number and value > 0 else 0
 
 
 def _text(content: Any) -> str:
     """The content, which some endpoints give as parts."""
-    if isinstance(content, list):
-        return "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
-    return content if isinstance(content, str) else ""
+    parts = content if isinstance(content, list) else [content]
+    said = [part for part in parts if _field(part, "type") not in ("thinking", "reasoning")]
+    return "".join(part if isinstance(part, str) else _words(_field(part, "text")) for part in said)

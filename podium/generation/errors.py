@@ -10,7 +10,14 @@ class AskFailed(Exception):
 
 
 class RequestRefused(AskFailed):
-    """The endpoint refuses this very request; the same one would be refused again."""
+    """The endpoint refuses this very request; the same one would be refused again.
+
+    `is_of_prompt`: by its words the prompt is the cause, so that other prompts may do.
+    """
+
+    def __init__(self, words: str, *, is_of_prompt: bool = False) -> None:
+        super().__init__(words)
+        self.is_of_prompt = is_of_prompt
 
 
 class TrialFailed(Exception):

@@ -1,18 +1,21 @@
 """Makes a solution record of a reply, or says why the reply holds none."""
 
-import re
+from collections.abc import Iterator, Sequence
+
+from markdown_it import MarkdownIt
 
 from podium.generation.asked import Asked
 from podium.generation.endpoint import REQUEST_REFUSED, Reply
-from problems.formats.compute_eval.replies import parse_reply
+from problems.formats.compute_eval.replies import parse_reply, read_block
 from problems.spec.kinds import SITE_KINDS
 from problems.spec.question.rules import ANSWER_PATH
 from problems.spec.solution import FileSolution, SourceFile
 
-_FENCE = re.compile(
-    r"^(?P<fence>`{3,})[ \t]*(?P<info>[^`\n]*)\n(?P<block>.*?)^(?P=fence)`*[ \t]*$", re.DOTALL | re.MULTILINE
-)
-_THOUGHTS = re.compile(r"\s*<think>.*?</think>", re.DOTALL)
+_MARKDOWN = frozenset({"markdown", "md"})
+_BLOCKS = MarkdownIt("commonmark").disable(["inline", "html_block", "reference", "lheading", "heading"])
+"""CommonMark's rules for fences: in list items, within longer ones, of tildes. Nothing within a line is read."""
+LONGEST_REPLY = 400_000
+"""Characters of which fences are read."""
 _LANGUAGES = {"cuda": ".cu", "cu": ".cu", "cpp": ".cpp", "c++": ".cpp", "c": ".cpp", "python": ".py", "py": ".py"}
 TRUNCATED, REFUSED = "length", "content_filter"
 
@@ -38,6 +41,8 @@ def solution_of(asked: Asked, text: str, finish_reason: str, refusal: str) -> Fi
     `generation_problem` says what is wrong with a reply: it is refused, cut off, empty, no text, or holds no file.
     """
     files = _files(asked, text) if encodable(text) == text else []
+    if finish_reason == TRUNCATED and asked.kind not in SITE_KINDS:
+        files = []  # half of a program may pass by what it leaves out
     reason = encodable(_problem_of(files, text, finish_reason, refusal))
     said = {"generation_problem": reason} if reason else {}
     return FileSolution.model_validate({"task_id": asked.task_id, "files": files, **said})
@@ -72,13 +77,43 @@ def _files(asked: Asked, text: str) -> list[SourceFile]:
 
 
 def _unthought(text: str) -> str:
-    return _THOUGHTS.sub("", text) if "<think>" in text else text
+    """The reply without what stands between `<think>` and `</think>`, and the blanks before it."""
+    kept, at = [], 0
+    while (begin := text.find("<think>", at)) >= 0 and (end := text.find("</think>", begin)) >= 0:
+        kept.append(text[at:begin].rstrip())
+        at = end + len("</think>")
+    return "".join([*kept, text[at:]])
 
 
 def _named(text: str, asked: Asked) -> list[SourceFile]:
     """Files whose block names them. One-word comments that are no path are not taken for one."""
     known = set(asked.starter_paths)
-    return [file for file in parse_reply(text) if file.path in known or "." in file.path]
+    by_blocks = [file for _, block in _fences(text) if (file := read_block(block)) is not None]
+    for files in (
+        by_blocks,
+        parse_reply(text),
+    ):  # a fence whose lines are less indented than its list ends with the list
+        if named := [file for file in files if file.path in known or "." in file.path]:
+            return named
+    return []
+
+
+def _fences(text: str) -> Iterator[tuple[str, str]]:
+    """The language and the content of each fence that has an end; those within a fence of Markdown in its place."""
+    lines = text[:LONGEST_REPLY].splitlines()
+    for token in _BLOCKS.parse("\n".join(lines)):
+        if token.type != "fence" or token.map is None or not _is_closed(lines[slice(*token.map)], token.markup):
+            continue
+        language = next(iter(token.info.lower().split()), "")
+        if language in _MARKDOWN:
+            yield from _fences(token.content)
+        else:
+            yield language, token.content
+
+
+def _is_closed(lines: Sequence[str], mark: str) -> bool:
+    last = lines[-1].lstrip(" \t>")
+    return len(lines) > 1 and last.startswith(mark) and not last.strip(mark[0] + " \t")
 
 
 def _last_of_each(files: list[SourceFile]) -> list[SourceFile]:
@@ -90,7 +125,7 @@ def _by_language(text: str, asked: Asked) -> list[SourceFile]:
     """The last block of a language whose starter code is one file; else, where only one file is asked for, the last
     block without a language that is known, or of C++ for a file of CUDA."""
     paths = asked.starter_paths
-    blocks = [(_LANGUAGES.get(match["info"].strip().lower(), ""), match["block"]) for match in _FENCE.finditer(text)]
+    blocks = [(_LANGUAGES.get(language, ""), block) for language, block in _fences(text)]
     for suffix, block in reversed(blocks):
         fitting = [path for path in paths if suffix and path.endswith(suffix)]
         if len(fitting) == 1:

@@ -59,7 +59,7 @@ def _file(source: str) -> str:
 
 def _service(source: str, prompt: str) -> str:
     try:
-        answer = requests.post(source, json={"message": prompt}, timeout=TIMEOUT_SECONDS)
+        answer = requests.post(source, json={"message": prompt}, timeout=TIMEOUT_SECONDS, allow_redirects=False)
         answer.raise_for_status()
         return str(answer.json()["context"])
     except (requests.RequestException, ValueError, KeyError, TypeError) as error:

@@ -6,7 +6,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from podium.generation.endpoint import Reply
+from podium.generation.endpoint import REQUEST_REFUSED, Reply
 from podium.generation.errors import CannotGenerate
 from podium.generation.journal import Journal, decoded
 
@@ -51,6 +51,11 @@ class Store:
         """The reply to this very request, if it is kept."""
         kept = self._kept.get(key)
         return kept if kept and kept.request == request else None
+
+    @property
+    def has_answers(self) -> bool:
+        """Whether the endpoint has answered any request."""
+        return any(kept.reply.finish_reason != REQUEST_REFUSED for kept in list(self._kept.values()))
 
     def others(self, requests: Mapping[Key, str]) -> int:
         """How many kept first replies are to other requests than these."""

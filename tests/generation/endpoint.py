@@ -41,6 +41,7 @@ class FakeEndpoint:
         self.answered: Counter[tuple[str, Any]] = Counter()
         self.bodies: list[dict[str, Any]] = []
         self.keys: list[str] = []
+        self.headers: list[dict[str, str]] = []
         self.times: list[float] = []
         self.url = ""
 
@@ -51,6 +52,7 @@ class FakeEndpoint:
             before = self.asked[key]
             self.asked[key] += 1
             self.bodies.append(body)
+            self.headers.append(dict(handler.headers))
             self.keys.append(handler.headers.get("Authorization", ""))
             self.times.append(time.monotonic())
         answer = self.script(body, before)

@@ -3,6 +3,8 @@
 import json
 import subprocess
 import time
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ import pytest
 
 from podium.generation import asking
 from podium.generation.asked import of_record
-from podium.generation.endpoint import Endpoint, Parameters, key_for
+from podium.generation.endpoint import Endpoint, Parameters, _wait_seconds, key_for
 from podium.generation.errors import CannotGenerate
 from podium.generation.manifest import Prices, Settings
 from podium.generation.pipeline import DONE, Run
@@ -168,7 +170,7 @@ def test_a_reply_without_a_solution_is_a_sample_with_its_reason(tmp_path: Path, 
 
 def test_a_sample_that_never_gets_a_reply_leaves_no_pack_and_is_asked_again_alone(tmp_path: Path) -> None:
     def fails_for_the_first(body: dict[str, Any], before: int) -> Answer:
-        return Answer(status=400) if "a/1" in body["messages"][-1]["content"] else right(body, before)
+        return Answer(status=500) if "a/1" in body["messages"][-1]["content"] else right(body, before)
 
     status, _, run = go(tmp_path, fails_for_the_first, samples=1)
     assert status == 1
@@ -179,6 +181,103 @@ def test_a_sample_that_never_gets_a_reply_leaves_no_pack_and_is_asked_again_alon
         assert run.go(endpoint, 2, None) == DONE
     assert sum(fake.asked.values()) == 1
     assert len(records(run.path)) == len(problems.asked)
+
+
+TOO_LONG = (
+    b'{"error": {"message": "This model\'s maximum context length is 8192 tokens.", "code": "context_length_exceeded"}}'
+)
+
+
+def test_a_prompt_that_is_refused_is_a_sample_with_its_reason(tmp_path: Path) -> None:
+    def refuses_the_first(body: dict[str, Any], before: int) -> Answer:
+        is_first = "a/1" in body["messages"][-1]["content"]
+        return Answer(status=400, body=TOO_LONG) if is_first else right(body, before)
+
+    status, _, run = go(tmp_path, refuses_the_first, samples=1)
+    assert status == DONE
+    first = records(run.path)[0]
+    assert (first.files, len(records(run.path))) == ([], 3)
+    assert "The endpoint refused the request: HTTP 400" in first.model_extra["generation_problem"]
+
+
+def test_parameters_that_the_endpoint_refuses_with_every_prompt_leave_no_pack(tmp_path: Path) -> None:
+    status, _, run = go(tmp_path, lambda *_: Answer(status=400), samples=1)
+    assert status == 1
+    assert not run.path.exists()
+
+
+def shaped(**fields: Any) -> Answer:
+    return Answer(
+        body=json.dumps({"choices": [{"message": {"content": FILE}, "finish_reason": "stop"}]} | fields).encode()
+    )
+
+
+SHAPES = {
+    "usage is a list": shaped(usage=[1]), "usage is words": shaped(usage={"prompt_tokens": "many"}),
+    "usage is infinite": shaped(usage={"prompt_tokens": float("inf")}),
+    "message is text": shaped(choices=[{"message": FILE}]), "parts": shaped(choices=[{"message": {"content": [FILE]}}]),
+    "reasoning alone": shaped(choices=[{"message": {"content": None, "reasoning": "Hm."}}]),
+    "tool calls alone": shaped(choices=[{"message": {"tool_calls": [{"id": "1"}]}, "finish_reason": "tool_calls"}]),
+    "finish reason is a number": shaped(choices=[{"message": {"content": FILE}, "finish_reason": 3}]),
+}  # fmt: skip
+UNREADABLE = {
+    "deep": Answer(body=b'{"choices": ' + b"[" * 20_000 + b"]" * 20_000 + b"}"),
+    "choices are words": shaped(choices="none"),
+    "a choice is words": shaped(choices=["none"]), "a list": Answer(body=b"[1]"), "no message": shaped(choices=[{}]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_a_reply_of_another_shape_is_read_or_a_sample_without_files(tmp_path: Path, name: str) -> None:
+    status, _, run = go(tmp_path, lambda *_: SHAPES[name], samples=1)
+    assert status == DONE
+    found = records(run.path)[0]
+    assert bool(found.files) != bool(found.model_extra.get("generation_problem"))
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_an_answer_that_cannot_be_read_is_asked_again(tmp_path: Path, name: str) -> None:
+    status, fake, _ = go(tmp_path, lambda _, before: UNREADABLE[name] if before < 1 else right(_, before), samples=1)
+    assert status == DONE
+    assert set(fake.asked.values()) == {2}
+
+
+def test_a_wait_may_be_a_date() -> None:
+    at = datetime.now(UTC) + timedelta(seconds=30)
+    assert 25 < (_wait_seconds(format_datetime(at)) or 0) <= 30
+    assert [_wait_seconds(one) for one in ("2", "-1", "nan", "inf", "soon", None)] == [2.0, 0.0, None, None, None, None]
+    assert _wait_seconds("Wed, 21 Oct 2015 07:28:00 GMT") == 0.0
+
+
+def test_an_organisation_is_told_to_openai_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-secret")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-secret")
+    _, fake, _ = go(tmp_path, right, samples=1)
+    assert not any("secret" in value for headers in fake.headers for value in headers.values())
+    own = Endpoint("https://api.openai.com/v1", "k", Parameters("m"), 5.0)
+    assert own._client.organization == "org-secret"
+
+
+def test_nothing_follows_a_redirect(tmp_path: Path) -> None:
+    with serving(right) as other:
+        moved = Answer(status=307, headers={"Location": f"{other.url}/chat/completions"})
+        with pytest.raises(CannotGenerate, match="redirects to"), serving(lambda *_: moved) as fake:
+            Endpoint(fake.url, "k", Parameters("m"), 5.0).ask([{"role": "user", "content": "x"}], 0)
+    assert not other.asked
+
+
+@pytest.mark.parametrize(
+    ("text", "content"),
+    [
+        ("1. Write:\n\n   ```cpp\n   int main() {\n     return 0;\n   }\n   ```\n", "int main() {\n  return 0;\n}\n"),
+        ("~~~cpp\nint main() {}\n~~~", "int main() {}\n"),
+        ("1. Write:\n   ```cpp\n// file: solution.cpp\nint main() {}\n   ```\n", "int main() {}\n   "),
+        ("````markdown\n```cpp\nint x;\n```\n````\n\n```cpp\nint main() {}\n```", "int main() {}\n"),
+    ],
+)
+def test_fences_are_commonmarks(text: str, content: str) -> None:
+    asked = of_record(record_from(packs.problem("a/1", solution_path="solution.cpp"), Profile.PODIUM), is_strict=False)
+    assert [file.content for file in solution_of(asked, text, "stop", "").files] == [content]
 
 
 @pytest.mark.rest
