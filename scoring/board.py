@@ -139,11 +139,9 @@ def score_board(board: BoardInput) -> BoardScores:
 
 def _estimate(name: str, bootstrap: Bootstrap) -> Estimate:
     """The metric's value and interval on the scale on which it is shown."""
-    average = metric_named(name).average
-    if average is Average.PROPORTION:
+    if metric_named(name).average is not Average.GEOMETRIC:
         return proportion_interval(bootstrap)
-    interval = percentile_interval(bootstrap)
-    return geometric(interval) if average is Average.GEOMETRIC else interval
+    return geometric(percentile_interval(bootstrap, least=0.0 if name == SPEEDUP.name else -np.inf))
 
 
 def incomplete(board: BoardInput) -> BoolArray:

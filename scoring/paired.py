@@ -26,17 +26,18 @@ class PairedDifference:
 
 
 def paired_difference(
-    first: FloatArray, second: FloatArray, counted: BoolArray, release_digest: str, draws: int
+    first: FloatArray, second: FloatArray, counted: BoolArray, release_digest: str, draws: int, most: float = np.inf
 ) -> PairedDifference:
     """`first`, `second` and `counted` hold one value per problem (P). More is better.
 
     The bootstrap draws problems, both entrants' values together, so that what makes a problem easy for both cancels.
+    No difference can exceed `most`: 1 for shares.
     """
-    return paired_differences(first[None, :], second, counted[None, :], release_digest, draws)[0]
+    return paired_differences(first[None, :], second, counted[None, :], release_digest, draws, most)[0]
 
 
 def paired_differences(
-    firsts: FloatArray, second: FloatArray, counted: BoolArray, release_digest: str, draws: int
+    firsts: FloatArray, second: FloatArray, counted: BoolArray, release_digest: str, draws: int, most: float = np.inf
 ) -> list[PairedDifference]:
     """Several entrants (E × P) against one (P). Each difference is the one that `paired_difference` gives for the pair.
 
@@ -48,7 +49,8 @@ def paired_differences(
     for n in range(len(masks)):
         rows = mask_of.reshape(-1) == n
         weights = counted[rows].astype(np.float64)
-        found = percentile_interval(bootstrap_mean(difference[rows], weights, release_digest, draws))
+        bootstrap = bootstrap_mean(difference[rows], weights, release_digest, draws)
+        found = percentile_interval(bootstrap, -most, most)
         value[rows], low[rows], high[rows] = found.value, found.low, found.high
     wins, losses = (counted & (difference > 0)).sum(axis=1), (counted & (difference < 0)).sum(axis=1)
     figures = zip(value, low, high, counted.sum(axis=1), wins, losses, strict=True)

@@ -13,17 +13,23 @@ TAIL = 0.025
 # Values are rounded to this step before they are summed over a draw: the sums are then exact in float64 (up to about
 # 2 million), so a draw does not depend on the order of entrants, the threads or the processor.
 STEP = 2.0**-32
+ALIKE = 2.0**-26
+"""An interval that is no wider comes from problems that are all alike: its draws differ by the rounding alone."""
 
 
 def wilson_interval(share: npt.ArrayLike, n: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """The 95 % score interval of a proportion of n trials (Wilson 1927); NaN if n is 0. `share` and `n` broadcast."""
+    """The 95 % score interval of a proportion of n trials (Wilson 1927); NaN if n is 0. `share` and `n` broadcast.
+
+    The ends lie in [0, 1] and round the share: in exact arithmetic one of them is a share of 0 or 1 itself.
+    """
     trials = np.asarray(n, dtype=np.float64)
     trials = np.where(trials > 0, trials, np.nan)
     p = np.asarray(share, dtype=np.float64)
     centre = p + Z_95**2 / (2 * trials)
     half = Z_95 * np.sqrt(p * (1 - p) / trials + (Z_95 / (2 * trials)) ** 2)
     scale = 1 + Z_95**2 / trials
-    return np.clip((centre - half) / scale, 0.0, 1.0), np.clip((centre + half) / scale, 0.0, 1.0)
+    low, high = np.clip((centre - half) / scale, 0.0, 1.0), np.clip((centre + half) / scale, 0.0, 1.0)
+    return np.minimum(low, p), np.maximum(high, p)
 
 
 @dataclass(frozen=True)
@@ -86,8 +92,29 @@ def tail_draws(draws: int) -> int:
     return int(TAIL * draws)
 
 
-def percentile_interval(bootstrap: Bootstrap) -> Estimate:
-    """The means with the draws' 2.5th and 97.5th percentiles. The ends are NaN if fewer than two problems count."""
+def percentile_interval(bootstrap: Bootstrap, least: float = -np.inf, most: float = np.inf) -> Estimate:
+    """The means with the draws' 2.5th and 97.5th percentiles. The ends are NaN if fewer than two problems count.
+
+    Where all n problems are alike the draws show no spread. The ends are then 1 / (n + 1) from the mean, as if one
+    more problem lay 1 away, but not outside `least` and `most`, between which every problem's value lies.
+    """
+    estimate = _percentiles(bootstrap)
+    alike = _alike(estimate)
+    margin = 1 / (bootstrap.problems + 1)
+    low = np.where(alike, np.maximum(estimate.value - margin, np.minimum(estimate.value, least)), estimate.low)
+    high = np.where(alike, np.minimum(estimate.value + margin, np.maximum(estimate.value, most)), estimate.high)
+    return Estimate(estimate.value, low, high)
+
+
+def proportion_interval(bootstrap: Bootstrap) -> Estimate:
+    """The percentile interval of a mean of shares, or Wilson's interval where all problems have the same share."""
+    estimate = _percentiles(bootstrap)
+    alike = _alike(estimate)
+    low, high = wilson_interval(np.where(alike, np.clip(estimate.value, 0.0, 1.0), 0.0), bootstrap.problems)
+    return Estimate(estimate.value, np.where(alike, low, estimate.low), np.where(alike, high, estimate.high))
+
+
+def _percentiles(bootstrap: Bootstrap) -> Estimate:
     count = bootstrap.draws.shape[1]
     ends = [tail_draws(count), count - 1 - tail_draws(count)]
     ordered = np.partition(bootstrap.draws, ends, axis=1)
@@ -97,12 +124,9 @@ def percentile_interval(bootstrap: Bootstrap) -> Estimate:
     return Estimate(bootstrap.mean, np.minimum(low, bootstrap.mean), np.maximum(high, bootstrap.mean))
 
 
-def proportion_interval(bootstrap: Bootstrap) -> Estimate:
-    """The percentile interval, or Wilson's interval if the mean is 0 or 1: every draw is then the same."""
-    estimate = percentile_interval(bootstrap)
-    uniform = (bootstrap.mean == 0) | (bootstrap.mean == 1)
-    low, high = wilson_interval(np.where(uniform, bootstrap.mean, 0.0), bootstrap.problems)
-    return Estimate(estimate.value, np.where(uniform, low, estimate.low), np.where(uniform, high, estimate.high))
+def _alike(estimate: Estimate) -> npt.NDArray[np.bool_]:
+    """E: whether the draws show no spread. An interval that is missing stays missing."""
+    return np.asarray(estimate.high - estimate.low <= ALIKE)
 
 
 def geometric(estimate: Estimate) -> Estimate:

@@ -90,7 +90,7 @@ def _pairs(
     digest: str, draws: int,
 ) -> list[Pair]:  # fmt: skip
     both_counted, both_timed = (mask[1:] & mask[0] for mask in masks)
-    of_passes = paired_differences(passes[1:], passes[0], both_counted, digest, draws)
+    of_passes = paired_differences(passes[1:], passes[0], both_counted, digest, draws, most=1.0)
     of_speeds = paired_differences(ln_speedup[1:], ln_speedup[0], both_timed, digest, draws)
     return [
         Pair(other, one, (_ratio(speed.value), _ratio(speed.low), _ratio(speed.high)), speed.problems)

@@ -37,4 +37,5 @@ def _computed(
 ) -> Sequence[PairedDifference]:
     given = rank.load_samples(place, [reference_id, *other_ids])
     passes, counted = pass_at_k(given.n, given.passed, 1), counting(given)
-    return paired_differences(passes[1:], passes[0], counted[1:] & counted[0], place.release.digest, draws)
+    both = counted[1:] & counted[0]
+    return paired_differences(passes[1:], passes[0], both, place.release.digest, draws, most=1.0)

@@ -3,8 +3,10 @@
 import math
 
 import numpy as np
+import pytest
 
 from scoring.paired import paired_difference, paired_differences
+from scoring.uncertainty import bootstrap_mean, percentile_interval
 
 DIGEST = "paired"
 
@@ -17,10 +19,10 @@ def test_the_difference_is_the_mean_over_the_problems_that_count() -> None:
     assert found.low <= found.value <= found.high
 
 
-def test_equal_entrants_differ_by_nothing() -> None:
+def test_equal_entrants_differ_by_nothing_known_as_well_as_their_problems_are_many() -> None:
     values = np.linspace(0, 1, 40)
     found = paired_difference(values, values, np.ones(40, dtype=bool), DIGEST, 1000)
-    assert (found.value, found.low, found.high) == (0.0, 0.0, 0.0)
+    assert (found.value, found.low, found.high) == (0.0, -1 / 41, 1 / 41)
     assert found.ties == 40
 
 
@@ -28,7 +30,9 @@ def test_what_makes_problems_hard_for_both_cancels() -> None:
     draw = np.random.default_rng(5)
     hard = draw.uniform(0, 1, 200)
     found = paired_difference(hard + 0.05, hard, np.ones(200, dtype=bool), DIGEST, 1000)
-    assert found.high - found.low < 1e-6
+    alone = percentile_interval(bootstrap_mean(hard[None, :], np.ones((1, 200)), DIGEST, 1000))
+    assert found.high - found.low < (alone.high[0] - alone.low[0]) / 5
+    assert (found.low, found.high) == (pytest.approx(0.05 - 1 / 201), pytest.approx(0.05 + 1 / 201))
     assert math.isclose(found.value, 0.05, abs_tol=1e-9)
 
 
@@ -65,3 +69,9 @@ def test_many_against_one_are_the_pairs_one_by_one() -> None:
     alone = [paired_difference(one, second, mask, DIGEST, 300) for one, mask in zip(firsts, counted, strict=True)]
     assert list(map(str, paired_differences(firsts, second, counted, DIGEST, 300))) == list(map(str, alone))
     assert paired_differences(firsts[:0], second, counted[:0], DIGEST, 300) == []
+
+
+def test_a_difference_that_is_the_same_everywhere_is_not_certain_and_within_its_bound() -> None:
+    passed, failed = np.ones(4), np.zeros(4)
+    found = paired_difference(passed, failed, passed > 0, DIGEST, 1000, most=1.0)
+    assert (found.value, found.low, found.high) == (1.0, 0.8, 1.0)

@@ -9,10 +9,12 @@ from hypothesis import strategies as st
 
 from scoring.median import median_interval, median_ranks
 from scoring.uncertainty import (
+    Bootstrap,
     bootstrap_mean,
     percentile_interval,
     problem_draws,
     proportion_interval,
+    tail_draws,
     wilson_interval,
 )
 
@@ -142,3 +144,70 @@ def test_an_interval_always_holds_its_estimate() -> None:
     values = np.full((1, 5), np.log(2.0))
     estimate = percentile_interval(bootstrap_mean(values, np.ones((1, 5)), "digest", 1000))
     assert estimate.low[0] <= estimate.value[0] <= estimate.high[0]
+
+
+def _interval_of(values, kind):
+    return kind(bootstrap_mean(np.array([values]), np.ones((1, len(values))), "x", 1000))
+
+
+@pytest.mark.parametrize(
+    ("share", "n"), [(0.05, 4), (0.5, 2), (1 / 3, 6), (0.25, 25), (2 / 3, 100), (0.0, 3), (1.0, 3)]
+)
+def test_problems_of_one_share_have_an_interval_with_a_width(share, n):
+    found = _interval_of([share] * n, proportion_interval)
+    low, high = (float(end) for end in wilson_interval(share, n))
+    assert (found.low[0], found.high[0]) == (pytest.approx(low), pytest.approx(high))
+    assert 0 <= found.low[0] <= share <= found.high[0] <= 1
+    assert found.high[0] - found.low[0] > 0.01
+
+
+@pytest.mark.parametrize("value", [0.0, np.log(2.0), 1 / 3, -40.0])
+def test_problems_of_one_ratio_have_an_interval_with_a_width(value):
+    found = _interval_of([value] * 4, percentile_interval)
+    assert (found.low[0], found.high[0]) == (pytest.approx(value - 0.2), pytest.approx(value + 0.2))
+
+
+def test_an_end_does_not_pass_what_a_value_can_be():
+    bootstrap = bootstrap_mean(np.array([[0.0] * 4, [1.0] * 4, [0.95] * 4]), np.ones((3, 4)), "x", 1000)
+    found = percentile_interval(bootstrap, least=0.0, most=1.0)
+    assert found.low == pytest.approx([0.0, 0.8, 0.75])
+    assert found.high == pytest.approx([0.2, 1.0, 1.0])
+
+
+def test_one_problem_that_differs_needs_no_other_rule():
+    """The bootstrap's own ends stay: the number of times that the other problem is drawn."""
+    found = _interval_of([0.5] * 9 + [0.6], proportion_interval)
+    assert (found.low[0], found.high[0]) == (pytest.approx(0.5), pytest.approx(0.53))
+
+
+def test_wilsons_ends_round_every_share():
+    n = np.arange(1, 401)
+    for passed in (n * 0, n, n // 2, n // 3):
+        share = passed / n
+        low, high = wilson_interval(share, n)
+        assert ((low >= 0) & (low <= share) & (share <= high) & (high <= 1) & (low < high)).all()
+    assert (wilson_interval(1.0, n)[1] == 1).all()
+    assert (wilson_interval(0.0, n)[0] == 0).all()
+
+
+@given(
+    st.lists(st.lists(st.sampled_from([0.0, 0.05, 1 / 3, 0.5, 1.0]), min_size=5, max_size=5), min_size=1, max_size=4),
+    st.lists(st.sampled_from([0.0, 0.1, 1.0, 2.5]), min_size=5, max_size=5),
+)
+def test_no_interval_of_shares_is_without_width_or_leaves_its_bounds(shares, weights):
+    values, weight = np.array(shares), np.tile(weights, (len(shares), 1))
+    found = proportion_interval(bootstrap_mean(values, weight, "x", 200))
+    known = ~np.isnan(found.low)
+    assert (known == ((weight > 0).sum(axis=1) >= 2)).all()
+    low, value, high = found.low[known], found.value[known], found.high[known]
+    assert ((low >= 0) & (low <= value + 1e-12) & (value <= high + 1e-12) & (high <= 1)).all()
+    assert (high - low > 0.001).all()
+
+
+@pytest.mark.parametrize(("n_draws", "left_out"), [(1000, 25), (200, 5), (40, 1), (39, 0)])
+def test_as_many_draws_lie_outside_each_end(n_draws, left_out):
+    """Every draw has another mean, so that each end is one draw and no other."""
+    draws = np.random.default_rng(1).permutation(n_draws).astype(np.float64)[None, :]
+    found = percentile_interval(Bootstrap(np.array([n_draws / 2]), draws, np.array([9])))
+    assert tail_draws(n_draws) == left_out
+    assert (found.low[0], found.high[0]) == (left_out, n_draws - 1 - left_out)
