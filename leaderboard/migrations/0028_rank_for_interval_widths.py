@@ -10,7 +10,7 @@ def touch_ranked(apps, schema_editor):
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("leaderboard", "0025_first_ranks"),
+        ("leaderboard", "0027_revisions_keep_decisions"),
     ]
 
     operations = [
