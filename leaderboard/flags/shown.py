@@ -92,8 +92,8 @@ def shown(flag: Flag) -> ShownFlag:
     """`flag` comes from `with_effects`."""
     label, tone = _label(flag)
     rulings = (getattr(flag, "ruling", None), DecisionKind.FLAG_UPHELD, DecisionKind.FLAG_DISMISSED)
-    effects = [_effect(flag, ruling) for ruling in rulings]
-    return ShownFlag(flag, rule_of(flag.code), label, tone, *effects, keeps_time=_keeps_time(flag))
+    now, if_upheld, if_dismissed = (_effect(flag, ruling) for ruling in rulings)
+    return ShownFlag(flag, rule_of(flag.code), label, tone, now, if_upheld, if_dismissed, _keeps_time(flag))
 
 
 def _label(flag: Flag) -> tuple[str, str]:
