@@ -10,6 +10,8 @@ LONGEST_SECONDS = 1e9
 """Threads cannot wait for ten times as long."""
 LARGEST_COUNT = 2**60
 """Bytes and processes; sums of such bounds stay below 2^63."""
+MAX_NAME_BYTES, MAX_PATH_BYTES = 255, 4096
+"""Of a file; Linux's own bounds."""
 MAX_COMMAND_BYTES = 100 * 1024
 """Linux takes 128 KiB of one argument."""
 
@@ -33,9 +35,15 @@ def why_bad_places(paths: Sequence[str]) -> str:
         if place in (".", "..") or place.startswith(("/", "../")) or "\0" in place:
             return f"has the file {place!r}, which would lie outside its folder"
         parts = place.split("/")
+        if len(_bytes(place)) >= MAX_PATH_BYTES or any(len(_bytes(part)) > MAX_NAME_BYTES for part in parts):
+            return f"has the file {place[:100]!r}…, whose name is too long"
         if any("/".join(parts[:n]) in places for n in range(1, len(parts))):
             return f"has the file {place!r} below a path that is a file itself"
     return ""
+
+
+def _bytes(path: str) -> bytes:
+    return path.encode("utf-8", "surrogatepass")
 
 
 def _is_too_much(name: str, bound: float) -> bool:

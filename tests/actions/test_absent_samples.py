@@ -19,6 +19,7 @@ from problems.actions.releases import import_release, publish
 from problems.formats.submission import PackRefused, read_submission
 from problems.models import Release
 from tests import factories, packs
+from tests.admin.pages import opened
 from tests.api import calls
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -192,7 +193,7 @@ def test_an_organiser_may_allow_more(client: Any, shop: Shop) -> None:
     address = reverse("admin:problems_release_change", args=[shop.release.pk])
     form = {"title": "T", "is_public": "on", "max_samples": "1"}
     assert "pass@2 needs as many" in client.post(address, form).content.decode()
-    assert client.post(address, form | {"max_samples": "21"}).status_code == 302
+    assert client.post(address, form | {"max_samples": "21"} | opened(client, address)).status_code == 302
     shop.release.refresh_from_db()
     assert shop.send(shop.cast.entrant, [good(0, n) for n in range(21)]).samples.count() == 21
 
@@ -216,6 +217,6 @@ def test_a_draft_cannot_promise_more_samples_than_it_takes(client: Any, cast: fa
     form = {"title": "T", "slug": "draft-1", "primary_metric": "pass@50", "timing_policy": "ranked", "ks": "[1, 2]",
             "weights": "{}", "max_samples": "20"}  # fmt: skip
     assert "pass@50 needs as many" in client.post(address, form).content.decode()
-    client.post(address, form | {"max_samples": "50"})
+    client.post(address, form | {"max_samples": "50"} | opened(client, address))
     draft.refresh_from_db()
     assert (draft.primary_metric, draft.max_samples) == ("pass@50", 50)

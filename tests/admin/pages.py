@@ -15,9 +15,10 @@ def signed_in(user: User) -> Client:
 
 
 def act(user: User, model: str, name: str, row: Any = None, **said: Any) -> Any:
-    """Press a button: POST its form. `model` is `<app>_<model>`."""
+    """Press a button: open its form and POST it. `model` is `<app>_<model>`."""
     ends = ("list_act", [name]) if row is None else ("act", [row.pk, name])
-    return signed_in(user).post(reverse(f"admin:{model}_{ends[0]}", args=ends[1]), said)
+    browser, address = signed_in(user), reverse(f"admin:{model}_{ends[0]}", args=ends[1])
+    return browser.post(address, opened(browser, address) | said)
 
 
 def imported(user: User, pack: Any) -> str:

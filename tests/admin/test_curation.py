@@ -61,6 +61,7 @@ def test_a_zip_of_folders_states_nothing_that_could_agree(cast: Any) -> None:
         spec = {key: value for key, value in fields.items() if value is not None}
         archive.writestr("one/problem-spec.yaml", json.dumps(spec))
         archive.writestr("one/test/t.sh", "sh solution.sh\n")
+        archive.writestr("release.yaml", "release: mine-1\nprofile: podium/1\n")
     page = reported(cast.organiser, SimpleUploadedFile("mine.zip", file.getvalue()))
     assert "1 problems read." in page
     assert "metadata.json" not in page

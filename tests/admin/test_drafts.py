@@ -19,6 +19,7 @@ from problems.formats.compute_eval.packs import write_problem_pack
 from problems.models import Problem, Release
 from problems.spec.profile import Profile
 from tests import factories, packs
+from tests.admin import pages
 from tests.admin.pages import act, signed_in, text
 from tests.admin.sent_form import sent_by
 from tests.question_records import choice, short
@@ -427,6 +428,7 @@ def test_weights_of_a_group_that_is_not_there_are_refused_at_their_field(cast: A
     change = reverse("admin:problems_release_change", args=[draft.pk])
     form = browser.get(change).context_data["adminform"].form
     sent = {name: form[name].value() for name in form.fields if form[name].value() not in (None, False)}
+    sent |= pages.opened(browser, change)
     answer = browser.post(change, {**sent, "weights": json.dumps({"even": 1.0, "none": 2.0})})
     assert list(answer.context_data["adminform"].form.errors) == ["weights"]
     assert "which is no group of its problems" in unescape(text(answer))

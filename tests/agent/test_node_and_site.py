@@ -15,7 +15,7 @@ import pytest
 
 from runners.agent import grading, upkeep
 from runners.agent.grading import Grader
-from runners.agent.ground.errors import SiteRefused
+from runners.agent.ground.errors import SandboxFault, SiteRefused
 from runners.agent.judges.command.judge import TESTING
 from runners.agent.judges.registry import Judges
 from runners.agent.link import outbox as outbox_module
@@ -281,14 +281,31 @@ def test_a_job_that_failed_on_failing_hardware_goes_back_instead_of_counting(sit
     assert failed.attempt not in site.reports
 
 
-def test_a_fault_of_the_node_is_reported_as_such_and_followed_by_a_self_test(site: WireSite, start: Start) -> None:
-    work = site.add(shell_problem(context={"../outside": "x"}), GOOD)
-    after = site.add(shell_problem(), GOOD)
+def fail_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first sample meets a fault of the sandbox's."""
+    judge, failed = Judges.judge, threading.Event()
+
+    def judging(judges: Judges, *given: Any) -> Any:
+        if not failed.is_set():
+            failed.set()
+            raise SandboxFault("the sandbox fell over")
+        return judge(judges, *given)
+
+    monkeypatch.setattr(Judges, "judge", judging)
+
+
+def test_a_fault_of_the_node_is_reported_as_such_and_followed_by_a_self_test(
+    site: WireSite, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fail_once(monkeypatch)
+    work = site.add(shell_problem(), GOOD)
     start(slots=1)
+    site.wait_until(lambda: work.attempt in site.reports)
+    after = site.add(shell_problem(), GOOD)
     site.wait_until(lambda: after.attempt in site.reports)
     report = site.reports[work.attempt]
     assert report.verdict == Verdict.PLATFORM_ERROR
-    assert "outside the workspace" in report.fault
+    assert "fell over" in report.fault
     assert site.reports[after.attempt].verdict == Verdict.PASSED
 
 
@@ -297,7 +314,8 @@ def test_a_node_in_doubt_eats_no_message_until_its_self_test_passes(
 ) -> None:
     complaints = ["no space left on device"]
     monkeypatch.setattr(grading, "complaint_of", lambda _: complaints[0] if complaints else "")
-    faulty = site.add(shell_problem(context={"../outside": "x"}), GOOD)
+    fail_once(monkeypatch)
+    faulty = site.add(shell_problem(), GOOD)
     start()
     site.wait_until(lambda: faulty.attempt in site.reports)
     after = site.add(shell_problem(), GOOD)

@@ -240,7 +240,7 @@ def test_a_folder_of_problems_can_be_graded_as_it_is_written(folder: Path) -> No
 
 
 def test_samples_that_this_machine_cannot_grade_make_the_result_incomplete(folder: Path) -> None:
-    unusable = problem("a/1", context_files=[{"path": "../outside", "content": ""}])
+    unusable = problem("a/1", context_files=[{"path": "/".join(["n" * 239] * 17), "content": ""}])
     problems = write_problems(folder, [unusable, problem("a/2")])
     solutions = write_solutions(folder, [solution("a/1", "exit 0"), solution("a/2", "exit 0")])
     ran = evaluate(folder, problems, "--solutions", solutions, "--out", folder / "g.jsonl")

@@ -3,8 +3,10 @@
 from datetime import timedelta
 
 import pytest
+from celery.beat import PersistentScheduler
 from django.utils import timezone
 
+from leaderboard.beat import OfOneWorker
 from leaderboard.celery import app
 from leaderboard.models import ReleaseTrack
 from runners.fleet import tasks
@@ -23,7 +25,8 @@ def test_each_turn_expires_when_the_next_one_comes() -> None:
 
 
 def test_the_schedule_is_kept_in_memory() -> None:
-    assert app.conf.beat_scheduler == "celery.beat:Scheduler"
+    assert app.conf.beat_scheduler == "leaderboard.beat:OfOneWorker"
+    assert not issubclass(OfOneWorker, PersistentScheduler)
 
 
 def test_what_another_worker_is_at_is_left_to_it() -> None:

@@ -21,6 +21,7 @@ from leaderboard.errors import Refused, TooMuch
 from leaderboard.models import ApiToken, Entrant, NameSkeleton
 from leaderboard.models.token import Scope
 from leaderboard.names import skeleton, why_imitates
+from tests.admin.pages import opened
 from tests.factories import PASSWORD, Cast, EntrantFactory, UserFactory, team_of
 
 pytestmark = pytest.mark.django_db
@@ -72,8 +73,8 @@ def test_a_rename_to_a_name_like_anothers_is_refused_and_an_old_name_stays(clien
     client.force_login(cast.stranger)
     address = reverse("edit_entrant", args=["old"])
     said = {"kind": "model", "organisation": "New Lab", "url": "", "description": "", "open_weights": "unknown"}
-    assert client.post(address, said | {"name": mine.name}).status_code == 302
-    answer = client.post(address, said | {"name": "AIpha"})
+    assert client.post(address, said | {"name": mine.name} | opened(client, address)).status_code == 302
+    answer = client.post(address, said | {"name": "AIpha"} | opened(client, address))
     assert answer.status_code == 422
     assert "looks like one that somebody else has" in answer.content.decode()
 

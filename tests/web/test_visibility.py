@@ -128,5 +128,5 @@ def test_a_skips_reason_is_public_and_a_failures_is_not(cast: Cast, judged: Any)
     assert visibility.shown_reason(view, Verdict.TEST_FAILED, "expected 3") == ""
 
 
-def test_an_empty_site_says_what_to_do(client: Any, db: Any) -> None:
-    assert "import_release" in client.get("/").content.decode()
+def test_an_empty_site_says_so(client: Any, db: Any) -> None:
+    assert "No release is published yet." in client.get("/").content.decode()
