@@ -94,6 +94,6 @@ def test_a_problem_is_made_and_edited_in_the_browser(chromium: Any, live_site: A
     page.get_by_role("button", name="Add a file to known-bad solutions").click()
     page.locator("#files-known_bad input[name$=-path]").last.fill("../bad")
     page.get_by_role("button", name="Save and close").click()
-    page.get_by_text("leaves its folder").wait_for()
+    page.locator("p[role=alert]", has_text="leaves its folder").wait_for()
     assert page.locator("#files-known_bad input[name$=-path]").last.input_value() == "../bad"
     assert visit.complaints == [] or all("422" in one for one in visit.complaints)
