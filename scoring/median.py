@@ -2,13 +2,16 @@
 
 import math
 import statistics
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 CONFIDENCE = 0.95
 Z_95 = 1.959963984540054
 EXACT_RUNS = 1000
+LEAST_PROCESSES = 5
+MEDIAN_VARIANCE = 1.29
+"""Of the median of six normal values, as a multiple of their mean's."""
 
 
 class MedianInterval(NamedTuple):
@@ -58,3 +61,31 @@ def median_interval(runs: Iterable[float]) -> MedianInterval:
     if ranks is None:
         return MedianInterval(median, None, None)
     return MedianInterval(median, ordered[ranks[0] - 1], ordered[ranks[1] - 1])
+
+
+def t_quantile(df: float) -> float:
+    """The 97.5 % quantile of Student's t, by its expansion round the normal one (Abramowitz and Stegun 26.7.5): too
+    small by less than 0.2 % from 5 degrees of freedom on, and by 1 % at 3."""
+    z = Z_95
+    terms = (
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+    )
+    return z + sum(term / df**power for power, term in enumerate(terms, 1))
+
+
+def processes_interval(runs: Sequence[float], costs: Sequence[float]) -> MedianInterval:
+    """The median of the processes' times, of each of which the mean of `costs` was subtracted, all in one unit.
+
+    Both vary from process to process, nearly normally, so the interval is Student's with Welch's degrees of freedom.
+    The ends are None below 5 runs, or below 2 costs.
+    """
+    median = statistics.median(runs)
+    if len(runs) < LEAST_PROCESSES or len(costs) < 2:
+        return MedianInterval(median, None, None)
+    of_runs, of_costs = (statistics.variance(one) / len(one) for one in (runs, costs))
+    variance = of_runs + of_costs
+    df = variance**2 / (of_runs**2 / (len(runs) - 1) + of_costs**2 / (len(costs) - 1)) if variance > 0 else 1.0
+    reach = t_quantile(df) * math.sqrt(MEDIAN_VARIANCE * of_runs + of_costs)
+    return MedianInterval(median, median - reach, median + reach)

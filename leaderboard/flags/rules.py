@@ -137,15 +137,22 @@ FLAG_RULES: Mapping[str, FlagRule] = {
         "Rerun the sample on a machine that does nothing else.",
     ),
     "busy_device": FlagRule(
-        "Something ran on the GPU between the calls of a function, perhaps a kernel of the solution that never ends.",
-        "GPU function problems: in one case, before more than half of the timed calls, writing the arrays "
-        "took longer than 1.5 times the calibrated time plus 0.2 ms.",
+        "The GPU did other work right before calls of a function, perhaps a kernel of the solution that began too "
+        "early.",
+        "GPU function problems: before more than one call in ten the checker's own work took over 5 % and 60 µs longer "
+        "than calibrated. Those calls are not timed.",
         "Do all work within the call, and leave no kernel running. Honest if another program used the "
         "device: rerun the sample.",
     ),
+    "late_copies": FlagRule(
+        "A function's outputs were complete later than its time says.",
+        "GPU function problems: in one case, in at least a third of the processes, the checker's copies ended later "
+        "than a known solution's by more than 2 % of the time, a tenth of the copies' own time and 10 µs.",
+        "Join all work to the stream of the call. Honest if another program used the device: rerun the sample.",
+    ),
     "other_events": FlagRule(
         "A function's time by the device's own events differs from the checker's clock.",
-        "GPU function problems: in one case, in at least a third of the processes, they differ by more than for a "
+        "Results of before: in one case, in at least a third of the processes, they differ by more than for a "
         "known solution of the same size, plus three times the spread there, 5 % of the time and 0.05 ms. Medians are "
         "compared where the clock shows less. Where it shows more, its first decile counts, since other programs "
         "lengthen calls.",

@@ -17,7 +17,7 @@ from problems.spec.ranking import TimingPolicy as TimingPolicy  # noqa: PLC0414 
 PROTOCOL_VERSION = 2
 JUDGE_VERSIONS: Mapping[Kind, str] = {
     Kind.COMMAND: "command/3",
-    Kind.FUNCTION: "function/6",
+    Kind.FUNCTION: "function/7",
     Kind.CHOICE: "choice/2",
     Kind.SHORT_ANSWER: "short_answer/2",
 }

@@ -232,14 +232,6 @@ def test_an_attack_that_passes_gains_nothing(
     assert gains(judges, problem, solution_of(file), attack(file), honest_ms) == "", MAY_PASS[file]
 
 
-@pytest.mark.parametrize("left_share", [1, 2, 16])
-def test_an_early_answer_gains_nothing(
-    judges: Judges, problem: FunctionProblem, left_share: int, honest_ms: dict[str, float]
-) -> None:
-    content = attack("early_done.cu", left_share=left_share)
-    assert gains(judges, problem, "solution.cu", content, honest_ms) == ""
-
-
 @pytest.mark.parametrize("file", ATTACKS)
 def test_the_honest_twin_of_an_attack_passes(judges: Judges, problem: FunctionProblem, file: str) -> None:
     report = judged(judges, problem, solution_of(file), attack(file, honest=True))

@@ -20,12 +20,12 @@ from leaderboard.rows.origin import Origin
 from leaderboard.timings import DEVICE_LABELS
 from problems.spec.case import Case
 from problems.spec.command.problem import problem_from
+from problems.spec.function.problem import FunctionProblem
 from problems.spec.profile import Profile
 from runners.agent.devices.record import DeviceRecord
 from runners.agent.judges.command.host import HostRecord
 from runners.agent.judges.function.contest import Contest
 from runners.agent.judges.function.results import candidate_measurements
-from runners.agent.judges.function.spans import with_spans
 from runners.agent.sandbox.policy import Outcome
 from runners.wire.protocol import BlobRef, Role, Witness
 from tests import factories, graded, packs
@@ -54,22 +54,27 @@ def test_every_fact_that_a_node_tells_of_its_device_has_a_label() -> None:
     told = DeviceRecord(**values | {"throttle_reasons": ("heat",)}).facts
     host = HostRecord(*(1.0 for _ in fields(HostRecord))).facts
     of_traffic = checked(NAIVE).facts
-    assert {*told, *host, *of_traffic, *_facts_of_a_call()} == DEVICE_LABELS.keys()
+    of_before = {"clock_ms", "device_events_ms", "kernel_span_ms"}
+    assert {*told, *host, *of_traffic, *_facts_of_calls(), *of_before} == DEVICE_LABELS.keys()
 
 
-def _facts_of_a_call() -> set[str]:
-    """What the judge of functions tells with each time."""
+def _facts_of_calls() -> set[str]:
+    """What the judge of functions tells with each time, by the clock of a CPU and by both of a GPU."""
     reply = {
-        "case": 0, "verdict": "passed", "clock_ns": [1e6], "go_ns": [1e6], "overhead_ns": 0.0,
-        "overhead_spread_ns": 0.0, "copies_all": True, "is_short": False,
-        "one_set_ns": 5e5, "one_set_spread_ns": 0.0, "whole_ms": [1.0] * 5, "events_ms": [1.0] * 5, "whole_gap_ns": 0.0,
+        "case": 0, "verdict": "passed", "clock_ns": [1e6, 2e6], "go_ns": [1e6, 1e6], "overhead_ns": 0.0,
+        "is_short": False,
     }  # fmt: skip
+    on_cpu = reply | {"overhead_spread_ns": 0.0, "one_set_ns": 5e5, "one_set_spread_ns": 0.0}
+    on_gpu = reply | {"clock": "device", "overheads_ns": [0.0], "n_disturbed": 1, "why_host": ""}
+    of_sets = function_problem(manifest=manifest_fields(cases=[softmax_case(input_sets=2)]))
+    return _facts_of(of_sets, on_cpu) | _facts_of(of_sets, on_gpu) | _facts_of(of_sets, on_gpu | {"clock": "host"})
+
+
+def _facts_of(record: FunctionProblem, reply: dict[str, Any]) -> set[str]:
     ended = Outcome(0, None, False, False, False, "", "", False, 1.0, 1.0, 0, Witness.SEEN)
     seen = Contest((reply,), (0,), "", "", ended, load_ms=1.0)
-    of_sets = function_problem(manifest=manifest_fields(cases=[softmax_case(input_sets=2)]))
-    (one,) = candidate_measurements(of_sets, [seen, seen], None)
-    (with_span,) = with_spans([one], {one.role: {one.case: 1.0}})
-    return {*with_span.device}
+    (one,) = candidate_measurements(record, [seen, seen], None)
+    return {*one.device}
 
 
 def test_a_rate_needs_declared_work_and_a_share_the_peak_of_the_declared_data_type() -> None:
@@ -121,7 +126,7 @@ def test_figures_by_the_methods_of_others_stand_under_their_own_heading(client: 
     record_result(gpu.timed, report, Origin(ResultOrigin.FLEET))
     machine, _, others = page(client, gpu.timed.get_absolute_url()).partition("<h3>As others tell it</h3>")
     assert "shown and never ranked" in others
-    for label, value in (("mean by device events (ms)", "2.01"), ("… its rate (GFLOPS)", "25.26"),
+    for label, value in (("mean of its calls (ms)", "2.01"), ("… its rate (GFLOPS)", "25.26"),
                          ("kernel span (ms)", "1.97")):  # fmt: skip
         assert f'{label}</th><td class="num">{value}</td>' in others
         assert label not in machine

@@ -26,7 +26,7 @@ from runners.agent.judges.function.waiting import (
     needs_of,
     still_serves,
 )
-from runners.agent.sandbox.policy import Command, Mount, Running
+from runners.agent.sandbox.policy import Command, Running
 
 CHECKING_SECONDS = 900.0
 """Time that a contestant's process may live beyond its own limit: it waits while the checker prepares and checks."""
@@ -40,9 +40,6 @@ class Entry:
 
     subject: Subject
     product: bytes = EMPTY
-    library: Path | None = None
-    """The library that tells kernel spans, if its processes may load it."""
-    tells_spans: bool = False
 
 
 @dataclass(frozen=True)
@@ -157,12 +154,11 @@ class Contestants:
 
 
 def _key(entry: Entry) -> Hashable:
-    return needs_of(entry.subject), entry.library
+    return needs_of(entry.subject)
 
 
 def _command(entry: Entry, workspace: Path, seat: Seat, seconds: float, cancelled: Event) -> Command:
-    subject, spans = entry.subject, entry.library
-    tells = {"PODIUM_SPANS": str(spans)} if entry.tells_spans and subject.stub == "native" else {}
+    subject = entry.subject
     return Command(
         shell=subject.command,
         workspace=workspace,
@@ -172,9 +168,8 @@ def _command(entry: Entry, workspace: Path, seat: Seat, seconds: float, cancelle
             "PYTHONUNBUFFERED": "1",  # it is killed in the end, with what it has not written
             "PODIUM_FUNCTION_ARRAYS": f"{subject.problem.manifest.arrays} {subject.device}",
             SOLUTION_FILES: ":".join(subject.inputs),
-            **tells,
         },
-        mounts=(*MOUNTS, *([Mount(spans.parent, str(spans.parent))] if spans else [])),
+        mounts=MOUNTS,
         image=subject.image,
         gpu_uuids=seat.gpu_uuids,
         slot=seat.slot,
@@ -199,7 +194,6 @@ def _order(entry: Entry) -> bytes:
         "solution": entry.subject.files[0].path,
         "dtypes": [one.dtype for one in manifest.parameters],
         "setup_places": list(manifest.setup_places),
-        "spans": str(entry.library) if entry.library and entry.tells_spans else "",
     }
     return json.dumps(order).encode()
 

@@ -3,17 +3,14 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
-from pathlib import Path
 from typing import Any
 
 from problems.spec.function.problem import FunctionProblem
 from runners.agent.devices.lanes import Place, Seat
 from runners.agent.ground.errors import SandboxFault, UnusableProblem
 from runners.agent.ground.events import CaseEnded, Progress, StageEntered
-from runners.agent.ground.keyed import Once
 from runners.agent.job.artefact import EMPTY, file_in
 from runners.agent.job.building import build, why_out_of_time
 from runners.agent.job.commands import told
@@ -36,8 +33,6 @@ from runners.agent.judges.function.results import (
     verdict_of,
 )
 from runners.agent.judges.function.sets import check_memory, with_wrong_sets
-from runners.agent.judges.function.spans import PLAN as SPANS
-from runners.agent.judges.function.spans import library_for, spans_ms, with_spans
 from runners.agent.judges.function.subject import LISTING, MAX_LISTING_BYTES, Subject, with_own_case
 from runners.agent.judges.judgement import Assignment, Judgement, Step
 from runners.agent.judges.texts import how_it_ended
@@ -49,12 +44,10 @@ CASES_SHARE = 0.8
 """The share of a process's time limit after which no case is called more often than it must."""
 PROFILER = "podium clock"
 RANKED_PROCESSES = 6
-CALIBRATING_PROCESSES = 3
+CALIBRATING_PROCESSES = 6
 """On a GPU, for `ranked` times."""
 RANKED_SECONDS = 3600.0
 """Maximum age of a `ranked` baseline, of which every sample times one process more, to see that it still holds."""
-REMEMBERED_SPANS = 256
-"""Number of baselines whose kernel spans are remembered."""
 QUICK = {"least_calls": 5, "most_calls": 10, "enough_seconds": 0.1, "longest_seconds": 2.0}
 RANKED = {
     "least_calls": 30,
@@ -63,6 +56,12 @@ RANKED = {
     "longest_seconds": 60.0,
     "precision": PRECISION,
 }
+DEVICE_PLANS: Mapping[float, dict[str, float]] = {
+    QUICK["most_calls"]: {"least_calls": 3, "most_calls": 7, "enough_seconds": 0.2},
+    RANKED["most_calls"]: {"least_calls": 3, "most_calls": 20, "enough_seconds": 0.5, "precision": 0.0},
+}
+"""What differs on a GPU. As many calls as fit in `enough_seconds` by the time of the problem's own reference: a
+solution's own times decide nothing."""
 SHORT = {"least_calls": 5, "most_calls": 5, "enough_seconds": 0.0, "longest_seconds": 2.0}
 """Of a case that is too short to have a time, under `ranked`."""
 TRIAL = {"least_calls": 1, "most_calls": 1, "enough_seconds": 0.0, "longest_seconds": 2.0}
@@ -90,8 +89,8 @@ class FunctionJudge:
         environment.closing.callback(self._contestants.close)
         self._baselines: Baselines[_Shared] = Baselines()
         self._ranked_baselines: Baselines[_Shared] = Baselines(samples=math.inf, seconds=RANKED_SECONDS)
-        self._spans: Once[str, dict[str, float]] = Once(REMEMBERED_SPANS)
-        """Kernel spans of baselines by their keys."""
+        self._on_host: dict[tuple[str, ...], frozenset[int]] = {}
+        """Cases in which a baseline needs the host's clock on a GPU, by its key."""
 
     def judge(self, assignment: Assignment, progress: Progress) -> Judgement:
         """See `Judge.judge`."""
@@ -147,23 +146,23 @@ class FunctionJudge:
         entrants = self._entrants(assignment, entry, progress)
         with self._match(entrants, progress, is_ranked=_is_ranked(assignment)) as match:
             runs, clocks = self._runs(assignment, entrants, match, progress)
+            has_passed = verdict_of(problem, runs[-1])[0] is Verdict.PASSED
+            shared = self._beside(assignment, entrants, match, progress) if has_passed else None
+            if shared is not None:
+                runs = match.on_one_clock(entry, runs, _plan(assignment), progress, on_host_in(shared.runs))
             verdict, reason = verdict_of(problem, runs[-1])
             has_passed = verdict is Verdict.PASSED
-            shared = self._beside(assignment, entrants, match, progress) if has_passed else None
             found.cases = case_reports(problem, runs[-1])
             if assignment.verifies and has_passed:
                 found.cases = with_mutants(found.cases, match.checker, progress)
                 found.cases = with_wrong_sets(found.cases, problem, runs)
-            # last, since a failure of these counts for nothing
-            is_spanned = has_passed and _is_ranked(assignment) and entrants.candidate.library is not None
-            spans = self._kernel_spans(match, entrants, shared, progress) if is_spanned else {}
         found.steps.append(Step("run", runs[-1].outcome, problem.time_limit_seconds))
         found.witness = Witness.SEEN
         found.ended(verdict, reason)
         if not assignment.is_trial:
             _note_times(found, problem, runs, shared, self._environment.peaks(found.device))
             seen = {Role.CANDIDATE: clocks, **({Role.BASELINE: shared.clocks} if shared else {})}
-            found.measurements = with_clocks(with_spans(found.measurements, spans), seen)
+            found.measurements = with_clocks(found.measurements, seen)
             found.findings += clocks.findings
         return found
 
@@ -176,8 +175,11 @@ class FunctionJudge:
             told(progress, "run", entry.subject.problem.task_id, is_reference=False),
             clocks_of(self._environment.gpus, match.seat) as clocks,
         ):
-            first = match.contest(entry, _plan(assignment), progress, is_told=True, sizes=assignment.sizes)
-            return match.more(entry, first, progress) if is_ranked else [first], clocks
+            known = self._known_on_host(entrants, match.seat)
+            first = match.contest(
+                entry, _plan(assignment), progress, is_told=True, sizes=assignment.sizes, on_host=known
+            )
+            return match.more(entry, first, progress, known) if is_ranked else [first], clocks
 
     def _beside(
         self, assignment: Assignment, entrants: "_Entrants", match: "_Match", progress: Progress
@@ -185,9 +187,16 @@ class FunctionJudge:
         """The baseline to compare with, if there is one."""
         if entrants.reference is None:
             return None
-        if _is_ranked(assignment):
-            return self._ranked_baseline(match, entrants.reference, progress)
-        return self._baseline(match, entrants.reference, progress)
+        time_it = self._ranked_baseline if _is_ranked(assignment) else self._baseline
+        found = time_it(match, entrants.reference, progress)
+        self._on_host[_baseline_key(entrants.reference, match.seat)] = on_host_in(found.runs)
+        return found
+
+    def _known_on_host(self, entrants: "_Entrants", seat: Seat) -> frozenset[int]:
+        """Cases in which the baseline has needed the host's clock."""
+        if entrants.reference is None:
+            return frozenset()
+        return self._on_host.get(_baseline_key(entrants.reference, seat), frozenset())
 
     def _memory_bytes(self, device: str, subject: Subject) -> int:
         """Of the device, or that a checker on the CPU may use."""
@@ -201,9 +210,7 @@ class FunctionJudge:
         beside = self._own_entry(reference, progress) if reference else None
         subjects = [one.subject for one in (entry, beside) if one is not None and not assignment.is_trial]
         filling = {one.stub: self._own_entry(one.filling, progress) for one in sorted(subjects, key=_loads_longest)}
-        found = _Entrants(entry, beside, filling)
-        library = library_for(entry.subject)  # though a `ranked` sample alone uses it: one that waited serves any
-        return found.with_library(library) if library else found
+        return _Entrants(entry, beside, filling)
 
     def _own_entry(self, subject: Subject, progress: Progress) -> Entry:
         """A contestant of the problem's own or the judge's own. Raises UnusableProblem if it cannot be built."""
@@ -252,27 +259,6 @@ class FunctionJudge:
             self._ranked_baselines.forget(key)
             kept = self._ranked_baselines.near(key, time_it, progress.cancelled)
         return kept
-
-    def _kernel_spans(
-        self, match: "_Match", entrants: "_Entrants", shared: _Shared | None, progress: Progress
-    ) -> dict[Role, dict[str, float]]:
-        """Kernel spans from one more process, and from one of a baseline that is new; none of what fails. Raises
-        Cancelled."""
-        spans: dict[Role, dict[str, float]] = {}
-
-        def told_by(entry: Entry, is_reference: bool) -> dict[str, float]:
-            problem = entry.subject.problem
-            with told(progress, "run", problem.task_id, is_reference=is_reference):
-                return spans_ms(problem, match.contest(replace(entry, tells_spans=True), SPANS, progress))
-
-        try:
-            spans[Role.CANDIDATE] = told_by(entrants.candidate, is_reference=False)
-            if entrants.reference is not None and shared is not None:
-                beside = partial(told_by, entrants.reference, is_reference=True)
-                spans[Role.BASELINE] = self._spans.get(shared.key, beside, progress.cancelled)
-        except SandboxFault:
-            match.checker.retire()
-        return spans
 
     def _reference_run(self, match: "_Match", reference: Entry, plan: dict[str, float], progress: Progress) -> Contest:
         with told(progress, "run", reference.subject.problem.task_id, is_reference=True):
@@ -327,12 +313,6 @@ class _Entrants:
     def all(self) -> list[Entry]:
         return [*self.filling.values(), self.candidate, *([self.reference] if self.reference else [])]
 
-    def with_library(self, library: Path) -> "_Entrants":
-        """The same with a library that tells kernel spans."""
-        filling = {stub: replace(one, library=library) for stub, one in self.filling.items()}
-        reference = replace(self.reference, library=library) if self.reference else None
-        return _Entrants(replace(self.candidate, library=library), reference, filling)
-
 
 @dataclass(frozen=True)
 class _Match:
@@ -354,12 +334,32 @@ class _Match:
                 raise SandboxFault(f"a solution that fills its outputs cannot be called: {why}")
             self.checker.calibrations[stub] = self.checker.calibrations.get(stub, 0) + 1
 
-    def more(self, entry: Entry, first: Contest, progress: Progress) -> list[Contest]:
+    def more(
+        self, entry: Entry, first: Contest, progress: Progress, on_host: frozenset[int] = frozenset()
+    ) -> list[Contest]:
         """The first process and those that a `ranked` timing needs beside it, up to one that does not pass."""
         problem, runs = entry.subject.problem, [first]
         while len(runs) < RANKED_PROCESSES and verdict_of(problem, runs[-1])[0] is Verdict.PASSED:
-            runs.append(self.contest(entry, RANKED, progress))
-        return runs
+            runs.append(self.contest(entry, RANKED, progress, on_host=on_host | on_host_in(runs)))
+        return self.on_one_clock(entry, runs, RANKED, progress, on_host)
+
+    def on_one_clock(
+        self,
+        entry: Entry,
+        runs: list[Contest],
+        plan: dict[str, float],
+        progress: Progress,
+        on_host: frozenset[int],
+    ) -> list[Contest]:
+        """The same processes; those that the device timed in a case that needs the host are run anew, up to one that
+        does not pass."""
+        needed, problem, found = on_host | on_host_in(runs), entry.subject.problem, list(runs)
+        for place, one in enumerate(runs):
+            if not needed <= on_host_in([one]) and verdict_of(problem, found[-1])[0] is Verdict.PASSED:
+                found[place] = self.contest(entry, plan, progress, on_host=needed)
+                if verdict_of(problem, found[place])[0] is not Verdict.PASSED:
+                    return [*found[:place], *found[place + 1 :], found[place]]
+        return found
 
     def contest(
         self,
@@ -369,6 +369,7 @@ class _Match:
         *,
         is_told: bool = False,
         sizes: Mapping[str, int] | None = None,
+        on_host: frozenset[int] = frozenset(),
     ) -> Contest:
         """Run one contestant through all cases, or through the smallest if the plan shows values. With sizes, through
         one case like the smallest, of those sizes. Raises Cancelled and SandboxFault."""
@@ -378,6 +379,8 @@ class _Match:
         if sizes:
             own = {"like": problem.manifest.smallest_case, "sizes": dict(sizes)}
             problem, cases = with_own_case(problem, sizes), [len(problem.manifest.cases)]
+        if entry.subject.device == "cuda":
+            plan = plan | DEVICE_PLANS.get(plan["most_calls"], {})
         limit_seconds = problem.time_limit_seconds
         longest_seconds = min(plan["longest_seconds"], CASES_SHARE * limit_seconds / len(cases))
         order = {
@@ -386,7 +389,8 @@ class _Match:
             "cases": cases,
             **own,
             "plan": {**plan, "longest_seconds": longest_seconds, "budget_seconds": limit_seconds},
-            "short_plan": {**(SHORT if plan is RANKED or plan is SPANS else plan), "budget_seconds": limit_seconds},
+            "short_plan": {**(SHORT if plan is RANKED else plan), "budget_seconds": limit_seconds},
+            "host_cases": sorted(on_host),
         }
         tell = (lambda reply: progress.tell(CaseEnded(case_report(problem, reply)))) if is_told else _ignore
         seen = contest(self.contestants, self.checker, entry, self.seat, order, progress, tell)
@@ -394,6 +398,11 @@ class _Match:
             return seen
         # A busy machine can let a thread leave its core late. What ran in one process has seen nothing of the next.
         return contest(self.contestants, self.checker, entry, self.seat, order, progress, tell)
+
+
+def on_host_in(runs: Sequence[Contest]) -> frozenset[int]:
+    """Cases that were timed by the host's clock on a GPU."""
+    return frozenset(one["case"] for seen in runs for one in seen.cases if one.get("clock") == "host")
 
 
 def _all_cases(subject: Subject) -> list[int]:

@@ -19,7 +19,7 @@ def build(cache_dir: Path) -> Path:
         prefix="clock",
         variable="PODIUM_CLOCK_LIBRARY",
         sources=NATIVE,
-        inputs=("clock.cpp",),
+        inputs=("clock.cpp", "hand_off.cpp"),
         flags=((*FLAGS, "-ldl"),),
         unavailable=SandboxFault,
         prebuilt=Path(prebuilt) if prebuilt else None,

@@ -26,7 +26,7 @@ from runners.wire.protocol import (
     Verdict,
     Witness,
 )
-from scoring.median import MedianInterval, median_interval
+from scoring.median import MedianInterval, median_interval, processes_interval
 from scoring.throughput import least_ms
 
 MOST_PLACES = 5
@@ -34,19 +34,19 @@ REFUSED = "refused"
 """How a contest ends whose own sizes the problem does not take."""
 LEAST_MS = 0.02
 """The cost of a go itself is not known better: a shorter one counts as this one."""
-DEVICE_EVENTS = "device_events_ms"
-"""The fact that has a time by device events alone."""
 PRECISION = 0.005
 """In a `ranked` timing each process calls until the 95 % interval of its median is within this share of it."""
+DEVICE_PRECISION, DEVICE_SLACK_MS = 0.01, 0.001
+"""The same by a GPU's clock, whose calls are fewer: the larger of a share and of milliseconds."""
+EVENT_TICK_MS = 0.00005
 MOST_DRIFT = 0.03
 """A baseline whose single process differs by a larger share is timed anew."""
-EVENTS_SPREADS, EVENTS_SHARE, EVENTS_SLACK_NS = 3.0, 0.05, 50_000.0
-"""How far device events may be from the clock: by so many calibrated spreads, a share of the time, and nanoseconds."""
-OTHER_PROCESSES = 3
-"""One process of so many with other events is a flag: one of six moves no median, and on a busy machine the cost of a
-call differs from process to process by more than a few calibrations show."""
-UNDISTURBED = 10
-"""One call of so many is taken to be undisturbed: other programs on the machine lengthen the clock's times alone."""
+MOVING_PROCESSES = 3
+"""One process of so many is a flag: one of six moves no median."""
+MOST_DISTURBED = 0.1
+"""Share of calls on a GPU before which the checker's own work may be slowed down."""
+LATE_SHARE, LATE_COPY_SHARE, LATE_NS = 0.02, 0.1, 10_000.0
+"""How much longer the copies of outputs may take than calibrated: a share of the time, of the copies, nanoseconds."""
 
 
 def case_reports(problem: FunctionProblem, seen: Contest) -> list[CaseReport]:
@@ -96,42 +96,39 @@ def _places(first_wrong: Iterable[tuple[str, list[int], str, str]]) -> str:
 
 BUSY_DEVICE = Finding(
     "busy_device",
-    "The device was busy while the checker prepared calls: work of the solution may have run outside of them.",
+    "The device did other work before more than one in ten calls: that of the solution may have begun too early.",
 )
 
 
 def findings(problem: FunctionProblem, runs: Sequence[Contest]) -> list[Finding]:
     """What a person should look at before a time counts."""
     replies = [one for seen in runs for one in seen.cases if one["clock_ns"] and not one["is_short"]]
-    slow = any(one["n_slow_writes"] * 2 > len(one["clock_ns"]) for one in replies)
-    found = [BUSY_DEVICE] if slow and runs[0].is_on_gpu else []
-    return [*found, *_other_events(problem, replies), *many_sets_disagree(problem, replies)]
+    handed = [one for seen in runs for one in seen.cases if one.get("n_handed")]
+    n_disturbed = sum(one["n_disturbed"] for one in handed)
+    found = [BUSY_DEVICE] if n_disturbed > MOST_DISTURBED * sum(one["n_handed"] for one in handed) else []
+    return [*found, *_late_copies(problem, handed), *many_sets_disagree(problem, replies)]
 
 
-def events_disagree(reply: Reply) -> bool:
-    """Whether the contestant's own device events contradict the clock by more than they do for a known solution."""
-    if "whole_ms" not in reply:
+def is_late(reply: Reply) -> bool:
+    """Whether the outputs were copied later than a known solution's: its word came before the end of its work."""
+    if not reply["clock_ns"]:
         return False
-    told_ns = statistics.median(reply["whole_ms"]) * 1e6 + reply["gap_ns"] + reply["overhead_ns"]
-    clock_ns = statistics.median(reply["clock_ns"])
-    slack_ns = (
-        EVENTS_SPREADS * reply["gap_spread_ns"] + EVENTS_SHARE * (clock_ns - reply["overhead_ns"]) + EVENTS_SLACK_NS
-    )
-    undisturbed_ns = sorted(reply["clock_ns"])[len(reply["clock_ns"]) // UNDISTURBED]
-    return bool(clock_ns < told_ns - slack_ns or undisturbed_ns > told_ns + slack_ns)
+    time_ns = max(0.0, statistics.median(reply["clock_ns"]) - reply["overhead_ns"])
+    slack_ns = LATE_SHARE * time_ns + LATE_COPY_SHARE * reply["copies_ns"] + LATE_NS
+    return bool(reply["late_copies_ns"] > slack_ns)
 
 
-def _other_events(problem: FunctionProblem, replies: Sequence[Reply]) -> list[Finding]:
-    """A flag if so many processes disagree about a case that a median over processes would move with them."""
+def _late_copies(problem: FunctionProblem, replies: Sequence[Reply]) -> list[Finding]:
+    """A flag if so many processes show it in a case that a median over processes would move with them."""
     for number, case in enumerate(problem.manifest.cases):
         own = [one for one in replies if one["case"] == number]
-        other = [one for one in own if events_disagree(one)]
-        if other and len(other) * OTHER_PROCESSES >= len(own):
-            clock_ms = (statistics.median(other[0]["clock_ns"]) - other[0]["overhead_ns"]) / 1e6
+        late = [one for one in own if is_late(one)]
+        if late and len(late) * MOVING_PROCESSES >= len(own):
+            later_us = statistics.median(one["late_copies_ns"] for one in late) / 1e3
             words = (
-                f"In case {case.name} the checker's clock shows {clock_ms:.4g} ms, device events in the solution's own"
+                f"In case {case.name} the outputs were copied {later_us:.0f} µs later than those of a known solution"
             )
-            return [Finding("other_events", f"{words} process {statistics.median(other[0]['whole_ms']):.4g} ms.")]
+            return [Finding("late_copies", f"{words}: work may have gone on after its end was told.")]
     return []
 
 
@@ -185,7 +182,7 @@ def baseline_measurements(
 ) -> list[MeasurementReport]:
     """The reference's times, without the cases that are too short to be timed. Each run is one process."""
     shared = {"shared": True, "key": key, "measured_at": measured_at}
-    least_ms = _shares(problem, LEAST_GO_MS)
+    least_ms = _floors_ms(problem)
     timed = _measurements(problem, runs, Role.BASELINE)
     return [one.model_copy(update=shared) for one in timed if one.median_ms >= least_ms[one.case]]
 
@@ -196,25 +193,21 @@ def candidate_measurements(
     """The solution's times, of the cases that the baseline has: all solutions are compared over the same ones."""
     timed = _measurements(problem, runs, Role.CANDIDATE)
     if baseline is None:
-        least_ms = _shares(problem, LEAST_MS)
+        least_ms = _floors_ms(problem, LEAST_MS)
         return [one for one in timed if one.median_ms > least_ms[one.case]]
     named = {one.case for one in baseline}
     return [one for one in timed if one.case in named]
 
 
 def has_drifted(problem: FunctionProblem, runs: Sequence[Contest], later: Contest) -> bool:
-    """Whether a later process of a baseline has another time in any case that is timed: by device events, which nobody
-    forges there, where they are told. By the clock two processes in Python often differ by 0.1 ms."""
+    """Whether a later process of a baseline has another time in any case that is timed."""
     known, again = (
-        {one.case: _drift_ms(one) for one in _measurements(problem, seen, Role.BASELINE)} for seen in (runs, [later])
+        {one.case: statistics.median(one.runs_ms) for one in _measurements(problem, seen, Role.BASELINE)}
+        for seen in (runs, [later])
     )
-    least_ms = _shares(problem, LEAST_GO_MS)
+    least_ms = _floors_ms(problem)
     timed = {case: ms for case, ms in known.items() if ms >= least_ms[case]}
     return any(case not in again or abs(again[case] / ms - 1) > MOST_DRIFT for case, ms in timed.items())
-
-
-def _drift_ms(one: MeasurementReport) -> float:
-    return float(one.device.get(DEVICE_EVENTS, statistics.median(one.runs_ms)))
 
 
 def too_short(problem: FunctionProblem, timed: Sequence[MeasurementReport], peaks: Peaks) -> list[Finding]:
@@ -233,8 +226,10 @@ def _bound_ms(case: Case, peaks: Peaks) -> float | None:
     return least_ms(case.flops if peak_gflops else None, moved_bytes, peak_gflops, peaks.gbps)
 
 
-def _shares(problem: FunctionProblem, go_ms: float) -> dict[str, float]:
-    """By case, the share that a call has of a go's time."""
+def _floors_ms(problem: FunctionProblem, go_ms: float = LEAST_GO_MS) -> dict[str, float]:
+    """By case, the least time of a call: on a CPU its share of a go's time."""
+    if problem.device == "gpu":
+        return {case.name: LEAST_MS for case in problem.manifest.cases}
     return {case.name: go_ms / case.input_sets for case in problem.manifest.cases}
 
 
@@ -248,70 +243,89 @@ def _measurements(problem: FunctionProblem, runs: Sequence[Contest], role: Role)
 
 
 def measurement(case: ManifestCase, replies: Sequence[Reply], role: Role) -> MeasurementReport | None:
-    """None for a case that was not answered rightly in every process, is too short or does not rank."""
+    """None for a case that was not answered rightly in every process, is too short, does not rank, or was not timed by
+    one clock in all processes."""
     if case.ranks is False or any(_has_no_time(one) for one in replies):
         return None
-    calls_ms = [_calls_ms(one, case.input_sets) for one in replies]
-    least_ms = LEAST_MS / case.input_sets
+    clocks = {one.get("clock", "") for one in replies}
+    if len(clocks) > 1:
+        return None
+    is_on_gpu = clocks != {""}
+    n_sets = 1 if is_on_gpu else case.input_sets
+    calls_ms = [_calls_ms(one, n_sets) for one in replies]
+    least_ms = LEAST_MS / n_sets
     runs_ms = [max(least_ms, statistics.median(calls)) for calls in calls_ms]
-    clock = median_interval(runs_ms)
+    clock = _on_device(runs_ms, replies) if is_on_gpu else _on_host(runs_ms, n_sets, replies)
     if clock.median > MAX_TIME_MS:
         return None
-    told_ms = _told_ms(case, replies)
-    low_ms, high_ms = _interval(case, clock, replies)
-    noisy = sum(not _is_precise(calls) for calls in calls_ms) if len(replies) > 1 else 0
+    share, slack_ms = (DEVICE_PRECISION, DEVICE_SLACK_MS) if clocks == {"device"} else (PRECISION, 0.0)
+    noisy = sum(not _is_precise(calls, share, slack_ms) for calls in calls_ms) if len(replies) > 1 else 0
+    # By the host's clock a solution has the upper end, so that nobody gains by being timed so.
+    takes_upper = clocks == {"host"} and role is Role.CANDIDATE
+    upper_ms = max(*runs_ms, clock.median if clock.high is None else clock.high)
     return MeasurementReport(
         role=role,
         case=case.name,
-        median_ms=max(least_ms, refined_ms(clock.median, low_ms, high_ms, told_ms)),
-        ci_low_ms=low_ms,
-        ci_high_ms=high_ms,
+        median_ms=min(upper_ms, MAX_TIME_MS) if takes_upper else clock.median,
+        ci_low_ms=clock.low,
+        ci_high_ms=clock.high,
         runs_ms=runs_ms,
         calls_ms=[[max(MIN_TIME_MS, one) for one in calls] for calls in calls_ms],
-        clock=Clock.OUTSIDE if case.input_sets == 1 else Clock.IN_PROCESS,
+        clock=Clock.OUTSIDE if n_sets == 1 else Clock.IN_PROCESS,
         work_checked=True,
         witness=Witness.SEEN,
         device={
             "call_overhead_us": round(statistics.median(one["overhead_ns"] for one in replies) / 1e3, 2),
-            "go_to_done_us": round(statistics.median(ns for one in replies for ns in one["go_ns"]) / 1e3, 2),
-            "inputs_inside_clock": "all" if replies[0]["copies_all"] else "1/256 of the cache lines",
             **({"noisy_processes": float(noisy)} if noisy else {}),
-            **_set_facts(case, replies),
-            **_event_facts(case, replies),
-            **({} if told_ms is None else {"clock_ms": round(clock.median, 6)}),
+            **(_device_facts(case, replies, calls_ms) if is_on_gpu else _host_facts(case, replies)),
         },
     )
 
 
-def _interval(case: ManifestCase, clock: MedianInterval, replies: Sequence[Reply]) -> tuple[float | None, float | None]:
-    """The interval over processes, wider on both sides by half of what the cost of a go varied when it was calibrated:
-    it was subtracted from all."""
+def _device_facts(case: ManifestCase, replies: Sequence[Reply], calls_ms: Sequence[Sequence[float]]) -> dict[str, Any]:
+    """Of a GPU: which clock it is, what lies beside the time, and Tensara's figures of the same calls."""
+    launch_us = statistics.median(ns for one in replies for ns in one["go_ns"]) / 1e3
+    facts: dict[str, Any] = {"clock_by": str(replies[0]["clock"])}
+    if facts["clock_by"] == "device":
+        facts["launch_us"] = round(launch_us, 2)
+    else:
+        facts["why_host"] = next((one["why_host"] for one in replies if one["why_host"]), "as the baseline")
+    if n_thrown := sum(one["n_disturbed"] for one in replies):
+        facts["disturbed_calls"] = float(n_thrown)
+    as_tensara_ms = mean_as_tensara(calls_ms[0])
+    facts["as_tensara_ms"] = round(as_tensara_ms, 5)
+    if case.flops:
+        facts["as_tensara_gflops"] = round(case.flops / as_tensara_ms / 1e6, 5)
+        facts["as_tensara_2025_gflops"] = round(rate_as_tensara_2025(calls_ms[0], case.flops), 5)
+    return facts
+
+
+def _host_facts(case: ManifestCase, replies: Sequence[Reply]) -> dict[str, Any]:
+    return {
+        "go_to_done_us": round(statistics.median(ns for one in replies for ns in one["go_ns"]) / 1e3, 2),
+        "inputs_inside_clock": "1/256 of the cache lines",
+        **_set_facts(case, replies),
+    }
+
+
+def _on_host(runs_ms: Sequence[float], n_sets: int, replies: Sequence[Reply]) -> MedianInterval:
+    """The interval over processes, wider on both sides by half of what the cost of a call varied when it was
+    calibrated: it was subtracted from all."""
+    clock = median_interval(runs_ms)
     if clock.low is None or clock.high is None:
-        return None, None
-    cost_ms = statistics.median(one["overhead_spread_ns"] for one in replies) / 2 / case.input_sets / 1e6
-    return max(MIN_TIME_MS, clock.low - cost_ms), clock.high + cost_ms
+        return clock
+    cost_ms = statistics.median(one["overhead_spread_ns"] for one in replies) / 2 / n_sets / 1e6
+    return MedianInterval(clock.median, max(MIN_TIME_MS, clock.low - cost_ms), clock.high + cost_ms)
 
 
-def refined_ms(clock_ms: float, low_ms: float | None, high_ms: float | None, told_ms: float | None) -> float:
-    """The time by device events, as far as the published interval admits it; the clock's median if either is missing.
-    The events are the contestant's, so they never lead out of the interval."""
-    if told_ms is None or low_ms is None or high_ms is None:
-        return clock_ms
-    return min(max(told_ms, low_ms), high_ms)
-
-
-def _told_ms(case: ManifestCase, replies: Sequence[Reply]) -> float | None:
-    """The time of a call by device events, with what runs beside the default stream; None if a process told none."""
-    if any("whole_ms" not in one for one in replies):
-        return None
-    processes_ms = [
-        statistics.median(
-            max(events_ms, whole_ms - one["whole_gap_ns"] / 1e6)
-            for events_ms, whole_ms in zip(one["events_ms"], one["whole_ms"], strict=True)
-        )
-        for one in replies
-    ]
-    return float(statistics.median(processes_ms)) / case.input_sets
+def _on_device(runs_ms: Sequence[float], replies: Sequence[Reply]) -> MedianInterval:
+    """The interval over processes and over those in which the cost of a call was calibrated. No narrower than a tick of
+    the device's events."""
+    clock = processes_interval(runs_ms, [ns / 1e6 for ns in replies[0]["overheads_ns"]])
+    if clock.low is None or clock.high is None:
+        return clock
+    least_ms = min(clock.low, clock.median - EVENT_TICK_MS)
+    return MedianInterval(clock.median, max(MIN_TIME_MS, least_ms), max(clock.high, clock.median + EVENT_TICK_MS))
 
 
 def _has_no_time(reply: Reply) -> bool:
@@ -324,27 +338,13 @@ def _set_facts(case: ManifestCase, replies: Sequence[Reply]) -> dict[str, float]
     return {"input_sets": float(case.input_sets), "one_set_ms": round(one_set_ms(replies), 6)}
 
 
-def _event_facts(case: ManifestCase, replies: Sequence[Reply]) -> dict[str, float]:
-    """The times by device events alone: the median, and the mean as Tensara's engine makes it."""
-    if any("events_ms" not in one for one in replies):
-        return {}
-    told_ms = [[ms / case.input_sets for ms in one["events_ms"]] for one in replies]
-    as_tensara_ms = mean_as_tensara(told_ms[0])
-    median_ms = statistics.median(ms for calls in told_ms for ms in calls)
-    facts = {DEVICE_EVENTS: median_ms, "as_tensara_ms": as_tensara_ms}
-    if case.flops:
-        facts["as_tensara_gflops"] = case.flops / as_tensara_ms / 1e6
-        facts["as_tensara_2025_gflops"] = rate_as_tensara_2025(told_ms[0], case.flops)
-    return {name: round(value, 5) for name, value in facts.items()}
-
-
 def _calls_ms(reply: Reply, n_sets: int) -> list[float]:
     """The time of a call in each go, to the nanosecond."""
     return [round((one - reply["overhead_ns"]) / n_sets / 1e6, 6) for one in reply["clock_ns"]]
 
 
-def _is_precise(calls_ms: Sequence[float]) -> bool:
+def _is_precise(calls_ms: Sequence[float], share: float, slack_ms: float) -> bool:
     median_ms, low_ms, high_ms = median_interval(calls_ms)
     if low_ms is None or high_ms is None or median_ms <= 0:
         return False
-    return max(high_ms - median_ms, median_ms - low_ms) <= PRECISION * median_ms
+    return max(high_ms - median_ms, median_ms - low_ms) <= max(slack_ms, share * median_ms)

@@ -14,7 +14,7 @@ import socket
 import sys
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from inside.errors import DefinitionError, SizesRefused
@@ -22,10 +22,14 @@ from inside.loaded import load
 from inside.mutants import mutants_of
 
 from .arrays import arrays_of
+from .buffers import Buffers
 from .calibration import Calibration
+from .case import HostCase
 from .clock import Clock
+from .device_calibration import DeviceCalibration
+from .device_case import DeviceCase
 from .match import Match
-from .plan import DeviceFault, Ended, Overhead, Plan
+from .plan import DeviceCost, DeviceFault, Ended, Overhead, Plan
 
 MOST_BYTES = 1 << 16
 
@@ -50,7 +54,9 @@ class Checker:
         self._memory = memory
         self._clock = clock
         self._overheads: dict[str, dict[int, Overhead]] = {}
-        """By kind of stub and case."""
+        """By kind of stub and case, on a CPU."""
+        self._costs: dict[str, dict[int, DeviceCost]] = {}
+        """Likewise on a GPU."""
 
     def serve(self) -> None:
         while True:
@@ -73,8 +79,7 @@ class Checker:
             match.begin(order["stub"])
             loaded = time.monotonic()
             if order["op"] == "calibrate":
-                known = self._overheads.get(order["stub"], {})
-                self._overheads[order["stub"]] = calibrated(Calibration(match), order["cases"], known)
+                self._calibrate(order["stub"], order["cases"], match)
             elif order.get("sizes"):
                 self._own_sizes(order, match)
             else:
@@ -84,16 +89,37 @@ class Checker:
         except DeviceFault as fault:
             self.say({"op": "fault", "words": str(fault)})
             raise SystemExit(5) from fault
+        match.end()
         self._memory.give_back()
         self.say({"op": "end", **ended, "load_ms": (loaded - began) * 1e3, "ms": (time.monotonic() - began) * 1e3})
 
+    def _calibrate(self, stub: str, cases: list[int], match: Match) -> None:
+        if match.is_on_gpu:
+            costs = self._costs.setdefault(stub, {})
+            for number in cases:
+                costs[number] = DeviceCalibration(match).cost(number, costs.get(number))
+        else:
+            known = self._overheads.get(stub, {})
+            self._overheads[stub] = calibrated(Calibration(match), cases, known)
+
     def _sample(self, order: dict[str, Any], match: Match) -> None:
-        plan, short_plan = Plan(**order["plan"]), Plan(**order["short_plan"])
-        known = self._overheads.get(order["stub"], {})
         for number in order["cases"]:
-            overhead = known.get(number, Overhead())
-            reply = match.case(number, short_plan if overhead.is_short else plan, overhead)
-            self.say({"op": "case", "case": number, **reply})
+            self.say({"op": "case", "case": number, **self._case(order, number, match)})
+
+    def _case(self, order: dict[str, Any], number: int, match: Match) -> dict[str, Any]:
+        plan, stub = Plan(**order["plan"]), order["stub"]
+        if match.is_on_gpu:
+            cost = self._costs.get(stub, {}).get(number, DeviceCost())
+            on_host = number in order["host_cases"]
+
+            def on_gpu(sets: Sequence[Buffers], first: Any) -> dict[str, Any]:
+                return DeviceCase(match, sets, number, plan, cost, on_host=on_host).run(first)
+
+            return match.case(number, plan, on_gpu)
+        overhead = self._overheads.get(stub, {}).get(number, Overhead())
+        if overhead.is_short:
+            plan = Plan(**order["short_plan"])
+        return match.case(number, plan, lambda sets, first: HostCase(match, sets, number, plan, overhead).run(first))
 
     def _try_mutants(self, number: int) -> None:
         """Tell which wrong answers the check of a case accepts, and where it rules otherwise on the CPU. No contestant
@@ -107,7 +133,7 @@ class Checker:
         (number,) = order["cases"]
         try:
             with self._loaded.own_case(order["like"], order["sizes"]):
-                reply = match.case(number, Plan(**order["plan"]), Overhead())
+                reply = self._case(order, number, match)
         except SizesRefused as error:
             raise Ended("refused", str(error)) from None
         except DefinitionError:

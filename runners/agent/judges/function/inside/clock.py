@@ -1,8 +1,7 @@
-"""The checker's clock: ctypes around libpodium_clock (native/clock.cpp), which makes one timed call."""
+"""The checker's clocks: ctypes around libpodium_clock (native/), which makes one timed call."""
 
 import ctypes
 import enum
-import math
 from typing import NamedTuple
 
 NO_BRAKE = -1
@@ -37,13 +36,17 @@ class _Call(ctypes.Structure):
         ("regions", ctypes.POINTER(Region)),
         ("flush", ctypes.c_void_p),
         ("flush_size", ctypes.c_uint64),
+        ("go_word", ctypes.c_uint64),
+        ("done_word", ctypes.c_uint64),
+        ("word_last", ctypes.c_uint32),
+        ("unused", ctypes.c_uint32),
     ]
 
 
 class _Times(ctypes.Structure):
     _fields_ = [
         ("status", ctypes.c_uint32),
-        ("n_tasks", ctypes.c_uint32),
+        ("is_queued", ctypes.c_uint32),
         ("clock_ns", ctypes.c_uint64),
         ("complete_ns", ctypes.c_uint64),
         ("go_ns", ctypes.c_uint64),
@@ -51,10 +54,10 @@ class _Times(ctypes.Structure):
         ("prepare_ns", ctypes.c_uint64),
         ("write_ns", ctypes.c_uint64),
         ("ran_ns", ctypes.c_uint64),
+        ("known_ns", ctypes.c_uint64),
+        ("wide_ns", ctypes.c_uint64),
+        ("queue_ns", ctypes.c_uint64),
         ("each_ns", ctypes.c_uint64 * MOST_GOES),
-        ("whole_ms", ctypes.c_float),
-        ("events_ms", ctypes.c_float),
-        ("span_ms", ctypes.c_float),
         ("words", ctypes.c_char * 2000),
     ]
 
@@ -72,11 +75,12 @@ class Status(enum.IntEnum):
 
 
 class Times(NamedTuple):
-    """One call. The clock's parts are the completing of the inputs, the way from go to done, and the copying of the
-    outputs, of which a CPU copies but some secret lines inside the clock. `prepare_ns` comes before, and `write_ns` is
-    its part that writes the arrays. Two are by device events, as the contestant tells them (0 on a CPU):
-    until the device has finished, and until all work of the default stream has. `each_ns` has the clock of each go, on
-    a CPU without the copying. `span_ms` is the kernel span, in the one process that tells it (else 0)."""
+    """One call. By the host's clock its parts are the completing of the inputs, the way from go to done, and the
+    copying of the outputs, of which a CPU copies but some secret lines inside the clock. `prepare_ns` comes before, and
+    `write_ns` is its part that writes the arrays. `each_ns` has the clock of each go, on a CPU without the copying.
+    Of a hand-off `clock_ns` is by the device, from the checker's word to the contestant's; `known_ns` is the checker's
+    own work before it, `wide_ns` reaches on to its last copy, and `queue_ns` is the host's time until all work was
+    queued, which is not so unless `is_queued`."""
 
     status: Status
     clock_ns: int
@@ -86,10 +90,11 @@ class Times(NamedTuple):
     prepare_ns: int
     write_ns: int
     words: str
-    whole_ms: float = 0.0
-    events_ms: float = 0.0
     each_ns: tuple[int, ...] = ()
-    span_ms: float = 0.0
+    known_ns: int = 0
+    wide_ns: int = 0
+    queue_ns: int = 0
+    is_queued: bool = True
 
 
 class Link(NamedTuple):
@@ -97,6 +102,13 @@ class Link(NamedTuple):
 
     channel: int
     brake: int
+
+
+class Words(NamedTuple):
+    """Device addresses of the words of a hand-off, in memory that the contestant maps, too: the first for reading."""
+
+    go: int
+    done: int
 
 
 class Flush(NamedTuple):
@@ -116,6 +128,10 @@ class Clock:
             missing = ctypes.create_string_buffer(200)
             if not self._library.podium_open_driver(missing, ctypes.c_uint64(200)):
                 raise OSError(f"the CUDA driver lacks {missing.value.decode()}")
+            self._library.podium_spin_ns.argtypes = [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint64]
+            self._library.podium_spin_ns.restype = ctypes.c_uint64
+            if not self._library.podium_open_hand_off():
+                raise OSError("the CUDA driver cannot wait for words in device memory")
 
     def stop(self, link: Link) -> bool:
         """Stop the contestant; whether it is seen stopped."""
@@ -139,15 +155,45 @@ class Clock:
         copies_all: bool,
     ) -> Times:
         """So many timed goes of so many calls. `secret` decides the cache lines that are written inside the clock."""
-        order = _Call(
+        order = self._order(link, regions, index, secret, poison, timeout_s)
+        order.n_goes, order.n_calls, order.copies_all = n_goes, n_calls, copies_all
+        times = _Times()
+        self._library.podium_call_once(ctypes.byref(order), ctypes.byref(times))
+        return _seen(times, n_goes)
+
+    def hand_off(
+        self,
+        link: Link,
+        regions: list[Region],
+        words: "Words",
+        *,
+        word_last: bool,
+        index: int,
+        secret: int,
+        poison: int,
+        timeout_s: float,
+    ) -> Times:
+        """One call on a GPU by the device's clock. `word_last`: the contestant tells the end of its work."""
+        order = self._order(link, regions, index, secret, poison, timeout_s)
+        order.go_word, order.done_word, order.word_last = words.go, words.done, word_last
+        times = _Times()
+        self._library.podium_hand_off(ctypes.byref(order), ctypes.byref(times))
+        return _seen(times, 0)
+
+    def spin_ns(self, cycles: int) -> int:
+        """A kernel on a GPU that spins for so many cycles, between two events of the checker's own."""
+        assert self._flush is not None
+        return int(self._library.podium_spin_ns(self._flush.address, self._flush.size, cycles))
+
+    def _order(
+        self, link: Link, regions: list[Region], index: int, secret: int, poison: int, timeout_s: float
+    ) -> _Call:
+        return _Call(
             channel=link.channel,
             brake=link.brake,
             on_gpu=self._flush is not None,
-            copies_all=copies_all,
             n_regions=len(regions),
             poison=poison,
-            n_goes=n_goes,
-            n_calls=n_calls,
             index=index,
             secret=secret,
             timeout_ns=max(1, int(timeout_s * 1e9)),
@@ -155,11 +201,11 @@ class Clock:
             flush=self._flush.address if self._flush else None,
             flush_size=self._flush.size if self._flush else 0,
         )
-        times = _Times()
-        self._library.podium_call_once(ctypes.byref(order), ctypes.byref(times))
-        words = bytes(times.words).decode("utf-8", "replace")
-        parts = times.complete_ns, times.go_ns, times.copy_ns, times.prepare_ns, times.write_ns
-        told_ms = times.whole_ms, times.events_ms, times.span_ms
-        whole_ms, events_ms, span_ms = (ms if math.isfinite(ms) and ms > 0 else 0.0 for ms in told_ms)
-        each_ns = tuple(times.each_ns[:n_goes])
-        return Times(Status(times.status), times.clock_ns, *parts, words, whole_ms, events_ms, each_ns, span_ms)
+
+
+def _seen(times: _Times, n_goes: int) -> Times:
+    words = bytes(times.words).decode("utf-8", "replace")
+    parts = times.complete_ns, times.go_ns, times.copy_ns, times.prepare_ns, times.write_ns
+    each_ns = tuple(times.each_ns[:n_goes])
+    of_hand_off = times.known_ns, times.wide_ns, times.queue_ns, bool(times.is_queued)
+    return Times(Status(times.status), times.clock_ns, *parts, words, each_ns, *of_hand_off)

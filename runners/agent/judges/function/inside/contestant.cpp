@@ -70,14 +70,12 @@ struct Driver {
     int (*unmap)(Pointer, size_t) = nullptr;
     int (*release)(unsigned long long) = nullptr;
     int (*address_free)(Pointer, size_t) = nullptr;
-    int (*event_create)(void**, unsigned) = nullptr;
-    int (*event_record)(void*, void*) = nullptr;
-    int (*event_synchronize)(void*) = nullptr;
-    int (*elapsed)(float*, void*, void*) = nullptr;
+    int (*wait_word)(void*, Pointer, uint32_t, unsigned) = nullptr;
+    int (*write_word)(void*, Pointer, uint32_t, unsigned) = nullptr;
 };
 Driver driver;
 bool on_gpu = false;
-void* events[3];  // of a call: its beginning, the end of the default stream's work, the end of the device's
+Pointer go_word = 0, done_word = 0;  // of a hand-off
 
 void must(int status, const char* what) {
     if (status == 0) return;
@@ -107,35 +105,13 @@ void open_driver() {
     find(library, "cuMemUnmap", driver.unmap);
     find(library, "cuMemRelease", driver.release);
     find(library, "cuMemAddressFree", driver.address_free);
-    find(library, "cuEventCreate", driver.event_create);
-    find(library, "cuEventRecord", driver.event_record);
-    find(library, "cuEventSynchronize", driver.event_synchronize);
-    find(library, "cuEventElapsedTime", driver.elapsed);
+    find(library, "cuStreamWaitValue32_v2", driver.wait_word);
+    find(library, "cuStreamWriteValue32_v2", driver.write_word);
     void* context = nullptr;
     must(driver.init(0), "cuInit");
     must(driver.retain(&context, 0), "cuDevicePrimaryCtxRetain");
     must(driver.set_current(context), "cuCtxSetCurrent");
-    for (void*& event : events) must(driver.event_create(&event, 0), "cuEventCreate");
     on_gpu = true;
-}
-
-// ---- kernel spans, in the one process that tells them --------------------------------------------------------------
-
-void (*begin_span)() = nullptr;
-float (*end_span)() = nullptr;  // both or none
-
-void open_spans() {
-    const char* path = getenv("PODIUM_SPANS");  // loaded as spans.py does
-    void* library = path == nullptr ? nullptr : dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
-    if (path != nullptr && library == nullptr) fprintf(stderr, "no kernel spans: %s\n", dlerror());
-    if (library == nullptr) return;
-    const auto open = reinterpret_cast<int (*)()>(dlsym(library, "podium_spans_open"));
-    if (open == nullptr || !open()) {
-        fputs("no kernel spans: CUPTI does not record this process\n", stderr);
-        return;
-    }
-    begin_span = reinterpret_cast<void (*)()>(dlsym(library, "podium_spans_begin"));
-    end_span = reinterpret_cast<float (*)()>(dlsym(library, "podium_spans_end"));
 }
 
 // ---- the arguments of a case ---------------------------------------------------------------------------------------
@@ -149,21 +125,22 @@ int n_mappings = 0;
 alignas(8) unsigned char scalars[kMostArguments][8];  // the same in all sets of a case
 void* values[kMostSets][kMostArguments];
 
-void* map_on_gpu(int file, const Argument& wanted) {
+Pointer map_on_gpu(int file, size_t size, bool is_writable) {
     unsigned long long handle = 0;
     Pointer start = 0;
     must(driver.import_handle(&handle, reinterpret_cast<void*>(static_cast<intptr_t>(file)), 1), "import of an array");
-    must(driver.reserve(&start, wanted.mapped, 0, 0, 0), "cuMemAddressReserve");
-    must(driver.map(start, wanted.mapped, 0, handle, 0), "cuMemMap");
-    const Access access{1, 0, wanted.is_writable ? 3 : 1};
-    must(driver.set_access(start, wanted.mapped, &access, 1), "cuMemSetAccess");
+    must(driver.reserve(&start, size, 0, 0, 0), "cuMemAddressReserve");
+    must(driver.map(start, size, 0, handle, 0), "cuMemMap");
+    const Access access{1, 0, is_writable ? 3 : 1};
+    must(driver.set_access(start, size, &access, 1), "cuMemSetAccess");
     must(driver.release(handle), "cuMemRelease");  // the mapping keeps the memory
-    return reinterpret_cast<void*>(start);
+    return start;
 }
 
 void* map_array(int file, const Argument& wanted) {
     const int rights = wanted.is_writable ? PROT_READ | PROT_WRITE : PROT_READ;
-    void* start = on_gpu ? map_on_gpu(file, wanted) : mmap(nullptr, wanted.mapped, rights, MAP_SHARED | MAP_POPULATE, file, 0);
+    void* start = on_gpu ? reinterpret_cast<void*>(map_on_gpu(file, wanted.mapped, wanted.is_writable))
+                         : mmap(nullptr, wanted.mapped, rights, MAP_SHARED | MAP_POPULATE, file, 0);
     if (start == MAP_FAILED) give_up("an array cannot be mapped", strerror(errno));
     close(file);
     mappings[n_mappings++] = {start, wanted.mapped};
@@ -217,24 +194,26 @@ ssize_t receive(char* message, size_t size, int* files) {
     return got;
 }
 
-// On a GPU the answer tells two times by the device's events: until the device had finished, and until the default stream
-// had. Both are 0 if the events failed, as after a change of contexts. A third is the kernel span if that is asked for.
+void finish() {
+    if (on_gpu) must(driver.synchronize(), "the solution's kernels failed");
+}
+
 void call(uint64_t index, int first, int n_sets, void (*function)(void* const*)) {
-    if (!on_gpu) {
-        for (int set = first; set < first + n_sets; ++set) function(values[set]);
-        return say('d', index);
-    }
-    if (begin_span != nullptr) begin_span();
-    int failed = driver.event_record(events[0], nullptr);
     for (int set = first; set < first + n_sets; ++set) function(values[set]);
-    failed |= driver.event_record(events[1], nullptr);
-    must(driver.synchronize(), "the solution's kernels failed");
-    failed |= driver.event_record(events[2], nullptr) | driver.event_synchronize(events[2]);
-    float told_ms[3] = {0, 0, 0};
-    if (!failed) failed = driver.elapsed(&told_ms[0], events[0], events[2]) | driver.elapsed(&told_ms[1], events[0], events[1]);
-    if (failed) memset(told_ms, 0, sizeof told_ms);
-    if (end_span != nullptr) told_ms[2] = end_span();
-    say('d', index, told_ms, (end_span == nullptr ? 2 : 3) * sizeof told_ms[0]);
+    finish();
+    say('d', index);
+}
+
+// Queues the work behind the checker's word, in the default stream.
+void hand_off(uint64_t index, bool word_last) {
+    const auto word = static_cast<uint32_t>(index);
+    must(driver.wait_word(nullptr, go_word, word, 1), "cuStreamWaitValue32");
+    if (!word_last) must(driver.write_word(nullptr, done_word, word, 0), "cuStreamWriteValue32");
+    podium_call(values[0]);
+    if (word_last) must(driver.write_word(nullptr, done_word, word, 0), "cuStreamWriteValue32");
+    say('q', index);
+    finish();
+    say('d', index);
 }
 
 }  // namespace
@@ -244,10 +223,7 @@ int main() {
     const char* named = getenv("PODIUM_CHANNEL_FD");
     channel = named == nullptr ? -1 : atoi(named);
     const char* arrays = getenv("PODIUM_FUNCTION_ARRAYS");
-    if (arrays != nullptr && strstr(arrays, "cuda") != nullptr) {
-        open_driver();
-        open_spans();
-    }
+    if (arrays != nullptr && strstr(arrays, "cuda") != nullptr) open_driver();
     say('L', 0);
     static char message[sizeof(Head) + kMostArguments * sizeof(Argument)];
     int files[kMostArguments];
@@ -255,7 +231,13 @@ int main() {
         Head head;
         memcpy(&head, message, sizeof head);
         if (head.kind == 'G' && head.device + head.count <= kMostSets) call(head.index, head.device, head.count, podium_call);
-        else if (head.kind == 'S') call(head.index, 0, 1, podium_setup);
+        else if (head.kind == 'H' && on_gpu) hand_off(head.index, head.device);
+        else if (head.kind == 'W' && on_gpu) {
+            go_word = map_on_gpu(files[0], head.index, false);
+            done_word = map_on_gpu(files[1], head.index, true);
+            for (int file = 0; file < 2; ++file) close(files[file]);
+            say('M', 0);
+        } else if (head.kind == 'S') call(head.index, 0, 1, podium_setup);
         else if (head.kind == 'D') drop_arrays();
         else if (head.kind == 'A' && head.count <= kMostArguments && head.index < kMostSets) {
             take_arguments(message, head.count, head.index, files);

@@ -31,8 +31,6 @@ class Order(NamedTuple):
     """Of the parameters, in call order."""
     setup_places: Sequence[int]
     """Of the parameters that `setup` gets."""
-    spans: str
-    """Path of the library that tells kernel spans, or "" if they are not asked for."""
 
 
 def load_solution(path: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
@@ -71,12 +69,8 @@ class HostArrays:
             return _tensor(mapped, wanted, n_items)
         return _numpy_array(mapped, wanted, n_items)
 
-    def begin(self) -> None:
-        """Do nothing: a CPU has no events."""
-
-    def synchronize(self) -> tuple[float, ...]:
+    def synchronize(self) -> None:
         """Do nothing: a CPU's work is done when the function returns."""
-        return ()
 
     def drop(self) -> None:
         self._maps.clear()  # the memory goes with the last array
@@ -102,12 +96,12 @@ def _tensor(mapped: mmap.mmap, wanted: Array, n_items: int) -> Any:
 MAP_POPULATE = getattr(mmap, "MAP_POPULATE", 0x8000)
 
 
-def arrays_of(kind: str, device: str, spans: str = "") -> Any:
+def arrays_of(kind: str, device: str) -> Any:
     """numpy arrays or torch tensors on `cpu`, or torch tensors on `cuda`."""
     if device == "cuda":
         from .cuda_arrays import CudaArrays
 
-        return CudaArrays(spans)
+        return CudaArrays()
     return HostArrays(kind)
 
 
@@ -137,15 +131,24 @@ class Contestant:
                 return
             _, kind, count, first, index = messages.HEAD.unpack_from(message)
             if kind == messages.GO:
-                self._arrays.begin()
                 for values in self._sets[first : first + count]:
                     self._function(*values)
-                self._channel.send(messages.done(index, self._arrays.synchronize()))
+                self._done(index)
+            elif kind == messages.HAND_OFF:
+                self._arrays.wait_for_go(index)
+                if not first:
+                    self._arrays.tell_done(index)
+                self._function(*self._sets[0])
+                if first:
+                    self._arrays.tell_done(index)
+                self._channel.send(messages.head(messages.QUEUED, index))
+                self._done(index)
             elif kind == messages.SETUP:
-                self._arrays.begin()
                 self._setup(*[self._sets[0][place] for place in self._setup_places])
-                self._arrays.synchronize()
-                self._channel.send(messages.done(index, ()))
+                self._done(index)
+            elif kind == messages.WORDS:
+                self._arrays.take_words(list(files), index)
+                self._channel.send(messages.head(messages.MAPPED))
             elif kind == messages.DROP:
                 self._drop()
             elif kind == messages.ARGUMENTS:
@@ -153,6 +156,10 @@ class Contestant:
                     self._drop()
                 self._sets.append(self._taken(message, list(files)))
                 self._channel.send(messages.head(messages.MAPPED))
+
+    def _done(self, index: int) -> None:
+        self._arrays.synchronize()
+        self._channel.send(messages.head(messages.DONE, index))
 
     def _drop(self) -> None:
         self._sets = []
@@ -188,7 +195,7 @@ def main() -> None:
             return
         order = Order(**json.loads(given))
         functions = load_solution(order.solution)
-        arrays = arrays_of(kind, device, order.spans)
+        arrays = arrays_of(kind, device)
         Contestant(channel, functions, order.dtypes, order.setup_places, arrays).serve()
     except Exception as error:  # noqa: BLE001 - whatever the solution raises is told to the checker
         traceback.print_exc()

@@ -10,6 +10,8 @@ READ, READ_WRITE = 1, 3
 """Rights of a mapping (CUmemAccess_flags)."""
 _PINNED, _ON_DEVICE, _FILE_DESCRIPTOR = 1, 1, 1
 _MINIMUM = 0
+_EQUAL = 1
+"""CU_STREAM_WAIT_VALUE_EQ"""
 
 
 class CudaError(Exception):
@@ -88,6 +90,18 @@ class Driver:
         access = _Access(_Location(_ON_DEVICE, 0), rights)
         self.call("cuMemSetAccess", address, ctypes.c_size_t(size), ctypes.byref(access), ctypes.c_size_t(1))
         return address.value
+
+    def wait_for_word(self, stream: int, address: int, value: int) -> None:
+        """Have a stream wait until the word holds this value."""
+        self._of_word("cuStreamWaitValue32_v2", stream, address, value, _EQUAL)
+
+    def write_word(self, stream: int, address: int, value: int) -> None:
+        """Have a stream write the word when its work before is done."""
+        self._of_word("cuStreamWriteValue32_v2", stream, address, value, 0)
+
+    def _of_word(self, name: str, stream: int, address: int, value: int, flags: int) -> None:
+        where = ctypes.c_void_p(stream), ctypes.c_ulonglong(address)
+        self.call(name, *where, ctypes.c_uint(value), ctypes.c_uint(flags))
 
     def release(self, handle: ctypes.c_ulonglong) -> None:
         """Give up a handle; mappings keep the memory."""

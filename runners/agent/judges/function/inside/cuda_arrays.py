@@ -5,14 +5,12 @@ from typing import Any
 
 from .cuda import READ, READ_WRITE, Driver, tensor_of
 from .messages import Array
-from .spans import opened_spans
 
 
 class CudaArrays:
     """Maps arrays of a GPU. Inputs are mapped read-only."""
 
-    def __init__(self, spans: str = "") -> None:
-        """`spans` is the path of the library that tells kernel spans."""
+    def __init__(self) -> None:
         import torch
 
         torch.cuda.init()
@@ -20,8 +18,7 @@ class CudaArrays:
         self._torch = torch
         self._driver = Driver()
         self._mapped: list[tuple[int, int]] = []
-        self._begun, self._left, self._ended = [torch.cuda.Event(enable_timing=True) for _ in range(3)]
-        self._spans = opened_spans(spans)
+        self._words = (0, 0)
 
     def take(self, file: int, wanted: Array) -> Any:
         """The array as a tensor of its data type."""
@@ -33,21 +30,30 @@ class CudaArrays:
         dtype = getattr(self._torch, wanted.dtype)
         return tensor_of(address + wanted.offset, wanted.size).view(dtype).reshape(wanted.shape)
 
-    def begin(self) -> None:
-        """Mark the beginning of a call on the device."""
-        if self._spans is not None:
-            self._spans.begin()
-        self._begun.record()
+    def take_words(self, files: list[int], size: int) -> None:
+        """Map the words of a hand-off."""
+        addresses = []
+        for file, rights in zip(files, (READ, READ_WRITE), strict=True):
+            handle = self._driver.imported(file)
+            os.close(file)
+            addresses.append(self._driver.mapped(handle, size, rights))
+            self._driver.release(handle)
+        self._words = addresses[0], addresses[1]
 
-    def synchronize(self) -> tuple[float, ...]:
-        """Wait for the device. Milliseconds of the call by events: until it had finished, and of the present stream;
-        and of its kernel span if that is asked for."""
-        self._left.record()
+    def wait_for_go(self, index: int) -> None:
+        """Have the present stream wait."""
+        self._driver.wait_for_word(self._stream, self._words[0], index)
+
+    def tell_done(self, index: int) -> None:
+        """Have the present stream write the word that ends the call."""
+        self._driver.write_word(self._stream, self._words[1], index)
+
+    @property
+    def _stream(self) -> int:
+        return int(self._torch.cuda.current_stream().cuda_stream)
+
+    def synchronize(self) -> None:
         self._torch.cuda.synchronize()
-        self._ended.record()
-        self._ended.synchronize()
-        told_ms = self._begun.elapsed_time(self._ended), self._begun.elapsed_time(self._left)
-        return told_ms if self._spans is None else (*told_ms, self._spans.end_ms())
 
     def drop(self) -> None:
         self._torch.cuda.synchronize()

@@ -9,7 +9,7 @@ import secrets
 from collections.abc import Callable
 from typing import Any
 
-from .clock import Flush
+from .clock import Flush, Words
 from .cuda import READ_WRITE, Driver, tensor_of
 from .messages import Array
 
@@ -54,13 +54,34 @@ class SharedCudaArray:
         self._driver.unmap(self._start, self.mapped)
 
 
+class SharedWords:
+    """The words of a hand-off: the checker's mappings, and the descriptors that the contestant maps. Each has a page of
+    its own, since the contestant may not write the first."""
+
+    def __init__(self, driver: Driver, size: int) -> None:
+        self._driver = driver
+        self.size = size
+        self.files: list[int] = []
+        self._starts: list[int] = []
+        for _ in range(2):
+            handle = driver.create(size)
+            self.files.append(driver.exported(handle))
+            self._starts.append(driver.mapped(handle, size, READ_WRITE))
+            driver.release(handle)
+            tensor_of(self._starts[-1], size).zero_()
+
+    @property
+    def addresses(self) -> Words:
+        return Words(*self._starts)
+
+    def close(self) -> None:
+        for file, start in zip(self.files, self._starts, strict=True):
+            os.close(file)
+            self._driver.unmap(start, self.size)
+
+
 class CudaMemory:
     """Makes shared arrays on the device. Raises CudaError and what torch raises."""
-
-    may_copy_all = True
-    least_reference_ns = 200_000.0
-    """A case in which the problem's own reference takes less is too short to have a time. To launch its operations from
-    Python takes longer, and would count as the baseline's time."""
 
     def __init__(self) -> None:
         import torch
@@ -97,6 +118,9 @@ class CudaMemory:
         ended.record()
         ended.synchronize()
         return float(begun.elapsed_time(ended)) * 1e6
+
+    def words(self) -> SharedWords:
+        return SharedWords(self._driver, self._granularity)
 
     def array(self, size: int, writable: bool) -> SharedCudaArray:
         return SharedCudaArray(self._driver, self._granularity, size, writable)

@@ -67,8 +67,6 @@ class HostMemory:
     least_reference_ns = 20_000.0
     """A case in which the problem's own reference takes less is too short to have a time. Its caches are warm here, and
     cold in a solution's calls."""
-    may_copy_all = False
-    """A contestant that is seen stopped cannot start early, whatever inputs are there."""
 
     def finish(self) -> None:
         """Do nothing: what the checker has made is there."""

@@ -2,7 +2,9 @@
 
 A message is a head, and for ARGUMENTS one record per parameter in call order. The arrays' memory travels beside it as
 descriptors, in the same order. A case may have several sets of arguments: each has such a message with its number, and
-GO says on how many of them to call the solution, one after another, and which is the first.
+GO says on how many of them to call the solution, one after another, and which is the first. HAND_OFF has the work
+queued behind a word in device memory, which the first of two answers says (QUEUED), and another word written, before
+the work if the field of the first set is 0, else after it; the memory of both travels beside WORDS.
 """
 
 import struct
@@ -15,8 +17,8 @@ ARGUMENT = struct.Struct("<BBBx4xQQQ8Q8s")
 """Kind, writable, number of dimensions; offset, size and mapped size in bytes; shape; a scalar's value."""
 MAGIC = b"PDF1"
 MOST_ARGUMENTS, MOST_DIMENSIONS, MOST_SETS = 64, 8, 64
-START, ARGUMENTS, SETUP, GO, DROP = ord("B"), ord("A"), ord("S"), ord("G"), ord("D")
-LOADED, MAPPED, DONE, ERROR = ord("L"), ord("M"), ord("d"), ord("X")
+START, WORDS, ARGUMENTS, SETUP, GO, HAND_OFF, DROP = (ord(letter) for letter in "BWASGHD")
+LOADED, MAPPED, QUEUED, DONE, ERROR = (ord(letter) for letter in "LMqdX")
 ARRAY, SCALAR, AS_FIRST = 0, 1, 2
 CPU, CUDA = 0, 1
 MOST_BYTES = HEAD.size + MOST_ARGUMENTS * ARGUMENT.size
@@ -68,11 +70,6 @@ def scalar_value(dtype: str, data: bytes) -> Value:
 
 def head(kind: int, index: int = 0, count: int = 0, device: int = CPU) -> bytes:
     return HEAD.pack(MAGIC, kind, count, device, index)
-
-
-def done(index: int, told_ms: Sequence[float]) -> bytes:
-    """The answer to a call, with the times that the device's events gave it and its kernel span, if there are any."""
-    return head(DONE, index) + struct.pack(f"<{len(told_ms)}f", *told_ms)
 
 
 def arguments(values: Sequence[Argument], device: int, number: int = 0) -> bytes:

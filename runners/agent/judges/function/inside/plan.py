@@ -36,7 +36,7 @@ class Plan(NamedTuple):
     n_shown: int = 0
     """How many elements of each array of the last call are told, for a trial."""
     warm_ups: int = 2
-    """Calls that are checked but not timed. The first may compile; the last decides how the inputs are completed."""
+    """Calls that are checked but not timed. The first may compile."""
     precision: float = 0.0
     """If positive, stop once the 95 % interval of the median reaches no farther from it than this share of it, or the
     case has taken `enough_seconds`, checking included."""
@@ -46,21 +46,11 @@ class Overhead(NamedTuple):
     """Nanoseconds of a call that are not the solution's, as calibrated with a solution that fills its outputs."""
 
     goes_ns: tuple[float, ...] = (0.0,)
-    """The way from go to done, by process in which it was calibrated and, on a GPU, by the pause before a call."""
+    """The way from go to done, by process in which it was calibrated."""
     some_ns: float = 0.0
     """A secret scatter of the inputs inside the clock, and the copying of the outputs."""
-    all_ns: float = math.inf
-    """All inputs copied inside the clock, and the copying of the outputs."""
-    write_ns: float = math.inf
-    """Writing the arrays before the clock, on a device that nothing else uses."""
-    beyond_events_ns: float = 0.0
-    """How much longer a call is by the checker's clock than by the contestant's device events."""
-    gap_spread_ns: float = 0.0
-    """Between the least and the largest such difference."""
-    whole_gap_ns: float = 0.0
-    """How much longer a call is by device events until the device has finished than until the default stream has."""
     single_ns: float = 0.0
-    """Of a go with one set, in a case that has several: the median, on a CPU until the answer."""
+    """Of a go with one set, in a case that has several: the median, until the answer."""
     single_spread_ns: float = 0.0
     """Between the quartiles of those goes."""
     is_short: bool = False
@@ -72,19 +62,25 @@ class Overhead(NamedTuple):
         return statistics.median(self.goes_ns) + self.some_ns
 
     @property
-    def call_all_ns(self) -> float:
-        """Of a call with all inputs copied."""
-        return statistics.median(self.goes_ns) + self.all_ns
-
-    @property
     def spread_ns(self) -> float:
         """Between the least and the largest way from go to done."""
         return max(self.goes_ns) - min(self.goes_ns)
 
-    @property
-    def gap_ns(self) -> float:
-        """How much longer a call is by the checker's clock, less its cost, than by the contestant's device events."""
-        return self.beyond_events_ns - self.call_ns
+
+class DeviceCost(NamedTuple):
+    """Nanoseconds of a call on a GPU that are not the solution's, as calibrated with one that spins for a
+    known time."""
+
+    clocks_ns: tuple[float, ...] = (0.0,)
+    """From the checker's word to the contestant's, by process in which it was calibrated."""
+    hosts_ns: tuple[float, ...] = (0.0,)
+    """By the host's clock, likewise."""
+    copies_ns: float = 0.0
+    """From the contestant's word to the end of the copies."""
+    known_ns: float = math.inf
+    """The checker's work before its word, on a device that nothing else uses."""
+    reference_ns: float = 0.0
+    """What the problem's own reference takes in the checker."""
 
 
 def spread(times_ns: Sequence[float]) -> tuple[float, float]:

@@ -7,90 +7,24 @@
 // work of two processes does not overlap there. So an early start finds incomplete inputs, and an early answer leaves
 // incomplete outputs. A go may have a call for each of several input sets; or each set has a go of its own, one right after
 // the other. Nothing of C++'s library is used.
-#include "driver.h"
+#include "device_writes.h"
 
-#include <cerrno>
-#include <cstdint>
 #include <cstdlib>
-#include <cstring>
-#include <ctime>
-#include <poll.h>
-#include <sys/socket.h>
 #if defined(__x86_64__)
 #include <emmintrin.h>
 #endif
 
 namespace {
 
-constexpr uint64_t kLine = 64, kGpuLine = 128, kScatter = 256;  // one line of every kScatter is secret
+constexpr uint64_t kLine = 64, kScatter = 256;  // one line of every kScatter is secret
 constexpr uint64_t kBlock = 4096;  // of an output's copy
 constexpr uint64_t kSpinNs = 60000, kGpuSpinNs = 20000000;
-constexpr uint32_t kMostGoes = 64;
 constexpr int kBrakeMs = 5000;
 
 struct BrakeAnswer {
     uint32_t is_stopped, tasks;
     uint64_t ran_ns;
 };
-struct Head {
-    char magic[4];
-    uint8_t kind, count, device, unused;
-    uint64_t index;
-};
-
-uint64_t now_ns() {
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return static_cast<uint64_t>(now.tv_sec) * 1000000000u + static_cast<uint64_t>(now.tv_nsec);
-}
-
-uint64_t next_random(uint64_t& state) {  // splitmix64 over the checker's secret
-    uint64_t z = (state += 0x9E3779B97F4A7C15u);
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-}
-
-}  // namespace
-
-extern "C" {
-
-// One array: what the contestant sees, what it shall hold, and where the checker keeps its copy of the answer.
-struct Region {
-    void* shared;
-    const void* content;  // null for an output
-    void* copy;           // null for an input
-    uint64_t size;
-    uint64_t go;  // in which it takes part
-};
-
-struct Call {
-    int32_t channel, brake;  // brake -1: the contestant is not stopped (calibration alone)
-    uint32_t on_gpu, copies_all;  // copies_all: all inputs are written inside the clock
-    uint32_t n_regions, poison;   // byte
-    uint32_t n_goes, n_calls;     // one after another, each of so many calls
-    uint64_t index, secret, timeout_ns;
-    Region* regions;
-    void* flush;
-    uint64_t flush_size;
-};
-
-enum Status : uint32_t { kDone, kLate, kGone, kError, kNotStopped, kBadAnswer, kDeviceFault };
-
-struct Times {
-    uint32_t status, n_tasks;
-    uint64_t clock_ns, complete_ns, go_ns, copy_ns;  // the clock, and its parts in order
-    uint64_t prepare_ns, write_ns;  // from the stop to the clock, and in it the writing on the device
-    uint64_t ran_ns;                // what the contestant's threads ran while stopped
-    uint64_t each_ns[kMostGoes];    // the clock of each go, on a CPU without the copying
-    float whole_ms, events_ms;      // by the device's events, as the contestant tells them; 0 where it does not
-    float span_ms;                  // by CUPTI in the contestant's process; likewise
-    char words[2000];
-};
-
-}  // extern "C"
-
-namespace {
 
 bool order(int brake, char what) { return send(brake, &what, 1, MSG_NOSIGNAL) == 1; }
 
@@ -101,11 +35,6 @@ bool hear(int brake, BrakeAnswer& seen) {
 }
 
 bool ask(int brake, char what, BrakeAnswer& seen) { return order(brake, what) && hear(brake, seen); }
-
-// Each array has its secret lines at places of its own.
-uint64_t secret_of(const Region& region, const Call& call) {
-    return call.secret ^ reinterpret_cast<uintptr_t>(region.shared);
-}
 
 // The secret lines of a region: one in every block of kScatter lines.
 template <typename Visit>
@@ -166,36 +95,6 @@ void clear_from_caches(const Region& region) {
 #endif
 }
 
-// On a GPU the secret lines are one column of a table of kScatter lines a row: one strided copy.
-struct Column {
-    uint64_t at, rows;
-};
-Column secret_column(const Region& region, uint64_t secret) {
-    const uint64_t pitch = kScatter * kGpuLine, rows = region.size / pitch;
-    return {next_random(secret) % kScatter * kGpuLine, rows};
-}
-
-bool copy_column(const Region& region, const Column& column) {
-    const uint64_t pitch = kScatter * kGpuLine;
-    if (column.rows == 0) return gpu::copy(region.shared, region.content, region.size);
-    return gpu::copy_rows(static_cast<char*>(region.shared) + column.at,
-                          static_cast<const char*>(region.content) + column.at, pitch, kGpuLine, column.rows);
-}
-
-bool write_on_gpu(const Region& region, const Call& call) {
-    if (region.content == nullptr || call.copies_all) return gpu::fill(region.shared, call.poison, region.size);
-    const Column column = secret_column(region, secret_of(region, call));
-    if (!gpu::copy(region.shared, region.content, region.size)) return false;
-    if (column.rows == 0) return gpu::fill(region.shared, call.poison, region.size);
-    return gpu::fill_rows(static_cast<char*>(region.shared) + column.at, kScatter * kGpuLine, call.poison, kGpuLine, column.rows);
-}
-
-bool complete_on_gpu(const Region& region, const Call& call) {
-    if (region.content == nullptr) return true;
-    if (call.copies_all) return gpu::copy(region.shared, region.content, region.size);
-    return copy_column(region, secret_column(region, secret_of(region, call)));
-}
-
 bool prepare(const Call& call) {
     bool well = true;
     for (uint32_t index = 0; index < call.n_regions; ++index) {
@@ -224,7 +123,7 @@ bool take_outputs_on_gpu(const Call& call, uint64_t go) {
     bool well = true;
     for (uint32_t index = 0; index < call.n_regions; ++index) {
         const Region& region = call.regions[index];
-        if (region.copy != nullptr && region.go == go) well = well && gpu::copy(region.copy, region.shared, region.size);
+        if (region.go == go) well = well && take_output_on_gpu(region);
     }
     return well && gpu::finish();
 }
@@ -299,42 +198,6 @@ class Probes {
     uint64_t count_ = 0;
 };
 
-// Waits for one message: without sleeping for `spin_ns`, because a wake-up costs as much as a short call.
-ssize_t await(int channel, char* message, size_t size, uint64_t timeout_ns, uint64_t spin_ns) {
-    const uint64_t began = now_ns();
-    for (;;) {
-        const ssize_t got = recv(channel, message, size, MSG_DONTWAIT);
-        if (got >= 0 || (errno != EAGAIN && errno != EINTR)) return got < 0 && errno == ECONNRESET ? 0 : got;
-        const uint64_t spent = now_ns() - began;
-        if (spent > timeout_ns) return -2;
-        if (spent < spin_ns) continue;
-        pollfd line{channel, POLLIN, 0};
-        const uint64_t left_ms = (timeout_ns - spent) / 1000000 + 1;
-        poll(&line, 1, static_cast<int>(left_ms < 1000 ? left_ms : 1000));
-    }
-}
-
-Status status_of(uint64_t index, const char* message, ssize_t got, Times& times) {
-    if (got == -2) return kLate;
-    if (got <= 0) return kGone;
-    Head head{};
-    if (got < static_cast<ssize_t>(sizeof head)) return kBadAnswer;
-    memcpy(&head, message, sizeof head);
-    if (head.kind == 'X') {
-        const size_t length = static_cast<size_t>(got) - sizeof head;
-        memcpy(times.words, message + sizeof head, length < sizeof times.words - 1 ? length : sizeof times.words - 1);
-        return kError;
-    }
-    if (head.kind != 'd' || head.index != index) return kBadAnswer;
-    if (got >= static_cast<ssize_t>(sizeof head + 2 * sizeof(float))) {
-        memcpy(&times.whole_ms, message + sizeof head, sizeof(float));
-        memcpy(&times.events_ms, message + sizeof head + sizeof(float), sizeof(float));
-    }
-    if (got >= static_cast<ssize_t>(sizeof head + 3 * sizeof(float)))
-        memcpy(&times.span_ms, message + sizeof head + 2 * sizeof(float), sizeof(float));
-    return kDone;
-}
-
 Status why_not_stopped(const Call& call) {
     char byte;
     return recv(call.channel, &byte, 1, MSG_DONTWAIT | MSG_PEEK) == 0 ? kGone : kNotStopped;
@@ -349,15 +212,14 @@ Status timed_go(const Call& call, uint32_t index, Probes& probes, Times& times) 
     const uint64_t began = now_ns();
     if (!complete(call, index)) return kDeviceFault;
     const uint64_t started = now_ns();
-    // A contestant that reads none of its messages would let a send wait without end.
-    if (send(call.channel, &go, sizeof go, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) return errno == EAGAIN ? kBadAnswer : kGone;
+    if (const Status sent = send_go(call, go); sent != kDone) return sent;
     const char start = 'g';
     if (index == 0 && call.brake >= 0 && send(call.brake, &start, 1, MSG_NOSIGNAL) != 1) return kNotStopped;
     if (times.go_ns > call.timeout_ns) return kLate;
     const uint64_t spin_ns = call.on_gpu ? kGpuSpinNs : kSpinNs;  // on a CPU the contestant may need this core
     const ssize_t got = await(call.channel, message, sizeof message, call.timeout_ns - times.go_ns, spin_ns);
     const uint64_t answered = now_ns();
-    const Status status = status_of(go.index, message, got, times);
+    const Status status = status_of('d', go.index, message, got, times);
     if (status != kDone) return status;
     if (call.on_gpu && !take_outputs_on_gpu(call, index)) return kDeviceFault;
     if (!call.on_gpu) probes.take(index);
@@ -421,7 +283,6 @@ void podium_call_once(const Call* call, Times* times) {
             times->status = kGone;
             return;
         }
-        times->n_tasks = still.tasks;
         times->ran_ns = still.ran_ns - stopped.ran_ns;
         if (!still.is_stopped || times->ran_ns != 0) {
             times->status = kNotStopped;

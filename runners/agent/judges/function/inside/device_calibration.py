@@ -1,0 +1,61 @@
+"""What a hand-off costs beside the solution, measured with a contestant whose work is known: a kernel that spins.
+
+The same kernel has a time in the checker, between two events on a device that is as cold, as `do_bench` would tell it;
+the rest is the cost.
+"""
+
+import statistics
+from collections.abc import Sequence
+from typing import Any
+
+from .buffers import Buffers
+from .clock import Times
+from .match import START_SECONDS, Match, close
+from .plan import DeviceCost
+
+WARM_UPS, HANDED_CALLS, HOST_CALLS = 3, 11, 5
+
+
+class DeviceCalibration:
+    """Calibrates with the contestant of a match. Raises Ended and DeviceFault."""
+
+    def __init__(self, match: Match) -> None:
+        self._match = match
+
+    def cost(self, number: int, known: DeviceCost | None) -> DeviceCost:
+        """What calls of this case cost in this process, and in those that are known.
+
+        The contestant fills the outputs after its `setup` was called, until that is called again: so that the copies
+        find the outputs where a solution leaves them.
+        """
+        drawn = self._match.draw(number)
+        sets = self._match.sets(number, drawn)
+        try:
+            self._match.give(sets)
+            spinning = self._handed(sets, drawn)
+            by_host = [self._match.call(sets, [drawn], False, START_SECONDS)[0] for _ in range(HOST_CALLS)]
+            self._match.call_setup(START_SECONDS)
+            filling = self._handed(sets, drawn)
+            self._match.call_setup(START_SECONDS)
+        finally:
+            close(sets)
+        own_ns = self._own_ns()
+        before = known or DeviceCost((), (), 0.0, 0.0, self._reference_ns(drawn))
+        return before._replace(
+            clocks_ns=(*before.clocks_ns, statistics.median(one.clock_ns for one in spinning) - own_ns),
+            hosts_ns=(*before.hosts_ns, statistics.median(one.clock_ns for one in by_host) - own_ns),
+            copies_ns=statistics.median(one.wide_ns - one.clock_ns for one in filling),
+            known_ns=statistics.median(one.known_ns for one in [*spinning, *filling]),
+        )
+
+    def _handed(self, sets: Sequence[Buffers], drawn: Any) -> list[Times]:
+        calls = [self._match.hand_off(sets[0], drawn, START_SECONDS)[0] for _ in range(WARM_UPS + HANDED_CALLS)]
+        return calls[WARM_UPS:]
+
+    def _own_ns(self) -> float:
+        own = [self._match.spin_ns() for _ in range(WARM_UPS + HANDED_CALLS)]
+        return float(statistics.median(own[WARM_UPS:]))
+
+    def _reference_ns(self, drawn: Any) -> float:
+        """How long the problem's own reference works on a call, in the checker: it decides how many calls are timed."""
+        return float(min(self._match.memory.work_ns(lambda: self._match.loaded.answer(drawn)) for _ in range(2)))
