@@ -5,6 +5,7 @@ A forked process imports the modules of `podium` itself, so all that they read o
 """
 
 import atexit
+import gc
 import importlib
 import json
 import os
@@ -13,6 +14,8 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
+import traceback
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -108,9 +111,29 @@ def _become(order: dict[str, Any], files: Sequence[int]) -> None:
     sys.argv = ["podium", *order["arguments"]]
 
 
+def _end(status: object) -> None:
+    """End as Python does, without freeing all that was imported: that takes as long as to import it."""
+    if isinstance(status, str):
+        print(status, file=sys.stderr)  # noqa: T201 - as for SystemExit
+        status = 1
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(int(status or 0))
+
+
 if __name__ == "__main__":
     _import_libraries()
+    gc.freeze()
     _serve(socket.socket(fileno=int(sys.argv[1])))
     from podium.cli import main
 
-    main()
+    try:
+        main()
+        _end(0)
+    except SystemExit as end:
+        _end(end.code)
+    except BaseException:  # noqa: BLE001 - as Python does
+        traceback.print_exc()
+        _end(1)
