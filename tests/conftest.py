@@ -1,5 +1,7 @@
 """Fixtures of the whole suite: the cast, and databases whose immutability triggers step aside for a flush only."""
 
+import gc
+from collections.abc import Generator
 from typing import Any
 
 import hypothesis
@@ -45,6 +47,17 @@ def blob_folder(settings: Any, tmp_path: Any) -> Any:
 def cast(db: Any) -> factories.Cast:
     """Owner, teammate, stranger, organiser, and the entrant that the first two share."""
     return factories.Cast.make()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Ten thousand tests are kept: to look for garbage among them takes a fifth of the time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

@@ -7,9 +7,9 @@ SOON = 60.0
 """Seconds."""
 
 
-def until(condition: Callable[[], object], seconds: float = SOON) -> bool:
-    """Whether the condition comes to hold."""
+def until(condition: Callable[[], object], seconds: float = SOON, tick: float = 0.001) -> bool:
+    """Whether the condition comes to hold; it is looked at once a `tick`, in seconds."""
     deadline = time.monotonic() + seconds
     while not condition() and time.monotonic() < deadline:
-        time.sleep(0.001)
+        time.sleep(tick)
     return bool(condition())

@@ -23,4 +23,11 @@ if (form) {
   form.addEventListener("input", () => { isChanged = true; });
   form.addEventListener("submit", () => { isChanged = false; });
   window.addEventListener("beforeunload", (event) => { if (isChanged) event.preventDefault(); });
+  const statement = form.querySelector("#id_prompt");
+  // htmx has no event of what was typed before it was there, or what a browser kept when the page was loaded again
+  document.addEventListener("htmx:load", () => {
+    if (!statement || statement.value === statement.defaultValue) return;
+    isChanged = true;
+    htmx.trigger(statement, "typed-before");
+  }, { once: true });
 }

@@ -31,6 +31,7 @@ def stack(tmp_path: Path) -> Any:
     made.stop()
 
 
+@pytest.mark.rest
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_a_worker_that_is_killed_takes_its_scheduler_with_it(stack: Stack) -> None:
     stack.migrate()

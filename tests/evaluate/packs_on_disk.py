@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import Any
 from problems.formats.compute_eval.packs import write_problem_pack
 from tests.agent.machine import sandbox_name
 from tests.packs import problem_pack, solution_pack
+from tests.warm_podium import run_podium
 
 DATA = Path(__file__).parents[1] / "data" / "compute-eval"
 GOLDEN_PROBLEMS = DATA / "internal-problems.tar.gz"
@@ -56,15 +56,7 @@ def environment(var_dir: Path) -> dict[str, str]:
 
 
 def podium(var_dir: Path, *arguments: str | Path, stdin: str = "") -> Ran:
-    done = subprocess.run(
-        command(*arguments),
-        env=environment(var_dir),
-        input=stdin,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
+    done = run_podium([*map(str, arguments)], environment(var_dir), stdin=stdin)
     return Ran(done.returncode, done.stdout, done.stderr)
 
 

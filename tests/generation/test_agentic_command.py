@@ -16,6 +16,7 @@ from tests import packs
 from tests.agent.machine import sandbox_name
 from tests.evaluate.packs_on_disk import command, environment, rows_of
 from tests.generation.endpoint import Answer, FakeEndpoint, serving
+from tests.warm_podium import run_podium
 
 pytestmark = pytest.mark.rest
 
@@ -108,9 +109,7 @@ def test_podium_run_grades_what_the_turns_came_to(tmp_path: Path) -> None:
 
 
 def test_a_release_on_a_site_cannot_be_tried_here(tmp_path: Path) -> None:
-    ran = subprocess.run(
-        command("generate", "--release", "spring", "--model", "m", "--agentic", "2", "--base-url", "http://localhost/v1"),
-        env=environment(tmp_path), cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60,
-    )  # fmt: skip
+    arguments = ["--release", "spring", "--model", "m", "--agentic", "2", "--base-url", "http://localhost/v1"]
+    ran = run_podium(["generate", *arguments], environment(tmp_path), tmp_path)
     assert ran.returncode == 2
     assert "--agentic tries solutions on this machine and needs the tests: give --problems PACK" in ran.stderr

@@ -27,6 +27,7 @@ from tests import function_site, packs
 from tests.evaluate.packs_on_disk import command, environment
 from tests.generation.endpoint import Answer, FakeEndpoint, Script, serving
 from tests.question_records import choice, short
+from tests.warm_podium import run_podium
 
 FILE = "```cpp\n// file: solution.cpp\nint main() {}\n```"
 
@@ -41,10 +42,7 @@ def problem_pack(folder: Path, *problems: dict[str, Any]) -> Path:
 def generated(folder: Path, fake: FakeEndpoint, *options: str) -> "subprocess.CompletedProcess[str]":
     """The command as a user runs it."""
     arguments = ["generate", "--problems", problem_pack(folder), "--model", "lab/model", "--base-url", fake.url]
-    return subprocess.run(
-        command(*arguments, *options), env=environment(folder) | {"OPENAI_API_KEY": "sk-secret"}, cwd=folder,
-        capture_output=True, text=True, check=False, timeout=120,
-    )  # fmt: skip
+    return run_podium([*map(str, arguments), *options], environment(folder) | {"OPENAI_API_KEY": "sk-secret"}, folder)
 
 
 def records(path: Path) -> list[Any]:

@@ -10,9 +10,10 @@ import pytest
 from problems.formats.compute_eval.packs import write_problem_pack
 from tests import packs
 from tests.agent.machine import sandbox_name
-from tests.evaluate.packs_on_disk import command, environment, rows_of
+from tests.evaluate.packs_on_disk import environment, rows_of
 from tests.generation.endpoint import Answer, FakeEndpoint, serving
 from tests.question_records import choice
+from tests.warm_podium import run_podium
 
 pytestmark = pytest.mark.rest
 
@@ -29,10 +30,7 @@ def ran(folder: Path, fake: FakeEndpoint, *options: str) -> "subprocess.Complete
     write_problem_pack(path, pack.metadata_bytes, pack.jsonl_bytes)
     arguments = ["run", "lab/model", "--problems", path, "--base-url", fake.url, "--out-dir", folder / "out"]
     arguments += ["--sandbox", sandbox_name(), "-n", "2", "--seed", "0", *options]
-    return subprocess.run(
-        command(*arguments), env=environment(folder / "var"), cwd=folder, capture_output=True, text=True, check=False,
-        timeout=120,
-    )  # fmt: skip
+    return run_podium([*map(str, arguments)], environment(folder / "var"), folder)
 
 
 def test_a_model_becomes_graded_rows_and_a_summary(tmp_path: Path) -> None:

@@ -3,17 +3,16 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 from problems.formats.compute_eval.packs import read_problem_pack
 from tests.formats.pmpp.layouts import lay_out
+from tests.warm_podium import run_podium
 
 
 def podium(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "podium.cli", "pmpp", "import", *words]
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[2]), "NO_COLOR": "1"}
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    environment = os.environ | {"NO_COLOR": "1"}
+    return run_podium(["pmpp", "import", *words], environment, folder)
 
 
 def test_a_checkout_becomes_a_pack_and_a_table(tmp_path: Path) -> None:

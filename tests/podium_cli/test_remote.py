@@ -16,9 +16,9 @@ from podium.remote.commands import tables
 from problems.models import Release
 from runners.wire.protocol import Verdict
 from tests import factories, packs
+from tests.warm_podium import run_podium
 
 pytestmark = pytest.mark.django_db(transaction=True)
-RUN = [sys.executable, "-c", "from podium.cli import main; main()"]
 
 
 def test_the_best_speedup_is_never_one_that_the_program_printed() -> None:
@@ -40,10 +40,7 @@ class Shell:
     def run(self, *words: str, stdin: str = "", **changes: str) -> subprocess.CompletedProcess[str]:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("PODIUM_", "XDG_", "DJANGO"))}
         environment = {**kept, "HOME": str(self.home), "COLUMNS": "200", "TERM": "dumb", **self.variables, **changes}
-        return subprocess.run(
-            [*RUN, *words], check=False, env=environment, input=stdin, capture_output=True, text=True, timeout=60,
-            cwd=self.home,
-        )  # fmt: skip
+        return run_podium(words, environment, self.home, stdin, timeout_seconds=60)
 
 
 @dataclass

@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from problems.spec.solution import parse_solution
 from tests.formats.verifiers_files import episode, row_015, row_016, trace, write
 from tests.packs import problem, problem_pack
 from tests.question_records import choice
+from tests.warm_podium import run_podium
 
 STARTER = {"starter": [{"path": "student_kernel.cu", "content": "// here\n"}]}
 CODE = "Reasoning.\n```cuda\n__global__ void k() {}\n```\n"
@@ -36,10 +36,8 @@ def pack_of(folder: Path, problems: Sequence[dict[str, Any]]) -> Path:
 
 
 def podium(folder: Path, *words: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "podium.cli", "verifiers", "import", *map(str, words)]
-    root = str(Path(__file__).resolve().parents[2])
-    environment = os.environ | {"PYTHONPATH": root, "NO_COLOR": "1", "COLUMNS": "200"}
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    environment = os.environ | {"NO_COLOR": "1", "COLUMNS": "200"}
+    return run_podium(["verifiers", "import", *map(str, words)], environment, folder)
 
 
 def lines_of(pack: Path) -> list[Any]:

@@ -63,6 +63,22 @@ def test_every_page_of_drafts_is_clean(chromium: Any, live_site: Any) -> None:
     assert "\n".join(page_faults(visit, pages(site))) == ""
 
 
+def test_the_preview_shows_what_was_typed_before_its_script_was_there(chromium: Any, live_site: Any) -> None:
+    site, url = live_site
+    draft = with_a_problem_of_each_kind(site)
+    visit = Visit(chromium, url, *LOOKS["light"])
+    visit.sign_in("organiser")
+
+    def type_before(route: Any) -> None:
+        visit.page.fill("textarea[name=prompt]", "Compute **all** sums.")
+        route.continue_()
+
+    visit.page.route("**/htmx.min.js", type_before)
+    visit.open(address("draft_problem", draft.pk, draft.problems.first().pk))
+    visit.page.locator("#preview strong", has_text="all").wait_for()
+    visit.context.close()
+
+
 def test_a_problem_is_made_and_edited_in_the_browser(chromium: Any, live_site: Any) -> None:
     _, url = live_site
     visit = Visit(chromium, url, *LOOKS["light"])
