@@ -1,0 +1,143 @@
+"""What narrows a list of problems: searched words, and selects of which each value keeps some of the problems."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from problems.models import Problem, Release
+from problems.spec.kinds import NODE_KINDS, Kind
+
+Rows = QuerySet[Problem]
+Narrow = Callable[[Rows], Rows]
+
+_RUN = Q(kind__in=NODE_KINDS)
+
+
+@dataclass(frozen=True)
+class Option:
+    """One value of a select: its words, and what it keeps of the rows."""
+
+    value: str
+    words: str
+    narrow: Narrow
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A select of the form. `is_rare`: shown only on demand."""
+
+    name: str
+    label: str
+    options: Sequence[Option]
+    is_rare: bool = False
+
+    def narrow(self, rows: Rows, value: str) -> Rows:
+        """The rows that the value keeps: none if the list has no such value now."""
+        found = next((one.narrow for one in self.options if one.value == value), None)
+        return rows.none() if found is None else found(rows)
+
+
+def where(condition: Q) -> Narrow:
+    return lambda rows: rows.filter(condition)
+
+
+def of_columns(rows: Rows) -> list[Choice]:
+    """Selects of what the rows have in a column, each value with the number of rows that have it."""
+    labels = {"group": "Group", "kind": "Kind", "type": "Language", "difficulty": "Difficulty"}
+    values = list(zip(*rows.values_list(*labels), strict=True)) or [()] * len(labels)
+    counts = {name: Counter(filter(None, column)) for name, column in zip(labels, values, strict=True)}
+    for kind in Kind:
+        counts["type"].pop(kind.value, None)  # problems of these kinds have no language of their own
+    return [
+        Choice(name, label, [_of_column(name, value, n) for value, n in sorted(counts[name].items())])
+        for name, label in labels.items()
+        if counts[name]
+    ]
+
+
+def _of_column(name: str, value: str, n: int) -> Option:
+    return Option(value, f"{value.replace('_', ' ') if name == 'kind' else value} ({n})", where(Q(**{name: value})))
+
+
+TESTS = Choice(
+    "tests", "Tests",
+    [
+        Option("yes", "has tests", lambda rows: _by_tests(rows, has_some=True)),
+        Option("no", "has no test file", lambda rows: _by_tests(rows, has_some=False)),
+    ],
+)  # fmt: skip
+REFERENCE = Choice(
+    "reference", "Reference",
+    [
+        Option("yes", "has a reference", where(Q(has_baseline=True))),
+        Option("no", "has none, and needs a node", where(_RUN & Q(has_baseline=False))),
+    ],
+)  # fmt: skip
+TIMED = Choice(
+    "timed", "Times", [Option("yes", "timed", where(Q(has_benchmark=True))),
+                       Option("no", "not timed", where(_RUN & Q(has_benchmark=False)))], is_rare=True,
+)  # fmt: skip
+WITHHELD = Choice(
+    "withheld", "Files withheld from runs",
+    [
+        Option("some", "some", where(_RUN & Q(build_only__isnull=False) & ~Q(build_only=[]))),
+        Option("none", "none", where(_RUN & Q(build_only=[]))),
+        Option("unknown", "not known before it is verified", where(_RUN & Q(build_only__isnull=True))),
+    ],
+    is_rare=True,
+)  # fmt: skip
+RELEASED = Choice(
+    "released", "May be released",
+    [
+        Option("no", "marked as do not release", where(Q(do_not_release=True))),
+        Option("yes", "not marked so", where(Q(do_not_release=False))),
+    ],
+    is_rare=True,
+)  # fmt: skip
+OF_RECORDS = (TESTS, REFERENCE, TIMED, WITHHELD, RELEASED)
+
+
+def of_last_revision(release: Release) -> list[Choice]:
+    """A select of what has changed since the last revision; none where there is none."""
+    if release.previous_id is None:
+        return []
+    before = Problem.objects.filter(release=release.previous_id, task_id=OuterRef("task_id"))
+    same = Exists(before.filter(record_md5=OuterRef("record_md5")))
+    return [
+        Choice(
+            "since", "Last revision",
+            [
+                Option("new", "not in it", where(~Q(Exists(before)))),
+                Option("changed", "changed since", where(Q(Exists(before)) & ~Q(same))),
+                Option("same", "the same", where(Q(same))),
+            ],
+        )
+    ]  # fmt: skip
+
+
+def with_words(rows: Rows, search: str) -> Rows:
+    """The rows that have each searched word in task_id, title, group, difficulty, tags or statement."""
+    words = search.casefold().split()
+    found = rows.values_list("pk", "task_id", "title", "group", "difficulty", "tags", "record")
+    return rows.filter(pk__in=[pk for pk, *told in found if _has_words(words, *told)])
+
+
+def _has_words(words: Sequence[str], *told: Any) -> bool:
+    *texts, tags, record = told
+    text = "\n".join([*texts, *tags, json.loads(bytes(record))["prompt"]]).casefold()
+    return all(word in text for word in words)
+
+
+def _by_tests(rows: Rows, *, has_some: bool) -> Rows:
+    """Of the problems that a node runs. A function problem's definition is its test."""
+    run = rows.filter(_RUN)
+    return run.filter(pk__in=[pk for pk, is_tested in _tested(run) if is_tested is has_some])
+
+
+def _tested(rows: Rows) -> Iterator[tuple[int, bool]]:
+    for pk, kind, record in rows.values_list("pk", "kind", "record"):
+        yield pk, kind == Kind.FUNCTION or bool(json.loads(bytes(record)).get("test_files"))
