@@ -60,16 +60,12 @@ def copy_problems(admin: DraftPages, request: HttpRequest, pk: int) -> HttpRespo
     POST with `act` tells what copying the chosen ones would make; with `confirmed` it makes it.
     """
     draft = draft_or_404(pk)
-    places = Places(draft, get_object_or_404(Release.objects.exclude(pk=pk), slug=_slug(request)))
+    places = Places(draft, get_object_or_404(Release.objects.exclude(pk=pk), slug=request.GET.get("from", "")))
     if "confirmed" in request.POST:
         return _confirmed(admin, request, places)
     if "act" in request.POST:
         return _asked(admin, request, places)
     return _list(admin, request, places, Ticks.of(request))
-
-
-def _slug(request: HttpRequest) -> str:
-    return request.GET.get("from", "").replace("\0", "")
 
 
 def _listing(request: HttpRequest, places: Places) -> Listing:
