@@ -176,7 +176,7 @@ def test_a_revision_is_filtered_by_what_changed_since_the_last(cast: Any) -> Non
 def test_one_problem_is_moved_by_110_places_in_two_requests(cast: Any, many: Release) -> None:
     effect = choose(cast.organiser, many, "move", [row(many, "a/0")], place="150")
     page = words(effect)
-    assert "1 problem of 250 gets place 150: behind a/149, before a/150." in page
+    assert "a/0 gets place 150, of 250 places: behind a/149, before a/150." in page
     assert "149 problems besides change place." in page
     assert order(many)[0] == "a/0", "the effect is told before anything is done"
     done = confirm(cast.organiser, effect)
@@ -190,8 +190,8 @@ def test_one_problem_is_moved_by_110_places_in_two_requests(cast: Any, many: Rel
 def test_several_move_together_in_their_order(cast: Any, few: Release) -> None:
     chosen = [row(few, name) for name in ("a/4", "a/0", "a/2")]
     effect = choose(cast.organiser, few, "move", chosen, place="2")
-    assert "3 problems of 6 get the places 2 to 4" in words(effect)
-    assert "behind a/1, before a/3" in words(effect)
+    assert "3 problems get the places 2 to 4, in the order that they have now" in words(effect)
+    assert "of 6 places: behind a/1, before a/3" in words(effect)
     confirm(cast.organiser, effect)
     assert order(few) == ["a/1", "a/0", "a/2", "a/4", "a/3", "a/5"]
     assert AuditEntry.objects.get(action="move problem").detail["was"] == {"a/0": 1, "a/2": 3, "a/4": 5}
@@ -218,11 +218,11 @@ def test_all_that_fit_on_three_pages_are_left_out_and_brought_back(cast: Any, ma
     query = "?q=sort+list"
     effect = choose(cast.organiser, many, "leave-out", query=query, all="1")
     page = words(effect)
-    assert "250 problems leave the draft; 0 stay. Nothing is lost" in page
+    assert "250 problems leave the draft; 0 stay. What is left out is kept in this draft" in page
     assert "And 150 more." in page
     assert many.problems.count() == 250
     done = confirm(cast.organiser, effect)
-    assert "250 problems left out" in words(done)
+    assert "250 problems are left out" in words(done)
     assert done.redirect_chain[-1][0].endswith(query)
     assert many.problems.count() == 0
     assert not ProblemTrack.objects.filter(problem__release=many).exists()
@@ -254,18 +254,17 @@ def test_leaving_out_tells_what_is_lost_with_it(cast: Any, few: Release) -> None
     chosen = [row(few, name) for name in ("a/0", "a/1", "a/2")]
     page = words(choose(cast.organiser, few, "leave-out", chosen))
     assert "3 problems leave the draft; 3 stay" in page
-    assert "2 of them are verified now. Brought back, they must be verified anew." in page
-    assert "2 evaluations that wait or run on nodes are cancelled." in page
-    assert "The group group-1 has no problem then. The release has a weight for it" in page
-    assert "The group group-2 has no problem then.<" in page
-    assert "The group group-0" not in page
+    assert "Verified of them now: 2. What is brought back must be verified anew." in page
+    assert "Evaluations of them that wait or run on nodes and are cancelled: 2." in page
+    assert "Groups that have no problem then: group-1, group-2." in page
+    assert "The release has weights of group-1: take them away before you publish." in page
     assert Evaluation.objects.filter(state="queued").count() == 2
 
 
 def test_a_rows_own_button_leaves_out_that_row_alone(cast: Any, few: Release) -> None:
     one = row(few, "a/3")
     effect = choose(cast.organiser, few, f"leave-out:{one.pk}", [row(few, "a/1")])
-    assert "1 problem leaves the draft; 5 stay" in words(effect)
+    assert "a/3 leaves the draft; 5 stay" in words(effect)
     confirm(cast.organiser, effect)
     assert order(few) == ["a/0", "a/1", "a/2", "a/4", "a/5"]
 
@@ -274,7 +273,7 @@ def test_what_is_brought_back_returns_to_its_neighbour_after_moves(cast: Any, fe
     drafts.leave_out(cast.organiser, row(few, "a/2"))
     confirm(cast.organiser, choose(cast.organiser, few, "move", [row(few, "a/1")], place="5"))
     effect = choose(cast.organiser, few, "bring-back", [row(few, "a/2")], query="?part=left-out")
-    assert "1 problem must be verified on a node" in words(effect)
+    assert "To be verified on a node, even if verified before: 1 problem." in words(effect)
     confirm(cast.organiser, effect)
     assert order(few) == ["a/0", "a/3", "a/4", "a/5", "a/1", "a/2"]
 
@@ -397,6 +396,18 @@ def test_a_rows_buttons_lead_back_to_the_list_as_it_was_filtered(cast: Any, few:
     assert answer.url == f"{address('draft', few.pk)}?group=group-3&page=1#problem-{one.pk}"
     page = words(listed(cast.organiser, few, "?group=group-3"))
     assert f"/{one.pk}/up/?group=group-3" in page
+
+
+def test_a_problems_page_leads_back_to_the_list_as_it_was_filtered(cast: Any, few: Release) -> None:
+    one = row(few, "a/3")
+    path = f"{address('draft_problem', few.pk, one.pk)}?group=group-3"
+    assert f'href="{path}"' in words(listed(cast.organiser, few, "?group=group-3"))
+    browser, back = signed_in(cast.organiser), f"{address('draft', few.pk)}?group=group-3#problem-{one.pk}"
+    page = browser.get(path)
+    assert f'href="{back}">Cancel' in words(page)
+    fields = sent_by(text(page), "draft-form") | {"title": "Other"}
+    assert browser.post(path, fields).url == back
+    assert browser.post(path, sent_by(text(browser.get(path)), "draft-form") | {"stay": "1"}).url == path
 
 
 def cost(browser: Any, path: str, fields: Any = None) -> int:

@@ -1,7 +1,7 @@
 """What is done with the chosen problems of a draft. Each act first tells its effect; its action writes the audit."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,8 @@ from leaderboard.models.evaluation import OPEN_STATES
 from problems.actions.draft_places import moved, order_of
 from problems.models import Problem, Release
 from problems.spec.kinds import NODE_KINDS
+
+SHOWN_NAMES = 20
 
 
 @dataclass(frozen=True)
@@ -27,8 +29,16 @@ class Chosen:
         return [one.pk for one in self.problems]
 
     @property
-    def n(self) -> str:
-        return problems_words(len(self.problems))
+    def is_one(self) -> bool:
+        return len(self.problems) == 1
+
+    @property
+    def words(self) -> str:
+        return self.problems[0].task_id if self.is_one else problems_words(len(self.problems))
+
+    def verb(self, one: str, many: str) -> str:
+        """The words, with the form of a verb that fits their number."""
+        return f"{self.words} {one if self.is_one else many}"
 
 
 @dataclass(frozen=True)
@@ -78,9 +88,9 @@ def _effect_of_moving(chosen: Chosen) -> list[str]:
     behind = f"behind {around[after[at - 1]].task_id}" if at else "first"
     ahead = f"before {around[after[end]].task_id}" if end < len(after) else "last"
     n_others = sum(was != now for was, now in zip(before, after, strict=True) if now not in ids)
-    place = f"place {at + 1}" if len(ids) == 1 else f"the places {at + 1} to {end}, in the order that they have now"
+    places = f"place {at + 1}" if chosen.is_one else f"the places {at + 1} to {end}, in the order that they have now"
     return [
-        f"{chosen.n} of {len(after)} get{'s' if len(ids) == 1 else ''} {place}: {behind}, {ahead}.",
+        f"{chosen.verb('gets', 'get')} {places}, of {len(after)} places: {behind}, {ahead}.",
         f"{problems_words(n_others)} besides change{'s' if n_others == 1 else ''} place.",
         "Only the order changes: what is verified stays verified.",
     ]
@@ -90,9 +100,9 @@ def _move(user: Any, chosen: Chosen) -> str:
     after = _after_moving(chosen)
     drafts.move_to(user, chosen.place or 1, *chosen.problems)
     at = after.index(chosen.ids[0]) + 1
-    if len(chosen.problems) == 1:
-        return f"{chosen.problems[0].task_id} has place {at} now."
-    return f"{chosen.n} have the places {at} to {at + len(chosen.problems) - 1} now."
+    if chosen.is_one:
+        return f"{chosen.words} has place {at} now."
+    return f"{chosen.words} have the places {at} to {at + len(chosen.problems) - 1} now."
 
 
 def _after_leaving_out(chosen: Chosen) -> list[int]:
@@ -106,29 +116,36 @@ def _effect_of_leaving_out(chosen: Chosen) -> list[str]:
     n_verified = sum(one.name == VERIFIED for one in states.values())
     n_open = Evaluation.objects.filter(problem__in=chosen.ids, state__in=OPEN_STATES).count()
     lines = [
-        f"{chosen.n} leave{_s(chosen)} the draft; {n_left} stay. Nothing is lost: what is left out is kept in this"
-        " draft, seen by nobody else, and can be brought back.",
+        f"{chosen.verb('leaves', 'leave')} the draft; {n_left} stay. What is left out is kept in this draft, seen by"
+        " nobody else, and can be brought back.",
     ]
     if n_verified:
-        lines.append(f"{n_verified} of them are verified now. Brought back, they must be verified anew.")
+        lines.append(f"Verified of them now: {n_verified}. What is brought back must be verified anew.")
     if n_open:
-        lines.append(f"{n_open:,} evaluations that wait or run on nodes are cancelled.")
+        lines.append(f"Evaluations of them that wait or run on nodes and are cancelled: {n_open:,}.")
     return [*lines, *_emptied_groups(chosen)]
 
 
-def _emptied_groups(chosen: Chosen) -> Iterator[str]:
-    """The groups of which no problem stays."""
+def _emptied_groups(chosen: Chosen) -> list[str]:
+    """The groups of which no problem stays, and those of them that have a weight."""
     leave = Counter(one.group for one in chosen.problems)
     all_of = Counter(chosen.release.problems.filter(group__in=leave).values_list("group", flat=True))
-    for group in sorted(leave):
-        if all_of[group] <= leave[group]:
-            weight = " The release has a weight for it: take it away before you publish."
-            yield f"The group {group} has no problem then.{weight if group in chosen.release.weights else ''}"
+    emptied = sorted(group for group in leave if all_of[group] <= leave[group])
+    weighted = [group for group in emptied if group in chosen.release.weights]
+    lines = [f"Groups that have no problem then: {_names(emptied)}."] if emptied else []
+    if weighted:
+        lines.append(f"The release has weights of {_names(weighted)}: take them away before you publish.")
+    return lines
+
+
+def _names(groups: Sequence[str]) -> str:
+    more = f" and {len(groups) - SHOWN_NAMES} more" if len(groups) > SHOWN_NAMES else ""
+    return ", ".join(groups[:SHOWN_NAMES]) + more
 
 
 def _leave_out(user: Any, chosen: Chosen) -> str:
     drafts.leave_out(user, *chosen.problems)
-    return f"{chosen.n} left out. Nothing is lost: bring back what you need from the list “Left out”."
+    return f"{chosen.verb('is', 'are')} left out. The list “Left out” keeps what is left out, and brings it back."
 
 
 def _after_bringing_back(chosen: Chosen) -> list[int]:
@@ -140,19 +157,15 @@ def _after_bringing_back(chosen: Chosen) -> list[int]:
 def _effect_of_bringing_back(chosen: Chosen) -> list[str]:
     n_run = sum(one.kind in NODE_KINDS for one in chosen.problems)
     lines = [
-        f"{chosen.n} come{_s(chosen)} back, each behind the problem that it stood behind. The draft has"
+        f"{chosen.verb('comes', 'come')} back, each behind the problem that it stood behind. The draft has"
         f" {problems_words(len(_after_bringing_back(chosen)))} then.",
     ]
-    return [*lines, f"{problems_words(n_run)} must be verified on a node, even if verified before."] if n_run else lines
+    return [*lines, f"To be verified on a node, even if verified before: {problems_words(n_run)}."] if n_run else lines
 
 
 def _bring_back(user: Any, chosen: Chosen) -> str:
     drafts.bring_back(user, *chosen.problems)
-    return f"{chosen.n} brought back."
-
-
-def _s(chosen: Chosen) -> str:
-    return "s" if len(chosen.problems) == 1 else ""
+    return f"{chosen.verb('is', 'are')} brought back."
 
 
 ACTS: Mapping[str, ListAct] = {

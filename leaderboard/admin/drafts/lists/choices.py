@@ -15,6 +15,8 @@ Rows = QuerySet[Problem]
 Narrow = Callable[[Rows], Rows]
 
 _RUN = Q(kind__in=NODE_KINDS)
+_NO_LANGUAGE = frozenset(kind.value for kind in Kind)
+"""The types of problems that leave the language open, or need none."""
 
 
 @dataclass(frozen=True)
@@ -28,12 +30,13 @@ class Option:
 
 @dataclass(frozen=True)
 class Choice:
-    """A select of the form. `is_rare`: shown only on demand."""
+    """A select of the form. `is_rare`: shown only on demand; `is_idle`: all rows have the same value."""
 
     name: str
     label: str
     options: Sequence[Option]
     is_rare: bool = False
+    is_idle: bool = False
 
     def narrow(self, rows: Rows, value: str) -> Rows:
         """The rows that the value keeps: none if the list has no such value now."""
@@ -48,19 +51,17 @@ def where(condition: Q) -> Narrow:
 def of_columns(rows: Rows) -> list[Choice]:
     """Selects of what the rows have in a column, each value with the number of rows that have it."""
     labels = {"group": "Group", "kind": "Kind", "type": "Language", "difficulty": "Difficulty"}
-    values = list(zip(*rows.values_list(*labels), strict=True)) or [()] * len(labels)
-    counts = {name: Counter(filter(None, column)) for name, column in zip(labels, values, strict=True)}
-    for kind in Kind:
-        counts["type"].pop(kind.value, None)  # problems of these kinds have no language of their own
-    return [
-        Choice(name, label, [_of_column(name, value, n) for value, n in sorted(counts[name].items())])
-        for name, label in labels.items()
-        if counts[name]
+    told = list(rows.values_list(*labels))
+    return [_of_column(name, label, [one[n] for one in told]) for n, (name, label) in enumerate(labels.items())]
+
+
+def _of_column(name: str, label: str, values: Sequence[str]) -> Choice:
+    counts = Counter(value for value in values if value and not (name == "type" and value in _NO_LANGUAGE))
+    options = [
+        Option(value, f"{value.replace('_', ' ') if name == 'kind' else value} ({n})", where(Q(**{name: value})))
+        for value, n in sorted(counts.items())
     ]
-
-
-def _of_column(name: str, value: str, n: int) -> Option:
-    return Option(value, f"{value.replace('_', ' ') if name == 'kind' else value} ({n})", where(Q(**{name: value})))
+    return Choice(name, label, options, is_idle=len(set(values)) <= 1)
 
 
 TESTS = Choice(

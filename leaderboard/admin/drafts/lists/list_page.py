@@ -155,7 +155,7 @@ def _effect(admin: DraftPages, request: HttpRequest, act: ListAct, chosen: Chose
     release, steps = chosen.release, act.steps(chosen)
     name = next(name for name, one in ACTS.items() if one is act)
     return page(
-        admin, request, "chosen", f"{act.label} {chosen.n} of {release}", 422 if fault else 200,
+        admin, request, "chosen", f"{act.label} {chosen.words} of {release}", 422 if fault else 200,
         release=release, act=act, name=name, chosen=chosen, effect=act.effect(chosen), fault=fault,
         steps=steps[:SHOWN_STEPS], n_more=len(steps[SHOWN_STEPS:]), query=request.GET.urlencode(),
         opened=stale_forms.hidden_input(stale_forms.token_of(release, _state(chosen))),

@@ -95,21 +95,26 @@ class Listing:
 
     @property
     def selects(self) -> list[Select]:
-        return [_select(one, self.asked.get(one.name, "")) for one in self.choices if not one.is_rare]
+        return [self._select(one) for one in self._shown if not one.is_rare]
 
     @property
     def rare_selects(self) -> list[Select]:
-        return [_select(one, self.asked.get(one.name, "")) for one in self.choices if one.is_rare]
+        return [self._select(one) for one in self._shown if one.is_rare]
+
+    @property
+    def _shown(self) -> list[Choice]:
+        return [one for one in self.choices if one.name in self.asked or not one.is_idle]
+
+    def _select(self, choice: Choice) -> Select:
+        value = self.asked.get(choice.name, "")
+        options = {one.value: one.words for one in choice.options}
+        if value:
+            options.setdefault(value, value)
+        return Select(choice.name, choice.label, value, list(options.items()))
 
     @property
     def asks_rarely(self) -> bool:
         return any(one.is_rare and one.name in self.asked for one in self.choices)
-
-
-def _select(choice: Choice, value: str) -> Select:
-    options = [(one.value, one.words) for one in choice.options]
-    known = {one for one, _ in options}
-    return Select(choice.name, choice.label, value, options if value in ("", *known) else [*options, (value, value)])
 
 
 @dataclass(frozen=True)
