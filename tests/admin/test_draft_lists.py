@@ -108,6 +108,8 @@ def _secret() -> dict[str, Any]:
         ("kind=command&group=shell", ["a/full", "a/unknown"]),
         ("type=python", ["a/bare"]),
         ("difficulty=hard", ["a/unknown"]),
+        ("tag=warps", ["q/1"]),
+        ("tag=shell&type=cpp", ["a/full", "a/unknown"]),
         ("tests=yes", ["a/full", "a/unknown"]),
         ("tests=no", ["a/bare"]),
         ("reference=yes", ["a/full", "a/unknown"]),

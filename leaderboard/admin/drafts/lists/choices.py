@@ -1,8 +1,8 @@
 """What narrows a list of problems: searched words, and selects of which each value keeps some of the problems."""
 
 import json
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,7 +52,18 @@ def of_columns(rows: Rows) -> list[Choice]:
     """Selects of what the rows have in a column, each value with the number of rows that have it."""
     labels = {"group": "Group", "kind": "Kind", "type": "Language", "difficulty": "Difficulty"}
     told = list(rows.values_list(*labels))
-    return [_of_column(name, label, [one[n] for one in told]) for n, (name, label) in enumerate(labels.items())]
+    of_one = [_of_column(name, label, [one[n] for one in told]) for n, (name, label) in enumerate(labels.items())]
+    return [*of_one, _of_tags(dict(rows.values_list("pk", "tags")))]
+
+
+def _of_tags(told: Mapping[int, Sequence[str]]) -> Choice:
+    ids: defaultdict[str, list[int]] = defaultdict(list)
+    for pk, tags in told.items():
+        for tag in set(tags):
+            ids[tag].append(pk)
+    options = [Option(tag, f"{tag} ({len(ids[tag])})", where(Q(pk__in=ids[tag]))) for tag in sorted(ids)]
+    is_idle = all(len(one) == len(told) for one in ids.values())
+    return Choice("tag", "Tag", options, is_rare=True, is_idle=is_idle)
 
 
 def _of_column(name: str, label: str, values: Sequence[str]) -> Choice:
