@@ -160,6 +160,29 @@ def test_ticks_go_along_to_other_pages(visit: Visit, large: Any) -> None:
     assert visit.complaints == []
 
 
+def test_a_stale_list_is_refused_with_its_ticks(visit: Visit, large: Any) -> None:
+    cast, draft, _ = large
+    page = visit.page
+    visit.open(address("draft", draft.pk))
+    page.get_by_label("Choose a/3", exact=True).check()
+    page.get_by_label("Move to place").fill("200")
+    drafts.move_problem(cast.organiser, draft.problems.select_related("release").get(task_id="a/5"), -4)
+    page.get_by_role("button", name="Move…").click()
+    alert = page.get_by_role("alert").filter(
+        has_text="was changed since you opened this page: the order of the problems"
+    )
+    alert.wait_for()
+    visit.complaints.clear()  # of the status 422
+    for looks in EACH_WIDTH:
+        assert faults_as_it_stands(visit, "draft-list-stale", looks) == []
+    visit.wear("light")
+    assert page.get_by_label("Choose a/3", exact=True).is_checked()
+    page.get_by_role("button", name="Move…").click()
+    page.get_by_role("button", name="Move a/3").click()
+    page.get_by_text("a/3 has place 200 now.").wait_for()
+    assert (order(draft)[199], order(draft)[1]) == ("a/3", "a/5")
+
+
 def test_the_lists_work_without_scripts(chromium: Any, visit: Visit, large: Any) -> None:
     _, draft, url = large
     other = factories.release(105, "other-1", problem=lambda n: packs.problem(f"b/{n}"))
