@@ -72,7 +72,7 @@ def change_problem(user: Any, problem: Problem, fields: Mapping[str, Any], opene
     before = _told(problem)
     change = drafts.change_problem(problem, fields, opened_md5)
     if change.regraded:
-        _withdraw(change.problem)
+        withdraw(change.problem)
         _offer_anew(user, change.problem)
     if change.changed:
         facts: dict[str, Any] = {"problem": change.problem.task_id, "regraded": change.regraded}
@@ -100,7 +100,7 @@ def leave_out(user: Any, *problems: Problem) -> None:
     """Take problems out of their draft and keep them there."""
     check_organiser(user)
     draft_places.leave_out(*problems)
-    _withdraw(*problems)
+    withdraw(*problems)
     ProblemTrack.objects.filter(problem__in=problems).delete()
     record(user, "leave out problem", problems[0].release, **_named(problems))
 
@@ -162,7 +162,7 @@ def _offer_anew(user: Any, *problems: Problem) -> None:
         offer(user, release, place.track)
 
 
-def _withdraw(*problems: Problem) -> None:
+def withdraw(*problems: Problem) -> None:
     """Cancel what nodes have still to do for the records that were."""
     rows = Evaluation.objects.filter(problem__in=problems, state__in=OPEN_STATES)
     submissions = list(Submission.objects.filter(evaluations__in=rows).distinct())

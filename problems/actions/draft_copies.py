@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from django.db import transaction
 from django.db.models import Max
 
-from problems.actions.draft_pack import held_draft, rewrite_pack
-from problems.actions.drafts import fields_of, record_with
+from problems.actions.drafts import fields_of, hold_draft, record_with, rewrite
 from problems.actions.releases import ReleaseRefused, check_columns, problem_row, problem_slug
 from problems.formats.compute_eval.packs import PackRecord
 from problems.models import Problem, ProblemBlob, Release
@@ -42,7 +41,7 @@ def copy_problems(release: Release, sources: Sequence[Problem]) -> list[Problem]
     Those that a draft of its profile cannot have, or whose task_id it has, are left: see `foreseen_copies`.
     Raises ReleaseRefused.
     """
-    held = held_draft(release)
+    held = hold_draft(release)
     copies = foreseen_copies(held, sources).records
     last = Problem.with_left_out.filter(release=held).aggregate(last=Max("position"))["last"]
     free, slugs, made = 0 if last is None else last + 1, set(_taken(held, "slug")), []
@@ -53,7 +52,7 @@ def copy_problems(release: Release, sources: Sequence[Problem]) -> list[Problem]
         made.append(row)
     Problem.objects.bulk_create(made, batch_size=200)
     _copy_blobs({source.pk: row for (source, _), row in zip(copies, made, strict=True)})
-    rewrite_pack(held)
+    rewrite(held)
     release.refresh_from_db()
     return made
 

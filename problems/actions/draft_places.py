@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from django.db import transaction
 from django.utils import timezone
 
-from problems.actions.draft_pack import held_draft, rewrite_pack
+from problems.actions.drafts import hold_draft, rewrite
 from problems.actions.releases import ReleaseRefused
 from problems.models import Problem, Release
 
@@ -25,7 +25,7 @@ def bring_back(*problems: Problem) -> None:
 
 
 def _set_left_out(problems: Sequence[Problem], *, left_out: bool) -> None:
-    held = held_draft(problems[0].release)
+    held = hold_draft(problems[0].release)
     rows = Problem.with_left_out.filter(release=held, pk__in=[one.pk for one in problems], is_left_out=not left_out)
     known = set(rows.values_list("pk", flat=True))
     if wrong := [one for one in problems if one.pk not in known]:
@@ -34,7 +34,7 @@ def _set_left_out(problems: Sequence[Problem], *, left_out: bool) -> None:
     rows.update(is_left_out=left_out, graded_since=timezone.now())
     for one in problems:
         one.is_left_out = left_out
-    rewrite_pack(held)
+    rewrite(held)
 
 
 def _names(problems: Sequence[Problem]) -> str:
@@ -67,21 +67,21 @@ def move_to(place: int, *problems: Problem) -> list[int]:
 
     Returns the order before. Raises ReleaseRefused if one of them is not in the draft, or the draft has no such place.
     """
-    held = held_draft(problems[0].release)
+    held = hold_draft(problems[0].release)
     order = order_of(held)
     if lacking := [one for one in problems if one.pk not in set(order)]:
         raise ReleaseRefused(f"{_names(lacking)} no part of {held.slug} now.")
     if not 1 <= place <= len(order):
         raise ReleaseRefused(f"{held.slug} has the places 1 to {len(order)}: {place} is none of them.")
     _renumber(held, moved(order, [one.pk for one in problems], place))
-    rewrite_pack(held)
+    rewrite(held)
     return order
 
 
 @transaction.atomic
 def move_problem(problem: Problem, places: int) -> None:
     """Move a problem down by `places`, or up where it is negative; it stops at either end. Raises ReleaseRefused."""
-    order = order_of(held_draft(problem.release))
+    order = order_of(hold_draft(problem.release))
     at = order.index(problem.pk) if problem.pk in order else 0
     move_to(max(0, min(len(order) - 1, at + places)) + 1, problem)
 

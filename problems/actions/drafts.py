@@ -9,7 +9,6 @@ from django.db import transaction
 from django.db.models import Max, ProtectedError
 from django.utils import timezone
 
-from problems.actions.draft_pack import held_draft, rewrite_pack
 from problems.actions.releases import (
     ReleaseRefused,
     check_columns,
@@ -19,11 +18,11 @@ from problems.actions.releases import (
     problem_slug,
     release_slug,
 )
-from problems.formats.compute_eval.packs import PackRecord
+from problems.formats.compute_eval.packs import PackRecord, problem_metadata_for
 from problems.models import PROMISES, RANKING_FIELDS, Problem, ProblemBlob, Release, ReleaseState
 from problems.spec.digests import grading_digest, pack_digest
 from problems.spec.errors import Fault, RecordError, faults_of
-from problems.spec.pack import ProblemPackMetadata
+from problems.spec.pack import ProblemPackMetadata, parse_problem_metadata
 from problems.spec.profile import Profile
 from problems.spec.record import ProblemRecord
 from problems.spec.records import parse_record, record_from
@@ -147,14 +146,14 @@ def record_with(fields: Mapping[str, Any], profile: Profile) -> PackRecord:
 @transaction.atomic
 def add_problem(release: Release, fields: Mapping[str, Any]) -> Problem:
     """Add a problem at the end of a draft. Raises RecordRefused or ReleaseRefused."""
-    held = held_draft(release)
+    held = hold_draft(release)
     record = record_with(fields, Profile(held.profile))
     _check_task_id(held, record.problem.task_id)
     last = Problem.with_left_out.filter(release=held).aggregate(last=Max("position"))["last"]
     row = problem_row(held, 0 if last is None else last + 1, _slug(held, record.problem.task_id), record)
     check_columns(row, f"Problem {row.task_id}"[:100])
     row.save()
-    rewrite_pack(held)
+    rewrite(held)
     release.refresh_from_db()
     return row
 
@@ -170,7 +169,7 @@ def change_problem(problem: Problem, fields: Mapping[str, Any], opened_md5: str)
 
     Raises RecordRefused, or ReleaseRefused if the problem was changed meanwhile.
     """
-    held = held_draft(problem.release)
+    held = hold_draft(problem.release)
     row = Problem.objects.filter(pk=problem.pk).first()
     if row is None or row.record_md5 != opened_md5:
         raise ReleaseRefused(
@@ -185,7 +184,7 @@ def change_problem(problem: Problem, fields: Mapping[str, Any], opened_md5: str)
         _check_task_id(held, record.problem.task_id)
     regraded = _checked_part(before) != _checked_part(record.problem)
     _overwrite(row, record, regraded=regraded)
-    rewrite_pack(held)
+    rewrite(held)
     return Change(row, changed=True, regraded=regraded)
 
 
@@ -211,7 +210,7 @@ def _checked_part(spec: ProblemRecord) -> tuple[Any, ...]:
 @transaction.atomic
 def delete_problem(problem: Problem) -> None:
     """Delete a problem that is left out and has never been run. Raises ReleaseRefused."""
-    held_draft(problem.release)
+    hold_draft(problem.release)
     row = Problem.with_left_out.filter(pk=problem.pk, is_left_out=True).first()
     if row is None:
         raise ReleaseRefused(f"Problem {problem.task_id} is a part of its draft: leave it out first.")
@@ -228,9 +227,19 @@ def delete_problem(problem: Problem) -> None:
 @transaction.atomic
 def delete_draft(release: Release) -> None:
     """Delete a draft with its problems. The caller has deleted what needs them. Raises ReleaseRefused."""
-    held = held_draft(release)
+    held = hold_draft(release)
     Problem.with_left_out.filter(release=held).delete()
     held.delete()
+
+
+def hold_draft(release: Release) -> Release:
+    """The draft's row, locked until the transaction ends. Raises ReleaseRefused if it is no draft."""
+    held = Release.objects.select_for_update().get(pk=release.pk)
+    if not held.is_draft:
+        raise ReleaseRefused(
+            f"{held.slug} is {held.state}: its problems never change. Start its next revision, and edit that."
+        )
+    return held
 
 
 def _check_task_id(release: Release, task_id: str) -> None:
@@ -246,3 +255,16 @@ def _slug(release: Release, task_id: str) -> str:
     while Problem.with_left_out.filter(release=release, slug=slug).exists():
         slug, number = f"{base}-{number}", number + 1
     return slug
+
+
+def rewrite(release: Release) -> None:
+    """Make the digest and the pack's metadata those of the draft's problems as they are now."""
+    rows = [
+        (name, bytes(line)) for name, line in release.problems.order_by("position").values_list("task_id", "record")
+    ]
+    metadata = parse_problem_metadata(release.pack_metadata.encode()).model_copy(
+        update={name: getattr(release, name) for name in ("title", "description", *RANKING_FIELDS, *PROMISES)}
+    )
+    release.digest = pack_digest(b"".join(line for _, line in rows))
+    release.pack_metadata = problem_metadata_for(metadata, rows).to_bytes().decode()
+    release.save(update_fields=["digest", "pack_metadata"])
