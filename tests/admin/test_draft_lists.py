@@ -205,7 +205,9 @@ def test_several_move_together_in_their_order(cast: Any, few: Release) -> None:
 def test_a_place_that_is_none_is_refused_and_the_ticks_stay(cast: Any, few: Release, place: str) -> None:
     answer = choose(cast.organiser, few, "move", [row(few, "a/1")], place=place)
     assert answer.status_code == 422
-    assert "is no place of this draft. Type a number from 1 to 6." in words(answer)
+    what = f"{place[:20]} is no place of this draft." if place else "The place is missing."
+    assert f"{what} Type a number from 1 to 6." in words(answer)
+    assert "aria-invalid" in words(answer)
     assert f'value="{row(few, "a/1").pk}" checked' in words(answer)
     assert f'name="place" value="{place}"' in words(answer)
     forged = signed_in(cast.organiser).post(

@@ -39,11 +39,12 @@ class Row:
 
 @dataclass(frozen=True)
 class Sent:
-    """What a refused form chose, and why it was refused."""
+    """What a form chose, and why it was refused, "" if it was not; `is_place_wrong`: for the place that was typed."""
 
     ticks: Ticks
     place: str
     fault: str
+    is_place_wrong: bool = False
 
 
 def problems(admin: DraftPages, request: HttpRequest, pk: int) -> HttpResponse:
@@ -108,8 +109,8 @@ def _list(admin: DraftPages, request: HttpRequest, drafted: DraftList, sent: Sen
     return page(
         admin, request, "draft", f"Problems of {release}", 422 if sent.fault else 200,
         release=release, listing=listing, rows=drafted.rows(sent.ticks), page=listing.page,
-        is_left_out=_is_left_out(request), n_in=len(drafted.order), ticks=sent.ticks, place=sent.place,
-        n_left_out=Problem.with_left_out.filter(release=release, is_left_out=True).count(), fault=sent.fault,
+        is_left_out=_is_left_out(request), n_in=len(drafted.order), ticks=sent.ticks, sent=sent,
+        n_left_out=Problem.with_left_out.filter(release=release, is_left_out=True).count(),
         kept=sent.ticks.elsewhere(listing), list_url=reverse("admin:problems_release_draft", args=[release.pk]),
         opened=stale_forms.hidden_input(stale_forms.token_of(release, drafted.opened_on)),
     )  # fmt: skip
@@ -123,10 +124,9 @@ def _asked(admin: DraftPages, request: HttpRequest, release: Release, act: ListA
     fault = why_stale(request.POST.get(stale_forms.OPENED, ""), release, drafted.opened_on)
     if not fault and not ids:
         fault = "No problem is chosen. Tick problems, or all that fit, and press the button again."
-    if not fault and act.takes_place:
-        fault = _why_no_place(place, len(drafted.order))
-    if fault:
-        return _list(admin, request, drafted, Sent(ticks, place, fault))
+    wrong = _why_no_place(place, len(drafted.order)) if act.takes_place and not fault else ""
+    if fault or wrong:
+        return _list(admin, request, drafted, Sent(ticks, place, fault or wrong, bool(wrong)))
     return _effect(admin, request, act, _chosen(release, ids, act, place))
 
 
@@ -134,7 +134,8 @@ def _why_no_place(text: str, n_places: int) -> str:
     is_number = text.isascii() and text.isdecimal() and len(text) <= MAX_PLACE_DIGITS
     if is_number and 1 <= int(text) <= n_places:
         return ""
-    return f"{text[:20] or 'Nothing'} is no place of this draft. Type a number from 1 to {n_places}."
+    what = f"{text[:20]} is no place of this draft." if text else "The place is missing."
+    return f"{what} Type a number from 1 to {n_places}."
 
 
 def _chosen(release: Release, ids: Sequence[int], act: ListAct, place: str) -> Chosen:
@@ -165,9 +166,9 @@ def _effect(admin: DraftPages, request: HttpRequest, act: ListAct, chosen: Chose
 
 def _confirmed(admin: DraftPages, request: HttpRequest, release: Release, act: ListAct) -> HttpResponse:
     """Done if the draft is as the page told it; else the page as it is now."""
-    place, fault = request.POST.get("place", ""), ""
-    if act.takes_place and (fault := _why_no_place(place, release.problems.count())):
-        return _list(admin, request, DraftList.of(request, release), Sent(Ticks.of(request), place, fault))
+    place = request.POST.get("place", "")
+    if act.takes_place and (wrong := _why_no_place(place, release.problems.count())):
+        return _list(admin, request, DraftList.of(request, release), Sent(Ticks.of(request), place, wrong, True))
     with transaction.atomic():
         stale_forms.lock(release)
         chosen = _chosen(release, sent_ids(request), act, place)
