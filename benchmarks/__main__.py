@@ -9,6 +9,7 @@ MEASURES = (
     "acceptance",
     "questions",
     "board_page",
+    "draft_lists",
     "big_site",
     "pmpp_callers",
     "agent_overhead",

@@ -8,6 +8,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from django import forms
@@ -28,6 +29,7 @@ OPENED = "opened"
 _SALT = "podium.opened-row"
 _DIGEST_CHARACTERS = 16
 _TOLD_ENTRIES = 5
+_TOLD_CHARACTERS = 300
 
 
 class _Encoder(DjangoJSONEncoder):
@@ -73,6 +75,15 @@ class Stale:
     entries: Sequence[AuditEntry]
 
     @property
+    def by(self) -> str:
+        """Who changed it, when and how, as a sentence after a blank; "" where the audit has no entry."""
+        acts = [
+            f"{one.actor_name} at {one.at:%Y-%m-%d %H:%M} UTC ({shorten(one.told, _TOLD_CHARACTERS, placeholder=' …')})"
+            for one in self.entries
+        ]
+        return f" By {'; '.join(acts)}." if acts else ""
+
+    @property
     def words(self) -> str:
         if not self.names:
             return (
@@ -80,11 +91,9 @@ class Stale:
                 " what you typed is still here. Open this page again in another tab, and save it there."
             )
         what = ", ".join(name.replace("_", " ") for name in self.names)
-        acts = [f"{one.actor_name} at {one.at:%Y-%m-%d %H:%M} UTC ({one.told})" for one in self.entries]
-        by = f" By {'; '.join(acts)}." if acts else ""
         return (
-            f"{self.row} was changed while you edited it: {what}.{by} Nothing was saved, and what you typed is still"
-            " here. Open this page again in another tab, bring both together there, and save that."
+            f"{self.row} was changed while you edited it: {what}.{self.by} Nothing was saved, and what you typed is"
+            " still here. Open this page again in another tab, bring both together there, and save that."
         )
 
 

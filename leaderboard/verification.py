@@ -5,7 +5,7 @@ fail, and known-bad ones must get the verdict that the pack states. A fourth sho
 so run in processes of their own. Their current results are the facts.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -152,10 +152,12 @@ class Checked:
     evaluations: "Mapping[Key, Evaluation]"
 
 
-def checked(release: Release) -> Checked:
-    """Read both, in a fixed number of queries."""
-    problems = release.problems.select_related("release").order_by("position")
-    return Checked(list(problems), _evaluations(release))
+def checked(release: Release, among: Collection[int] | None = None) -> Checked:
+    """Read both, in a fixed number of queries; with `among` only of the problems of these ids."""
+    problems, rows = release.problems.select_related("release").order_by("position"), _checks_of(release)
+    if among is not None:
+        problems, rows = problems.filter(pk__in=among), rows.filter(problem__in=among)
+    return Checked(list(problems), _latest(rows))
 
 
 def verifications(release: Release, facts: Checked | None = None) -> list[ProblemVerification]:
@@ -201,17 +203,29 @@ def of_present_problems(rows: QuerySet[Evaluation]) -> QuerySet[Evaluation]:
     return rows.filter(present, problem__is_left_out=False)
 
 
-def _evaluations(release: Release) -> dict[Key, Evaluation]:
+def _checks_of(release: Release) -> QuerySet[Evaluation]:
+    """The evaluations by which a release is verified, those of its problems as they were included."""
+    return Evaluation.objects.live().filter(submission__release=release, submission__entrant__kind=EntrantKind.SYSTEM)
+
+
+def _latest(checks: QuerySet[Evaluation]) -> dict[Key, Evaluation]:
     """The latest evaluation of each check, of the problems as they are now."""
     rows = (
-        of_present_problems(Evaluation.objects.live())
-        .filter(submission__release=release, submission__entrant__kind=EntrantKind.SYSTEM)
+        of_present_problems(checks)
         .exclude(state=EvaluationState.CANCELLED)
         .select_related("current_result__reused_from__evaluation__submission__release", "sample", "submission__entrant")
         .prefetch_related(*_FACTS)
         .order_by("pk")
     )
     return {(row.track_id, row.problem_id, row.submission.entrant.slug, row.sample.index): row for row in rows}
+
+
+def changed_since_run(release: Release) -> set[int]:
+    """The ids of the problems that a node ran, and that their draft has changed or brought back since."""
+    before = _checks_of(release).filter(
+        current_result__isnull=False, submission__created_at__lt=F("problem__graded_since")
+    )
+    return set(before.values_list("problem", flat=True))
 
 
 def _verification(problem: Problem, tracks: Sequence[Track], found: Mapping[Key, Evaluation]) -> ProblemVerification:

@@ -3,7 +3,7 @@
 All raise NotAllowed, or ReleaseRefused with the reason.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db import transaction
@@ -17,7 +17,7 @@ from leaderboard.models.audit_values import edit_detail
 from leaderboard.models.evaluation import OPEN_STATES
 from leaderboard.signals import evaluations_cancelled
 from leaderboard.standings import scores
-from problems.actions import drafts
+from problems.actions import draft_copies, draft_places, drafts
 from problems.actions.drafts import Change
 from problems.models import Problem, Release
 from problems.spec.kinds import NODE_KINDS
@@ -54,13 +54,15 @@ def add_problem(user: Any, release: Release, fields: Mapping[str, Any]) -> Probl
 
 
 @transaction.atomic
-def copy_problem(user: Any, source: Problem, release: Release) -> Problem:
-    """Add a copy of another release's problem."""
+def copy_problems(user: Any, release: Release, sources: Sequence[Problem]) -> list[Problem]:
+    """Add copies of another release's problems, those aside that the draft cannot have. Returns the copies."""
     check_organiser(user)
-    row = drafts.copy_problem(source, release)
-    _offer_anew(user, row)
-    record(user, "add problem", release, problem=row.task_id, md5=row.record_md5, copy_of=source.release.slug)
-    return row
+    made = draft_copies.copy_problems(release, sources)
+    if made:
+        _offer_anew(user, *made)
+        of, digest = sources[0].release.slug, release.digest[:12]
+        record(user, "copy problems", release, copy_of=of, problems=[one.task_id for one in made], digest=digest)
+    return made
 
 
 @transaction.atomic
@@ -70,7 +72,7 @@ def change_problem(user: Any, problem: Problem, fields: Mapping[str, Any], opene
     before = _told(problem)
     change = drafts.change_problem(problem, fields, opened_md5)
     if change.regraded:
-        _withdraw(change.problem)
+        withdraw(change.problem)
         _offer_anew(user, change.problem)
     if change.changed:
         facts: dict[str, Any] = {"problem": change.problem.task_id, "regraded": change.regraded}
@@ -94,22 +96,27 @@ def _told(problem: Problem) -> dict[str, Any]:
 
 
 @transaction.atomic
-def leave_out(user: Any, problem: Problem) -> None:
-    """Take a problem out of its draft and keep it there."""
+def leave_out(user: Any, *problems: Problem) -> None:
+    """Take problems out of their draft and keep them there."""
     check_organiser(user)
-    drafts.leave_out(problem)
-    _withdraw(problem)
-    ProblemTrack.objects.filter(problem=problem).delete()
-    record(user, "leave out problem", problem.release, problem=problem.task_id)
+    draft_places.leave_out(*problems)
+    withdraw(*problems)
+    ProblemTrack.objects.filter(problem__in=problems).delete()
+    record(user, "leave out problem", problems[0].release, **_named(problems))
 
 
 @transaction.atomic
-def bring_back(user: Any, problem: Problem) -> None:
-    """Make a problem that was left out a part of its draft again."""
+def bring_back(user: Any, *problems: Problem) -> None:
+    """Make problems that were left out a part of their draft again."""
     check_organiser(user)
-    drafts.bring_back(problem)
-    _offer_anew(user, problem)
-    record(user, "bring back problem", problem.release, problem=problem.task_id)
+    draft_places.bring_back(*problems)
+    _offer_anew(user, *problems)
+    record(user, "bring back problem", problems[0].release, **_named(problems))
+
+
+def _named(problems: Sequence[Problem]) -> dict[str, Any]:
+    names = [one.task_id for one in problems]
+    return {"problem": names[0]} if len(names) == 1 else {"n": len(names), "problems": names}
 
 
 @transaction.atomic
@@ -125,23 +132,39 @@ def delete_problem(user: Any, problem: Problem) -> None:
 def move_problem(user: Any, problem: Problem, places: int) -> None:
     """Move a problem down by `places`, or up."""
     check_organiser(user)
-    drafts.move_problem(problem, places)
+    draft_places.move_problem(problem, places)
     record(user, "move problem", problem.release, problem=problem.task_id, places=places)
 
 
-def _offer_anew(user: Any, problem: Problem) -> None:
-    """The tracks of its release look again whether they can run it; their baseline of it is forgotten."""
-    ProblemTrack.objects.filter(problem=problem).delete()
-    release = problem.release
+@transaction.atomic
+def move_to(user: Any, place: int, *problems: Problem) -> None:
+    """Move problems of one draft together, so that the first of them has this place."""
+    check_organiser(user)
+    release = problems[0].release
+    before = draft_places.move_to(place, *problems)
+    was, now = (_places(problems, order) for order in (before, draft_places.order_of(release)))
+    record(user, "move problem", release, fields=list(now), was=was, now=now)
+
+
+def _places(problems: Sequence[Problem], order: Sequence[int]) -> dict[str, int]:
+    """The place of each problem, counted from 1, by its task_id."""
+    place_of = {pk: place for place, pk in enumerate(order, 1)}
+    return {one.task_id: place_of[one.pk] for one in problems}
+
+
+def _offer_anew(user: Any, *problems: Problem) -> None:
+    """The tracks of their release look again whether they can run them; their baselines of them are forgotten."""
+    ProblemTrack.objects.filter(problem__in=problems).delete()
+    release = problems[0].release
     if not release.problems.filter(kind__in=NODE_KINDS).exists():
         offer(user, release, no_hardware())
     for place in release.on_tracks.select_related("track"):
         offer(user, release, place.track)
 
 
-def _withdraw(problem: Problem) -> None:
-    """Cancel what nodes have still to do for the record that was."""
-    rows = Evaluation.objects.filter(problem=problem, state__in=OPEN_STATES)
+def withdraw(*problems: Problem) -> None:
+    """Cancel what nodes have still to do for the records that were."""
+    rows = Evaluation.objects.filter(problem__in=problems, state__in=OPEN_STATES)
     submissions = list(Submission.objects.filter(evaluations__in=rows).distinct())
     ids = list(rows.values_list("pk", flat=True))
     evaluations_cancelled.send(Submission, evaluation_ids=ids)

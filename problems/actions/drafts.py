@@ -146,14 +146,14 @@ def record_with(fields: Mapping[str, Any], profile: Profile) -> PackRecord:
 @transaction.atomic
 def add_problem(release: Release, fields: Mapping[str, Any]) -> Problem:
     """Add a problem at the end of a draft. Raises RecordRefused or ReleaseRefused."""
-    held = _held(release)
+    held = hold_draft(release)
     record = record_with(fields, Profile(held.profile))
     _check_task_id(held, record.problem.task_id)
     last = Problem.with_left_out.filter(release=held).aggregate(last=Max("position"))["last"]
     row = problem_row(held, 0 if last is None else last + 1, _slug(held, record.problem.task_id), record)
     check_columns(row, f"Problem {row.task_id}"[:100])
     row.save()
-    _rewrite(held)
+    rewrite(held)
     release.refresh_from_db()
     return row
 
@@ -164,24 +164,12 @@ def fields_of(spec: ProblemRecord) -> dict[str, Any]:
 
 
 @transaction.atomic
-def copy_problem(source: Problem, release: Release) -> Problem:
-    """Add another release's problem at the end of a draft. Raises RecordRefused or ReleaseRefused."""
-    made = add_problem(release, fields_of(source.spec))
-    blobs = [
-        ProblemBlob(problem=made, name=one.name, sha256=one.sha256, size_bytes=one.size_bytes, audience=one.audience)
-        for one in source.blobs.all()
-    ]
-    ProblemBlob.objects.bulk_create(blobs)
-    return made
-
-
-@transaction.atomic
 def change_problem(problem: Problem, fields: Mapping[str, Any], opened_md5: str) -> Change:
     """Replace the record of a draft's problem, which had the hash `opened_md5` when its editor opened it.
 
     Raises RecordRefused, or ReleaseRefused if the problem was changed meanwhile.
     """
-    held = _held(problem.release)
+    held = hold_draft(problem.release)
     row = Problem.objects.filter(pk=problem.pk).first()
     if row is None or row.record_md5 != opened_md5:
         raise ReleaseRefused(
@@ -196,7 +184,7 @@ def change_problem(problem: Problem, fields: Mapping[str, Any], opened_md5: str)
         _check_task_id(held, record.problem.task_id)
     regraded = _checked_part(before) != _checked_part(record.problem)
     _overwrite(row, record, regraded=regraded)
-    _rewrite(held)
+    rewrite(held)
     return Change(row, changed=True, regraded=regraded)
 
 
@@ -220,33 +208,9 @@ def _checked_part(spec: ProblemRecord) -> tuple[Any, ...]:
 
 
 @transaction.atomic
-def leave_out(problem: Problem) -> None:
-    """Take a problem out of its draft and keep it there, unseen. Raises ReleaseRefused."""
-    _set_left_out(problem, left_out=True)
-
-
-@transaction.atomic
-def bring_back(problem: Problem) -> None:
-    """The opposite: at its old place. It must be verified anew. Raises ReleaseRefused."""
-    _set_left_out(problem, left_out=False)
-
-
-def _set_left_out(problem: Problem, *, left_out: bool) -> None:
-    held = _held(problem.release)
-    moved = Problem.with_left_out.filter(pk=problem.pk, is_left_out=not left_out).update(
-        is_left_out=left_out, graded_since=timezone.now()
-    )
-    if not moved:
-        where = "left out already" if left_out else "in the draft already"
-        raise ReleaseRefused(f"Problem {problem.task_id} is {where}.")
-    problem.is_left_out = left_out
-    _rewrite(held)
-
-
-@transaction.atomic
 def delete_problem(problem: Problem) -> None:
     """Delete a problem that is left out and has never been run. Raises ReleaseRefused."""
-    _held(problem.release)
+    hold_draft(problem.release)
     row = Problem.with_left_out.filter(pk=problem.pk, is_left_out=True).first()
     if row is None:
         raise ReleaseRefused(f"Problem {problem.task_id} is a part of its draft: leave it out first.")
@@ -263,36 +227,12 @@ def delete_problem(problem: Problem) -> None:
 @transaction.atomic
 def delete_draft(release: Release) -> None:
     """Delete a draft with its problems. The caller has deleted what needs them. Raises ReleaseRefused."""
-    held = _held(release)
+    held = hold_draft(release)
     Problem.with_left_out.filter(release=held).delete()
     held.delete()
 
 
-@transaction.atomic
-def move_problem(problem: Problem, places: int) -> None:
-    """Move a problem down by `places`, or up where it is negative; it stops at either end. Raises ReleaseRefused."""
-    held = _held(problem.release)
-    order = list(held.problems.order_by("position").values_list("pk", flat=True))
-    if problem.pk not in order:
-        raise ReleaseRefused(f"Problem {problem.task_id} is no part of {held.slug} now.")
-    at = order.index(problem.pk)
-    order.insert(max(0, min(len(order) - 1, at + places)), order.pop(at))
-    left_out = Problem.with_left_out.filter(release=held, is_left_out=True).order_by("position")
-    _renumber(held, [*order, *left_out.values_list("pk", flat=True)])
-    _rewrite(held)
-
-
-def _renumber(release: Release, order: Sequence[int]) -> None:
-    """First beyond every place in use, because no two problems may have one place even for a moment."""
-    rows = {row.pk: row for row in Problem.with_left_out.filter(release=release).only("pk", "position")}
-    free = 1 + max(row.position for row in rows.values())
-    for first in (max(free, len(order)), 0):
-        for place, pk in enumerate(order):
-            rows[pk].position = first + place
-        Problem.with_left_out.bulk_update(rows.values(), ["position"], batch_size=200)
-
-
-def _held(release: Release) -> Release:
+def hold_draft(release: Release) -> Release:
     """The draft's row, locked until the transaction ends. Raises ReleaseRefused if it is no draft."""
     held = Release.objects.select_for_update().get(pk=release.pk)
     if not held.is_draft:
@@ -317,7 +257,7 @@ def _slug(release: Release, task_id: str) -> str:
     return slug
 
 
-def _rewrite(release: Release) -> None:
+def rewrite(release: Release) -> None:
     """Make the digest and the pack's metadata those of the draft's problems as they are now."""
     rows = [
         (name, bytes(line)) for name, line in release.problems.order_by("position").values_list("task_id", "record")

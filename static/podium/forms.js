@@ -6,7 +6,7 @@ document.addEventListener("change", (event) => {
 });
 
 document.addEventListener("submit", (event) => {
-  const question = event.target.dataset.confirm;
+  const question = event.submitter?.dataset.confirm ?? event.target.dataset.confirm;
   if (question && !window.confirm(question)) event.preventDefault();
   for (const field of event.target.querySelectorAll("form[data-autosubmit] [name]")) {
     if (!field.value) field.disabled = true; // keeps the URL to what was chosen

@@ -3,6 +3,8 @@
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from leaderboard.actions import curate, drafts
 from leaderboard.actions.verify import verify
@@ -99,6 +101,24 @@ def test_a_problem_left_out_is_asked_for_no_more(cast: Any, draft: Release) -> N
     assert verification_report(draft, track()).pending == 2
 
 
+def test_many_problems_left_out_are_one_entry_of_the_audit_and_cost_no_query_each(cast: Any) -> None:
+    found = []
+    for n in (5, 50):
+        made = factories.release(n, f"of-{n}", publish=False, problem=lambda n: packs.problem(f"a/{n}"))
+        verify(cast.organiser, made, factories.offer(made))
+        rows = list(made.problems.select_related("release").order_by("position"))
+        with CaptureQueriesContext(connection) as queries:
+            drafts.leave_out(cast.organiser, *rows)
+            drafts.bring_back(cast.organiser, *rows)
+        found.append(len(queries))
+        assert not Evaluation.objects.filter(problem__release=made, state="queued").exists()
+        entries = AuditEntry.objects.filter(target=f"release {made}", action__endswith="problem").order_by("pk")
+        assert [one.action for one in entries] == ["leave out problem", "bring back problem"]
+        assert entries[0].detail == {"n": n, "problems": [f"a/{n}" for n in range(n)]}
+        assert made.problems.count() == n
+    assert found[0] == found[1]
+
+
 def test_tracks_look_again_whether_they_can_run_it(cast: Any, draft: Release) -> None:
     row = changed(cast.organiser, draft, "a/1", type="cuda_cpp")
     assert "CUDA problem" in ProblemTrack.objects.get(problem=row).skip_reason
@@ -142,6 +162,7 @@ def test_only_organisers_edit(cast: Any, draft: Release) -> None:
         lambda: drafts.bring_back(cast.owner, row),
         lambda: drafts.delete_problem(cast.owner, row),
         lambda: drafts.move_problem(cast.owner, row, 1),
+        lambda: drafts.move_to(cast.owner, 1, row),
     ):
         with pytest.raises(NotAllowed):
             edit()

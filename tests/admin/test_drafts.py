@@ -12,6 +12,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
+from leaderboard.actions import drafts
 from leaderboard.admin.drafts.new_page import TEMPLATES
 from leaderboard.models import AuditEntry
 from problems.actions.drafts import fields_of, record_with
@@ -225,7 +226,7 @@ def test_a_functions_definition_comes_from_a_pack_and_its_words_from_the_form(ca
     assert "podium functions pack" in text(answer)
 
 
-def test_rows_are_moved_left_out_brought_back_and_deleted(cast: Any, draft: Release) -> None:
+def test_rows_are_moved_and_deleted_by_their_buttons(cast: Any, draft: Release) -> None:
     browser = signed_in(cast.organiser)
     first, last = draft.problems.order_by("position")
 
@@ -234,30 +235,12 @@ def test_rows_are_moved_left_out_brought_back_and_deleted(cast: Any, draft: Rele
 
     press(last, "up")
     assert list(draft.problems.order_by("position")) == [last, first]
-    assert "is left out" in text(press(first, "leave-out"))
-    assert list(draft.problems.all()) == [last]
-    assert "Bring back" in text(browser.get(address("draft", draft.pk)))
-    press(first, "bring-back")
-    assert draft.problems.count() == 2
     assert "leave it out first" in text(press(first, "delete"))
-    press(first, "leave-out")
+    drafts.leave_out(cast.organiser, first)
     press(first, "delete")
     assert Problem.with_left_out.filter(release=draft).count() == 1
     assert press(last, "nonsense").status_code == 404
     assert browser.get(address("draft_act", draft.pk, last.pk, "up")).status_code == 405
-
-
-def test_problems_are_copied_from_another_release(cast: Any, draft: Release) -> None:
-    other = factories.release(1, "other-1", problem=lambda _: packs.problem("b/1"))
-    browser = signed_in(cast.organiser)
-    page = text(browser.get(address("draft_copy", draft.pk) + "?from=other-1"))
-    assert "b/1" in page
-    said = {"from": "other-1", "problem": [other.problems.get().pk, "x", 10**9]}
-    browser.post(address("draft_copy", draft.pk), said)
-    copied = draft.problems.get(task_id="b/1")
-    assert copied.record_md5 == record_with(packs.problem("b/1"), Profile.PODIUM).md5
-    assert "is in this draft" in text(browser.post(address("draft_copy", draft.pk), said))
-    assert browser.get(address("draft_copy", draft.pk) + "?from=nowhere").status_code == 404
 
 
 def test_a_revision_is_compared_with_the_last_one(cast: Any) -> None:
@@ -267,7 +250,7 @@ def test_a_revision_is_compared_with_the_last_one(cast: Any) -> None:
     row = second.problems.get(task_id="Shell/0")
     save(cast.organiser, row, timeout_seconds="9", **{"file-tests-0-content": "sh solution.sh # other <words>"})
     browser = signed_in(cast.organiser)
-    browser.post(address("draft_act", second.pk, second.problems.get(task_id="Shell/1").pk, "leave-out"))
+    drafts.leave_out(cast.organiser, second.problems.get(task_id="Shell/1"))
     page = text(browser.get(address("difference", second.pk)))
     assert "0 added, 1 removed, 1 changed, 0 the same" in page
     assert "test_files: test/t.sh" in page
@@ -458,7 +441,8 @@ def test_published_releases_have_none_of_these_pages(cast: Any) -> None:
     ):
         assert browser.get(path).status_code == 404
     assert browser.post(page_of(row), {"opened": row.record_md5}).status_code == 404
-    assert browser.post(address("draft_act", made.pk, row.pk, "leave-out")).status_code == 404
+    assert browser.post(address("draft_act", made.pk, row.pk, "last")).status_code == 404
+    assert browser.post(address("draft_chosen", made.pk), {"act": "leave-out"}).status_code == 404
 
 
 def test_strangers_and_clerks_are_refused_everywhere(cast: Any, draft: Release, client: Any) -> None:
@@ -467,8 +451,8 @@ def test_strangers_and_clerks_are_refused_everywhere(cast: Any, draft: Release, 
     assert row is not None
     arguments: dict[str, tuple[Any, ...]] = {
         "import": (), "draft": (draft.pk,), "draft_new": (draft.pk,), "draft_copy": (draft.pk,),
-        "draft_preview": (draft.pk,), "draft_problem": (draft.pk, row.pk), "draft_act": (draft.pk, row.pk, "leave-out"),
-        "difference": (draft.pk,),
+        "draft_preview": (draft.pk,), "draft_problem": (draft.pk, row.pk), "draft_act": (draft.pk, row.pk, "last"),
+        "difference": (draft.pk,), "draft_chosen": (draft.pk,),
     }  # fmt: skip
     for user, status in ((None, 302), (cast.stranger, 302), (cast.owner, 302), (clerk, 403)):
         client.logout()

@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from problems.actions import drafts
+from problems.actions import draft_places, drafts
 from problems.actions.releases import ReleaseRefused, export_release, import_release, publish, settle_build_only
 from problems.formats.compute_eval.packs import read_problem_pack
 from problems.models import Problem, Release
@@ -125,13 +125,13 @@ def test_a_task_id_is_given_once(draft: Release) -> None:
 
 def test_a_problem_is_left_out_and_brought_back(draft: Release) -> None:
     row = draft.problems.get(task_id="a/2")
-    drafts.leave_out(row)
+    draft_places.leave_out(row)
     assert exported(draft) == ["a/1", "a/3"]
     with pytest.raises(drafts.RecordRefused, match="is left out of this draft"):
         drafts.add_problem(draft, packs.problem("a/2"))
     with pytest.raises(ReleaseRefused, match="left out already"):
-        drafts.leave_out(row)
-    drafts.bring_back(row)
+        draft_places.leave_out(row)
+    draft_places.bring_back(row)
     assert exported(draft) == ["a/1", "a/2", "a/3"]
 
 
@@ -139,20 +139,20 @@ def test_only_what_is_left_out_is_deleted(draft: Release) -> None:
     row = draft.problems.get(task_id="a/2")
     with pytest.raises(ReleaseRefused, match="leave it out first"):
         drafts.delete_problem(row)
-    drafts.leave_out(row)
+    draft_places.leave_out(row)
     drafts.delete_problem(row)
     assert Problem.with_left_out.filter(release=draft).count() == 2
 
 
 def test_problems_are_moved(draft: Release) -> None:
     first, last = draft.problems.get(task_id="a/1"), draft.problems.get(task_id="a/3")
-    drafts.move_problem(last, -1)
+    draft_places.move_problem(last, -1)
     assert order(draft) == exported(draft) == ["a/1", "a/3", "a/2"]
-    drafts.leave_out(first)
-    drafts.move_problem(last, 9)
+    draft_places.leave_out(first)
+    draft_places.move_problem(last, 9)
     assert order(draft) == ["a/2", "a/3"]
     with pytest.raises(ReleaseRefused, match="is no part"):
-        drafts.move_problem(first, 1)
+        draft_places.move_problem(first, 1)
 
 
 def test_a_next_revision_begins_as_a_copy(draft: Release) -> None:
@@ -171,8 +171,8 @@ def test_a_published_release_is_not_edited(draft: Release) -> None:
     for edit in (
         lambda: drafts.add_problem(draft, packs.problem("a/9")),
         lambda: drafts.change_problem(row, packs.problem("a/1", prompt="x"), row.record_md5),
-        lambda: drafts.leave_out(row),
-        lambda: drafts.move_problem(row, 1),
+        lambda: draft_places.leave_out(row),
+        lambda: draft_places.move_problem(row, 1),
         lambda: drafts.delete_problem(row),
     ):
         with pytest.raises(ReleaseRefused, match="Start its next revision"):

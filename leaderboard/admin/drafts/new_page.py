@@ -10,10 +10,8 @@ from secrets import token_hex
 from typing import Any
 
 from django import forms
-from django.contrib import messages
-from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import redirect
 from django.urls import reverse
 
 from leaderboard.actions import drafts
@@ -86,40 +84,6 @@ def _added(request: HttpRequest, release: Release, task_id: str, chosen: str) ->
     if not task_id:
         raise Refused("no_task_id", "Give the problem a task_id, as sums/prefix.")
     return drafts.add_problem(request.user, release, TEMPLATES[chosen].record(task_id))
-
-
-def copy_problems(admin: DraftPages, request: HttpRequest, pk: int) -> HttpResponse:
-    """GET lists the problems of the release named by `from`; POST copies those that are ticked."""
-    release = draft_or_404(pk)
-    said = request.POST if request.method == "POST" else request.GET
-    source = get_object_or_404(Release.objects.exclude(pk=pk), slug=said.get("from", ""))
-    rows = source.problems.defer("record").order_by("position")
-    if request.method == "POST":
-        ticked = [int(one) for one in request.POST.getlist("problem") if one.isascii() and one.isdigit()][:PER_PAGE]
-        if _copied(request, release, source.problems.filter(pk__in=ticked)):
-            return redirect("admin:problems_release_draft", release.pk)
-    shown = Paginator(rows, PER_PAGE).get_page(said.get("page"))
-    return page(
-        admin, request, "copy", f"Copy problems of {source}",
-        release=release, source=source, page=shown,
-        here=set(Problem.with_left_out.filter(release=release).values_list("task_id", flat=True)),
-    )  # fmt: skip
-
-
-def _copied(request: HttpRequest, release: Release, chosen: Any) -> int:
-    """The number of copies; each problem that is refused has its message."""
-    made = 0
-    for row in chosen.select_related("release").prefetch_related("blobs").order_by("position"):
-        try:
-            drafts.copy_problem(request.user, row, release)
-            made += 1
-        except (Refused, ReleaseRefused) as refused:
-            messages.error(request, f"{row.task_id}: {refused}")
-    if made:
-        messages.success(request, f"{made} problem{'s' if made > 1 else ''} copied.")
-    else:
-        messages.warning(request, "Nothing was copied: tick the problems to copy.")
-    return made
 
 
 class NewDraftForm(forms.Form):

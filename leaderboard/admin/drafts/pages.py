@@ -1,4 +1,4 @@
-"""Addresses of the pages of drafts, for the admin of releases; and the list of a draft's problems."""
+"""Addresses of the pages of drafts, for the admin of releases; and the buttons that each row of a list has."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
@@ -15,10 +14,8 @@ from django.urls import URLPattern, path, reverse
 from leaderboard.actions import drafts
 from leaderboard.admin.base import ActingAdmin
 from leaderboard.errors import Refused
-from leaderboard.verification import verifications
 from problems.actions.releases import ReleaseRefused
 from problems.models import Problem, Release
-from problems.spec.kinds import NODE_KINDS
 
 PER_PAGE = 100
 if TYPE_CHECKING:
@@ -34,12 +31,14 @@ class DraftPages(_Base):
 
     def get_urls(self) -> list[URLPattern]:
         from leaderboard.admin.drafts import difference_page, import_page, new_page, problem_page
+        from leaderboard.admin.drafts.lists import copy_page, list_page
 
         pages: Mapping[str, tuple[str, View]] = {
             "import": ("act/import/", import_page.import_pack),  # in place of the act's own page
-            "draft": ("<int:pk>/act/problems/", draft),
+            "draft": ("<int:pk>/act/problems/", list_page.problems),
+            "draft_chosen": ("<int:pk>/problems/chosen/", list_page.chosen),
             "draft_new": ("<int:pk>/problems/new/", new_page.new_problem),
-            "draft_copy": ("<int:pk>/problems/copy/", new_page.copy_problems),
+            "draft_copy": ("<int:pk>/problems/copy/", copy_page.copy_problems),
             "draft_preview": ("<int:pk>/problems/preview/", problem_page.preview),
             "draft_problem": ("<int:pk>/problems/<int:problem>/", problem_page.edit),
             "draft_act": ("<int:pk>/problems/<int:problem>/<slug:act>/", act),
@@ -72,33 +71,17 @@ def draft_or_404(pk: int) -> Release:
     return found
 
 
-def draft(admin: DraftPages, request: HttpRequest, pk: int) -> HttpResponse:
-    """The problems of a draft in their order, and those that it leaves out."""
-    release = draft_or_404(pk)
-    known = {one.problem.pk: one for one in verifications(release)}
-    rows = release.problems.defer("record").order_by("position")
-    shown = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
-    listed = [{"problem": row, "check": known.get(row.pk), "needs_node": row.kind in NODE_KINDS} for row in shown]
-    left_out = Problem.with_left_out.filter(release=release, is_left_out=True).defer("record").order_by("position")
-    return page(
-        admin, request, "draft", f"Problems of {release}",
-        release=release, listed=listed, page=shown, left_out=left_out[:PER_PAGE],
-    )  # fmt: skip
-
-
 _ACTS: Mapping[str, tuple[Callable[[Any, Problem], None], str]] = {
     "up": (lambda user, row: drafts.move_problem(user, row, -1), "is one place further up"),
     "down": (lambda user, row: drafts.move_problem(user, row, 1), "is one place further down"),
     "first": (lambda user, row: drafts.move_problem(user, row, -100_000), "comes first"),
     "last": (lambda user, row: drafts.move_problem(user, row, 100_000), "comes last"),
-    "leave-out": (drafts.leave_out, "is left out; nothing of it is lost"),
-    "bring-back": (drafts.bring_back, "is a part of the draft again"),
     "delete": (drafts.delete_problem, "is deleted"),
 }
 
 
 def act(_admin: DraftPages, request: HttpRequest, pk: int, problem: int, act: str) -> HttpResponse:
-    """A button of a row; then the list again."""
+    """A button of a row; then the list again, as the address's parameters narrow it."""
     release = draft_or_404(pk)
     if request.method != "POST":
         return HttpResponse(status=405, headers={"Allow": "POST"})
@@ -112,4 +95,5 @@ def act(_admin: DraftPages, request: HttpRequest, pk: int, problem: int, act: st
         messages.success(request, f"{name} {words}.")
     except (Refused, ReleaseRefused) as refused:
         messages.error(request, str(refused))
-    return redirect(reverse("admin:problems_release_draft", args=[release.pk]) + f"#problem-{problem}")
+    query = f"?{request.GET.urlencode()}" if request.GET else ""
+    return redirect(f"{reverse('admin:problems_release_draft', args=[release.pk])}{query}#problem-{problem}")

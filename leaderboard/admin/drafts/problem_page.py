@@ -70,12 +70,16 @@ def edit(admin: DraftPages, request: HttpRequest, pk: int, problem: int) -> Http
     elif "preview" in request.POST:
         editor.form = _unjudged(editor)
     elif _save(request, editor):
-        stays = "stay" in request.POST
-        name, arguments = ("draft_problem", [release.pk, row.pk]) if stays else ("draft", [release.pk])
-        return redirect(reverse(f"admin:problems_release_{name}", args=arguments))
+        return redirect(request.get_full_path() if "stay" in request.POST else _list_of(request, row))
     else:
         editor.status = 422
     return _render(admin, request, editor)
+
+
+def _list_of(request: HttpRequest, row: Problem) -> str:
+    """The draft's list at this problem, narrowed by the parameters with which the list led here."""
+    query = f"?{request.GET.urlencode()}" if request.GET else ""
+    return f"{reverse('admin:problems_release_draft', args=[row.release_id])}{query}#problem-{row.pk}"
 
 
 def _opened(row: Problem) -> Editor:
@@ -147,6 +151,7 @@ def _render(admin: DraftPages, request: HttpRequest, editor: Editor) -> HttpResp
         admin, request, "problem", f"{editor.problem.task_id} of {release}", editor.status,
         release=release, problem=editor.problem, editor=editor, form=editor.form, statement=statement,
         verdicts=files.VERDICTS, form_template=f"admin/drafts/{editor.problem.kind}.html",
+        list_url=_list_of(request, editor.problem),
     )  # fmt: skip
 
 
