@@ -67,14 +67,14 @@ def copy_problem(user: Any, source: Problem, release: Release) -> Problem:
 def change_problem(user: Any, problem: Problem, fields: Mapping[str, Any], opened_md5: str) -> Change:
     """Replace a problem's record. If results depend on what changed, the problem is unverified again."""
     check_organiser(user)
-    before = _told(problem)
+    before = told(problem)
     change = drafts.change_problem(problem, fields, opened_md5)
     if change.regraded:
-        _withdraw(change.problem)
+        withdraw(change.problem)
         _offer_anew(user, change.problem)
     if change.changed:
         facts: dict[str, Any] = {"problem": change.problem.task_id, "regraded": change.regraded}
-        record(user, "change problem", problem.release, **facts, **edit_detail(before, _told(change.problem)))
+        record(user, "change problem", problem.release, **facts, **edit_detail(before, told(change.problem)))
     return change
 
 
@@ -85,7 +85,7 @@ _TOLD = (
 _TOLD_METADATA = ("difficulty", "tags", "do_not_release", "title", "timing_mode", "limits", "flops", "bytes")
 
 
-def _told(problem: Problem) -> dict[str, Any]:
+def told(problem: Problem) -> dict[str, Any]:
     """What the audit says of a problem: the values of some fields. Answers and held-out files are in the hash alone."""
     fields = drafts.fields_of(problem.spec)
     metadata = fields["metadata"] | (fields["metadata"].get("podium") or {})
@@ -98,7 +98,7 @@ def leave_out(user: Any, problem: Problem) -> None:
     """Take a problem out of its draft and keep it there."""
     check_organiser(user)
     drafts.leave_out(problem)
-    _withdraw(problem)
+    withdraw(problem)
     ProblemTrack.objects.filter(problem=problem).delete()
     record(user, "leave out problem", problem.release, problem=problem.task_id)
 
@@ -139,7 +139,7 @@ def _offer_anew(user: Any, problem: Problem) -> None:
         offer(user, release, place.track)
 
 
-def _withdraw(problem: Problem) -> None:
+def withdraw(problem: Problem) -> None:
     """Cancel what nodes have still to do for the record that was."""
     rows = Evaluation.objects.filter(problem=problem, state__in=OPEN_STATES)
     submissions = list(Submission.objects.filter(evaluations__in=rows).distinct())

@@ -237,6 +237,10 @@ class ReleaseAdmin(DraftPages, AuditedAdmin):
             new_page.has_own_page, offered=lambda release: release.is_draft,
         ),
         Act(
+            "import", "Import a pack into it", "A report comes first.", new_page.has_own_page,
+            offered=lambda release: release.is_draft,
+        ),
+        Act(
             "next-revision", "Start the next revision",
             "A draft with the same problems. This release stays as it is; results that still hold can be carried over.",
             new_page.next_revision, offered=lambda release: not release.is_draft, effect=effects.of_next_revision,

@@ -146,14 +146,14 @@ def record_with(fields: Mapping[str, Any], profile: Profile) -> PackRecord:
 @transaction.atomic
 def add_problem(release: Release, fields: Mapping[str, Any]) -> Problem:
     """Add a problem at the end of a draft. Raises RecordRefused or ReleaseRefused."""
-    held = _held(release)
+    held = hold_draft(release)
     record = record_with(fields, Profile(held.profile))
     _check_task_id(held, record.problem.task_id)
     last = Problem.with_left_out.filter(release=held).aggregate(last=Max("position"))["last"]
-    row = problem_row(held, 0 if last is None else last + 1, _slug(held, record.problem.task_id), record)
+    row = problem_row(held, 0 if last is None else last + 1, free_problem_slug(held, record.problem.task_id), record)
     check_columns(row, f"Problem {row.task_id}"[:100])
     row.save()
-    _rewrite(held)
+    rewrite(held)
     release.refresh_from_db()
     return row
 
@@ -181,7 +181,7 @@ def change_problem(problem: Problem, fields: Mapping[str, Any], opened_md5: str)
 
     Raises RecordRefused, or ReleaseRefused if the problem was changed meanwhile.
     """
-    held = _held(problem.release)
+    held = hold_draft(problem.release)
     row = Problem.objects.filter(pk=problem.pk).first()
     if row is None or row.record_md5 != opened_md5:
         raise ReleaseRefused(
@@ -194,15 +194,15 @@ def change_problem(problem: Problem, fields: Mapping[str, Any], opened_md5: str)
         return Change(row, changed=False, regraded=False)
     if record.problem.task_id != row.task_id:
         _check_task_id(held, record.problem.task_id)
-    regraded = _checked_part(before) != _checked_part(record.problem)
-    _overwrite(row, record, regraded=regraded)
-    _rewrite(held)
+    regraded = checked_part(before) != checked_part(record.problem)
+    overwrite(row, record, regraded=regraded)
+    rewrite(held)
     return Change(row, changed=True, regraded=regraded)
 
 
-def _overwrite(row: Problem, record: PackRecord, *, regraded: bool) -> None:
+def overwrite(row: Problem, record: PackRecord, *, regraded: bool) -> None:
     is_renamed = record.problem.task_id != row.task_id
-    slug = _slug(row.release, record.problem.task_id) if is_renamed else row.slug
+    slug = free_problem_slug(row.release, record.problem.task_id) if is_renamed else row.slug
     fresh = problem_row(row.release, row.position, slug, record)
     check_columns(fresh, f"Problem {fresh.task_id}"[:100])
     kept = () if regraded else ("build_only", "grading_digest")  # verifying may have settled them
@@ -214,7 +214,7 @@ def _overwrite(row: Problem, record: PackRecord, *, regraded: bool) -> None:
     row.save()
 
 
-def _checked_part(spec: ProblemRecord) -> tuple[Any, ...]:
+def checked_part(spec: ProblemRecord) -> tuple[Any, ...]:
     """What verifying depends on."""
     return grading_digest(spec, spec.withheld), [one.model_dump() for one in spec.podium.known_bad]
 
@@ -232,7 +232,7 @@ def bring_back(problem: Problem) -> None:
 
 
 def _set_left_out(problem: Problem, *, left_out: bool) -> None:
-    held = _held(problem.release)
+    held = hold_draft(problem.release)
     moved = Problem.with_left_out.filter(pk=problem.pk, is_left_out=not left_out).update(
         is_left_out=left_out, graded_since=timezone.now()
     )
@@ -240,13 +240,13 @@ def _set_left_out(problem: Problem, *, left_out: bool) -> None:
         where = "left out already" if left_out else "in the draft already"
         raise ReleaseRefused(f"Problem {problem.task_id} is {where}.")
     problem.is_left_out = left_out
-    _rewrite(held)
+    rewrite(held)
 
 
 @transaction.atomic
 def delete_problem(problem: Problem) -> None:
     """Delete a problem that is left out and has never been run. Raises ReleaseRefused."""
-    _held(problem.release)
+    hold_draft(problem.release)
     row = Problem.with_left_out.filter(pk=problem.pk, is_left_out=True).first()
     if row is None:
         raise ReleaseRefused(f"Problem {problem.task_id} is a part of its draft: leave it out first.")
@@ -263,7 +263,7 @@ def delete_problem(problem: Problem) -> None:
 @transaction.atomic
 def delete_draft(release: Release) -> None:
     """Delete a draft with its problems. The caller has deleted what needs them. Raises ReleaseRefused."""
-    held = _held(release)
+    held = hold_draft(release)
     Problem.with_left_out.filter(release=held).delete()
     held.delete()
 
@@ -271,7 +271,7 @@ def delete_draft(release: Release) -> None:
 @transaction.atomic
 def move_problem(problem: Problem, places: int) -> None:
     """Move a problem down by `places`, or up where it is negative; it stops at either end. Raises ReleaseRefused."""
-    held = _held(problem.release)
+    held = hold_draft(problem.release)
     order = list(held.problems.order_by("position").values_list("pk", flat=True))
     if problem.pk not in order:
         raise ReleaseRefused(f"Problem {problem.task_id} is no part of {held.slug} now.")
@@ -279,7 +279,7 @@ def move_problem(problem: Problem, places: int) -> None:
     order.insert(max(0, min(len(order) - 1, at + places)), order.pop(at))
     left_out = Problem.with_left_out.filter(release=held, is_left_out=True).order_by("position")
     _renumber(held, [*order, *left_out.values_list("pk", flat=True)])
-    _rewrite(held)
+    rewrite(held)
 
 
 def _renumber(release: Release, order: Sequence[int]) -> None:
@@ -292,7 +292,7 @@ def _renumber(release: Release, order: Sequence[int]) -> None:
         Problem.with_left_out.bulk_update(rows.values(), ["position"], batch_size=200)
 
 
-def _held(release: Release) -> Release:
+def hold_draft(release: Release) -> Release:
     """The draft's row, locked until the transaction ends. Raises ReleaseRefused if it is no draft."""
     held = Release.objects.select_for_update().get(pk=release.pk)
     if not held.is_draft:
@@ -309,7 +309,7 @@ def _check_task_id(release: Release, task_id: str) -> None:
         raise RecordRefused([Fault(("task_id",), f"another problem with this task_id {where}")])
 
 
-def _slug(release: Release, task_id: str) -> str:
+def free_problem_slug(release: Release, task_id: str) -> str:
     base = slug = problem_slug(task_id)[:190]
     number = 2
     while Problem.with_left_out.filter(release=release, slug=slug).exists():
@@ -317,7 +317,7 @@ def _slug(release: Release, task_id: str) -> str:
     return slug
 
 
-def _rewrite(release: Release) -> None:
+def rewrite(release: Release) -> None:
     """Make the digest and the pack's metadata those of the draft's problems as they are now."""
     rows = [
         (name, bytes(line)) for name, line in release.problems.order_by("position").values_list("task_id", "record")

@@ -33,11 +33,12 @@ class DraftPages(_Base):
     """The admin of releases with the pages on which drafts are made. All need the permission to change releases."""
 
     def get_urls(self) -> list[URLPattern]:
-        from leaderboard.admin.drafts import difference_page, import_page, new_page, problem_page
+        from leaderboard.admin.drafts import difference_page, import_page, merge_page, new_page, problem_page
 
         pages: Mapping[str, tuple[str, View]] = {
             "import": ("act/import/", import_page.import_pack),  # in place of the act's own page
             "draft": ("<int:pk>/act/problems/", draft),
+            "draft_import": ("<int:pk>/act/import/", merge_page.into_draft),
             "draft_new": ("<int:pk>/problems/new/", new_page.new_problem),
             "draft_copy": ("<int:pk>/problems/copy/", new_page.copy_problems),
             "draft_preview": ("<int:pk>/problems/preview/", problem_page.preview),
