@@ -93,7 +93,7 @@ def test_what_is_chosen_is_done_in_one_act_and_audited_with_old_and_new_values(c
     page = text(signed_in(cast.organiser).post(into(draft), said))
     assert "1 problem taken." in page
     assert "2 problems replaced." in page
-    assert "2 of them must be verified." in page
+    assert "To be verified: 2." in page
     draft.refresh_from_db()
     after = lines_of(draft)
     assert list(after) == ["Shell/0", "Shell/1", "Shell/2", "Shell/3", "Shell/7"]

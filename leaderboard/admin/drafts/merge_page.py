@@ -91,7 +91,7 @@ def _lines(done: Merged) -> Sequence[str]:
     counts = {"taken": done.added, "replaced": done.replaced, "left out": done.left_out}
     said = [f"{len(rows)} problem{'' if len(rows) == 1 else 's'} {words}." for words, rows in counts.items() if rows]
     n = len(done.must_be_verified)
-    return [*said, f"{n} of them must be verified." if n else "None of them has to be verified anew."]
+    return [*said, f"To be verified: {n}." if n else "Nothing has to be verified anew."]
 
 
 def _report(
