@@ -21,7 +21,7 @@ from leaderboard.admin import effects, release_page
 from leaderboard.admin.audited import AuditedAdmin
 from leaderboard.admin.base import Act, BoundedJSONField, Outcome, ReadOnlyAdmin, ReasonForm, admin_link
 from leaderboard.admin.dashboard import unverified_releases
-from leaderboard.admin.drafts import new_page
+from leaderboard.admin.drafts import new_page, weights_page
 from leaderboard.admin.drafts.pages import DraftPages
 from leaderboard.admin.rejudges import OF_RELEASE
 from leaderboard.admin.revisions import ANSWER, DELETE
@@ -239,6 +239,10 @@ class ReleaseAdmin(DraftPages, AuditedAdmin):
         Act(
             "import", "Import a pack into it", "A report comes first.", new_page.has_own_page,
             offered=lambda release: release.is_draft,
+        ),
+        Act(
+            "weights", "Calibrate its weights", "From pass rates of submissions.", new_page.has_own_page,
+            offered=weights_page.has_coding_problems,
         ),
         Act(
             "next-revision", "Start the next revision",

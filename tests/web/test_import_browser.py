@@ -1,4 +1,4 @@
-"""In a browser: a pack is imported into a draft that is there."""
+"""In a browser: a pack is imported into a draft that is there, and a draft's weights are calibrated."""
 
 import io
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
+from leaderboard.actions import drafts
 from problems.formats.compute_eval.packs import write_problem_pack
 from problems.models import Release
 from tests import factories, packs
@@ -56,3 +57,23 @@ def test_a_pack_goes_into_a_draft_by_report_and_choice(chromium: Any, live_site:
     assert "\n".join(faults) == ""
     rows = Release.objects.get(pk=draft.pk).problems.order_by("position")
     assert list(rows.values_list("task_id", flat=True)) == ["Shell/0", "Shell/1"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_weights_are_calibrated_in_the_browser(chromium: Any, live_site: Any) -> None:
+    site, url = live_site
+    draft = drafts.next_revision(site.cast.organiser, site.release)
+    visit = Visit(chromium, url, *LOOKS["light"])
+    visit.sign_in("organiser")
+    page = visit.page
+    visit.open(reverse("admin:problems_release_change", args=[draft.pk]))
+    page.get_by_role("link", name="Calibrate its weights").click()
+    page.get_by_role("checkbox").first.check()
+    page.get_by_role("button", name="Show the weights").click()
+    page.get_by_role("heading", name="The weights that follow").wait_for()
+    faults = faults_as_it_stands(visit, "weights-shown", LOOKED_AT)
+    page.get_by_role("button", name="Use these weights").click()
+    page.get_by_text("has the calibrated weights").wait_for()
+    visit.context.close()
+    assert "\n".join(faults) == ""
+    assert Release.objects.get(pk=draft.pk).weights

@@ -33,7 +33,14 @@ class DraftPages(_Base):
     """The admin of releases with the pages on which drafts are made. All need the permission to change releases."""
 
     def get_urls(self) -> list[URLPattern]:
-        from leaderboard.admin.drafts import difference_page, import_page, merge_page, new_page, problem_page
+        from leaderboard.admin.drafts import (
+            difference_page,
+            import_page,
+            merge_page,
+            new_page,
+            problem_page,
+            weights_page,
+        )
 
         pages: Mapping[str, tuple[str, View]] = {
             "import": ("act/import/", import_page.import_pack),  # in place of the act's own page
@@ -44,6 +51,7 @@ class DraftPages(_Base):
             "draft_preview": ("<int:pk>/problems/preview/", problem_page.preview),
             "draft_problem": ("<int:pk>/problems/<int:problem>/", problem_page.edit),
             "draft_act": ("<int:pk>/problems/<int:problem>/<slug:act>/", act),
+            "draft_weights": ("<int:pk>/act/weights/", weights_page.weights),
             "difference": ("<int:pk>/act/difference/", difference_page.difference),
         }
         own = [
