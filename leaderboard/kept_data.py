@@ -64,6 +64,7 @@ KEPT: Sequence[Kept] = (
          ["submission_id", "webhook__url", "state", "created_at", "ended_at"], _GOES),
     Kept("typed_drafts", "leaderboard.TypedDraft", "user",
          ["problem__task_id", "language", "files", "saved_at"], _GOES),
+    Kept("packed_uploads", "leaderboard.Packing", "made_by", ["kind", "name", "state", "created_at"], _GOES),
     Kept("entrants", "leaderboard.Entrant", "owner",
          ["slug", "name", "kind", "organisation", "description", "url", "open_weights", "is_verified",
           "publishes_code", "created_at"], _STAYS),

@@ -230,6 +230,7 @@ class ReleaseAdmin(DraftPages, AuditedAdmin):
             new_page.new_draft, form=lambda _row: new_page.NewDraftForm,
         ),
         Act("import", "Import a pack", "A report comes first.", new_page.has_own_page),
+        Act("pack", "Pack a folder", "Of function problems, or a PMPP checkout.", new_page.has_own_page),
     )  # fmt: skip
     acts = (
         Act(

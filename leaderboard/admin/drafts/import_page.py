@@ -10,11 +10,13 @@ from typing import Any
 from django import forms
 from django.http import HttpRequest, HttpResponse
 
+from leaderboard import blobs
 from leaderboard.actions import curate
 from leaderboard.admin.drafts import merge_page
+from leaderboard.admin.drafts.fields import ReleaseNameField
 from leaderboard.admin.drafts.pages import DraftPages, page
 from leaderboard.admin.drafts.sent_file import REFUSALS, Sent, faults_of
-from problems.actions.drafts import RELEASE_NAME
+from leaderboard.models import Packing
 from problems.actions.releases import ImportReport
 from problems.formats.bounded import DEFAULT_LIMITS, MEBIBYTE
 from problems.formats.errors import PackRefused
@@ -22,10 +24,18 @@ from problems.formats.problem_archive import NO_RELEASE
 from problems.models import Release, ReleaseState
 from problems.spec.profile import Profile
 
+PACK_GONE = "The pack that was made here is here no more. Upload the folder again."
+
 
 class ImportForm(forms.Form):
+    """Of a file, or of the pack that the site's worker made of an upload (`packed`)."""
+
+    packed = forms.ModelChoiceField(
+        Packing.objects.none(), required=False, widget=forms.HiddenInput, error_messages={"invalid_choice": PACK_GONE}
+    )
     pack = forms.FileField(
         label="File",
+        required=False,
         help_text="A problem pack (.tar.gz), or a zip of problems' folders (problem-spec.yaml, context/, solution/,"
         " test/; questions.jsonl; release.yaml).",
     )
@@ -35,8 +45,32 @@ class ImportForm(forms.Form):
     )  # fmt: skip
     slug = forms.SlugField(required=False, help_text="The address of a new draft; made from its name when left empty.")
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        packed: Any = self.fields["packed"]
+        packed.queryset = Packing.objects.exclude(pack_sha256="")
+        given = str(self["packed"].value() or "")
+        self.packing = packed.queryset.filter(pk=given).first() if given.isascii() and given.isdigit() else None
+        if self.packing is not None:
+            del self.fields["pack"]
+
+    def clean_packed(self) -> bytes | None:
+        packing = self.cleaned_data["packed"]
+        try:
+            return blobs.read(packing.pack_sha256, blobs.uploads()) if packing else None
+        except blobs.BlobMissing as missing:
+            raise forms.ValidationError(PACK_GONE) from missing
+
+    @property
+    def content(self) -> bytes:
+        """Of the file that is to be imported."""
+        found: bytes = self.cleaned_data.get("packed") or self.cleaned_data["pack"]
+        return found
+
     def clean_pack(self) -> bytes:
         upload = self.cleaned_data["pack"]
+        if upload is None:
+            raise forms.ValidationError("Choose a file.", code="required")
         if upload.size > DEFAULT_LIMITS.packed_bytes:
             raise forms.ValidationError(f"The file is larger than {DEFAULT_LIMITS.packed_bytes // MEBIBYTE} MiB.")
         content: bytes = upload.read()
@@ -46,15 +80,8 @@ class ImportForm(forms.Form):
 class HeadForm(forms.Form):
     """What `release.yaml` would say, for a zip that brings none."""
 
-    name = forms.CharField(max_length=60, help_text="The name inside its packs, as spring-2027. It never changes.")
+    name = ReleaseNameField(help_text="The name inside its packs, as spring-2027. It never changes.")
     title = forms.CharField(max_length=200, required=False, help_text="Shown on its pages; the name where it is empty.")
-
-    def clean_name(self) -> str:
-        name: str = self.cleaned_data["name"]
-        if not RELEASE_NAME.fullmatch(name):
-            words = "Use letters, digits, dots, hyphens and underscores, beginning with a letter or digit."
-            raise forms.ValidationError(words)
-        return name
 
     def head(self) -> dict[str, str]:
         """Its fields, those of the defaults aside."""
@@ -70,11 +97,13 @@ def import_pack(admin: DraftPages, request: HttpRequest) -> HttpResponse:
     if "confirm" in request.POST or "describe" in request.POST:
         return _of_sent_before(admin, request)
     if request.method != "POST":
-        return _page(admin, request, ImportForm(initial={"into": request.GET.get("into", "")}))
+        return _page(
+            admin, request, ImportForm(initial={name: request.GET.get(name, "") for name in ("into", "packed")})
+        )
     form = ImportForm(request.POST, request.FILES)
     if not form.is_valid():
         return _page(admin, request, form, 422)
-    sent, into = Sent(form.cleaned_data["pack"], form.cleaned_data["slug"]), form.cleaned_data["into"]
+    sent, into = Sent(form.content, form.cleaned_data["slug"]), form.cleaned_data["into"]
     if into is None:
         return _report(admin, request, form, sent)
     try:

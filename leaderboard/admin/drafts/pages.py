@@ -38,12 +38,18 @@ class DraftPages(_Base):
             import_page,
             merge_page,
             new_page,
+            packing_page,
             problem_page,
             weights_page,
         )
 
         pages: Mapping[str, tuple[str, View]] = {
             "import": ("act/import/", import_page.import_pack),  # in place of the act's own page
+            "packings": ("act/pack/", packing_page.uploads),
+            "packing": ("act/pack/<int:packing>/", packing_page.upload),
+            "packing_state": ("act/pack/<int:packing>/state/", packing_page.state),
+            "packing_file": ("act/pack/<int:packing>/pack.tar.gz", packing_page.download),
+            "packing_act": ("act/pack/<int:packing>/<slug:act>/", packing_page.upload_act),
             "draft": ("<int:pk>/act/problems/", draft),
             "draft_import": ("<int:pk>/act/import/", merge_page.into_draft),
             "draft_new": ("<int:pk>/problems/new/", new_page.new_problem),
