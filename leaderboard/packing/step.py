@@ -1,6 +1,5 @@
 """One turn of the site's worker: it packs the next upload, if one waits."""
 
-import re
 import tempfile
 import time
 from collections.abc import Sequence
@@ -13,6 +12,7 @@ from leaderboard import blobs
 from leaderboard.actions import pack_uploads
 from leaderboard.models import Packing
 from leaderboard.packing.process import Stopped, run_podium
+from problems.formats.folder_archive import folder_name
 from problems.formats.packing_events import Begun, Done, Failed, Note
 from problems.formats.packing_events import Event as Told
 
@@ -64,7 +64,7 @@ def _pack(progress: _Progress, folder: Path) -> None:
     held, pack = progress.held, folder / "pack.tar.gz"
     folder.chmod(0o711)  # a sandbox's user reaches its own folder in it, and lists nothing
     (folder / "upload").mkdir()
-    archive = folder / "upload" / (re.sub(r"[^A-Za-z0-9._-]+", "-", held.name).lstrip("-.") or "upload")
+    archive = folder / "upload" / folder_name(held.name)
     with blobs.uploads().open(held.archive_sha256) as file:
         archive.write_bytes(file.read())
     ended = run_podium(

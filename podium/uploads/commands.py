@@ -4,7 +4,6 @@ They write events of `problems.formats.packing_events` to standard output, one a
 """
 
 import ctypes
-import re
 import signal
 import sys
 import tempfile
@@ -18,7 +17,7 @@ import typer
 
 from problems.formats.compute_eval.packs import ProblemPack, write_problem_pack
 from problems.formats.errors import PackRefused
-from problems.formats.folder_archive import unpack_folder
+from problems.formats.folder_archive import folder_name, unpack_folder
 from problems.formats.functions.folder import function_folders
 from problems.formats.packing_events import (
     NO_SANDBOX,
@@ -112,9 +111,7 @@ def _tell(event: Event) -> None:
 
 
 def _unpacked(archive: Path, folder: Path) -> Path:
-    """The folder is called as the archive, because a single problem has its folder's name."""
-    name = re.sub(r"[^A-Za-z0-9_-]+", "-", archive.name.partition(".")[0]).strip("-")
-    root = folder / (name[:100] or "folder")
+    root = folder / folder_name(archive.name)
     root.mkdir()
     with archive.open("rb") as file:
         return unpack_folder(file, root)

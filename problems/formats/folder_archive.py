@@ -68,3 +68,10 @@ def unpack_folder(file: BinaryIO, root: Path, limits: UploadLimits = DEFAULT_LIM
             raise PackRefused("bad_path", f"{name} cannot be unpacked: {error.strerror}") from error
     inner = list(root.iterdir())
     return inner[0] if len(inner) == 1 and inner[0].is_dir() else root
+
+
+def folder_name(archive: str) -> str:
+    """A name for the folder of an archive: a problem that lies in it alone is called so."""
+    stem = archive.replace("\\", "/").rpartition("/")[2].partition(".")[0]
+    plain = "".join(char if char.isascii() and (char.isalnum() or char in "-_") else "-" for char in stem)
+    return plain.strip("-")[:100] or "folder"

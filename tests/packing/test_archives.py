@@ -9,7 +9,7 @@ import pytest
 
 from problems.formats.bounded import UploadLimits
 from problems.formats.errors import PackRefused
-from problems.formats.folder_archive import read_folder, unpack_folder
+from problems.formats.folder_archive import folder_name, read_folder, unpack_folder
 from tests.packing.uploads import tarred, zipped
 
 FILES = {"mine/a/def.py": "x = 1\n", "mine/b.txt": "words\n"}
@@ -85,3 +85,13 @@ def test_too_many_and_too_large_files_are_refused() -> None:
             read(content, members=10)
     with pytest.raises(PackRefused, match="larger than"):
         read(tarred(many, "w:"), packed_bytes=1000)
+
+
+def test_a_folder_is_named_by_its_archive_and_never_leaves_its_place() -> None:
+    names = {
+        "row-softmax.tar.gz": "row-softmax",
+        "../../etc/pass wd.zip": "pass-wd",
+        "..": "folder",
+        "C:\\a\\b_1.zip": "b_1",
+    }
+    assert {name: folder_name(name) for name in names} == names
