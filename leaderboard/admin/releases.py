@@ -30,6 +30,7 @@ from leaderboard.imports.import_results import ImportTarget, import_results
 from leaderboard.models import Decision, Entrant, Track
 from leaderboard.standings import rankable
 from leaderboard.standings.scores import touch_release
+from problems.actions.drafts import HEAD_FIELDS, rewrite
 from problems.models import PROMISES, RANKING_FIELDS, Problem, Release, ReleaseState
 from problems.spec.ranking import offered_ks
 from problems.spec.site.release import why_bad_weights
@@ -338,9 +339,12 @@ class ReleaseAdmin(DraftPages, AuditedAdmin):
         return super().render_change_form(request, context | release_page.page_context(release, acts), *args, **kwargs)
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        """A draft's export says what its page says."""
         super().save_model(request, obj, form, change)
         if set(form.changed_data) & set(RANKING_FIELDS):
             touch_release(obj)
+        if obj.is_draft and set(form.changed_data) & set(HEAD_FIELDS):
+            rewrite(obj)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:  # noqa: ARG002
         editable = EDITABLE_DRAFT if obj is None or obj.is_draft else EDITABLE

@@ -42,7 +42,6 @@ UNCONFINED = (
     "PODIUM_SANDBOX names `unconfined`, which hides nothing of this machine, so no uploaded Python runs here. Set it to"
     " `bubblewrap` or `docker` for the site's worker, or unset it."
 )
-NO_DOCKER_SDK = "The package docker is missing, without which no sandbox is chosen: pip install 'podium[node]'"
 _PR_SET_PDEATHSIG = 1
 app = typer.Typer(help="Pack uploaded folders, as a site's worker does.", no_args_is_help=True)
 
@@ -98,6 +97,8 @@ def _told() -> Iterator[None]:
         _fail("bad_record", [str(error)])
     except SandboxUnavailable as missing:
         _fail(NO_SANDBOX, [str(missing)])
+    except ModuleNotFoundError as error:
+        _fail(NO_SANDBOX, [f"The package {error.name} is missing, which sandboxes need: pip install 'podium[node]'"])
 
 
 def _fail(code: str, faults: list[str]) -> None:
@@ -157,10 +158,7 @@ def _functions(root: Path, release: str, seconds: float, memory_mib: int) -> Pro
 
 def _confining() -> Sandbox:
     """Raises SandboxUnavailable with the remedy where nothing confines."""
-    try:
-        box = choose()
-    except ModuleNotFoundError as error:
-        raise SandboxUnavailable(NO_DOCKER_SDK) from error
+    box = choose()
     if box.name == "unconfined":
         box.close()
         raise SandboxUnavailable(UNCONFINED)

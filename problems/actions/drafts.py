@@ -31,6 +31,8 @@ from problems.spec.site.question import pattern_faults
 
 RELEASE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 """All of a new release's name."""
+HEAD_FIELDS = ("title", "description", *RANKING_FIELDS, *PROMISES)
+"""What a pack's metadata says of the release itself."""
 _COPIED = (
     "title",
     "description",
@@ -323,7 +325,7 @@ def rewrite(release: Release) -> None:
         (name, bytes(line)) for name, line in release.problems.order_by("position").values_list("task_id", "record")
     ]
     metadata = parse_problem_metadata(release.pack_metadata.encode()).model_copy(
-        update={name: getattr(release, name) for name in ("title", "description", *RANKING_FIELDS, *PROMISES)}
+        update={name: getattr(release, name) for name in HEAD_FIELDS}
     )
     release.digest = pack_digest(b"".join(line for _, line in rows))
     release.pack_metadata = problem_metadata_for(metadata, rows).to_bytes().decode()

@@ -8,6 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from problems.actions.drafts import (
+    HEAD_FIELDS,
     RecordRefused,
     checked_part,
     fields_of,
@@ -27,13 +28,11 @@ from problems.actions.releases import (
     warning_lines,
 )
 from problems.formats.compute_eval.packs import PackRecord, ProblemPack
-from problems.models import PROMISES, RANKING_FIELDS, Problem, Release
+from problems.models import Problem, Release
 from problems.spec.kinds import NODE_KINDS
 from problems.spec.profile import Profile
 from problems.spec.record import ProblemRecord
 from problems.texts import differing, texts_of
-
-_HEAD = ("title", "description", *RANKING_FIELDS, *PROMISES)
 
 
 @dataclass(frozen=True)
@@ -153,7 +152,7 @@ def _place(found: Comparison, row: Problem | None, record: PackRecord) -> None:
 
 def _head_lines(release: Release, pack: ProblemPack) -> Iterator[str]:
     """What the pack says of the release itself and the draft does not."""
-    said = {name: getattr(pack.metadata, name) for name in _HEAD}
+    said = {name: getattr(pack.metadata, name) for name in HEAD_FIELDS}
     other = [name for name, value in said.items() if value and value != getattr(release, name)]
     if other:
         names = ", ".join(name.replace("_", " ") for name in other)

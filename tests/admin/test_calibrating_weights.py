@@ -1,16 +1,18 @@
 """An organiser calibrates a draft's weights from submissions, sees them beside today's, and stores them."""
 
+import io
 from html import unescape
 from typing import Any
 
 import pytest
 from django.urls import reverse
 
-from leaderboard.actions import drafts
+from leaderboard.actions import curate, drafts
 from leaderboard.actions.decide import void_problem
 from leaderboard.calibration import Ground
 from leaderboard.models import AuditEntry, ProblemScore, Submission
 from problems.actions.drafts import fields_of
+from problems.formats.compute_eval.packs import read_problem_pack
 from problems.models import Release
 from problems.spec.pack import parse_problem_metadata
 from runners.wire.protocol import Verdict
@@ -168,3 +170,14 @@ def test_the_page_makes_a_constant_number_of_queries(
     browser.get(address(draft))
     with django_assert_max_num_queries(25):
         browser.post(address(draft), {"sources": keys(), "epsilon": "0.05", "show": "1"})
+
+
+def test_what_is_typed_on_a_drafts_page_is_in_its_export(cast: Any, draft: Release) -> None:
+    address = reverse("admin:problems_release_change", args=[draft.pk])
+    said = sent_by(text(signed_in(cast.organiser).get(address)), "release_form")
+    changes = {"title": "Another title", "weights": '{"strings": 2.0, "sums": 1.0}'}
+    assert signed_in(cast.organiser).post(address, said | changes).status_code == 302
+    file = io.BytesIO()
+    curate.export(cast.organiser, Release.objects.get(pk=draft.pk), file)
+    head = read_problem_pack(io.BytesIO(file.getvalue())).metadata
+    assert (head.title, head.weights) == ("Another title", {"strings": 2.0, "sums": 1.0})
