@@ -92,8 +92,9 @@ class Ground:
     @cached_property
     def sources(self) -> Sequence[Source]:
         """Submissions that stand on boards, those of the newest releases first."""
-        rows = Counted.objects.filter(release__problems__in=list(self.same), entrant__in=Entrant.objects.public())
-        rows = rows.select_related("entrant", "release", "track", "submission").distinct()
+        releases = Problem.objects.filter(pk__in=list(self.same)).order_by().values("release_id")
+        rows = Counted.objects.filter(release__in=releases, entrant__in=Entrant.objects.public())
+        rows = rows.select_related("entrant", "release", "track", "submission")
         shown = list(rows.order_by("-release_id", "entrant__name", "track__slug")[:MOST_SOURCES])
         shares = self._shares([(one.submission_id, one.track_id) for one in shown])
         found = [_source(one, shares.get((one.submission_id, one.track_id), {})) for one in shown]

@@ -21,7 +21,7 @@ from tests import factories
 from tests.admin.pages import opened, signed_in, text
 from tests.admin.sent_form import sent_by
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 def judge_but(*lost: str) -> Any:

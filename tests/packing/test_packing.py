@@ -192,6 +192,7 @@ def test_a_machine_without_a_sandbox_says_so_and_how_to_mend_it(cast: Any, monke
     assert found is not None
 
 
+@pytest.mark.both_databases
 def test_a_packing_is_delivered_twice_and_done_once(cast: Any) -> None:
     made = uploaded(cast.organiser, CHECKOUT, PackingKind.PMPP)
     held = pack_uploads.take()
@@ -205,6 +206,7 @@ def test_a_packing_is_delivered_twice_and_done_once(cast: Any) -> None:
     assert (now(made).state, now(made).n_problems) == ("done", 1)
 
 
+@pytest.mark.both_databases
 def test_a_lost_packing_is_queued_again_and_fails_after_three_workers(cast: Any) -> None:
     made = uploaded(cast.organiser, CHECKOUT, PackingKind.PMPP)
     for n in range(1, 4):
@@ -285,6 +287,7 @@ def test_the_process_ends_with_a_worker_that_is_killed(tmp_path: Path) -> None:
     assert children() - before == set()
 
 
+@pytest.mark.both_databases
 def test_old_uploads_and_their_files_are_swept_and_shared_files_stay(cast: Any) -> None:
     old = uploaded(cast.organiser, CHECKOUT, PackingKind.PMPP)
     young = uploaded(cast.organiser, CHECKOUT, PackingKind.PMPP)
@@ -299,6 +302,7 @@ def test_old_uploads_and_their_files_are_swept_and_shared_files_stay(cast: Any) 
     assert not blobs.uploads().has(young.archive_sha256)
 
 
+@pytest.mark.both_databases
 def test_uploads_are_bounded_checked_and_audited(cast: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(Refused, match=r"no def\.py among its"):
         uploaded(cast.organiser, CHECKOUT)
