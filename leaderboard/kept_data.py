@@ -64,7 +64,6 @@ KEPT: Sequence[Kept] = (
          ["submission_id", "webhook__url", "state", "created_at", "ended_at"], _GOES),
     Kept("typed_drafts", "leaderboard.TypedDraft", "user",
          ["problem__task_id", "language", "files", "saved_at"], _GOES),
-    Kept("packed_uploads", "leaderboard.Packing", "made_by", ["kind", "name", "state", "created_at"], _GOES),
     Kept("entrants", "leaderboard.Entrant", "owner",
          ["slug", "name", "kind", "organisation", "description", "url", "open_weights", "is_verified",
           "publishes_code", "created_at"], _STAYS),
@@ -100,6 +99,7 @@ KEPT: Sequence[Kept] = (
          ["kind", "entrant__slug", "reason", "state", "asked_at", "ruling"], _STAYS),
     Kept("requests_ruled", "leaderboard.EntrantRequest", "ruled_by",
          ["kind", "entrant__slug", "ruling", "ruled_at"], _STAYS),
+    Kept("packed_uploads", "leaderboard.Packing", "made_by", ["kind", "name", "state", "created_at"], _STAYS),
     Kept("edits_in_the_administration", "admin.LogEntry", "user", ["action_time", "object_repr"], _STAYS),
     Kept("audit", "leaderboard.AuditEntry", "actor", ["at", "action", "target", "reason", "detail"], _STAYS),
 )  # fmt: skip
