@@ -4,11 +4,13 @@ import os
 import signal
 import sqlite3
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.e2e.brokers import rabbitmq_url
 from tests.e2e.stack import Stack
 from tests.packing.uploads import CHECKOUT, FUNCTIONS, STATEMENT, zipped
 from tests.requirements import requires
@@ -24,12 +26,13 @@ upload(user, PackingKind("{kind}"), "mine.zip", Path({path!r}).read_bytes(), "sp
 """
 
 
-@pytest.fixture
-def stack(tmp_path: Path) -> Iterator[Stack]:
-    made = Stack(tmp_path, f"sqlite:///{tmp_path}/site.sqlite3", "filesystem://", "bubblewrap")
-    made.migrate()
-    yield made
-    made.stop()
+@pytest.fixture(params=["folder", pytest.param("rabbitmq", marks=requires("rabbitmq"))])
+def stack(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Stack]:
+    with rabbitmq_url() if request.param == "rabbitmq" else nullcontext("filesystem://") as broker_url:
+        made = Stack(tmp_path, f"sqlite:///{tmp_path}/site.sqlite3", broker_url, "bubblewrap")
+        made.migrate()
+        yield made
+        made.stop()
 
 
 def upload(stack: Stack, files: dict[str, str], kind: str) -> None:
