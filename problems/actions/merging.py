@@ -75,10 +75,14 @@ class Changed:
         return checked_part(self.before) != checked_part(self.record.problem)
 
     @property
+    def texts(self) -> tuple[dict[str, str], dict[str, str]]:
+        """The fields and files of the draft's problem and of the pack's."""
+        return texts_of(fields_of(self.before)), texts_of(fields_of(self.record.problem))
+
+    @property
     def names(self) -> list[str]:
         """The fields and files that differ."""
-        before, after = (texts_of(fields_of(spec)) for spec in (self.before, self.record.problem))
-        return differing(before, after)
+        return differing(*self.texts)
 
 
 @dataclass

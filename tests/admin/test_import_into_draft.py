@@ -75,10 +75,13 @@ def test_the_report_names_what_is_new_changed_the_same_and_missing_and_stores_no
     assert "1 new, 2 changed, 1 the same, 1 in the draft alone" in page
     assert "Shell/7" in page.split('id="new"')[1].split('id="changed"')[0]
     table = page.split('id="changed"')[1].split('id="missing"')[0]
-    assert "prompt" in table.split("Shell/2")[0]
-    assert "stays as it is" in table.split("Shell/2")[0]
-    assert "test_files: test/t.sh" in table.split("Shell/2")[1]
-    assert "must be verified anew" in table.split("Shell/2")[1]
+    rows = table.split("</table>")[0].split("Shell/2")
+    assert "prompt" in rows[0]
+    assert "stays as it is" in rows[0]
+    assert "test_files: test/t.sh" in rows[1]
+    assert "must be verified anew" in rows[1]
+    assert "<ins><code>Other words.</code></ins>" in table
+    assert "<del><code># Task 1</code></del>" in table
     assert "Shell/3" in page.split('id="missing"')[1]
     assert {name: said.get(name) for name in ("take_new", "replace_changed", "leave_out_missing")} == {
         "take_new": "on", "replace_changed": "on", "leave_out_missing": None,

@@ -52,6 +52,7 @@ def test_a_pack_goes_into_a_draft_by_report_and_choice(chromium: Any, live_site:
     page.set_input_files("input[name=pack]", pack_file())
     page.get_by_role("button", name="Check the file").click()
     page.get_by_text("1 new, 2 changed, 0 the same, 2 in the draft alone").wait_for()
+    page.get_by_text("What differs in Shell/0").click()
     faults += faults_as_it_stands(visit, "import-into-report", LOOKED_AT)
     page.get_by_label("Take the new problems").uncheck()
     page.get_by_label("Leave out the problems").check()

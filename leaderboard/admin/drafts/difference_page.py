@@ -54,10 +54,14 @@ class Pair:
     @property
     def parts(self) -> list[Part]:
         before, after = (texts_of(fields_of(one.spec)) if one else {} for one in (self.before, self.after))
-        return [
-            Part(name, list(side_by_side(before.get(name, ""), after.get(name, ""))))
-            for name in differing(before, after)
-        ]
+        return parts_of(before, after)
+
+
+def parts_of(before: Mapping[str, str], after: Mapping[str, str]) -> list[Part]:
+    """Of two problems' texts, those that differ."""
+    return [
+        Part(name, list(side_by_side(before.get(name, ""), after.get(name, "")))) for name in differing(before, after)
+    ]
 
 
 def difference(admin: DraftPages, request: HttpRequest, pk: int) -> HttpResponse:

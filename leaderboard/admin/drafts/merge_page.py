@@ -11,6 +11,7 @@ from django.urls import reverse
 
 from leaderboard.actions import merge_pack
 from leaderboard.actions.merge_pack import DraftChanged
+from leaderboard.admin.drafts.difference_page import parts_of
 from leaderboard.admin.drafts.pages import DraftPages, draft_or_404, page
 from leaderboard.admin.drafts.sent_file import REFUSALS, Sent, faults_of
 from leaderboard.stale_forms import OPENED, hidden_input
@@ -19,6 +20,8 @@ from problems.models import Release
 
 SHOWN = 200
 """Problems of a kind that the report names; the rest is counted."""
+SIDE_BY_SIDE = 20
+"""Changed problems that the report shows line by line."""
 
 
 class ChoicesForm(forms.Form):
@@ -101,9 +104,10 @@ def _report(
     """`opened` is what the draft was when the report was made."""
     found = form.found
     shown = {name: getattr(found, name)[:SHOWN] for name in ("new", "changed", "missing")}
+    sides = [(one.task_id, parts_of(*one.texts)) for one in found.changed[:SIDE_BY_SIDE]]
     return _page(
         admin, request, found.release, status,
-        found=found, shown=shown, n_shown=SHOWN, minus_shown=-SHOWN, form=form, kept=kept,
+        found=found, shown=shown, n_shown=SHOWN, minus_shown=-SHOWN, sides=sides, form=form, kept=kept,
         opened=hidden_input(opened), faults=faults,
     )  # fmt: skip
 
