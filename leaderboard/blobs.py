@@ -1,4 +1,4 @@
-"""Blobs by sha256: solutions, logs, profiles, artefacts; in a folder, or in S3 through django-storages."""
+"""Blobs by sha256: solutions, logs, profiles, artefacts, uploads; in a folder, or in S3 through django-storages."""
 
 import hashlib
 import io
@@ -68,6 +68,10 @@ class BlobStore(Protocol):
 
     def has(self, sha256: str) -> bool: ...
 
+    def delete(self, sha256: str) -> None:
+        """Only of uploads: elsewhere, rows that nobody counts may name a blob. One that is gone is no error."""
+        ...
+
 
 def _place(sha256: str) -> str:
     return f"{sha256[:2]}/{sha256[2:4]}/{sha256}"
@@ -120,6 +124,10 @@ class FolderBlobs:
         self.check()  # a folder that is gone holds no blob, but has not lost any
         return False
 
+    def delete(self, sha256: str) -> None:
+        with _answering(OSError):
+            (self.root / _place(sha256)).unlink(missing_ok=True)
+
 
 class StorageBlobs:
     """Blobs in any django-storages backend, whose failures are `errors`."""
@@ -154,6 +162,10 @@ class StorageBlobs:
         with _answering(*self._errors):
             return self.storage.exists(_place(sha256))
 
+    def delete(self, sha256: str) -> None:
+        with _answering(*self._errors):
+            self.storage.delete(_place(sha256))
+
 
 @cache
 def _store_at(url: str) -> BlobStore:
@@ -175,6 +187,12 @@ def store() -> BlobStore:
     return _store_at(settings.BLOB_URL)
 
 
-def read(sha256: str) -> bytes:
-    with _answering(OSError), store().open(sha256) as file:
+def uploads() -> BlobStore:
+    """Files that organisers upload to be packed, apart from the others: rows name them, and a sweep deletes them."""
+    return _store_at(f"{settings.BLOB_URL.rstrip('/')}/uploads")
+
+
+def read(sha256: str, of: BlobStore | None = None) -> bytes:
+    """Of `store()` unless another is named. Raises BlobMissing and BlobsUnavailable."""
+    with _answering(OSError), (of or store()).open(sha256) as file:
         return file.read()

@@ -8,7 +8,7 @@ from kombu import Queue
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
 
-QUEUE = "site"
+QUEUE, LONG_QUEUE = "site", "site.long"
 TOP_UP_SECONDS = 1.0
 SETTLE_SECONDS = 1.0
 SWEEP_SECONDS = 5.0
@@ -16,10 +16,11 @@ COMPARE_SECONDS = 20.0
 VOID_SECONDS = 10.0
 VERIFY_AGAIN_SECONDS = 600.0
 NOTIFY_SECONDS = 5.0
+PACK_SECONDS = 2.0
 
 
-def _every(task: str, seconds: float) -> dict[str, Any]:
-    return {"task": task, "schedule": seconds, "options": {"expires": seconds}}
+def _every(task: str, seconds: float, queue: str = QUEUE) -> dict[str, Any]:
+    return {"task": task, "schedule": seconds, "options": {"expires": seconds, "queue": queue}}
 
 
 def _make_app() -> Celery:
@@ -31,7 +32,7 @@ def _make_app() -> Celery:
     made.conf.update(
         celery_settings(settings.BROKER_URL, settings.BROKER_FOLDER, settings.CELERY_EVENTS),
         task_default_queue=QUEUE,
-        task_queues=[Queue(QUEUE)],
+        task_queues=[Queue(QUEUE), Queue(LONG_QUEUE)],
         beat_scheduler="leaderboard.beat:OfOneWorker",  # in memory: the default keeps a pickled file
         beat_schedule={
             "rank": _every("podium.rank", settings.RANKING_INTERVAL_SECONDS),
@@ -42,6 +43,7 @@ def _make_app() -> Celery:
             "verify again": _every("podium.verify_again", VERIFY_AGAIN_SECONDS),
             "notify": _every("podium.notify", NOTIFY_SECONDS),
             "top up": _every("podium.top_up", TOP_UP_SECONDS),
+            "pack": _every("podium.pack", PACK_SECONDS, LONG_QUEUE),
         },
     )
     made.autodiscover_tasks()

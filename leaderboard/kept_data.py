@@ -99,6 +99,7 @@ KEPT: Sequence[Kept] = (
          ["kind", "entrant__slug", "reason", "state", "asked_at", "ruling"], _STAYS),
     Kept("requests_ruled", "leaderboard.EntrantRequest", "ruled_by",
          ["kind", "entrant__slug", "ruling", "ruled_at"], _STAYS),
+    Kept("packed_uploads", "leaderboard.Packing", "made_by", ["kind", "name", "state", "created_at"], _STAYS),
     Kept("edits_in_the_administration", "admin.LogEntry", "user", ["action_time", "object_repr"], _STAYS),
     Kept("audit", "leaderboard.AuditEntry", "actor", ["at", "action", "target", "reason", "detail"], _STAYS),
 )  # fmt: skip

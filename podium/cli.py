@@ -19,6 +19,7 @@ LOCAL_COMMANDS = {
     "weights": "podium.weights.commands",
     "pmpp": "podium.pmpp.commands",
     "verifiers": "podium.verifiers.commands",
+    "uploads": "podium.uploads.commands",
 }
 NODE_COMMANDS = frozenset({"evaluate", "node", "prepare", "functions", "run"})
 """Commands that may import packages of `podium[node]` long after their start."""

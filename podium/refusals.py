@@ -7,6 +7,8 @@ from typing import NoReturn
 import typer
 from rich.console import Console
 
+from problems.formats.errors import PackRefused
+
 REFUSED = 2
 told = Console(stderr=True, soft_wrap=True)
 
@@ -27,6 +29,6 @@ def refusing(*errors: type[Exception]) -> Iterator[None]:
     try:
         yield
     except errors as error:
-        refuse(str(error))
+        refuse("\n".join(error.every_message if isinstance(error, PackRefused) else [str(error)]))
     except OSError as error:
         refuse(f"{error.filename or 'A file'} cannot be used: {error.strerror or error}")

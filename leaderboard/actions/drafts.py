@@ -69,14 +69,14 @@ def copy_problems(user: Any, release: Release, sources: Sequence[Problem]) -> li
 def change_problem(user: Any, problem: Problem, fields: Mapping[str, Any], opened_md5: str) -> Change:
     """Replace a problem's record. If results depend on what changed, the problem is unverified again."""
     check_organiser(user)
-    before = _told(problem)
+    before = told(problem)
     change = drafts.change_problem(problem, fields, opened_md5)
     if change.regraded:
         withdraw(change.problem)
         _offer_anew(user, change.problem)
     if change.changed:
         facts: dict[str, Any] = {"problem": change.problem.task_id, "regraded": change.regraded}
-        record(user, "change problem", problem.release, **facts, **edit_detail(before, _told(change.problem)))
+        record(user, "change problem", problem.release, **facts, **edit_detail(before, told(change.problem)))
     return change
 
 
@@ -87,7 +87,7 @@ _TOLD = (
 _TOLD_METADATA = ("difficulty", "tags", "do_not_release", "title", "timing_mode", "limits", "flops", "bytes")
 
 
-def _told(problem: Problem) -> dict[str, Any]:
+def told(problem: Problem) -> dict[str, Any]:
     """What the audit says of a problem: the values of some fields. Answers and held-out files are in the hash alone."""
     fields = drafts.fields_of(problem.spec)
     metadata = fields["metadata"] | (fields["metadata"].get("podium") or {})

@@ -22,7 +22,7 @@ SHOWN_LINES = 5
 COUNTED = 1000
 """Rows are counted up to this number, so that a long queue does not make the page slow."""
 STUCK_AFTER = timedelta(hours=6)
-IMPORTS = ("import", "import results")
+IMPORTS = ("import", "import into draft", "import results")
 
 
 @dataclass(frozen=True)

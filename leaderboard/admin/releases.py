@@ -21,7 +21,7 @@ from leaderboard.admin import effects, release_page
 from leaderboard.admin.audited import AuditedAdmin
 from leaderboard.admin.base import Act, BoundedJSONField, Outcome, ReadOnlyAdmin, ReasonForm, admin_link
 from leaderboard.admin.dashboard import unverified_releases
-from leaderboard.admin.drafts import new_page
+from leaderboard.admin.drafts import new_page, weights_page
 from leaderboard.admin.drafts.pages import DraftPages
 from leaderboard.admin.rejudges import OF_RELEASE
 from leaderboard.admin.revisions import ANSWER, DELETE
@@ -30,6 +30,7 @@ from leaderboard.imports.import_results import ImportTarget, import_results
 from leaderboard.models import Decision, Entrant, Track
 from leaderboard.standings import rankable
 from leaderboard.standings.scores import touch_release
+from problems.actions.drafts import HEAD_FIELDS, rewrite
 from problems.models import PROMISES, RANKING_FIELDS, Problem, Release, ReleaseState
 from problems.spec.ranking import offered_ks
 from problems.spec.site.release import why_bad_weights
@@ -230,11 +231,20 @@ class ReleaseAdmin(DraftPages, AuditedAdmin):
             new_page.new_draft, form=lambda _row: new_page.NewDraftForm,
         ),
         Act("import", "Import a pack", "A report comes first.", new_page.has_own_page),
+        Act("pack", "Pack a folder", "Of function problems, or a PMPP checkout.", new_page.has_own_page),
     )  # fmt: skip
     acts = (
         Act(
             "problems", "Edit its problems", "They are made and edited while the release is a draft.",
             new_page.has_own_page, offered=lambda release: release.is_draft,
+        ),
+        Act(
+            "import", "Import a pack into it", "A report comes first.", new_page.has_own_page,
+            offered=lambda release: release.is_draft,
+        ),
+        Act(
+            "weights", "Calibrate its weights", "From pass rates of submissions.", new_page.has_own_page,
+            offered=weights_page.has_coding_problems,
         ),
         Act(
             "next-revision", "Start the next revision",
@@ -329,9 +339,12 @@ class ReleaseAdmin(DraftPages, AuditedAdmin):
         return super().render_change_form(request, context | release_page.page_context(release, acts), *args, **kwargs)
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        """A draft's export says what its page says."""
         super().save_model(request, obj, form, change)
         if set(form.changed_data) & set(RANKING_FIELDS):
             touch_release(obj)
+        if obj.is_draft and set(form.changed_data) & set(HEAD_FIELDS):
+            rewrite(obj)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:  # noqa: ARG002
         editable = EDITABLE_DRAFT if obj is None or obj.is_draft else EDITABLE

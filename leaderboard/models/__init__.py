@@ -11,6 +11,7 @@ from leaderboard.models.invitation import Invitation
 from leaderboard.models.name_skeleton import NameKind, NameSkeleton
 from leaderboard.models.notification import Delivery, DeliveryState, NotificationSettings, Webhook
 from leaderboard.models.ownership import EntrantRequest, Transfer
+from leaderboard.models.packing import Packing, PackingState
 from leaderboard.models.pmpp import PmppRun, PmppRunState, PmppToken
 from leaderboard.models.quota import DailyUse
 from leaderboard.models.rejudge import Rejudge, RejudgeItem, RejudgeState
@@ -50,6 +51,8 @@ __all__ = [
     "NameKind",
     "NameSkeleton",
     "NotificationSettings",
+    "Packing",
+    "PackingState",
     "PmppRun",
     "PmppRunState",
     "PmppToken",

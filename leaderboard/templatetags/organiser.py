@@ -84,9 +84,12 @@ class FieldError:
 
 
 @register.inclusion_tag("podium/error_summary.html")
-def error_summary(form: Any, formsets: Any = (), sections: Any = ()) -> dict[str, Any]:
-    """The errors of a form, of its inlines and of its sections of files, each with a link to its field."""
-    faults = list(_of_form(form))
+def error_summary(form: Any, formsets: Any = (), sections: Any = (), also: Any = ()) -> dict[str, Any]:
+    """The errors of a form, of its inlines and of its sections of files, each with a link to its field.
+
+    `also` are further sentences, as of an uploaded file.
+    """
+    faults = [*_of_form(form), *(FieldError("", "", words) for words in also)]
     for one in formsets or ():
         formset = getattr(one, "formset", one)
         faults += [FieldError("", "", words) for words in formset.non_form_errors()]

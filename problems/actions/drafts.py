@@ -31,6 +31,8 @@ from problems.spec.site.question import pattern_faults
 
 RELEASE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 """All of a new release's name."""
+HEAD_FIELDS = ("title", "description", *RANKING_FIELDS, *PROMISES)
+"""What a pack's metadata says of the release itself."""
 _COPIED = (
     "title",
     "description",
@@ -150,7 +152,7 @@ def add_problem(release: Release, fields: Mapping[str, Any]) -> Problem:
     record = record_with(fields, Profile(held.profile))
     _check_task_id(held, record.problem.task_id)
     last = Problem.with_left_out.filter(release=held).aggregate(last=Max("position"))["last"]
-    row = problem_row(held, 0 if last is None else last + 1, _slug(held, record.problem.task_id), record)
+    row = problem_row(held, 0 if last is None else last + 1, free_problem_slug(held, record.problem.task_id), record)
     check_columns(row, f"Problem {row.task_id}"[:100])
     row.save()
     rewrite(held)
@@ -182,15 +184,15 @@ def change_problem(problem: Problem, fields: Mapping[str, Any], opened_md5: str)
         return Change(row, changed=False, regraded=False)
     if record.problem.task_id != row.task_id:
         _check_task_id(held, record.problem.task_id)
-    regraded = _checked_part(before) != _checked_part(record.problem)
-    _overwrite(row, record, regraded=regraded)
+    regraded = checked_part(before) != checked_part(record.problem)
+    overwrite(row, record, regraded=regraded)
     rewrite(held)
     return Change(row, changed=True, regraded=regraded)
 
 
-def _overwrite(row: Problem, record: PackRecord, *, regraded: bool) -> None:
+def overwrite(row: Problem, record: PackRecord, *, regraded: bool) -> None:
     is_renamed = record.problem.task_id != row.task_id
-    slug = _slug(row.release, record.problem.task_id) if is_renamed else row.slug
+    slug = free_problem_slug(row.release, record.problem.task_id) if is_renamed else row.slug
     fresh = problem_row(row.release, row.position, slug, record)
     check_columns(fresh, f"Problem {fresh.task_id}"[:100])
     kept = () if regraded else ("build_only", "grading_digest")  # verifying may have settled them
@@ -202,7 +204,7 @@ def _overwrite(row: Problem, record: PackRecord, *, regraded: bool) -> None:
     row.save()
 
 
-def _checked_part(spec: ProblemRecord) -> tuple[Any, ...]:
+def checked_part(spec: ProblemRecord) -> tuple[Any, ...]:
     """What verifying depends on."""
     return grading_digest(spec, spec.withheld), [one.model_dump() for one in spec.podium.known_bad]
 
@@ -249,7 +251,7 @@ def _check_task_id(release: Release, task_id: str) -> None:
         raise RecordRefused([Fault(("task_id",), f"another problem with this task_id {where}")])
 
 
-def _slug(release: Release, task_id: str) -> str:
+def free_problem_slug(release: Release, task_id: str) -> str:
     base = slug = problem_slug(task_id)[:190]
     number = 2
     while Problem.with_left_out.filter(release=release, slug=slug).exists():
@@ -263,7 +265,7 @@ def rewrite(release: Release) -> None:
         (name, bytes(line)) for name, line in release.problems.order_by("position").values_list("task_id", "record")
     ]
     metadata = parse_problem_metadata(release.pack_metadata.encode()).model_copy(
-        update={name: getattr(release, name) for name in ("title", "description", *RANKING_FIELDS, *PROMISES)}
+        update={name: getattr(release, name) for name in HEAD_FIELDS}
     )
     release.digest = pack_digest(b"".join(line for _, line in rows))
     release.pack_metadata = problem_metadata_for(metadata, rows).to_bytes().decode()

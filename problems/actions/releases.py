@@ -240,8 +240,8 @@ def import_release(pack: ProblemPack, slug: str | None = None) -> ImportReport:
     report = ImportReport(release, created=True)
     report.lines.append(f"{len(rows)} problems read{f'; {pack.agreement}' if pack.agreement else ''}.")
     report.lines += [f"  {group}: {count}" for group, count in _counts(rows).items()]
-    report.lines += _guessable_lines(pack)
-    report.lines += _warnings(pack)
+    report.lines += guessable_lines(pack)
+    report.lines += warning_lines(pack)
     if previous:
         _compare(report, previous, rows)
     return report
@@ -253,7 +253,7 @@ def read_for_site() -> Iterator[None]:
     try:
         yield
     except PackRefused as refused:
-        unfit = [words for one in refused.readable for words in _unfit_problem(one)]
+        unfit = [words for one in refused.readable for words in unfit_problem(one)]
         if not refused.also and not unfit:
             raise
         raise PackUnfit([*refused.every_message, *unfit]) from refused
@@ -265,15 +265,15 @@ def _unfit(pack: ProblemPack) -> Iterator[str]:
     if reason := why_bad_weights(pack.metadata.weights, groups):
         yield f"metadata.json: `weights`: {reason}."
     for record in pack.records:
-        yield from _unfit_problem(record.problem)
+        yield from unfit_problem(record.problem)
 
 
-def _unfit_problem(problem: ProblemRecord) -> Iterator[str]:
+def unfit_problem(problem: ProblemRecord) -> Iterator[str]:
     for fault in problem_faults(problem):
         yield f"Task `{problem.task_id}`: field `{'.'.join(map(str, fault.path))}` {fault.words}."
 
 
-def _warnings(pack: ProblemPack) -> list[str]:
+def warning_lines(pack: ProblemPack) -> list[str]:
     """What authors should look at, with the problems that it is true of."""
     by_words: dict[str, list[str]] = {}
     for record in pack.records:
@@ -288,7 +288,7 @@ def _named(names: Sequence[str]) -> str:
     return ", ".join(names[:NAMED]) + more
 
 
-def _guessable_lines(pack: ProblemPack) -> list[str]:
+def guessable_lines(pack: ProblemPack) -> list[str]:
     names = [record.problem.task_id for record in pack.records if record.problem.is_guessable]
     if not names:
         return []

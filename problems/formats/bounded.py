@@ -100,15 +100,24 @@ def read_tar_gz(source: Path | BinaryIO, wanted: frozenset[str], limits: UploadL
         raise PackRefused("bad_archive", f"the archive is damaged: {error}") from error
 
 
+def packed_reader(file: BinaryIO, limits: UploadLimits) -> _CountingReader:
+    """Refuses a file that is larger than an upload may be."""
+    return _CountingReader(file, limits.packed_bytes, f"the file is larger than {limits.packed_bytes // MEBIBYTE} MiB")
+
+
+def unpacked_reader(unzipped: gzip.GzipFile, packed: _CountingReader, limits: UploadLimits) -> _UnpackedReader:
+    """Refuses what unpacks to too much, in bytes or beside the bytes that `packed` has given."""
+    return _UnpackedReader(unzipped, packed, limits)  # type: ignore[arg-type]
+
+
 def _read_members(file: BinaryIO, wanted: frozenset[str], limits: UploadLimits) -> dict[str, bytes]:
-    too_large = f"the file is larger than {limits.packed_bytes // MEBIBYTE} MiB"
-    packed = _CountingReader(file, limits.packed_bytes, too_large)
+    packed = packed_reader(file, limits)
     found: dict[str, bytes] = {}
     with gzip.GzipFile(fileobj=packed, mode="rb") as unzipped:
-        unpacked = _UnpackedReader(unzipped, packed, limits)  # type: ignore[arg-type]
+        unpacked = unpacked_reader(unzipped, packed, limits)
         with tarfile.open(fileobj=unpacked, mode="r|") as tar:
             for count, member in enumerate(tar, 1):
-                _check_member(member, count, limits)
+                check_member(member, count, limits)
                 name = member.name.removeprefix("./")
                 extracted = tar.extractfile(member) if name in wanted else None
                 if extracted is not None:
@@ -116,7 +125,8 @@ def _read_members(file: BinaryIO, wanted: frozenset[str], limits: UploadLimits) 
     return found
 
 
-def _check_member(member: tarfile.TarInfo, count: int, limits: UploadLimits) -> None:
+def check_member(member: tarfile.TarInfo, count: int, limits: UploadLimits) -> None:
+    """Raises PackRefused for the `count`th member of an archive if it is no plain file or folder, or too large."""
     if count > limits.members:
         raise PackRefused("too_many_members", f"the archive has more than {limits.members} members")
     if member.issym() or member.islnk():

@@ -12,9 +12,8 @@ from problems.formats.bounded import DEFAULT_LIMITS, UploadLimits
 from problems.formats.compute_eval.directory import RELEASE_NAME, read_problem_directory
 from problems.formats.compute_eval.packs import ProblemPack, read_problem_pack
 from problems.formats.errors import PackRefused
+from problems.formats.folder_archive import unpack_folder
 from problems.formats.functions.folder import function_folders
-from problems.formats.solution_zip import read_members
-from problems.spec.paths import why_bad_path
 
 _ZIP = b"PK\x03\x04"
 
@@ -32,31 +31,8 @@ def read_problem_archive(
     """
     if not content.startswith(_ZIP):
         return read_problem_pack(io.BytesIO(content), limits)
-    members = read_members(io.BytesIO(content), limits)
     with tempfile.TemporaryDirectory(prefix="podium-import-") as folder:
-        root = Path(folder)
-        _unpack(members, root, limits)
-        return _read(_inner(root), head)
-
-
-def _unpack(members: list[tuple[str, bytes]], root: Path, limits: UploadLimits) -> None:
-    for name, content in members:
-        if reason := why_bad_path(name):
-            raise PackRefused("bad_path", reason)
-        if len(content) > limits.file_bytes:
-            raise PackRefused("too_large", f"{name} is larger than {limits.file_bytes >> 20} MiB")
-        path = root / name
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
-        except OSError as error:
-            raise PackRefused("bad_path", f"{name} is a file and a folder at once") from error
-
-
-def _inner(root: Path) -> Path:
-    """The one folder around everything, if there is one."""
-    inner = list(root.iterdir())
-    return inner[0] if len(inner) == 1 and inner[0].is_dir() else root
+        return _read(unpack_folder(io.BytesIO(content), Path(folder), limits), head)
 
 
 def _read(root: Path, head: Mapping[str, Any] | None) -> ProblemPack:
@@ -64,8 +40,8 @@ def _read(root: Path, head: Mapping[str, Any] | None) -> ProblemPack:
         name = functions[0].relative_to(root).as_posix()
         raise PackRefused(
             "function_folder",
-            f"{name} is a function problem. Its Python runs in a sandbox when it is packed, never on the site: run"
-            " `podium pack FOLDER --out problems.tar.gz` on a machine with a sandbox, and import that file.",
+            f"{name} is a function problem. Its Python runs in a sandbox when it is packed, never on the site itself:"
+            " use “Pack a folder”, or run `podium functions pack FOLDER --out problems.tar.gz` and import that file.",
         )
     try:
         asks = not (root / RELEASE_NAME).exists()

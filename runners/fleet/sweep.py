@@ -1,7 +1,8 @@
-"""Sweep: returns jobs with expired leases to the queue and deletes old trials and PMPP runs."""
+"""Sweep: returns jobs and uploads with expired leases to the queue and deletes old trials, PMPP runs and uploads."""
 
 from django.utils import timezone
 
+from leaderboard.actions.pack_uploads import sweep_packings
 from leaderboard.actions.pmpp_runs import forget_old_runs
 from leaderboard.actions.try_solution import forget_old_trials
 from runners.fleet.models import Attempt, AttemptState, JobState
@@ -16,4 +17,5 @@ def sweep() -> int:
     swept = sum(map(expire, expired))
     forget_old_trials()
     forget_old_runs()
+    sweep_packings()
     return swept

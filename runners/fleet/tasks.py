@@ -5,12 +5,15 @@ from collections.abc import Callable
 from typing import Any
 
 from celery import Task, shared_task
+from celery.signals import worker_shutting_down
 from django.db import DatabaseError
 
 from leaderboard.actions.void_results import continue_voidings
 from leaderboard.blobs import BlobsUnavailable
 from leaderboard.notifications.announce import announce_ended
 from leaderboard.notifications.deliver import deliver_due
+from leaderboard.packing import ground
+from leaderboard.packing.step import ENDING, pack_next
 from leaderboard.settle.questions import settle_questions
 from leaderboard.similarity.compare import compare_new
 from leaderboard.standings.rank import rank_touched
@@ -60,6 +63,21 @@ def verify_again() -> None:
 def notify() -> None:
     _alone("announce", announce_ended, NOTIFY_LOCK_SECONDS)
     _alone("deliver", deliver_due, NOTIFY_LOCK_SECONDS)
+
+
+@shared_task(name="podium.pack")
+def pack() -> None:
+    """Takes minutes where an upload waits. The row says who is at it, so other turns meanwhile do nothing."""
+    try:
+        ground.look()
+        pack_next()
+    except (DatabaseError, BlobsUnavailable):
+        logger.exception("pack failed; the sweep gives the upload to a later turn")
+
+
+@worker_shutting_down.connect
+def _end_packing(**_: Any) -> None:
+    ENDING.set()
 
 
 @shared_task(name="podium.top_up", bind=True)

@@ -78,7 +78,7 @@ def test_a_changed_pack_says_which_tasks_changed(cast: Any) -> None:
 def test_a_bad_pack_is_refused_above_the_form_and_changes_nothing(cast: Any) -> None:
     answer = act(cast.organiser, RELEASE, "import", pack=SimpleUploadedFile("x.tar.gz", b"not a pack"))
     assert answer.status_code == 422
-    assert "errornote" in text(answer)
+    assert "error-summary" in text(answer)
     assert not Release.objects.exists()
 
 

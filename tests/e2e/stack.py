@@ -101,7 +101,7 @@ class Stack(Processes):
         )
 
     def start_worker(self) -> None:
-        self.spawn("worker", str(BIN / "celery"), *WORKER)
+        self.spawn("worker", str(BIN / "celery"), *WORKER, PODIUM_SANDBOX=self.sandbox)
 
     def start_pmpp(self, **changes: str) -> str:
         """Start the process of PMPP's routes, which logs all it can; returns the address with the token."""

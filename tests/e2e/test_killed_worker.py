@@ -38,7 +38,7 @@ def test_a_worker_that_is_killed_takes_its_scheduler_with_it(stack: Stack) -> No
     stack.start_worker()
     worker = stack.processes["worker"]
     stack.wait_until(lambda: bool(children_of(worker.pid)), "the scheduler runs")
-    (beat,) = children_of(worker.pid)
+    beat = children_of(worker.pid)[0]
     stack.processes.pop("worker")
     os.kill(worker.pid, signal.SIGKILL)  # the worker alone, not its group
     worker.wait(timeout=20)

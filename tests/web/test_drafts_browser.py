@@ -49,7 +49,8 @@ def pages(site: Site) -> dict[str, str]:
         "new": address("draft_new", draft.pk),
         "copy": address("draft_copy", draft.pk) + f"?from={site.release.slug}",
         "difference": address("difference", revision(site).pk),
-        "import": address("import"),
+        "import": address("import") + f"?into={draft.pk}",
+        "weights": address("draft_weights", draft.pk),
         "new-draft": reverse("admin:problems_release_list_act", args=["new-draft"]),
         **kinds,
     }

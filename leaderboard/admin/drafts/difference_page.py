@@ -1,7 +1,6 @@
 """A revision against the one before it: per problem, field by field and file by file, side by side."""
 
 import difflib
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,11 +12,11 @@ from django.shortcuts import get_object_or_404
 from leaderboard.admin.drafts.pages import DraftPages, page
 from problems.actions.drafts import fields_of
 from problems.models import Problem, Release
+from problems.texts import differing, texts_of
 
 PER_PAGE = 20
 CONTEXT_LINES = 3
 MAX_LINES = 5000
-_FILES = ("context_files", "test_files", "starter")
 
 
 @dataclass(frozen=True)
@@ -54,10 +53,15 @@ class Pair:
 
     @property
     def parts(self) -> list[Part]:
-        before, after = _texts(self.before), _texts(self.after)
-        names = list(dict.fromkeys([*before, *after]))
-        changed = [name for name in names if before.get(name, "") != after.get(name, "")]
-        return [Part(name, list(side_by_side(before.get(name, ""), after.get(name, "")))) for name in changed]
+        before, after = (texts_of(fields_of(one.spec)) if one else {} for one in (self.before, self.after))
+        return parts_of(before, after)
+
+
+def parts_of(before: Mapping[str, str], after: Mapping[str, str]) -> list[Part]:
+    """Of two problems' texts, those that differ."""
+    return [
+        Part(name, list(side_by_side(before.get(name, ""), after.get(name, "")))) for name in differing(before, after)
+    ]
 
 
 def difference(admin: DraftPages, request: HttpRequest, pk: int) -> HttpResponse:
@@ -93,38 +97,6 @@ def _hashes(release: Release) -> dict[str, str]:
 def _rows(release: Release, names: Any) -> dict[str, Problem]:
     rows = release.problems.filter(task_id__in=list(names)).select_related("release")
     return {row.task_id: row for row in rows}
-
-
-def _texts(problem: Problem | None) -> dict[str, str]:
-    """Every field and file of a problem as text, by its name for people."""
-    if problem is None:
-        return {}
-    record = fields_of(problem.spec)
-    metadata = record.pop("metadata")
-    podium = metadata.pop("podium", None) or {}
-    fields = {**record, **metadata, **podium}
-    texts = {f"{name}: {path}": content for name, path, content in _files(fields)}
-    held = {*_FILES, "baseline_solution", "other_baselines", "known_bad", "definition"}
-    return {name: _text(value) for name, value in fields.items() if name not in held} | texts
-
-
-def _files(fields: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    for name in _FILES:
-        yield from ((name, one["path"], one["content"]) for one in fields.get(name) or [])
-    if definition := fields.get("definition"):
-        yield "definition", definition["path"], definition["content"]
-    solutions = {"reference": fields.get("baseline_solution"), **(fields.get("other_baselines") or {})}
-    for name, one in solutions.items():
-        yield from ((name, file["path"], file["content"]) for file in (one or {}).get("files") or [])
-    for bad in fields.get("known_bad") or []:
-        name = f"known-bad {bad['name']}, expects {bad['expect']}"
-        yield from ((name, file["path"], file["content"]) for file in bad["files"])
-
-
-def _text(value: Any) -> str:
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False)
 
 
 def side_by_side(before: str, after: str) -> Iterator[Line]:

@@ -5,6 +5,8 @@ from typing import Any
 
 from django import forms
 
+from problems.actions.drafts import RELEASE_NAME
+
 
 class Text(forms.CharField):
     """Text of several lines with `\\n` between them, whatever the browser sends."""
@@ -61,3 +63,17 @@ def overlay(fields: dict[str, Any], name: str, value: Any, default: Any) -> None
         fields.pop(name, None)
     else:
         fields[name] = value
+
+
+class ReleaseNameField(forms.CharField):
+    """The name inside a release's packs."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(max_length=60, **kwargs)
+
+    def clean(self, value: Any) -> str:
+        name: str = super().clean(value)
+        if not RELEASE_NAME.fullmatch(name):
+            words = "Use letters, digits, dots, hyphens and underscores, beginning with a letter or digit."
+            raise forms.ValidationError(words)
+        return name

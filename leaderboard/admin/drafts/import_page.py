@@ -1,38 +1,76 @@
-"""Imports a pack, or a zip of problems' folders: first a report, then the draft."""
+"""Imports a pack, or a zip of problems' folders: first a report, then the draft.
+
+A file for a draft that is there goes on to `merge_page`.
+"""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import Any
 
 from django import forms
-from django.core import signing
 from django.http import HttpRequest, HttpResponse
 
 from leaderboard import blobs
 from leaderboard.actions import curate
+from leaderboard.admin.drafts import merge_page
+from leaderboard.admin.drafts.fields import ReleaseNameField
 from leaderboard.admin.drafts.pages import DraftPages, page
-from leaderboard.errors import Refused
-from problems.actions.drafts import RELEASE_NAME
-from problems.actions.releases import ImportReport, PackUnfit, ReleaseRefused, read_for_site
+from leaderboard.admin.drafts.sent_file import REFUSALS, Sent, faults_of
+from leaderboard.models import Packing
+from problems.actions.releases import ImportReport
 from problems.formats.bounded import DEFAULT_LIMITS, MEBIBYTE
-from problems.formats.compute_eval.packs import ProblemPack
 from problems.formats.errors import PackRefused
-from problems.formats.problem_archive import NO_RELEASE, read_problem_archive
+from problems.formats.problem_archive import NO_RELEASE
+from problems.models import Release, ReleaseState
 from problems.spec.profile import Profile
 
-_SALT = "podium.import"
-KEPT_SECONDS = 24 * 3600
+PACK_GONE = "The pack that was made here is here no more. Upload the folder again."
 
 
 class ImportForm(forms.Form):
+    """Of a file, or of the pack that the site's worker made of an upload (`packed`)."""
+
+    packed = forms.ModelChoiceField(
+        Packing.objects.none(), required=False, widget=forms.HiddenInput, error_messages={"invalid_choice": PACK_GONE}
+    )
     pack = forms.FileField(
         label="File",
+        required=False,
         help_text="A problem pack (.tar.gz), or a zip of problems' folders (problem-spec.yaml, context/, solution/,"
         " test/; questions.jsonl; release.yaml).",
     )
-    slug = forms.SlugField(required=False, help_text="The release's address; made from its name when left empty.")
+    into = forms.ModelChoiceField(
+        Release.objects.filter(state=ReleaseState.DRAFT), required=False, empty_label="A new draft",
+        help_text="A draft that is there gets what you choose of the pack, once you have read the report.",
+    )  # fmt: skip
+    slug = forms.SlugField(required=False, help_text="The address of a new draft; made from its name when left empty.")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        packed: Any = self.fields["packed"]
+        packed.queryset = Packing.objects.exclude(pack_sha256="")
+        given = str(self["packed"].value() or "")
+        self.packing = packed.queryset.filter(pk=given).first() if given.isascii() and given.isdigit() else None
+        if self.packing is not None:
+            del self.fields["pack"]
+
+    def clean_packed(self) -> bytes | None:
+        packing = self.cleaned_data["packed"]
+        try:
+            return blobs.read(packing.pack_sha256, blobs.uploads()) if packing else None
+        except blobs.BlobMissing as missing:
+            raise forms.ValidationError(PACK_GONE) from missing
+
+    @property
+    def content(self) -> bytes:
+        """Of the file that is to be imported."""
+        found: bytes = self.cleaned_data.get("packed") or self.cleaned_data["pack"]
+        return found
 
     def clean_pack(self) -> bytes:
         upload = self.cleaned_data["pack"]
+        if upload is None:
+            raise forms.ValidationError("Choose a file.", code="required")
         if upload.size > DEFAULT_LIMITS.packed_bytes:
             raise forms.ValidationError(f"The file is larger than {DEFAULT_LIMITS.packed_bytes // MEBIBYTE} MiB.")
         content: bytes = upload.read()
@@ -42,45 +80,13 @@ class ImportForm(forms.Form):
 class HeadForm(forms.Form):
     """What `release.yaml` would say, for a zip that brings none."""
 
-    name = forms.CharField(max_length=60, help_text="The name inside its packs, as spring-2027. It never changes.")
+    name = ReleaseNameField(help_text="The name inside its packs, as spring-2027. It never changes.")
     title = forms.CharField(max_length=200, required=False, help_text="Shown on its pages; the name where it is empty.")
-
-    def clean_name(self) -> str:
-        name: str = self.cleaned_data["name"]
-        if not RELEASE_NAME.fullmatch(name):
-            words = "Use letters, digits, dots, hyphens and underscores, beginning with a letter or digit."
-            raise forms.ValidationError(words)
-        return name
 
     def head(self) -> dict[str, str]:
         """Its fields, those of the defaults aside."""
         said = self.cleaned_data
         return {"release": said["name"], "title": said["title"] or said["name"], "profile": Profile.PODIUM.value}
-
-
-@dataclass(frozen=True)
-class Sent:
-    """A file and what was said of it."""
-
-    content: bytes
-    slug: str
-    head: dict[str, str] | None = None
-
-    @classmethod
-    def before(cls, signed: str) -> "Sent":
-        """Raises BadSignature and BlobMissing."""
-        sha256, slug, head = signing.loads(signed, salt=_SALT, max_age=KEPT_SECONDS)
-        with blobs.store().open(sha256) as file:
-            return cls(file.read(), slug, head)
-
-    def kept(self) -> str:
-        """Store the file; returns what the browser keeps of it."""
-        return signing.dumps([blobs.store().put(self.content), self.slug, self.head], salt=_SALT)
-
-    def pack(self) -> ProblemPack:
-        """Raises PackRefused and PackUnfit."""
-        with read_for_site():
-            return read_problem_archive(self.content, head=self.head)
 
 
 def import_pack(admin: DraftPages, request: HttpRequest) -> HttpResponse:
@@ -90,10 +96,20 @@ def import_pack(admin: DraftPages, request: HttpRequest) -> HttpResponse:
     """
     if "confirm" in request.POST or "describe" in request.POST:
         return _of_sent_before(admin, request)
-    form = ImportForm(request.POST, request.FILES) if request.method == "POST" else ImportForm()
-    if form.is_bound and form.is_valid():
-        return _report(admin, request, form, Sent(form.cleaned_data["pack"], form.cleaned_data["slug"]))
-    return _page(admin, request, form, 422 if form.errors else 200)
+    if request.method != "POST":
+        return _page(
+            admin, request, ImportForm(initial={name: request.GET.get(name, "") for name in ("into", "packed")})
+        )
+    form = ImportForm(request.POST, request.FILES)
+    if not form.is_valid():
+        return _page(admin, request, form, 422)
+    sent, into = Sent(form.content, form.cleaned_data["slug"]), form.cleaned_data["into"]
+    if into is None:
+        return _report(admin, request, form, sent)
+    try:
+        return merge_page.report(admin, request, into, sent)
+    except REFUSALS as refused:
+        return _page(admin, request, form, 422, faults=faults_of(refused))
 
 
 def _report(admin: DraftPages, request: HttpRequest, form: forms.Form, sent: Sent) -> HttpResponse:
@@ -101,15 +117,10 @@ def _report(admin: DraftPages, request: HttpRequest, form: forms.Form, sent: Sen
     try:
         report = curate.try_import(request.user, sent.pack(), sent.slug or None)
         return _page(admin, request, form, report=report, kept=sent.kept())
-    except PackUnfit as unfit:
-        faults = unfit.faults
-    except PackRefused as refused:
-        if refused.code == NO_RELEASE:
+    except REFUSALS as refused:
+        if isinstance(refused, PackRefused) and refused.code == NO_RELEASE:
             return _page(admin, request, HeadForm(), asks_about=refused.message, kept=sent.kept())
-        faults = (str(refused),)
-    except (Refused, ReleaseRefused) as refused:
-        faults = (str(refused),)
-    return _page(admin, request, form, 422, faults=faults)
+        return _page(admin, request, form, 422, faults=faults_of(refused))
 
 
 def _of_sent_before(admin: DraftPages, request: HttpRequest) -> HttpResponse:
@@ -120,11 +131,8 @@ def _of_sent_before(admin: DraftPages, request: HttpRequest) -> HttpResponse:
             return _described(admin, request, sent)
         report = curate.import_pack(request.user, sent.pack(), sent.slug or None)
         return _page(admin, request, ImportForm(), report=report, done=True)
-    except (signing.BadSignature, blobs.BlobMissing):
-        words = "The file that was reported on is here no more. Choose it again."
-    except (Refused, ReleaseRefused, PackRefused) as refused:
-        words = str(refused)
-    return _page(admin, request, ImportForm(), 422, faults=[words])
+    except REFUSALS as refused:
+        return _page(admin, request, ImportForm(), 422, faults=[str(refused)])
 
 
 def _described(admin: DraftPages, request: HttpRequest, sent: Sent) -> HttpResponse:
@@ -139,7 +147,5 @@ def _page(
     report: ImportReport | None = None, kept: str = "", done: bool = False, faults: Sequence[str] = (),
     asks_about: str = "",
 ) -> HttpResponse:  # fmt: skip
-    return page(
-        admin, request, "import", "Import a pack", status,
-        form=form, report=report, kept=kept, done=done, faults=faults, asks_about=asks_about,
-    )  # fmt: skip
+    context: dict[str, Any] = {"report": report, "kept": kept, "done": done, "faults": faults}
+    return page(admin, request, "import", "Import a pack", status, form=form, asks_about=asks_about, **context)

@@ -6,7 +6,7 @@ from typing import Any
 
 from problems.formats.compute_eval.directory import read_problem_directory
 from problems.formats.compute_eval.packs import ProblemPack
-from problems.formats.errors import PackRefused
+from problems.formats.errors import PackRefused, raise_all
 from problems.formats.functions.folder import (
     DEFAULT_GROUP,
     STATEMENT_NAME,
@@ -20,7 +20,7 @@ from problems.spec.function.manifest import Manifest
 from problems.spec.function.problem import LANGUAGES_ON, FunctionProblem, function_from
 from problems.spec.function.signature import FUNCTION_NAME, python_signature
 from problems.spec.profile import Profile
-from problems.spec.record import REFERENCE
+from problems.spec.record import REFERENCE, ProblemRecord
 from problems.spec.solution import FileSolution, SourceFile
 
 ManifestOf = Callable[[Path], Manifest]
@@ -28,8 +28,18 @@ ManifestOf = Callable[[Path], Manifest]
 
 
 def read_function_directory(root: Path, manifest_of: ManifestOf, release: str = "internal") -> ProblemPack:
-    """Read a tree of problems, those of other kinds among them, into a pack. Raises PackRefused."""
-    functions = {path: read_problem(path, manifest_of) for path in function_folders(root)}
+    """Read a tree of problems, those of other kinds among them, into a pack.
+
+    Raises PackRefused with the faults of all function problems.
+    """
+    functions: dict[Path, ProblemRecord] = {}
+    faults: list[PackRefused] = []
+    for path in function_folders(root):
+        try:
+            functions[path] = read_problem(path, manifest_of)
+        except PackRefused as refused:
+            faults.append(refused)
+    raise_all(faults)
     return read_problem_directory(root, release, functions)
 
 

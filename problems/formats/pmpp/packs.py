@@ -1,5 +1,6 @@
 """Turns a checkout of tasks into a problem pack, with a report on every task."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,11 +39,15 @@ class ImportedPack:
         return tuple(task for task in self.tasks if task.refused)
 
 
-def read_pmpp_checkout(root: Path, release: str) -> ImportedPack:
-    """Read every task of a checkout. A refused task is left out. Raises PackRefused if none is left."""
+def read_pmpp_checkout(root: Path, release: str, begin: Callable[[Path], None] = lambda _folder: None) -> ImportedPack:
+    """Read every task of a checkout; `begin` is called with each one's folder before it is read.
+
+    A refused task is left out. Raises PackRefused if none is left.
+    """
     reports: list[TaskReport] = []
     lines: list[tuple[str, bytes]] = []
     for folder in task_folders(root):
+        begin(folder)
         report, made = _imported(folder, release)
         reports.append(report)
         lines += [(made.problem.task_id, made.problem.to_line())] if made else []

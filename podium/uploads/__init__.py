@@ -1,0 +1,1 @@
+"""Packs what organisers upload to a site, for the site's worker."""
