@@ -53,6 +53,17 @@ def test_starter_code_tells_of_setup_where_there_are_weights(language: Any, line
 
 
 @pytest.mark.parametrize(
+    ("language", "stream"),
+    [("cuda", "the default stream"), ("triton", "torch's current stream"), ("python", "torch's current stream")],
+)
+def test_starter_code_for_a_gpu_names_the_stream_of_the_call(language: Any, stream: str) -> None:
+    manifest = manifest_fields(parameters=SOFTMAX_PARAMETERS, arrays="torch")
+    problem = function_problem(device="gpu", languages=["cuda", "triton", "python"], manifest=manifest)
+    assert f"ork in {stream}, or joined to it" in problem.starter_of(language).content
+    assert "stream" not in function_problem().starter_of("cpp").content
+
+
+@pytest.mark.parametrize(
     ("language", "declared"),
     [
         ("cpp", ["size_t count = n * i;", "for (size_t at = 0; at < count; ++at)"]),

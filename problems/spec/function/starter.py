@@ -21,6 +21,8 @@ _CUDA_HEADERS = {
     "float8_e5m2": "cuda_fp8.h",
 }
 _BLOCK = 256
+_CONTRACT = "Work in {}, or joined to it; a call that waits for the device is timed worse."
+_TORCH_STREAM = "torch's current stream"
 
 
 def starter(manifest: Manifest, language: Language) -> SourceFile:
@@ -58,6 +60,7 @@ def _cuda(manifest: Manifest) -> str:
         + "}\n\n"
         + _setup(manifest, "cuda")
         + "// All pointers are device memory. Outputs are given, and nothing is returned.\n"
+        + f"// {_CONTRACT.format('the default stream')}\n"
         + f"{c_signature(manifest.parameters, for_cuda=True)} {{\n"
         + f"    size_t {n} = {_c_count(manifest)};  // number of elements of {output}\n"
         + f"    if ({n} == 0) return;\n    kernel<<<({n} + {_BLOCK - 1}) / {_BLOCK}, {_BLOCK}>>>({n}, {names});\n"
@@ -93,6 +96,7 @@ def _triton(manifest: Manifest) -> str:
         + _shapes(manifest, "#")
         + _setup(manifest, "triton")
         + "# Arguments are torch tensors on the GPU, and numbers. Write into the outputs; return values are ignored.\n"
+        + f"# {_CONTRACT.format(_TORCH_STREAM)}\n"
         + f"{python_signature(manifest.parameters)}:\n"
         + f"    {n} = {output}.numel()\n"
         + f"    kernel[(triton.cdiv({n}, {_BLOCK}),)]({', '.join(arrays)}, {n}, BLOCK={_BLOCK})\n"
@@ -103,12 +107,14 @@ def _python(manifest: Manifest) -> str:
     library = "torch" if manifest.arrays == "torch" else "numpy"
     imported = "import torch" if library == "torch" else "import numpy as np"
     zeros = "torch.zeros_like" if library == "torch" else "np.zeros_like"
+    contract = f"# On a GPU: {_CONTRACT.format(_TORCH_STREAM)}\n" if library == "torch" else ""
     filled = "".join(f"    {one.name}[...] = {zeros}({one.name})\n" for one in manifest.outputs)
     return (
         f"{imported}\n\n\n"
         + _shapes(manifest, "#")
         + _setup(manifest, "python")
         + f"# Arrays are {library} arrays. Write into the outputs in place; a returned value is ignored.\n"
+        + contract
         + f"{python_signature(manifest.parameters)}:\n{filled}"
     )
 
