@@ -14,7 +14,7 @@ import socket
 import sys
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from inside.errors import DefinitionError, SizesRefused
@@ -74,7 +74,8 @@ class Checker:
             loaded = time.monotonic()
             if order["op"] == "calibrate":
                 known = self._overheads.get(order["stub"], {})
-                self._overheads[order["stub"]] = calibrated(Calibration(match), order["cases"], known)
+                timed = order.get("timed") or ()
+                self._overheads[order["stub"]] = calibrated(Calibration(match), order["cases"], known, timed)
             elif order.get("sizes"):
                 self._own_sizes(order, match)
             else:
@@ -89,10 +90,11 @@ class Checker:
 
     def _sample(self, order: dict[str, Any], match: Match) -> None:
         plan, short_plan = Plan(**order["plan"]), Plan(**order["short_plan"])
-        known = self._overheads.get(order["stub"], {})
+        known, timed = self._overheads.get(order["stub"], {}), order.get("timed")
         for number in order["cases"]:
             overhead = known.get(number, Overhead())
-            reply = match.case(number, short_plan if overhead.is_short else plan, overhead)
+            is_timed = not overhead.is_short if timed is None else number in timed
+            reply = match.case(number, plan if is_timed else short_plan, overhead)
             self.say({"op": "case", "case": number, **reply})
 
     def _try_mutants(self, number: int) -> None:
@@ -118,10 +120,17 @@ class Checker:
         self._channel.send(json.dumps(reply).encode())
 
 
-def calibrated(calibration: Calibration, cases: list[int], known: Mapping[int, Overhead]) -> dict[int, Overhead]:
-    """What calls of these cases cost beside the solution: all of it, or what one process more adds to what is known."""
+def calibrated(
+    calibration: Calibration, cases: list[int], known: Mapping[int, Overhead], timed: Collection[int]
+) -> dict[int, Overhead]:
+    """What calls of these cases cost beside the solution: all of it, or what one process more adds to what is known.
+
+    A case in `timed` is never too short, whatever its reference takes here.
+    """
     return {
-        number: calibration.again(number, known[number]) if number in known else calibration.overhead(number)
+        number: calibration.again(number, known[number])
+        if number in known and not (known[number].is_short and number in timed)
+        else calibration.overhead(number, is_timed=number in timed)
         for number in cases
     }
 
