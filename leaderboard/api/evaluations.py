@@ -9,6 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from leaderboard.api.base import ApiView, found, not_found
+from leaderboard.counted_cases import counted_of
 from leaderboard.first_failure import FirstFailures
 from leaderboard.models import Evaluation, Flag, Measurement, Result, Submission
 from leaderboard.models.evaluation import ResultOrigin
@@ -64,14 +65,17 @@ class CaseSerializer(serializers.Serializer[Any]):
     facts = serializers.DictField()
 
 
-def facts_of(result: Result, view: SubmissionView) -> dict[str, Any]:
+def facts_of(evaluation: Evaluation, result: Result, view: SubmissionView) -> dict[str, Any]:
     """What this asker may read of a result: no problem content, no code, no logs."""
+    counted = counted_of(result, evaluation.problem.on_tracks.all(), evaluation.track_id)
     timed = [one for one in result.measurements.all() if one.role == Role.CANDIDATE]
     return {
         "verdict": result.verdict,
         "reason": shown_reason(view, result.verdict, result.reason),
         "witness": result.witness,
         "speedup": result.speedup,
+        "n_speedup_cases": counted.n if counted else None,
+        "n_timed_cases": counted.n_timed if counted else None,
         "self_reported": any(one.clock == Clock.SELF for one in timed),
         "origin": result.origin,
         "cases": CaseSerializer(shown_cases(view, result.cases.all()), many=True).data,
@@ -89,6 +93,8 @@ def facts_of_absent(one: AbsentSamples, submission: Submission, view: Submission
         "reason": shown_reason(view, one.verdict, one.reason),
         "witness": Witness.UNAVAILABLE.value,
         "speedup": None,
+        "n_speedup_cases": None,
+        "n_timed_cases": None,
         "self_reported": False,
         "origin": ResultOrigin.SITE.value,
         "cases": [],
@@ -105,7 +111,10 @@ def with_facts(rows: QuerySet[Evaluation]) -> QuerySet[Evaluation]:
         rows.select_related("track", "problem", "sample", "current_result")
         .defer("problem__record")
         .prefetch_related(
-            "current_result__measurements__baseline", "current_result__flags__decisions", "current_result__cases"
+            "current_result__measurements__baseline",
+            "current_result__flags__decisions",
+            "current_result__cases",
+            "problem__on_tracks",
         )
     )
 
@@ -115,6 +124,12 @@ class ResultSerializer(serializers.Serializer[Any]):
     reason = serializers.CharField(help_text="Empty for strangers unless the problem was skipped.")
     witness = serializers.CharField()
     speedup = serializers.FloatField(allow_null=True)
+    n_speedup_cases = serializers.IntegerField(
+        allow_null=True, help_text="The cases that the speedup is over; null if it is not known which count."
+    )
+    n_timed_cases = serializers.IntegerField(
+        allow_null=True, help_text="The cases that are timed for everybody on the track. Of fewer a part is missing."
+    )
     self_reported = serializers.BooleanField(
         help_text="Whether the program printed its own time. Such a time and its speedup never rank."
     )
@@ -235,7 +250,7 @@ def _rendered(one: Evaluation, view: SubmissionView) -> dict[str, Any]:
         "state": one.state,
         "queued_at": one.queued_at,
         "done_at": one.done_at,
-        "result": facts_of(result, view) if result else None,
+        "result": facts_of(one, result, view) if result else None,
         "first_failure": first_failure_of(one, result, view, FirstFailures(view, n_blobs=1)) if result else None,
         "steps": _steps(result, view),
         "reproduce": RecipeSerializer(recipe).data if result and (recipe := recipe_of(one, result)) else None,

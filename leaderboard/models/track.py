@@ -135,6 +135,11 @@ class ProblemTrack(models.Model):
         return f"{self.problem} on {self.track}"
 
     @property
+    def names_of_timed_cases(self) -> list[str]:
+        """The fixed cases, else those that the noted baseline has a time for."""
+        return list(self.baseline_cases_ms) if self.timed_cases is None else self.timed_cases
+
+    @property
     def digest(self) -> str:
         """Of what a time depends on here besides the problem's grading: the timed cases. Empty until they are fixed."""
         if self.timed_cases is None:

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 from leaderboard import blobs, logs, visibility
 from leaderboard.actions.rerun import rerun
 from leaderboard.charts import runs
+from leaderboard.counted_cases import counted_of
 from leaderboard.errors import Refused
 from leaderboard.first_failure import FirstFailures
 from leaderboard.flags.shown import ShownFlag, shown, with_effects
@@ -101,6 +102,7 @@ def _times(user: Any, found: Evaluation, result: Result, shown: Sequence[ShownCa
         "timings": timings,
         "follows_events": any(one.follows_events for one in timings),
         "was_stopped": any(one.was_stopped for one in timings),
+        "counted_cases": counted_of(result, found.problem.on_tracks.filter(track=found.track_id), found.track_id),
         "place": place_of(user, found, result.speedup, ranked_time_ms(rows)),
         "cases": case_table(shown, timings),
         "work": Declared.by(cases), "roof": roof, "device_facts": device_facts(rows),

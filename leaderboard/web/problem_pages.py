@@ -82,7 +82,7 @@ def problem_context(request: HttpRequest, found: Problem) -> dict[str, Any]:
     tracks = tracks_of(release)
     track = chosen_track(request, tracks)
     on_track = ProblemTrack.objects.filter(problem=found, track=track).first()
-    cases = cases_with_time(found.timed_cases, on_track.baseline_cases_ms if on_track else {})
+    cases = cases_with_time(found.timed_cases, on_track.names_of_timed_cases if on_track else ())
     languages = list(spec.starters)
     written_in = chosen_language(request, found)
     by = chosen_figure(request.GET.get("by", ""), release)

@@ -93,7 +93,5 @@ def test_a_fixed_case_without_a_time_of_the_solution_says_why() -> None:
 
 def test_a_fixed_case_without_a_time_of_the_reference_is_a_fault_of_the_node() -> None:
     with pytest.raises(SandboxFault, match="no time in case many, which is timed on this track"):
-        with_missing_times(
-            REPORTS, measured(Role.CANDIDATE, "few"), measured(Role.BASELINE, "few"), ("few", "many")
-        )
+        with_missing_times(REPORTS, measured(Role.CANDIDATE, "few"), measured(Role.BASELINE, "few"), ("few", "many"))
     assert with_missing_times(REPORTS, [], [], None) == REPORTS

@@ -208,9 +208,7 @@ def candidate_measurements(
     return [one for one in timed if one.case in named]
 
 
-def has_drifted(
-    problem: FunctionProblem, runs: Sequence[Contest], later: Contest, cases: TimedCases = None
-) -> bool:
+def has_drifted(problem: FunctionProblem, runs: Sequence[Contest], later: Contest, cases: TimedCases = None) -> bool:
     """Whether a later process of a baseline has another time in any case that is timed: by device events, which nobody
     forges there, where they are told. By the clock two processes in Python often differ by 0.1 ms."""
     known, again = (
