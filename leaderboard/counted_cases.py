@@ -1,4 +1,4 @@
-"""Over how many of a problem's timed cases a result's speedup is. Results from before they were fixed may have fewer."""
+"""Over how many of a problem's timed cases a result's speedup is: it may be over fewer than are fixed now."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass

@@ -23,7 +23,7 @@ class FirstCases:
         self._first: Once[tuple[str, str], tuple[str, ...]] = Once(REMEMBERED)
 
     def fixed(self, assignment: Assignment, device: str) -> TimedCases:
-        """The cases that are timed; None if a baseline shall show them, as for the reference that verifies a problem."""
+        """The cases that are timed; None if a baseline shall show them, as for the reference that verifies it."""
         if assignment.timed_cases is not None or assignment.verifies:
             return assignment.timed_cases
         return self._first.known(self._key(assignment, device))
