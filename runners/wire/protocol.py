@@ -282,8 +282,7 @@ class Work(WireModel):
     limits: ResourceLimits = ResourceLimits()
     artefact: ArtefactRef | None = None
     needs_baseline: bool = True
-    timed_cases: list[Annotated[str, Field(max_length=200)]] | None = Field(default=None, max_length=MAX_CASES)
-    """The cases that are timed on the track, as fixed. Null if they are not yet fixed: the baseline then shows them."""
+    timed_cases: list[str] | None = None  # as fixed on the track; null lets the baseline show them
     verifies: bool = False
     """Whether the solution is the problem's reference, by which the problem is verified."""
     rerun: bool = False

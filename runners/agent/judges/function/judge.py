@@ -356,15 +356,11 @@ class _Match:
     contestants: Contestants
     cases: TimedCases = None
 
-    def timed_in(self, subject: Subject) -> list[int] | None:
-        """The numbers of the cases that are timed, if they are fixed."""
-        return numbers_of(subject.problem, self.cases)
-
     def calibrate(self, filling: Entry, count: int, progress: Progress) -> None:
         """Have the checker time what a call costs in so many processes of this kind, unless it has. On a GPU that
         varies from process to process. Raises SandboxFault if it fails."""
         stub = filling.subject.stub
-        timed = self.timed_in(filling.subject)
+        timed = numbers_of(filling.subject.problem, self.cases)
         order = {"op": "calibrate", "stub": stub, "cases": _all_cases(filling.subject), "timed": timed}
         key = stub, None if timed is None else tuple(timed)
         while self.checker.calibrations.get(key, 0) < count:
@@ -404,7 +400,7 @@ class _Match:
             "op": "sample",
             "stub": entry.subject.stub,
             "cases": cases,
-            "timed": self.timed_in(entry.subject),
+            "timed": numbers_of(entry.subject.problem, self.cases),
             **own,
             "plan": {**plan, "longest_seconds": longest_seconds, "budget_seconds": limit_seconds},
             "short_plan": {**(SHORT if plan is RANKED or plan is SPANS else plan), "budget_seconds": limit_seconds},
