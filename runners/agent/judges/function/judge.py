@@ -165,7 +165,7 @@ class FunctionJudge:
         found.witness = Witness.SEEN
         found.ended(verdict, reason)
         if not assignment.is_trial:
-            if cases is None and shared is not None:
+            if shared is not None and cases is None:
                 cases = self._first_cases.of(assignment, found.device, _baseline_of(problem, shared))
             _note_times(found, problem, runs, shared, cases, self._environment.peaks(found.device))
             seen = {Role.CANDIDATE: clocks, **({Role.BASELINE: shared.clocks} if shared else {})}
@@ -243,16 +243,13 @@ class FunctionJudge:
                 runs = [self._reference_run(match, reference, QUICK, progress)]
             return self._shared(match, reference, runs, clocks)
 
-        key = _baseline_key(reference, match.seat)
-        kept = self._baselines.near(key, time_it, progress.cancelled)
-        if lacks_a_case(reference.subject.problem, kept.runs, match.cases):
-            self._baselines.forget(key)
-            kept = self._baselines.near(key, time_it, progress.cancelled)
-        return kept
+        def serves(kept: _Shared) -> bool:
+            return not lacks_a_case(reference.subject.problem, kept.runs, match.cases)
+
+        return self._baselines.near(_baseline_key(reference, match.seat), time_it, progress.cancelled, serves)
 
     def _ranked_baseline(self, match: "_Match", reference: Entry, progress: Progress) -> _Shared:
         """Six processes an hour, and one with each sample. If that one differs, the six are timed anew."""
-        key = _baseline_key(reference, match.seat)
         latest = self._reference_run(match, reference, RANKED, progress)
 
         def time_it() -> _Shared:
@@ -260,11 +257,11 @@ class FunctionJudge:
                 runs = match.more(reference, latest, progress)
             return self._shared(match, reference, runs, clocks)
 
-        kept = self._ranked_baselines.near(key, time_it, progress.cancelled)
-        if kept.runs[0] is not latest and has_drifted(reference.subject.problem, kept.runs, latest, match.cases):
-            self._ranked_baselines.forget(key)
-            kept = self._ranked_baselines.near(key, time_it, progress.cancelled)
-        return kept
+        def serves(kept: _Shared) -> bool:
+            return not has_drifted(reference.subject.problem, kept.runs, latest, match.cases)
+
+        key = _baseline_key(reference, match.seat)
+        return self._ranked_baselines.near(key, time_it, progress.cancelled, serves)
 
     def _kernel_spans(
         self, match: "_Match", entrants: "_Entrants", shared: _Shared | None, progress: Progress
@@ -354,7 +351,7 @@ class _Match:
     checker: Checker
     seat: Seat
     contestants: Contestants
-    cases: TimedCases = None
+    cases: TimedCases
 
     def calibrate(self, filling: Entry, count: int, progress: Progress) -> None:
         """Have the checker time what a call costs in so many processes of this kind, unless it has. On a GPU that
@@ -362,13 +359,12 @@ class _Match:
         stub = filling.subject.stub
         timed = numbers_of(filling.subject.problem, self.cases)
         order = {"op": "calibrate", "stub": stub, "cases": _all_cases(filling.subject), "timed": timed}
-        key = stub, None if timed is None else tuple(timed)
-        while self.checker.calibrations.get(key, 0) < count:
+        while self.checker.calibrations.get((stub, timed), 0) < count:
             seen = contest(self.contestants, self.checker, filling, self.seat, order, progress)
             if seen.how:
                 why = f"{seen.how} {seen.words or seen.outcome.stderr}"
                 raise SandboxFault(f"a solution that fills its outputs cannot be called: {why}")
-            self.checker.calibrations[key] = self.checker.calibrations.get(key, 0) + 1
+            self.checker.calibrations[stub, timed] = self.checker.calibrations.get((stub, timed), 0) + 1
 
     def more(self, entry: Entry, first: Contest, progress: Progress) -> list[Contest]:
         """The first process and those that a `ranked` timing needs beside it, up to one that does not pass."""

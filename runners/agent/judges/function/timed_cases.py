@@ -39,11 +39,11 @@ class FirstCases:
         return assignment.problem_sha256, self._models.get(device, "")
 
 
-def numbers_of(problem: FunctionProblem, cases: TimedCases) -> list[int] | None:
+def numbers_of(problem: FunctionProblem, cases: TimedCases) -> tuple[int, ...] | None:
     """The numbers of these cases; None if they are not fixed."""
     if cases is None:
         return None
-    return [number for number, case in enumerate(problem.manifest.cases) if case.name in cases]
+    return tuple(number for number, case in enumerate(problem.manifest.cases) if case.name in cases)
 
 
 def with_missing_times(
