@@ -10,6 +10,7 @@ LOCAL_COMMANDS = {
     "evaluate": "podium.evaluation.evaluate",
     "node": "podium.node",
     "prepare": "podium.prepare",
+    "reproduce": "podium.reproduction.commands",
     "check": "podium.evaluation.check",
     "slim": "podium.evaluation.slim",
     "functions": "podium.functions.commands",
@@ -20,7 +21,7 @@ LOCAL_COMMANDS = {
     "pmpp": "podium.pmpp.commands",
     "verifiers": "podium.verifiers.commands",
 }
-NODE_COMMANDS = frozenset({"evaluate", "node", "prepare", "functions", "run"})
+NODE_COMMANDS = frozenset({"evaluate", "node", "prepare", "functions", "reproduce", "run"})
 """Commands that may import packages of `podium[node]` long after their start."""
 
 

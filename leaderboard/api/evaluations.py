@@ -166,10 +166,17 @@ class FirstFailureSerializer(serializers.Serializer[Any]):
 class RecipeSerializer(serializers.Serializer[Any]):
     """How to run the sample again; digests in lower-case hex."""
 
-    command = serializers.CharField()
+    command = serializers.CharField(help_text="Of `podium evaluate`, with both packs in the present folder.")
+    reproduce = serializers.CharField(help_text="Of `podium reproduce`, which fetches what it needs.")
     problems_file = serializers.CharField()
     solutions_file = serializers.CharField(help_text="`<evaluation's page>/solutions.tar.gz`.")
     digests = serializers.DictField(child=serializers.CharField())
+    record_md5 = serializers.CharField(help_text="Of the problem's record; empty for a question.")
+    grading_digest = serializers.CharField(help_text="Of what grading depends on; empty for a question.")
+    solution_sha256 = serializers.CharField(help_text="Of the sample's record; empty for a question.")
+    timed_cases = serializers.ListField(
+        child=serializers.CharField(), allow_null=True, help_text="As fixed on the track; null if they are not."
+    )
     machine = serializers.SerializerMethodField(help_text="What ran it, by label.")
 
     @extend_schema_field(serializers.DictField(child=serializers.CharField()))
@@ -180,7 +187,9 @@ class RecipeSerializer(serializers.Serializer[Any]):
 class EvaluationSerializer(serializers.Serializer[Any]):
     id = serializers.IntegerField()
     submission = serializers.IntegerField()
+    release = serializers.CharField()
     task_id = serializers.CharField()
+    problem = serializers.CharField(help_text="The problem's slug.")
     sample = serializers.IntegerField(help_text="Counted from 0.")
     track = serializers.CharField()
     judge_version = serializers.CharField()
@@ -243,7 +252,9 @@ def _rendered(one: Evaluation, view: SubmissionView) -> dict[str, Any]:
     return {
         "id": one.pk,
         "submission": one.submission_id,
+        "release": one.submission.release.slug,
         "task_id": one.problem.task_id,
+        "problem": one.problem.slug,
         "sample": one.sample.index,
         "track": one.track.slug,
         "judge_version": one.judge_version,
