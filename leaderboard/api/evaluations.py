@@ -9,8 +9,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from leaderboard.api.base import ApiView, found, not_found
-from leaderboard.counted_cases import counted_of
+from leaderboard.board.numerals import milliseconds
 from leaderboard.first_failure import FirstFailures
+from leaderboard.headline import counted_of, headline_of
 from leaderboard.models import Evaluation, Flag, Measurement, Result, Submission
 from leaderboard.models.evaluation import ResultOrigin
 from leaderboard.reproduce import Recipe, recipe_of
@@ -21,13 +22,18 @@ from runners.wire.protocol import BUILD_STEP, Clock, Role, Witness
 
 class MeasurementSerializer(serializers.ModelSerializer[Measurement]):
     """`runs_ms` has one median per process, in milliseconds, in the order they ran; `device` is what was seen of the
-    device meanwhile."""
+    device meanwhile; `shown` is the time as pages write it, with the decimals that its interval supports."""
+
+    shown = serializers.SerializerMethodField()
+
+    def get_shown(self, one: Measurement) -> str:
+        return milliseconds(one.median_ms, one.ci_low_ms, one.ci_high_ms)
 
     class Meta:
         model = Measurement
         fields: ClassVar = [
-            "role", "case", "median_ms", "ci_low_ms", "ci_high_ms", "runs_ms", "clock", "work_checked", "witness",
-            "ranks", "device", "measured_at",
+            "role", "case", "median_ms", "ci_low_ms", "ci_high_ms", "shown", "runs_ms", "clock", "work_checked",
+            "witness", "ranks", "device", "measured_at",
         ]  # fmt: skip
 
 
@@ -67,18 +73,22 @@ class CaseSerializer(serializers.Serializer[Any]):
 
 def facts_of(evaluation: Evaluation, result: Result, view: SubmissionView) -> dict[str, Any]:
     """What this asker may read of a result: no problem content, no code, no logs."""
-    counted = counted_of(result, evaluation.problem.on_tracks.all(), evaluation.track_id)
-    timed = [one for one in result.measurements.all() if one.role == Role.CANDIDATE]
+    timed, cases = [one for one in result.measurements.all() if one.role == Role.CANDIDATE], result.cases.all()
+    counted = counted_of(result, timed, cases, evaluation.problem.on_tracks.all(), evaluation.track_id)
+    headline = headline_of(result, timed, cases)
     return {
         "verdict": result.verdict,
         "reason": shown_reason(view, result.verdict, result.reason),
         "witness": result.witness,
         "speedup": result.speedup,
+        "speedup_low": headline.low,
+        "speedup_high": headline.high,
+        "speedup_shown": headline.text if result.speedup is not None else "",
         "n_speedup_cases": counted.n if counted else None,
         "n_timed_cases": counted.n_timed if counted else None,
         "self_reported": any(one.clock == Clock.SELF for one in timed),
         "origin": result.origin,
-        "cases": CaseSerializer(shown_cases(view, result.cases.all()), many=True).data,
+        "cases": CaseSerializer(shown_cases(view, cases), many=True).data,
         "measurements": PairSerializer(timed, many=True).data,
         "flags": FlagSerializer(result.flags.all(), many=True).data,
         "provenance": result.provenance,
@@ -93,6 +103,9 @@ def facts_of_absent(one: AbsentSamples, submission: Submission, view: Submission
         "reason": shown_reason(view, one.verdict, one.reason),
         "witness": Witness.UNAVAILABLE.value,
         "speedup": None,
+        "speedup_low": None,
+        "speedup_high": None,
+        "speedup_shown": "",
         "n_speedup_cases": None,
         "n_timed_cases": None,
         "self_reported": False,
@@ -124,6 +137,11 @@ class ResultSerializer(serializers.Serializer[Any]):
     reason = serializers.CharField(help_text="Empty for strangers unless the problem was skipped.")
     witness = serializers.CharField()
     speedup = serializers.FloatField(allow_null=True)
+    speedup_low = serializers.FloatField(allow_null=True, help_text="The ends of its 95 % interval; null without one.")
+    speedup_high = serializers.FloatField(allow_null=True)
+    speedup_shown = serializers.CharField(
+        help_text="As pages write it, with the decimals that the interval supports; empty without one."
+    )
     n_speedup_cases = serializers.IntegerField(
         allow_null=True, help_text="The cases that the speedup is over; null if it is not known which count."
     )

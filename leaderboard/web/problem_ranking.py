@@ -8,7 +8,8 @@ from typing import Any
 from django.db.models import F
 
 from leaderboard import visibility
-from leaderboard.counted_cases import CountedCases, fewer_of
+from leaderboard.board.numerals import MISSING, milliseconds_interval
+from leaderboard.headline import CountedCases, fewer_of
 from leaderboard.models import Measurement, ProblemTrack, Track
 from leaderboard.models.entrant import EntrantKind
 from leaderboard.rates import Rates, cases_with_time, rates_of
@@ -77,6 +78,13 @@ def ranking_of(
     return [one | _figures(one, cases, track, fewer.get(one["evaluation_id"])) for one in ranked]
 
 
+def clocks_of(ranking: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Which clocks took the samples' times. Makes one query."""
+    judged = [row["evaluation_id"] for row in ranking if row["evaluation_id"]]
+    rows = Measurement.objects.filter(result__current_of__in=judged, role=Role.CANDIDATE)
+    return sorted(rows.order_by().values_list("clock", flat=True).distinct())
+
+
 def ranked_by_case(
     track: Track | None, ranking: Sequence[Mapping[str, Any]], case: Case, by: By
 ) -> list[dict[str, Any]]:
@@ -114,7 +122,8 @@ def _on_case(
 ) -> dict[str, Any]:
     rates = Rates() if own_ms is None else rates_of([case], peaks_of(track), own_ms)
     speedup = baseline_ms / own_ms if own_ms and baseline_ms else None
-    return {"time_ms": own_ms, "speedup": speedup, "rates": rates, "low_ms": low_ms, "high_ms": high_ms}
+    interval = MISSING if own_ms is None or low_ms is None else milliseconds_interval(own_ms, low_ms, high_ms, 0)
+    return {"time_ms": own_ms, "speedup": speedup, "rates": rates, "interval": interval}
 
 
 def _figures(

@@ -159,4 +159,3 @@ def _draft(published: Published, record: PackRecord, solution: bytes) -> SampleD
     if found != expected:
         raise CannotReproduce(f"The site sent another sample than the one that was judged: {found}, not {expected}.")
     return draft
-
