@@ -9,7 +9,7 @@ from django.conf import settings
 
 from leaderboard.models import Evaluation, Result
 from leaderboard.models.evaluation import ResultOrigin
-from problems.spec.kinds import SITE_KINDS
+from problems.spec.kinds import SITE_KINDS, Kind
 from runners.wire.protocol import Profiler, TimingPolicy, Verdict
 
 _COMPUTE_EVAL = "compute-eval"
@@ -70,12 +70,19 @@ def recipe_of(evaluation: Evaluation, result: Result) -> Recipe | None:
         solutions_file=solutions,
         digests={name: digest for name, digest in digests.items() if digest},
         machine=[(label, str(known[name])) for name, label in _FACTS.items() if known.get(name)],
-        reproduce=f"podium reproduce {settings.SITE_URL}{evaluation.get_absolute_url()}",
+        reproduce=_reproduce(evaluation, problems),
         record_md5=problem.record_md5 if is_disclosed else "",
         grading_digest=problem.grading_digest if is_disclosed else "",
         solution_sha256=evaluation.sample.solution_sha256 if is_disclosed else "",
         timed_cases=timed_on.timed_cases if timed_on else None,
     )
+
+
+def _reproduce(evaluation: Evaluation, problems_file: str) -> str:
+    """Of a function nothing can be run without the pack, which has its class."""
+    arguments = ["podium", "reproduce", f"{settings.SITE_URL}{evaluation.get_absolute_url()}"]
+    needs_pack = evaluation.problem.kind == Kind.FUNCTION
+    return shlex.join([*arguments, *(["--problems", problems_file] if needs_pack else [])])
 
 
 def solutions_file(evaluation: Evaluation) -> str:

@@ -7,15 +7,20 @@ from typing import Any
 
 import pytest
 
+from leaderboard.actions.submit import submit
+from leaderboard.catalogue import catalogue_of
 from leaderboard.models import Evaluation
+from leaderboard.rows.submissions import SubmissionMetadata
 from podium.remote import site_config
 from podium.remote.site_config import Site
 from podium.reproduction.published import CannotReproduce, client_for
 from problems.formats.compute_eval.packs import write_problem_pack
+from problems.formats.submission import read_submission
 from problems.models import Release
 from runners.agent.capabilities import cpu_model
 from runners.wire.protocol import Clock, MeasurementReport, Provenance, Report, Role, Verdict, Witness
 from tests import factories, function_site, packs
+from tests.agent.functions.table import SCALE, SCALE_CPP, problem
 from tests.agent.machine import sandbox_name, temporary_folder
 from tests.podium_cli.test_remote import Shell
 
@@ -198,6 +203,37 @@ def test_a_function_cannot_be_run_without_its_class(live_server: Any, cast: Any)
         done = shell.run("reproduce", f"{live_server.url}/evaluations/{one.pk}/")
     assert done.returncode == REFUSED
     assert "Nothing of row-softmax can be run here: the class that makes its inputs" in done.stderr
+
+
+def scale(_: int) -> dict[str, Any]:
+    """A function whose case `few` is too short for a time unless it is fixed."""
+    files = [{"path": "solution.cpp", "content": SCALE_CPP}]
+    made = problem(
+        SCALE.replace("n=5000", "n=2_000_000"),
+        task_id="scale",
+        baseline_solution={"type": "file", "task_id": "scale", "files": files},
+    )
+    fields: dict[str, Any] = json.loads(made.to_line())
+    return fields
+
+
+def test_a_function_is_timed_in_the_cases_that_are_fixed_on_its_track(live_server: Any, cast: Any) -> None:
+    with temporary_folder() as name:
+        place = made_place(live_server.url, cast, Path(name), scale)
+        timed = published().measurements
+        both = [one.model_copy(update={"case": case}) for one in timed for case in ("few", "many")]
+        type(cast.entrant).objects.filter(pk=cast.entrant.pk).update(publishes_code=True)
+        lines = [packs.solution("scale", SCALE_CPP, "solution.cpp")]
+        file = packs.solution_pack(lines, place.release.datapack_release)
+        draft = read_submission(file, "one-solutions.tar.gz", catalogue_of(place.release))
+        metadata = SubmissionMetadata(cast.entrant, place.release, [place.track])
+        made = submit(cast.owner, metadata, draft).submission
+        factories.judge(made, lambda _: published(measurements=both))
+        done = place.reproduce(made.evaluations.get())
+    assert done.returncode == REPRODUCED, done.stderr
+    assert done.stderr.count("inside the published interval.") == 3
+    assert "Time in case few: 0.02 ms here, " in done.stderr
+    assert "Reproduced: the verdict is the same, and all 2 times lie inside the published interval." in done.stderr
 
 
 def test_an_address_names_its_site_and_gets_no_other_sites_token(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -216,6 +216,29 @@ def test_a_result_shows_each_case_with_its_time_and_rates(client: Any, site: Fun
     assert row.endswith('<td class="num">32</td>')
 
 
+def test_a_result_shows_its_speedup_with_an_interval_and_whose_clock_took_the_times(
+    client: Any, site: FunctionSite
+) -> None:
+    one = site.evaluation(0)
+    text = text_of(client, one.get_absolute_url())
+    # each of the four times reaches from 0.99 to 1.02 of its median: √(2 ln² 0.99 + 2 ln² 1.02) ÷ 2 = 0.0157
+    assert '<span title="95 % interval 2.78–2.87×">2.83×</span> <small>±0.04</small>' in text
+    assert text.count("<br><small>by the checker&#x27;s clock</small></th>") == 2
+    assert "<td>The checker&#x27;s clock</td>" in text
+    assert "0.990 to 1.020 ms" in text
+    told = client.get(f"/api/v1/evaluations/{one.pk}").json()["result"]
+    assert (told["speedup_low"], told["speedup_high"]) == (
+        pytest.approx(2.784, abs=1e-3),
+        pytest.approx(2.873, abs=1e-3),
+    )
+    assert told["speedup_shown"] == "2.83×"
+    assert {row["case"]: row["shown"] for row in told["measurements"]} == {SMALL: "5.00 µs", LARGE: "1.000 ms"}
+
+
+def test_the_ranking_says_whose_clock_took_its_times(client: Any, site: FunctionSite) -> None:
+    assert "Time ↓</a><br><small>by the checker&#x27;s clock</small></th>" in text_of(client, site.page)
+
+
 def test_a_result_says_what_a_case_without_a_time_means(client: Any, cast: Cast, site: FunctionSite) -> None:
     words = "A case without a time was checked like the others"
     assert words not in text_of(client, site.evaluation(0).get_absolute_url())
