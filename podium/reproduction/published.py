@@ -1,16 +1,16 @@
 """What a site has published of one evaluation: its result, and how it came about."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 from podium.remote import site_config
 from podium.remote.api_client import ApiClient, ApiRefused
 from podium.remote.site_config import NotConfigured, Site
 from runners.wire.protocol import Profiler, Role, TimingPolicy
 
-_PAGE = re.compile(r"(?P<site>https?://.+?)/evaluations/(?P<pk>\d+)/?(?:[?#].*)?$")
+_PLACE = "/evaluations/"
 
 
 WITH_PACK = "If you have the release's problem pack, name it with --problems."
@@ -99,15 +99,17 @@ def client_for(evaluation: str) -> tuple[ApiClient, int]:
     """
     if evaluation.isdigit():
         return ApiClient(site_config.load()), int(evaluation)
-    if not (page := _PAGE.match(evaluation)):
+    parts = urlsplit(evaluation)
+    folder, _, pk = parts.path.rstrip("/").rpartition(_PLACE)
+    if not parts.scheme or not pk.isdigit():
         words = "is neither an evaluation's number nor the address of its page, as https://host/evaluations/12/"
         raise CannotReproduce(f"{evaluation!r} {words}.")
-    url = site_config.normal_url(page["site"])
+    url = site_config.normal_url(f"{parts.scheme}://{parts.netloc}{folder}")
     try:
         known = site_config.load()
     except NotConfigured:
         known = Site(url)
-    return ApiClient(known if known.url == url else Site(url)), int(page["pk"])
+    return ApiClient(known if known.url == url else Site(url)), int(pk)
 
 
 def fetched(client: ApiClient, pk: int) -> Published:
