@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from django.db.models import QuerySet
+from django.db.models import OuterRef, QuerySet, Subquery
 
 from leaderboard.models import Evaluation, ProblemTrack
 from leaderboard.rows.measurements import RANKING_CLOCKS
@@ -12,17 +12,30 @@ from problems.spec.no_time import NO_TIME
 from runners.wire.protocol import Purpose, Report, Role
 
 
+def with_fixed(rows: QuerySet[Evaluation]) -> QuerySet[Evaluation]:
+    """The rows with `fixed_cases`, which `for_work` reads without a query of its own."""
+    place = ProblemTrack.objects.filter(problem=OuterRef("problem"), track=OuterRef("track"))
+    return rows.annotate(fixed_cases=Subquery(place.values("timed_cases")[:1]))
+
+
 def for_work(evaluation: Evaluation) -> list[str] | None:
-    """The cases that a node is told to time; None if its baseline shall show them: verifying a draft decides anew."""
-    return None if _decides_anew(evaluation) else _fixed(evaluation)
+    """The cases that a node is told to time; None if its baseline shall show them: verifying a draft decides anew.
+
+    The evaluation is a row of `with_fixed`.
+    """
+    found: list[str] | None = getattr(evaluation, "fixed_cases", None)
+    return None if _decides_anew(evaluation) else found
 
 
 def settled(evaluation: Evaluation, report: Report, origin: Origin) -> list[str] | None:
-    """The cases that are timed; None if they are not fixed. A report whose baseline ranks fixes them if they are not.
+    """The cases that are timed; None if they are not fixed, or if the report has no times.
 
+    A report whose baseline ranks fixes them if they are not.
     Later reports change nothing; only the reference of a draft fixes them anew. Of two reports at the same time the
     guarded UPDATE lets one decide.
     """
+    if not report.measurements:
+        return None
     known, decides = _fixed(evaluation), _decides_anew(evaluation)
     if (known is not None and not decides) or not origin.vouched or evaluation.purpose != Purpose.LIVE:
         return known
