@@ -1,6 +1,6 @@
 """What a time comes to against a problem's declared work and a device's measured peaks."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,10 +60,9 @@ def speed_of_light_ms(case: Case, peaks: Mapping[str, Any]) -> float | None:
     return least_ms(case.flops, case.bytes, peak_gflops(peaks, case.fastest_dtype), peak_gbps(peaks))
 
 
-def cases_with_time(cases: Sequence[Case], baseline_ms: Mapping[str, float]) -> list[Case]:
-    """The cases that a problem's baseline has a time for (by name, in ms), over which times are averaged; all cases if
-    it has none."""
-    return [case for case in cases if case.name in baseline_ms] or list(cases)
+def cases_with_time(cases: Sequence[Case], timed: Collection[str]) -> list[Case]:
+    """The cases that are timed, by name, over which times are averaged; all cases if none is known to be."""
+    return [case for case in cases if case.name in timed] or list(cases)
 
 
 def rates_of(cases: Sequence[Case], peaks: Mapping[str, Any], time_ms: float) -> Rates:

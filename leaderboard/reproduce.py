@@ -5,9 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.conf import settings
+
 from leaderboard.models import Evaluation, Result
 from leaderboard.models.evaluation import ResultOrigin
-from problems.spec.kinds import SITE_KINDS
+from problems.spec.kinds import SITE_KINDS, Kind
 from runners.wire.protocol import Profiler, TimingPolicy, Verdict
 
 _COMPUTE_EVAL = "compute-eval"
@@ -24,6 +26,9 @@ class Recipe:
     """How to run one sample again. Digests are lower-case hex."""
 
     command: str
+    """Of `podium evaluate`, with both packs in the present folder."""
+    reproduce: str
+    """Of `podium reproduce`, which fetches what it needs."""
     problems_file: str
     solutions_file: str
     """One sample as a pack, as the site gives it to those who may read it."""
@@ -31,6 +36,13 @@ class Recipe:
     """By what they are of; in words."""
     machine: Sequence[tuple[str, str]]
     """Label and value of what ran it; what is not known is left out."""
+    record_md5: str
+    """Of the problem's record, as packs state it; empty for a question, whose answer could be found from it."""
+    grading_digest: str
+    solution_sha256: str
+    """Of the sample's record; empty for a question."""
+    timed_cases: Sequence[str] | None
+    """The cases that are timed on the track, as fixed; None if they are not."""
 
 
 def recipe_of(evaluation: Evaluation, result: Result) -> Recipe | None:
@@ -42,12 +54,15 @@ def recipe_of(evaluation: Evaluation, result: Result) -> Recipe | None:
     known = result.provenance
     arguments = ["podium", "evaluate", "--problems", problems, "--solutions", solutions, *_options(result)]
     digests = {"problems.jsonl of the problem pack, sha256": release.digest}
-    if problem.kind not in SITE_KINDS:  # an answer of a few letters is found by comparing digests
+    is_disclosed = problem.kind not in SITE_KINDS  # an answer of a few letters is found by comparing digests
+    timed_on = next((one for one in problem.on_tracks.all() if one.track_id == evaluation.track_id), None)
+    if is_disclosed:
         digests |= {
             f"The record of {problem.task_id}, md5 in the pack's metadata": problem.record_md5,
             "What grading depends on, sha256": problem.grading_digest,
             "The sample's record, sha256": evaluation.sample.solution_sha256,
             "The build's product, sha256 of all its inputs": known.get("artefact_key") or "",
+            "The timed cases on the track, sha256": timed_on.digest if timed_on else "",
         }
     return Recipe(
         command=shlex.join(arguments),
@@ -55,7 +70,19 @@ def recipe_of(evaluation: Evaluation, result: Result) -> Recipe | None:
         solutions_file=solutions,
         digests={name: digest for name, digest in digests.items() if digest},
         machine=[(label, str(known[name])) for name, label in _FACTS.items() if known.get(name)],
+        reproduce=_reproduce(evaluation, problems),
+        record_md5=problem.record_md5 if is_disclosed else "",
+        grading_digest=problem.grading_digest if is_disclosed else "",
+        solution_sha256=evaluation.sample.solution_sha256 if is_disclosed else "",
+        timed_cases=timed_on.timed_cases if timed_on else None,
     )
+
+
+def _reproduce(evaluation: Evaluation, problems_file: str) -> str:
+    """Of a function nothing can be run without the pack, which has its class."""
+    arguments = ["podium", "reproduce", f"{settings.SITE_URL}{evaluation.get_absolute_url()}"]
+    needs_pack = evaluation.problem.kind == Kind.FUNCTION
+    return shlex.join([*arguments, *(["--problems", problems_file] if needs_pack else [])])
 
 
 def solutions_file(evaluation: Evaluation) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.db.models import Exists, F, OuterRef
 
 from leaderboard.models import Counted, Decision, EvaluationState, Measurement, RevisionAnswer, Track
-from leaderboard.rows.reuse import holding, is_measured_weaker
+from leaderboard.rows.reuse import holding, is_measured_weaker, times_other_cases
 from problems.models import Problem, Release
 from problems.spec.kinds import Kind
 from runners.wire.protocol import JUDGE_VERSIONS
@@ -56,11 +56,14 @@ def _errata(previous: Release, by_task: Mapping[str, Problem], same: Mapping[int
 
 def _rulings(release: Release, by_task: Mapping[str, Problem], same: Mapping[int, Problem]) -> Iterator[_Asked]:
     tracks = set(Track.objects.filter(on_releases__release=release).values_list("pk", flat=True))
+    differing = times_other_cases({pk: old.pk for pk, old in same.items()})
     for one in _rulings_of(release.previous):
         assert one.flag is not None
         found = one.flag.result.evaluation
         new = by_task.get(found.problem.task_id)
         why = _why_not_reused(one, new, same) if new and found.track_id in tracks else ""
+        if not why and new and getattr(one, "is_timed", False) and (new.pk, found.track_id) in differing:
+            why = "it will be timed again, over the cases of the new revision"
         if why:
             place = f"{found.problem.task_id}, sample {found.sample.index + 1} of {found.submission.entrant}"
             ruling = one.get_kind_display().removeprefix("Flag ")

@@ -1,6 +1,6 @@
 """An evaluation's times as its page shows them: in the problem's own units, and with what was seen of the device."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ from leaderboard.rates import Ceilings, Rates, rates_of
 from leaderboard.rows.measurements import is_provisional
 from problems.models import Release
 from problems.spec.case import Case
-from runners.wire.protocol import TimingPolicy
+from runners.wire.protocol import Clock, TimingPolicy
 
 DEVICE_LABELS: Mapping[str, tuple[str, str]] = {
     "sm_clock_mhz": ("SM clock, median", "MHz"),
@@ -56,6 +56,25 @@ DEVICE_LABELS: Mapping[str, tuple[str, str]] = {
 }
 """Fact → label and unit, in the order shown; a fact that is not here is shown under its own name. Amounts of bytes are
 shown in MB."""
+
+_CLOCKS = {Clock.OUTSIDE: "the supervisor's clock", Clock.IN_PROCESS: "a profiler in the solution's process"}
+_CLOCKS_OF_FUNCTIONS = {
+    Clock.OUTSIDE: "the checker's clock",
+    Clock.IN_PROCESS: "the checker's clock, several sets a go",
+}
+_OWN_CLOCK = "the program's own clock"
+
+
+def clock_words(clock: str, *, is_function: bool) -> str:
+    """Whose clock took a time, in words."""
+    return (_CLOCKS_OF_FUNCTIONS if is_function else _CLOCKS).get(Clock(clock), _OWN_CLOCK)
+
+
+def whose_clock(clocks: Iterable[str], *, is_function: bool) -> str:
+    """For the head of a column of times: `by the checker's clock`; empty without a time."""
+    words = [clock_words(one, is_function=is_function) for one in dict.fromkeys(clocks)]
+    return f"by {' and '.join(words)}" if words else ""
+
 
 AS_OTHERS = frozenset({"as_tensara_ms", "as_tensara_gflops", "as_tensara_2025_gflops", "kernel_span_ms"})
 """Facts that are times and rates by the methods of others."""

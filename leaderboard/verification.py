@@ -348,11 +348,17 @@ def _reused_words(rows: Sequence[Evaluation]) -> str:
 
 
 def _notes(problem: Problem, row: Evaluation) -> Iterator[str]:
-    """The timed cases of a reference whose check accepts results of lower precision than the problem says."""
+    """Which cases of a reference are not timed, and timed ones whose check accepts a lower precision than is said."""
     result = row.current_result
     if problem.kind != Kind.FUNCTION or row.submission.entrant.slug != REFERENCE or result is None:
         return
     timed = {one.case for one in result.measurements.all()}
+    names = [one.name for one in problem.timed_cases]
+    if timed and (untimed := [name for name in names if name not in timed]):
+        yield (
+            f"  Note: {problem.task_id}: {len(names) - len(untimed)} of {len(names)} cases are timed. Too short for a"
+            f" time: {', '.join(untimed)}."
+        )
     for case, precision in _told(result, ADMITS).items():
         if case in timed:
             yield (

@@ -235,6 +235,18 @@ def visible_evaluations(user: Any) -> QuerySet[Evaluation]:
     return Evaluation.objects.all() if is_organiser(user) else Evaluation.objects.live()
 
 
+def why_unreadable(evaluation: Evaluation, view: SubmissionView) -> str:
+    """Why the user may not read the evaluation's sample, in words; empty if the user may."""
+    if not evaluation.sample.solution_sha256:
+        return "The sample has no code: it was refused when it was sent."
+    if view.shows(evaluation.problem):
+        return ""
+    if evaluation.problem.kind in SITE_KINDS:
+        return "Replies to questions are shown to others once the release is closed."
+    who = f"{evaluation.submission.entrant.name} does not publish its solutions, or the problem is private"
+    return f"{who}. Its team and organisers may read this one with a token of their own."
+
+
 def may_change(user: Any, submission: Submission) -> bool:
     """Whether the user may cancel the submission or rerun parts of it: those who may submit and organisers may."""
     return is_organiser(user) or submission.entrant.has_submitter(user)

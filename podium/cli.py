@@ -10,6 +10,7 @@ LOCAL_COMMANDS = {
     "evaluate": "podium.evaluation.evaluate",
     "node": "podium.node",
     "prepare": "podium.prepare",
+    "reproduce": "podium.reproduction.commands",
     "check": "podium.evaluation.check",
     "slim": "podium.evaluation.slim",
     "functions": "podium.functions.commands",
@@ -21,7 +22,7 @@ LOCAL_COMMANDS = {
     "verifiers": "podium.verifiers.commands",
     "uploads": "podium.uploads.commands",
 }
-NODE_COMMANDS = frozenset({"evaluate", "node", "prepare", "functions", "run"})
+NODE_COMMANDS = frozenset({"evaluate", "node", "prepare", "functions", "reproduce", "run"})
 """Commands that may import packages of `podium[node]` long after their start."""
 
 

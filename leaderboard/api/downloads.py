@@ -1,17 +1,21 @@
-"""Downloads: a release's starter kit, and all samples of one's own."""
+"""Downloads: a release's starter kit, one sample as a pack, and all samples of one's own."""
 
-from django.http import FileResponse, StreamingHttpResponse
+from django.http import FileResponse, HttpResponse, StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 
+from leaderboard import blobs
 from leaderboard.api.base import ApiView, found, not_found
 from leaderboard.api.permissions import HasScope
+from leaderboard.errors import Conflict, NotAllowed
 from leaderboard.own_samples import sample_lines, samples_of
+from leaderboard.reproduce import solutions_file
+from leaderboard.sample_packs import pack_of
 from leaderboard.starter_kit import open_kit
-from leaderboard.visibility import may_see_statements
+from leaderboard.visibility import may_see_statements, view_of, visible_evaluations, why_unreadable
 from problems.models import Release
 
 
@@ -28,6 +32,33 @@ class StarterKit(ApiView):
             raise not_found("release", slug)
         name = f"{release.slug}-starter-kit.zip"
         return FileResponse(open_kit(release), as_attachment=True, filename=name, content_type="application/zip")
+
+
+class EvaluationSolution(ApiView):
+    @extend_schema(
+        operation_id="evaluations_solution",
+        tags=["submissions"],
+        responses={(200, "application/gzip"): OpenApiTypes.BINARY},
+    )
+    def get(self, request: Request, pk: int) -> HttpResponse:
+        """The sample of an evaluation as a solutions pack, if you may read it."""
+        rows = visible_evaluations(request.user)
+        one = found(
+            rows.select_related("sample", "problem", "submission__entrant", "submission__release"), "evaluation", pk=pk
+        )
+        view = view_of(request.user, one.submission)
+        if not view.is_visible:
+            raise not_found("evaluation", pk)
+        if why := why_unreadable(one, view):
+            raise NotAllowed("solution_private", why)
+        try:
+            content = pack_of(one.submission.release, [one.sample.solution_sha256])
+        except blobs.BlobMissing:
+            raise Conflict("solution_lost", f"The site no longer keeps the code of evaluation {pk}.") from None
+        name = solutions_file(one)
+        return HttpResponse(
+            content, content_type="application/gzip", headers={"Content-Disposition": f'attachment; filename="{name}"'}
+        )
 
 
 class _Asked(serializers.Serializer[object]):

@@ -9,7 +9,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from leaderboard.api.base import ApiView, found, not_found
+from leaderboard.board.numerals import milliseconds
 from leaderboard.first_failure import FirstFailures
+from leaderboard.headline import counted_of, headline_of
 from leaderboard.models import Evaluation, Flag, Measurement, Result, Submission
 from leaderboard.models.evaluation import ResultOrigin
 from leaderboard.reproduce import Recipe, recipe_of
@@ -20,13 +22,18 @@ from runners.wire.protocol import BUILD_STEP, Clock, Role, Witness
 
 class MeasurementSerializer(serializers.ModelSerializer[Measurement]):
     """`runs_ms` has one median per process, in milliseconds, in the order they ran; `device` is what was seen of the
-    device meanwhile."""
+    device meanwhile; `shown` is the time as pages write it, with the decimals that its interval supports."""
+
+    shown = serializers.SerializerMethodField()
+
+    def get_shown(self, one: Measurement) -> str:
+        return milliseconds(one.median_ms, one.ci_low_ms, one.ci_high_ms)
 
     class Meta:
         model = Measurement
         fields: ClassVar = [
-            "role", "case", "median_ms", "ci_low_ms", "ci_high_ms", "runs_ms", "clock", "work_checked", "witness",
-            "ranks", "device", "measured_at",
+            "role", "case", "median_ms", "ci_low_ms", "ci_high_ms", "shown", "runs_ms", "clock", "work_checked",
+            "witness", "ranks", "device", "measured_at",
         ]  # fmt: skip
 
 
@@ -64,17 +71,24 @@ class CaseSerializer(serializers.Serializer[Any]):
     facts = serializers.DictField()
 
 
-def facts_of(result: Result, view: SubmissionView) -> dict[str, Any]:
+def facts_of(evaluation: Evaluation, result: Result, view: SubmissionView) -> dict[str, Any]:
     """What this asker may read of a result: no problem content, no code, no logs."""
-    timed = [one for one in result.measurements.all() if one.role == Role.CANDIDATE]
+    timed, cases = [one for one in result.measurements.all() if one.role == Role.CANDIDATE], result.cases.all()
+    counted = counted_of(result, timed, cases, evaluation.problem.on_tracks.all(), evaluation.track_id)
+    headline = headline_of(result, timed, cases)
     return {
         "verdict": result.verdict,
         "reason": shown_reason(view, result.verdict, result.reason),
         "witness": result.witness,
         "speedup": result.speedup,
+        "speedup_low": headline.low,
+        "speedup_high": headline.high,
+        "speedup_shown": headline.text if result.speedup is not None else "",
+        "n_speedup_cases": counted.n if counted else None,
+        "n_timed_cases": counted.n_timed if counted else None,
         "self_reported": any(one.clock == Clock.SELF for one in timed),
         "origin": result.origin,
-        "cases": CaseSerializer(shown_cases(view, result.cases.all()), many=True).data,
+        "cases": CaseSerializer(shown_cases(view, cases), many=True).data,
         "measurements": PairSerializer(timed, many=True).data,
         "flags": FlagSerializer(result.flags.all(), many=True).data,
         "provenance": result.provenance,
@@ -89,6 +103,11 @@ def facts_of_absent(one: AbsentSamples, submission: Submission, view: Submission
         "reason": shown_reason(view, one.verdict, one.reason),
         "witness": Witness.UNAVAILABLE.value,
         "speedup": None,
+        "speedup_low": None,
+        "speedup_high": None,
+        "speedup_shown": "",
+        "n_speedup_cases": None,
+        "n_timed_cases": None,
         "self_reported": False,
         "origin": ResultOrigin.SITE.value,
         "cases": [],
@@ -105,7 +124,10 @@ def with_facts(rows: QuerySet[Evaluation]) -> QuerySet[Evaluation]:
         rows.select_related("track", "problem", "sample", "current_result")
         .defer("problem__record")
         .prefetch_related(
-            "current_result__measurements__baseline", "current_result__flags__decisions", "current_result__cases"
+            "current_result__measurements__baseline",
+            "current_result__flags__decisions",
+            "current_result__cases",
+            "problem__on_tracks",
         )
     )
 
@@ -115,6 +137,17 @@ class ResultSerializer(serializers.Serializer[Any]):
     reason = serializers.CharField(help_text="Empty for strangers unless the problem was skipped.")
     witness = serializers.CharField()
     speedup = serializers.FloatField(allow_null=True)
+    speedup_low = serializers.FloatField(allow_null=True, help_text="The ends of its 95 % interval; null without one.")
+    speedup_high = serializers.FloatField(allow_null=True)
+    speedup_shown = serializers.CharField(
+        help_text="As pages write it, with the decimals that the interval supports; empty without one."
+    )
+    n_speedup_cases = serializers.IntegerField(
+        allow_null=True, help_text="The cases that the speedup is over; null if it is not known which count."
+    )
+    n_timed_cases = serializers.IntegerField(
+        allow_null=True, help_text="The cases that are timed for everybody on the track. Of fewer a part is missing."
+    )
     self_reported = serializers.BooleanField(
         help_text="Whether the program printed its own time. Such a time and its speedup never rank."
     )
@@ -151,10 +184,17 @@ class FirstFailureSerializer(serializers.Serializer[Any]):
 class RecipeSerializer(serializers.Serializer[Any]):
     """How to run the sample again; digests in lower-case hex."""
 
-    command = serializers.CharField()
+    command = serializers.CharField(help_text="Of `podium evaluate`, with both packs in the present folder.")
+    reproduce = serializers.CharField(help_text="Of `podium reproduce`, which fetches what it needs.")
     problems_file = serializers.CharField()
     solutions_file = serializers.CharField(help_text="`<evaluation's page>/solutions.tar.gz`.")
     digests = serializers.DictField(child=serializers.CharField())
+    record_md5 = serializers.CharField(help_text="Of the problem's record; empty for a question.")
+    grading_digest = serializers.CharField(help_text="Of what grading depends on; empty for a question.")
+    solution_sha256 = serializers.CharField(help_text="Of the sample's record; empty for a question.")
+    timed_cases = serializers.ListField(
+        child=serializers.CharField(), allow_null=True, help_text="As fixed on the track; null if they are not."
+    )
     machine = serializers.SerializerMethodField(help_text="What ran it, by label.")
 
     @extend_schema_field(serializers.DictField(child=serializers.CharField()))
@@ -165,7 +205,9 @@ class RecipeSerializer(serializers.Serializer[Any]):
 class EvaluationSerializer(serializers.Serializer[Any]):
     id = serializers.IntegerField()
     submission = serializers.IntegerField()
+    release = serializers.CharField()
     task_id = serializers.CharField()
+    problem = serializers.CharField(help_text="The problem's slug.")
     sample = serializers.IntegerField(help_text="Counted from 0.")
     track = serializers.CharField()
     judge_version = serializers.CharField()
@@ -228,14 +270,16 @@ def _rendered(one: Evaluation, view: SubmissionView) -> dict[str, Any]:
     return {
         "id": one.pk,
         "submission": one.submission_id,
+        "release": one.submission.release.slug,
         "task_id": one.problem.task_id,
+        "problem": one.problem.slug,
         "sample": one.sample.index,
         "track": one.track.slug,
         "judge_version": one.judge_version,
         "state": one.state,
         "queued_at": one.queued_at,
         "done_at": one.done_at,
-        "result": facts_of(result, view) if result else None,
+        "result": facts_of(one, result, view) if result else None,
         "first_failure": first_failure_of(one, result, view, FirstFailures(view, n_blobs=1)) if result else None,
         "steps": _steps(result, view),
         "reproduce": RecipeSerializer(recipe).data if result and (recipe := recipe_of(one, result)) else None,

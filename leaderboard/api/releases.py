@@ -103,6 +103,14 @@ class ProblemDetailSerializer(ProblemSerializer):
     required_names = serializers.CharField(
         required=False, help_text="Names that the sources must hold, in words; empty where none is asked for."
     )
+    source_references = serializers.DictField(
+        allow_null=True, required=False, help_text="The same as lists: `all` and `any`."
+    )
+    timing_mode = serializers.DictField(required=False, help_text="How the benchmark is timed.")
+    visible_test_command = serializers.CharField(
+        allow_null=True, required=False, help_text="The command that a trial runs; null where it only builds."
+    )
+    limits = serializers.DictField(required=False, help_text="Bounds on a command; those left out are the site's.")
     languages = serializers.ListField(child=serializers.CharField(), required=False)
     device = serializers.CharField(required=False, help_text="`cpu` or `gpu`.")
     time_limit_seconds = serializers.FloatField(required=False)
@@ -130,6 +138,7 @@ class ProblemDetailSerializer(ProblemSerializer):
         fields: ClassVar = [
             *ProblemSerializer.Meta.fields, "statement", "build_command", "test_command", "benchmark_command",
             "timeout_seconds", "min_cuda_toolkit", "compute_capability", "requires_datacenter_gpu", "required_names",
+            "source_references", "timing_mode", "visible_test_command", "limits",
             "languages", "device", "time_limit_seconds", "signatures", "manifest", "choices", "grading",
             "final_line", "explanation", "starters", "context_files", "starter_files",
             "visible_test_files", "held_out_paths",

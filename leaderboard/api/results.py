@@ -78,5 +78,9 @@ def _row(one: Evaluation, view: SubmissionView, failures: FirstFailures) -> dict
         "state": one.state,
         "passed": verdict == Verdict.PASSED if result else None,
         "skipped": verdict == Verdict.SKIPPED if result else None,
-        **(facts_of(result, view) | {"first_failure": first_failure_of(one, result, view, failures)} if result else {}),
+        **(
+            facts_of(one, result, view) | {"first_failure": first_failure_of(one, result, view, failures)}
+            if result
+            else {}
+        ),
     }

@@ -39,6 +39,7 @@ ROUTES: list[routes.Route] = [
     ("submissions/<int:pk>/rerun", submissions.SubmissionRerun),
     ("submissions/<int:pk>/results.jsonl", submissions.SubmissionResults),
     ("evaluations/<int:pk>", evaluations.EvaluationDetail),
+    ("evaluations/<int:pk>/solution.tar.gz", downloads.EvaluationSolution),
     ("trials", trials.TrialList),
     ("trials/<int:pk>", trials.TrialDetail),
 ]

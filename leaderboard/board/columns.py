@@ -14,6 +14,7 @@ from leaderboard.board.numerals import (
     score_interval,
     significant,
     spread,
+    supported,
     tokens,
 )
 from leaderboard.board.query import ALL_GROUPS, BoardQuery
@@ -123,7 +124,9 @@ def _speedup_cell(row: Row) -> Cell:
     low, high = row["speedup_low"], row["speedup_high"]
     words = f"{ratio_interval(low, high)}, over {row['n_timed_problems']} problems"
     basis = _few(row["n_timed_problems"], row["n_problems"])
-    return Cell(ratio(row["speedup"]), spread(row["speedup"], low, high, digits=2), words, basis)
+    digits = supported(low, high)
+    margin = spread(row["speedup"], low, high, digits=2 if digits is None else digits)
+    return Cell(ratio(row["speedup"], low, high), margin, words, basis)
 
 
 def _correct_cell(row: Row) -> Cell:

@@ -34,10 +34,23 @@ def percent_interval(low: float | None, high: float | None) -> str:
     return f"95 % interval {100 * low:.1f}–{100 * high:.1f} %"
 
 
-def ratio(value: float | None) -> str:
-    """1.8437 → `1.84×`, 0.00312 → `0.0031×`."""
+def supported(low: float | None, high: float | None) -> int | None:
+    """The decimals that an interval supports, by the Particle Data Group's rule: of its half width the first two
+    digits if they are below 3.55, else one. None without an interval, or with one of no width."""
+    half = 0.0 if low is None or high is None else (high - low) / 2
+    if not 0 < half < math.inf:
+        return None
+    power = math.floor(math.log10(half))
+    return max(0, (1 if half / 10**power < 3.55 else 0) - power)
+
+
+def ratio(value: float | None, low: float | None = None, high: float | None = None) -> str:
+    """1.8437 → `1.84×`, 0.00312 → `0.0031×`; with an interval as many decimals as it supports."""
     if value is None:
         return MISSING
+    digits = supported(low, high)
+    if digits is not None:
+        return f"{value:,.{digits}f}×"
     return f"{_times(value)}×" if value < 100 else f"{value:,.0f}×"
 
 
@@ -49,7 +62,12 @@ def _times(value: float) -> str:
 def ratio_interval(low: float | None, high: float | None) -> str:
     if low is None or high is None:
         return "no interval"
-    return f"95 % interval {_times(low)}–{_times(high)}×"
+    return f"95 % interval {_end(low, supported(low, high))}–{_end(high, supported(low, high))}×"
+
+
+def _end(end: float, digits: int | None) -> str:
+    """An end of a ratio's interval; one above 0 is never written as 0."""
+    return _times(end) if digits is None or round(end, digits) == 0 else f"{end:,.{digits}f}"
 
 
 def score_interval(low: float | None, high: float | None) -> str:
@@ -101,15 +119,30 @@ def dollars(value: float | None) -> str:
     return "<0.0001" if value and 0 < value < 0.0001 else significant(value)
 
 
-def milliseconds(value: float | None) -> str:
-    """A time with the unit that suits it: µs, ms or s."""
+def milliseconds(value: float | None, low: float | None = None, high: float | None = None) -> str:
+    """A time with the unit that suits it: µs, ms or s; with an interval as many decimals as it supports."""
     if value is None:
         return MISSING
-    if value < 0.1:
-        return f"{significant(value * 1000, 4)} µs"
-    if value >= 10_000:
-        return f"{significant(value / 1000, 4)} s"
-    return f"{significant(value, 4)} ms"
+    scale, unit = _unit_of(value)
+    digits = supported(*(None if end is None else end * scale for end in (low, high)))
+    return f"{significant(value * scale, 4) if digits is None else f'{value * scale:,.{digits}f}'} {unit}"
+
+
+def _unit_of(time_ms: float) -> tuple[float, str]:
+    """The unit's name, and how many of it a millisecond has."""
+    if time_ms < 0.1:
+        return 1000.0, "µs"
+    return (0.001, "s") if time_ms >= 10_000 else (1.0, "ms")
+
+
+def milliseconds_interval(value: float, low: float | None, high: float | None, n_runs: int) -> str:
+    """`0.990 to 1.020 ms`, in the unit and with the decimals of its time; `no interval (n = 1)` without one."""
+    if low is None or high is None:
+        return f"no interval (n = {n_runs})"
+    scale, unit = _unit_of(value)
+    digits = supported(low * scale, high * scale)
+    ends = [significant(end, 4) if digits is None else f"{end:,.{digits}f}" for end in (low * scale, high * scale)]
+    return f"{' to '.join(ends)} {unit}"
 
 
 def size(n_bytes: float | None) -> str:

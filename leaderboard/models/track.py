@@ -1,5 +1,7 @@
 """Tracks, within which results are comparable, and the state of releases and problems on them."""
 
+import hashlib
+import json
 from typing import ClassVar
 
 from django.core.exceptions import ValidationError
@@ -115,6 +117,9 @@ class ProblemTrack(models.Model):
     has_rankable_baseline = models.BooleanField(default=False)
     baseline_median_ms = models.FloatField(null=True, blank=True)
     baseline_cases_ms = models.JSONField(default=dict, blank=True, help_text="The same by case: case → median.")
+    timed_cases = models.JSONField(
+        null=True, blank=True, help_text="The cases that are timed for everybody, sorted; null until they are fixed."
+    )
     n_entrants = models.PositiveIntegerField(
         default=0, help_text="Of counted submissions, at the last ranking: entrants with samples that were not skipped."
     )
@@ -128,3 +133,15 @@ class ProblemTrack(models.Model):
 
     def __str__(self) -> str:
         return f"{self.problem} on {self.track}"
+
+    @property
+    def names_of_timed_cases(self) -> list[str]:
+        """The fixed cases, else those that the noted baseline has a time for."""
+        return list(self.baseline_cases_ms) if self.timed_cases is None else self.timed_cases
+
+    @property
+    def digest(self) -> str:
+        """Of what a time depends on here besides the problem's grading: the timed cases. Empty until they are fixed."""
+        if self.timed_cases is None:
+            return ""
+        return hashlib.sha256(json.dumps(sorted(self.timed_cases)).encode()).hexdigest()

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from leaderboard.models import Evaluation, Flag, Measurement, ProblemTrack, Result, ResultCase
+from leaderboard.rows.timed_cases import copy_fixed
 
 
 def copy_result(old: Result, evaluation: Evaluation) -> Result:
@@ -56,3 +57,4 @@ def _copy_baseline_state(old: Result, evaluation: Evaluation) -> None:
             baseline_median_ms=before.baseline_median_ms,
             baseline_cases_ms=before.baseline_cases_ms,
         )
+        copy_fixed(old.evaluation, evaluation)

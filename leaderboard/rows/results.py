@@ -1,12 +1,13 @@
 """The rows of a result, its cases and its flags: a report is appended and becomes the evaluation's current result."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from django.utils import timezone
 
 from leaderboard.errors import Conflict
 from leaderboard.models import Evaluation, EvaluationState, Flag, Result, ResultCase
+from leaderboard.rows import timed_cases
 from leaderboard.rows.carried_decisions import keep_rulings
 from leaderboard.rows.measurements import is_provisional, may_rank, store_measurements
 from leaderboard.rows.origin import Origin
@@ -19,6 +20,8 @@ def append_result(evaluation: Evaluation, report: Report, origin: Origin) -> Res
     verdict, reason = judged(report)
     if is_provisional(report.provenance.timing_policy, evaluation.submission.release.timing_policy):
         origin = replace(origin, vouched=False)
+    cases = timed_cases.settled(evaluation, report, origin)
+    report = timed_cases.within(report, cases)
     result = Result.objects.create(
         evaluation=evaluation,
         origin=origin.kind,
@@ -27,7 +30,7 @@ def append_result(evaluation: Evaluation, report: Report, origin: Origin) -> Res
         verdict=verdict,
         reason=reason,
         witness=report.witness,
-        speedup=_speedup(report, verdict, origin) if verdict == Verdict.PASSED else None,
+        speedup=_speedup(report, verdict, origin, cases) if verdict == Verdict.PASSED else None,
         steps=[step.model_dump(mode="json") for step in report.steps],
         provenance=report.provenance.model_dump(mode="json"),
         profile=report.profile.model_dump(mode="json") if report.profile else None,
@@ -59,12 +62,13 @@ def judged(report: Report) -> tuple[Verdict, str]:
     return report.verdict, report.reason
 
 
-def _speedup(report: Report, verdict: Verdict, origin: Origin) -> float | None:
-    """The sample's speedup over the primary baseline, or None without one."""
+def _speedup(report: Report, verdict: Verdict, origin: Origin, cases: Collection[str] | None) -> float | None:
+    """The sample's speedup over the primary baseline, or None without one. `cases` are those that are timed."""
     baselines = [one for one in report.measurements if one.role == Role.BASELINE and one.is_primary]
     own = [one for one in report.measurements if one.role == Role.CANDIDATE]
     unranked = [one.case for one in own if not (origin.vouched and may_rank(one, report, verdict))]
-    return sample_speedup(_medians_ms(baselines), _medians_ms(own), unranked)
+    no_time = timed_cases.without_time(report, cases)
+    return sample_speedup(_medians_ms(baselines), _medians_ms(own), unranked, no_time)
 
 
 def _medians_ms(measurements: Sequence[MeasurementReport]) -> dict[str, float]:

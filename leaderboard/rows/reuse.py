@@ -1,9 +1,9 @@
 """Reuses results of a release's last revision for evaluations of the next one, where grading is the same."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from leaderboard.models import Evaluation, EvaluationState, Result, Submission
+from leaderboard.models import Evaluation, EvaluationState, ProblemTrack, Result, Submission
 from leaderboard.models.evaluation import EvaluationQuerySet
 from leaderboard.rows.copied_results import copy_result
 from leaderboard.rows.measurements import is_provisional
@@ -33,11 +33,18 @@ class Reuse:
         return sum(_copied(one, source) for one, source in self._pairs(queued))
 
     def _pairs(self, queued: EvaluationQuerySet) -> Iterator[tuple[Evaluation, Result]]:
+        differing = self._with_other_cases()
         for one in queued.select_related("sample", "problem__release"):
             problem = self.problems.get(one.problem_id)
             source = self._source(one, problem) if problem else None
-            if source and source.current_result and not has_provisional_times(source.current_result, one.problem):
-                yield one, source.current_result
+            if source and (result := source.current_result):
+                times_again = (one.problem_id, one.track_id) in differing or is_measured_weaker(result, one.problem)
+                if not times_again or not result.measurements.exists():
+                    yield one, result
+
+    def _with_other_cases(self) -> set[tuple[int, int]]:
+        """The new problems and tracks on which other cases are timed than on the old ones. Makes two queries."""
+        return times_other_cases({pk: old.pk for pk, old in self.problems.items()})
 
     def _source(self, new: Evaluation, problem: Problem) -> Evaluation | None:
         """The latest finished evaluation of the same code on the same track, by the same version of the judge."""
@@ -56,11 +63,24 @@ def _copied(evaluation: Evaluation, old: Result) -> bool:
     return bool(moved.update(state=EvaluationState.DONE, current_result=result, done_at=result.created_at))
 
 
-def has_provisional_times(result: Result, problem: Problem) -> bool:
-    """Whether the times do not suffice for the timing policy that the problem's revision promises."""
-    return is_measured_weaker(result, problem) and result.measurements.exists()
-
-
 def is_measured_weaker(result: Result, problem: Problem) -> bool:
     """Whether the result, if it has times, was measured under a weaker policy than the problem's revision promises."""
     return is_provisional(str(result.provenance.get("timing_policy", "")), problem.release.timing_policy)
+
+
+def times_other_cases(old_of: Mapping[int, int]) -> set[tuple[int, int]]:
+    """The (new problem, track) ids whose timed cases are fixed and differ from those fixed on the old problem there.
+
+    `old_of`: the old problem's id by the new one's. Makes two queries.
+    """
+    before, now = (_digests(ids) for ids in (old_of.values(), old_of.keys()))
+    return {
+        (problem_id, track_id)
+        for (problem_id, track_id), digest in now.items()
+        if digest and before.get((old_of[problem_id], track_id), digest) not in ("", digest)
+    }
+
+
+def _digests(problem_ids: Iterable[int]) -> dict[tuple[int, int], str]:
+    rows = ProblemTrack.objects.filter(problem__in=list(problem_ids)).only("problem_id", "track_id", "timed_cases")
+    return {(one.problem_id, one.track_id): one.digest for one in rows}

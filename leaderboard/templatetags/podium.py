@@ -11,7 +11,9 @@ from django.utils.safestring import SafeString
 
 from leaderboard.board import numerals
 from leaderboard.measured import measured_words
+from leaderboard.models import Measurement
 from leaderboard.side_by_side import FilePair
+from leaderboard.timings import clock_words
 from leaderboard.web import highlight, verdicts
 from leaderboard.web.account_nav import account_nav
 from leaderboard.web.statement import as_html
@@ -85,6 +87,22 @@ def ago(when: datetime | None) -> str:
 def words(code: str) -> str:
     """`busy_disagrees` → `Busy disagrees`."""
     return code.replace("_", " ").capitalize()
+
+
+@register.filter
+def measured_time(one: Measurement | None) -> str:
+    """A measurement's time, with the decimals that its interval supports."""
+    return numerals.MISSING if one is None else numerals.milliseconds(one.median_ms, one.ci_low_ms, one.ci_high_ms)
+
+
+@register.filter
+def measured_interval(one: Measurement) -> str:
+    return numerals.milliseconds_interval(one.median_ms, one.ci_low_ms, one.ci_high_ms, len(one.runs_ms))
+
+
+@register.filter
+def whose_clock(one: Measurement, is_function: bool) -> str:
+    return clock_words(one.clock, is_function=is_function)
 
 
 LANGUAGES = {"cuda": "CUDA C++", "cpp": "C++", "triton": "Triton", "python": "Python"}

@@ -4,10 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from leaderboard.board import numerals
+from leaderboard.board.numerals import MISSING
+from leaderboard.headline import timed
+from leaderboard.models import Measurement
 from leaderboard.rates import Rates
 from leaderboard.timings import Timing
 from leaderboard.visibility import ShownCase
 from runners.wire.protocol import Role, Verdict
+from scoring.speedup_interval import speedup_interval
 
 _DIFFERENCE = ("message", "shapes", "largest_difference", "mean_difference", "n_wrong", "n_total", "first_wrong")
 _CALLS = "n_calls"
@@ -19,9 +24,9 @@ class CaseRow:
 
     name: str
     verdict: str
-    own_ms: float | None
-    baseline_ms: float | None
-    """Of the primary baseline."""
+    own: Measurement | None
+    baseline: Measurement | None
+    """The primary one."""
     rates: Rates
     n_calls: int | None
     difference: Mapping[str, Any]
@@ -30,8 +35,18 @@ class CaseRow:
     """All other fields that the reader may see."""
 
     @property
-    def speedup(self) -> float | None:
-        return self.baseline_ms / self.own_ms if self.own_ms and self.baseline_ms else None
+    def own_ms(self) -> float | None:
+        return self.own.median_ms if self.own else None
+
+    @property
+    def speedup(self) -> str:
+        """With the decimals that its interval supports."""
+        if not self.own or not self.baseline:
+            return MISSING
+        ratio = self.baseline.median_ms / self.own.median_ms
+        own, baseline = timed(self.own), timed(self.baseline)
+        low, high = speedup_interval(ratio, [(baseline, own)]) or (None, None)
+        return numerals.ratio(ratio, low, high)
 
 
 @dataclass(frozen=True)
@@ -76,8 +91,8 @@ def _row(case: ShownCase, times: Mapping[tuple[str, str], Timing]) -> CaseRow:
     return CaseRow(
         name=case.name,
         verdict=case.verdict,
-        own_ms=own.measurement.median_ms if own else None,
-        baseline_ms=baseline.measurement.median_ms if baseline else None,
+        own=own.measurement if own else None,
+        baseline=baseline.measurement if baseline else None,
         rates=own.rates if own else Rates(),
         n_calls=n_calls,
         difference=difference,

@@ -15,16 +15,17 @@ from leaderboard.charts import runs
 from leaderboard.errors import Refused
 from leaderboard.first_failure import FirstFailures
 from leaderboard.flags.shown import ShownFlag, shown, with_effects
+from leaderboard.headline import counted_of, headline_of
 from leaderboard.listings import build_log, kernels_of
 from leaderboard.measured import measured_words, where_measured
 from leaderboard.measurements import measurements_of, provenance_rows, ranked_time_ms, runs_of
-from leaderboard.models import AuditEntry, Evaluation, Result
+from leaderboard.models import AuditEntry, Evaluation, Result, ResultCase
 from leaderboard.models.evaluation import ResultOrigin
 from leaderboard.rates import Declared
 from leaderboard.reproduce import recipe_of, solutions_file
 from leaderboard.rollouts import SampleUnreadable, read_sample
 from leaderboard.sample_packs import pack_of
-from leaderboard.timings import are_provisional, device_facts, facts_as_others, roof_of, timings_of
+from leaderboard.timings import are_provisional, device_facts, facts_as_others, roof_of, timings_of, whose_clock
 from leaderboard.visibility import Relation, ShownCase, SubmissionView, relation
 from leaderboard.web.case_rows import case_table
 from leaderboard.web.compiler_messages import errors_in, linked
@@ -32,7 +33,7 @@ from leaderboard.web.lookups import evaluation_or_404
 from leaderboard.web.place import place_of
 from problems.spec.kinds import SITE_KINDS, Kind
 from problems.spec.solution import SourceFile
-from runners.wire.protocol import Clock, Verdict, Witness
+from runners.wire.protocol import Clock, Role, Verdict, Witness
 
 CHANGES = ("rerun", "rejudge", "void result")
 """Audited acts that give an evaluation another result."""
@@ -52,14 +53,15 @@ def evaluation(request: HttpRequest, pk: int) -> HttpResponse:
         "reruns": AuditEntry.objects.filter(target=f"evaluation {found}", action__in=CHANGES).order_by("id"),
     }  # fmt: skip
     if result:
-        cases = visibility.shown_cases(view, result.cases.all())
+        kept_cases = list(result.cases.all())
+        cases = visibility.shown_cases(view, kept_cases)
         context |= {
             **_failure(found, result, view, cases),
             "steps": logs.steps_of(result, view),
             **_build(result, view, context["solution"] or []),
             "shows_witness": result.passed or result.witness != Witness.UNAVAILABLE,
             "recipe": recipe_of(found, result),
-            **_times(request.user, found, result, cases),
+            **_times(request.user, found, result, cases, kept_cases),
             "provenance": provenance_rows(result.provenance),
             "imported": measured_words(where_measured([result.provenance])) if _is_imported(result) else "",
             "has_profile": bool(result.profile) and view.build_log,
@@ -92,8 +94,14 @@ def _build(result: Result, view: SubmissionView, solution: Sequence[SourceFile])
     return {"build_html": linked(log, paths), "build_errors": errors_in(log, paths) if failed else []}
 
 
-def _times(user: Any, found: Evaluation, result: Result, shown: Sequence[ShownCase]) -> dict[str, Any]:
+def _times(
+    user: Any, found: Evaluation, result: Result, shown: Sequence[ShownCase], kept: Sequence[ResultCase]
+) -> dict[str, Any]:
     rows, cases = measurements_of(result), found.problem.timed_cases
+    own, places = (
+        [row for row in rows if row.role == Role.CANDIDATE],
+        found.problem.on_tracks.filter(track=found.track_id),
+    )
     result.evaluation = found
     roof = roof_of(result, cases)
     timings = timings_of(rows, cases, roof)
@@ -101,6 +109,9 @@ def _times(user: Any, found: Evaluation, result: Result, shown: Sequence[ShownCa
         "timings": timings,
         "follows_events": any(one.follows_events for one in timings),
         "was_stopped": any(one.was_stopped for one in timings),
+        "headline": headline_of(result, own, kept),
+        "counted_cases": counted_of(result, own, kept, places, found.track_id),
+        "whose_clock": whose_clock((row.clock for row in own), is_function=found.problem.kind == Kind.FUNCTION),
         "place": place_of(user, found, result.speedup, ranked_time_ms(rows)),
         "cases": case_table(shown, timings),
         "work": Declared.by(cases), "roof": roof, "device_facts": device_facts(rows),

@@ -14,6 +14,7 @@ from leaderboard.charts import runtimes as runtime_charts
 from leaderboard.charts import sizes as size_charts
 from leaderboard.models import Decision, ProblemTrack, Track
 from leaderboard.rates import Declared, cases_with_time
+from leaderboard.timings import whose_clock
 from leaderboard.web import problem_table, submit_forms
 from leaderboard.web.clarification_forms import clarifications_context
 from leaderboard.web.lookups import chosen_track, problem_or_404, release_or_404, tracks_of
@@ -29,6 +30,7 @@ from leaderboard.web.problem_figures import (
 from leaderboard.web.problem_ranking import (
     By,
     chosen_figure,
+    clocks_of,
     counted_figure,
     ranked_by_case,
     ranking_of,
@@ -38,7 +40,7 @@ from leaderboard.web.problem_ranking import (
 from leaderboard.web.statement import as_html
 from leaderboard.web.tabs import release_context
 from problems.models import Problem
-from problems.spec.kinds import SITE_KINDS
+from problems.spec.kinds import SITE_KINDS, Kind
 from problems.spec.record import ProblemRecord
 from problems.spec.solution import FileSolution, SourceFile
 
@@ -82,7 +84,7 @@ def problem_context(request: HttpRequest, found: Problem) -> dict[str, Any]:
     tracks = tracks_of(release)
     track = chosen_track(request, tracks)
     on_track = ProblemTrack.objects.filter(problem=found, track=track).first()
-    cases = cases_with_time(found.timed_cases, on_track.baseline_cases_ms if on_track else {})
+    cases = cases_with_time(found.timed_cases, on_track.names_of_timed_cases if on_track else ())
     languages = list(spec.starters)
     written_in = chosen_language(request, found)
     by = chosen_figure(request.GET.get("by", ""), release)
@@ -96,6 +98,7 @@ def problem_context(request: HttpRequest, found: Problem) -> dict[str, Any]:
         "too_short": {one.name for one in found.timed_cases} - {one.name for one in cases},
         "too_short_words": TOO_SHORT,
         "ranking": with_places(ranked_by_case(track, ranking, case, by) if case else ranking),
+        "whose_clock": whose_clock(clocks_of(ranking), is_function=spec.kind == Kind.FUNCTION),
         "by": by, "counted": counted_figure(release), "orders": _orders(request, by),
         "why_no_roofline": why_no_roofline(found, track, [case] if case else cases),
         "sums": problem_table.sums_of(request.user, release, on_track),

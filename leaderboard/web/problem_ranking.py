@@ -8,6 +8,8 @@ from typing import Any
 from django.db.models import F
 
 from leaderboard import visibility
+from leaderboard.board.numerals import MISSING, milliseconds_interval
+from leaderboard.headline import CountedCases, fewer_of
 from leaderboard.models import Measurement, ProblemTrack, Track
 from leaderboard.models.entrant import EntrantKind
 from leaderboard.rates import Rates, cases_with_time, rates_of
@@ -69,9 +71,18 @@ def ranking_of(
     for row in rows:
         first.setdefault(row["submission__entrant__slug"], dict(row))
     ranked = list(first.values())[:RANKING_ROWS]
-    on_track = ProblemTrack.objects.filter(problem=found, track=track).values_list("baseline_cases_ms", flat=True)
-    cases = cases_with_time(found.timed_cases, on_track.first() or {})
-    return [one | {"rates": _rates(cases, track, one["time_ms"])} for one in ranked]
+    on_track = ProblemTrack.objects.filter(problem=found, track=track).first()
+    cases = cases_with_time(found.timed_cases, on_track.names_of_timed_cases if on_track else ())
+    judged = [one["evaluation_id"] for one in ranked if one["evaluation_id"]]
+    fewer = fewer_of(judged, on_track.timed_cases if on_track else None)
+    return [one | _figures(one, cases, track, fewer.get(one["evaluation_id"])) for one in ranked]
+
+
+def clocks_of(ranking: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Which clocks took the samples' times. Makes one query."""
+    judged = [row["evaluation_id"] for row in ranking if row["evaluation_id"]]
+    rows = Measurement.objects.filter(result__current_of__in=judged, role=Role.CANDIDATE)
+    return sorted(rows.order_by().values_list("clock", flat=True).distinct())
 
 
 def ranked_by_case(
@@ -111,7 +122,15 @@ def _on_case(
 ) -> dict[str, Any]:
     rates = Rates() if own_ms is None else rates_of([case], peaks_of(track), own_ms)
     speedup = baseline_ms / own_ms if own_ms and baseline_ms else None
-    return {"time_ms": own_ms, "speedup": speedup, "rates": rates, "low_ms": low_ms, "high_ms": high_ms}
+    interval = MISSING if own_ms is None or low_ms is None else milliseconds_interval(own_ms, low_ms, high_ms, 0)
+    return {"time_ms": own_ms, "speedup": speedup, "rates": rates, "interval": interval}
+
+
+def _figures(
+    row: Mapping[str, Any], cases: Sequence[Case], track: Track | None, fewer: CountedCases | None
+) -> dict[str, Any]:
+    """Its rates, and over how many cases it is if over fewer; it then has no rates, whose work is that of all cases."""
+    return {"rates": Rates() if fewer else _rates(cases, track, row["time_ms"]), "fewer": fewer}
 
 
 def _rates(cases: Sequence[Case], track: Track | None, time_ms: float | None) -> Rates:

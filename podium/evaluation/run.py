@@ -15,6 +15,7 @@ from runners.agent.ground.events import Progress
 from runners.agent.job.nvcc import AS_WRITTEN, BuildPolicy
 from runners.agent.judges.judgement import Assignment
 from runners.agent.judges.registry import Judges
+from runners.agent.judges.report import Finished
 from runners.agent.profilers import timer_for
 from runners.wire.protocol import Profiler, ResourceLimits, TimingPolicy
 
@@ -37,6 +38,8 @@ class Options:
     timed_modes: frozenset[str]
     image: str = ""
     build_policy: BuildPolicy = AS_WRITTEN
+    timed_cases: tuple[str, ...] | None = None
+    """The cases of a function that are timed; None: those of its first baseline."""
 
     @property
     def digest(self) -> str:
@@ -105,9 +108,13 @@ class SampleGrader:
 
     def one(self, sample: SampleToGrade) -> Graded:
         """Grade one sample. Raises SandboxFault, UnusableProblem, OSError after a fault of this machine."""
+        return graded(sample, self.judged(sample))
+
+    def judged(self, sample: SampleToGrade) -> Finished:
+        """The report on one sample. Raises as `one`."""
         for left in reversed(range(TRIES)):
             try:
-                return graded(sample, self._judges.judge(self._assignment(sample), self._progress))
+                return self._judges.judge(self._assignment(sample), self._progress)
             except (SandboxFault, OSError):
                 if not left:
                     raise
@@ -130,6 +137,7 @@ class SampleGrader:
             timing_policy=self._options.timing,
             profiler=self._options.profiler,
             timed_modes=self._options.timed_modes,
+            timed_cases=self._options.timed_cases,
             tenant=sample.pack,
         )
 

@@ -33,6 +33,12 @@ def stand_ins(problem: CommandProblem) -> list[SourceFile]:
     return [_stand_in(file) for file in _held_out(problem) if _is_named(file.path, words)]
 
 
+def named_in(command: str, paths: Sequence[str]) -> list[str]:
+    """Those of the paths that a command names."""
+    words = _words(command)
+    return [path for path in paths if _is_named(path, words)]
+
+
 def _held_out(problem: CommandProblem) -> list[SourceFile]:
     return [one.file for one in problem.files if one.is_held_out]
 

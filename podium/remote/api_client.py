@@ -71,6 +71,10 @@ class ApiClient:
                 if line:
                     yield json.loads(line)
 
+    def content(self, path: str) -> bytes:
+        """The body of a file."""
+        return self._call("GET", path).content
+
     def post(self, path: str, body: Mapping[str, Any]) -> tuple[int, Any]:
         """Status and answer of a POST."""
         answer = self._call("POST", path, json=body)

@@ -157,12 +157,13 @@ def failures_table(rows: Sequence[Mapping[str, Any]]) -> Table | None:
 
 
 def _best(samples: Sequence[Mapping[str, Any]]) -> str:
-    timed = [sample for sample in samples if not sample.get("self_reported")]
-    speedups = [sample["speedup"] for sample in timed if sample.get("speedup") is not None]
-    if not speedups:
+    timed = [one for one in samples if not one.get("self_reported") and one.get("speedup") is not None]
+    if not timed:
         return MISSING
-    best = max(speedups)
-    return f"{best:.2f}×" if best >= 0.1 else f"{best:.2g}×"
+    best = max(timed, key=lambda one: float(one["speedup"]))
+    n, n_timed = best.get("n_speedup_cases"), best.get("n_timed_cases")
+    over = f" ({n} of {n_timed} cases)" if n is not None and n_timed is not None and n < n_timed else ""
+    return (f"{best['speedup']:.2f}×" if best["speedup"] >= 0.1 else f"{best['speedup']:.2g}×") + over
 
 
 def _verdicts(samples: Sequence[Mapping[str, Any]]) -> Text:

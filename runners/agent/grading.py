@@ -71,6 +71,7 @@ class Grader:
             profiler=work.profiler,
             try_withholding=tuple(work.try_withholding),
             needs_baseline=work.needs_baseline,
+            timed_cases=None if work.timed_cases is None else tuple(work.timed_cases),
             verifies=work.verifies,
             product=self._artefact(work),
             build_key=work.artefact.key if work.artefact else "",

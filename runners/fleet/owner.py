@@ -11,6 +11,7 @@ from leaderboard.actions.record_result import record_result
 from leaderboard.actions.try_solution import end_trial
 from leaderboard.models import Evaluation, EvaluationState, PmppRun, PmppRunState, Track, Trial, TrialState
 from leaderboard.models.evaluation import ResultOrigin
+from leaderboard.rows import timed_cases
 from leaderboard.rows.origin import Origin
 from leaderboard.standings import scores
 from leaderboard.verification import REFERENCE
@@ -39,6 +40,8 @@ class Terms:
     sizes: Mapping[str, int] = field(default_factory=dict)
     """A trial's own sizes."""
     times: bool = True
+    timed_cases: list[str] | None = None
+    """The cases that are timed; None lets the baseline show them."""
 
 
 class JobOwner(Protocol):
@@ -90,7 +93,7 @@ class EvaluationOwner:
     @cached_property
     def row(self) -> Evaluation:
         beside = ("problem", "track", "submission__release", "submission__entrant")
-        row = Evaluation.objects.select_related(*beside).get(pk=self.pk)
+        row = timed_cases.with_fixed(Evaluation.objects.select_related(*beside)).get(pk=self.pk)
         row.problem.release = row.submission.release  # the same row, joined once
         return row
 
@@ -126,6 +129,7 @@ class EvaluationOwner:
             needs_baseline=row.problem.has_baseline and row.problem.has_benchmark,
             verifies=row.submission.entrant.slug == REFERENCE,
             is_rerun=row.current_result_id is not None or row.purpose == Purpose.SHADOW,
+            timed_cases=timed_cases.for_work(row),
         )
 
     def hold(self) -> None:

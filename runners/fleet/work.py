@@ -38,6 +38,7 @@ def work_of(job: Job, attempt: Attempt, token: str) -> Work:
         limits=_limits(problem.spec) if problem.release.profile == "podium/1" else ResourceLimits(),
         artefact=ArtefactRef.model_validate(job.artefact) if job.artefact else None,
         needs_baseline=terms.needs_baseline,
+        timed_cases=terms.timed_cases,
         verifies=terms.verifies,
         rerun=terms.is_rerun,
     )

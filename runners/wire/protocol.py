@@ -167,8 +167,7 @@ class GpuCapability(WireModel):
     memory_bytes: int = 0
     driver: str = ""
     pci_bus_id: str = ""
-    sm_clock_mhz: FiniteFloat | None = None
-    """Maximum clock; the same holds for the memory's."""
+    sm_clock_mhz: FiniteFloat | None = None  # the maximum; the same holds for the memory's
     memory_clock_mhz: FiniteFloat | None = None
     power_limit_w: FiniteFloat | None = None
     ecc: bool | None = None
@@ -282,6 +281,7 @@ class Work(WireModel):
     limits: ResourceLimits = ResourceLimits()
     artefact: ArtefactRef | None = None
     needs_baseline: bool = True
+    timed_cases: list[str] | None = None  # null lets the baseline show them
     verifies: bool = False
     """Whether the solution is the problem's reference, by which the problem is verified."""
     rerun: bool = False

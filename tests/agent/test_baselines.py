@@ -235,3 +235,10 @@ def test_a_reference_whose_test_met_a_fault_is_tested_again(
         with pytest.raises(type(end)):
             node.judge(problem_of(), {"solution.sh": "true"})
     assert node.ran_for(problem_of()) == [TESTED, TIMED]
+
+
+def test_a_kept_baseline_that_does_not_serve_a_sample_is_timed_anew() -> None:
+    baselines, time_it = Baselines[int](), Numbers()
+    assert baselines.near("p", time_it) == 1
+    assert baselines.near("p", time_it, serves=lambda one: one != 1) == 2
+    assert baselines.near("p", time_it) == 2

@@ -24,7 +24,7 @@ READING = {
     "samples.jsonl": 401, "tracks": 200, "nodes": 200,
     "entrants": 200, "entrants/<system>": 404, "submissions": 200, "submissions/check": 405, "submissions/<id>": 404,
     "submissions/<id>/progress": 404, "submissions/<id>/cancel": 405, "submissions/<id>/rerun": 405,
-    "submissions/<id>/results.jsonl": 404, "evaluations/<id>": 404,
+    "submissions/<id>/results.jsonl": 404, "evaluations/<id>": 404, "evaluations/<id>/solution.tar.gz": 404,
     "trials": 405, "trials/<id>": 404,
 }  # fmt: skip
 """Status of a GET by somebody without an account, on a private release and its submission."""

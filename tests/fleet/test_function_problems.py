@@ -293,6 +293,13 @@ def test_a_precision_that_the_check_admits_is_a_note_to_the_organiser(draft: Rel
     ]
 
 
+def test_cases_that_are_too_short_for_a_time_are_a_note_to_the_organiser(draft: Release, track: Any) -> None:
+    verify(None, draft, track)
+    work_off(ANSWERS | {"reference words": function_site.report({LARGE: 1.0}, {LARGE: 1.0})})
+    notes = [line.strip() for line in verification_report(draft, track).lines if "Note" in line]
+    assert notes == [f"Note: row-softmax: 1 of 2 cases are timed. Too short for a time: {SMALL}."]
+
+
 def test_a_function_with_two_cases_has_one_speedup(draft: Release, track: Any, cast: Any) -> None:
     function = submitted(cast.entrant, draft, track)
     node = WireNode()

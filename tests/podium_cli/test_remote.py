@@ -30,6 +30,14 @@ def test_the_best_speedup_is_never_one_that_the_program_printed() -> None:
     assert [list(column.cells) for column in tables.results_table(rows[:1]).columns][3] == ["–"]
 
 
+def test_a_best_speedup_over_fewer_cases_says_so() -> None:
+    own = {"task_id": "a/1", "track": "cpu", "passed": True, "verdict": "passed", "self_reported": False}
+    rows = [own | {"speedup": 2.0, "n_speedup_cases": 2, "n_timed_cases": 3}]
+    assert [list(column.cells) for column in tables.results_table(rows).columns][3] == ["2.00× (2 of 3 cases)"]
+    rows.append(own | {"speedup": 3.0, "n_speedup_cases": 3, "n_timed_cases": 3})
+    assert [list(column.cells) for column in tables.results_table(rows).columns][3] == ["3.00×"]
+
+
 @dataclass
 class Shell:
     """A shell whose only knowledge of the site is its environment and its home folder."""

@@ -190,6 +190,14 @@ def test_the_command_to_reproduce_is_one_that_podium_takes(
     words = shlex.split(told["command"])
     parsed = program.commands[words[1]].make_context(words[1], words[2:], resilient_parsing=False)
     assert parsed.params["sandbox"] == "bubblewrap"
+    assert told["reproduce"] in html.unescape(page(client, cast.owner, one))
+    words = shlex.split(told["reproduce"])
+    assert (
+        program.commands[words[1]]
+        .make_context(words[1], words[2:])
+        .params["evaluation"]
+        .endswith(one.get_absolute_url())
+    )
     assert one.sample.solution_sha256 in told["digests"].values()
 
 

@@ -211,9 +211,32 @@ def test_a_result_shows_each_case_with_its_time_and_rates(client: Any, site: Fun
     row = text[text.index(f'<th scope="row" class="one-line">{LARGE}</th>') :].split("</tr>")[0]
     assert "passed" in row
     # 512 x 4096 elements, 5 operations and 8 bytes each, in 1 ms against 4 ms
-    assert '<td class="num">1.000 ms</td><td class="num">4.000 ms</td><td class="num">4.00×</td>' in row
+    assert '<td class="num">1.000 ms</td><td class="num">4.00 ms</td><td class="num">4.00×</td>' in row
     assert '<td class="num">10.5</td><td class="num">16.8</td>' in row
     assert row.endswith('<td class="num">32</td>')
+
+
+def test_a_result_shows_its_speedup_with_an_interval_and_whose_clock_took_the_times(
+    client: Any, site: FunctionSite
+) -> None:
+    one = site.evaluation(0)
+    text = text_of(client, one.get_absolute_url())
+    # each of the four times reaches from 0.99 to 1.02 of its median: √(2 ln² 0.99 + 2 ln² 1.02) ÷ 2 = 0.0157
+    assert '<span title="95 % interval 2.78–2.87×">2.83×</span> <small>±0.04</small>' in text
+    assert text.count("<br><small>by the checker&#x27;s clock</small></th>") == 2
+    assert "<td>The checker&#x27;s clock</td>" in text
+    assert "0.990 to 1.020 ms" in text
+    told = client.get(f"/api/v1/evaluations/{one.pk}").json()["result"]
+    assert (told["speedup_low"], told["speedup_high"]) == (
+        pytest.approx(2.784, abs=1e-3),
+        pytest.approx(2.873, abs=1e-3),
+    )
+    assert told["speedup_shown"] == "2.83×"
+    assert {row["case"]: row["shown"] for row in told["measurements"]} == {SMALL: "5.00 µs", LARGE: "1.000 ms"}
+
+
+def test_the_ranking_says_whose_clock_took_its_times(client: Any, site: FunctionSite) -> None:
+    assert "Time ↓</a><br><small>by the checker&#x27;s clock</small></th>" in text_of(client, site.page)
 
 
 def test_a_result_says_what_a_case_without_a_time_means(client: Any, cast: Cast, site: FunctionSite) -> None:
@@ -367,7 +390,7 @@ def test_a_language_in_which_nobody_solved_it_says_so(client: Any, site: Functio
 
 
 def test_the_ranking_of_one_case_gives_intervals(client: Any, site: FunctionSite) -> None:
-    assert "<td>1.980 µs to 2.040 µs</td>" in text_of(client, site.page, case=SMALL)
+    assert "<td>1.980 to 2.040 µs</td>" in text_of(client, site.page, case=SMALL)
 
 
 def test_every_process_of_a_case_is_drawn_with_median_and_interval(client: Any, site: FunctionSite) -> None:

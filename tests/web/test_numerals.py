@@ -1,6 +1,14 @@
 """Intervals as people read them."""
 
-from leaderboard.board.numerals import general, ratio, ratio_interval, spread
+from leaderboard.board.numerals import (
+    general,
+    milliseconds,
+    milliseconds_interval,
+    ratio,
+    ratio_interval,
+    spread,
+    supported,
+)
 
 
 def test_an_even_interval_is_half_its_width() -> None:
@@ -28,3 +36,18 @@ def test_a_small_ratio_keeps_two_significant_digits() -> None:
     written = [ratio(value) for value in (0.00312, 0.012, 0.0996, 0.1, 0.453, 1.2345, 73.1, 1234.5, 0.0, None)]
     assert written == ["0.0031×", "0.012×", "0.100×", "0.10×", "0.45×", "1.23×", "73.10×", "1,234×", "0.00×", "–"]
     assert ratio_interval(0.0031, 0.45) == "95 % interval 0.0031–0.45×"
+
+
+def test_a_figure_has_the_decimals_that_its_interval_supports() -> None:
+    intervals = [(1.29, 3.01), (1.81, 1.87), (1.840, 1.846), (80.0, 120.0), (1.0, 1.0), (None, None)]
+    assert [supported(*ends) for ends in intervals] == [1, 3, 4, 0, None, None]
+    assert [ratio(1.8437, *ends) for ends in intervals[:3]] == ["1.8×", "1.844×", "1.8437×"]
+    assert ratio_interval(1.29, 3.01) == "95 % interval 1.3–3.0×"
+
+
+def test_a_time_has_the_decimals_that_its_interval_supports_in_its_unit() -> None:
+    assert milliseconds(1.23456, 1.2, 1.3) == "1.23 ms"
+    assert milliseconds(0.0234567, 0.0230, 0.0240) == "23.5 µs"
+    assert milliseconds(1.23456) == "1.235 ms"
+    assert milliseconds_interval(0.0234567, 0.0230, 0.0240, 6) == "23.0 to 24.0 µs"
+    assert milliseconds_interval(1.2, None, None, 3) == "no interval (n = 3)"

@@ -193,7 +193,13 @@ class CommandProblem(ProblemRecord):
         return self.source_references.in_words() if self.source_references else ""
 
     def public_facts(self) -> dict[str, JsonValue]:
-        return {name: getattr(self, name) for name in _PUBLIC_FACTS} | {"required_names": self.required_names}
+        return {name: getattr(self, name) for name in _PUBLIC_FACTS} | {
+            "required_names": self.required_names,
+            "source_references": self.source_references and self.source_references.model_dump(mode="json"),
+            "timing_mode": self.timing_mode.model_dump(mode="json"),
+            "visible_test_command": self.podium.visible_test_command,
+            "limits": self.podium.limits.set_values(),
+        }
 
     def rules(self) -> WorkspaceRules:
         return WorkspaceRules.of(self)

@@ -41,21 +41,25 @@ class Baselines(Generic[Timed]):
         self._guard = Lock()
         self._timing: KeyedLocks[Hashable] = KeyedLocks()
 
-    def near(self, key: Hashable, time_it: Callable[[], Timed], cancelled: Event | None = None) -> Timed:
-        """A baseline for one sample: the kept one if it is recent and has shares left, else a new one.
+    def near(
+        self,
+        key: Hashable,
+        time_it: Callable[[], Timed],
+        cancelled: Event | None = None,
+        serves: Callable[[Timed], bool] = lambda _: True,
+    ) -> Timed:
+        """A baseline for one sample: the kept one if it is recent, has shares left and serves this sample, else a new
+        one.
 
         Threads that ask for the same key wait until one of them has timed it. Raises Cancelled if `cancelled` is set
         during the wait, and the exceptions of `time_it`.
         """
         with self._timing.hold(key, cancelled):
-            kept = self._near(key) or self._keep(key, time_it())
+            kept = self._near(key)
+            if kept is None or not serves(kept.timed):
+                kept = self._keep(key, time_it())
             kept.n_samples += 1
             return kept.timed
-
-    def forget(self, key: Hashable) -> None:
-        """Let the next sample time the baseline anew."""
-        with self._guard:
-            self._kept.pop(key, None)
 
     def _near(self, key: Hashable) -> _Kept[Timed] | None:
         with self._guard:

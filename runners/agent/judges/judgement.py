@@ -51,6 +51,8 @@ class Assignment:
     withhold_unneeded: bool = False
     """Used without a site: the test files are withheld from runs if the reference passes without all of them."""
     needs_baseline: bool = True
+    timed_cases: tuple[str, ...] | None = None
+    """The cases of a function that are timed. None if the first baseline of the problem decides."""
     verifies: bool = False
     """Whether the solution is the problem's reference, which verifies the problem. A function judge then reports which
     wrong answers the problem's check accepts."""

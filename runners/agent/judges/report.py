@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from problems.spec.no_time import NO_TIME
 from runners.agent.job.build_cache import Build
 from runners.agent.job.environment import NodeEnvironment
 from runners.agent.judges.judgement import Assignment, Judgement, Step, Texts
@@ -101,7 +102,8 @@ def _speedup(judgement: Judgement) -> float | None:
     for one in judgement.measurements:
         if one.is_primary:
             by_role[one.role][one.case] = one.median_ms
-    return sample_speedup(by_role["baseline"], by_role["candidate"])
+    no_time = [case.name for case in judgement.cases if any(one.name == NO_TIME for one in case.fields)]
+    return sample_speedup(by_role["baseline"], by_role["candidate"], no_time=no_time)
 
 
 def _artefact(

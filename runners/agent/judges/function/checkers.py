@@ -65,8 +65,8 @@ class Checker:
     channel: socket.socket
     facts: dict[str, Any]
     """The manifest's facts as the class gives them here."""
-    calibrations: dict[str, int] = field(default_factory=dict)
-    """In how many processes it has calibrated calls, by kind of stub."""
+    calibrations: dict[tuple[str, tuple[int, ...] | None], int] = field(default_factory=dict)
+    """In how many processes it has calibrated calls, by kind of stub and by the cases that are timed, if fixed."""
     n_samples: int = 0
 
     def order(self, order: Mapping[str, Any], channel: socket.socket, brake: socket.socket) -> None:

@@ -29,14 +29,16 @@ from runners.agent.judges.function.results import (
     case_reports,
     findings,
     has_drifted,
+    lacks_a_case,
     too_short,
     verdict_of,
 )
 from runners.agent.judges.function.sets import check_memory, with_wrong_sets
 from runners.agent.judges.function.subject import LISTING, MAX_LISTING_BYTES, Subject, with_own_case
+from runners.agent.judges.function.timed_cases import FirstCases, TimedCases, numbers_of, with_missing_times
 from runners.agent.judges.judgement import Assignment, Judgement, Step
 from runners.agent.judges.texts import how_it_ended
-from runners.wire.protocol import BUILDING, Peaks, Role, Stage, TimingPolicy, Verdict, Witness
+from runners.wire.protocol import BUILDING, MeasurementReport, Peaks, Role, Stage, TimingPolicy, Verdict, Witness
 
 RUNNING = "running"
 """This judge's stage after `building`."""
@@ -91,6 +93,7 @@ class FunctionJudge:
         self._ranked_baselines: Baselines[_Shared] = Baselines(samples=math.inf, seconds=RANKED_SECONDS)
         self._on_host: dict[tuple[str, ...], frozenset[int]] = {}
         """Cases in which a baseline needs the host's clock on a GPU, by its key."""
+        self._first_cases = FirstCases(environment.capabilities)
 
     def judge(self, assignment: Assignment, progress: Progress) -> Judgement:
         """See `Judge.judge`."""
@@ -144,7 +147,8 @@ class FunctionJudge:
         problem = with_own_case(entry.subject.problem, assignment.sizes)
         check_memory(entry.subject.problem, self._memory_bytes(found.device, entry.subject))
         entrants = self._entrants(assignment, entry, progress)
-        with self._match(entrants, progress, is_ranked=_is_ranked(assignment)) as match:
+        cases = self._first_cases.fixed(assignment, found.device)
+        with self._match(entrants, cases, progress, is_ranked=_is_ranked(assignment)) as match:
             runs, clocks = self._runs(assignment, entrants, match, progress)
             has_passed = verdict_of(problem, runs[-1])[0] is Verdict.PASSED
             shared = self._beside(assignment, entrants, match, progress) if has_passed else None
@@ -160,7 +164,9 @@ class FunctionJudge:
         found.witness = Witness.SEEN
         found.ended(verdict, reason)
         if not assignment.is_trial:
-            _note_times(found, problem, runs, shared, self._environment.peaks(found.device))
+            if shared is not None and cases is None:
+                cases = self._first_cases.of(assignment, found.device, _baseline_of(problem, shared))
+            _note_times(found, problem, runs, shared, cases, self._environment.peaks(found.device))
             seen = {Role.CANDIDATE: clocks, **({Role.BASELINE: shared.clocks} if shared else {})}
             found.measurements = with_clocks(found.measurements, seen)
             found.findings += clocks.findings
@@ -224,14 +230,16 @@ class FunctionJudge:
         return Entry(subject, built.product)
 
     @contextmanager
-    def _match(self, entrants: "_Entrants", progress: Progress, *, is_ranked: bool) -> Iterator["_Match"]:
+    def _match(
+        self, entrants: "_Entrants", cases: TimedCases, progress: Progress, *, is_ranked: bool
+    ) -> Iterator["_Match"]:
         """The device alone, with this problem's checker. It has calibrated calls of all kinds of processes."""
         subject = entrants.candidate.subject
         with self._environment.lanes.benchmark(subject.place) as seat:
             for one in entrants.all:  # they load while the checker does
                 self._contestants.prepare(one, seat)
             with self._checkers.at(seat, subject, progress) as checker:
-                match = _Match(checker, seat, self._contestants)
+                match = _Match(checker, seat, self._contestants, cases)
                 for filling in entrants.filling.values():
                     match.calibrate(filling, calibrating_processes(seat) if is_ranked else 1, progress)
                 yield match
@@ -242,11 +250,13 @@ class FunctionJudge:
                 runs = [self._reference_run(match, reference, QUICK, progress)]
             return self._shared(match, reference, runs, clocks)
 
-        return self._baselines.near(_baseline_key(reference, match.seat), time_it, progress.cancelled)
+        def serves(kept: _Shared) -> bool:
+            return not lacks_a_case(reference.subject.problem, kept.runs, match.cases)
+
+        return self._baselines.near(_baseline_key(reference, match.seat), time_it, progress.cancelled, serves)
 
     def _ranked_baseline(self, match: "_Match", reference: Entry, progress: Progress) -> _Shared:
         """Six processes an hour, and one with each sample. If that one differs, the six are timed anew."""
-        key = _baseline_key(reference, match.seat)
         latest = self._reference_run(match, reference, RANKED, progress)
 
         def time_it() -> _Shared:
@@ -254,11 +264,11 @@ class FunctionJudge:
                 runs = match.more(reference, latest, progress)
             return self._shared(match, reference, runs, clocks)
 
-        kept = self._ranked_baselines.near(key, time_it, progress.cancelled)
-        if kept.runs[0] is not latest and has_drifted(reference.subject.problem, kept.runs, latest):
-            self._ranked_baselines.forget(key)
-            kept = self._ranked_baselines.near(key, time_it, progress.cancelled)
-        return kept
+        def serves(kept: _Shared) -> bool:
+            return not has_drifted(reference.subject.problem, kept.runs, latest, match.cases)
+
+        key = _baseline_key(reference, match.seat)
+        return self._ranked_baselines.near(key, time_it, progress.cancelled, serves)
 
     def _reference_run(self, match: "_Match", reference: Entry, plan: dict[str, float], progress: Progress) -> Contest:
         with told(progress, "run", reference.subject.problem.task_id, is_reference=True):
@@ -321,18 +331,21 @@ class _Match:
     checker: Checker
     seat: Seat
     contestants: Contestants
+    cases: TimedCases
 
     def calibrate(self, filling: Entry, count: int, progress: Progress) -> None:
         """Have the checker time what a call costs in so many processes of this kind, unless it has. On a GPU that
         varies from process to process. Raises SandboxFault if it fails."""
         stub = filling.subject.stub
-        order = {"op": "calibrate", "stub": stub, "cases": _all_cases(filling.subject)}
-        while self.checker.calibrations.get(stub, 0) < count:
+        is_on_gpu = filling.subject.device == "cuda"  # where all cases are calibrated
+        timed = None if is_on_gpu else numbers_of(filling.subject.problem, self.cases)
+        order = {"op": "calibrate", "stub": stub, "cases": _all_cases(filling.subject), "timed": timed}
+        while self.checker.calibrations.get((stub, timed), 0) < count:
             seen = contest(self.contestants, self.checker, filling, self.seat, order, progress)
             if seen.how:
                 why = f"{seen.how} {seen.words or seen.outcome.stderr}"
                 raise SandboxFault(f"a solution that fills its outputs cannot be called: {why}")
-            self.checker.calibrations[stub] = self.checker.calibrations.get(stub, 0) + 1
+            self.checker.calibrations[stub, timed] = self.checker.calibrations.get((stub, timed), 0) + 1
 
     def more(
         self, entry: Entry, first: Contest, progress: Progress, on_host: frozenset[int] = frozenset()
@@ -387,6 +400,7 @@ class _Match:
             "op": "sample",
             "stub": entry.subject.stub,
             "cases": cases,
+            "timed": numbers_of(entry.subject.problem, self.cases),
             **own,
             "plan": {**plan, "longest_seconds": longest_seconds, "budget_seconds": limit_seconds},
             "short_plan": {**(SHORT if plan is RANKED else plan), "budget_seconds": limit_seconds},
@@ -409,18 +423,26 @@ def _all_cases(subject: Subject) -> list[int]:
     return list(range(len(subject.problem.manifest.cases)))
 
 
+def _baseline_of(problem: FunctionProblem, shared: _Shared, cases: TimedCases = None) -> list[MeasurementReport]:
+    return baseline_measurements(problem, shared.runs, shared.key, shared.measured_at, cases)
+
+
 def _note_times(
     found: Judgement,
     problem: FunctionProblem,
     runs: Sequence[Contest],
     shared: _Shared | None,
+    cases: TimedCases,
     peaks: Peaks,
 ) -> None:
-    """Add the times of the solution and of its baseline, and what a person should look at."""
+    """Add the times of the solution and of its baseline, and what a person should look at. Raises SandboxFault if a
+    case that is timed has none of the baseline."""
     baseline = None
     if shared is not None:
-        baseline = baseline_measurements(problem, shared.runs, shared.key, shared.measured_at)
+        baseline = _baseline_of(problem, shared, cases)
     own = candidate_measurements(problem, runs, baseline)
+    if baseline is not None:
+        found.cases = with_missing_times(found.cases, own, baseline, cases)
     found.measurements = [*own, *(baseline or [])]
     found.findings += [*findings(problem, runs), *too_short(problem, own, peaks)]
 

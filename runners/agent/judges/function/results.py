@@ -10,6 +10,7 @@ from problems.spec.function.problem import FunctionProblem
 from runners.agent.judges.function.as_tensara import mean_as_tensara, rate_as_tensara_2025
 from runners.agent.judges.function.contest import Contest, Reply
 from runners.agent.judges.function.sets import LEAST_GO_MS, many_sets_disagree, one_set_ms
+from runners.agent.judges.function.timed_cases import TimedCases
 from runners.agent.judges.judgement import Finding
 from runners.agent.judges.roofline import CACHES, below_roofline
 from runners.agent.judges.texts import how_it_ended
@@ -178,13 +179,18 @@ def _where(problem: FunctionProblem, seen: Contest) -> str:
 
 
 def baseline_measurements(
-    problem: FunctionProblem, runs: Sequence[Contest], key: str, measured_at: str
+    problem: FunctionProblem, runs: Sequence[Contest], key: str, measured_at: str, cases: TimedCases = None
 ) -> list[MeasurementReport]:
-    """The reference's times, without the cases that are too short to be timed. Each run is one process."""
+    """The reference's times in these cases; None: in all that are not too short to be timed. Each run is one
+    process."""
     shared = {"shared": True, "key": key, "measured_at": measured_at}
-    least_ms = _floors_ms(problem)
     timed = _measurements(problem, runs, Role.BASELINE)
-    return [one.model_copy(update=shared) for one in timed if one.median_ms >= least_ms[one.case]]
+    return [one.model_copy(update=shared) for one in timed if _is_timed(problem, one.case, one.median_ms, cases)]
+
+
+def _is_timed(problem: FunctionProblem, case: str, baseline_ms: float, cases: TimedCases) -> bool:
+    """Whether the case is among those that are timed. Where none are fixed, the baseline's time decides."""
+    return case in cases if cases is not None else baseline_ms > _floors_ms(problem)[case]
 
 
 def candidate_measurements(
@@ -199,15 +205,22 @@ def candidate_measurements(
     return [one for one in timed if one.case in named]
 
 
-def has_drifted(problem: FunctionProblem, runs: Sequence[Contest], later: Contest) -> bool:
+def has_drifted(problem: FunctionProblem, runs: Sequence[Contest], later: Contest, cases: TimedCases = None) -> bool:
     """Whether a later process of a baseline has another time in any case that is timed."""
     known, again = (
         {one.case: statistics.median(one.runs_ms) for one in _measurements(problem, seen, Role.BASELINE)}
         for seen in (runs, [later])
     )
-    least_ms = _floors_ms(problem)
-    timed = {case: ms for case, ms in known.items() if ms >= least_ms[case]}
+    if lacks_a_case(problem, runs, cases):
+        return True
+    timed = {case: ms for case, ms in known.items() if _is_timed(problem, case, ms, cases)}
     return any(case not in again or abs(again[case] / ms - 1) > MOST_DRIFT for case, ms in timed.items())
+
+
+def lacks_a_case(problem: FunctionProblem, runs: Sequence[Contest], cases: TimedCases) -> bool:
+    """Whether the baseline was timed before its cases were fixed, and took one of them for too short."""
+    timed = {one.case for one in _measurements(problem, runs, Role.BASELINE)}
+    return any(case.name in (cases or ()) and case.name not in timed for case in problem.manifest.cases)
 
 
 def too_short(problem: FunctionProblem, timed: Sequence[MeasurementReport], peaks: Peaks) -> list[Finding]:

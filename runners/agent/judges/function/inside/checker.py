@@ -14,7 +14,7 @@ import socket
 import sys
 import time
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from inside.errors import DefinitionError, SizesRefused
@@ -79,7 +79,7 @@ class Checker:
             match.begin(order["stub"])
             loaded = time.monotonic()
             if order["op"] == "calibrate":
-                self._calibrate(order["stub"], order["cases"], match)
+                self._calibrate(order["stub"], order["cases"], order.get("timed") or (), match)
             elif order.get("sizes"):
                 self._own_sizes(order, match)
             else:
@@ -93,14 +93,14 @@ class Checker:
         self._memory.give_back()
         self.say({"op": "end", **ended, "load_ms": (loaded - began) * 1e3, "ms": (time.monotonic() - began) * 1e3})
 
-    def _calibrate(self, stub: str, cases: list[int], match: Match) -> None:
+    def _calibrate(self, stub: str, cases: list[int], timed: Collection[int], match: Match) -> None:
         if match.is_on_gpu:
             costs = self._costs.setdefault(stub, {})
             for number in cases:
                 costs[number] = DeviceCalibration(match).cost(number, costs.get(number))
         else:
             known = self._overheads.get(stub, {})
-            self._overheads[stub] = calibrated(Calibration(match), cases, known)
+            self._overheads[stub] = calibrated(Calibration(match), cases, known, timed)
 
     def _sample(self, order: dict[str, Any], match: Match) -> None:
         for number in order["cases"]:
@@ -117,7 +117,8 @@ class Checker:
 
             return match.case(number, plan, on_gpu)
         overhead = self._overheads.get(stub, {}).get(number, Overhead())
-        if overhead.is_short:
+        timed = order.get("timed")
+        if overhead.is_short if timed is None else number not in timed:
             plan = Plan(**order["short_plan"])
         return match.case(number, plan, lambda sets, first: HostCase(match, sets, number, plan, overhead).run(first))
 
@@ -144,10 +145,17 @@ class Checker:
         self._channel.send(json.dumps(reply).encode())
 
 
-def calibrated(calibration: Calibration, cases: list[int], known: Mapping[int, Overhead]) -> dict[int, Overhead]:
-    """What calls of these cases cost beside the solution: all of it, or what one process more adds to what is known."""
+def calibrated(
+    calibration: Calibration, cases: list[int], known: Mapping[int, Overhead], timed: Collection[int]
+) -> dict[int, Overhead]:
+    """What calls of these cases cost beside the solution: all of it, or what one process more adds to what is known.
+
+    A case in `timed` is never too short, whatever its reference takes here.
+    """
     return {
-        number: calibration.again(number, known[number]) if number in known else calibration.overhead(number)
+        number: calibration.again(number, known[number])
+        if number in known and not (known[number].is_short and number in timed)
+        else calibration.overhead(number, is_timed=number in timed)
         for number in cases
     }
 

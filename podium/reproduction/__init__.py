@@ -1,0 +1,1 @@
+"""`podium reproduce`: judges a published sample again on this machine and compares."""

@@ -1,0 +1,65 @@
+"""Which cases of a problem are timed: those that the site has fixed, else those that its first baseline here shows."""
+
+from collections.abc import Collection, Sequence
+
+from problems.spec.function.problem import FunctionProblem
+from problems.spec.no_time import NO_TIME
+from runners.agent.ground.errors import SandboxFault
+from runners.agent.ground.keyed import Once
+from runners.agent.judges.judgement import Assignment
+from runners.wire.protocol import MAX_TIME_MS, Audience, Capabilities, CaseField, CaseReport, MeasurementReport
+
+TimedCases = Collection[str] | None
+"""Names of the cases that are timed; None if they are not fixed."""
+REMEMBERED = 4096
+"""Number of problems whose first cases are remembered."""
+
+
+class FirstCases:
+    """Remembers the cases that the first baseline of a problem showed on a model of GPU, or on this CPU."""
+
+    def __init__(self, capabilities: Capabilities) -> None:
+        self._models = {one.uuid: one.name for one in capabilities.gpus}
+        self._first: Once[tuple[str, str], tuple[str, ...]] = Once(REMEMBERED)
+
+    def fixed(self, assignment: Assignment, device: str) -> TimedCases:
+        """The cases that are timed; None if a baseline shall show them, as for the reference that verifies it."""
+        if assignment.timed_cases is not None or assignment.verifies:
+            return assignment.timed_cases
+        return self._first.known(self._key(assignment, device))
+
+    def of(self, assignment: Assignment, device: str, baseline: Sequence[MeasurementReport]) -> TimedCases:
+        """The cases of this baseline, or of an earlier one that has fixed them. One for verifying fixes nothing."""
+        names = tuple(one.case for one in baseline)
+        if assignment.verifies:
+            return names
+        return self._first.get(self._key(assignment, device), lambda: names)
+
+    def _key(self, assignment: Assignment, device: str) -> tuple[str, str]:
+        return assignment.problem_sha256, self._models.get(device, "")
+
+
+def numbers_of(problem: FunctionProblem, cases: TimedCases) -> tuple[int, ...] | None:
+    """The numbers of these cases; None if they are not fixed."""
+    if cases is None:
+        return None
+    return tuple(number for number, case in enumerate(problem.manifest.cases) if case.name in cases)
+
+
+def with_missing_times(
+    reports: Sequence[CaseReport],
+    timed: Sequence[MeasurementReport],
+    baseline: Sequence[MeasurementReport],
+    cases: TimedCases,
+) -> list[CaseReport]:
+    """The reports on all cases, with the reason for each of these cases that has no time of the solution's.
+
+    Raises SandboxFault if the reference has no time: that is this machine's fault, and the sample is measured again.
+    """
+    named = {one.name for one in reports} & set(cases or ())
+    if lacking := sorted(named - {one.case for one in baseline}):
+        raise SandboxFault(f"the reference has no time in case {lacking[0]}, which is timed on this track")
+    untimed = named - {one.case for one in timed}
+    # The clock gives every right answer a time up to MAX_TIME_MS.
+    why = CaseField(name=NO_TIME, value=f"A call takes more than {MAX_TIME_MS:g} ms.", audience=Audience.PUBLIC)
+    return [one.model_copy(update={"fields": [*one.fields, why]}) if one.name in untimed else one for one in reports]
