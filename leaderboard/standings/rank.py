@@ -268,6 +268,7 @@ def _board_input(
         primary=release.primary_metric,
         ks=tuple(release.offered_ks),
         time_pending=grids["n_time_flagged"],
+        rules=release.rules,
         draws=settings.BOOTSTRAP_DRAWS,
         **figures,
     )
