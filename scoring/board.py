@@ -97,10 +97,11 @@ def score_board(board: BoardInput) -> BoardScores:
     if board.primary not in metrics:
         have = ", ".join(sorted(metrics))
         raise MetricMissing(f"primary metric {board.primary!r} is not on this board; it has {have}")
-    estimates = {name: _estimate(board, name, measured, counted) for name, measured in metrics.items()}
-    shared = board.shared_ln_sd if _is_geometric(board.primary) else 0.0
-    ranks = metrics[board.primary].ranks(board.rankable & ~unresolved, board.tie_tolerance, shared)
     timed = counted & board.has_rankable_baseline
+    curve = fast_p(board.fast_counts, board.n, timed)
+    shared = {name: _shared_sd(board, name, curve) for name in metrics}
+    estimates = {name: _estimate(board, name, found, counted, shared[name]) for name, found in metrics.items()}
+    ranks = metrics[board.primary].ranks(board.rankable & ~unresolved, board.tie_tolerance, shared[board.primary])
     correct, median, correct_problems = _correct_only(board, timed)
     return BoardScores(
         primary=estimates[board.primary],
@@ -113,7 +114,7 @@ def score_board(board: BoardInput) -> BoardScores:
         correct_speedup=correct,
         correct_problems=correct_problems,
         correct_median_speedup=median,
-        fast_p=fast_p(board.fast_counts, board.n, timed),
+        fast_p=curve,
         coding=estimates.get(CODING.name),
         weighted=estimates.get(WEIGHTED.name),
         questions=estimates.get(QUESTIONS.name),
@@ -135,10 +136,19 @@ def _is_geometric(name: str) -> bool:
     return metric_named(name).average is Average.GEOMETRIC
 
 
-def _estimate(board: BoardInput, name: str, measured: Measured, counted: BoolArray) -> Estimate:
+def _shared_sd(board: BoardInput, name: str, curve: FloatArray) -> FloatArray:
+    """E: noise in the metric's logarithm that all problems share. It moves what is faster than the baseline only."""
+    if not _is_geometric(name):
+        return np.zeros(len(curve))
+    if name != SPEEDUP.name or 1.0 not in board.thresholds:
+        return np.full(len(curve), board.shared_ln_sd)
+    return np.asarray(board.shared_ln_sd * np.nan_to_num(curve[:, board.thresholds.index(1.0)]))
+
+
+def _estimate(board: BoardInput, name: str, measured: Measured, counted: BoolArray, shared: FloatArray) -> Estimate:
     """The metric's value and interval on the scale on which it is shown."""
     if _is_geometric(name):
-        return geometric(measured.of_logs(0.0 if name == SPEEDUP.name else -np.inf, board.shared_ln_sd))
+        return geometric(measured.of_logs(0.0 if name == SPEEDUP.name else -np.inf, shared))
     k = metric_named(name).k or 1
     # Where every problem has a pass among k of its samples, their spread says little of those that would not.
     return measured.of_shares(_quotient(np.where(counted, board.n, 0).sum(axis=1), counted.sum(axis=1)) if k > 1 else None)

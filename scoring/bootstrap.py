@@ -35,10 +35,10 @@ class Bootstrap:
     def of_shares(self, _samples: FloatArray | None = None) -> Estimate:
         return proportion_interval(self)
 
-    def of_logs(self, least: float, _shared_sd: float) -> Estimate:
+    def of_logs(self, least: float, _shared_sd: FloatArray) -> Estimate:
         return percentile_interval(self, least)
 
-    def ranks(self, ranked: BoolArray, tolerance: float, _shared_sd: float) -> Ranks:
+    def ranks(self, ranked: BoolArray, tolerance: float, _shared_sd: FloatArray) -> Ranks:
         return rank_by_draws(self, ranked, tolerance)
 
 

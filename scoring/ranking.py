@@ -29,7 +29,7 @@ def ranks_with_ties(scores: FloatArray, tolerance: float) -> IntArray:
     return scores.size - np.searchsorted(ordered, scores + tolerance, side="right") + 1
 
 
-def rank_entrants(found: Means, ranked: BoolArray, tolerance: float, shared_sd: float = 0.0) -> Ranks:
+def rank_entrants(found: Means, ranked: BoolArray, tolerance: float, shared_sd: FloatArray | None = None) -> Ranks:
     """Rank the entrants in `ranked` (E) that have a mean. The others get 0.
 
     The interval runs from 1 + the number of entrants that are surely better to the number that are not surely worse.
@@ -39,7 +39,8 @@ def rank_entrants(found: Means, ranked: BoolArray, tolerance: float, shared_sd: 
     chosen = ranked & np.isfinite(found.value)
     value, problems = found.value[chosen], found.problems[chosen]
     rank = ranks_with_ties(value, tolerance)
-    better, worse = _surely(value, found.influence[chosen], problems, shared_sd)
+    shared = np.zeros(chosen.size) if shared_sd is None else shared_sd
+    better, worse = _surely(value, found.influence[chosen], problems, shared[chosen] ** 2)
     few = problems < FEW_PROBLEMS
     low = np.where(few, 0, np.minimum(1 + better, rank))
     high = np.where(few, 0, np.maximum(rank.size - worse, rank))
@@ -47,9 +48,9 @@ def rank_entrants(found: Means, ranked: BoolArray, tolerance: float, shared_sd: 
 
 
 def _surely(
-    value: FloatArray, influence: FloatArray, problems: FloatArray, shared_sd: float
+    value: FloatArray, influence: FloatArray, problems: FloatArray, shared: FloatArray
 ) -> tuple[IntArray, IntArray]:
-    """The numbers of entrants that are surely better and surely worse than each.
+    """The numbers of entrants that are surely better and surely worse than each. `shared` are variances.
 
     A pair's figure is difference ÷ √(mean square of its problems' differences ÷ problems). Where neither is better, it
     is seldom larger than a normal one, however few the problems are and however they are distributed (Efron 1969).
@@ -58,7 +59,8 @@ def _surely(
     difference = value[:, None] - value
     square = difference**2
     own = (influence**2).sum(axis=1)
-    spread_of_pair = np.maximum(own[:, None] + own - 2 * (influence @ influence.T), 0.0) + 2 * shared_sd**2
+    spread_of_pair = np.maximum(own[:, None] + own - 2 * (influence @ influence.T), 0.0)
+    spread_of_pair += shared[:, None] + shared
     figure = square / np.maximum(spread_of_pair + square / np.minimum(problems[:, None], problems), 1e-300)
     few = problems < FEW_PROBLEMS
     figure[few] = figure[:, few] = 0.0

@@ -17,10 +17,10 @@ class Measured(Protocol):
     def of_shares(self, samples: FloatArray | None = None, /) -> Estimate:
         """Means of values in [0, 1]. `samples` (E) bounds what a problem can tell."""
 
-    def of_logs(self, least: float, shared_sd: float, /) -> Estimate:
+    def of_logs(self, least: float, shared_sd: FloatArray, /) -> Estimate:
         """Means of logarithms, none of which lies below `least`."""
 
-    def ranks(self, ranked: BoolArray, tolerance: float, shared_sd: float, /) -> Ranks:
+    def ranks(self, ranked: BoolArray, tolerance: float, shared_sd: FloatArray, /) -> Ranks:
         """Ranks of the entrants in `ranked` and their intervals."""
 
 
@@ -45,10 +45,10 @@ class _InClosedForm:
     def of_shares(self, samples: FloatArray | None = None) -> Estimate:
         return share_interval(self.found, samples)
 
-    def of_logs(self, least: float, shared_sd: float) -> Estimate:
+    def of_logs(self, least: float, shared_sd: FloatArray) -> Estimate:
         return bounded(mean_interval(self.found, shared_sd), least)
 
-    def ranks(self, ranked: BoolArray, tolerance: float, shared_sd: float) -> Ranks:
+    def ranks(self, ranked: BoolArray, tolerance: float, shared_sd: FloatArray) -> Ranks:
         return rank_entrants(self.found, ranked, tolerance, shared_sd)
 
 

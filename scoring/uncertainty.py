@@ -10,8 +10,8 @@ from scoring.median import Z_95
 
 FEW_PROBLEMS = 5
 """With fewer problems an interval is only a hint, and ranks have none."""
-_EXACT_T = (12.706205, 4.302653, 3.182446, 2.776445)
-"""Student's 97.5 % quantile of 1 to 4 degrees of freedom."""
+_EXACT_T = (12.706205, 4.302653, 3.182446, 2.776445, 2.570582, 2.446912, 2.364624)
+"""Student's 97.5 % quantile of 1 to 7 degrees of freedom."""
 ALIKE = 2.0**-40
 """Problems differ by rounding alone where the variance of their mean is no larger than the square of this."""
 
@@ -38,26 +38,33 @@ class Means:
 
     @property
     def variance(self) -> FloatArray:
-        return np.asarray((self.influence**2).sum(axis=1))
+        return row_sums(self.influence**2)
 
     def without_interval(self) -> npt.NDArray[np.bool_]:
         """E: whether fewer than two problems count."""
         return np.asarray(~(self.problems > 1) | np.isnan(self.value))
 
 
+def row_sums(values: FloatArray) -> FloatArray:
+    """The sum of each row, term by term: left-out problems, other entrants and the processor change no bit of it."""
+    if not values.shape[1]:
+        return np.zeros(len(values))
+    return np.asarray(np.cumsum(values, axis=1)[:, -1])
+
+
 def means(values: FloatArray, weights: FloatArray) -> Means:
     """`values` and `weights` are E × P. A weight of 0 leaves the problem out for that entrant, its value ignored."""
     used = weights > 0
-    total = weights.sum(axis=1)
+    total = row_sums(weights)
     divisor = np.where(total > 0, total, np.nan)
-    value = np.where(used, values * weights, 0.0).sum(axis=1) / divisor
+    value = row_sums(np.where(used, values * weights, 0.0)) / divisor
     influence = np.where(used, (values - value[:, None]) * weights, 0.0) / divisor[:, None]
-    problems = np.where(total > 0, total**2 / np.where(total > 0, (weights**2).sum(axis=1), 1.0), 0.0)
+    problems = np.where(total > 0, total**2 / np.where(total > 0, row_sums(weights**2), 1.0), 0.0)
     return Means(value, np.nan_to_num(influence), problems)
 
 
 def student_t(freedom: FloatArray) -> FloatArray:
-    """Student's 97.5 % quantile. Exact up to 4 degrees of freedom, above by Fisher's expansion (error below 0.001)."""
+    """Student's 97.5 % quantile. Exact up to 7 degrees of freedom, above by Fisher's expansion (error below 0.0001)."""
     z, n = Z_95, np.maximum(freedom, 4.0)
     terms = (
         (z**3 + z) / 4,
@@ -104,20 +111,20 @@ def share_interval(found: Means, samples: FloatArray | None = None) -> Estimate:
     return _estimate(found, low, high)
 
 
-def mean_interval(found: Means, shared_sd: float = 0.0) -> Estimate:
+def mean_interval(found: Means, shared_sd: FloatArray | float = 0.0) -> Estimate:
     """Means of values without bounds, such as logarithms: Hall's transformed t interval (1992), made for skewed values.
 
     Where all problems are alike, the ends are as far as Wilson's are from a share of 0: as if a problem could lie 1
-    away. `shared_sd` is the standard deviation of noise that all problems of an entrant share, which their spread does
-    not show; it is added to both arms in quadrature.
+    away. `shared_sd` (E) is the standard deviation of the noise that all problems of an entrant share. Their spread does
+    not show it, so it is added to both arms in quadrature.
     """
     squares = found.variance
     varies = squares > ALIKE**2
     safe = np.where(varies, squares, 1.0)
-    skew = np.where(varies, (found.influence**3).sum(axis=1) / safe**1.5, 0.0)
+    skew = np.where(varies, row_sums(found.influence**3) / safe**1.5, 0.0)
     n = np.maximum(found.problems, 2.0)
-    quantile, error = student_t(n - 1), np.sqrt(squares * n / (n - 1))
-    below, above = (error * np.abs(_hall(side * quantile, skew)) for side in (1, -1))
+    quantile = student_t(n - 1)
+    below, above = (np.sqrt(squares) * np.abs(_hall(side * quantile, skew)) for side in (1, -1))
     alone = Z_95**2 / (n + Z_95**2)
     noise = (Z_95 * shared_sd) ** 2
     arms = (np.sqrt(np.where(varies, arm, alone) ** 2 + noise) for arm in (below, above))

@@ -12,7 +12,7 @@ from math import exp, lgamma
 
 import numpy as np
 
-from scoring.arrays import FloatArray
+from scoring.arrays import BoolArray, FloatArray
 from scoring.pass_at_k import pass_at_k
 
 Rng = np.random.Generator
@@ -99,7 +99,8 @@ class Boards:
     fixed: FloatArray
     """The mean over these very problems."""
     samples: float
-    shared_sd: float = 0.0
+    shared_sd: FloatArray | float = 0.0
+    """Of each board: the noise that all its problems share, by the share of samples that are faster than the baseline."""
 
 
 @dataclass(frozen=True)
@@ -149,10 +150,15 @@ HELD_OUT_SPEEDS = {"twice": (0.3, 0.2), "few gain": (-0.8, 1.0), "four times": (
 
 def counted(rng: Rng, ln_speedup: FloatArray, noise: Noise) -> FloatArray:
     """ln of what each sample counts, from six processes of it and of the baseline (`scoring.sample`)."""
+    return _counted(rng, ln_speedup, noise)[0]
+
+
+def _counted(rng: Rng, ln_speedup: FloatArray, noise: Noise) -> tuple[FloatArray, BoolArray]:
+    """The same, and which samples are faster than the baseline, surely or not."""
     own, base = (_timed(rng, ln_speedup.shape, noise.median) for _ in range(2))
     ln_ratio = ln_speedup + base[0] - own[0]
     arm = np.hypot(base[0] - base[1], own[2] - own[0])
-    return np.where(ln_ratio > arm, ln_ratio, 0.0)
+    return np.where(ln_ratio > arm, ln_ratio, 0.0), ln_ratio > 0
 
 
 def _timed(rng: Rng, shape: tuple[int, ...], sd: float) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -196,11 +202,14 @@ class Speedups:
         shared = self.noise.baseline * rng.normal(size=of_problem.shape) + self.noise.day * rng.normal(size=(boards, 1))
         shape = (boards, self.problems, self.samples)
         true_ln = (of_problem + shared)[:, :, None] + SAMPLE_SD * rng.normal(size=shape)
-        values = np.where(rng.random(shape) < chance[:, :, None], counted(rng, true_ln, self.noise), 0.0).mean(axis=2)
+        passed = rng.random(shape) < chance[:, :, None]
+        of_sample, faster = _counted(rng, true_ln, self.noise)
+        values = np.where(passed, of_sample, 0.0).mean(axis=2)
+        shared_sd = self.noise.day * (passed & faster).mean(axis=(1, 2))
         at, expected = _expected(self.noise)
         per_pass = float((np.interp(mean + sd * _NODES, at, expected) * _MASSES).sum())
         fixed = (chance * np.interp(of_problem, at, expected)).mean(axis=1)
-        return Boards(values, truth(1) * per_pass, fixed, self.samples, self.noise.day)
+        return Boards(values, truth(1) * per_pass, fixed, self.samples, shared_sd)
 
 
 Configuration = Shares | Speedups
