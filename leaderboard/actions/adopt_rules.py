@@ -24,11 +24,11 @@ def may_adopt(release: Release) -> bool:
 
 
 @transaction.atomic
-def adopt_rules(user: Any, release: Release, reason: str, most_scores: int | None = MOST_SCORES) -> None:
+def adopt_rules(user: Any, release: Release, reason: str, most_scores: int | None = None) -> None:
     """Rank the release by the newest rules from now on. Pages of a published release show `reason`.
 
     `user` None is the site's own shell. Raises NotAllowed, ReleaseRefused, or Refused if there is nothing to adopt or if
-    more than `most_scores` aggregates have times.
+    more than `most_scores` (None: `MOST_SCORES`) aggregates have times.
     """
     if user is not None and not getattr(user, "is_staff", False):
         raise NotAllowed("organisers_only", "Only an organiser moves a release to newer rules.")
@@ -36,7 +36,8 @@ def adopt_rules(user: Any, release: Release, reason: str, most_scores: int | Non
         raise Refused("no_newer_rules", f"{release.slug} is ranked by rules {release.rules} and stays with them.")
     scores.hold_all(release.submissions.all())
     timed = _timed(release)
-    if most_scores is not None and len(timed) > most_scores:
+    most_scores = MOST_SCORES if most_scores is None else most_scores
+    if len(timed) > most_scores:
         raise Refused(
             "too_many_scores",
             f"{len(timed):,} aggregates of {release.slug} have times; a page computes at most {most_scores:,} anew. Run"

@@ -1,5 +1,6 @@
 """`manage.py adopt_rules RELEASE --reason …`: rank a release by the newest rules, however large it is."""
 
+import sys
 from argparse import ArgumentParser
 from typing import Any
 
@@ -21,7 +22,7 @@ class Command(BaseCommand):
     def handle(self, *_: Any, release: str, reason: str, **__: Any) -> None:
         try:
             found = Release.objects.get(slug=release)
-            adopt_rules(None, found, reason, most_scores=None)
+            adopt_rules(None, found, reason, most_scores=sys.maxsize)
         except Release.DoesNotExist as missing:
             raise CommandError(f"No release has the slug {release!r}.") from missing
         except (Refused, ReleaseRefused) as refused:
