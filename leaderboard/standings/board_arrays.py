@@ -21,7 +21,7 @@ _BY_BOTH = (
     "n", "passed", "pending", "skipped", "ln_speedup_sum", "correct_ln_sum", "correct_count", "fast_counts",
     "time_pending", "gflops", "roofline", "sol_score",
 )  # fmt: skip
-_SETTINGS = ("release_digest", "primary", "ks", "draws", "rules")
+_SETTINGS = ("release_digest", "primary", "ks", "draws", "rules", "shared_ln_sd")
 _SHOWN = "shown."
 _QUICKLY = 1
 """zlib's level: three times as fast as its default."""
