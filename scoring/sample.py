@@ -36,11 +36,14 @@ def ratio_arm(
 ) -> float:
     """The lower arm of ln (baseline ÷ candidate), from the intervals of both medians.
 
-    The arms are added in quadrature (MOVER; Zou and Donner 2008). `UNKNOWN_NOISE` if a time has no interval.
+    It is the sum of their arms, so that a ratio is surely above 1 where the intervals do not overlap: by chance in one
+    of 900 samples of equal code with six processes each. `UNKNOWN_NOISE` if a time has no interval, or if neither has a
+    width: times that are all equal show the clock's steps, not the noise.
     """
     if baseline_low_ms is None or candidate_high_ms is None:
         return UNKNOWN_NOISE
-    return math.hypot(math.log(baseline_ms / baseline_low_ms), math.log(candidate_high_ms / candidate_ms))
+    arm = math.log(baseline_ms / baseline_low_ms) + math.log(candidate_high_ms / candidate_ms)
+    return arm or UNKNOWN_NOISE
 
 
 def counted_if_faster(speedup: float, _cases: Sequence[TimedCase]) -> float:

@@ -157,7 +157,7 @@ def _counted(rng: Rng, ln_speedup: FloatArray, noise: Noise) -> tuple[FloatArray
     """The same, and which samples are faster than the baseline, surely or not."""
     own, base = (_timed(rng, ln_speedup.shape, noise.median) for _ in range(2))
     ln_ratio = ln_speedup + base[0] - own[0]
-    arm = np.hypot(base[0] - base[1], own[2] - own[0])
+    arm = base[0] - base[1] + own[2] - own[0]
     return np.where(ln_ratio > arm, ln_ratio, 0.0), ln_ratio > 0
 
 

@@ -224,7 +224,7 @@ def _sure() -> Worked:
         arm, ratio = ratio_arm(baseline, baseline_low, own, own_high), baseline / own
         steps.append(
             f"{name}: own median {own:g} ms, at most {own_high:g}. ln s = {math.log(ratio):.4f}; arm"
-            f" √(ln²({baseline:g}/{baseline_low:g}) + ln²({own_high:g}/{own:g})) = {arm:.4f}"
+            f" ln({baseline:g}/{baseline_low:g}) + ln({own_high:g}/{own:g}) = {arm:.4f}"
         )
         counted = math.exp(counted_if_surely_faster(ratio, [TimedCase(ratio, arm)]))
         results.append(f"{name} {'is surely faster and ' if counted > 1 else ''}counts {counted:.3f}")
