@@ -151,7 +151,9 @@ def _estimate(board: BoardInput, name: str, measured: Measured, counted: BoolArr
         return geometric(measured.of_logs(0.0 if name == SPEEDUP.name else -np.inf, shared))
     k = metric_named(name).k or 1
     # Where every problem has a pass among k of its samples, their spread says little of those that would not.
-    return measured.of_shares(_quotient(np.where(counted, board.n, 0).sum(axis=1), counted.sum(axis=1)) if k > 1 else None)
+    return measured.of_shares(
+        _quotient(np.where(counted, board.n, 0).sum(axis=1), counted.sum(axis=1)) if k > 1 else None
+    )
 
 
 def incomplete(board: BoardInput) -> BoolArray:

@@ -26,7 +26,7 @@ class BoardInput:
     skipped: BoolArray
     """E × P: whether the track cannot run the problem, which then leaves this entrant's denominators."""
     ln_speedup_sum: FloatArray
-    """E × P: Σ of what the rules count for a sample (`Rules.counted`), over those that passed with a time that ranks."""
+    """E × P: Σ of what the rules count (`Rules.counted`) for the samples that passed with a time that may rank."""
     correct_ln_sum: FloatArray
     """E × P: Σ ln s over the samples that passed with a time that may rank."""
     correct_count: IntArray
@@ -102,8 +102,9 @@ def from_samples(
     """A board from per-sample arrays, all E × P × S.
 
     `speedups` is NaN for a sample without a time that may be ranked. `present` marks the samples that exist (default:
-    all). `lows` are the lower ends of the speedups (default: the times are exact). A problem has a rankable baseline if any sample has a speedup. No sample is pending, no problem is skipped or
-    voided, and every entrant may be ranked. Use `dataclasses.replace` to change this.
+    all). `lows` are the lower ends of the speedups (default: the times are exact). A problem has a rankable baseline if
+    any sample has a speedup. No sample is pending, no problem is skipped or voided, and every entrant may be ranked.
+    Use `dataclasses.replace` to change this.
     """
     exists = np.ones_like(passed) if present is None else present
     passes = passed & exists

@@ -47,7 +47,7 @@ def paired_difference(
 def paired_differences(
     firsts: FloatArray, second: FloatArray, counted: BoolArray, board: Drawn, most: float = np.inf
 ) -> list[PairedDifference]:
-    """Several entrants (E × P) against one (P). Each difference is the one that `paired_difference` gives for the pair."""
+    """Several entrants (E × P) against one (P). Each gets the difference that `paired_difference` gives."""
     difference = np.where(counted, firsts - second, 0.0)
     found = RULES[board.rules].differences(difference, counted, board.release_digest, board.draws, most)
     wins, losses = (counted & (difference > 0)).sum(axis=1), (counted & (difference < 0)).sum(axis=1)

@@ -115,8 +115,8 @@ def mean_interval(found: Means, shared_sd: FloatArray | float = 0.0) -> Estimate
     """Means of values without bounds, such as logarithms: Hall's transformed t interval (1992), made for skewed values.
 
     Where all problems are alike, the ends are as far as Wilson's are from a share of 0: as if a problem could lie 1
-    away. `shared_sd` (E) is the standard deviation of the noise that all problems of an entrant share. Their spread does
-    not show it, so it is added to both arms in quadrature.
+    away. `shared_sd` (E) is the standard deviation of the noise that all problems of an entrant share. Their spread
+    does not show it, so it is added to both arms in quadrature.
     """
     squares = found.variance
     varies = squares > ALIKE**2

@@ -34,8 +34,8 @@ def measured(one: Configuration, boards: Boards, names: Sequence[str]) -> dict[s
     found = {}
     for name in names:
         low, high = METHODS[name](boards, one.metric)
-        held = [_held(low, high, truth) for truth in (boards.drawn, boards.fixed)]
-        found[name] = Found(one.words, *held, float((high - low).mean()))
+        drawn, fixed = (_held(low, high, truth) for truth in (boards.drawn, boards.fixed))
+        found[name] = Found(one.words, drawn, fixed, float((high - low).mean()))
     return found
 
 
@@ -85,7 +85,7 @@ def figures(strata: dict[tuple[str, int], dict[str, list[Found]]], kind: str) ->
 
 def main(words: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--boards", type=int, default=1000, help="simulated boards of each configuration")
+    parser.add_argument("--boards", type=int, default=200, help="simulated boards of each configuration")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--compare", action="store_true", help="other methods too")
     parser.add_argument("--every", action="store_true", help="a line for each configuration")

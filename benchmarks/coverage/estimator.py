@@ -18,7 +18,8 @@ TRUE = {"own code": (0.0, 0.0), "1.05×": (0.05, 0.0), "1.2×": (0.18, 0.0), "0.
 
 def _clamped(rng: Rng, ln_speedup: FloatArray, noise: Noise) -> FloatArray:
     """The first rules: ln max(1, s) of the medians' ratio."""
-    return np.maximum(0.0, ln_speedup + np.sqrt(2) * noise.median * rng.normal(size=ln_speedup.shape))
+    noisy: FloatArray = ln_speedup + np.sqrt(2) * noise.median * rng.normal(size=ln_speedup.shape)
+    return np.maximum(0.0, noisy)
 
 
 def run(options: argparse.Namespace) -> Iterable[Figure]:

@@ -87,8 +87,8 @@ _CUMULATED /= _CUMULATED[-1]
 
 
 def _normal_share(z: FloatArray) -> FloatArray:
-    return np.interp(z, _GRID, _CUMULATED)
+    return np.asarray(np.interp(z, _GRID, _CUMULATED))
 
 
 def _normal_quantile(share: FloatArray) -> FloatArray:
-    return np.interp(share, _CUMULATED, _GRID)
+    return np.asarray(np.interp(share, _CUMULATED, _GRID))

@@ -7,9 +7,9 @@ from itertools import product
 import numpy as np
 
 from benchmarks.figures import Figure
-from scoring.arrays import BoolArray, FloatArray
+from scoring.arrays import IntArray
 from scoring.bootstrap import bootstrap_mean, rank_by_draws
-from scoring.ranking import FAMILY_LEVEL, rank_entrants
+from scoring.ranking import FAMILY_LEVEL, Ranks, rank_entrants
 from scoring.uncertainty import means
 
 LOSS = 3.0
@@ -52,8 +52,6 @@ def _board(
     return _wrong(by_rules, true_rank, worst), _wrong(by_draws, true_rank, worst), float(apart)
 
 
-def _wrong(found: tuple[FloatArray, ...], best: FloatArray, worst: FloatArray) -> bool:
+def _wrong(found: Ranks, best: IntArray, worst: IntArray) -> bool:
     """Whether an interval does not hold the ranks that the entrant truly has."""
-    _, low, high = found
-    missed: BoolArray = (low > best) | (high < worst)
-    return bool(missed.any())
+    return bool(((found.low > best) | (found.high < worst))[found.low > 0].any())

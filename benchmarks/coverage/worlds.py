@@ -100,7 +100,7 @@ class Boards:
     """The mean over these very problems."""
     samples: float
     shared_sd: FloatArray | float = 0.0
-    """Of each board: the noise that all its problems share, by the share of samples that are faster than the baseline."""
+    """The noise that all problems of a board share, by the share of samples that are faster than the baseline."""
 
 
 @dataclass(frozen=True)

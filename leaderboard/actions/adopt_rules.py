@@ -27,8 +27,8 @@ def may_adopt(release: Release) -> bool:
 def adopt_rules(user: Any, release: Release, reason: str, most_scores: int | None = None) -> None:
     """Rank the release by the newest rules from now on. Pages of a published release show `reason`.
 
-    `user` None is the site's own shell. Raises NotAllowed, ReleaseRefused, or Refused if there is nothing to adopt or if
-    more than `most_scores` (None: `MOST_SCORES`) aggregates have times.
+    `user` None is the site's own shell. Raises NotAllowed, or Refused if there is nothing to adopt or if more than
+    `most_scores` (None: `MOST_SCORES`) aggregates have times.
     """
     if user is not None and not getattr(user, "is_staff", False):
         raise NotAllowed("organisers_only", "Only an organiser moves a release to newer rules.")

@@ -169,7 +169,10 @@ def of_adopting_rules(request: HttpRequest, release: Release) -> Lines:
         lines = on_standings(lambda: adopt_rules(request.user, release, _FORESEEN), places)
     finally:
         release.rules, release.correction = before
-    return [f"From rules {release.rules} to {NEWEST}: {RULES[NEWEST].title}. Intervals and ranges of ranks change too.", *lines]
+    return [
+        f"From rules {release.rules} to {NEWEST}: {RULES[NEWEST].title}. Intervals and ranges of ranks change too.",
+        *lines,
+    ]
 
 
 def of_deleting(_request: HttpRequest, release: Release) -> Lines:

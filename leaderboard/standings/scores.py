@@ -213,9 +213,7 @@ def _timed(results: QuerySet[Result]) -> Mapping[int, _Timed]:
     return found
 
 
-def _add(
-    tally: _Tally, row: Mapping[str, Any], timed: _Timed, flags: Sequence[_Ruling], *, provisional: bool
-) -> None:
+def _add(tally: _Tally, row: Mapping[str, Any], timed: _Timed, flags: Sequence[_Ruling], *, provisional: bool) -> None:
     tally.n_samples += 1
     tally.n_open_flags += sum(ruling is None for _, ruling in flags)
     tally.n_upheld_flags += sum(ruling == DecisionKind.FLAG_UPHELD for _, ruling in flags)

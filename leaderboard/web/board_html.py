@@ -68,7 +68,8 @@ def _rank(row: Row) -> str:
         return f'<td class="num rank" title="{escape(_why_unranked(row))}">–</td>'
     low, high = row["rank_low"], row["rank_high"]
     if low is None:
-        interval, title = FEW, f"Fewer than {FEW_PROBLEMS} problems tell too little of a rank's interval."
+        interval = f'<span class="few">{FEW}</span>'
+        title = f"Fewer than {FEW_PROBLEMS} problems tell too little for an interval of the rank."
     else:
         interval, title = f"({low}–{high})" if low != high else "", f"95 % interval of the rank: {low}–{high}"
     return f'<td class="num rank" title="{title}"><b>{row["rank"]}</b> <small>{interval}</small></td>'

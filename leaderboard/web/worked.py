@@ -191,7 +191,7 @@ def _speedup() -> Worked:
     return Worked(
         "One problem with three samples: surely 4 times as fast as the baseline, half as fast, and one that failed.",
         [
-            f"ln of what counts: {', '.join(f'{one:.4f}' for one in logs)}; who fails or is slower counts 1, and ln 1 = 0.",
+            f"ln of what counts: {', '.join(f'{one:.4f}' for one in logs)}; the slower and the failed one count 1.",
             f"Speedup: exp({logs.sum():.4f} / {logs.size}) = {math.exp(logs.mean()):.3f}",
             f"If correct: exp(({' + '.join(f'({one:.4f})' for one in correct[:n_correct])}) / {n_correct})"
             f" = {math.exp(correct.sum() / n_correct):.3f}",

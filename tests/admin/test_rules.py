@@ -1,4 +1,4 @@
-"""A release keeps its version of the rules until an organiser moves it to the newest; the boards say which they have."""
+"""A release keeps its version of the rules until an organiser moves it to the newest; its pages say which it has."""
 
 import html
 from typing import Any

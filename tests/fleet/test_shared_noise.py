@@ -35,9 +35,7 @@ def judged(made: Release, entrant: Any, day: int, factor: float) -> None:
 def _longer(one: Any, factor: float, when: str) -> Any:
     names = ("median_ms", "ci_low_ms", "ci_high_ms")
     key = {"shared": True, "key": when} if one.role == Role.BASELINE else {}
-    return one.model_copy(
-        update={name: getattr(one, name) * factor for name in names} | {"measured_at": when} | key
-    )
+    return one.model_copy(update={name: getattr(one, name) * factor for name in names} | {"measured_at": when} | key)
 
 
 def board(days: int) -> tuple[Release, ReleaseTrack]:

@@ -89,7 +89,11 @@ def test_entrants_that_never_differ_might_on_other_problems() -> None:
     """As far as Wilson's interval of no success reaches: 3.84 / (40 + 3.84)."""
     values = np.linspace(0, 1, 40)
     found = paired_difference(values, values, np.ones(40, dtype=bool), BOARD, most=1.0)
-    assert (found.low, found.value, found.high) == (pytest.approx(-0.0876, abs=1e-4), 0, pytest.approx(0.0876, abs=1e-4))
+    assert (found.low, found.value, found.high) == (
+        pytest.approx(-0.0876, abs=1e-4),
+        0,
+        pytest.approx(0.0876, abs=1e-4),
+    )
 
 
 def test_no_end_passes_what_a_difference_can_be() -> None:

@@ -15,7 +15,9 @@ from scoring.uncertainty import means
 
 def ranks_of(values, tolerance=1e-9, ranked=None):
     values = np.asarray(values, dtype=np.float64)
-    return rank_entrants(means(values, np.ones_like(values)), np.ones(len(values), dtype=bool) if ranked is None else ranked, tolerance)
+    return rank_entrants(
+        means(values, np.ones_like(values)), np.ones(len(values), dtype=bool) if ranked is None else ranked, tolerance
+    )
 
 
 def test_ties_share_a_rank_and_the_next_one_is_skipped():
