@@ -22,20 +22,23 @@ CLOSE = 1e-9
 
 @dataclass(frozen=True)
 class Found:
-    """Of one method on one configuration: the share of boards whose interval holds the truth, and its mean width."""
+    """Of one method on one configuration: shares of boards whose interval holds the truth, its mean width and bias."""
 
     words: str
     drawn: float
     fixed: float
     width: float
+    bias: float
+    """Of the figure, which all methods share: its mean less that of the truth."""
 
 
 def measured(one: Configuration, boards: Boards, names: Sequence[str]) -> dict[str, Found]:
     found = {}
+    bias = float((boards.values.mean(axis=1) - boards.drawn).mean())
     for name in names:
         low, high = METHODS[name](boards, one.metric)
         drawn, fixed = (_held(low, high, truth) for truth in (boards.drawn, boards.fixed))
-        found[name] = Found(one.words, drawn, fixed, float((high - low).mean()))
+        found[name] = Found(one.words, drawn, fixed, float((high - low).mean()), bias)
     return found
 
 
@@ -63,11 +66,13 @@ def table(strata: dict[tuple[str, int], dict[str, list[Found]]], *, every: bool)
                 f"{metric:8}{problems:4} problems  {name:11} drawn {100 * np.mean(drawn):6.1f} %"
                 f" [{100 * min(drawn):5.1f}, {100 * max(drawn):5.1f}]"
                 f"  fixed {100 * np.mean([one.fixed for one in found]):6.1f} %"
-                f"  width {np.mean([one.width for one in found]):.3f}  ({len(found)} configurations)"
+                f"  width {np.mean([one.width for one in found]):.3f}"
+                f"  bias {np.mean([one.bias for one in found]):+.4f}  ({len(found)} configurations)"
             )
         if every:
             for one in by_method["rules"]:
-                yield f"      {100 * one.drawn:5.1f} {100 * one.fixed:5.1f}  {one.width:.3f}  {one.words}"
+                covers = f"{100 * one.drawn:5.1f} {100 * one.fixed:5.1f}"
+                yield f"      {covers}  {one.width:.3f} {one.bias:+.4f}  {one.words}"
 
 
 def figures(strata: dict[tuple[str, int], dict[str, list[Found]]], kind: str) -> Iterable[Figure]:

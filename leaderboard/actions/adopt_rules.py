@@ -14,7 +14,7 @@ from problems.actions import releases
 from problems.models import Release, ReleaseState
 from scoring.rules import NEWEST, RULES
 
-MOST_SCORES = 20_000
+MOST_SCORES = 5_000
 """Aggregates with times that a page computes anew; more are done by `manage.py adopt_rules`."""
 
 
