@@ -9,7 +9,7 @@ from scoring.arrays import FloatArray
 from scoring.bootstrap import bootstrap_mean, percentile_interval, problem_draws, proportion_interval
 from scoring.uncertainty import bounded, mean_interval, means, share_interval, student_t
 
-DRAWS = 1000
+DRAWS, CLOSE = 1000, 1e-9
 Ends = tuple[FloatArray, FloatArray]
 Method = Callable[[Boards, str], Ends]
 
@@ -65,8 +65,20 @@ def bca(boards: Boards, _metric: str) -> Ends:
     return ends[0], ends[1]
 
 
+def _with_fallback(method: Method) -> Method:
+    """Where all problems are alike, a method without an answer has that of the rules."""
+
+    def either(boards: Boards, metric: str) -> Ends:
+        alike = np.ptp(boards.values, axis=1) < CLOSE
+        low, high = (np.where(alike, *both) for both in zip(rules(boards, metric), method(boards, metric), strict=True))
+        return low, high
+
+    return either
+
+
 METHODS: dict[str, Method] = {
-    "rules": rules, "percentile": percentile, "t": student, "bootstrap-t": bootstrap_t, "BCa": bca,
+    "rules": rules, "percentile": percentile, "t": _with_fallback(student),
+    "bootstrap-t": _with_fallback(bootstrap_t), "BCa": _with_fallback(bca),
 }  # fmt: skip
 
 
