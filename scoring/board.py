@@ -20,7 +20,7 @@ from scoring.metrics import (
     metric_named,
     pass_at,
 )
-from scoring.pass_at_k import pass_at_k
+from scoring.pass_at_k import most_trials, pass_at_k
 from scoring.rules import RULES, Measured
 from scoring.shared_problems import shared_problems
 from scoring.uncertainty import Estimate, geometric
@@ -149,11 +149,11 @@ def _estimate(board: BoardInput, name: str, measured: Measured, counted: BoolArr
     """The metric's value and interval on the scale on which it is shown."""
     if _is_geometric(name):
         return geometric(measured.of_logs(0.0 if name == SPEEDUP.name else -np.inf, shared))
-    k = metric_named(name).k or 1
-    # Where every problem has a pass among k of its samples, their spread says little of those that would not.
-    return measured.of_shares(
-        _quotient(np.where(counted, board.n, 0).sum(axis=1), counted.sum(axis=1)) if k > 1 else None
-    )
+    metric = metric_named(name)
+    if metric.average is Average.ARITHMETIC:
+        return measured.of_shares(None)
+    samples = _quotient(np.where(counted, board.n, 0).sum(axis=1), counted.sum(axis=1))
+    return measured.of_shares(most_trials(samples, metric.k or 1))
 
 
 def incomplete(board: BoardInput) -> BoolArray:

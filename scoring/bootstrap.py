@@ -32,7 +32,7 @@ class Bootstrap:
     draws: FloatArray
     problems: IntArray
 
-    def of_shares(self, _samples: FloatArray | None = None) -> Estimate:
+    def of_shares(self, _most_trials: FloatArray | None = None) -> Estimate:
         return proportion_interval(self)
 
     def of_logs(self, least: float, _shared_sd: FloatArray) -> Estimate:

@@ -14,8 +14,8 @@ from scoring.uncertainty import Estimate, Means, bounded, mean_interval, means, 
 class Measured(Protocol):
     """Means over problems, from which intervals and ranks follow."""
 
-    def of_shares(self, samples: FloatArray | None = None, /) -> Estimate:
-        """Means of values in [0, 1]. `samples` (E) bounds what a problem can tell."""
+    def of_shares(self, most_trials: FloatArray | None = None, /) -> Estimate:
+        """Means of values in [0, 1]. `most_trials` (E) bounds what a problem can tell."""
 
     def of_logs(self, least: float, shared_sd: FloatArray, /) -> Estimate:
         """Means of logarithms, none of which lies below `least`."""
@@ -42,8 +42,8 @@ class Rules:
 class _InClosedForm:
     found: Means
 
-    def of_shares(self, samples: FloatArray | None = None) -> Estimate:
-        return share_interval(self.found, samples)
+    def of_shares(self, most_trials: FloatArray | None = None) -> Estimate:
+        return share_interval(self.found, most_trials)
 
     def of_logs(self, least: float, shared_sd: FloatArray) -> Estimate:
         return bounded(mean_interval(self.found, shared_sd), least)

@@ -93,21 +93,24 @@ def wilson_interval(share: npt.ArrayLike, n: npt.ArrayLike, z: npt.ArrayLike = Z
     return np.minimum(low, p), np.maximum(high, p)
 
 
-def share_interval(found: Means, samples: FloatArray | None = None) -> Estimate:
+def share_interval(found: Means, most_trials: FloatArray | None = None) -> Estimate:
     """Means of values in [0, 1]: Wilson's interval of as many trials as would vary like the problems do.
 
     The trials are mean (1 − mean) ÷ variance, at least one a problem (Kish's design effect; Dean and Pagano 2015), and
-    Student's quantile replaces the normal one. With `samples` (E) they are at most so many a problem. Where all
-    problems are alike the variance says nothing, and each counts as one trial.
+    at most `most_trials` (E) a problem. Where all problems are alike the variance says nothing, and each is one trial.
+    The square of the quantile lies between the normal one's, if each problem is one trial and the variance thus follows
+    from the mean, and Student's, if the variance is an estimate of its own.
     """
     value = np.clip(found.value, 0.0, 1.0)
     variance = found.variance
     varies = variance > ALIKE**2
     trials = np.where(varies, value * (1 - value) / np.where(varies, variance, 1.0), found.problems)
-    if samples is not None:
-        trials = np.minimum(trials, found.problems * np.maximum(samples, 1.0))
+    if most_trials is not None:
+        trials = np.minimum(trials, found.problems * most_trials)
     trials = np.maximum(trials, found.problems)
-    low, high = wilson_interval(value, trials, student_t(found.problems - 1))
+    whole = np.where(trials > 0, found.problems / np.where(trials > 0, trials, 1.0), 1.0)
+    quantile = np.sqrt(whole * Z_95**2 + (1 - whole) * student_t(found.problems - 1) ** 2)
+    low, high = wilson_interval(value, trials, quantile)
     return _estimate(found, low, high)
 
 

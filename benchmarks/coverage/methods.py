@@ -17,10 +17,10 @@ Method = Callable[[Boards, str], Ends]
 def rules(boards: Boards, metric: str) -> Ends:
     """What boards show."""
     found = means(boards.values, np.ones_like(boards.values))
-    samples = np.full(len(found.value), boards.samples) if metric == "pass@k" else None
-    one = (
-        bounded(mean_interval(found, boards.shared_sd), 0.0) if metric == "speedup" else share_interval(found, samples)
-    )
+    if metric == "speedup":
+        one = bounded(mean_interval(found, boards.shared_sd), 0.0)
+    else:
+        one = share_interval(found, np.full(len(found.value), boards.most_trials))
     return one.low, one.high
 
 

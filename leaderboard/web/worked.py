@@ -96,19 +96,19 @@ _SECOND = (0.75, 0.75, 0.25, 0.5, 0.0, 1.0)
 
 
 def _trials() -> Worked:
-    values = np.array([_FIRST])
+    values, n = np.array([_FIRST]), len(_FIRST)
     found = means(values, np.ones_like(values))
-    mean, variance, n = float(found.value[0]), float(found.variance[0]), len(_FIRST)
-    trials, quantile = mean * (1 - mean) / variance, float(student_t(np.array(n - 1.0)))
-    interval = share_interval(found)
+    mean, variance, student = float(found.value[0]), float(found.variance[0]), float(student_t(np.array(n - 1.0)))
+    trials, samples = mean * (1 - mean) / variance, 4.0
+    quantile = math.sqrt(n / trials * Z_95**2 + (1 - n / trials) * student**2)
+    interval = share_interval(found, np.array([samples]))
     return Worked(
-        f"pass@1 of one entrant on {n} problems: {_listed(_FIRST)}.",
+        f"pass@1 of one entrant on {n} problems with {samples:g} samples each: {_listed(_FIRST)}.",
         [
-            f"Mean: {mean:.4f}. Variance of the mean: the mean square of the problems' distances from it, by {n}:"
-            f" {variance:.5f}",
-            f"Trials: {mean:.4f} · {1 - mean:.4f} / {variance:.5f} = {trials:.2f}",
-            f"Student's quantile of {n - 1} degrees of freedom in place of z: {quantile:.3f}",
-            f"Wilson's interval of p = {mean:.4f} and n = {trials:.2f}",
+            f"Mean {mean:.4f}; its variance, the mean square of the problems' distances from it by {n}: {variance:.5f}",
+            f"Trials: {mean:.4f} · {1 - mean:.4f} / {variance:.5f} = {trials:.2f}, at most {n} · {samples:g}",
+            f"Quantile: √({n}/{trials:.2f} · {Z_95:.3f}² + (1 − {n}/{trials:.2f}) · {student:.3f}²) = {quantile:.3f}",
+            f"Wilson's interval of p = {mean:.4f} and n = {trials:.2f} with z = {quantile:.3f}",
         ],
         f"{mean:.4f}, 95 % interval {interval.low[0]:.4f}–{interval.high[0]:.4f}",
         _name(share_interval),

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scoring.pass_at_k import most_trials
 from scoring.uncertainty import bounded, mean_interval, means, share_interval, student_t, wilson_interval
 
 
@@ -30,9 +31,9 @@ def test_the_variance_of_the_mean_is_that_of_the_influences():
 
 
 def test_passes_and_failures_are_as_many_trials_as_problems():
-    """One sample a problem: Wilson's interval of 25 trials, with Student's quantile of 24."""
+    """One sample a problem: Wilson's own interval of 25 trials."""
     low, value, high = interval_of([1.0] * 10 + [0.0] * 15)
-    expected = [float(end) for end in wilson_interval(0.4, 25, 2.063899)]
+    expected = [float(end) for end in wilson_interval(0.4, 25)]
     assert (low, value, high) == (pytest.approx(expected[0]), 0.4, pytest.approx(expected[1]))
 
 
@@ -44,15 +45,20 @@ def test_shares_that_vary_less_are_worth_more_trials_than_problems():
 def test_samples_bound_the_trials_of_a_problem():
     nearly = [1.0] * 9 + [0.999]
     assert interval_of(nearly)[0] > 0.99
-    assert interval_of(nearly, samples=np.array([2.0]))[0] == pytest.approx(
-        float(wilson_interval(np.mean(nearly), 20, 2.262157)[0]), abs=1e-4
-    )
+    quantile = np.sqrt((1.959964**2 + 2.262157**2) / 2)  # each problem is two trials: half of the way to Student's
+    expected = float(wilson_interval(np.mean(nearly), 20, quantile)[0])
+    assert interval_of(nearly, most_trials=np.array([2.0]))[0] == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize(("n", "k", "trials"), [(10, 1, 10), (20, 10, 40 / 11), (3, 3, 1.5)])
+def test_samples_are_fewer_trials_of_a_larger_k(n, k, trials):
+    assert most_trials(np.array([float(n)]), k) == pytest.approx(trials)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.05, 1 / 3, 1.0])
 def test_problems_that_are_all_alike_are_a_trial_each(share):
     low, value, high = interval_of([share] * 6)
-    ends = [float(end) for end in wilson_interval(share, 6, 2.570582)]
+    ends = [float(end) for end in wilson_interval(share, 6)]
     assert (low, high) == (pytest.approx(ends[0], abs=1e-3), pytest.approx(ends[1], abs=1e-3))
     assert 0 <= low <= value <= high <= 1
     assert high - low > 0.01
@@ -152,7 +158,7 @@ def test_shares_are_covered(problems, least, samples, spread):
     chance = 1 / (1 + np.exp(-skill - spread * rng.normal(size=(3000, problems))))
     values = rng.binomial(samples, chance) / samples
     truth = (1 / (1 + np.exp(-skill - spread * nodes)) * masses).sum(axis=1) / masses.sum()
-    found = share_interval(means(values, np.ones_like(values)))
+    found = share_interval(means(values, np.ones_like(values)), np.full(3000, float(samples)))
     assert least - 0.01 < np.mean((found.low <= truth) & (truth <= found.high)) < 0.996
 
 
