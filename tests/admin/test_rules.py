@@ -15,6 +15,7 @@ from leaderboard.errors import NotAllowed, Refused
 from leaderboard.models import AuditEntry, Entrant, Evaluation, RankedArrays, ReleaseTrack, Standing
 from leaderboard.standings.board_arrays import PackedBoard, unpack
 from leaderboard.standings.rank import rank_touched
+from podium.remote import tables
 from problems.models import Release
 from runners.wire.protocol import Report
 from scoring.rules import NEWEST
@@ -22,7 +23,7 @@ from scoring.sample import TimedCase, counted_if_surely_faster
 from tests import factories
 from tests.admin.pages import act, signed_in, text
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 RELEASE = "problems_release"
 SURE = 2.0
 WITHIN_NOISE = 1.03
@@ -159,3 +160,8 @@ def test_a_case_that_may_not_rank_lowers_a_sample_where_it_is_slower() -> None:
     fast = TimedCase(4.0, 0.05)
     assert counted_if_surely_faster(4.0, [fast, TimedCase(3.0, 0.05, ranks=False)]) == pytest.approx(0.6931, abs=1e-4)
     assert counted_if_surely_faster(4.0, [fast, TimedCase(0.5, 0.05, ranks=False)]) == pytest.approx(0.3466, abs=1e-4)
+
+
+@pytest.mark.parametrize(("ends", "words"), [((None, None), "2 (few problems)"), ((1, 3), "2 (1–3)"), ((2, 2), "2")])
+def test_the_terminal_tells_few_problems_too(ends: tuple[int | None, int | None], words: str) -> None:
+    assert tables._rank({"rank": 2, "rank_low": ends[0], "rank_high": ends[1]}) == words
