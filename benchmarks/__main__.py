@@ -5,6 +5,7 @@ import sys
 
 MEASURES = (
     "scoring",
+    "coverage",
     "release_import",
     "acceptance",
     "questions",

@@ -23,8 +23,8 @@ def _state_of_problem(row: str) -> str:
 
 def register() -> None:
     release, problem, blob = (model._meta.db_table for model in (Release, Problem, ProblemBlob))
-    fixed = any_differs(columns_of(Release, _MAY_CHANGE_AFTER_PUBLICATION | {*RANKING_FIELDS, "correction"}))
-    ranking, corrected = any_differs(list(RANKING_FIELDS)), any_differs(["correction"])
+    fixed = any_differs(columns_of(Release, _MAY_CHANGE_AFTER_PUBLICATION | {*RANKING_FIELDS, "rules", "correction"}))
+    ranking, corrected = any_differs([*RANKING_FIELDS, "rules"]), any_differs(["correction"])
     backwards = f"{_ORDER.format(row='NEW')} < {_ORDER.format(row='OLD')}"
     changed = any_differs(columns_of(Problem, set()))
     guard(

@@ -17,6 +17,7 @@ from problems.spec.ranking import MAX_NOTE, TimingPolicy, checked_ks, checked_me
 from problems.spec.record import ProblemRecord, TimedWork
 from problems.spec.records import parse_record
 from scoring.metrics import NAMED
+from scoring.rules import NEWEST
 
 KINDS = [(kind.value, kind.value.replace("_", " ")) for kind in Kind]
 
@@ -165,6 +166,11 @@ class Release(models.Model):
         verbose_name="harnesses run in processes of their own",
         help_text="Promise: every problem says `harness: separate`, which verifying tests with a solution that ends its"
         " process at once. Publishing checks it.",
+    )
+    rules = models.PositiveSmallIntegerField(
+        default=NEWEST,
+        verbose_name="version of the rules",
+        help_text="How its scores, intervals and ranks are computed.",
     )
     correction = models.TextField(
         blank=True, help_text="Why its ranking was corrected after publication; shown on its pages."

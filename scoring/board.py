@@ -20,17 +20,10 @@ from scoring.metrics import (
     metric_named,
     pass_at,
 )
-from scoring.pass_at_k import pass_at_k
-from scoring.ranking import rank_entrants
+from scoring.pass_at_k import most_trials, pass_at_k
+from scoring.rules import RULES, Measured
 from scoring.shared_problems import shared_problems
-from scoring.uncertainty import (
-    Bootstrap,
-    Estimate,
-    bootstrap_mean,
-    geometric,
-    percentile_interval,
-    proportion_interval,
-)
+from scoring.uncertainty import Estimate, geometric
 
 
 @dataclass(frozen=True)
@@ -84,7 +77,7 @@ class BoardScores:
     rank: IntArray
     """Rank by the primary metric. Ties share a rank. 0 means not ranked."""
     rank_low: IntArray
-    """The best rank that the paired 95 % intervals allow."""
+    """The best rank that paired differences allow; 0 if not ranked, or over too few problems."""
     rank_high: IntArray
     """The worst rank that they allow."""
 
@@ -104,9 +97,11 @@ def score_board(board: BoardInput) -> BoardScores:
     if board.primary not in metrics:
         have = ", ".join(sorted(metrics))
         raise MetricMissing(f"primary metric {board.primary!r} is not on this board; it has {have}")
-    estimates = {name: _estimate(name, bootstrap) for name, bootstrap in metrics.items()}
-    ranks = rank_entrants(metrics[board.primary], board.rankable & ~unresolved, board.tie_tolerance)
     timed = counted & board.has_rankable_baseline
+    curve = fast_p(board.fast_counts, board.n, timed)
+    shared = {name: _shared_sd(board, name, curve) for name in metrics}
+    estimates = {name: _estimate(board, name, found, counted, shared[name]) for name, found in metrics.items()}
+    ranks = metrics[board.primary].ranks(board.rankable & ~unresolved, board.tie_tolerance, shared[board.primary])
     correct, median, correct_problems = _correct_only(board, timed)
     return BoardScores(
         primary=estimates[board.primary],
@@ -119,7 +114,7 @@ def score_board(board: BoardInput) -> BoardScores:
         correct_speedup=correct,
         correct_problems=correct_problems,
         correct_median_speedup=median,
-        fast_p=fast_p(board.fast_counts, board.n, timed),
+        fast_p=curve,
         coding=estimates.get(CODING.name),
         weighted=estimates.get(WEIGHTED.name),
         questions=estimates.get(QUESTIONS.name),
@@ -137,11 +132,28 @@ def score_board(board: BoardInput) -> BoardScores:
     )
 
 
-def _estimate(name: str, bootstrap: Bootstrap) -> Estimate:
+def _is_geometric(name: str) -> bool:
+    return metric_named(name).average is Average.GEOMETRIC
+
+
+def _shared_sd(board: BoardInput, name: str, curve: FloatArray) -> FloatArray:
+    """E: noise in the metric's logarithm that all problems share. It moves what is faster than the baseline only."""
+    if not _is_geometric(name):
+        return np.zeros(len(curve))
+    if name != SPEEDUP.name or 1.0 not in board.thresholds:
+        return np.full(len(curve), board.shared_ln_sd)
+    return np.asarray(board.shared_ln_sd * np.nan_to_num(curve[:, board.thresholds.index(1.0)]))
+
+
+def _estimate(board: BoardInput, name: str, measured: Measured, counted: BoolArray, shared: FloatArray) -> Estimate:
     """The metric's value and interval on the scale on which it is shown."""
-    if metric_named(name).average is not Average.GEOMETRIC:
-        return proportion_interval(bootstrap)
-    return geometric(percentile_interval(bootstrap, least=0.0 if name == SPEEDUP.name else -np.inf))
+    if _is_geometric(name):
+        return geometric(measured.of_logs(0.0 if name == SPEEDUP.name else -np.inf, shared))
+    metric = metric_named(name)
+    if metric.average is Average.ARITHMETIC:
+        return measured.of_shares(None)
+    samples = _quotient(np.where(counted, board.n, 0).sum(axis=1), counted.sum(axis=1))
+    return measured.of_shares(most_trials(samples, metric.k or 1))
 
 
 def incomplete(board: BoardInput) -> BoolArray:
@@ -152,7 +164,7 @@ def incomplete(board: BoardInput) -> BoolArray:
     return np.asarray(np.any(waiting & ~board.voided & ~board.skipped, axis=1))
 
 
-def _metrics(board: BoardInput, counted: BoolArray, unresolved: BoolArray) -> dict[str, Bootstrap]:
+def _metrics(board: BoardInput, counted: BoolArray, unresolved: BoolArray) -> dict[str, Measured]:
     """Every metric that can rank this board, on the scale on which it is averaged (logarithms for ratios)."""
     metrics = {pass_at(k).name: _mean(board, pass_at_k(board.n, board.passed, k), counted) for k in board.ks}
     metrics[SPEEDUP.name] = _mean(
@@ -169,7 +181,7 @@ def _metrics(board: BoardInput, counted: BoolArray, unresolved: BoolArray) -> di
     return metrics
 
 
-def _by_kind(board: BoardInput, counted: BoolArray) -> dict[str, Bootstrap]:
+def _by_kind(board: BoardInput, counted: BoolArray) -> dict[str, Measured]:
     """The means of pass@1 over coding problems, raw and weighted, and over questions."""
     first = pass_at_k(board.n, board.passed, 1)
     metrics = {}
@@ -189,8 +201,8 @@ def _with_figures(figures: FloatArray | None, counted: BoolArray) -> BoolArray:
     return counted & np.isfinite(figures)
 
 
-def _mean(board: BoardInput, values: FloatArray, weights: FloatArray | BoolArray) -> Bootstrap:
-    return bootstrap_mean(values, weights.astype(np.float64), board.release_digest, board.draws)
+def _mean(board: BoardInput, values: FloatArray, weights: FloatArray | BoolArray) -> Measured:
+    return RULES[board.rules].measure(values, weights.astype(np.float64), board.release_digest, board.draws)
 
 
 def _quotient(total: FloatArray, count: IntArray) -> FloatArray:

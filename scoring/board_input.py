@@ -6,6 +6,7 @@ import numpy as np
 
 from scoring.arrays import BoolArray, FloatArray, IntArray, check_shape
 from scoring.fast_p import THRESHOLDS, fast_counts
+from scoring.rules import NEWEST, RULES
 from scoring.speedup import correct_ln, fallback_ln, timed
 
 
@@ -25,7 +26,7 @@ class BoardInput:
     skipped: BoolArray
     """E × P: whether the track cannot run the problem, which then leaves this entrant's denominators."""
     ln_speedup_sum: FloatArray
-    """E × P: Σ ln max(1, s) over the samples that passed with a time that may rank."""
+    """E × P: Σ of what the rules count (`Rules.counted`) for the samples that passed with a time that may rank."""
     correct_ln_sum: FloatArray
     """E × P: Σ ln s over the samples that passed with a time that may rank."""
     correct_count: IntArray
@@ -39,7 +40,7 @@ class BoardInput:
     rankable: BoolArray
     """E: whether the entrant may be ranked. Baselines may not."""
     release_digest: str
-    """Seed of the bootstrap."""
+    """Seed of rules that draw."""
     primary: str = "pass@1"
     """Name of the metric that ranks, as in `scoring.metrics`; a pass@k for one of `ks`."""
     ks: tuple[int, ...] = (1,)
@@ -58,6 +59,10 @@ class BoardInput:
     """E × P: the mean of the sol_score over the samples; NaN if the problem has no bound or its baseline no room."""
     at_bound: BoolArray | None = None
     """P: whether the problem has a bound and its baseline leaves no room above it. It has no sol_score."""
+    rules: int = NEWEST
+    """The version of the rules (`scoring.rules`)."""
+    shared_ln_sd: float = 0.0
+    """Standard deviation of the noise in ln time that all problems of an entrant share, as from a node or a day."""
     draws: int = 1000
     tie_tolerance: float = 1e-9
     """Scores this close share a rank: in the metric's unit, or relative for speedup and GFLOPS."""
@@ -70,6 +75,8 @@ class BoardInput:
 def _check_settings(board: BoardInput) -> None:
     if board.draws < 1 or min(board.ks, default=0) < 1:
         raise ValueError(f"a board needs positive draws and ks, not {board.draws} draws and ks {board.ks}")
+    if board.rules not in RULES:
+        raise ValueError(f"there are no rules {board.rules}, only {', '.join(map(str, RULES))}")
 
 
 def _check_shapes(board: BoardInput) -> None:
@@ -89,13 +96,15 @@ def _check_shapes(board: BoardInput) -> None:
 
 
 def from_samples(
-    passed: BoolArray, speedups: FloatArray, release_digest: str, present: BoolArray | None = None
-) -> BoardInput:
+    passed: BoolArray, speedups: FloatArray, release_digest: str, present: BoolArray | None = None,
+    lows: FloatArray | None = None,
+) -> BoardInput:  # fmt: skip
     """A board from per-sample arrays, all E × P × S.
 
     `speedups` is NaN for a sample without a time that may be ranked. `present` marks the samples that exist (default:
-    all). A problem has a rankable baseline if any sample has a speedup. No sample is pending, no problem is skipped or
-    voided, and every entrant may be ranked. Use `dataclasses.replace` to change this.
+    all). `lows` are the lower ends of the speedups (default: the times are exact). A problem has a rankable baseline if
+    any sample has a speedup. No sample is pending, no problem is skipped or voided, and every entrant may be ranked.
+    Use `dataclasses.replace` to change this.
     """
     exists = np.ones_like(passed) if present is None else present
     passes = passed & exists
@@ -107,7 +116,7 @@ def from_samples(
         passed=passes.sum(axis=2, dtype=np.int64),
         pending=np.zeros_like(n),
         skipped=np.zeros(n.shape, dtype=np.bool_),
-        ln_speedup_sum=fallback_ln(passes, speedups).sum(axis=2),
+        ln_speedup_sum=fallback_ln(passes, speedups, lows).sum(axis=2),
         correct_ln_sum=correct_ln(passes, speedups).sum(axis=2),
         correct_count=correct.sum(axis=2, dtype=np.int64),
         fast_counts=fast_counts(passes, speedups),

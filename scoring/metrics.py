@@ -75,7 +75,7 @@ def pass_at(k: int) -> Metric:
 SPEEDUP = Metric(
     "speedup",
     "Speedup",
-    "Geometric mean over problems of baseline time by own time; a sample that fails or is slower counts as 1×.",
+    "Geometric mean over problems of baseline time by own time; a sample that fails or is not faster counts as 1×.",
     frozenset({Need.TIMES}),
     Average.GEOMETRIC,
     unit="×",

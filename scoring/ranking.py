@@ -1,19 +1,19 @@
 """Computes ranks and the intervals of ranks that paired differences allow. Ties share a rank."""
 
-from typing import Any, NamedTuple
+from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from scoring.arrays import BoolArray, FloatArray, IntArray
-from scoring.uncertainty import Bootstrap, tail_draws
+from scoring.uncertainty import FEW_PROBLEMS, Means
 
-PlaceArray = npt.NDArray[np.unsignedinteger[Any]]
-BYTES_AT_ONCE = 8
+FAMILY_LEVEL = 0.05
+"""The chance that a board of equal entrants calls any of them surely better or worse than another."""
 
 
 class Ranks(NamedTuple):
-    """Rank and interval of ranks of each entrant (E); 0 if the entrant is not ranked."""
+    """Rank and interval of ranks of each entrant (E); 0 if the entrant is not ranked, or its rank has no interval."""
 
     rank: IntArray
     low: IntArray
@@ -29,54 +29,59 @@ def ranks_with_ties(scores: FloatArray, tolerance: float) -> IntArray:
     return scores.size - np.searchsorted(ordered, scores + tolerance, side="right") + 1
 
 
-def rank_entrants(bootstrap: Bootstrap, ranked: BoolArray, tolerance: float) -> Ranks:
-    """Rank the entrants in `ranked` (E) that have a mean by `bootstrap.mean`. The others get 0.
+def rank_entrants(found: Means, ranked: BoolArray, tolerance: float, shared_sd: FloatArray | None = None) -> Ranks:
+    """Rank the entrants in `ranked` (E) that have a mean. The others get 0.
 
     The interval runs from 1 + the number of entrants that are surely better to the number that are not surely worse.
-    "Surely" means that the paired 95 % interval of the difference, over the draws that both share, excludes 0.
+    "Surely" holds for all pairs of the board at once, at `FAMILY_LEVEL`. An entrant with fewer than `FEW_PROBLEMS` has
+    no interval. `shared_sd` is that of `mean_interval`.
     """
-    chosen = ranked & np.isfinite(bootstrap.mean)
-    rank = ranks_with_ties(bootstrap.mean[chosen], tolerance)
-    better, worse = _surely(np.compress(chosen, bootstrap.draws, axis=0), bootstrap.problems[chosen])
-    low, high = np.minimum(1 + better, rank), np.maximum(rank.size - worse, rank)
-    return Ranks(_spread(rank, chosen), _spread(low, chosen), _spread(high, chosen))
+    chosen = ranked & np.isfinite(found.value)
+    value, problems = found.value[chosen], found.problems[chosen]
+    rank = ranks_with_ties(value, tolerance)
+    shared = np.zeros(chosen.size) if shared_sd is None else shared_sd
+    better, worse = _surely(value, found.influence[chosen], problems, shared[chosen] ** 2)
+    few = problems < FEW_PROBLEMS
+    low = np.where(few, 0, np.minimum(1 + better, rank))
+    high = np.where(few, 0, np.maximum(rank.size - worse, rank))
+    return Ranks(*(spread(one, chosen) for one in (rank, low, high)))
 
 
-def _surely(draws: FloatArray, problems: IntArray) -> tuple[IntArray, IntArray]:
-    """The numbers of entrants that are surely better and surely worse than each; 0 with fewer than two problems."""
-    entrants, count = draws.shape
-    better, worse = np.zeros(entrants, dtype=np.int64), np.zeros(entrants, dtype=np.int64)
-    enough, places = problems >= 2, _places(draws)
-    needed = count - tail_draws(count)
-    for entrant in np.flatnonzero(enough):
-        beaten = (_wins(places[entrant], places) >= needed) & enough
-        worse[entrant] = beaten.sum()
-        better += beaten
-    return better, worse
+def _surely(
+    value: FloatArray, influence: FloatArray, problems: FloatArray, shared: FloatArray
+) -> tuple[IntArray, IntArray]:
+    """The numbers of entrants that are surely better and surely worse than each. `shared` are variances.
 
-
-def _places(draws: FloatArray) -> PlaceArray:
-    """Each entrant's dense place in each draw, from 0; ties share a place. The draws are padded with 0 to whole words.
-
-    Small integers compare several times as fast as floats. All entrants tie in a padded draw, so no entrant wins it.
+    A pair's figure is difference ÷ √(mean square of its problems' differences ÷ problems). Where neither is better, it
+    is seldom larger than a normal one, however few the problems are and however they are distributed (Efron 1969).
     """
-    entrants, count = draws.shape
-    places = np.zeros((entrants, -(-count // BYTES_AT_ONCE) * BYTES_AT_ONCE), dtype=np.uint32)
-    order = np.argsort(draws, axis=0)
-    ordered = np.take_along_axis(draws, order, axis=0)
-    ties = (ordered[1:] == ordered[:-1]) | np.isnan(ordered[:-1])  # NaN comes last
-    steps = np.concatenate([np.zeros((min(entrants, 1), count), dtype=bool), ~ties])
-    np.put_along_axis(places[:, :count], order, np.cumsum(steps, axis=0, dtype=np.uint32), axis=0)
-    return places.astype(np.uint16) if entrants < 2**16 else places
+    entrants = value.size
+    difference = value[:, None] - value
+    square = difference**2
+    own = (influence**2).sum(axis=1)
+    spread_of_pair = np.maximum(own[:, None] + own - 2 * (influence @ influence.T), 0.0)
+    spread_of_pair += shared[:, None] + shared
+    figure = square / np.maximum(spread_of_pair + square / np.minimum(problems[:, None], problems), 1e-300)
+    few = problems < FEW_PROBLEMS
+    figure[few] = figure[:, few] = 0.0
+    sure = figure >= _least_sure(figure, entrants * (entrants - 1) // 2)
+    return (sure & (difference < 0)).sum(axis=1), (sure & (difference > 0)).sum(axis=1)
 
 
-def _wins(one: PlaceArray, all_places: PlaceArray) -> IntArray:
-    """The number of draws in which `one` (D) lies above each of `all_places` (E × D)."""
-    above = (one > all_places).view(np.uint64)
-    return np.asarray(np.bitwise_count(above).sum(axis=1, dtype=np.int64))
+def _least_sure(figure: FloatArray, pairs: int) -> float:
+    """The square of the least figure that is sure by Holm's step-down test (1979) of all pairs."""
+    known, least = 0, np.inf
+    while pairs > known:
+        least = NormalDist().inv_cdf(1 - FAMILY_LEVEL / (2 * (pairs - known))) ** 2
+        sure = int((figure >= least).sum()) // 2
+        if sure == known:
+            break
+        known = sure
+    return least
 
 
-def _spread(values: IntArray, chosen: BoolArray) -> IntArray:
-    spread = np.zeros(chosen.size, dtype=np.int64)
-    spread[chosen] = values
-    return spread
+def spread(values: IntArray, chosen: BoolArray) -> IntArray:
+    """The values of those that are chosen, and 0 for the others."""
+    whole = np.zeros(chosen.size, dtype=np.int64)
+    whole[chosen] = values
+    return whole

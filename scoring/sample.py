@@ -1,7 +1,11 @@
 """The speedup of one sample over its cases. Needs no numpy, so that nodes can use it."""
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
+
+UNKNOWN_NOISE = math.log(1.1)
+"""How far, in logarithms, the ratio of two times without intervals is trusted: one process of each, 10 %."""
 
 
 def sample_speedup(
@@ -27,3 +31,43 @@ def sample_speedup(
 def _at_most_one(candidate_ms: Mapping[str, float], unranked: Collection[str]) -> set[str]:
     """The unranked cases if another one ranks; else none, because the sample's speedup is shown and does not rank."""
     return set(unranked) if candidate_ms.keys() - set(unranked) else set()
+
+
+class TimedCase(NamedTuple):
+    """A case of a sample: its ratio baseline ÷ candidate, and the ratio's lower arm in logarithms."""
+
+    ratio: float
+    arm: float = UNKNOWN_NOISE
+    ranks: bool = True
+
+
+def ratio_arm(
+    baseline_ms: float, baseline_low_ms: float | None, candidate_ms: float, candidate_high_ms: float | None
+) -> float:
+    """The lower arm of ln (baseline ÷ candidate), from the intervals of both medians.
+
+    It is the sum of their arms, so that a ratio is surely above 1 where the intervals do not overlap: by chance in one
+    of 900 samples of equal code with six processes each. `UNKNOWN_NOISE` if a time has no interval, or if neither has a
+    width: times that are all equal show the clock's steps, not the noise.
+    """
+    if baseline_low_ms is None or candidate_high_ms is None:
+        return UNKNOWN_NOISE
+    arm = math.log(baseline_ms / baseline_low_ms) + math.log(candidate_high_ms / candidate_ms)
+    return arm or UNKNOWN_NOISE
+
+
+def counted_if_faster(speedup: float, _cases: Sequence[TimedCase]) -> float:
+    """ln max(1, s): the first rules."""
+    return math.log(max(1.0, speedup))
+
+
+def counted_if_surely_faster(speedup: float, cases: Sequence[TimedCase]) -> float:
+    """ln s if its interval lies above 1, else 0. A case that may not rank counts 1, or less if it is slower.
+
+    `speedup` stands for the cases if there are none, and where it is less: a case without a time counted 1 there.
+    """
+    cases = cases or [TimedCase(speedup)]
+    logs = [math.log(case.ratio) if case.ranks else min(0.0, math.log(case.ratio)) for case in cases]
+    ln_speedup = min(math.fsum(logs) / len(logs), math.log(speedup))
+    arm = math.hypot(*(case.arm for case in cases if case.ranks)) / len(cases)
+    return ln_speedup if ln_speedup > arm else 0.0

@@ -1,6 +1,5 @@
-"""Intervals: of a proportion, and of a board's means by a shared bootstrap."""
+"""Intervals of means over problems, for the mean over problems like these: closed forms, without random draws."""
 
-import hashlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,27 +8,12 @@ import numpy.typing as npt
 from scoring.arrays import FloatArray
 from scoring.median import Z_95
 
-TAIL = 0.025
-# Values are rounded to this step before they are summed over a draw: the sums are then exact in float64 (up to about
-# 2 million), so a draw does not depend on the order of entrants, the threads or the processor.
-STEP = 2.0**-32
-ALIKE = 2.0**-26
-"""An interval that is no wider comes from problems that are all alike: its draws differ by the rounding alone."""
-
-
-def wilson_interval(share: npt.ArrayLike, n: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """The 95 % score interval of a proportion of n trials (Wilson 1927); NaN if n is 0. `share` and `n` broadcast.
-
-    The ends lie in [0, 1] and round the share: in exact arithmetic one of them is a share of 0 or 1 itself.
-    """
-    trials = np.asarray(n, dtype=np.float64)
-    trials = np.where(trials > 0, trials, np.nan)
-    p = np.asarray(share, dtype=np.float64)
-    centre = p + Z_95**2 / (2 * trials)
-    half = Z_95 * np.sqrt(p * (1 - p) / trials + (Z_95 / (2 * trials)) ** 2)
-    scale = 1 + Z_95**2 / trials
-    low, high = np.clip((centre - half) / scale, 0.0, 1.0), np.clip((centre + half) / scale, 0.0, 1.0)
-    return np.minimum(low, p), np.maximum(high, p)
+FEW_PROBLEMS = 5
+"""With fewer problems an interval is only a hint, and ranks have none."""
+_EXACT_T = (12.706205, 4.302653, 3.182446, 2.776445, 2.570582, 2.446912, 2.364624)
+"""Student's 97.5 % quantile of 1 to 7 degrees of freedom."""
+ALIKE = 2.0**-40
+"""Problems differ by rounding alone where the variance of their mean is no larger than the square of this."""
 
 
 @dataclass(frozen=True)
@@ -42,91 +26,133 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Bootstrap:
-    """Each entrant's weighted mean (E), its weighted mean in each draw (E × D), and its number of problems (E)."""
+class Means:
+    """Weighted means over problems and how much each problem moves them."""
 
-    mean: FloatArray
-    draws: FloatArray
-    problems: npt.NDArray[np.int64]
+    value: FloatArray
+    """E; NaN without a problem, or if the value of a problem that counts is missing."""
+    influence: FloatArray
+    """E × P: w (x − mean) ÷ Σw. A row sums to 0; the sum of its squares is the variance of the mean."""
+    problems: FloatArray
+    """E: the number of problems; with unequal weights (Σw)² ÷ Σw² (Kish 1965)."""
+
+    @property
+    def variance(self) -> FloatArray:
+        return row_sums(self.influence**2)
+
+    def without_interval(self) -> npt.NDArray[np.bool_]:
+        """E: whether fewer than two problems count."""
+        return np.asarray(~(self.problems > 1) | np.isnan(self.value))
 
 
-def problem_draws(release_digest: str, draws: int, problems: int) -> FloatArray:
-    """The number of times that each problem occurs in each draw: draws × problems.
+def row_sums(values: FloatArray) -> FloatArray:
+    """The sum of each row, term by term: left-out problems, other entrants and the processor change no bit of it."""
+    if not values.shape[1]:
+        return np.zeros(len(values))
+    return np.asarray(np.cumsum(values, axis=1)[:, -1])
 
-    A draw takes as many problems as there are, with replacement. The seed is the digest. The generator is PCG64's raw
-    output, because numpy promises never to change its stream.
+
+def means(values: FloatArray, weights: FloatArray) -> Means:
+    """`values` and `weights` are E × P. A weight of 0 leaves the problem out for that entrant, its value ignored."""
+    used = weights > 0
+    total = row_sums(weights)
+    divisor = np.where(total > 0, total, np.nan)
+    value = row_sums(np.where(used, values * weights, 0.0)) / divisor
+    influence = np.where(used, (values - value[:, None]) * weights, 0.0) / divisor[:, None]
+    problems = np.where(total > 0, total**2 / np.where(total > 0, row_sums(weights**2), 1.0), 0.0)
+    return Means(value, np.nan_to_num(influence), problems)
+
+
+def student_t(freedom: FloatArray) -> FloatArray:
+    """Student's 97.5 % quantile. Exact up to 7 degrees of freedom, above by Fisher's expansion (error below 0.0001)."""
+    z, n = Z_95, np.maximum(freedom, 4.0)
+    terms = (
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+    )
+    expansion = z + sum(term / n ** (power + 1) for power, term in enumerate(terms))
+    known = np.interp(freedom, np.arange(1, len(_EXACT_T) + 1), _EXACT_T)
+    return np.where(freedom < len(_EXACT_T), known, expansion)
+
+
+def wilson_interval(share: npt.ArrayLike, n: npt.ArrayLike, z: npt.ArrayLike = Z_95) -> tuple[FloatArray, FloatArray]:
+    """The score interval of a proportion of n trials (Wilson 1927), 95 % with the default `z`; NaN if n is 0.
+
+    The arguments broadcast. The ends lie in [0, 1] and round the share: in exact arithmetic one of them is a share of
+    0 or 1 itself.
     """
-    seed = int.from_bytes(hashlib.sha256(release_digest.encode()).digest(), "big")
-    raw = np.random.PCG64(seed).random_raw(draws * problems) >> np.uint64(32)
-    drawn = ((raw * np.uint64(problems)) >> np.uint64(32)).astype(np.int64)
-    cells = drawn + np.repeat(np.arange(draws), problems) * problems
-    return np.bincount(cells, minlength=draws * problems).reshape(draws, problems).astype(np.float64)
+    trials, quantile = np.asarray(n, dtype=np.float64), np.asarray(z, dtype=np.float64)
+    trials = np.where(trials > 0, trials, np.nan)
+    p = np.asarray(share, dtype=np.float64)
+    centre = p + quantile**2 / (2 * trials)
+    half = quantile * np.sqrt(p * (1 - p) / trials + (quantile / (2 * trials)) ** 2)
+    scale = 1 + quantile**2 / trials
+    low, high = np.clip((centre - half) / scale, 0.0, 1.0), np.clip((centre + half) / scale, 0.0, 1.0)
+    return np.minimum(low, p), np.maximum(high, p)
 
 
-def bootstrap_mean(values: FloatArray, weights: FloatArray, release_digest: str, draws: int) -> Bootstrap:
-    """Weighted means over problems and their bootstrap. All entrants share the same draws.
+def share_interval(found: Means, most_trials: FloatArray | None = None) -> Estimate:
+    """Means of values in [0, 1]: Wilson's interval of as many trials as would vary like the problems do.
 
-    `values` and `weights` are E × P. A weight of 0 leaves the problem out for that entrant, and its value is ignored.
-    Problems without any weight are not drawn. If a draw has none of an entrant's problems, the entrant's mean is used.
+    The trials are mean (1 − mean) ÷ variance, at least one a problem (Kish's design effect; Dean and Pagano 2015), and
+    at most `most_trials` (E) a problem. Where all problems are alike the variance says nothing, and each is one trial.
+    The square of the quantile lies between the normal one's, if each problem is one trial and the variance thus follows
+    from the mean, and Student's, if the variance is an estimate of its own.
     """
-    used = (weights > 0).any(axis=0)
-    weight = np.compress(used, weights, axis=1)
-    product = np.where(weight > 0, np.compress(used, values, axis=1) * weight, 0.0)
-    mean = _ratio(product.sum(axis=1), weight.sum(axis=1), np.full(len(values), np.nan))
-    counts = problem_draws(release_digest, draws, int(used.sum()))
-    drawn = _ratio(_exact(product) @ counts.T, _exact(weight) @ counts.T, mean[:, None])
-    return Bootstrap(mean, np.where(np.isnan(mean)[:, None], np.nan, drawn), (weight > 0).sum(axis=1))
+    value = np.clip(found.value, 0.0, 1.0)
+    variance = found.variance
+    varies = variance > ALIKE**2
+    trials = np.where(varies, value * (1 - value) / np.where(varies, variance, 1.0), found.problems)
+    if most_trials is not None:
+        trials = np.minimum(trials, found.problems * most_trials)
+    trials = np.maximum(trials, found.problems)
+    whole = np.where(trials > 0, found.problems / np.where(trials > 0, trials, 1.0), 1.0)
+    quantile = np.sqrt(whole * Z_95**2 + (1 - whole) * student_t(found.problems - 1) ** 2)
+    low, high = wilson_interval(value, trials, quantile)
+    return _estimate(found, low, high)
 
 
-def _exact(values: FloatArray) -> FloatArray:
-    return np.rint(np.where(np.isnan(values), 0.0, values) / STEP) * STEP
+def mean_interval(found: Means, shared_sd: FloatArray | float = 0.0) -> Estimate:
+    """Means of values without bounds, such as logarithms: Hall's transformed t interval (1992), made for skewed values.
 
-
-def _ratio(numerator: FloatArray, denominator: FloatArray, otherwise: FloatArray) -> FloatArray:
-    safe = np.where(denominator > 0, denominator, 1.0)
-    return np.where(denominator > 0, numerator / safe, otherwise)
-
-
-def tail_draws(draws: int) -> int:
-    """The number of draws that lie outside the interval on each side."""
-    return int(TAIL * draws)
-
-
-def percentile_interval(bootstrap: Bootstrap, least: float = -np.inf, most: float = np.inf) -> Estimate:
-    """The means with the draws' 2.5th and 97.5th percentiles. The ends are NaN if fewer than two problems count.
-
-    Where all n problems are alike the draws show no spread. The ends are then 1 / (n + 1) from the mean, as if one
-    more problem lay 1 away, but not outside `least` and `most`, between which every problem's value lies.
+    Where all problems are alike, the ends are as far as Wilson's are from a share of 0: as if a problem could lie 1
+    away. `shared_sd` (E) is the standard deviation of the noise that all problems of an entrant share. Their spread
+    does not show it, so it is added to both arms in quadrature.
     """
-    estimate = _percentiles(bootstrap)
-    alike = _alike(estimate)
-    margin = 1 / (bootstrap.problems + 1)
-    low = np.where(alike, np.maximum(estimate.value - margin, np.minimum(estimate.value, least)), estimate.low)
-    high = np.where(alike, np.minimum(estimate.value + margin, np.maximum(estimate.value, most)), estimate.high)
-    return Estimate(estimate.value, low, high)
+    squares = found.variance
+    varies = squares > ALIKE**2
+    safe = np.where(varies, squares, 1.0)
+    skew = np.where(varies, row_sums(found.influence**3) / safe**1.5, 0.0)
+    n = np.maximum(found.problems, 2.0)
+    quantile = student_t(n - 1)
+    below, above = (np.sqrt(squares) * np.abs(_hall(side * quantile, skew)) for side in (1, -1))
+    alone = Z_95**2 / (n + Z_95**2)
+    noise = (Z_95 * shared_sd) ** 2
+    arms = (np.sqrt(np.where(varies, arm, alone) ** 2 + noise) for arm in (below, above))
+    return _estimate(found, found.value - next(arms), found.value + next(arms))
 
 
-def proportion_interval(bootstrap: Bootstrap) -> Estimate:
-    """The percentile interval of a mean of shares, or Wilson's interval where all problems have the same share."""
-    estimate = _percentiles(bootstrap)
-    alike = _alike(estimate)
-    low, high = wilson_interval(np.where(alike, np.clip(estimate.value, 0.0, 1.0), 0.0), bootstrap.problems)
-    return Estimate(estimate.value, np.where(alike, low, estimate.low), np.where(alike, high, estimate.high))
+def _hall(t: FloatArray, skew: FloatArray) -> FloatArray:
+    """The inverse of Hall's monotone cubic t + a t² + a² t³ ÷ 3 + skew ÷ 6 with a = skew ÷ 3.
+
+    `skew` is the skewness of the mean: that of the problems by √problems.
+    """
+    a = np.where(np.abs(skew) > 1e-9, skew / 3, 1e-9)
+    return np.asarray((np.cbrt(1 + 3 * a * (t - skew / 6)) - 1) / a)
 
 
-def _percentiles(bootstrap: Bootstrap) -> Estimate:
-    count = bootstrap.draws.shape[1]
-    ends = [tail_draws(count), count - 1 - tail_draws(count)]
-    ordered = np.partition(bootstrap.draws, ends, axis=1)
-    enough = bootstrap.problems >= 2
-    low, high = (np.where(enough, ordered[:, end], np.nan) for end in ends)
-    # The draws are rounded so that their sums are exact. An end may therefore pass the mean by less than the rounding.
-    return Estimate(bootstrap.mean, np.minimum(low, bootstrap.mean), np.maximum(high, bootstrap.mean))
+def _estimate(found: Means, low: FloatArray, high: FloatArray) -> Estimate:
+    none = found.without_interval()
+    low, high = np.minimum(low, found.value), np.maximum(high, found.value)
+    return Estimate(found.value, np.where(none, np.nan, low), np.where(none, np.nan, high))
 
 
-def _alike(estimate: Estimate) -> npt.NDArray[np.bool_]:
-    """E: whether the draws show no spread. An interval that is missing stays missing."""
-    return np.asarray(estimate.high - estimate.low <= ALIKE)
+def bounded(estimate: Estimate, least: float, most: float = np.inf) -> Estimate:
+    """The estimate with ends that do not pass what a value can be."""
+    low = np.maximum(estimate.low, np.minimum(estimate.value, least))
+    return Estimate(estimate.value, low, np.minimum(estimate.high, np.maximum(estimate.value, most)))
 
 
 def geometric(estimate: Estimate) -> Estimate:

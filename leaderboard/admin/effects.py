@@ -8,6 +8,7 @@ from django.http import HttpRequest
 
 from leaderboard import rejudging, revisions
 from leaderboard.actions import curate
+from leaderboard.actions.adopt_rules import adopt_rules
 from leaderboard.actions.apply_rejudge import apply, foreseen
 from leaderboard.actions.decide import restore_problem, retract, void_problem
 from leaderboard.actions.delete_draft import contents, why_kept
@@ -20,6 +21,7 @@ from leaderboard.verification import missing_lines, verified_on
 from problems.models import Problem, Release
 from problems.spec.kinds import NODE_KINDS
 from runners.wire.protocol import JUDGE_VERSIONS
+from scoring.rules import NEWEST, RULES
 
 _FORESEEN = "Foreseen."
 MOST_FORESEEN = 500
@@ -155,6 +157,22 @@ def of_revealing(_request: HttpRequest, release: Release) -> Lines:
 
 def of_correcting(_request: HttpRequest, release: Release) -> Lines:
     return [f"{release.standings.count()} standings on {release.on_tracks.count()} boards are ranked again."]
+
+
+def of_adopting_rules(request: HttpRequest, release: Release) -> Lines:
+    """Which standings change. The release itself is moved and moved back, as the boards read its rules."""
+    places = places_of([release])
+    for place in places:
+        place.release = release
+    before = release.rules, release.correction
+    try:
+        lines = on_standings(lambda: adopt_rules(request.user, release, _FORESEEN), places)
+    finally:
+        release.rules, release.correction = before
+    return [
+        f"From rules {release.rules} to {NEWEST}: {RULES[NEWEST].title}. Intervals and ranges of ranks change too.",
+        *lines,
+    ]
 
 
 def of_deleting(_request: HttpRequest, release: Release) -> Lines:

@@ -12,6 +12,7 @@ from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, path, reverse
 
 from leaderboard.actions import curate
+from leaderboard.actions.adopt_rules import adopt_rules, may_adopt
 from leaderboard.actions.baselines import submit_baselines
 from leaderboard.actions.carry import carry
 from leaderboard.actions.decide import restore_problem, void_problem
@@ -151,6 +152,11 @@ def _needs_correction(release: Release) -> bool:
     return not release.is_draft and bool(rankable.faults(release))
 
 
+def _adopt_rules(request: HttpRequest, release: Release, said: dict[str, Any]) -> Outcome:
+    adopt_rules(request.user, release, said["reason"])
+    return [f"{release} is ranked by rules {release.rules} from now on. Its pages show the reason."]
+
+
 def _reveal(request: HttpRequest, release: Release, _said: dict[str, Any]) -> Outcome:
     curate.reveal(request.user, release)
     return [f"The results of {release} are shown from now on."]
@@ -221,7 +227,7 @@ class ReleaseAdmin(DraftPages, AuditedAdmin):
             {"fields": ("is_public", "results_are_public", "invited", "invited_may_read", "shows_first_failure")},
         ),
         ("Dates (UTC)", {"fields": ("opens_at", "closes_at", "hidden_until")}),
-        ("Ranking", {"fields": (*RANKING_FIELDS, "max_samples", "correction")}),
+        ("Ranking", {"fields": (*RANKING_FIELDS, "rules", "max_samples", "correction")}),
         ("Promises", {"fields": PROMISES}),
         ("Facts", {"classes": ("collapse",), "fields": FACTS}),
     )
@@ -293,6 +299,11 @@ class ReleaseAdmin(DraftPages, AuditedAdmin):
             "correct-ranking", "Correct the ranking", "The release cannot be ranked as it says.", _correct,
             form=lambda _row: CorrectionForm, offered=_needs_correction, effect=effects.of_correcting,
             edits=RANKING_FIELDS,
+        ),
+        Act(
+            "adopt-rules", "Move to the newest rules",
+            "How scores, intervals and ranks are computed. It cannot go back.",
+            _adopt_rules, form=lambda _row: ReasonForm, offered=may_adopt, effect=effects.of_adopting_rules,
         ),
         Act(
             "carry", "Carry results over", "Counted submissions of the last revision; results that hold are reused.",

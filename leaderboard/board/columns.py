@@ -87,12 +87,7 @@ def _pass_cell(row: Row, k: int) -> Cell:
     value, low, high = _estimate(row, k)
     if value is None:
         return Cell(MISSING, f"needs {k} samples" if k > 1 else "", f"Some problem has fewer than {k} samples.")
-    return Cell(percent(value), spread(value, low, high, 100), percent_interval(low, high) + _wilson(value))
-
-
-def _wilson(share: float) -> str:
-    """Which interval a share has whose problems are all alike."""
-    return " (Wilson's)" if share in (0.0, 1.0) else ""
+    return Cell(percent(value), spread(value, low, high, 100), percent_interval(low, high))
 
 
 def _few(n: int, of: int) -> str:
@@ -194,7 +189,7 @@ def _share_cell(row: Row, name: str, missing: str) -> Cell:
     value, low, high = row[name], row[f"{name}_low"], row[f"{name}_high"]
     if value is None:
         return Cell(MISSING, note=missing)
-    return Cell(percent(value), spread(value, low, high, 100), percent_interval(low, high) + _wilson(value))
+    return Cell(percent(value), spread(value, low, high, 100), percent_interval(low, high))
 
 
 def _unwitnessed(row: Row) -> float | None:

@@ -13,7 +13,7 @@ from leaderboard.standings.rank import SampleCounts
 from problems.models import Problem
 from scoring.arrays import BoolArray, FloatArray, IntArray
 from scoring.board_input import BoardInput
-from scoring.paired import PairedDifference, paired_differences
+from scoring.paired import Drawn, PairedDifference, paired_differences
 from scoring.pass_at_k import pass_at_k
 
 LEAST, MOST = 2, 6
@@ -73,11 +73,16 @@ def compare(place: ReleaseTrack, standings: Sequence[Standing], draws: int) -> C
     listed = [problems[pk] for pk in board.problem_ids]
     return Comparison(
         entrants=standings,
-        pairs=_pairs(standings, first_pass, ln_speedup, (counted, timed), place.release.digest, draws),
+        pairs=_pairs(standings, first_pass, ln_speedup, (counted, timed), drawn(place, draws)),
         groups=_groups(board.groups, first_pass, counted),
         rows=_rows(listed, n, passed, counted),
         speedups=_speedups(listed, ln_speedup, timed),
     )
+
+
+def drawn(place: ReleaseTrack, draws: int) -> Drawn:
+    """By which rules the pairs of the board are compared."""
+    return Drawn(place.release.digest, draws, place.release.rules)
 
 
 def counting(given: BoardInput | SampleCounts) -> BoolArray:
@@ -87,11 +92,11 @@ def counting(given: BoardInput | SampleCounts) -> BoolArray:
 
 def _pairs(
     standings: Sequence[Standing], passes: FloatArray, ln_speedup: FloatArray, masks: tuple[BoolArray, BoolArray],
-    digest: str, draws: int,
+    board: Drawn,
 ) -> list[Pair]:  # fmt: skip
     both_counted, both_timed = (mask[1:] & mask[0] for mask in masks)
-    of_passes = paired_differences(passes[1:], passes[0], both_counted, digest, draws, most=1.0)
-    of_speeds = paired_differences(ln_speedup[1:], ln_speedup[0], both_timed, digest, draws)
+    of_passes = paired_differences(passes[1:], passes[0], both_counted, board, most=1.0)
+    of_speeds = paired_differences(ln_speedup[1:], ln_speedup[0], both_timed, board)
     return [
         Pair(other, one, (_ratio(speed.value), _ratio(speed.low), _ratio(speed.high)), speed.problems)
         for other, one, speed in zip(standings[1:], of_passes, of_speeds, strict=True)

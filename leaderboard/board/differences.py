@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from functools import lru_cache
 
-from leaderboard.board.compare import counting
+from leaderboard.board.compare import counting, drawn
 from leaderboard.models import ReleaseTrack
 from leaderboard.standings import rank
-from scoring.paired import PairedDifference, paired_differences
+from scoring.paired import Drawn, PairedDifference, paired_differences
 from scoring.pass_at_k import pass_at_k
 
 
@@ -20,22 +20,22 @@ def differences(
     none if the result is kept.
     """
     if place.touched_at is None:
-        return _computed(place, reference_id, tuple(other_ids), draws)
-    return _kept(place, place.touched_at, place.release.digest, reference_id, tuple(other_ids), draws)
+        return _computed(place, reference_id, tuple(other_ids), drawn(place, draws))
+    return _kept(place, place.touched_at, drawn(place, draws), reference_id, tuple(other_ids))
 
 
 @lru_cache(maxsize=64)
 def _kept(
-    place: ReleaseTrack, touched_at: datetime, digest: str, reference_id: int, other_ids: tuple[int, ...], draws: int
+    place: ReleaseTrack, touched_at: datetime, board: Drawn, reference_id: int, other_ids: tuple[int, ...]
 ) -> Sequence[PairedDifference]:
-    del touched_at, digest  # they are part of the key
-    return _computed(place, reference_id, other_ids, draws)
+    del touched_at  # it is part of the key
+    return _computed(place, reference_id, other_ids, board)
 
 
 def _computed(
-    place: ReleaseTrack, reference_id: int, other_ids: tuple[int, ...], draws: int
+    place: ReleaseTrack, reference_id: int, other_ids: tuple[int, ...], board: Drawn
 ) -> Sequence[PairedDifference]:
     given = rank.load_samples(place, [reference_id, *other_ids])
     passes, counted = pass_at_k(given.n, given.passed, 1), counting(given)
     both = counted[1:] & counted[0]
-    return paired_differences(passes[1:], passes[0], both, place.release.digest, draws, most=1.0)
+    return paired_differences(passes[1:], passes[0], both, board, most=1.0)

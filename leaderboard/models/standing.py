@@ -25,7 +25,9 @@ class ProblemScore(models.Model):
     n_time_flagged = models.PositiveIntegerField(default=0)
     n_open_flags = models.PositiveIntegerField(default=0, help_text="Flags that nobody has decided.")
     n_upheld_flags = models.PositiveIntegerField(default=0, help_text="Flags that an organiser upheld.")
-    ln_speedup_sum = models.FloatField(default=0.0, help_text="Sum of ln max(1, s) over samples whose time ranks.")
+    ln_speedup_sum = models.FloatField(
+        default=0.0, help_text="Sum of what the release's rules count for samples whose time ranks."
+    )
     correct_ln_sum = models.FloatField(default=0.0, help_text="Sum of ln s over passed samples whose time ranks.")
     n_timed = models.PositiveIntegerField(default=0)
     fast_counts = models.JSONField(default=list, help_text="Passed samples faster than each fast_p threshold.")

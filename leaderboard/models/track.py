@@ -95,6 +95,10 @@ class ReleaseTrack(models.Model):
     ranking_failed_at = models.DateTimeField(
         null=True, blank=True, help_text="The touched_at that could not be ranked."
     )
+    shared_ln_sd = models.FloatField(
+        default=0.0,
+        help_text="Standard deviation of the noise in ln time that a node and day put into all times; 0 if not known.",
+    )
 
     class Meta:
         constraints: ClassVar = [models.UniqueConstraint(fields=["release", "track"], name="release_track")]

@@ -14,13 +14,14 @@ from leaderboard.models import Counted, ReleaseTrack
 from problems.models import Release
 from scoring.arrays import BoolArray, FloatArray, IntArray
 from scoring.board_input import BoardInput
+from scoring.rules import FIRST
 
 _BY_PROBLEM = ("has_rankable_baseline", "voided", "weights", "questions", "at_bound")
 _BY_BOTH = (
     "n", "passed", "pending", "skipped", "ln_speedup_sum", "correct_ln_sum", "correct_count", "fast_counts",
     "time_pending", "gflops", "roofline", "sol_score",
 )  # fmt: skip
-_SETTINGS = ("release_digest", "primary", "ks", "draws")
+_SETTINGS = ("release_digest", "primary", "ks", "draws", "rules", "shared_ln_sd")
 _SHOWN = "shown."
 _QUICKLY = 1
 """zlib's level: three times as fast as its default."""
@@ -84,7 +85,7 @@ class PackedBoard:
         }
         shown = {name for name in both if _SHOWN + name in self.arrays}
         fields: dict[str, Any] = {name: self.arrays[name][problems] for name in _BY_PROBLEM if name in self.arrays}
-        settings = {**self.settings, "ks": tuple(self.settings["ks"])}
+        settings = {"rules": FIRST.version, **self.settings, "ks": tuple(self.settings["ks"])}
         ids = zip(self.arrays["entrant_ids"][rows], self.arrays["submission_ids"][rows], strict=True)
         return BoardArrays(
             release=place.release,

@@ -184,7 +184,7 @@ def load_of(
         **sol_scores(problems, baselines_ms, peaks, submission_ids, track_id, grids["n_samples"], instead),
         **_kinds(release, problems),
     }
-    board_input = _board_input(release, counted, problem_ids, grids, figures, before)
+    board_input = _board_input(place, counted, problem_ids, grids, figures, before)
     shown = {name: grids[name] for name in _SHOWN}
     return BoardArrays(release, track_id, counted, problem_ids, groups, board_input, shown, grids["best_speedup"])
 
@@ -252,10 +252,11 @@ def _voided(release: Release, problem_ids: Sequence[int], before: datetime | Non
 
 
 def _board_input(
-    release: Release, counted: Sequence[Counted], problem_ids: Sequence[int], grids: dict[str, Any],
+    place: ReleaseTrack, counted: Sequence[Counted], problem_ids: Sequence[int], grids: dict[str, Any],
     figures: Mapping[str, Any], before: datetime | None,
 ) -> BoardInput:  # fmt: skip
     """`figures` holds the fields that are not counts or sums: what baselines, work, peaks and weights give."""
+    release = place.release
     return BoardInput(
         **_sample_fields(grids),
         ln_speedup_sum=grids["ln_speedup_sum"],
@@ -268,6 +269,8 @@ def _board_input(
         primary=release.primary_metric,
         ks=tuple(release.offered_ks),
         time_pending=grids["n_time_flagged"],
+        rules=release.rules,
+        shared_ln_sd=place.shared_ln_sd,
         draws=settings.BOOTSTRAP_DRAWS,
         **figures,
     )

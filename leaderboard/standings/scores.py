@@ -30,6 +30,8 @@ from problems.models import Release
 from problems.spec.kinds import NODE_KINDS
 from runners.wire.protocol import FlagScope, Role, Verdict, Witness
 from scoring.fast_p import THRESHOLDS
+from scoring.rules import RULES
+from scoring.sample import TimedCase, ratio_arm
 from scoring.throughput import geometric_mean
 
 _PENDING = frozenset({EvaluationState.QUEUED, EvaluationState.LEASED, EvaluationState.CANCELLED})
@@ -38,6 +40,14 @@ _Ruling = tuple[str, str | None]
 """The scope of a flag and its latest ruling (None: undecided)."""
 _Times = Mapping[str, float | None]
 """The median of each case of a result; None if it may not rank."""
+
+
+@dataclass(frozen=True)
+class _Timed:
+    """The times of one result, and what the rules count of it."""
+
+    times_ms: dict[str, float | None] = field(default_factory=dict)
+    cases: list[TimedCase] = field(default_factory=list)
 
 
 @dataclass
@@ -126,12 +136,12 @@ def computed(
     if before is not None:
         results = Result.objects.filter(pk__in=[row["current_result"] for row in facts])
     tallies: dict[int, _Tally] = {}
-    times_ms, flags, promised = _times_ms(results), _flags(results, before), submission.release.timing_policy
+    timed, flags, promised = _timed(results), _flags(results, before), submission.release.timing_policy
     for row in facts:
         result = row["current_result"]
-        provisional = result in times_ms and is_provisional(row["timing_policy"] or "", promised)
+        provisional = result in timed and is_provisional(row["timing_policy"] or "", promised)
         tally = tallies.setdefault(row["problem_id"], _Tally())
-        _add(tally, row, times_ms.get(result, {}), flags.get(result, []), provisional=provisional)
+        _add(tally, row, timed.get(result, _Timed()), flags.get(result, []), provisional=provisional)
     for one in _absent(submission, track, problem_ids, tallies):
         _add_absent(tallies.setdefault(one.problem_id, _Tally()), one)
     return [
@@ -146,6 +156,7 @@ def _facts(evaluations: QuerySet[Evaluation]) -> Iterable[dict[str, Any]]:
     rows: Iterable[Any] = annotated.order_by("problem_id", "pk").values(
         "pk", "problem_id", "state", "current_result__verdict", "current_result__witness",
         "current_result__speedup", "current_result", "current_result__created_at", "problem__kind", "timing_policy",
+        "submission__release__rules",
     )  # fmt: skip
     return rows
 
@@ -155,7 +166,7 @@ def _facts_then(evaluations: QuerySet[Evaluation], before: datetime) -> list[dic
     made = Result.objects.filter(evaluation__in=evaluations, created_at__lt=before)
     rows = made.annotate(timing_policy=KeyTextTransform("timing_policy", "provenance")).values(
         "pk", "evaluation_id", "evaluation__problem_id", "verdict", "witness", "speedup", "created_at",
-        "evaluation__problem__kind", "timing_policy",
+        "evaluation__problem__kind", "timing_policy", "evaluation__submission__release__rules",
     )  # fmt: skip
     newest = {row["evaluation_id"]: row for row in rows.order_by("pk")}
     facts = [
@@ -165,6 +176,7 @@ def _facts_then(evaluations: QuerySet[Evaluation], before: datetime) -> list[dic
             "state": EvaluationState.DONE,
             "problem__kind": row["evaluation__problem__kind"],
             "timing_policy": row["timing_policy"],
+            "submission__release__rules": row["evaluation__submission__release__rules"],
             "current_result": row["pk"],
             **{f"current_result__{name}": row[name] for name in ("verdict", "witness", "speedup", "created_at")},
         }
@@ -186,18 +198,22 @@ def _flags(results: QuerySet[Result], before: datetime | None) -> dict[int, list
     return flags
 
 
-def _times_ms(results: QuerySet[Result]) -> Mapping[int, _Times]:
-    """The median of each case, by result id and case; None if a case's time may not rank. Makes one query."""
+def _timed(results: QuerySet[Result]) -> Mapping[int, _Timed]:
+    """The times of each result by its id. Makes one query."""
     rows = Measurement.objects.filter(result__in=results, role=Role.CANDIDATE).order_by("id")
-    medians: dict[int, dict[str, float | None]] = {}
-    for result_id, case, median_ms, ranks in rows.values_list("result_id", "case", "median_ms", "ranks"):
-        medians.setdefault(result_id or 0, {})[case] = median_ms if ranks else None
-    return medians
+    found: dict[int, _Timed] = {}
+    for result_id, case, median_ms, high_ms, ranks, baseline_ms, baseline_low_ms in rows.values_list(
+        "result_id", "case", "median_ms", "ci_high_ms", "ranks", "baseline__median_ms", "baseline__ci_low_ms"
+    ):
+        timed = found.setdefault(result_id or 0, _Timed())
+        timed.times_ms[case] = median_ms if ranks else None
+        if baseline_ms is not None:
+            arm = ratio_arm(baseline_ms, baseline_low_ms, median_ms, high_ms)
+            timed.cases.append(TimedCase(baseline_ms / median_ms, arm, ranks))
+    return found
 
 
-def _add(
-    tally: _Tally, row: Mapping[str, Any], times_ms: _Times, flags: Sequence[_Ruling], *, provisional: bool
-) -> None:
+def _add(tally: _Tally, row: Mapping[str, Any], timed: _Timed, flags: Sequence[_Ruling], *, provisional: bool) -> None:
     tally.n_samples += 1
     tally.n_open_flags += sum(ruling is None for _, ruling in flags)
     tally.n_upheld_flags += sum(ruling == DecisionKind.FLAG_UPHELD for _, ruling in flags)
@@ -211,7 +227,7 @@ def _add(
     elif verdict == Verdict.PLATFORM_ERROR or (verdict == Verdict.PASSED and (FlagScope.VERDICT, None) in flags):
         tally.n_unresolved += 1
     elif verdict == Verdict.PASSED and (FlagScope.VERDICT, DecisionKind.FLAG_UPHELD) not in flags:
-        _add_pass(tally, row, times_ms, flags)
+        _add_pass(tally, row, timed, flags)
         tally.n_provisional += provisional
 
 
@@ -230,7 +246,8 @@ def _add_absent(tally: _Tally, absent: AbsentSamples) -> None:
     tally.n_skipped += absent.n if absent.skip_reason else 0
 
 
-def _add_pass(tally: _Tally, row: Mapping[str, Any], times_ms: _Times, flags: Sequence[_Ruling]) -> None:
+def _add_pass(tally: _Tally, row: Mapping[str, Any], timed: _Timed, flags: Sequence[_Ruling]) -> None:
+    times_ms: _Times = timed.times_ms
     is_open = (FlagScope.TIME, None) in flags
     tally.n_passed += 1
     tally.n_unwitnessed += row["problem__kind"] in NODE_KINDS and row["current_result__witness"] != Witness.SEEN
@@ -240,7 +257,7 @@ def _add_pass(tally: _Tally, row: Mapping[str, Any], times_ms: _Times, flags: Se
     if speedup is None or not ranks or is_open or (FlagScope.TIME, DecisionKind.FLAG_UPHELD) in flags:
         return
     tally.n_timed += 1
-    tally.ln_speedup_sum += math.log(max(1.0, speedup))
+    tally.ln_speedup_sum += RULES[row["submission__release__rules"]].counted(speedup, timed.cases)
     tally.correct_ln_sum += math.log(speedup)
     for place, threshold in enumerate(THRESHOLDS[1:], start=1):
         tally.fast_counts[place] += speedup > threshold

@@ -60,7 +60,8 @@ def _number(value: Any) -> float | None:
 def _ranks(n: int, found: BoardScores) -> dict[str, int | None]:
     if not found.rank[n]:
         return {"rank": None, "rank_low": None, "rank_high": None}
-    return {"rank": int(found.rank[n]), "rank_low": int(found.rank_low[n]), "rank_high": int(found.rank_high[n])}
+    ends = {"rank_low": found.rank_low[n], "rank_high": found.rank_high[n]}
+    return {"rank": int(found.rank[n]), **{name: int(end) if end else None for name, end in ends.items()}}
 
 
 def _incomplete(n: int, board: BoardInput, found: BoardScores) -> dict[str, Any]:

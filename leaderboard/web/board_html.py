@@ -17,11 +17,13 @@ from leaderboard.charts.colours import colour_of
 from leaderboard.measured import measured_words
 from leaderboard.models.entrant import EntrantKind
 from problems.models import Release
+from scoring.uncertainty import FEW_PROBLEMS
 
 SLUG = "SLUG"
 """Stands for the row's entrant in the addresses of `Links`."""
 OPEN_FLAGS = "Flags that no organiser has decided. While one is open, its pass or its time does not count."
 UPHELD_FLAGS = "Flags that an organiser upheld. Their passes or times do not count."
+FEW = "few problems"
 NEW_DAYS = 14
 """A submission is new for so long, on a release that is older."""
 
@@ -65,8 +67,11 @@ def _rank(row: Row) -> str:
     if row["rank"] is None:
         return f'<td class="num rank" title="{escape(_why_unranked(row))}">–</td>'
     low, high = row["rank_low"], row["rank_high"]
-    interval = f"({low}–{high})" if low is not None and low != high else ""
-    title = f"95 % interval of the rank: {low}–{high}"
+    if low is None:
+        interval = f'<span class="few">{FEW}</span>'
+        title = f"Fewer than {FEW_PROBLEMS} problems tell too little for an interval of the rank."
+    else:
+        interval, title = f"({low}–{high})" if low != high else "", f"95 % interval of the rank: {low}–{high}"
     return f'<td class="num rank" title="{title}"><b>{row["rank"]}</b> <small>{interval}</small></td>'
 
 

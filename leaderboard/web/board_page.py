@@ -132,6 +132,7 @@ def board_json(request: HttpRequest, slug: str) -> HttpResponse:
         "digest": release.digest,
         "track": query.track,
         "metric": release.primary_metric,
+        "rules": release.rules,
         **export.ranking_facts(query, source),
     }
     head["timed_work"] = timed_work.counts_of(release)

@@ -24,6 +24,8 @@ from leaderboard.web.figures import board_figure
 from leaderboard.web.lookups import tracks_of
 from problems.models import Problem, Release, ReleaseState
 from scoring.metrics import registry
+from scoring.rules import NEWEST, RULES
+from scoring.uncertainty import FEW_PROBLEMS
 
 TOP_ROWS = 10
 LATEST_RELEASES = 5
@@ -83,7 +85,10 @@ def _with_facts(rows: Any) -> Any:
 
 @require_safe
 def about(request: HttpRequest) -> HttpResponse:
-    context = {"site_url": settings.SITE_URL, "metrics": registry(), "worked": worked.examples()}
+    context = {
+        "site_url": settings.SITE_URL, "metrics": registry(), "worked": worked.examples(),
+        "few_problems": FEW_PROBLEMS, "rules": RULES.values(), "newest": NEWEST,
+    }  # fmt: skip
     return render(request, "podium/about.html", context)
 
 

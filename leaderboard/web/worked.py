@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from statistics import NormalDist
 
 import numpy as np
 
@@ -11,14 +12,14 @@ from scoring.board import score_board
 from scoring.board_input import from_samples
 from scoring.fast_p import fast_counts, fast_p
 from scoring.median import Z_95, median_interval, median_ranks
-from scoring.paired import paired_difference
+from scoring.paired import Drawn, paired_difference
 from scoring.pass_at_k import pass_at_k
-from scoring.ranking import rank_entrants
-from scoring.sample import sample_speedup
+from scoring.ranking import FAMILY_LEVEL, rank_entrants
+from scoring.sample import TimedCase, counted_if_surely_faster, ratio_arm, sample_speedup
 from scoring.sol_score import sol_score
 from scoring.speedup import correct_ln, fallback_ln, timed
 from scoring.throughput import geometric_mean, giga_per_second, least_ms
-from scoring.uncertainty import bootstrap_mean, percentile_interval, problem_draws, tail_draws, wilson_interval
+from scoring.uncertainty import mean_interval, means, share_interval, student_t, wilson_interval
 from scoring.weights import EPSILON, group_weights
 
 SEED, DRAWS = "example", 1000
@@ -94,30 +95,46 @@ _FIRST = (1.0, 0.75, 0.5, 1.0, 0.25, 0.75)
 _SECOND = (0.75, 0.75, 0.25, 0.5, 0.0, 1.0)
 
 
-def _bootstrap() -> Worked:
-    values, weights = np.array([_FIRST]), np.ones((1, len(_FIRST)))
-    bootstrap = bootstrap_mean(values, weights, SEED, DRAWS)
-    interval = percentile_interval(bootstrap)
-    drawn = problem_draws(SEED, DRAWS, len(_FIRST))
-    shown = [
-        f"Draw {n + 1} takes the problems {_times(drawn[n])}: mean {float(drawn[n] @ values[0]) / len(_FIRST):.4f}"
-        for n in range(3)
-    ]
-    tail = tail_draws(DRAWS)
+def _trials() -> Worked:
+    values, n = np.array([_FIRST]), len(_FIRST)
+    found = means(values, np.ones_like(values))
+    mean, variance, student = float(found.value[0]), float(found.variance[0]), float(student_t(np.array(n - 1.0)))
+    trials, samples = mean * (1 - mean) / variance, 4.0
+    quantile = math.sqrt(n / trials * Z_95**2 + (1 - n / trials) * student**2)
+    interval = share_interval(found, np.array([samples]))
     return Worked(
-        f"pass@1 of one entrant on {len(_FIRST)} problems: {_listed(_FIRST)}. Seed: {SEED}.",
+        f"pass@1 of one entrant on {n} problems with {samples:g} samples each: {_listed(_FIRST)}.",
         [
-            *shown,
-            f"… and so on to draw {DRAWS:,}. In order, the least {tail} means and the greatest {tail} are left out.",
+            f"Mean {mean:.4f}; its variance, the mean square of the problems' distances from it by {n}: {variance:.5f}",
+            f"Trials: {mean:.4f} · {1 - mean:.4f} / {variance:.5f} = {trials:.2f}, at most {n} · {samples:g}",
+            f"Quantile: √({n}/{trials:.2f} · {Z_95:.3f}² + (1 − {n}/{trials:.2f}) · {student:.3f}²) = {quantile:.3f}",
+            f"Wilson's interval of p = {mean:.4f} and n = {trials:.2f} with z = {quantile:.3f}",
         ],
-        f"{bootstrap.mean[0]:.4f}, 95 % interval {interval.low[0]:.4f}–{interval.high[0]:.4f}",
-        _name(percentile_interval),
+        f"{mean:.4f}, 95 % interval {interval.low[0]:.4f}–{interval.high[0]:.4f}",
+        _name(share_interval),
     )
 
 
-def _times(counts: Sequence[float]) -> str:
-    """Problems by number, each as often as drawn."""
-    return ", ".join(str(place + 1) for place, n in enumerate(counts) for _ in range(int(n)))
+def _skewed() -> Worked:
+    logs = np.array([[0.0, 0.0, 0.0, 0.1, 0.0, 0.4, 0.0, 1.2]])
+    found = means(logs, np.ones_like(logs))
+    n, mean, error = logs.size, float(found.value[0]), math.sqrt(found.variance[0])
+    skew = float((found.influence[0] ** 3).sum()) / error**3
+    quantile = float(student_t(np.array(n - 1.0)))
+    interval = mean_interval(found)
+    low, high = float(interval.low[0]), float(interval.high[0])
+    return Worked(
+        f"ln of the speedup counted on {n} problems: {_listed(tuple(logs[0]))}.",
+        [
+            f"Mean {mean:.4f}, its standard error e = {error:.4f}, skewness of the mean k = {skew:.3f}, a = k/3",
+            f"Student's quantile of {n - 1} degrees of freedom: {quantile:.3f}",
+            f"Lower arm: e · (∛(1 + 3a({quantile:.3f} − k/6)) − 1)/a = {mean - low:.4f}",
+            f"Upper arm: e · |∛(1 + 3a(−{quantile:.3f} − k/6)) − 1|/a = {high - mean:.4f}",
+            f"The lower end is {low:.4f}; no logarithm counts less than 0.",
+        ],
+        f"speedup {math.exp(mean):.2f}×, 95 % interval {math.exp(max(low, 0.0)):.2f}–{math.exp(high):.2f}",
+        _name(mean_interval),
+    )
 
 
 def _listed(values: Sequence[float]) -> str:
@@ -126,7 +143,7 @@ def _listed(values: Sequence[float]) -> str:
 
 def _paired() -> Worked:
     first, second = np.array(_FIRST), np.array(_SECOND)
-    found = paired_difference(first, second, np.ones(len(_FIRST), dtype=bool), SEED, DRAWS)
+    found = paired_difference(first, second, np.ones(len(_FIRST), dtype=bool), Drawn(SEED, DRAWS))
     differences = first - second
     return Worked(
         f"The entrant above, and a second with {_listed(_SECOND)} on the same problems.",
@@ -134,7 +151,7 @@ def _paired() -> Worked:
             f"Differences by problem: {_listed(tuple(differences))}",
             f"Their mean: {differences.sum():g} / {len(differences)} = {differences.mean():.4f}",
             f"Better on {found.wins}, worse on {found.losses}, equal on {found.ties}.",
-            "The same draws of problems give the interval of the mean difference.",
+            "The interval is that of a mean of such differences, as of logarithms above.",
         ],
         f"difference {found.value:.4f}, 95 % interval {found.low:.4f} to {found.high:.4f}: "
         + ("surely better" if found.low > 0 else "not surely better, because the interval holds 0"),
@@ -143,19 +160,21 @@ def _paired() -> Worked:
 
 
 def _ranks() -> Worked:
-    values = np.array([_FIRST, _SECOND, (0.25, 0.0, 0.0, 0.25, 0.0, 0.25)])
-    bootstrap = bootstrap_mean(values, np.ones_like(values), SEED, DRAWS)
-    ranks = rank_entrants(bootstrap, np.ones(len(values), dtype=bool), 1e-9)
+    values = np.array([[0.9, 0.8, 1.0, 0.7, 0.9, 1.0, 0.8, 0.9], [0.8, 0.9, 0.9, 0.7, 0.8, 0.9, 0.9, 0.8], [0.2] * 8])
+    found = means(values, np.ones_like(values))
+    ranks = rank_entrants(found, np.ones(len(values), dtype=bool), 1e-9)
     steps = []
-    for one, (mean, low, high) in enumerate(zip(bootstrap.mean, ranks.low, ranks.high, strict=True)):
-        better, worse = int(low) - 1, len(values) - int(high)
-        steps.append(
-            f"Entrant {one + 1}, mean {mean:.4f}: {better} surely better, {worse} surely worse; rank {low} to {high}."
-        )
+    for one, other in ((0, 1), (0, 2), (1, 2)):
+        gap = values[one] - values[other]
+        figure = gap.mean() / math.sqrt((gap**2).mean() / gap.size)
+        steps.append(f"Entrants {one + 1} and {other + 1}: difference {gap.mean():.4f}, figure {figure:.3f}")
+    pairs = len(steps)
+    needed = [NormalDist().inv_cdf(1 - FAMILY_LEVEL / (2 * (pairs - n))) for n in range(pairs)]
+    steps.append(f"Needed, from the largest figure on: {', '.join(f'{one:.3f}' for one in needed)}.")
     words = ", ".join(f"{r} ({low}–{high})" for r, low, high in zip(ranks.rank, ranks.low, ranks.high, strict=True))
+    listed = "; ".join(_listed(tuple(one)) for one in values)
     return Worked(
-        "Both entrants above and a third, which fails most: pass@1 by problem "
-        f"{_listed(tuple(values[2]))}. All pairs are compared over the same draws.",
+        f"Three entrants on eight problems, pass@1: {listed}.",
         steps,
         f"ranks {words}",
         _name(rank_entrants),
@@ -170,9 +189,9 @@ def _speedup() -> Worked:
     samples = passed[None, None, :]
     scores = score_board(from_samples(samples, speedups[None, None, :], SEED))
     return Worked(
-        "One problem with three samples: 4 times as fast as the baseline, half as fast, and one that failed.",
+        "One problem with three samples: surely 4 times as fast as the baseline, half as fast, and one that failed.",
         [
-            f"ln max(1, s): {', '.join(f'{one:.4f}' for one in logs)}; the failed one counts as 1, and ln 1 = 0.",
+            f"ln of what counts: {', '.join(f'{one:.4f}' for one in logs)}; the slower and the failed one count 1.",
             f"Speedup: exp({logs.sum():.4f} / {logs.size}) = {math.exp(logs.mean()):.3f}",
             f"If correct: exp(({' + '.join(f'({one:.4f})' for one in correct[:n_correct])}) / {n_correct})"
             f" = {math.exp(correct.sum() / n_correct):.3f}",
@@ -195,6 +214,25 @@ def _cases() -> Worked:
         ],
         f"the sample's speedup is {value:.2f}×",
         _name(sample_speedup),
+    )
+
+
+def _sure() -> Worked:
+    times = {"A": (10.0, 9.8, 9.0, 9.1), "B": (10.0, 9.8, 9.8, 10.0)}
+    steps, results = [], []
+    for name, (baseline, baseline_low, own, own_high) in times.items():
+        arm, ratio = ratio_arm(baseline, baseline_low, own, own_high), baseline / own
+        steps.append(
+            f"{name}: own median {own:g} ms, at most {own_high:g}. ln s = {math.log(ratio):.4f}; arm"
+            f" ln({baseline:g}/{baseline_low:g}) + ln({own_high:g}/{own:g}) = {arm:.4f}"
+        )
+        counted = math.exp(counted_if_surely_faster(ratio, [TimedCase(ratio, arm)]))
+        results.append(f"{name} {'is surely faster and ' if counted > 1 else ''}counts {counted:.3f}")
+    return Worked(
+        "The baseline's median is 10 ms, at least 9.8 by its interval. Two samples:",
+        steps,
+        "; ".join(results),
+        _name(counted_if_surely_faster),
     )
 
 
@@ -222,7 +260,7 @@ def _weighted() -> Worked:
     raw = [1 - rate + EPSILON for rate in rates]
     scale = sum(one * n for one, n in zip(raw, sizes, strict=True)) / sum(sizes)
     by_problem, solved = np.repeat(weights, sizes), np.array([1.0, 1.0, 1.0, 0.0])
-    weighted = float(bootstrap_mean(solved[None, :], by_problem[None, :], SEED, DRAWS).mean[0])
+    weighted = float(means(solved[None, :], by_problem[None, :]).value[0])
     return Worked(
         f"Two groups: easy, {sizes[0]} problems with a pass rate of {rates[0]:g}; hard, {sizes[1]} problem with"
         f" {rates[1]:g}. ε = {EPSILON:g}. An entrant solves the easy ones only.",
@@ -309,10 +347,12 @@ _EXAMPLES: tuple[Callable[[], Worked], ...] = (
     _pass_at_k,
     _mean,
     _wilson,
-    _bootstrap,
+    _trials,
+    _skewed,
     _paired,
     _ranks,
     _speedup,
+    _sure,
     _cases,
     _fast,
     _weighted,

@@ -67,7 +67,9 @@ def _rank(row: Mapping[str, Any]) -> str:
     if row["rank"] is None:
         return MISSING
     low, high = row["rank_low"], row["rank_high"]
-    return str(row["rank"]) if low == high or low is None else f"{row['rank']} ({low}–{high})"
+    if low is None:
+        return f"{row['rank']} (few problems)"
+    return str(row["rank"]) if low == high else f"{row['rank']} ({low}–{high})"
 
 
 def _model(row: Mapping[str, Any]) -> str:

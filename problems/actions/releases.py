@@ -367,6 +367,14 @@ def correct_ranking(release: Release, values: Mapping[str, Any], reason: str) ->
     release.save(update_fields=[*RANKING_FIELDS, "correction", "max_samples"])
 
 
+def adopt_rules(release: Release, version: int, words: str) -> None:
+    """Set the version of the rules; `words` stand on the pages of a published release."""
+    release.rules = version
+    if not release.is_draft:
+        release.correction = f"{release.correction}\n{timezone.now():%Y-%m-%d}: {words}".strip()
+    release.save(update_fields=["rules", "correction"])
+
+
 def freeze(release: Release) -> None:
     _move(release, ReleaseState.PUBLISHED, ReleaseState.FROZEN, "frozen_at")
 

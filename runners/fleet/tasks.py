@@ -17,6 +17,7 @@ from leaderboard.packing.step import ENDING, pack_next
 from leaderboard.settle.questions import settle_questions
 from leaderboard.similarity.compare import compare_new
 from leaderboard.standings.rank import rank_touched
+from leaderboard.standings.shared_noise import measure_shared_noise
 from runners.fleet.sweep import sweep as sweep_leases
 from runners.fleet.task_locks import held
 from runners.fleet.top_up import top_up_all
@@ -24,7 +25,7 @@ from runners.fleet.verify_again import verify_again as start_due_verifications
 
 logger = logging.getLogger(__name__)
 RANK_LOCK_SECONDS, SETTLE_LOCK_SECONDS, SWEEP_LOCK_SECONDS, COMPARE_LOCK_SECONDS = 30.0, 30.0, 5.0, 300.0
-VOID_LOCK_SECONDS, VERIFY_LOCK_SECONDS, NOTIFY_LOCK_SECONDS = 60.0, 60.0, 60.0
+VOID_LOCK_SECONDS, VERIFY_LOCK_SECONDS, NOTIFY_LOCK_SECONDS, NOISE_LOCK_SECONDS = 60.0, 60.0, 60.0, 300.0
 """Maximum pauses of these tasks after a worker died during them. A step that takes longer may run twice at the same
 time. That costs time and changes nothing else."""
 
@@ -57,6 +58,11 @@ def void() -> None:
 @shared_task(name="podium.verify_again")
 def verify_again() -> None:
     _alone("verify again", start_due_verifications, VERIFY_LOCK_SECONDS)
+
+
+@shared_task(name="podium.measure_noise")
+def measure_noise() -> None:
+    _alone("measure noise", measure_shared_noise, NOISE_LOCK_SECONDS)
 
 
 @shared_task(name="podium.notify")

@@ -28,7 +28,7 @@ RELEASE, PROBLEM = "problems_release", "problems_problem"
 TELLING = {
     "Release": {
         "next-revision", "verify", "submit-baselines", "answer-revision", "publish", "reveal", "correct-ranking",
-        "carry", "freeze", "delete-draft", "export", "export-redacted",
+        "adopt-rules", "carry", "freeze", "delete-draft", "export", "export-redacted",
     },
     "Problem": {"void", "undo-erratum"},
     "Submission": {"cancel", "rerun", "retract"},

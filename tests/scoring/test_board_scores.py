@@ -239,8 +239,11 @@ def test_another_entrant_moves_no_other_score():
     assert alone.pass_at[1].high.tobytes() == together.pass_at[1].high[:5].tobytes()
 
 
-def test_the_interval_moves_with_the_release_digest():
+def test_the_first_rules_draw_by_the_release_digest_and_the_second_draw_nothing():
     board = random_board()
+    newest = [score_board(replace(board, release_digest=digest)) for digest in ("digest", "another")]
+    assert as_bytes(newest[0]) == as_bytes(newest[1])
+    board = replace(board, rules=1)
     other = score_board(replace(board, release_digest="another"))
     assert flat(score_board(board).pass_at[1]) != flat(other.pass_at[1])
     assert score_board(board).pass_at[1].value.tobytes() == other.pass_at[1].value.tobytes()
@@ -256,7 +259,10 @@ def test_intervals_hold_their_value_and_ranks_their_place(entrants, problems, sa
     known = np.isfinite(one.low)
     assert (one.low[known] <= one.value[known] + 1e-9).all()
     assert (one.value[known] <= one.high[known] + 1e-9).all()
-    assert ((scores.rank_low >= 1) & (scores.rank_low <= scores.rank) & (scores.rank <= scores.rank_high)).all()
+    if problems >= 5:
+        assert ((scores.rank_low >= 1) & (scores.rank_low <= scores.rank) & (scores.rank <= scores.rank_high)).all()
+    else:
+        assert not (scores.rank_low.any() or scores.rank_high.any())
     assert not (np.diff(scores.fast_p, axis=1) > 1e-12).any()
     assert (scores.speedup.value[np.isfinite(scores.speedup.value)] >= 1).all()
 
@@ -289,3 +295,27 @@ def test_arrays_that_do_not_fit_are_refused_by_name():
         replace(random_board(), voided=np.zeros(7, dtype=bool))
     with pytest.raises(ValueError, match="positive"):
         replace(random_board(), ks=())
+
+
+def test_each_rules_keep_their_own_intervals_and_ranks():
+    board = random_board(entrants=12, problems=30)
+    first, second = (score_board(replace(board, rules=rules)) for rules in (1, 2))
+    assert flat(first.pass_at[1]) != flat(second.pass_at[1])
+    assert first.pass_at[1].value == pytest.approx(second.pass_at[1].value)
+    assert first.rank.tolist() == second.rank.tolist()
+    assert (first.rank_high - first.rank_low).sum() < (second.rank_high - second.rank_low).sum()
+
+
+def test_rules_that_do_not_exist_are_refused():
+    with pytest.raises(ValueError, match="there are no rules 9, only 1, 2"):
+        replace(random_board(), rules=9)
+
+
+def test_noise_that_problems_share_widens_speedups_by_the_share_that_is_faster():
+    passed, speedups = np.ones((2, 20, 2), dtype=bool), np.full((2, 20, 2), 0.5)
+    speedups[0] = np.linspace(1.5, 3.0, 20)[:, None]
+    board = from_samples(passed, speedups, "digest")
+    quiet, noisy = (score_board(replace(board, shared_ln_sd=sd)).speedup for sd in (0.0, 0.05))
+    assert noisy.high[0] > quiet.high[0]
+    assert noisy.low[0] < quiet.low[0]
+    assert (noisy.low[1], noisy.high[1]) == (quiet.low[1], quiet.high[1])

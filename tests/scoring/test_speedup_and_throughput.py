@@ -1,10 +1,19 @@
 """Speedup, GFLOPS, GB/s, roofline and fast_p, against numbers worked by hand or published."""
 
+import math
+
 import numpy as np
 import pytest
 
 from scoring.fast_p import fast_counts, fast_p
-from scoring.sample import sample_speedup
+from scoring.sample import (
+    UNKNOWN_NOISE,
+    TimedCase,
+    counted_if_faster,
+    counted_if_surely_faster,
+    ratio_arm,
+    sample_speedup,
+)
 from scoring.shared_problems import shared_problems
 from scoring.speedup import correct_ln, fallback_ln
 from scoring.throughput import geometric_mean, giga_per_second, least_ms
@@ -88,3 +97,42 @@ def test_fast_p_is_a_mean_over_counted_problems():
     found = fast_p(counts, np.array([[2, 4, 9], [2, 2, 2]]), counted)
     assert found[0].tolist() == [0.5]
     assert np.isnan(found[1]).all()
+
+
+@pytest.mark.parametrize(
+    ("times", "arm"),
+    [
+        ((10.0, 9.0, 5.0, 5.5), math.log(10 / 9) + math.log(1.1)),
+        ((10.0, None, 5.0, 5.5), UNKNOWN_NOISE),
+        ((10.0, 9.0, 5.0, None), UNKNOWN_NOISE),
+        ((10.0, 10.0, 5.0, 5.0), UNKNOWN_NOISE),
+    ],
+)
+def test_the_arm_of_a_ratio_comes_from_both_intervals(times, arm):
+    assert ratio_arm(*times) == pytest.approx(arm)
+
+
+@pytest.mark.parametrize(("ratio", "counts"), [(1.2, 1.2), (1.11, 1.11), (1.09, 1.0), (0.5, 1.0)])
+def test_a_time_without_an_interval_counts_beyond_a_tenth(ratio, counts):
+    assert math.exp(counted_if_surely_faster(ratio, [])) == pytest.approx(counts)
+    assert math.exp(counted_if_faster(ratio, [])) == pytest.approx(max(1.0, ratio))
+
+
+def test_many_cases_are_surer_than_one():
+    case = TimedCase(1.08, math.log(1.1))
+    assert counted_if_surely_faster(1.08, [case]) == 0
+    assert counted_if_surely_faster(1.08, [case] * 4) == pytest.approx(math.log(1.08))
+
+
+def test_lower_ends_decide_what_counts_of_arrays():
+    passed, speedups = np.array([True, True, False]), np.array([2.0, 1.05, 3.0])
+    lows = np.array([1.5, 0.9, 2.0])
+    assert fallback_ln(passed, speedups, lows) == pytest.approx([math.log(2.0), 0, 0])
+    assert fallback_ln(passed, speedups) == pytest.approx([math.log(2.0), math.log(1.05), 0])
+
+
+def test_a_case_without_a_time_holds_back_what_the_others_gain() -> None:
+    """It counted 1 in the sample's speedup, of which the timed cases alone know nothing."""
+    timed = [TimedCase(4.0, 0.01), TimedCase(4.0, 0.01)]
+    assert math.exp(counted_if_surely_faster(4.0 ** (2 / 3), timed)) == pytest.approx(4.0 ** (2 / 3))
+    assert math.exp(counted_if_surely_faster(4.0, timed)) == pytest.approx(4.0)

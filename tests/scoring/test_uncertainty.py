@@ -1,202 +1,139 @@
-"""Intervals: by hand where a hand can, by simulation where coverage is the promise."""
-
-from math import comb
+"""Intervals of means over problems: by hand where a hand can, by simulation where coverage is the promise."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.median import median_interval, median_ranks
-from scoring.uncertainty import (
-    Bootstrap,
-    bootstrap_mean,
-    percentile_interval,
-    problem_draws,
-    proportion_interval,
-    tail_draws,
-    wilson_interval,
-)
+from scoring.pass_at_k import most_trials
+from scoring.uncertainty import bounded, mean_interval, means, share_interval, student_t, wilson_interval
 
 
-@pytest.mark.parametrize("n", range(6))
-def test_fewer_than_six_runs_have_no_interval(n):
-    assert median_ranks(n) is None
+def interval_of(values, kind=share_interval, weights=None, **more):
+    given = np.atleast_2d(np.asarray(values, dtype=np.float64))
+    found = kind(means(given, np.ones_like(given) if weights is None else np.atleast_2d(weights)), **more)
+    return found.low[0], found.value[0], found.high[0]
 
 
 @pytest.mark.parametrize(
-    ("n", "low", "high", "coverage"),
-    [
-        (6, 1, 6, 1 - 2 / 64),
-        (7, 1, 7, 1 - 2 / 128),
-        (8, 1, 8, 1 - 2 / 256),
-        (9, 2, 8, 1 - 2 * 10 / 512),
-        (10, 2, 9, 1 - 2 * 11 / 1024),
-        (20, 6, 15, 1 - 2 * (1 + 20 + 190 + 1140 + 4845 + 15504) / 2**20),
-    ],
+    ("freedom", "quantile"),
+    [(1, 12.706205), (2, 4.302653), (4, 2.776445), (5, 2.570582), (7, 2.364624), (24, 2.063899), (99, 1.984217)],
 )
-def test_the_order_statistics_are_those_counted_by_hand(n, low, high, coverage):
-    assert median_ranks(n) == (low, high, pytest.approx(coverage))
+def test_students_quantile_is_the_tables(freedom, quantile):
+    assert student_t(np.array([float(freedom)])) == pytest.approx(quantile, abs=1e-3)
 
 
-@pytest.mark.parametrize("n", [1001, 1002, 1337, 2000])
-def test_many_runs_use_the_normal_law_and_still_cover_exactly_counted(n):
-    low, high, coverage = median_ranks(n)
-    exact = 1 - 2 * sum(comb(n, below) for below in range(low)) / 2**n
-    assert high == n + 1 - low
-    assert 0.95 <= exact < 0.96
-    assert coverage == pytest.approx(exact, abs=1e-4)
+def test_the_variance_of_the_mean_is_that_of_the_influences():
+    values = np.random.default_rng(1).random((3, 20))
+    found = means(values, np.ones_like(values))
+    assert found.variance == pytest.approx(values.var(axis=1) / 20)
+    assert found.influence.sum(axis=1) == pytest.approx(0.0)
 
 
-def test_six_runs_span_their_interval():
-    assert median_interval([5.0, 1.0, 9.0, 3.0, 4.0, 2.0]) == (3.5, 1.0, 9.0)
+def test_passes_and_failures_are_as_many_trials_as_problems():
+    """One sample a problem: Wilson's own interval of 25 trials."""
+    low, value, high = interval_of([1.0] * 10 + [0.0] * 15)
+    expected = [float(end) for end in wilson_interval(0.4, 25)]
+    assert (low, value, high) == (pytest.approx(expected[0]), 0.4, pytest.approx(expected[1]))
 
 
-def test_five_runs_give_a_median_alone():
-    assert median_interval([5.0, 1.0, 9.0, 3.0, 4.0]) == (4.0, None, None)
+def test_shares_that_vary_less_are_worth_more_trials_than_problems():
+    once, often = ([*([1.0] * 5), *([0.0] * 5)], [0.6] * 5 + [0.4] * 5)
+    assert interval_of(often)[2] - interval_of(often)[0] < (interval_of(once)[2] - interval_of(once)[0]) / 3
 
 
-@pytest.mark.parametrize("runs", [[], [1.0, float("nan")], [float("inf")] * 6])
-def test_runs_that_are_no_times_are_refused(runs):
-    with pytest.raises(ValueError, match="finite"):
-        median_interval(runs)
+def test_samples_bound_the_trials_of_a_problem():
+    nearly = [1.0] * 9 + [0.999]
+    assert interval_of(nearly)[0] > 0.99
+    quantile = np.sqrt((1.959964**2 + 2.262157**2) / 2)  # each problem is two trials: half of the way to Student's
+    expected = float(wilson_interval(np.mean(nearly), 20, quantile)[0])
+    assert interval_of(nearly, most_trials=np.array([2.0]))[0] == pytest.approx(expected, abs=1e-5)
 
 
-@given(st.lists(st.floats(0.001, 1e6), min_size=1, max_size=60))
-def test_the_median_lies_in_its_interval(runs):
-    median, low, high = median_interval(runs)
-    assert low is None or low <= median <= high
+@pytest.mark.parametrize(("n", "k", "trials"), [(10, 1, 10), (20, 10, 40 / 11), (3, 3, 1.5)])
+def test_samples_are_fewer_trials_of_a_larger_k(n, k, trials):
+    assert most_trials(np.array([float(n)]), k) == pytest.approx(trials)
 
 
-def test_the_median_interval_covers_what_it_says():
-    runs = np.random.default_rng(3).lognormal(size=(2000, 12))
-    covered = [low <= 1.0 <= high for _, low, high in map(median_interval, runs)]
-    assert 0.94 < np.mean(covered) < 0.99
+@pytest.mark.parametrize("share", [0.0, 0.05, 1 / 3, 1.0])
+def test_problems_that_are_all_alike_are_a_trial_each(share):
+    low, value, high = interval_of([share] * 6)
+    ends = [float(end) for end in wilson_interval(share, 6)]
+    assert (low, high) == (pytest.approx(ends[0], abs=1e-3), pytest.approx(ends[1], abs=1e-3))
+    assert 0 <= low <= value <= high <= 1
+    assert high - low > 0.01
 
 
-def test_wilson_gives_the_published_interval():
-    low, high = wilson_interval([0.0, 0.5, 1.0, 0.0], [10, 10, 10, 0])
-    assert low[:3] == pytest.approx([0.0, 0.2366, 0.7225], abs=1e-4)
-    assert high[:3] == pytest.approx([0.2775, 0.7634, 1.0], abs=1e-4)
-    assert np.isnan(low[3])
+def test_even_logarithms_have_students_interval():
+    values = np.linspace(-1, 1, 9)
+    low, value, high = interval_of(values, mean_interval)
+    arm = 2.306004 * values.std() / 3
+    assert value == pytest.approx(0)
+    assert (low, high) == (pytest.approx(-arm, abs=1e-3), pytest.approx(arm, abs=1e-3))
 
 
-def test_each_draw_holds_as_many_problems_as_there_are():
-    counts = problem_draws("digest", draws=200, problems=30)
-    assert counts.shape == (200, 30)
-    assert (counts.sum(axis=1) == 30).all()
-    assert counts.mean(axis=0) == pytest.approx(np.ones(30), abs=0.35)
+def test_a_long_tail_lengthens_the_arm_on_its_side():
+    low, value, high = interval_of([0, 0, 0, 0, 0, 0, 0.2, 1.5], mean_interval)
+    assert high - value > 2 * (value - low)
+    low, value, high = interval_of([0, 0, 0, 0, 0, 0, -0.2, -1.5], mean_interval)
+    assert value - low > 2 * (high - value)
 
 
-def test_draws_follow_the_digest_and_nothing_else():
-    assert np.array_equal(problem_draws("a", 50, 9), problem_draws("a", 50, 9))
-    assert not np.array_equal(problem_draws("a", 50, 9), problem_draws("b", 50, 9))
+@pytest.mark.parametrize("value", [0.0, np.log(2.0), -40.0])
+def test_logarithms_that_are_all_alike_have_an_interval(value):
+    low, _, high = interval_of([value] * 6, mean_interval)
+    assert (low, high) == (pytest.approx(value - 0.390, abs=1e-3), pytest.approx(value + 0.390, abs=1e-3))
 
 
-def test_these_draws_never_change():
-    expected = [[1, 0, 1, 1, 2], [0, 1, 3, 0, 1], [2, 1, 1, 1, 0]]
-    assert problem_draws("podium", draws=3, problems=5).tolist() == expected
+def test_an_end_does_not_pass_what_a_value_can_be():
+    given_means = means(np.array([[0.0] * 8, [0.1] * 8]), np.ones((2, 8)))
+    found = bounded(mean_interval(given_means), 0.0, 0.2)
+    assert found.low.tolist() == [0, 0]
+    assert found.high.tolist() == [0.2, 0.2]
 
 
-def test_the_bootstrap_agrees_with_the_standard_error():
-    values = np.random.default_rng(5).random((3, 200))
-    estimate = percentile_interval(bootstrap_mean(values, np.ones_like(values), "d", 2000))
-    expected = 2 * 1.96 * values.std(axis=-1, ddof=1) / np.sqrt(values.shape[-1])
-    assert estimate.high - estimate.low == pytest.approx(expected, rel=0.1)
-
-
-def test_the_interval_covers_the_true_mean_about_as_often_as_it_says():
-    values = np.random.default_rng(7).random((400, 50))
-    estimate = percentile_interval(bootstrap_mean(values, np.ones_like(values), "coverage", 500))
-    assert 0.90 < np.mean((estimate.low <= 0.5) & (estimate.high >= 0.5)) <= 0.99
+def test_noise_that_all_problems_share_widens_both_arms():
+    values = np.linspace(-1, 1, 9)
+    low, _, high = interval_of(values, mean_interval)
+    wider = interval_of(values, mean_interval, shared_sd=np.array([0.3]))
+    assert wider[2] == pytest.approx(np.hypot(high, 1.959964 * 0.3))
+    assert wider[0] == pytest.approx(-np.hypot(low, 1.959964 * 0.3))
 
 
 def test_a_problem_of_no_weight_does_not_matter():
     values = np.array([[0.2, 0.8, 0.5, np.nan]])
-    some = bootstrap_mean(values, np.array([[1.0, 1.0, 1.0, 0.0]]), "d", 100)
-    without = bootstrap_mean(values[:, :3], np.ones((1, 3)), "d", 100)
-    assert np.array_equal(some.draws, without.draws)
-    assert some.mean == pytest.approx([0.5])
+    some = share_interval(means(values, np.array([[1.0, 1.0, 1.0, 0.0]])))
+    without = share_interval(means(values[:, :3], np.ones((1, 3))))
+    assert [some.low[0], some.value[0], some.high[0]] == [without.low[0], without.value[0], without.high[0]]
 
 
 def test_a_missing_value_that_counts_leaves_no_mean_and_spares_the_others():
-    values = np.array([[0.2, np.nan], [0.2, 0.4]])
-    found = percentile_interval(bootstrap_mean(values, np.ones((2, 2)), "d", 100))
+    found = share_interval(means(np.array([[0.2, np.nan], [0.2, 0.4]]), np.ones((2, 2))))
     assert np.isnan([found.value[0], found.low[0], found.high[0]]).all()
     assert found.value[1] == pytest.approx(0.3)
 
 
-def test_one_problem_has_no_interval():
-    found = percentile_interval(bootstrap_mean(np.array([[0.5]]), np.ones((1, 1)), "d", 100))
-    assert found.value == [0.5]
-    assert np.isnan([found.low[0], found.high[0]]).all()
+@pytest.mark.parametrize("kind", [share_interval, mean_interval])
+def test_one_problem_has_no_interval(kind):
+    low, value, high = interval_of([0.5], kind)
+    assert value == 0.5
+    assert np.isnan([low, high]).all()
 
 
-def test_all_pass_and_all_fail_are_not_certain():
-    values = np.array([[0.0] * 10, [1.0] * 10])
-    found = proportion_interval(bootstrap_mean(values, np.ones((2, 10)), "d", 100))
-    assert found.low == pytest.approx([0.0, 0.7225], abs=1e-4)
-    assert found.high == pytest.approx([0.2775, 1.0], abs=1e-4)
-
-
-def test_an_interval_always_holds_its_estimate() -> None:
-    """All samples twice as fast: the draws' rounding must not lift the lower end above the mean."""
-    values = np.full((1, 5), np.log(2.0))
-    estimate = percentile_interval(bootstrap_mean(values, np.ones((1, 5)), "digest", 1000))
-    assert estimate.low[0] <= estimate.value[0] <= estimate.high[0]
-
-
-def _interval_of(values, kind):
-    return kind(bootstrap_mean(np.array([values]), np.ones((1, len(values))), "x", 1000))
-
-
-@pytest.mark.parametrize(
-    ("share", "n"), [(0.05, 4), (0.5, 2), (1 / 3, 6), (0.25, 25), (2 / 3, 100), (0.0, 3), (1.0, 3)]
-)
-def test_problems_of_one_share_have_an_interval_with_a_width(share, n):
-    found = _interval_of([share] * n, proportion_interval)
-    low, high = (float(end) for end in wilson_interval(share, n))
-    assert (found.low[0], found.high[0]) == (pytest.approx(low), pytest.approx(high))
-    assert 0 <= found.low[0] <= share <= found.high[0] <= 1
-    assert found.high[0] - found.low[0] > 0.01
-
-
-@pytest.mark.parametrize("value", [0.0, np.log(2.0), 1 / 3, -40.0])
-def test_problems_of_one_ratio_have_an_interval_with_a_width(value):
-    found = _interval_of([value] * 4, percentile_interval)
-    assert (found.low[0], found.high[0]) == (pytest.approx(value - 0.2), pytest.approx(value + 0.2))
-
-
-def test_an_end_does_not_pass_what_a_value_can_be():
-    bootstrap = bootstrap_mean(np.array([[0.0] * 4, [1.0] * 4, [0.95] * 4]), np.ones((3, 4)), "x", 1000)
-    found = percentile_interval(bootstrap, least=0.0, most=1.0)
-    assert found.low == pytest.approx([0.0, 0.8, 0.75])
-    assert found.high == pytest.approx([0.2, 1.0, 1.0])
-
-
-def test_one_problem_that_differs_needs_no_other_rule():
-    """The bootstrap's own ends stay: the number of times that the other problem is drawn."""
-    found = _interval_of([0.5] * 9 + [0.6], proportion_interval)
-    assert (found.low[0], found.high[0]) == (pytest.approx(0.5), pytest.approx(0.53))
-
-
-def test_wilsons_ends_round_every_share():
-    n = np.arange(1, 401)
-    for passed in (n * 0, n, n // 2, n // 3):
-        share = passed / n
-        low, high = wilson_interval(share, n)
-        assert ((low >= 0) & (low <= share) & (share <= high) & (high <= 1) & (low < high)).all()
-    assert (wilson_interval(1.0, n)[1] == 1).all()
-    assert (wilson_interval(0.0, n)[0] == 0).all()
+def test_no_problem_has_no_value():
+    found = share_interval(means(np.zeros((1, 3)), np.zeros((1, 3))))
+    assert np.isnan([found.value[0], found.low[0], found.high[0]]).all()
 
 
 @given(
     st.lists(st.lists(st.sampled_from([0.0, 0.05, 1 / 3, 0.5, 1.0]), min_size=5, max_size=5), min_size=1, max_size=4),
     st.lists(st.sampled_from([0.0, 0.1, 1.0, 2.5]), min_size=5, max_size=5),
+    st.sampled_from([None, 1.0, 3.0]),
 )
-def test_no_interval_of_shares_is_without_width_or_leaves_its_bounds(shares, weights):
+def test_no_interval_of_shares_is_without_width_or_leaves_its_bounds(shares, weights, samples):
     values, weight = np.array(shares), np.tile(weights, (len(shares), 1))
-    found = proportion_interval(bootstrap_mean(values, weight, "x", 200))
+    bound = None if samples is None else np.full(len(values), samples)
+    found = share_interval(means(values, weight), bound)
     known = ~np.isnan(found.low)
     assert (known == ((weight > 0).sum(axis=1) >= 2)).all()
     low, value, high = found.low[known], found.value[known], found.high[known]
@@ -204,10 +141,30 @@ def test_no_interval_of_shares_is_without_width_or_leaves_its_bounds(shares, wei
     assert (high - low > 0.001).all()
 
 
-@pytest.mark.parametrize(("n_draws", "left_out"), [(1000, 25), (200, 5), (40, 1), (39, 0)])
-def test_as_many_draws_lie_outside_each_end(n_draws, left_out):
-    """Every draw has another mean, so that each end is one draw and no other."""
-    draws = np.random.default_rng(1).permutation(n_draws).astype(np.float64)[None, :]
-    found = percentile_interval(Bootstrap(np.array([n_draws / 2]), draws, np.array([9])))
-    assert tail_draws(n_draws) == left_out
-    assert (found.low[0], found.high[0]) == (left_out, n_draws - 1 - left_out)
+@given(st.lists(st.sampled_from([0.0, 0.0, 0.1, 0.7, 2.0, 5.0]), min_size=2, max_size=12))
+def test_no_interval_of_logarithms_is_without_width(values):
+    low, value, high = interval_of(values, mean_interval)
+    assert low <= value <= high
+    assert high - low > 0.001
+
+
+@pytest.mark.parametrize(("problems", "least"), [(6, 0.935), (8, 0.935), (36, 0.935)])
+@pytest.mark.parametrize(("samples", "spread"), [(1, 1.2), (3, 1.2), (20, 1.2), (3, 0.0)])
+def test_shares_are_covered(problems, least, samples, spread):
+    """Means of boards whose entrant's skill is drawn anew. `python -m benchmarks coverage` has the other worlds."""
+    rng = np.random.default_rng([problems, samples])
+    nodes, masses = np.polynomial.hermite_e.hermegauss(40)
+    skill = rng.uniform(-2, 2, (3000, 1))
+    chance = 1 / (1 + np.exp(-skill - spread * rng.normal(size=(3000, problems))))
+    values = rng.binomial(samples, chance) / samples
+    truth = (1 / (1 + np.exp(-skill - spread * nodes)) * masses).sum(axis=1) / masses.sum()
+    found = share_interval(means(values, np.ones_like(values)), np.full(3000, float(samples)))
+    assert least - 0.01 < np.mean((found.low <= truth) & (truth <= found.high)) < 0.996
+
+
+def test_skewed_logarithms_are_covered():
+    """Half of the problems gain nothing, the others' logarithms are exponential: Student's interval covers 89 %."""
+    rng = np.random.default_rng(12)
+    values = np.where(rng.random((4000, 12)) < 0.5, rng.exponential(1.0, (4000, 12)), 0.0)
+    found = mean_interval(means(values, np.ones_like(values)))
+    assert 0.93 < np.mean((found.low <= 0.5) & (found.high >= 0.5)) < 0.97

@@ -1,0 +1,1 @@
+"""How often the intervals of a board hold the truth, by simulation of boards whose truth is known."""
