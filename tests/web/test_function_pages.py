@@ -17,7 +17,7 @@ from leaderboard.timings import RANKED_CALLS
 from problems.actions import releases as release_actions
 from problems.models import Problem, Release
 from problems.spec.kinds import Kind
-from runners.agent.judges.function.judge import RANKED
+from runners.agent.judges.function.plans import RANKED
 from runners.wire.protocol import Provenance, Role, StepReport
 from tests import factories, function_site, packs
 from tests.factories import Cast

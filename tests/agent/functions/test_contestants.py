@@ -18,6 +18,7 @@ from runners.agent.ground.events import Progress
 from runners.agent.judges.function import checkers as checkers_module
 from runners.agent.judges.function import contestants as contestants_module
 from runners.agent.judges.function import judge as function_judge
+from runners.agent.judges.function import plans
 from runners.agent.judges.function import waiting as function_waiting
 from runners.agent.judges.function.contest import Contest
 from runners.agent.judges.function.contestants import Contestants, Entry, Live
@@ -43,7 +44,7 @@ def record() -> ProblemRecord:
 def waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     """Here as on a GPU's node with many cores, and with few calls."""
     for name, value in (("least_calls", 3), ("most_calls", 3), ("enough_seconds", 0.0)):
-        monkeypatch.setitem(function_judge.RANKED, name, value)
+        monkeypatch.setitem(plans.RANKED, name, value)
     monkeypatch.setattr(contestants_module, "n_waiting", lambda *_: 2)
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from problems.spec.record import ProblemRecord
 from runners.agent.judges.function import judge as function_judge
+from runners.agent.judges.function import plans
 from runners.agent.judges.function.contest import Contest
 from runners.agent.judges.function.inside import messages
 from runners.agent.judges.function.inside.clock import Status, Times
@@ -26,9 +27,7 @@ from runners.wire.protocol import MeasurementReport, Role
 from tests.agent.functions.table import ENDED, SCALE, problem
 from tests.patience import SOON
 
-PLAN = Plan(
-    **{"warm_ups": 2, **function_judge.RANKED, **function_judge.DEVICE_PLANS[function_judge.RANKED["most_calls"]]}
-)
+PLAN = Plan(**plans.on_device(plans.RANKED))
 COST = DeviceCost((280_000.0, 282_000.0), (500_000.0, 504_000.0), 40_000.0, 200_000.0, 1_000_000.0)
 N_CALLS = int(PLAN.most_calls)
 
@@ -334,7 +333,7 @@ def test_a_case_that_needs_the_host_in_one_process_takes_its_clock_in_all(
     large: ProblemRecord, from_process: int, n_contests: int
 ) -> None:
     processes = Processes(needs_host_from=from_process)
-    match = function_judge._Match(None, None, None)  # type: ignore[arg-type]
+    match = function_judge._Match(None, None, None, None)  # type: ignore[arg-type]
     object.__setattr__(match, "contest", processes.contest)
     entry: Any = SimpleNamespace(subject=SimpleNamespace(problem=large))
     runs = match.more(entry, contest_of(reply_of(100.0)), None)  # type: ignore[arg-type]

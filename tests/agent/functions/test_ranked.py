@@ -7,6 +7,7 @@ import pytest
 
 from problems.spec.record import ProblemRecord
 from runners.agent.judges.function import judge as function_judge
+from runners.agent.judges.function import plans
 from runners.agent.judges.function.contest import Contest
 from runners.agent.judges.function.inside.calibration import WARM_UPS
 from runners.agent.judges.function.inside.plan import Overhead, deviation
@@ -41,13 +42,13 @@ def large() -> ProblemRecord:
 @pytest.fixture(autouse=True)
 def brief(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in (("enough_seconds", 0.0), ("most_calls", 30)):
-        monkeypatch.setitem(function_judge.RANKED, name, value)
+        monkeypatch.setitem(plans.RANKED, name, value)
 
 
 @pytest.fixture
 def few_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("least_calls", "most_calls"):
-        monkeypatch.setitem(function_judge.RANKED, name, 3)
+        monkeypatch.setitem(plans.RANKED, name, 3)
 
 
 def ranked(table: Table, record: ProblemRecord, solution: str = SCALE_CPP) -> Finished:
@@ -99,7 +100,7 @@ def test_a_case_too_short_for_a_time_is_called_a_few_times_in_each_process(
     monkeypatch.setattr(function_judge, "RANKED_PROCESSES", 2)
     done = ranked(table, large)
     n_calls = {case.name: shown(case)["n_calls"] for case in done.report.cases}
-    assert n_calls == {"few": WARM_UPS + function_judge.SHORT["least_calls"], "many": WARM_UPS + 3}
+    assert n_calls == {"few": WARM_UPS + plans.SHORT["least_calls"], "many": WARM_UPS + 3}
     assert {one.case for one in done.report.measurements} == {"many"}
 
 

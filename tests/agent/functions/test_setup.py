@@ -7,6 +7,7 @@ import pytest
 
 from problems.spec.record import ProblemRecord
 from runners.agent.judges.function import judge as function_judge
+from runners.agent.judges.function import plans
 from runners.agent.judges.function.contest import Contest
 from runners.agent.judges.report import Finished
 from runners.wire.protocol import TimingPolicy, Verdict
@@ -125,7 +126,7 @@ def test_weights_and_structure_stay_in_a_process_and_differ_from_those_of_the_ne
     table: Table, weighted: ProblemRecord, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in (("least_calls", 3), ("most_calls", 3)):
-        monkeypatch.setitem(function_judge.RANKED, name, value)
+        monkeypatch.setitem(plans.RANKED, name, value)
     monkeypatch.setattr(function_judge, "RANKED_PROCESSES", 3)
     processes: list[dict[tuple[str, str], list[str]]] = []
     plain = function_judge.contest

@@ -6,7 +6,7 @@ from problems.spec.no_time import NO_TIME
 from problems.spec.record import ProblemRecord
 from runners.agent.ground.errors import SandboxFault
 from runners.agent.judges.function import judge as function_judge
-from runners.agent.judges.function import results
+from runners.agent.judges.function import plans, results
 from runners.agent.judges.function.inside.calibration import WARM_UPS
 from runners.agent.judges.function.timed_cases import with_missing_times
 from runners.agent.judges.report import Finished
@@ -56,7 +56,7 @@ def test_a_case_that_is_not_fixed_is_checked_a_few_times_and_has_no_time(
     done = table.judge(record, SCALE_CPP, timed_cases=("few",), timing_policy=TimingPolicy.RANKED)
     assert timed_in(done) == timed_in(done, Role.BASELINE) == {"few"}
     n_calls = {case.name: shown(case)["n_calls"] for case in done.report.cases}
-    assert n_calls["many"] == WARM_UPS + function_judge.SHORT["least_calls"]
+    assert n_calls["many"] == WARM_UPS + plans.SHORT["least_calls"]
 
 
 def test_a_baseline_that_later_falls_below_the_floor_does_not_unfix_the_cases(

@@ -21,8 +21,8 @@ from runners.agent.judges.function.clocks import Clocks, clocks_of, with_clocks
 from runners.agent.judges.function.contest import Contest, contest
 from runners.agent.judges.function.contestants import Contestants, Entry
 from runners.agent.judges.function.mutants import with_mutants
+from runners.agent.judges.function.plans import QUICK, RANKED, SAMPLE, SHORT, TRIAL, on_device
 from runners.agent.judges.function.results import (
-    PRECISION,
     baseline_measurements,
     candidate_measurements,
     case_report,
@@ -50,24 +50,6 @@ CALIBRATING_PROCESSES = 6
 """On a GPU, for `ranked` times."""
 RANKED_SECONDS = 3600.0
 """Maximum age of a `ranked` baseline, of which every sample times one process more, to see that it still holds."""
-QUICK = {"least_calls": 5, "most_calls": 10, "enough_seconds": 0.1, "longest_seconds": 2.0}
-RANKED = {
-    "least_calls": 30,
-    "most_calls": 300,
-    "enough_seconds": 0.3,
-    "longest_seconds": 60.0,
-    "precision": PRECISION,
-}
-DEVICE_PLANS: Mapping[float, dict[str, float]] = {
-    QUICK["most_calls"]: {"least_calls": 3, "most_calls": 7, "enough_seconds": 0.2},
-    RANKED["most_calls"]: {"least_calls": 3, "most_calls": 20, "enough_seconds": 0.5, "precision": 0.0},
-}
-"""What differs on a GPU. As many calls as fit in `enough_seconds` by the time of the problem's own reference: a
-solution's own times decide nothing."""
-SHORT = {"least_calls": 5, "most_calls": 5, "enough_seconds": 0.0, "longest_seconds": 2.0}
-"""Of a case that is too short to have a time, under `ranked`."""
-TRIAL = {"least_calls": 1, "most_calls": 1, "enough_seconds": 0.0, "longest_seconds": 2.0}
-SAMPLE = {**TRIAL, "n_shown": 12}
 
 
 @dataclass(frozen=True)
@@ -393,7 +375,7 @@ class _Match:
             own = {"like": problem.manifest.smallest_case, "sizes": dict(sizes)}
             problem, cases = with_own_case(problem, sizes), [len(problem.manifest.cases)]
         if entry.subject.device == "cuda":
-            plan = plan | DEVICE_PLANS.get(plan["most_calls"], {})
+            plan = on_device(plan)
         limit_seconds = problem.time_limit_seconds
         longest_seconds = min(plan["longest_seconds"], CASES_SHARE * limit_seconds / len(cases))
         order = {

@@ -1,0 +1,26 @@
+"""How often a process calls a case (`Plan` in inside/plan.py), by timing policy and device."""
+
+from runners.agent.judges.function.results import PRECISION
+
+QUICK = {"least_calls": 5, "most_calls": 10, "enough_seconds": 0.1, "longest_seconds": 2.0}
+RANKED = {
+    "least_calls": 30,
+    "most_calls": 300,
+    "enough_seconds": 0.3,
+    "longest_seconds": 60.0,
+    "precision": PRECISION,
+}
+SHORT = {"least_calls": 5, "most_calls": 5, "enough_seconds": 0.0, "longest_seconds": 2.0}
+"""Of a case that is too short to have a time, under `ranked`."""
+TRIAL = {"least_calls": 1, "most_calls": 1, "enough_seconds": 0.0, "longest_seconds": 2.0}
+SAMPLE = {**TRIAL, "n_shown": 12}
+
+
+def on_device(plan: dict[str, float]) -> dict[str, float]:
+    """The same on a GPU: as many calls as fit in `enough_seconds` by the time of the problem's own reference. A
+    solution's own times decide nothing."""
+    if plan is QUICK:
+        return {**plan, "least_calls": 3, "most_calls": 7, "enough_seconds": 0.2}
+    if plan is RANKED:
+        return {**plan, "least_calls": 3, "most_calls": 20, "enough_seconds": 0.5, "precision": 0.0}
+    return plan
