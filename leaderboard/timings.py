@@ -100,6 +100,11 @@ class Timing:
         return self.measurement.ci_low_ms is not None and "clock_ms" in (self.measurement.device or {})
 
     @property
+    def is_by_device(self) -> bool:
+        """Whether the checker's clock on a GPU took the time."""
+        return (self.measurement.device or {}).get("clock_by") == "device"
+
+    @property
     def was_stopped(self) -> bool:
         """Whether a process of a function made fewer timed calls than `ranked` asks for."""
         is_ranked = self.measurement.provenance.get("timing_policy") == TimingPolicy.RANKED

@@ -107,6 +107,7 @@ def _times(
     timings = timings_of(rows, cases, roof)
     return {
         "timings": timings,
+        "by_device": any(one.is_by_device for one in timings),
         "follows_events": any(one.follows_events for one in timings),
         "was_stopped": any(one.was_stopped for one in timings),
         "headline": headline_of(result, own, kept),

@@ -295,6 +295,15 @@ def judged_once(cast: Cast, site: FunctionSite, policy: str, **changes: Any) -> 
     return stored.evaluations.get(problem=site.problem)
 
 
+@pytest.mark.parametrize("clock_by", ["device", "host"])
+def test_a_time_by_the_device_says_what_is_not_in_it(
+    client: Any, cast: Cast, site: FunctionSite, clock_by: str
+) -> None:
+    text = times_of(client, judged_once(cast, site, "ranked", device={"clock_by": clock_by}))
+    assert BY_CLOCK in text
+    assert ("It is taken on the device" in text) is (clock_by == "device")
+
+
 def test_events_without_an_interval_are_not_said_to_be_followed(client: Any, cast: Cast, site: FunctionSite) -> None:
     changes = {"device": {"clock_ms": 1.0}, "ci_low_ms": None, "ci_high_ms": None}
     text = times_of(client, judged_once(cast, site, "quick", **changes))

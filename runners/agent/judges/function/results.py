@@ -190,7 +190,7 @@ def baseline_measurements(
 
 def _is_timed(problem: FunctionProblem, case: str, baseline_ms: float, cases: TimedCases) -> bool:
     """Whether the case is among those that are timed. Where none are fixed, the baseline's time decides."""
-    return case in cases if cases is not None else baseline_ms > _floors_ms(problem)[case]
+    return case in cases if cases is not None else baseline_ms > _floors_ms(problem, LEAST_GO_MS)[case]
 
 
 def candidate_measurements(
@@ -239,7 +239,7 @@ def _bound_ms(case: Case, peaks: Peaks) -> float | None:
     return least_ms(case.flops if peak_gflops else None, moved_bytes, peak_gflops, peaks.gbps)
 
 
-def _floors_ms(problem: FunctionProblem, go_ms: float = LEAST_GO_MS) -> dict[str, float]:
+def _floors_ms(problem: FunctionProblem, go_ms: float) -> dict[str, float]:
     """By case, the least time of a call: on a CPU its share of a go's time."""
     if problem.device == "gpu":
         return {case.name: LEAST_MS for case in problem.manifest.cases}

@@ -60,8 +60,8 @@ def with_missing_times(
     if lacking := sorted(named - {one.case for one in baseline}):
         raise SandboxFault(f"the reference has no time in case {lacking[0]}, which is timed on this track")
     untimed = named - {one.case for one in timed}
-    # The clock gives every right answer a time up to MAX_TIME_MS, unless the device was disturbed before all of its calls
-    # or its processes never agree about the clock that they need.
-    words = f"A call takes more than {MAX_TIME_MS:g} ms, or no call could be timed beside other work of its processes."
+    # The clock gives every right answer a time up to MAX_TIME_MS, unless the device did other work before all calls, or
+    # processes never agree about the clock that they need.
+    words = f"A call takes more than {MAX_TIME_MS:g} ms, or its processes did other work beside every call."
     why = CaseField(name=NO_TIME, value=words, audience=Audience.PUBLIC)
     return [one.model_copy(update={"fields": [*one.fields, why]}) if one.name in untimed else one for one in reports]
