@@ -70,7 +70,8 @@ def _errata_carried(release: Release) -> Lines:
     same = {old.pk for old in holding(release, release.previous).values()}
     n = Decision.objects.errata().filter(problem__in=same).count()
     kept = release.answers.filter(keeps=True, decision__problem__isnull=False).count()
-    return [f"Errata of {release.previous.slug} that are carried over: {n + kept}. These problems count for nobody."]
+    words = f"Errata of {release.previous.slug} that are carried over: {n + kept}. These problems count for nobody."
+    return [words] if n + kept else []
 
 
 def _still_to_answer(release: Release) -> Lines:
@@ -179,7 +180,8 @@ def of_deleting(_request: HttpRequest, release: Release) -> Lines:
     if why := why_kept(release):
         return [f"Refused: {why}"]
     found = [f"{n:,} {words}" for words, n in contents(release).items() if n]
-    return ["These are deleted for good:", *found, "The audit keeps what was done and by whom."]
+    first = ["These are deleted for good:", *found] if found else ["Nothing was made in it yet."]
+    return [*first, "The audit keeps what was done and by whom."]
 
 
 def of_voiding(request: HttpRequest, problem: Problem) -> Lines:

@@ -174,6 +174,16 @@ def test_the_preview_is_the_statement_as_pages_show_it(cast: Any, draft: Release
     assert browser.get(address("draft_preview", draft.pk)).status_code == 405
 
 
+def test_formulas_are_shown_as_the_help_of_the_statement_says(cast: Any, draft: Release) -> None:
+    row = draft.problems.first()
+    assert row is not None
+    page = text(signed_in(cast.organiser).get(page_of(row)))
+    words = page.partition('id="prompt-help">')[2].partition("</div>")[0]
+    assert r"formulas in TeX, as \(x^2\). HTML is shown as text." in words
+    shown = text(signed_in(cast.organiser).post(address("draft_preview", draft.pk), {"prompt": words}))
+    assert re.search(r'<code class="math[^>]*>\\\(x\^2\\\)</code>', shown)
+
+
 def test_the_second_of_two_editors_loses_nothing(cast: Any, draft: Release) -> None:
     row = draft.problems.get(task_id="Shell/0")
     mine = opened(cast.organiser, row)

@@ -153,6 +153,7 @@ def test_a_revision_is_answered_for_carried_and_told(cast: Any, board: Release) 
     assert "1 of the last revision wait for your answer" in text(page)
     said = page_of_act(cast, RELEASE, draft.pk, "publish")
     assert "Refused now. Decisions of the last revision that wait for your answer: 1." in said
+    assert "carried over: 0" not in said
     refused = act(cast.organiser, RELEASE, "publish", draft, unverified_reason="In haste.")
     assert "Problem Shell/0 is voided (the problem is graded otherwise now)" in text(refused)
     said = page_of_act(cast, RELEASE, draft.pk, "answer-revision")
@@ -168,6 +169,13 @@ def test_a_revision_is_answered_for_carried_and_told(cast: Any, board: Release) 
     said = page_of_act(cast, RELEASE, draft.pk, "carry")
     assert "2 counted submissions of test-1 are stored anew" in said
     assert "About 12 results are reused; 4 samples run again." in said
+
+
+def test_deleting_an_empty_draft_announces_no_list(cast: Any) -> None:
+    made = drafts.new_draft(cast.organiser, "spring-2027", "Spring")
+    said = page_of_act(cast, RELEASE, made.pk, "delete-draft")
+    assert "Nothing was made in it yet." in said
+    assert "deleted for good:" not in said
 
 
 def test_a_draft_is_deleted_on_the_site_once_its_slug_is_typed(cast: Any) -> None:

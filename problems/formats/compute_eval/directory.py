@@ -16,6 +16,7 @@ from problems.formats.bounded import DEFAULT_LIMITS, MEBIBYTE
 from problems.formats.compute_eval.packs import ProblemPack, problem_metadata_for, problem_pack_from
 from problems.formats.errors import PackRefused, raise_all
 from problems.formats.questions.lines import QUESTIONS_NAME, read_questions
+from problems.formats.yaml_text import read_yaml
 from problems.spec.command.problem import CommandProblem, as_command, problem_from
 from problems.spec.errors import RecordError
 from problems.spec.pack import ProblemPackMetadata, parse_problem_metadata
@@ -179,10 +180,7 @@ def _read_text(path: Path) -> str:
 
 
 def _load_yaml(path: Path) -> dict[str, Any]:
-    try:
-        data = yaml.safe_load(_read_text(path))
-    except yaml.YAMLError as error:
-        raise PackRefused("bad_yaml", f"{path}: {' '.join(str(error).split())}") from error
+    data = read_yaml(_read_text(path), path)
     if not isinstance(data, dict):
         raise PackRefused("bad_yaml", f"{path}: must be a mapping of fields to values")
     return {str(key): _dates_as_text(value) for key, value in data.items()}

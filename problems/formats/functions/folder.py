@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from problems.formats.bounded import DEFAULT_LIMITS, MEBIBYTE
 from problems.formats.errors import PackRefused
+from problems.formats.yaml_text import read_yaml
 from problems.spec.function.problem import DEFINITION_PATH
 from problems.spec.podium_metadata import KnownBad
 from problems.spec.solution import SourceFile
@@ -85,10 +84,7 @@ def _statement(path: Path) -> tuple[dict[str, Any], str]:
     if found is None:
         words = "must begin with front matter: a line of ---, slug: and title:, and a line of ---"
         raise PackRefused("no_front_matter", f"{path} {words}")
-    try:
-        head = yaml.safe_load(found[1])
-    except yaml.YAMLError as error:
-        raise PackRefused("bad_yaml", f"{path}: {' '.join(str(error).split())}") from error
+    head = read_yaml(found[1], path)
     if not isinstance(head, dict):
         raise PackRefused("bad_yaml", f"{path}: the front matter must be a mapping of fields to values")
     if unknown := sorted(map(str, head.keys() - _KEYS - _OTHERS_KEYS)):
