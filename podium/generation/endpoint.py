@@ -38,6 +38,8 @@ _OF_THE_PROMPT = (
     "content_filter",
     "content policy",
 )
+MOST_TOKENS = 10**12
+"""A count from here on is nonsense, and some are too large for a float."""
 _CUT_OFF = frozenset({"length", "max_tokens", "max_output_tokens", "model_length"})
 
 
@@ -187,8 +189,8 @@ def _words(value: Any) -> str:
 
 
 def _count(value: Any) -> int:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    return int(value) if is_number and value > 0 else 0
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return int(value) if is_number and 0 < value < MOST_TOKENS else 0
 
 
 def _text(content: Any) -> str:

@@ -16,6 +16,8 @@ _BLOCKS = MarkdownIt("commonmark").disable(["inline", "html_block", "reference",
 """CommonMark's rules for fences: in list items, within longer ones, of tildes. Nothing within a line is read."""
 LONGEST_REPLY = 400_000
 """Characters of which fences are read."""
+DEEPEST = 4
+"""Fences within each other that are read."""
 _LANGUAGES = {"cuda": ".cu", "cu": ".cu", "cpp": ".cpp", "c++": ".cpp", "c": ".cpp", "python": ".py", "py": ".py"}
 TRUNCATED, REFUSED = "length", "content_filter"
 
@@ -98,22 +100,27 @@ def _named(text: str, asked: Asked) -> list[SourceFile]:
     return []
 
 
-def _fences(text: str) -> Iterator[tuple[str, str]]:
-    """The language and the content of each fence that has an end; those within a fence of Markdown in its place."""
-    lines = text[:LONGEST_REPLY].splitlines()
-    for token in _BLOCKS.parse("\n".join(lines)):
-        if token.type != "fence" or token.map is None or not _is_closed(lines[slice(*token.map)], token.markup):
+def _fences(text: str, n_levels: int = DEEPEST) -> Iterator[tuple[str, str]]:
+    """The language and the content of each fence that has an end.
+
+    A fence of Markdown, or of no known language, stands for those within it, if there are any.
+    """
+    lines = text[:LONGEST_REPLY].replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    for token in _BLOCKS.parse("\n".join([*lines, ""])):
+        if token.type != "fence" or token.map is None or not _is_closed(token.content, token.map):
             continue
         language = next(iter(token.info.lower().split()), "")
-        if language in _MARKDOWN:
-            yield from _fences(token.content)
+        is_code = language in _LANGUAGES or not n_levels
+        within = [] if is_code else list(_fences(token.content, n_levels - 1))
+        if within or language in _MARKDOWN:
+            yield from within
         else:
             yield language, token.content
 
 
-def _is_closed(lines: Sequence[str], mark: str) -> bool:
-    last = lines[-1].lstrip(" \t>")
-    return len(lines) > 1 and last.startswith(mark) and not last.strip(mark[0] + " \t")
+def _is_closed(content: str, lines: Sequence[int]) -> bool:
+    """Whether the fence's lines, given as the first and the one past the last, hold a line more than its content."""
+    return content.count("\n") + 2 == lines[1] - lines[0]
 
 
 def _last_of_each(files: list[SourceFile]) -> list[SourceFile]:

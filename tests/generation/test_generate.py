@@ -271,11 +271,19 @@ def test_nothing_follows_a_redirect(tmp_path: Path) -> None:
         ("~~~cpp\nint main() {}\n~~~", "int main() {}\n"),
         ("1. Write:\n   ```cpp\n// file: solution.cpp\nint main() {}\n   ```\n", "int main() {}\n   "),
         ("````markdown\n```cpp\nint x;\n```\n````\n\n```cpp\nint main() {}\n```", "int main() {}\n"),
+        ("````\n```cpp\nint main() {}\n```\n````", "int main() {}\n"),
+        ("````text\nHere:\n~~~cpp\nint main() {}\n~~~\n````", "int main() {}\n"),
+        ('```cpp\nauto a = "\u2028\x0c";\n```', 'auto a = "\u2028\x0c";\n'),
     ],
 )
 def test_fences_are_commonmarks(text: str, content: str) -> None:
     asked = of_record(record_from(packs.problem("a/1", solution_path="solution.cpp"), Profile.PODIUM), is_strict=False)
     assert [file.content for file in solution_of(asked, text, "stop", "").files] == [content]
+
+
+def test_a_fence_whose_end_is_indented_by_four_has_no_end() -> None:
+    asked = of_record(record_from(packs.problem("a/1", solution_path="solution.cpp"), Profile.PODIUM), is_strict=False)
+    assert solution_of(asked, "```cpp\nint main() {}\n    ```\n", "stop", "").files == []
 
 
 @pytest.mark.rest

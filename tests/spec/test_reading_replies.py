@@ -105,12 +105,13 @@ def test_linear_scans_find_what_expressions_found() -> None:
     for reply in random_replies(seed=11, count=25_000):
         assert strict.read(reply, []) == reading_oracle.read_strictly(reply)
         found = reading_oracle.declared(reply)
-        assert lenient.declared(reply, []) == found or re.search(r">\s*\d", reply)
+        assert lenient.declared(reply, []) == found or re.search(r">=?\s*\d|\d\*\*\d", reply)
         before, letter = reading_oracle.chosen_letter(found, CHOICES), lenient.chosen_letter(found, CHOICES)
         # Several letters and what follows `!=` are read anew; all else as it was.
         assert (
             letter == before
             or "!=" in found
+            or (not letter and any(choice.casefold() in found.casefold() for choice in CHOICES))
             or (not letter and len(set(re.findall("[A-C]|[abc](?![a-z])", found))) > 1)
         )
 
@@ -182,3 +183,34 @@ def test_a_bound_that_is_the_answer_is_right() -> None:
 def test_explanations_may_name_other_letters() -> None:
     replies = ["B. It is bigger than A", "B because it beats A.", "B (A is too small)", "B, which does not diverge"]
     assert [chosen(f"Final: {reply}") for reply in replies] == ["B", "B", "", "B"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [">= 4096", "⩾ 4096", "less than or equal to 4096", "4096 upwards", "4096 per cent", "4096﹪", "4096‰", "4096²",
+     "4096 thousand", "4096k", "minus 4096", "half of 4096", "sqrt(4096)", "√4096", "log2 4096", "2 ** 12 = 4095"],
+)  # fmt: skip
+def test_what_makes_another_number_of_it_is_read(said: str) -> None:
+    assert not lenient.agrees(lenient.declared(f"Final: {said}", []), "4096", 0.0)
+
+
+def test_a_scale_of_both_is_no_difference() -> None:
+    assert lenient.agrees("2 million threads", "2 million", 0.0)
+    assert lenient.agrees("300 K", "300", 0.0)
+    assert not lenient.agrees("2", "2 million", 0.0)
+
+
+@pytest.mark.parametrize("said", ["2**12", "2**12 = 4096", "**2**12**"])
+def test_a_power_with_two_asterisks_is_no_markup(said: str) -> None:
+    assert lenient.agrees(lenient.declared(f"Final: {said}", []), "4096", 0.0)
+
+
+@pytest.mark.parametrize(
+    ("said", "letter"),
+    [("no B", ""), ("no, B", "B"), ("every option but B", ""), ("any but B", ""), ("B, maybe C", ""),
+     ("B, alternatively C", ""), ("C) two", ""), ("B three", ""), ("two; three", ""), ("B) two", "B"),
+     ("two; as it says", "B"), ("B two", "B")],
+)  # fmt: skip
+def test_a_letter_with_another_choices_text_is_none(said: str, letter: str) -> None:
+    choices = ["one", "two", "three", "four"]
+    assert lenient.chosen_letter(lenient.declared(f"Final: {said}", []), choices) == letter

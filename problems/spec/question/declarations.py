@@ -15,8 +15,10 @@ _LOWER = {code: chr(code + 32) for code in range(ord("A"), ord("Z") + 1)}
 _BLANKS, _COLONS = (" ", "\t"), (":", "=")
 _MARKS = ("**", "__", "`", "~~", "$", r"\(", r"\)", r"\[", r"\]")
 _LINE_MARKS = re.compile(r"^(?:#+|>)\s*", re.MULTILINE)
-_MARKS_OF_ANSWERS = re.compile(r"^(?:#+|>(?!\s*\d))\s*", re.MULTILINE)
-"""What is left of a reply begins with its answer: `> 4096` is no quotation."""
+_MARKS_OF_ANSWERS = re.compile(r"^(?:#+|>(?!=?\s*\d))\s*", re.MULTILINE)
+"""What is left of a reply begins with its answer: `> 4096` and `>= 4096` are no quotations."""
+_POWER = re.compile(r"(?<=\d)\*\*(?=\d)")
+"""Between two numbers, as in `2**12`, where no bold text can begin or end in a word."""
 _WRAPPED = re.compile(r"\\(?:text|mathrm|mathbf|textbf|boxed|mbox)\s*\{([^{}]*)\}")
 _PAIRS = {"(": ")", "[": "]", "<": ">", "{": "}", '"': '"', "'": "'", "“": "”", "‘": "’", "*": "*", "_": "_"}
 _END_MARKS = frozenset(".,;:!")
@@ -58,6 +60,7 @@ def without_markup(text: str, line_marks: re.Pattern[str] = _LINE_MARKS) -> str:
         text, n_unwrapped = _WRAPPED.subn(_unwrapped, text)
         if not n_unwrapped:
             break
+    text = _POWER.sub("^", text)
     for mark in _MARKS:
         text = text.replace(mark, "")
     return line_marks.sub("", text) if "#" in text or ">" in text else text

@@ -10,12 +10,13 @@ from functools import lru_cache
 from problems.spec.question import declarations
 from problems.spec.question.declarations import plain
 from problems.spec.question.negation import affirmed
-from problems.spec.question.numerals import Numeral, is_number, numeral, sides
+from problems.spec.question.numerals import SCALES, Numeral, is_number, numeral, sides
 from problems.spec.question.patterns import all_matches
 
 _REASON = re.compile(r"\s(?P<because>because|since|as|so|which)\b|\.\s|;\s|\s[–—-]\s", re.IGNORECASE)
 _LEADING_LETTER = re.compile(r"[(\[<]?([A-Z])[)\]>.:,]*\s+")
 _ARTICLE = r"A\s+(?!(?:or|and|because|since|as|so|is)\b)[a-z]"
+_ALSO = "or|and|maybe|perhaps|possibly|alternatively"
 _EXPLAINS = frozenset("because since as so which that it this these the they i we e g therefore hence thus".split())  # noqa: SIM905
 _ASSURES = frozenset({"absolutely", "certainly", "correct", "definitely", "done", "exactly", "indeed", "qed", "thanks"})
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -40,10 +41,11 @@ def chosen_letter(text: str, choices: Sequence[str]) -> str:
     letters = LETTERS[: len(choices)]
     known = {_known(choice): letter for letter, choice in zip(letters, choices, strict=True)}
     said = affirmed(text) if len(text) <= LONGEST_ANSWER else ""
-    for one in dict.fromkeys((text, _parts(text)[0], said, _parts(said)[0])):
+    head, tail = _parts(said)
+    for one in dict.fromkeys((text, _parts(text)[0], said, head)):
         if same := _letter_of_text(one, known):
-            return same
-    named = _named(said, letters)
+            return same if _letter_of_text(tail, known) in ("", same) or same == _letter_of_text(said, known) else ""
+    named = _named(said, letters) | _letter_behind(said, known)
     return named.pop() if len(named) == 1 else ""
 
 
@@ -55,6 +57,13 @@ def _letter_of_text(text: str, known: Mapping[str, str]) -> str:
         return same
     leading = _LEADING_LETTER.match(text)
     return leading[1] if leading and known.get(_folded(text[leading.end() :])) == leading[1] else ""
+
+
+def _letter_behind(text: str, known: Mapping[str, str]) -> set[str]:
+    """The letter of the choice whose text follows a leading letter: `B) one` names two where A is `one`."""
+    leading = _LEADING_LETTER.match(text)
+    same = known.get(_folded(text[leading.end() :])) if leading else None
+    return {same} if same else set()
 
 
 def _named(text: str, letters: str) -> set[str]:
@@ -69,8 +78,8 @@ def _named(text: str, letters: str) -> set[str]:
 def _listed(text: str, letters: str) -> list[str]:
     """Letters that stand as further answers behind a first one: `, C`, `[A]`, `or C)`, but not `, bigger than C`."""
     one = rf"[(\[<]?([{letters}])(?=[)\]>:.,;/&]|\s+(?:or|and)\b|\s*$)"
-    behind = re.match(rf"(?:[\s,;/&()\[\]<>.:-]|\b(?:or|and)\b)*{one}", text, re.IGNORECASE)
-    alternatives = re.findall(rf"\b(?:or|and)\s{one}|[,;]\s?[(\[<]?([{letters}])[)\]:]", text)
+    behind = re.match(rf"(?:[\s,;/&()\[\]<>.:-]|\b(?:{_ALSO})\b)*{one}", text, re.IGNORECASE)
+    alternatives = re.findall(rf"\b(?:{_ALSO})\s{one}|[,;]\s?[(\[<]?([{letters}])[)\]:]", text)
     return [*([behind[1].upper()] if behind else []), *("".join(groups) for groups in alternatives)]
 
 
@@ -147,7 +156,8 @@ def _readings(own: Numeral, right: Numeral) -> list[float]:
 
 
 def _units_fit(own: Numeral, right: Numeral) -> bool:
-    return not own.unit or not right.unit or own.unit == right.unit
+    is_scaled = own.unit in SCALES or right.unit in SCALES
+    return own.unit == right.unit or not (is_scaled or (own.unit and right.unit))
 
 
 def _close(value: float, own: Numeral, right: Numeral, tolerance: float) -> bool:

@@ -13,7 +13,7 @@ _DASHES = frozenset("-–—")
 _NEW_CLAUSE = frozenset({"but", "so", "because", "since", "hence", "therefore", "thus", "whereas", "while", "which"})
 _NOT = frozenset({"not", "never", "neither", "nor", "without", "except", "excluding", "unlike", "besides", "≠", "¬"})
 _NOT_IN_TWO = frozenset({("rather", "than"), ("instead", "of"), ("other", "than"), ("opposed", "to")})
-_ALL_BUT = frozenset({"anything", "everything", "all"})
+_ALL_BUT = frozenset({"anything", "everything", "all", "any", "every", "each"})
 _NO_DENIAL = frozenset({("not", "only"), ("not", "just"), ("without", "doubt"), ("without", "a"), ("never", "mind")})
 _VERBS = frozenset(
     "is are was were be been do does did can could would should will must has have cannot".split()  # noqa: SIM905
@@ -78,7 +78,7 @@ def _ends_a_clause(tokens: Sequence[str], place: int) -> bool:
     if token in _DASHES:
         return blank_after and place > 0 and tokens[place - 1].isspace()
     if token.lower() == "but":
-        return not (place > 1 and tokens[place - 2].lower() in _ALL_BUT)
+        return not _ALL_BUT & {before.lower() for before in tokens[max(place - 4, 0) : place]}
     return token in _BRACKETS or token.lower() in _NEW_CLAUSE or "\n" in token
 
 
@@ -101,7 +101,9 @@ def _denial(words: Sequence[str]) -> int | None:
             continue
         if word in _NOT or word == "cannot" or word.endswith(("n't", "n’t")) or (word, after) in _NOT_IN_TWO:
             return at
-        if word in _ALL_BUT and after == "but":
+        if word in _ALL_BUT and "but" in words[at + 1 : at + 3]:
+            return at
+        if word == "no" and len(after) == 1 and after.isalpha():
             return at
     return None
 

@@ -14,13 +14,14 @@ _BEFORE = re.compile(r"^(?!.*\bnot\b)\D*?(?=[+\-−]?\s*\.?\d)", re.IGNORECASE)
 _EQUALS = re.compile(r"(?<![<>!])[=≈≡]+|\s\((?=[^()]*\d)")
 _BOUND_BEFORE = re.compile(
     r"(?:\b(?P<no>no )?(?P<word>at least|at most|(?:more|fewer|less|greater|larger|smaller|bigger|higher|lower) than"
-    r"|over|under|above|below|up to|beyond|exceeding|exceeds)|(?P<sign>[<>≤≥]=?))"
+    r"|(?:less|fewer|greater|more|larger|smaller) than or equal to"
+    r"|over|under|above|below|up to|beyond|exceeding|exceeds)|(?P<sign>[<>≤≥⩽⩾≲≳≦≧]=?))"
     r"[\s($]*(?:about |approximately |exactly )?$",
     re.IGNORECASE,
 )
 _BOUND_AFTER = re.compile(
     r"\b(?:(?:or|and) (?P<way>more|less|fewer|above|below|higher|lower|greater|larger|smaller|over|under|up|beyond)"
-    r"|(?P<end>at least|at most))\b",
+    r"|(?P<end>at least|at most|upwards?))\b",
     re.IGNORECASE,
 )
 _FROM_BELOW = (
@@ -36,8 +37,20 @@ _FROM_BELOW = (
     "exceed",
     ">",
     "≥",
+    "⩾",
+    "≳",
+    "≧",
 )
-_AFTER = re.compile(r"^[\s\-]*(?P<percent>\\?%|percent\b)?[\s\-]*(?P<unit>[^\W\d_]*)[^\d=≈+*^]*$")
+_AFTER = re.compile(r"^[\s\-]*(?P<percent>\\?[%﹪]|per ?cent\b|pct\b)?[\s\-]*(?P<unit>[^\W\d_]*)[^\d=≈+*^]*$")
+_CHANGED_BEFORE = re.compile(
+    r"(?:\b(?:minus|negative|twice|thrice|half of|(?:square )?root of|sqrt|log2?|log10|ln|exp)\b(?: of| the)*|[√∛±∓])"
+    r"[\s($]*$",
+    re.IGNORECASE,
+)
+_CHANGED_AFTER = re.compile(r"\s*(?:[⁰¹²³⁴⁵⁶⁷⁸⁹⁻‰]|(?i:squared|cubed|per mille?)\b)")
+"""Words and marks beside a number that make another number of it."""
+SCALES = frozenset({"dozen", "hundred", "thousand", "million", "billion", "trillion"})
+"""Units without which a number is another."""
 LARGEST = 1e300
 LONGEST = 400
 """Characters that are read; a longer text is no number."""
@@ -66,12 +79,15 @@ def numeral(text: str) -> Numeral | None:
     rest = _AFTER.match(bare[found.end() :]) if found else None
     if found is None or rest is None:
         return None
+    before, after = text.strip()[: -len(bare)], bare[found.end() :]
+    if _CHANGED_BEFORE.search(before) or _CHANGED_AFTER.match(after):
+        return None
     value = _value(found)
     if value is None:
         return None
     decimals, digits = _precision(found)
-    bound = _bound(text.strip()[: -len(bare)], bare[found.end() :])
-    unit = rest["unit"].casefold().removesuffix("s")
+    bound = _bound(before, after)
+    unit = "thousand" if rest["unit"] == "k" else rest["unit"].casefold().removesuffix("s")
     return Numeral(value, decimals, digits, bool(rest["percent"]), unit, bound)
 
 
