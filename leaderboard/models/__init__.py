@@ -13,7 +13,7 @@ from leaderboard.models.notification import Delivery, DeliveryState, Notificatio
 from leaderboard.models.ownership import EntrantRequest, Transfer
 from leaderboard.models.pmpp import PmppRun, PmppRunState, PmppToken
 from leaderboard.models.quota import DailyUse
-from leaderboard.models.rejudge import Rejudge, RejudgeItem, RejudgeState
+from leaderboard.models.rejudge import Rejudge, RejudgeItem, RejudgeState, RoundPlace
 from leaderboard.models.sample_note import SampleNote
 from leaderboard.models.snapshot import BoardSnapshot
 from leaderboard.models.standing import ProblemScore, RankedArrays, Standing
@@ -63,6 +63,7 @@ __all__ = [
     "Result",
     "ResultCase",
     "RevisionAnswer",
+    "RoundPlace",
     "Sample",
     "SampleNote",
     "Standing",
