@@ -8,7 +8,6 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef
-from django.utils import timezone
 
 from leaderboard import rounds
 from leaderboard.actions.curate import check_organiser
@@ -21,7 +20,7 @@ from leaderboard.actions.rejudge import (
     shadows_of,
 )
 from leaderboard.errors import Conflict, Refused
-from leaderboard.models import Evaluation, Rejudge, RejudgeItem, RejudgeState, ReleaseTrack, RoundPlace
+from leaderboard.models import Rejudge, RejudgeItem, RejudgeState, ReleaseTrack, RoundPlace
 from leaderboard.models.audit import record
 from leaderboard.rows.shadows import finish_if_judged, hold
 from leaderboard.signals import evaluations_queued
@@ -64,7 +63,9 @@ def _start(user: Any, place: ReleaseTrack, reason: str) -> Rejudge:
     ids = [pk for chunk in chunks(rows) for pk in queue_shadows(made, chunk)]
     evaluations_queued.send(Rejudge, evaluation_ids=ids, priority=REJUDGE_PRIORITY)
     scores.touch(place.release_id, place.track_id)
-    record(user, "start round", made, reason, track=place.track.slug, places=len(chosen.standings), evaluations=len(ids))
+    record(
+        user, "start round", made, reason, track=place.track.slug, places=len(chosen.standings), evaluations=len(ids)
+    )
     return made
 
 

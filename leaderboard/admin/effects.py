@@ -12,7 +12,17 @@ from leaderboard.actions.apply_rejudge import apply, foreseen
 from leaderboard.actions.decide import restore_problem, retract, void_problem
 from leaderboard.actions.delete_draft import contents, why_kept
 from leaderboard.actions.effects import on_standings, places_of
-from leaderboard.models import Clarification, Counted, Decision, Evaluation, EvaluationState, Rejudge, ReleaseTrack, Submission, Track
+from leaderboard.models import (
+    Clarification,
+    Counted,
+    Decision,
+    Evaluation,
+    EvaluationState,
+    Rejudge,
+    ReleaseTrack,
+    Submission,
+    Track,
+)
 from leaderboard.models.evaluation import OPEN_STATES, ResultOrigin
 from leaderboard.models.rejudge import Outcome
 from leaderboard.rows.reuse import holding

@@ -32,7 +32,7 @@ from leaderboard.web.lookups import evaluation_or_404
 from leaderboard.web.place import place_of
 from problems.spec.kinds import SITE_KINDS, Kind
 from problems.spec.solution import SourceFile
-from runners.wire.protocol import Clock, Verdict, Witness
+from runners.wire.protocol import Clock, Role, Verdict, Witness
 
 CHANGES = ("rerun", "rejudge", "void result")
 """Audited acts that give an evaluation another result."""
@@ -60,6 +60,8 @@ def evaluation(request: HttpRequest, pk: int) -> HttpResponse:
             "shows_witness": result.passed or result.witness != Witness.UNAVAILABLE,
             "recipe": recipe_of(found, result),
             **_times(request.user, found, result, cases),
+            "second": (second := found.second_result),
+            "second_times": second.measurements.filter(role=Role.CANDIDATE) if second else [],
             "provenance": provenance_rows(result.provenance),
             "imported": measured_words(where_measured([result.provenance])) if _is_imported(result) else "",
             "has_profile": bool(result.profile) and view.build_log,

@@ -11,17 +11,22 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from leaderboard import rounds
+from leaderboard import rounds, visibility
 from leaderboard.actions import curate, measure_anew
 from leaderboard.actions.apply_rejudge import apply
 from leaderboard.actions.decide import decide_flag
+from leaderboard.actions.record_result import record_result
 from leaderboard.actions.rejudge import drop
 from leaderboard.actions.void_results import continue_voidings, start_voiding
 from leaderboard.errors import Conflict, NotAllowed, Refused
+from leaderboard.flags.shown import current, shown, with_effects
 from leaderboard.models import Entrant, Evaluation, Flag, Rejudge, ReleaseTrack, Result, Standing
+from leaderboard.models.evaluation import ResultOrigin
+from leaderboard.rows.origin import Origin
 from leaderboard.standings.rank import rank_touched, rebuild
 from problems.models import Release
-from runners.wire.protocol import Verdict
+from runners.fleet.models import Job
+from runners.wire.protocol import FlagReport, FlagScope, Verdict
 from tests.actions.test_rejudging import FAILED, timed, work_all
 from tests.admin.pages import act, signed_in, text
 from tests.fleet.site import Site, WireNode
@@ -95,6 +100,10 @@ def test_the_rank_uses_the_second_and_both_figures_are_shown(site: Site, node: W
     assert "counted of 2 full submissions" in page
     assert "4 of 4 passes so far" in page
     assert "Before the round" in page
+    live = Evaluation.objects.live().filter(submission=row.submission).first()
+    assert live is not None
+    told = text(Client().get(live.get_absolute_url()))
+    assert all(words in told for words in ("Second measurement", "2.50×", "1.25×"))
 
 
 def test_one_that_is_interrupted_is_resumed(site: Site, node: WireNode) -> None:
@@ -153,11 +162,51 @@ def test_when_there_is_none(site: Site) -> None:
             stranger()
 
 
-def test_imported_results_cannot_be_measured_anew(site: Site) -> None:
-    Evaluation.objects.filter(submission__entrant__slug="two").update(second_result=None)
-    found = rounds.chosen(close(site))
-    assert found.passes.count() == 4
-    assert not found.n_imported
+def test_flags_of_the_second_time_are_ruled_on_and_those_of_the_first_have_no_effect(
+    site: Site, node: WireNode
+) -> None:
+    measure_anew.start(site.organiser, close(site), "Luck")
+    slowed = timed(8.0).model_copy(update={"flags": [FlagReport(code="throttled", scope=FlagScope.TIME)]})
+    work_all(node, slowed)
+    assert rank_of("one").is_incomplete
+    assert visibility.visible_flags(site.owner, site.release).count() == 4
+    for flag in Flag.objects.filter(current()):
+        decide_flag(site.organiser, flag, upheld=False, public_reason="A short one.")
+    assert rank_of("one").speedup == pytest.approx(1.25)
+    first = Evaluation.objects.live().filter(second_result__isnull=False).first()
+    assert first is not None
+    old = Flag.objects.create(result_id=first.current_result_id or 0, code="throttled", scope=FlagScope.TIME)
+    assert "second measurement counts" in shown(with_effects(Flag.objects.filter(pk=old.pk)).get()).effect
+    call_command("rebuild_standings")
+    assert not rank_of("one").is_incomplete
+
+
+def test_imported_results_cannot_be_measured_anew(site: Site, node: WireNode, made_imported: int) -> None:
+    assert made_imported == 2
+    place = close(site)
+    assert rounds.chosen(place).passes.count() == 4
+    measure_anew.start(site.organiser, place, "Luck")
+    work_all(node, timed(8.0))
+    row = rank_of("three")
+    assert row.round_figures["n_imported"] == 2
+    assert row.speedup == pytest.approx(10 / 6)
+    page = text(Client().get(reverse("board", args=[site.release.slug])))
+    assert "imported, not anew" in page
+    assert "Imported results cannot be measured anew." in page
+    assert rebuild(check=True) == []
+
+
+@pytest.fixture
+def made_imported(site: Site, node: WireNode) -> int:
+    """A third entrant at 6 ms, whose results are recorded as an import records them. Returns their number."""
+    three = Entrant.objects.create(slug="three", name="Three", owner=site.owner)
+    made = site.submit({one: ["exit 0"] for one in TASKS}, three)
+    evaluations = list(made.evaluations.select_related("submission__release", "problem", "track", "submission"))
+    Job.objects.filter(evaluation__in=evaluations).update(state="done")
+    for one in evaluations:
+        record_result(one, timed(6.0), Origin(ResultOrigin.IMPORTED))
+    rank_touched()
+    return len(evaluations)
 
 
 def test_a_revoked_nodes_second_measurements_leave_and_are_measured_again(site: Site, node: WireNode) -> None:
