@@ -19,7 +19,7 @@ pmpp_runs_queued = Signal()
 """Arguments: `run_id` (int), `n_before` (int): open runs of the same token. The fleet makes the job."""
 
 work_foreseen = Signal()
-"""Arguments: `attempts` (query of attempts' ids), `track`. A receiver returns a `Foreseen` of doing their work again."""
+"""Arguments: `attempts` (query of attempts' ids), `track`. A receiver returns what doing their work again takes."""
 
 
 @dataclass(frozen=True)
