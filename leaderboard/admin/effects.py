@@ -289,7 +289,9 @@ def _n_incomplete(place: ReleaseTrack) -> int:
 
 def _cost(place: ReleaseTrack, cost: rounds.Cost) -> str:
     unit = "GPU hours" if place.track.device == "gpu" else "hours of a machine"
-    hours = f"about {cost.hours:.2g} {unit}, as the first measurements took"
+    hours = f"about {max(cost.hours, 0.01):,.2f} {unit}, as the first measurements took"
+    if not cost.hours:
+        return "how long it takes is not known: no attempt of the first measurements is recorded."
     if cost.ends_at is None:
         return f"{hours}. No node of the track is online: no end can be told."
     nodes = f"{cost.n_nodes} online node{'s'[: cost.n_nodes > 1]}"

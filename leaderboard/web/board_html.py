@@ -143,10 +143,9 @@ def _badges(row: Row, newer_than: datetime | None) -> Iterator[tuple[str, str, s
         yield "", "Its weights are public.", "open weights"
     if newer_than and row["submission__created_at"] > newer_than:
         yield "good", f"Its counted submission was made in the last {NEW_DAYS} days.", "new"
-    if row["n_full_submissions"]:
-        n = row["n_full_submissions"]
-        words = "All that its entrant sent for this board, cancelled and retracted ones too."
-        yield "dim", words, f"counted of {n} full submission{'s'[: n > 1]}"
+    if (n := row["n_full_submissions"]) and row["entrant__kind"] != EntrantKind.BASELINE:
+        words = f"Counted of {n} full submission{'s'[: n > 1]} of its entrant here, cancelled and retracted ones too."
+        yield "dim", words, f"1 of {n} full"
     if row["is_incomplete"]:
         yield "warn", f"Not ranked: {row['incomplete_reason']}.", "incomplete"
     if row["submission__measured_where"] is not None:
