@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
@@ -248,3 +250,18 @@ def test_it_is_started_in_the_admin_after_entrants_hours_and_end_are_shown(site:
             assert browser.post(one, {"reason": "mine"}).status_code == 302
     made.refresh_from_db()
     assert made.state == "running"
+
+
+def test_the_board_and_the_rounds_page_take_the_same_queries_with_more_submissions(
+    site: Site, node: WireNode, django_assert_num_queries: Any
+) -> None:
+    measure_anew.start(site.organiser, close(site), "Luck")
+    work_all(node, timed(8.0))
+    rank_touched()
+    browser, address = signed_in(site.organiser), reverse("board", args=[site.release.slug])
+    browser.get(address)
+    with CaptureQueriesContext(connection) as first:
+        browser.get(address)
+    Standing.objects.filter(entrant__slug="two").delete()
+    with django_assert_num_queries(len(first)):
+        browser.get(address)
