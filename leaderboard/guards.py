@@ -11,6 +11,7 @@ from leaderboard.models import (
     Rejudge,
     Result,
     ResultCase,
+    RoundPlace,
     Submission,
     Trial,
     VoidedResult,
@@ -40,6 +41,7 @@ _APPEND_ONLY = {
     BoardSnapshot: ("a snapshot of a frozen board never changes", "'kept'"),
     Decision: ("a decision never changes; decide again instead", _of_decision("OLD.{name}")),
     Appeal: ("an appeal never changes; decide on the flag again instead", _of_decision(_THE_DECISION)),
+    RoundPlace: ("a figure of before a round never changes", _OF_SUBMISSION.format(id="OLD.submission_id")),
     VoidedResult: ("a voided result stays void", _OF_RESULT.format(id="OLD.result_id")),
 }
 """Of each table the words of a refusal, and the state of a row's release as SQL. Rows of a draft go with it."""

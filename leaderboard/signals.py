@@ -1,5 +1,7 @@
 """What the leaderboard tells the fleet, sent inside the transaction that changes the rows."""
 
+from dataclasses import dataclass
+
 from django.dispatch import Signal
 
 evaluations_queued = Signal()
@@ -15,3 +17,15 @@ trials_queued = Signal()
 
 pmpp_runs_queued = Signal()
 """Arguments: `run_id` (int), `n_before` (int): open runs of the same token. The fleet makes the job."""
+
+work_foreseen = Signal()
+"""Arguments: `attempts` (query of attempts' ids), `track`. A receiver returns what doing their work again takes."""
+
+
+@dataclass(frozen=True)
+class Foreseen:
+    """`seconds`: what `n_timed` of the attempts took together. `n_nodes`: online nodes that run the track's jobs."""
+
+    seconds: float
+    n_timed: int
+    n_nodes: int

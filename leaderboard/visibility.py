@@ -27,7 +27,7 @@ from problems.models import Problem, Release
 from problems.spec.kinds import SITE_KINDS
 from problems.spec.record import FileRole, ProblemFile, ProblemRecord
 from problems.spec.solution import SourceFile
-from runners.wire.protocol import BUILDING, Audience, Purpose, Verdict
+from runners.wire.protocol import BUILDING, Audience, FlagScope, Purpose, Verdict
 
 LogView = Literal["full", "summary", "none"]
 
@@ -324,11 +324,17 @@ def scores_with_readable_code(user: Any, problem: Problem) -> QuerySet[ProblemSc
     return rows.filter(readable)
 
 
+def _of_counting() -> Q:
+    """Flags of live current results, and those of the time of second measurements, as scores read them."""
+    second = Exists(Evaluation.objects.filter(second_result=OuterRef("result_id")))
+    return Q(result__current_of__purpose=Purpose.LIVE) | Q(second, scope=FlagScope.TIME)
+
+
 def visible_flags(user: Any, release: Release) -> QuerySet[Flag]:
     """Flags of current results that count, under the same rule as scores. The caller has found the release visible."""
     of_submission = "result__evaluation__submission"
     rows = (
-        Flag.objects.filter(result__current_of__purpose=Purpose.LIVE, **{f"{of_submission}__release": release})
+        Flag.objects.filter(_of_counting(), **{f"{of_submission}__release": release})
         .exclude(**{f"{of_submission}__entrant__kind": EntrantKind.SYSTEM})
         .exclude(**{f"{of_submission}__state": "cancelled"})
         .exclude(**{f"{of_submission}__decisions__kind": DecisionKind.SUBMISSION_RETRACTED})

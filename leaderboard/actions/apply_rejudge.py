@@ -46,6 +46,8 @@ def apply(user: Any, rejudge: Rejudge, public_reason: str) -> Counter[str]:
         raise NotAllowed("organisers_only", "Only an organiser applies a rejudge.")
     if not public_reason.strip():
         raise Refused("reason_needed", "Give a public reason. It is shown beside every result that changes.")
+    if rejudge.is_round:
+        raise Conflict("is_round", "A round is not applied: its second measurements count beside the first results.")
     scores.hold_all(Submission.objects.filter(evaluations__rejudged__rejudge=rejudge))
     moved = Rejudge.objects.filter(pk=rejudge.pk, state=RejudgeState.READY)
     if not moved.update(
@@ -97,6 +99,8 @@ def _apply(
     for version in {one.shadow.judge_version for one in taken}:
         ids = [one.live_id for one in taken if one.shadow.judge_version == version]
         Evaluation.objects.filter(pk__in=ids).update(done_at=timezone.now(), judge_version=version)
+        older = Evaluation.objects.filter(pk__in=ids).exclude(second_result__evaluation__judge_version=version)
+        older.filter(second_result__isnull=False).update(second_result=None)  # of another judge
     for outcome in set(outcome_of.values()):
         ids = [pk for pk, found in outcome_of.items() if found == outcome]
         RejudgeItem.objects.filter(pk__in=ids).update(outcome=outcome, is_open=False)

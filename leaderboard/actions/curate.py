@@ -8,12 +8,12 @@ from typing import Any, BinaryIO
 from django.db import transaction
 from django.utils import timezone
 
-from leaderboard import snapshots
+from leaderboard import rounds, snapshots
 from leaderboard.actions.revisions import carry_errata_over, check_answered
 from leaderboard.actions.tracks import no_hardware, offer
 from leaderboard.errors import Conflict, NotAllowed, Refused
 from leaderboard.flags.shown import appealed, current, undecided
-from leaderboard.models import BoardSnapshot, Evaluation, Flag, ReleaseTrack, Track
+from leaderboard.models import BoardSnapshot, Evaluation, Flag, Rejudge, RejudgeState, ReleaseTrack, Track
 from leaderboard.models.audit import record
 from leaderboard.models.audit_values import edit_detail
 from leaderboard.models.entrant import EntrantKind
@@ -149,6 +149,9 @@ def freeze(user: Any, release: Release) -> list[BoardSnapshot]:
             f"{n_open} evaluations of {release.slug} are queued or running. Let them end or cancel them, then freeze"
             " it. Meanwhile `closes_at` keeps new submissions out.",
         )
+    if running := Rejudge.objects.filter(release=release, is_round=True, state=RejudgeState.RUNNING).first():
+        words = f"The {running} of {release.slug} on {running.track} still measures. Let it end or pause it first."
+        raise Refused("round_runs", words)
     rank.rank_touched(release)
     places = ReleaseTrack.objects.filter(release=release).select_related("release", "track").order_by("track__slug")
     made = [snapshots.take(place) for place in places]
@@ -161,7 +164,10 @@ def freezing_warnings(release: Release) -> list[str]:
     shown = Flag.objects.filter(current(), result__evaluation__submission__release=release)
     rows = shown.exclude(result__evaluation__submission__entrant__kind=EntrantKind.SYSTEM)
     n_flags, n_appeals = rows.filter(undecided()).count(), rows.filter(appealed()).count()
+    made = Rejudge.objects.filter(release=release, is_round=True)
+    n_lacking = sum(rounds.lacking(one).count() for one in made)
     warnings = {
+        f"passes of a round without a second measurement: {n_lacking}. Resume the round to measure them.": n_lacking,
         f"undecided flags: {n_flags}. Until a ruling their passes or times do not count.": n_flags,
         f"unanswered appeals: {n_appeals}.": n_appeals,
     }

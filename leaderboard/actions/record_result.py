@@ -14,11 +14,12 @@ from runners.wire.protocol import Purpose, Report
 def record_result(evaluation: Evaluation, report: Report, origin: Origin) -> Result:
     """Append the result, make it current and rescore. Raises Conflict if the evaluation was cancelled.
 
-    The result of a shadow evaluation changes no score. It is noted on its rejudge.
+    The result of a shadow evaluation is noted on its rejudge. It changes a score only in a round.
     """
     result = append_result(evaluation, report, origin)
     if evaluation.purpose == Purpose.SHADOW:
-        note_shadow_result(evaluation, result)
+        if note_shadow_result(evaluation, result):
+            scores.rescore(evaluation.submission, evaluation.track, [evaluation.problem_id])
     else:
         scores.rescore(evaluation.submission, evaluation.track, [evaluation.problem_id])
         scores.finish_if_done(evaluation.submission)

@@ -124,8 +124,8 @@ def _start(user: Any, scope: Scope, reason: str) -> Rejudge:
     )
     rejudge.problems.set(scope.problems)
     shadow_ids: list[int] = []
-    for chunk in _chunks(rows):
-        shadow_ids += _queue(rejudge, chunk)
+    for chunk in chunks(rows):
+        shadow_ids += queue_shadows(rejudge, chunk)
     evaluations_queued.send(Rejudge, evaluation_ids=shadow_ids, priority=REJUDGE_PRIORITY)
     record(user, "rejudge", rejudge, reason, evaluations=len(rows), left_out=n_left_out)
     return rejudge
@@ -148,18 +148,14 @@ def _free(scope: Scope) -> tuple[list[Evaluation], int]:
     return free, n - len(free)
 
 
-def _chunks(rows: Sequence[Evaluation]) -> Iterator[Sequence[Evaluation]]:
+def chunks(rows: Sequence[Any]) -> Iterator[Sequence[Any]]:
     for begin in range(0, len(rows), CHUNK):
         yield rows[begin : begin + CHUNK]
 
 
-def _queue(rejudge: Rejudge, rows: Sequence[Evaluation]) -> list[int]:
-    """Store the shadow evaluations, or take those of an earlier rejudge again. Returns their ids."""
-    now = timezone.now()
-    Evaluation.objects.bulk_create((_shadow_of(one) for one in rows), ignore_conflicts=True)
-    stored = Evaluation.objects.filter(purpose=Purpose.SHADOW, sample__in=[one.sample_id for one in rows])
-    known = {(one.sample_id, one.track_id, one.judge_version): one.pk for one in stored}
-    shadow_of = {one.pk: known[_place(one)] for one in rows}
+def queue_shadows(rejudge: Rejudge, rows: Sequence[Evaluation]) -> list[int]:
+    """Queue a shadow evaluation of each as an item of the rejudge. Returns their ids, for the signal to the fleet."""
+    shadow_of = shadows_of(rows)
     RejudgeItem.objects.bulk_create(
         RejudgeItem(
             rejudge=rejudge,
@@ -170,11 +166,19 @@ def _queue(rejudge: Rejudge, rows: Sequence[Evaluation]) -> list[int]:
         )
         for one, verdict in zip(rows, _verdicts(rows), strict=True)
     )
-    ids = list(shadow_of.values())
-    Evaluation.objects.filter(pk__in=ids).update(
-        state=EvaluationState.QUEUED, current_result=None, queued_at=now, done_at=None
+    return list(shadow_of.values())
+
+
+def shadows_of(rows: Sequence[Evaluation]) -> dict[int, int]:
+    """By live id the id of its shadow evaluation, newly stored or that of an earlier rejudge. All become queued."""
+    Evaluation.objects.bulk_create((_shadow_of(one) for one in rows), ignore_conflicts=True)
+    stored = Evaluation.objects.filter(purpose=Purpose.SHADOW, sample__in=[one.sample_id for one in rows])
+    known = {(one.sample_id, one.track_id, one.judge_version): one.pk for one in stored}
+    found = {one.pk: known[_place(one)] for one in rows}
+    Evaluation.objects.filter(pk__in=found.values()).update(
+        state=EvaluationState.QUEUED, current_result=None, queued_at=timezone.now(), done_at=None
     )
-    return ids
+    return found
 
 
 def _verdicts(rows: Sequence[Evaluation]) -> list[str]:
@@ -204,20 +208,31 @@ def _shadow_of(live: Evaluation) -> Evaluation:
 def drop(user: Any, rejudge: Rejudge, reason: str = "") -> None:
     """End the rejudge without changing anything live. What still runs is cancelled. Raises NotAllowed or Conflict."""
     _check(user)
-    shadows = Evaluation.objects.filter(rejudge_items__rejudge=rejudge, rejudge_items__is_open=True)
-    shadows = shadows.filter(state__in=OPEN_STATES)
-    scores.hold_all(Submission.objects.filter(evaluations__in=shadows))
+    if rejudge.is_round:
+        raise Conflict("is_round", "A round is not dropped: pause it. Its second measurements stay.")
+    shadows = hold_open_shadows(rejudge)
     if not Rejudge.objects.filter(pk=rejudge.pk, state__in=OPEN_REJUDGES).update(
         state=RejudgeState.DROPPED, ended_by=user, ended_at=timezone.now()
     ):
         rejudge.refresh_from_db()
         raise Conflict("already_ended", f"Rejudge #{rejudge.pk} is {rejudge.state} already.")
-    ids = list(shadows.values_list("pk", flat=True))
-    evaluations_cancelled.send(Rejudge, evaluation_ids=ids)  # jobs first, as a claim locks them
-    for begin in range(0, len(ids), CHUNK):
-        Evaluation.objects.filter(pk__in=ids[begin : begin + CHUNK]).update(
-            state=EvaluationState.CANCELLED, done_at=timezone.now()
-        )
+    n_cancelled = cancel_shadows(shadows)
     RejudgeItem.objects.filter(rejudge=rejudge).update(is_open=False)
     rejudge.refresh_from_db()
-    record(user, "drop rejudge", rejudge, reason, cancelled=len(ids))
+    record(user, "drop rejudge", rejudge, reason, cancelled=n_cancelled)
+
+
+def hold_open_shadows(rejudge: Rejudge) -> EvaluationQuerySet:
+    """The rejudge's queued and running shadow evaluations, with their submissions locked."""
+    shadows = Evaluation.objects.filter(rejudge_items__rejudge=rejudge, rejudge_items__is_open=True)
+    scores.hold_all(Submission.objects.filter(evaluations__in=shadows.filter(state__in=OPEN_STATES)))
+    return shadows.filter(state__in=OPEN_STATES)
+
+
+def cancel_shadows(shadows: EvaluationQuerySet) -> int:
+    """Cancel them. Returns their number."""
+    ids = list(shadows.values_list("pk", flat=True))
+    evaluations_cancelled.send(Rejudge, evaluation_ids=ids)  # jobs first, as a claim locks them
+    for chunk in chunks(ids):
+        Evaluation.objects.filter(pk__in=chunk).update(state=EvaluationState.CANCELLED, done_at=timezone.now())
+    return len(ids)

@@ -82,7 +82,10 @@ def step(voiding: Voiding) -> int:
     live = [one for one in rows if one.purpose == Purpose.LIVE]
     _queue_again(live)
     _audit(voiding, live)
-    scores.rescore_places({(one.submission_id, one.track_id, one.problem_id) for one in live})
+    shadows = [one for one in rows if one.purpose == Purpose.SHADOW]
+    seconds = Evaluation.objects.filter(second_result__in=[one.current_result_id for one in shadows])
+    changed = [*live, *shadows] if seconds.update(second_result=None) else live
+    scores.rescore_places({(one.submission_id, one.track_id, one.problem_id) for one in changed})
     Voiding.objects.filter(pk=voiding.pk).update(n_results=VoidedResult.objects.filter(voiding=voiding).count())
     return len(rows)
 

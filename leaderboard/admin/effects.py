@@ -6,14 +6,24 @@ from typing import Any
 from django.db.models import Q
 from django.http import HttpRequest
 
-from leaderboard import rejudging, revisions
+from leaderboard import rejudging, revisions, rounds
 from leaderboard.actions import curate
 from leaderboard.actions.adopt_rules import adopt_rules
 from leaderboard.actions.apply_rejudge import apply, foreseen
 from leaderboard.actions.decide import restore_problem, retract, void_problem
 from leaderboard.actions.delete_draft import contents, why_kept
 from leaderboard.actions.effects import on_standings, places_of
-from leaderboard.models import Clarification, Counted, Decision, Evaluation, EvaluationState, Rejudge, Submission, Track
+from leaderboard.models import (
+    Clarification,
+    Counted,
+    Decision,
+    Evaluation,
+    EvaluationState,
+    Rejudge,
+    ReleaseTrack,
+    Submission,
+    Track,
+)
 from leaderboard.models.evaluation import OPEN_STATES, ResultOrigin
 from leaderboard.models.rejudge import Outcome
 from leaderboard.rows.reuse import holding
@@ -270,3 +280,51 @@ def of_applying(request: HttpRequest, rejudge: Rejudge) -> Lines:
 def of_dropping(_request: HttpRequest, rejudge: Rejudge) -> Lines:
     totals = rejudging.totals(rejudge)
     return [f"{totals.n_waiting:,} evaluations are withdrawn; {totals.n_judged:,} judgements are not used."]
+
+
+def of_measuring_anew(_request: HttpRequest, release: Release) -> Lines:
+    """Of each track: the entrants, the hours and the end, or why there is no round."""
+    return [line for place in places_of([release]) for line in _of_round(place)]
+
+
+def _of_round(place: ReleaseTrack) -> Lines:
+    where = place.track.slug
+    if why := rounds.why_not(place):
+        return [f"{where}: refused now. {why}"]
+    chosen = rounds.chosen(place)
+    n, n_imported = chosen.passes.count(), sum(chosen.n_imported.values())
+    names = ", ".join(f"{one.entrant} (rank {one.rank})" for one in chosen.standings) or "nobody"
+    lines = [f"{where}: {n:,} passes of {len(chosen.standings)} entrants are measured anew: {names}."]
+    lines.append(f"{where}: {_cost(place, rounds.cost_of(place, chosen.passes, n))}")
+    if n_imported:
+        lines.append(f"{where}: {n_imported:,} imported passes cannot be measured anew; the board says so.")
+    if n_incomplete := _n_incomplete(place):
+        lines.append(f"{where}: {n_incomplete} incomplete standings have no rank and are left out.")
+    return [*lines, f"{where}: no result and no verdict changes. Ranks use the second times as they come in."]
+
+
+def _n_incomplete(place: ReleaseTrack) -> int:
+    return place.release.standings.filter(track=place.track, is_incomplete=True).count()
+
+
+def _cost(place: ReleaseTrack, cost: rounds.Cost) -> str:
+    unit = "GPU hours" if place.track.device == "gpu" else "hours of a machine"
+    hours = f"about {max(cost.hours, 0.01):,.2f} {unit}, as the first measurements took"
+    if not cost.hours:
+        return "how long it takes is not known: no attempt of the first measurements is recorded."
+    if cost.ends_at is None:
+        return f"{hours}. No node of the track is online: no end can be told."
+    nodes = f"{cost.n_nodes} online node{'s'[: cost.n_nodes > 1]}"
+    return f"{hours}. With {nodes} it ends about {cost.ends_at:%Y-%m-%d %H:%M} UTC, behind live work."
+
+
+def of_pausing(_request: HttpRequest, rejudge: Rejudge) -> Lines:
+    totals = rejudging.totals(rejudge)
+    return [f"{totals.n_waiting:,} measurements are withdrawn; {totals.n_judged:,} stay and count."]
+
+
+def of_resuming(_request: HttpRequest, rejudge: Rejudge) -> Lines:
+    n = rounds.lacking(rejudge).count()
+    place = ReleaseTrack.objects.select_related("release", "track").get(release=rejudge.release, track=rejudge.track)
+    passes = Evaluation.objects.live().filter(rejudged__in=rounds.lacking(rejudge))
+    return [f"{n:,} passes are measured anew: {_cost(place, rounds.cost_of(place, passes, n))}"]

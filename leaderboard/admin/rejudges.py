@@ -9,17 +9,18 @@ from django.http import Http404, HttpRequest, HttpResponseBase, HttpResponseRedi
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
-from leaderboard import rejudging
+from leaderboard import rejudging, rounds
+from leaderboard.actions import measure_anew
 from leaderboard.actions.apply_rejudge import apply
 from leaderboard.actions.rejudge import Scope, drop, start
 from leaderboard.admin import dashboard, effects
 from leaderboard.admin.base import Act, Outcome, OwnPageAdmin, ReasonForm
 from leaderboard.admin.dashboard import Line, Panel
 from leaderboard.errors import Refused
-from leaderboard.models import Rejudge, RejudgeState, Track
+from leaderboard.models import Rejudge, RejudgeState, ReleaseTrack, Track
 from leaderboard.models.rejudge import Change
 from leaderboard.models.rejudge import Outcome as ItemOutcome
-from problems.models import Problem, Release
+from problems.models import Problem, Release, ReleaseState
 
 MAX_TASK_IDS = 20_000
 """Characters of the form's list of problems."""
@@ -97,11 +98,49 @@ def _drop(request: HttpRequest, rejudge: Rejudge, _said: dict[str, Any]) -> Outc
     return [f"Rejudge #{rejudge.pk} is dropped. Nothing has changed."]
 
 
+def _offers_round(release: Release) -> bool:
+    return release.state == ReleaseState.PUBLISHED and release.on_tracks.exists()
+
+
+def _round_form(release: Release) -> type[forms.Form]:
+    class RoundForm(WhyForm):
+        track = forms.ModelChoiceField(Track.objects.filter(on_releases__release=release), empty_label=None)
+        field_order = ("track", "reason")
+
+    return RoundForm
+
+
+def _start_round(request: HttpRequest, release: Release, said: dict[str, Any]) -> Outcome:
+    place = ReleaseTrack.objects.select_related("release", "track").get(release=release, track=said["track"])
+    made = measure_anew.start(request.user, place, said["reason"])
+    return HttpResponseRedirect(reverse("admin:leaderboard_rejudge_change", args=[made.pk]))
+
+
+ROUND_OF_RELEASE = Act(
+    "measure-anew", "Measure the top anew",
+    "One round per track, after closing: the passes near the top are measured a second time, and ranks use that time.",
+    _start_round, form=_round_form, offered=_offers_round, effect=effects.of_measuring_anew,
+)  # fmt: skip
+"""A button on a release."""
+
+
+def _pause(request: HttpRequest, rejudge: Rejudge, _said: dict[str, Any]) -> Outcome:
+    return [f"{measure_anew.pause(request.user, rejudge):,} measurements are withdrawn. Resume the round at any time."]
+
+
+def _resume(request: HttpRequest, rejudge: Rejudge, _said: dict[str, Any]) -> Outcome:
+    return [f"{measure_anew.resume(request.user, rejudge):,} measurements are queued."]
+
+
+def _may_resume(rejudge: Rejudge) -> bool:
+    return rejudge.is_round and rejudge.state == RejudgeState.READY and rounds.lacking(rejudge).exists()
+
+
 @admin.register(Rejudge)
 class RejudgeAdmin(OwnPageAdmin):
     list_display = ("id", "state", "release", "track", "node", "n_evaluations", "reason", "started_by", "started_at")
     list_display_links = ("id", "state")
-    list_filter = ("state", "is_verification", "release", "track")
+    list_filter = ("state", "is_round", "is_verification", "release", "track")
     list_select_related = ("release", "track", "started_by")
     list_acts = (
         Act(
@@ -114,12 +153,20 @@ class RejudgeAdmin(OwnPageAdmin):
         Act(
             "apply", "Apply",
             "The new results become current, and the boards are ranked again. Old results stay readable.", _apply,
-            form=lambda _row: ReasonForm, offered=lambda one: one.state == RejudgeState.READY,
+            form=lambda _row: ReasonForm, offered=lambda one: one.state == RejudgeState.READY and not one.is_round,
             effect=effects.of_applying,
         ),
         Act(
             "drop", "Drop", "What still runs is cancelled. Nothing that counts changes.", _drop,
-            offered=lambda one: one.is_open, effect=effects.of_dropping,
+            offered=lambda one: one.is_open and not one.is_round, effect=effects.of_dropping,
+        ),
+        Act(
+            "pause", "Pause", "What was measured stays and counts. The rest can be resumed.", _pause,
+            offered=lambda one: one.is_round and one.state == RejudgeState.RUNNING, effect=effects.of_pausing,
+        ),
+        Act(
+            "resume", "Resume", "What has no second measurement is queued again.", _resume,
+            offered=_may_resume, effect=effects.of_resuming,
         ),
     )  # fmt: skip
 
@@ -137,7 +184,8 @@ class RejudgeAdmin(OwnPageAdmin):
         return {
             **self.admin_site.each_context(request),
             "opts": self.opts,
-            "title": f"Rejudge #{rejudge.pk}",
+            "title": str(rejudge).capitalize(),
+            "n_lacking": rounds.lacking(rejudge).count() if rejudge.is_round else 0,
             "rejudge": rejudge,
             "problems": rejudge.problems.values_list("task_id", flat=True)[:20],
             "totals": rejudging.totals(rejudge),
@@ -152,11 +200,11 @@ class RejudgeAdmin(OwnPageAdmin):
 
 @dashboard.register("leaderboard.view_rejudge")
 def _ready() -> Panel:
-    rows = Rejudge.objects.filter(state=RejudgeState.READY, is_verification=False)
+    rows = Rejudge.objects.filter(state=RejudgeState.READY, is_verification=False, is_round=False)
     return Panel(
         "Rejudges to apply or drop",
         "All their evaluations are judged.",
-        reverse("admin:leaderboard_rejudge_changelist", query={"state__exact": "ready"}),
+        reverse("admin:leaderboard_rejudge_changelist", query={"state__exact": "ready", "is_round__exact": 0}),
         dashboard.bounded_count(rows),
         [
             Line(str(one), reverse("admin:leaderboard_rejudge_change", args=[one.pk]), one.reason)

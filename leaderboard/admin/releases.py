@@ -24,7 +24,7 @@ from leaderboard.admin.base import Act, BoundedJSONField, Outcome, ReadOnlyAdmin
 from leaderboard.admin.dashboard import unverified_releases
 from leaderboard.admin.drafts import new_page, weights_page
 from leaderboard.admin.drafts.pages import DraftPages
-from leaderboard.admin.rejudges import OF_RELEASE
+from leaderboard.admin.rejudges import OF_RELEASE, ROUND_OF_RELEASE
 from leaderboard.admin.revisions import ANSWER, DELETE
 from leaderboard.admin.usernames import UsernamesField
 from leaderboard.imports.import_results import ImportTarget, import_results
@@ -314,6 +314,7 @@ class ReleaseAdmin(DraftPages, AuditedAdmin):
             "freeze", "Freeze", "It takes no more submissions, for good.", _freeze,
             offered=lambda release: release.state == ReleaseState.PUBLISHED, effect=effects.of_freezing,
         ),
+        ROUND_OF_RELEASE,
         OF_RELEASE,
         DELETE,
         Act(

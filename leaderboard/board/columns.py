@@ -185,6 +185,27 @@ def _sol_score_cell(row: Row) -> Cell:
     return Cell(f"{value:.3f}", spread(value, low, high, digits=3), words, _few(n, row["n_problems"]))
 
 
+def _first_figure(row: Row) -> float | None:
+    figures = row["round_figures"]
+    return figures["value"] if figures else None
+
+
+_BY_UNIT: Mapping[str, Callable[[float | None], str]] = {"%": percent, "×": ratio}
+
+
+def _first_cell(row: Row) -> Cell:
+    """The primary figure and the rank before the round, and how much of the row it has measured anew."""
+    figures = row["round_figures"]
+    if not figures:
+        return Cell(MISSING, note="It was not measured anew: its rank did not reach the first ten.")
+    unit = metrics.metric_named(figures["metric"]).unit
+    text, n, of = _BY_UNIT.get(unit, significant)(figures["value"]), figures["n_judged"], figures["n"]
+    imported = f" {figures['n_imported']} imported passes cannot be measured anew." if figures["n_imported"] else ""
+    words = f"{figures['metric']} and rank before the round. {n} of {of} passes are measured anew.{imported}"
+    basis = f"{n} of {of} anew" if n < of else "" if of else "imported, not anew"
+    return Cell(f"{text}{' %' if unit == '%' else ''}", f"rank {figures['rank']}", words, basis)
+
+
 def _share_cell(row: Row, name: str, missing: str) -> Cell:
     value, low, high = row[name], row[f"{name}_low"], row[f"{name}_high"]
     if value is None:
@@ -252,6 +273,11 @@ TOKENS = _declared(
 COST = _declared(
     "usd_per_sample", "Cost", "Cost of prompts and replies per sample, declared by the entrant.", dollars, unit="US$"
 )
+FIRST = Column(
+    "before_round", "Before the round",
+    "Primary figure and rank by the first measurements, as the round began. The rank uses the second measurements.",
+    _first_figure, _first_cell, better="up",
+)  # fmt: skip
 SAMPLES = Column(
     "samples", "Samples", "Samples judged, over all problems.",
     lambda row: row["n_samples"], _plain(lambda row: row["n_samples"], "{:,}".format),
@@ -303,6 +329,7 @@ def columns_for(query: BoardQuery, groups: Sequence[str], rows: Sequence[Row]) -
     columns += [SOL_SCORE] if any(row["sol_score"] is not None or row["n_sol_score_left_out"] for row in rows) else []
     columns += [UNWITNESSED] if any(row["n_unwitnessed"] for row in rows) else []
     columns += _with_figures((TOKENS, COST), rows)
+    columns += [FIRST] if any(row["round_figures"] for row in rows) else []
     return [*columns, SAMPLES, DATE]
 
 

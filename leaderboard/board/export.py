@@ -26,12 +26,15 @@ def _record(columns: Sequence[Column], row: Row) -> dict[str, Any]:
         "kind": row["entrant__kind"], "verified": row["entrant__is_verified"],
         "open_weights": row["entrant__open_weights"], "incomplete": row["incomplete_reason"],
         "submission": row["submission_id"], "licence": row["submission__licence"], "imported": _imported(row),
+        "full_submissions": row["n_full_submissions"],
         "open_flags": row["n_open_flags"], "upheld_flags": row["n_upheld_flags"],
     }  # fmt: skip
     for column in columns:
         record[column.key] = column.value(row)
         if column.bounds:
             record[f"{column.key}_low"], record[f"{column.key}_high"] = column.bounds(row)
+        if column.key == "before_round":
+            record["rank_before_round"] = (row["round_figures"] or {}).get("rank")
         if column.key == "solved":
             record |= {"problems": row["n_problems"], "skipped": row["n_skipped"]}
         if column.key == "speedup":

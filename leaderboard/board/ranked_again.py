@@ -14,6 +14,7 @@ from leaderboard.models import RankedArrays, ReleaseTrack, Standing
 from leaderboard.standings import history, rank
 from leaderboard.standings.board_arrays import BoardArrays, PackedBoard, unpack
 from leaderboard.standings.history import TooLarge
+from leaderboard.standings.selection import tell_selection
 from scoring.board import MetricMissing
 
 _KEYS = {"id", "release", "track", "entrant", "submission", "updated_at"}
@@ -91,7 +92,8 @@ def _computed(place: ReleaseTrack, problem_ids: frozenset[int] | None, day: date
     if not n_problems:
         return Ranked({}, 0, "No problem fits all of these filters.")
     try:
-        rows = rank.standings_of(_board(place, problem_ids, day))
+        ranked = rank.standings_of(_board(place, problem_ids, day))
+        rows = tell_selection(place, ranked, history.end_of(day) if day else None, is_whole=problem_ids is None)
     except TooLarge as refused:
         return Ranked({}, n_problems, str(refused))
     except MetricMissing:

@@ -24,7 +24,8 @@ ROW_FIELDS = (
     "gflops", "n_gflops_problems", "roofline", "roofline_low", "roofline_high",
     "n_roofline_problems", "sol_score", "sol_score_low", "sol_score_high", "n_sol_score_problems",
     "n_sol_score_left_out", "n_samples", "n_passed", "n_unwitnessed", "n_provisional",
-    "n_open_flags", "n_upheld_flags", "groups", "submission_id", "submission__created_at",
+    "n_open_flags", "n_upheld_flags", "n_full_submissions", "round_figures", "groups",
+    "submission_id", "submission__created_at",
     "submission__finished_at", "submission__state",
     "submission__measured_where", "submission__tokens_per_sample", "submission__usd_per_sample",
     "entrant_id", "entrant__slug", "entrant__name", "entrant__kind",
@@ -33,7 +34,7 @@ ROW_FIELDS = (
 _SLIM_FIELDS = (
     "pk", "rank", "primary_value", "pass_at_k", "n_timed_problems", "correct_speedup", "coding", "weighted",
     "questions", "gflops", "roofline", "sol_score",
-    "n_sol_score_left_out", "n_unwitnessed", "n_provisional", "submission__measured_where",
+    "n_sol_score_left_out", "n_unwitnessed", "n_provisional", "round_figures", "submission__measured_where",
     "submission__tokens_per_sample", "submission__usd_per_sample",
     "entrant__name", "entrant__kind", "entrant__organisation", "entrant__is_verified", "entrant__open_weights",
 )  # fmt: skip

@@ -212,6 +212,12 @@ FLAG_RULES: Mapping[str, FlagRule] = {
         "Do not name `exit`, `_exit` or `exec` in code that the test includes, except as `exit(1)` or "
         "`exit(EXIT_FAILURE)`. Honest if the call is never reached.",
     ),
+    "failed_second_run": FlagRule(
+        "The sample passed, and its second measurement in a round failed. The flag is of the verdict: the pass does "
+        "not count until an organiser has looked.",
+        "A round ran the sample again, a function on new secret inputs, and it did not pass. The first verdict stays.",
+        "Make the solution right for every input and free of races. Honest if the failure is the machine's.",
+    ),
     "no_provenance": FlagRule(
         "An imported file does not say where the time was measured.",
         "Rows of ComputeEval's evaluator without Podium's provenance.",

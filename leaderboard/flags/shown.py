@@ -61,9 +61,10 @@ def appealed() -> Q:
     return Q(pk__in=list(Appeal.objects.exclude(Exists(answered)).values_list("decision__flag_id", flat=True)))
 
 
-def current() -> Exists:
-    """Flags of current results."""
-    return Exists(Evaluation.objects.filter(current_result=OuterRef("result_id")))
+def current() -> Q:
+    """Flags of current results, and of second ones, also while a later rejudge uses their shadow evaluations."""
+    second = Evaluation.objects.filter(second_result=OuterRef("result_id"))
+    return Q(Exists(Evaluation.objects.filter(current_result=OuterRef("result_id")))) | Q(Exists(second))
 
 
 @dataclass(frozen=True)
@@ -110,6 +111,8 @@ def _why_without_effect(flag: Flag, ruling: str | None) -> str:
         return "the problem is voided and counts for nobody"
     if flag.result.verdict != Verdict.PASSED:
         return "the sample did not pass"
+    if flag.scope == FlagScope.TIME and flag.result.evaluation.second_result_id:
+        return "the time of the second measurement counts"
     return "the flag is dismissed" if ruling == DecisionKind.FLAG_DISMISSED else ""
 
 

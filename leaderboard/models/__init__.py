@@ -14,7 +14,7 @@ from leaderboard.models.ownership import EntrantRequest, Transfer
 from leaderboard.models.packing import Packing, PackingState
 from leaderboard.models.pmpp import PmppRun, PmppRunState, PmppToken
 from leaderboard.models.quota import DailyUse
-from leaderboard.models.rejudge import Rejudge, RejudgeItem, RejudgeState
+from leaderboard.models.rejudge import Rejudge, RejudgeItem, RejudgeState, RoundPlace
 from leaderboard.models.sample_note import SampleNote
 from leaderboard.models.snapshot import BoardSnapshot
 from leaderboard.models.standing import ProblemScore, RankedArrays, Standing
@@ -66,6 +66,7 @@ __all__ = [
     "Result",
     "ResultCase",
     "RevisionAnswer",
+    "RoundPlace",
     "Sample",
     "SampleNote",
     "Standing",

@@ -47,6 +47,10 @@ class Evaluation(models.Model):
     current_result = models.OneToOneField(
         "leaderboard.Result", null=True, blank=True, on_delete=models.PROTECT, related_name="current_of"
     )
+    second_result = models.ForeignKey(
+        "leaderboard.Result", null=True, blank=True, on_delete=models.PROTECT, related_name="second_of", db_index=False,
+        help_text="Of a round: its times count in place of the current result's, whose verdict stays.",
+    )  # fmt: skip
     queued_at = models.DateTimeField(default=timezone.now)
     done_at = models.DateTimeField(null=True, blank=True)
 
@@ -65,6 +69,9 @@ class Evaluation(models.Model):
             models.Index(
                 fields=["queued_at"], condition=Q(state__in=["queued", "leased"]), name="evaluation_open"
             ),  # the admin's dashboard: what is stuck
+            models.Index(
+                fields=["second_result"], condition=Q(second_result__isnull=False), name="evaluation_second"
+            ),  # whether a flag's result counts
         ]
 
     def __str__(self) -> str:

@@ -1,4 +1,7 @@
-"""Rejudges: shadow evaluations of chosen live ones, and what would change if their results became current."""
+"""Rejudges: shadow evaluations of chosen live ones, and what would change if their results became current.
+
+A round is a rejudge whose results never become current: they stand beside the first ones as second measurements.
+"""
 
 from typing import ClassVar
 
@@ -10,7 +13,10 @@ from runners.wire.protocol import Verdict
 
 
 class RejudgeState(models.TextChoices):
-    """`running` becomes `ready` with its last result; an organiser then applies or drops it."""
+    """`running` becomes `ready` with its last result; an organiser then applies or drops it.
+
+    A round is neither applied nor dropped: one that is `ready` has ended or is paused, and it may be resumed.
+    """
 
     RUNNING = "running", "Running"
     READY = "ready", "Ready"
@@ -35,6 +41,10 @@ class Rejudge(models.Model):
         default=False,
         help_text="Of a release's references, started by the site; one that finds no failure drops itself.",
     )
+    is_round = models.BooleanField(
+        default=False,
+        help_text="The one second measurement of a board's top, beside its first results; never applied or dropped.",
+    )
     scope = models.CharField(max_length=64, help_text="sha256 over the scope: the same one is not started twice.")
     reason = models.TextField()
     state = models.CharField(max_length=10, choices=RejudgeState.choices, default=RejudgeState.RUNNING)
@@ -52,13 +62,14 @@ class Rejudge(models.Model):
             models.UniqueConstraint(
                 fields=["scope"], condition=Q(state__in=["running", "ready"]), name="rejudge_one_open"
             ),
+            models.UniqueConstraint(fields=["release", "track"], condition=Q(is_round=True), name="rejudge_one_round"),
         ]
         indexes: ClassVar = [
             models.Index(fields=["release", "track", "-started_at"], name="rejudges_of_release"),  # the schedule
         ]
 
     def __str__(self) -> str:
-        return f"rejudge #{self.pk}"
+        return f"{'round' if self.is_round else 'rejudge'} #{self.pk}"
 
     @property
     def is_open(self) -> bool:
@@ -115,3 +126,22 @@ class RejudgeItem(models.Model):
 
     def __str__(self) -> str:
         return f"{self.live} in {self.rejudge}"
+
+
+class RoundPlace(models.Model):
+    """A submission of a round, with its rank and primary figure as they stood when the round was started."""
+
+    rejudge = models.ForeignKey(Rejudge, on_delete=models.PROTECT, related_name="places")
+    submission = models.ForeignKey("leaderboard.Submission", on_delete=models.PROTECT, related_name="round_places")
+    rank = models.PositiveIntegerField()
+    value = models.FloatField(null=True, help_text="In the release's primary metric.")
+    n_imported = models.PositiveIntegerField(default=0, help_text="Passes that were imported: no node measures these.")
+
+    class Meta:
+        ordering: ClassVar = ["rank", "id"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["rejudge", "submission"], name="round_place_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.submission} in {self.rejudge}"

@@ -116,6 +116,12 @@ class Standing(models.Model):
     )
     n_open_flags = models.PositiveIntegerField(default=0, help_text="Flags that nobody has decided.")
     n_upheld_flags = models.PositiveIntegerField(default=0, help_text="Flags that an organiser upheld.")
+    n_full_submissions = models.PositiveIntegerField(
+        default=0, help_text="Full submissions of the entrant from which this one was taken; cancelled ones too."
+    )
+    round_figures = models.JSONField(
+        null=True, help_text="Of a board's round: rank and value before it, passes in it, judged anew, and imported."
+    )
     groups = models.JSONField(default=dict, help_text="group → {solved, problems, pass_at_1}.")
     updated_at = models.DateTimeField(default=timezone.now)
 

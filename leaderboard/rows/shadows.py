@@ -1,30 +1,56 @@
-"""Shadow evaluations' results: each is compared with the live result, and the last one makes its rejudge ready."""
+"""Shadow evaluations' results: each is compared with the live result, and the last one makes its rejudge ready.
+
+The result of a round becomes the live evaluation's second result, or a flag for a person if it failed.
+"""
 
 import math
 
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from leaderboard.models import Evaluation, Measurement, Rejudge, RejudgeItem, RejudgeState, Result, Submission
+from leaderboard.models import Evaluation, Flag, Measurement, Rejudge, RejudgeItem, RejudgeState, Result, Submission
 from leaderboard.models.evaluation import OPEN_STATES
 from leaderboard.models.rejudge import Change
-from runners.wire.protocol import Role, Verdict
+from runners.wire.protocol import FlagScope, Role, Verdict
 
 TIME_TOLERANCE = 0.03
 """A median that moved by more than this share is another time, whatever its interval."""
+FAILED_AGAIN = "failed_second_run"
+"""Code of the flag of a pass whose second measurement failed."""
+NOT_JUDGED = (Verdict.PLATFORM_ERROR, Verdict.SKIPPED)
+"""Verdicts that say nothing of the contestant."""
 
 
-def note_shadow_result(shadow: Evaluation, result: Result) -> None:
-    """Note the result on the open rejudge of this evaluation. The caller holds the submission."""
-    item = RejudgeItem.objects.filter(shadow=shadow, is_open=True).select_related("before").first()
+def note_shadow_result(shadow: Evaluation, result: Result) -> bool:
+    """Note the result on the open rejudge of this evaluation. The caller holds the submission.
+
+    Returns whether the score of its problem changes, which happens in rounds alone.
+    """
+    items = RejudgeItem.objects.filter(shadow=shadow, is_open=True)
+    item = items.select_related("before", "live", "rejudge").first()
     if item is None:
-        return
+        return False
     hold(item.rejudge_id)
     change, ratio = compared(item.before, result)
     RejudgeItem.objects.filter(pk=item.pk).update(
         after=result, after_verdict=result.verdict, change=change, time_ratio=ratio
     )
     finish_if_judged(item.rejudge_id)
+    return item.rejudge.is_round and _note_second(item, result)
+
+
+def _note_second(item: RejudgeItem, result: Result) -> bool:
+    """Put the result beside the first one, or flag the first one. Its verdict stays either way."""
+    if result.verdict in NOT_JUDGED:
+        return False
+    if result.passed:
+        return bool(Evaluation.objects.filter(pk=item.live_id).update(second_result=result))
+    words = f"Measured anew in {item.rejudge} it ended as {result.verdict} (evaluation {item.shadow_id})."
+    Flag.objects.create(
+        result_id=item.live.current_result_id or item.before_id, code=FAILED_AGAIN, scope=FlagScope.VERDICT,
+        detail=f"{words} {result.reason}".strip(),
+    )  # fmt: skip
+    return True
 
 
 def hold(rejudge_id: int) -> None:
@@ -41,7 +67,10 @@ def note_cancelled(submission: Submission) -> None:
 
 
 def finish_if_judged(rejudge_id: int) -> None:
-    """Make the rejudge ready if it waits for nothing more. A verification without a failure is dropped at once."""
+    """Make the rejudge ready if it waits for nothing more. A verification without a failure is dropped at once.
+
+    A round that is ready holds its evaluations no longer.
+    """
     items = RejudgeItem.objects.filter(rejudge=rejudge_id)
     if items.filter(after=None, shadow__state__in=OPEN_STATES).exists():
         return
@@ -49,8 +78,8 @@ def finish_if_judged(rejudge_id: int) -> None:
     failed = failed_again(items).exists()
     if not failed and running.filter(is_verification=True).update(state=RejudgeState.DROPPED, ended_at=timezone.now()):
         items.update(is_open=False)
-    else:
-        running.update(state=RejudgeState.READY)
+    elif running.update(state=RejudgeState.READY):
+        items.filter(rejudge__is_round=True).update(is_open=False)
 
 
 def failed_again(items: QuerySet[RejudgeItem]) -> QuerySet[RejudgeItem]:

@@ -21,6 +21,7 @@ def settle(submission: Submission, actor: Any) -> None:
         return
     for track in submission.tracks.all():
         _settle_track(submission, track, actor)
+        scores.touch(submission.release_id, track.pk)  # its row says from how many submissions it was taken
 
 
 def _settle_track(submission: Submission, track: Track, actor: Any) -> None:
@@ -43,4 +44,3 @@ def _settle_track(submission: Submission, track: Track, actor: Any) -> None:
     if before or latest:
         replaced = before.submission_id if before else None
         record(actor, "count", latest or submission, track=track.slug, counted=latest and latest.pk, replaced=replaced)
-        scores.touch(submission.release_id, track.pk)

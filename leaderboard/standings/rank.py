@@ -19,6 +19,7 @@ from leaderboard.rates import bound_ms, cases_with_time
 from leaderboard.standings import problem_sums, rankable, scores
 from leaderboard.standings.board_arrays import BoardArrays, pack
 from leaderboard.standings.first import note_first
+from leaderboard.standings.selection import tell_selection
 from leaderboard.standings.sol import sol_scores
 from leaderboard.standings.standing_rows import standing_rows
 from problems.models import Problem, Release
@@ -104,7 +105,7 @@ def rank(place: ReleaseTrack) -> int:
     """
     as_of = place.touched_at or timezone.now()
     board = load(place)
-    rows = standings_of(board)
+    rows = tell_selection(place, standings_of(board))
     packed = pack(board)
     with transaction.atomic():
         kept = [row.entrant_id for row in rows]
@@ -333,7 +334,7 @@ def _compare_scores(place: ReleaseTrack, store: bool) -> list[str]:
 
 def _compare_standings(place: ReleaseTrack) -> list[str]:
     board = load(place)
-    fresh = {row.entrant_id: row for row in standings_of(board)}
+    fresh = {row.entrant_id: row for row in tell_selection(place, standings_of(board))}
     stored = {row.entrant_id: row for row in Standing.objects.filter(release=place.release, track=place.track)}
     return [
         f"{place.release.slug} on {place.track.slug}, entrant {entrant_id}: standing differs"

@@ -133,15 +133,16 @@ def computed(
         evaluations = evaluations.filter(problem_id__in=problem_ids)
     facts = list(_facts(evaluations)) if before is None else _facts_then(evaluations, before)
     results = Result.objects.filter(current_of__in=evaluations)
-    if before is not None:
-        results = Result.objects.filter(pk__in=[row["current_result"] for row in facts])
+    if before is not None or any(row["second_result"] for row in facts):
+        results = Result.objects.filter(pk__in=_results_of(facts))
     tallies: dict[int, _Tally] = {}
     timed, flags, promised = _timed(results), _flags(results, before), submission.release.timing_policy
     for row in facts:
-        result = row["current_result"]
-        provisional = result in timed and is_provisional(row["timing_policy"] or "", promised)
+        by = _timed_by(row)
+        result = by["current_result"]
+        provisional = result in timed and is_provisional(by["timing_policy"] or "", promised)
         tally = tallies.setdefault(row["problem_id"], _Tally())
-        _add(tally, row, timed.get(result, _Timed()), flags.get(result, []), provisional=provisional)
+        _add(tally, by, timed.get(result, _Timed()), _flags_of(row, flags), provisional=provisional)
     for one in _absent(submission, track, problem_ids, tallies):
         _add_absent(tallies.setdefault(one.problem_id, _Tally()), one)
     return [
@@ -152,18 +153,26 @@ def computed(
 
 def _facts(evaluations: QuerySet[Evaluation]) -> Iterable[dict[str, Any]]:
     """One row per evaluation with the inputs of scoring, in a fixed order. Makes one query."""
-    annotated = evaluations.annotate(timing_policy=KeyTextTransform("timing_policy", "current_result__provenance"))
+    annotated = evaluations.annotate(
+        timing_policy=KeyTextTransform("timing_policy", "current_result__provenance"),
+        second_policy=KeyTextTransform("timing_policy", "second_result__provenance"),
+    )
     rows: Iterable[Any] = annotated.order_by("problem_id", "pk").values(
         "pk", "problem_id", "state", "current_result__verdict", "current_result__witness",
         "current_result__speedup", "current_result", "current_result__created_at", "problem__kind", "timing_policy",
         "submission__release__rules",
+        "second_result", "second_result__speedup", "second_result__created_at", "second_policy",
     )  # fmt: skip
     return rows
 
 
 def _facts_then(evaluations: QuerySet[Evaluation], before: datetime) -> list[dict[str, Any]]:
-    """The same of each evaluation's newest result until then. Makes one query."""
+    """The same of each evaluation's newest result until then. Makes two queries."""
     made = Result.objects.filter(evaluation__in=evaluations, created_at__lt=before)
+    seconds = evaluations.filter(second_result__created_at__lt=before)
+    second_policy = KeyTextTransform("timing_policy", "second_result__provenance")
+    names = ("second_result", "second_result__speedup", "second_result__created_at", "second_policy")
+    second_of = {row["pk"]: row for row in seconds.annotate(second_policy=second_policy).values("pk", *names)}
     rows = made.annotate(timing_policy=KeyTextTransform("timing_policy", "provenance")).values(
         "pk", "evaluation_id", "evaluation__problem_id", "verdict", "witness", "speedup", "created_at",
         "evaluation__problem__kind", "timing_policy", "evaluation__submission__release__rules",
@@ -178,11 +187,40 @@ def _facts_then(evaluations: QuerySet[Evaluation], before: datetime) -> list[dic
             "timing_policy": row["timing_policy"],
             "submission__release__rules": row["evaluation__submission__release__rules"],
             "current_result": row["pk"],
+            **second_of.get(pk, dict.fromkeys(names)),
             **{f"current_result__{name}": row[name] for name in ("verdict", "witness", "speedup", "created_at")},
         }
         for pk, row in newest.items()
     ]
     return sorted(facts, key=lambda row: (row["problem_id"], row["pk"]))
+
+
+def _results_of(facts: Iterable[Mapping[str, Any]]) -> set[int]:
+    return {pk for row in facts for pk in (row["current_result"], row["second_result"]) if pk}
+
+
+def _timed_by(row: dict[str, Any]) -> dict[str, Any]:
+    """The row with the facts of the result whose times count: the second, if there is one. The verdict is the first's.
+
+    Without a first result that counts (its node was revoked), the second counts for nothing.
+    """
+    if not row["second_result"] or not row["current_result"]:
+        return row
+    return row | {
+        "current_result": row["second_result"],
+        "current_result__speedup": row["second_result__speedup"],
+        "current_result__created_at": max(row["current_result__created_at"], row["second_result__created_at"]),
+        "timing_policy": row["second_policy"],
+    }
+
+
+def _flags_of(row: Mapping[str, Any], flags: Mapping[int, Sequence[_Ruling]]) -> Sequence[_Ruling]:
+    """Those of the verdict are the first result's; those of the time are of the result whose times count."""
+    first = flags.get(row["current_result"], [])
+    if not row["second_result"]:
+        return first
+    of_time = [one for one in flags.get(row["second_result"], []) if one[0] == FlagScope.TIME]
+    return [*(one for one in first if one[0] != FlagScope.TIME), *of_time]
 
 
 def _flags(results: QuerySet[Result], before: datetime | None) -> dict[int, list[_Ruling]]:

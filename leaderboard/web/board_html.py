@@ -148,11 +148,14 @@ def _badges(row: Row, newer_than: datetime | None) -> Iterator[tuple[str, str, s
         yield "", "Its weights are public.", "open weights"
     if newer_than and row["submission__created_at"] > newer_than:
         yield "good", f"Its counted submission was made in the last {NEW_DAYS} days.", "new"
+    if (n := row["n_full_submissions"]) and row["entrant__kind"] != EntrantKind.BASELINE:
+        words = f"Counted of {n} full submission{'s'[: n > 1]} of its entrant here, cancelled and retracted ones too."
+        yield "dim", words, f"1 of {n} full"
     if row["is_incomplete"]:
         yield "warn", f"Not ranked: {row['incomplete_reason']}.", "incomplete"
     if row["submission__measured_where"] is not None:
         words = measured_words(row["submission__measured_where"])
-        yield "wait", f"Not by this site's nodes: {words}.", "imported"
+        yield "wait", f"Not by this site's nodes: {words}. It cannot be measured anew.", "imported"
     if row["submission__state"] == "accepted":
         yield "wait", "Its submission is still being judged.", "provisional"
 

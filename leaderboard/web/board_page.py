@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from leaderboard import rounds
 from leaderboard.board import export, table, timed_work
 from leaderboard.board.columns import declared_words
 from leaderboard.board.problem_choice import ALL_PROBLEMS, ReleaseProblems
@@ -86,6 +87,7 @@ def _ranking_context(request: HttpRequest, release: Release, query: BoardQuery, 
         "place": source.place, "source": source, "errata": errata, "n_counting": source.n_all - len(errata),
         "why_no_day": why_no_day(request.GET),
         "all_problems": query.url(choice=ALL_PROBLEMS, page=1, expanded=""),
+        "round": rounds.on_board(source.place) if query.as_of is None else None,
         "now": query.url(as_of=None, page=1, expanded=""), "today": datetime.now(UTC).date(),
     }  # fmt: skip
 

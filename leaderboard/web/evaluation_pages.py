@@ -62,6 +62,8 @@ def evaluation(request: HttpRequest, pk: int) -> HttpResponse:
             "shows_witness": result.passed or result.witness != Witness.UNAVAILABLE,
             "recipe": recipe_of(found, result),
             **_times(request.user, found, result, cases, kept_cases),
+            "second": (second := found.second_result),
+            "second_times": second.measurements.filter(role=Role.CANDIDATE) if second else [],
             "provenance": provenance_rows(result.provenance),
             "imported": measured_words(where_measured([result.provenance])) if _is_imported(result) else "",
             "has_profile": bool(result.profile) and view.build_log,

@@ -9,7 +9,8 @@ class FleetConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from runners.fleet import guards, jobs
+        from runners.fleet import foreseen, guards, jobs
 
         guards.register()
         jobs.connect()
+        foreseen.connect()

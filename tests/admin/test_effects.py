@@ -28,12 +28,12 @@ RELEASE, PROBLEM = "problems_release", "problems_problem"
 TELLING = {
     "Release": {
         "next-revision", "verify", "submit-baselines", "answer-revision", "publish", "reveal", "correct-ranking",
-        "adopt-rules", "carry", "freeze", "delete-draft", "export", "export-redacted",
+        "adopt-rules", "carry", "freeze", "measure-anew", "delete-draft", "export", "export-redacted",
     },
     "Problem": {"void", "undo-erratum"},
     "Submission": {"cancel", "rerun", "retract"},
     "Evaluation": {"rerun"},
-    "Rejudge": {"apply", "drop"},
+    "Rejudge": {"apply", "drop", "pause", "resume"},
     "Clarification": {"erratum"},
     "Node": {"drain", "maintain", "disable", "revoke", "void"},
 }  # fmt: skip

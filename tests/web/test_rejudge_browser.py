@@ -8,12 +8,15 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
+from leaderboard.actions import measure_anew
 from leaderboard.actions.apply_rejudge import apply
 from leaderboard.actions.record_result import record_result
 from leaderboard.actions.rejudge import Scope, start
-from leaderboard.models import Evaluation, Rejudge
-from leaderboard.models.evaluation import ResultOrigin
+from leaderboard.models import Evaluation, Rejudge, ReleaseTrack
+from leaderboard.models.evaluation import OPEN_STATES, ResultOrigin
 from leaderboard.rows.origin import Origin
+from leaderboard.standings.rank import rank_touched
+from problems.models import Release
 from runners.fleet import service
 from runners.fleet.models import Attempt, Job, NodeChange
 from runners.wire.protocol import Purpose, Verdict
@@ -72,6 +75,30 @@ def test_their_pages_are_clean(chromium: Any, live_site: Any) -> None:
     visit = Visit(chromium, url, *LOOKS["light"])
     visit.sign_in("organiser")
     assert "\n".join(page_faults(visit, pages, FEW_LOOKS)) == ""
+
+
+def test_the_pages_of_a_round_are_clean(chromium: Any, live_site: Any) -> None:
+    site, url = live_site
+    Evaluation.objects.live().filter(state__in=OPEN_STATES).update(state="cancelled")
+    Release.objects.filter(pk=site.release.pk).update(closes_at=timezone.now())
+    place = ReleaseTrack.objects.select_related("release", "track").get(release=site.release, track=site.track)
+    pages = {"round-start": reverse("admin:problems_release_act", args=[site.release.pk, "measure-anew"])}
+    visit = Visit(chromium, url, *LOOKS["light"])
+    visit.sign_in("organiser")
+    faults = page_faults(visit, pages, FEW_LOOKS)
+    made = measure_anew.start(site.cast.organiser, place, "Luck.")
+    judge_shadows(20)
+    measure_anew.pause(site.cast.organiser, made)
+    rank_touched()
+    measured = made.items.filter(after_verdict="passed").first()
+    assert measured is not None
+    pages = {
+        "round": reverse("admin:leaderboard_rejudge_change", args=[made.pk]),
+        "round-resume": reverse("admin:leaderboard_rejudge_act", args=[made.pk, "resume"]),
+        "round-board": reverse("board", args=[site.release.slug]),
+        "round-evaluation": measured.live.get_absolute_url(),
+    }
+    assert "\n".join([*faults, *page_faults(visit, pages, FEW_LOOKS)]) == ""
 
 
 def test_a_rejudge_is_started_watched_and_applied_by_hand(chromium: Any, live_site: Any) -> None:
