@@ -176,7 +176,7 @@ def test_a_board_sorts_and_explains_itself_by_keyboard(chromium: Any, live_site:
     assert header.get_attribute("aria-sort") == "descending"
     visit.page.get_by_text("What the columns mean").focus()
     visit.page.keyboard.press("Enter")
-    assert visit.page.get_by_text("A 95 % interval by a bootstrap").is_visible()
+    assert visit.page.get_by_text("The 95 % interval of the mean over problems like these").is_visible()
     visit.context.close()
 
 
