@@ -26,6 +26,8 @@ _SCRIPTS_TOGETHER = (
 _NO_SCRIPT = {"COMMON", "INHERITED", "UNKNOWN"}
 _CHECK_MARKS = "√✓✔☑✅"
 _MARKS = "\u200e\u200f"
+_TELLING = "#&@%"
+"""Punctuation that a name may differ by."""
 
 
 def why_imitates(name: str) -> str:
@@ -75,12 +77,25 @@ def _without_badges(name: str) -> list[str]:
     """The skeleton's words. A name of badge words alone keeps them."""
     words = _skeleton_words(name)
     badges = {_skeleton_of(word) for word in BADGE_WORDS}
-    return [word for word in words if word.strip("()[]{}<>|,:;.!*") not in badges] or words
+    return [word for word in words if word not in badges] or words
 
 
 def _skeleton_words(name: str) -> list[str]:
     shown = "".join(" " if _is_symbol(one) else one for one in _visible(name))
-    return [_skeleton_of(word) for word in re.split(r"[\s_‐‑–—-]+", shown) if word]
+    words = [word for word in re.split(r"[\s_‐‑–—-]+", shown) if word]
+    return [_skeleton_of(word) for word in filter(None, map(_without_punctuation, words))] or list(
+        map(_skeleton_of, words)
+    )
+
+
+def _without_punctuation(word: str) -> str:
+    """The word from its first to its last character that says something: `C#` and `C++` are not `C`."""
+    says = [at for at, one in enumerate(word) if not _is_punctuation(one)]
+    return word[says[0] : says[-1] + 1] if says else ""
+
+
+def _is_punctuation(one: str) -> bool:
+    return one in "|<>" or (unicodedata.category(one)[0] == "P" and one not in _TELLING)
 
 
 def _is_symbol(one: str) -> bool:
@@ -120,8 +135,7 @@ def _reserved_skeletons() -> frozenset[str]:
 def _is_reserved(name: str) -> bool:
     """A reserved name, several of them joined, or one that a symbol sets off, as in “Alpha ✓ verified”."""
     reserved = _reserved_skeletons()
-    words = [word.strip("()[]{}<>|,:;.!*") for word in _skeleton_words(name)]
-    words = [word for word in words if word]
+    words = _skeleton_words(name)
     if words and (all(word in reserved for word in words) or "".join(words) in reserved):
         return True
     parts = "".join("\n" if _is_symbol(one) else one for one in _visible(name)).split("\n")

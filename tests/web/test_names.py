@@ -32,7 +32,9 @@ HONEST = (
     "Baselined",
 )  # fmt: skip
 LIKE_ALPHA = ("AIpha", "АIpha", "Αlpha", "Аlphа", "Al\u200bpha", "Ａｌｐｈａ", "𝐀lpha", "Alpha ✓", "Alpha ✓ verified",
-              "Alpha (verified)", "✅ Alpha official", "ALPHA ☑", "[official] Alpha")  # fmt: skip
+              "Alpha (verified)", "✅ Alpha official", "Alpha · verified", "Alpha, verified",
+              "Alpha / official", "Alpha | certified", "Alpha.", "¡Alpha!", "“Alpha”", "Alpha …", "ALPHA ☑",
+              "[official] Alpha")  # fmt: skip
 RESERVED = ("admin", "ADMIN", "Adm1n", "аdmin", "p0dium", "Podium admin", "Podium-Team ✓ official", "verified",
             "REFERENCE", "Base1ine", "Beta ✓ verified")  # fmt: skip
 
