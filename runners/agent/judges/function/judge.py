@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -20,6 +20,7 @@ from runners.agent.judges.function.checkers import Checker, Checkers
 from runners.agent.judges.function.clocks import Clocks, clocks_of, with_clocks
 from runners.agent.judges.function.contest import Contest, contest
 from runners.agent.judges.function.contestants import Contestants, Entry
+from runners.agent.judges.function.hosts import busy_host, with_hosts
 from runners.agent.judges.function.mutants import with_mutants
 from runners.agent.judges.function.results import (
     PRECISION,
@@ -34,6 +35,7 @@ from runners.agent.judges.function.results import (
 )
 from runners.agent.judges.function.sets import check_memory, with_wrong_sets
 from runners.agent.judges.function.subject import LISTING, MAX_LISTING_BYTES, Subject, with_own_case
+from runners.agent.judges.host import SPARE_RUNS
 from runners.agent.judges.judgement import Assignment, Judgement, Step
 from runners.agent.judges.texts import how_it_ended
 from runners.wire.protocol import BUILDING, Peaks, Role, Stage, TimingPolicy, Verdict, Witness
@@ -77,6 +79,10 @@ class _Shared:
     key: str
     measured_at: str
 
+    def is_disturbed(self) -> bool:
+        """Whether other programs lengthened its times, so that no other sample may be compared with them."""
+        return bool(busy_host({Role.BASELINE: self.runs}))
+
 
 class FunctionJudge:
     """See `Judge`. Keeps the checkers and the baselines of recent problems, and processes that wait for solutions."""
@@ -87,8 +93,10 @@ class FunctionJudge:
         self._contestants = Contestants(environment)
         environment.closing.callback(self._checkers.close)
         environment.closing.callback(self._contestants.close)
-        self._baselines: Baselines[_Shared] = Baselines()
-        self._ranked_baselines: Baselines[_Shared] = Baselines(samples=math.inf, seconds=RANKED_SECONDS)
+        self._baselines: Baselines[_Shared] = Baselines(_Shared.is_disturbed)
+        self._ranked_baselines: Baselines[_Shared] = Baselines(
+            _Shared.is_disturbed, samples=math.inf, seconds=RANKED_SECONDS
+        )
         self._on_host: dict[tuple[str, ...], frozenset[int]] = {}
         """Cases in which a baseline needs the host's clock on a GPU, by its key."""
 
@@ -164,6 +172,9 @@ class FunctionJudge:
             seen = {Role.CANDIDATE: clocks, **({Role.BASELINE: shared.clocks} if shared else {})}
             found.measurements = with_clocks(found.measurements, seen)
             found.findings += clocks.findings
+            sides = {Role.CANDIDATE: runs, **({Role.BASELINE: shared.runs} if shared else {})}
+            found.measurements = with_hosts(found.measurements, sides)
+            found.findings += busy_host(sides)
         return found
 
     def _runs(
@@ -321,6 +332,8 @@ class _Match:
     checker: Checker
     seat: Seat
     contestants: Contestants
+    spared: dict[Entry, int] = field(default_factory=dict)
+    """By contestant, the number of its processes that were disturbed and repeated."""
 
     def calibrate(self, filling: Entry, count: int, progress: Progress) -> None:
         """Have the checker time what a call costs in so many processes of this kind, unless it has. On a GPU that
@@ -372,7 +385,8 @@ class _Match:
         on_host: frozenset[int] = frozenset(),
     ) -> Contest:
         """Run one contestant through all cases, or through the smallest if the plan shows values. With sizes, through
-        one case like the smallest, of those sizes. Raises Cancelled and SandboxFault."""
+        one case like the smallest, of those sizes. Processes that other programs on the machine disturbed are repeated,
+        `SPARE_RUNS` of each contestant. Raises Cancelled and SandboxFault."""
         problem = entry.subject.problem
         cases = [problem.manifest.smallest_case] if plan is SAMPLE else _all_cases(entry.subject)
         own: dict[str, Any] = {}
@@ -394,10 +408,13 @@ class _Match:
         }
         tell = (lambda reply: progress.tell(CaseEnded(case_report(problem, reply)))) if is_told else _ignore
         seen = contest(self.contestants, self.checker, entry, self.seat, order, progress, tell)
-        if seen.how != "not_stopped":
-            return seen
-        # A busy machine can let a thread leave its core late. What ran in one process has seen nothing of the next.
-        return contest(self.contestants, self.checker, entry, self.seat, order, progress, tell)
+        if seen.how == "not_stopped":
+            # A busy machine can let a thread leave its core late. What ran in one process has seen nothing of the next.
+            seen = contest(self.contestants, self.checker, entry, self.seat, order, progress, tell)
+        while seen.is_disturbed and plan["least_calls"] > 1 and self.spared.get(entry, 0) < SPARE_RUNS:
+            self.spared[entry] = self.spared.get(entry, 0) + 1
+            seen = contest(self.contestants, self.checker, entry, self.seat, order, progress)
+        return seen
 
 
 def on_host_in(runs: Sequence[Contest]) -> frozenset[int]:
