@@ -58,7 +58,7 @@ def _last_verified(place: ReleaseTrack, again: datetime | None) -> datetime | No
 
 def why_due(track: Track, last: datetime) -> str:
     """Why the references of a release on the track should be judged again, in words; "" if they need not, or cannot."""
-    nodes = _serving(track)
+    nodes = serving(track)
     if not nodes:
         return ""
     if change := NodeChange.objects.filter(node__in=nodes, at__gt=last).select_related("node").first():
@@ -68,7 +68,7 @@ def why_due(track: Track, last: datetime) -> str:
     return ""
 
 
-def _serving(track: Track) -> list[int]:
+def serving(track: Track) -> list[int]:
     """The online nodes that run the track's jobs."""
     grants = NodeGrant.objects.filter(
         track=track,
