@@ -13,6 +13,7 @@ from leaderboard.models.notification import Delivery, DeliveryState, Notificatio
 from leaderboard.models.ownership import EntrantRequest, Transfer
 from leaderboard.models.pmpp import PmppRun, PmppRunState, PmppToken
 from leaderboard.models.quota import DailyUse
+from leaderboard.models.reference_run import ReferenceRun
 from leaderboard.models.rejudge import Rejudge, RejudgeItem, RejudgeState
 from leaderboard.models.sample_note import SampleNote
 from leaderboard.models.snapshot import BoardSnapshot
@@ -56,6 +57,7 @@ __all__ = [
     "ProblemScore",
     "ProblemTrack",
     "RankedArrays",
+    "ReferenceRun",
     "Rejudge",
     "RejudgeItem",
     "RejudgeState",

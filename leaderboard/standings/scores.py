@@ -26,6 +26,7 @@ from leaderboard.models import (
 from leaderboard.models.decision import DecisionKind
 from leaderboard.rows.measurements import is_provisional
 from leaderboard.standings.absent import AbsentSamples, absent_samples
+from leaderboard.standings.noise import noisy_results
 from problems.models import Release
 from problems.spec.kinds import NODE_KINDS
 from runners.wire.protocol import FlagScope, Role, Verdict, Witness
@@ -126,12 +127,15 @@ def computed(
     if before is not None:
         results = Result.objects.filter(pk__in=[row["current_result"] for row in facts])
     tallies: dict[int, _Tally] = {}
+    noisy = noisy_results(submission.release, track, results, before)
     times_ms, flags, promised = _times_ms(results), _flags(results, before), submission.release.timing_policy
     for row in facts:
         result = row["current_result"]
         provisional = result in times_ms and is_provisional(row["timing_policy"] or "", promised)
         tally = tallies.setdefault(row["problem_id"], _Tally())
-        _add(tally, row, times_ms.get(result, {}), flags.get(result, []), provisional=provisional)
+        _add(
+            tally, row, times_ms.get(result, {}), flags.get(result, []), provisional=provisional, noisy=result in noisy
+        )
     for one in _absent(submission, track, problem_ids, tallies):
         _add_absent(tallies.setdefault(one.problem_id, _Tally()), one)
     return [
@@ -196,7 +200,13 @@ def _times_ms(results: QuerySet[Result]) -> Mapping[int, _Times]:
 
 
 def _add(
-    tally: _Tally, row: Mapping[str, Any], times_ms: _Times, flags: Sequence[_Ruling], *, provisional: bool
+    tally: _Tally,
+    row: Mapping[str, Any],
+    times_ms: _Times,
+    flags: Sequence[_Ruling],
+    *,
+    provisional: bool,
+    noisy: bool,
 ) -> None:
     tally.n_samples += 1
     tally.n_open_flags += sum(ruling is None for _, ruling in flags)
@@ -211,7 +221,7 @@ def _add(
     elif verdict == Verdict.PLATFORM_ERROR or (verdict == Verdict.PASSED and (FlagScope.VERDICT, None) in flags):
         tally.n_unresolved += 1
     elif verdict == Verdict.PASSED and (FlagScope.VERDICT, DecisionKind.FLAG_UPHELD) not in flags:
-        _add_pass(tally, row, times_ms, flags)
+        _add_pass(tally, row, times_ms, flags, noisy=noisy and bool(times_ms))
         tally.n_provisional += provisional
 
 
@@ -230,8 +240,11 @@ def _add_absent(tally: _Tally, absent: AbsentSamples) -> None:
     tally.n_skipped += absent.n if absent.skip_reason else 0
 
 
-def _add_pass(tally: _Tally, row: Mapping[str, Any], times_ms: _Times, flags: Sequence[_Ruling]) -> None:
-    is_open = (FlagScope.TIME, None) in flags
+def _add_pass(
+    tally: _Tally, row: Mapping[str, Any], times_ms: _Times, flags: Sequence[_Ruling], *, noisy: bool
+) -> None:
+    """`noisy`: measured on a node and day whose references did not stand at 1 ×. It waits as a flagged time does."""
+    is_open = noisy or (FlagScope.TIME, None) in flags
     tally.n_passed += 1
     tally.n_unwitnessed += row["problem__kind"] in NODE_KINDS and row["current_result__witness"] != Witness.SEEN
     tally.n_time_flagged += is_open

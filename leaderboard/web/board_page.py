@@ -16,6 +16,7 @@ from leaderboard.board.query import ALL_GROUPS, BoardQuery, parse, why_no_day
 from leaderboard.board.source import BoardSource, source_of
 from leaderboard.models import Decision, Submission, SubmissionState, Track
 from leaderboard.models.entrant import EntrantKind
+from leaderboard.standings import noise
 from leaderboard.web import board_html
 from leaderboard.web.board_pages import errata_of, weights_of
 from leaderboard.web.lookups import release_or_404, tracks_of
@@ -38,7 +39,7 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
     links = _links(release, query, ticks)
     context = release_context(request, release, "board") | _ranking_context(request, release, query, source) | {
         "query": query, "tracks": tracks, "groups": problems.groups, "all_groups": ALL_GROUPS, "table": found,
-        "facets": problems.facets(query.choice), "notices": timed_work.notices(timed_work.counts_of(release)),
+        "facets": problems.facets(query.choice), "notices": [*noise.notices(release, query.track), *timed_work.notices(timed_work.counts_of(release))],
         "ks": [k for k in release.offered_ks if k > 1], "lacks_k": _lacks_k(query, found),
         "header": board_html.header(found.columns, query), "choosable": found.available[1:],
         "declared": declared_words(found.columns), "missing": board_html.missing_words(found.columns, found.rows),

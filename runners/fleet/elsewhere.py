@@ -29,14 +29,15 @@ REASON = "Other programs lengthened its time on {nodes}, so another node of the 
 
 
 def may_take(node: Node) -> Q:
-    """The jobs of a queue that this node may run: not those that it has measured while it was busy."""
+    """The jobs of a queue that this node may run: not those that it has measured while it was busy, nor those
+    of another node alone."""
     here = Flag.objects.filter(
         code=BUSY_HOST,
         result__evaluation=OuterRef("evaluation"),
         result__provenance__node=node.slug,
         result__origin=ResultOrigin.FLEET,
     )
-    return Q(elsewhere=False) | ~Exists(here)
+    return (Q(only_on=None) | Q(only_on=node)) & (Q(elsewhere=False) | ~Exists(here))
 
 
 def measure_elsewhere() -> int:
