@@ -114,7 +114,9 @@ def main() -> int:
             if found is not None:
                 ratios.append(found)
                 words = f"{found.ratio:.3f} ({found.low:.3f} to {found.high:.3f}){', noisy' if found.is_noisy else ''}"
-                print(f"{number:3}  {words}  {flagged} of {len(done)} flagged  load {os.getloadavg()[0]:.1f}", flush=True)
+                print(
+                    f"{number:3}  {words}  {flagged} of {len(done)} flagged  load {os.getloadavg()[0]:.1f}", flush=True
+                )
         seconds = time.monotonic() - began
         environment.close()
     share = 1 - n_flagged / n_all

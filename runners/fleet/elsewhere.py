@@ -4,10 +4,8 @@ The result keeps its flag until the new one is there. Each node measures a sampl
 measure undisturbed within a day is a person's to decide.
 """
 
-from collections.abc import Collection
-
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from leaderboard.actions.rerun import RERUN_PRIORITY
@@ -37,7 +35,7 @@ def may_take(node: Node) -> Q:
         result__provenance__node=node.slug,
         result__origin=ResultOrigin.FLEET,
     )
-    return (Q(only_on=None) | Q(only_on=node)) & (Q(elsewhere=False) | ~Exists(here))
+    return (Q(only_on=None) | Q(only_on=node)) & (Q(elsewhere=False) | Q(~Exists(here)))
 
 
 def measure_elsewhere() -> int:
@@ -56,7 +54,7 @@ def take_back() -> int:
     return sum(_take_back(job) for job in jobs.order_by("pk")[:MOST] if job.evaluation and not _others(job.evaluation))
 
 
-def _others(evaluation: Evaluation) -> Collection[int]:
+def _others(evaluation: Evaluation) -> QuerySet[Node]:
     """The online nodes of the track that have not measured it while they were busy."""
     return Node.objects.filter(pk__in=serving(evaluation.track)).exclude(slug__in=_busy_nodes(evaluation))
 
@@ -86,7 +84,7 @@ def _take_back(job: Job) -> bool:
     scores.hold(job.evaluation.submission_id)
     if not Job.objects.filter(pk=job.pk, state=JobState.QUEUED).update(state=JobState.CANCELLED):
         return False
-    waiting = Evaluation.objects.filter(pk=job.evaluation_id, state=EvaluationState.QUEUED)
+    waiting = Evaluation.objects.filter(pk=job.evaluation.pk, state=EvaluationState.QUEUED)
     waiting.update(state=EvaluationState.DONE, done_at=timezone.now())
     record(None, "cancel rerun", job.evaluation, "No other node serves its track any more.")
     return True
