@@ -201,9 +201,9 @@ def _seconds(reader: Reader, text: str) -> float:
 
 
 def _best(reader: Reader, text: str, limit: float) -> float:
-    """The best of up to three times; the first that is within the limit will do."""
+    """The best of up to eight times; the first that is within the limit will do."""
     best = _seconds(reader, text)
-    for _ in range(2):
+    for _ in range(7):
         if best <= limit:
             break
         best = min(best, _seconds(reader, text))

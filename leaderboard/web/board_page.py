@@ -87,7 +87,8 @@ def _ranking_context(request: HttpRequest, release: Release, query: BoardQuery, 
         "place": source.place, "source": source, "errata": errata, "n_counting": source.n_all - len(errata),
         "why_no_day": why_no_day(request.GET),
         "all_problems": query.url(choice=ALL_PROBLEMS, page=1, expanded=""),
-        "round": rounds.on_board(source.place) if query.as_of is None else None,
+        # a round begins after the closing date
+        "round": rounds.on_board(source.place) if query.as_of is None and release.closes_at else None,
         "now": query.url(as_of=None, page=1, expanded=""), "today": datetime.now(UTC).date(),
     }  # fmt: skip
 
