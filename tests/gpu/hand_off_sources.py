@@ -5,6 +5,8 @@ The problem is `DEFINITION`'s: `y = chain(x)`, for three lengths of the work.
 
 from pathlib import Path
 
+from benchmarks.clock_kernels import CHAIN
+
 SOURCES = Path(__file__).parent / "attacks" / "hand_off"
 ATTACKS = {
     "ahead_and_mend.cu": "work before the word lengthens the checker's own, whose length is known",
@@ -143,28 +145,7 @@ ON_DEVICE = {
         "        with torch.cuda.graph(graphs[steps]):\n            work(x, y, steps)\n    graphs[steps].replay()\n",
         "graphs = {}\n\n\n",
     ),
-    "triton": (
-        "solution.py",
-        """\
-import torch
-import triton
-import triton.language as tl
-
-
-@triton.jit
-def chain(x, y, n, steps, BLOCK: tl.constexpr):
-    i = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
-    u = tl.load(x + i, mask=i < n)
-    v = tl.zeros_like(u)
-    for _ in range(steps):
-        v = v * u + 0.5
-    tl.store(y + i, v, mask=i < n)
-
-
-def solution(x, y, n, steps):
-    chain[(triton.cdiv(n, 1024),)](x, y, n, steps, BLOCK=1024)
-""",
-    ),
+    "triton": ("solution.py", CHAIN.solutions["triton"]),
 }
 """Honest solutions that the device times."""
 ON_HOST = {

@@ -293,7 +293,7 @@ def test_a_time_below_the_least_is_the_least(large: ProblemRecord) -> None:
 
 
 def contest_of(*replies: dict[str, Any]) -> Contest:
-    return Contest(replies, (1,), "", "", ENDED, 1.0, is_on_gpu=True)
+    return Contest(replies, (1,), "", "", ENDED, 1.0)
 
 
 @pytest.mark.parametrize(("n_disturbed", "codes"), [(0, []), (2, []), (3, ["busy_device"])])

