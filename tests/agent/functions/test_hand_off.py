@@ -208,6 +208,17 @@ def test_a_device_that_is_always_disturbed_gives_no_time_and_an_end() -> None:
     assert reply["n_handed"] <= 2 * N_CALLS + 4
 
 
+def test_a_case_that_moves_to_the_host_late_is_timed_there_all_the_same() -> None:
+    """Most of its calls were thrown away, and the last that are allowed were queued too late."""
+    most = 2 * N_CALLS + 2
+
+    def seen(number: int, _: bool) -> tuple[Times, bool]:
+        return times(380_000, known_ns=500_000, is_queued=number < most - 1), True
+
+    reply = run(FakeMatch(seen))
+    assert (reply["clock"], len(reply["clock_ns"])) == ("host", N_CALLS)
+
+
 @pytest.mark.parametrize("clock_ns", [10_000, 400_000_000])
 def test_the_number_of_calls_is_the_reference_s_and_not_the_solution_s(clock_ns: int) -> None:
     slow = COST._replace(reference_ns=100e6)
