@@ -109,7 +109,7 @@ class Comparison:
 
     @property
     def lines(self) -> list[str]:
-        """What was found, the conclusion last."""
+        """The findings in words, the conclusion last."""
         if not self.subject.is_whole:
             return [*self._lines_of_a_part, self.conclusion]
         reason = f" ({self.report.reason})" if self.report.reason else ""

@@ -31,7 +31,7 @@ _COPIED = (
 
 @dataclass(frozen=True)
 class Subject:
-    """What runs here."""
+    """The sample as it runs on this machine."""
 
     sample: SampleToGrade
     held_out: Sequence[str] = ()

@@ -90,7 +90,7 @@ def _confirmed(admin: DraftPages, request: HttpRequest, release: Release, sent: 
 
 
 def _lines(done: Merged) -> Sequence[str]:
-    """What was done, in words."""
+    """The import's result in words."""
     counts = {"taken": done.added, "replaced": done.replaced, "left out": done.left_out}
     said = [f"{len(rows)} problem{'' if len(rows) == 1 else 's'} {words}." for words, rows in counts.items() if rows]
     n = len(done.must_be_verified)

@@ -142,7 +142,7 @@ class FakeMatch:
 
 def times(clock_ns: int, *, known_ns: int = 200_000, is_queued: bool = True, wall_ns: int = 1_000_000) -> Times:
     return Times(
-        Status.DONE, clock_ns, 0, wall_ns, 0, 0, 0, "",
+        Status.DONE, clock_ns, 0, wall_ns, 0, 0, "",
         known_ns=known_ns, wide_ns=clock_ns + 40_000, queue_ns=70_000, is_queued=is_queued,
     )  # fmt: skip
 
@@ -181,7 +181,7 @@ def test_work_that_is_wrong_by_the_host_too_is_a_wrong_answer() -> None:
 
 
 def test_an_answer_that_is_wrong_behind_words_counts_no_time_of_before() -> None:
-    """What was timed while an early word was believed is forgotten with it."""
+    """A wrong answer behind an early word discards the times taken with early words."""
     match = FakeMatch(lambda number, _: (times(100_000 + number), number not in (10, 11)))
     reply = run(match)
     assert (reply["clock"], set(reply["clock_ns"])) == ("host", {600_000})

@@ -19,7 +19,7 @@ Called = tuple[Times, int, str]
 
 
 class Calls:
-    """What the calls of a case have in common, whoever times them."""
+    """Calls of a case: drawn, checked and counted, by whichever clock they are timed."""
 
     def __init__(self, match: Match, sets: Sequence[Buffers], number: int, plan: Plan) -> None:
         self.match = match

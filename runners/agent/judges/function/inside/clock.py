@@ -52,8 +52,6 @@ class _Times(ctypes.Structure):
         ("go_ns", ctypes.c_uint64),
         ("copy_ns", ctypes.c_uint64),
         ("prepare_ns", ctypes.c_uint64),
-        ("write_ns", ctypes.c_uint64),
-        ("ran_ns", ctypes.c_uint64),
         ("known_ns", ctypes.c_uint64),
         ("wide_ns", ctypes.c_uint64),
         ("queue_ns", ctypes.c_uint64),
@@ -76,8 +74,8 @@ class Status(enum.IntEnum):
 
 class Times(NamedTuple):
     """One call. By the host's clock its parts are the completing of the inputs, the way from go to done, and the
-    copying of the outputs, of which a CPU copies but some secret lines inside the clock. `prepare_ns` comes before, and
-    `write_ns` is its part that writes the arrays. `each_ns` has the clock of each go, on a CPU without the copying.
+    copying of the outputs, of which a CPU copies but some secret lines inside the clock. `prepare_ns` comes before.
+    `each_ns` has the clock of each go, on a CPU without the copying.
     Of a hand-off `clock_ns` is by the device, from the checker's word to the contestant's; `known_ns` is the checker's
     own work before it, `wide_ns` reaches on to its last copy, and `queue_ns` is the host's time until all work was
     queued, which is not so unless `is_queued`."""
@@ -88,7 +86,6 @@ class Times(NamedTuple):
     go_ns: int
     copy_ns: int
     prepare_ns: int
-    write_ns: int
     words: str
     each_ns: tuple[int, ...] = ()
     known_ns: int = 0
@@ -205,7 +202,7 @@ class Clock:
 
 def _seen(times: _Times, n_goes: int) -> Times:
     words = bytes(times.words).decode("utf-8", "replace")
-    parts = times.complete_ns, times.go_ns, times.copy_ns, times.prepare_ns, times.write_ns
+    parts = times.complete_ns, times.go_ns, times.copy_ns, times.prepare_ns
     each_ns = tuple(times.each_ns[:n_goes])
     of_hand_off = times.known_ns, times.wide_ns, times.queue_ns, bool(times.is_queued)
     return Times(Status(times.status), times.clock_ns, *parts, words, each_ns, *of_hand_off)

@@ -17,7 +17,7 @@ from .match import Match
 from .plan import DeviceCost, Plan
 
 LEAST_CALLS = 3
-"""That are timed, however long they take."""
+"""Least number of timed calls, however long they take."""
 MOST_EXCEPTIONS = 10
 """Of so many calls one may not be queued in time, or be disturbed."""
 KNOWN_SHARE, KNOWN_SLACK_NS = 0.05, 60_000.0

@@ -40,8 +40,7 @@ constexpr uint32_t kMostGoes = 64;
 struct Times {
     uint32_t status, is_queued;  // is_queued: of a hand-off, whether all work was queued before the word
     uint64_t clock_ns, complete_ns, go_ns, copy_ns;  // the clock, and its parts in order
-    uint64_t prepare_ns, write_ns;  // from the stop to the clock, and in it the writing on the device
-    uint64_t ran_ns;                // what the contestant's threads ran while stopped
+    uint64_t prepare_ns;            // from the stop to the clock
     uint64_t known_ns, wide_ns;     // of a hand-off: the checker's work up to the word, and from there to its last copy
     uint64_t queue_ns;              // of a hand-off, by the host: until all work was queued
     uint64_t each_ns[kMostGoes];    // the clock of each go, on a CPU without the copying

@@ -272,19 +272,16 @@ void podium_call_once(const Call* call, Times* times) {
         times->status = why_not_stopped(*call);
         return;
     }
-    const uint64_t written = now_ns();
     if (!prepare(*call)) {
         times->status = kDeviceFault;
         return;
     }
-    times->write_ns = now_ns() - written;
     if (call->brake >= 0) {
         if (!ask(call->brake, 'v', still)) {
             times->status = kGone;
             return;
         }
-        times->ran_ns = still.ran_ns - stopped.ran_ns;
-        if (!still.is_stopped || times->ran_ns != 0) {
+        if (!still.is_stopped || still.ran_ns != stopped.ran_ns) {
             times->status = kNotStopped;
             return;
         }
