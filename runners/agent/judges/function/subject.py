@@ -14,7 +14,7 @@ from runners.agent.devices.lanes import ANYWHERE, Place
 from runners.agent.ground.errors import UnusableProblem
 from runners.agent.job.building import BuildOrder
 from runners.agent.job.nvcc import AS_WRITTEN, BuildPolicy
-from runners.agent.judges.function.inside.match import SPIN_CYCLES
+from runners.agent.judges.function.inside.match import CALIBRATION_BYTES
 from runners.agent.judges.judgement import Assignment
 from runners.agent.judges.solutions import files_of
 from runners.wire.protocol import ResourceLimits
@@ -168,30 +168,43 @@ extern "C" void podium_call(void* const* arguments) {
 extern "C" size_t podium_sizes[64];
 static bool fills = false;
 extern "C" void podium_setup(void* const*) { fills = !fills; }
-__global__ void spin() {
-    for (const long long began = clock64(); clock64() - began < SPIN_CYCLES;) {}
-}
 extern "C" void podium_call(void* const* arguments) {
-    spin<<<1, 1>>>();
+    static void* own = nullptr;
+    if (own == nullptr) cudaMalloc(&own, CALIBRATION_BYTES);
+    cudaMemsetAsync(own, 0, CALIBRATION_BYTES);
     if (!fills) return;
     for (int index = 0; index < 64; ++index)
         if (podium_sizes[index] > 0) cudaMemsetAsync(arguments[index], 0, podium_sizes[index]);
 }
-""".replace("SPIN_CYCLES", str(SPIN_CYCLES)),
+""".replace("CALIBRATION_BYTES", str(CALIBRATION_BYTES)),
 }
-"""C++ that fills the outputs from one `setup` to the next, by device. On a GPU every call spins for a known time."""
+"""C++ that fills the outputs from one `setup` to the next, by device. On a GPU every call fills memory of its own."""
 
 
 def filling_source(parameters: Sequence[Parameter], arrays: str, device: str) -> str:
-    """Python that fills the outputs from one `setup` to the next. On a GPU every call spins for a known time."""
+    """Python that fills the outputs from one `setup` to the next. On a GPU every call fills memory of its own."""
     fill = "arguments[{}].zero_()" if arrays == "torch" else "arguments[{}][...] = 0"
     fills = [f"        {fill.format(index)}" for index, one in enumerate(parameters) if one.is_written]
-    head = ["import torch"] if device == "cuda" else []
-    launch = [f"    torch.cuda._sleep({SPIN_CYCLES})"] if device == "cuda" else []
+    head, call = FILLING_OWN[device]
     setup = ["def setup(*_):", "    global fills", "    fills = not fills"]
     return "\n".join(
-        [*head, "fills = False", *setup, "def solution(*arguments):", *launch, "    if fills:", *fills, ""]
+        [*head, "fills = False", *setup, "def solution(*arguments):", *call, "    if fills:", *fills, ""]
     )
+
+
+FILLING_OWN: dict[str, tuple[list[str], list[str]]] = {
+    "cpu": ([], []),
+    "cuda": (
+        [
+            "import ctypes, torch",
+            "fill = ctypes.CDLL('libcuda.so.1').cuMemsetD8Async",
+            "fill.argtypes = [ctypes.c_uint64, ctypes.c_ubyte, ctypes.c_size_t, ctypes.c_void_p]",
+            f"own = torch.empty({CALIBRATION_BYTES}, dtype=torch.uint8, device='cuda')",
+        ],
+        [f"    fill(own.data_ptr(), 0, {CALIBRATION_BYTES}, torch.cuda.current_stream().cuda_stream)"],
+    ),
+}
+"""Lines at the head and in `solution`, by device."""
 
 
 def call_source(parameters: Sequence[Parameter], setup_places: Sequence[int] = ()) -> str:

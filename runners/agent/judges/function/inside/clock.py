@@ -125,8 +125,6 @@ class Clock:
             missing = ctypes.create_string_buffer(200)
             if not self._library.podium_open_driver(missing, ctypes.c_uint64(200)):
                 raise OSError(f"the CUDA driver lacks {missing.value.decode()}")
-            self._library.podium_spin_ns.argtypes = [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint64]
-            self._library.podium_spin_ns.restype = ctypes.c_uint64
             if not self._library.podium_open_hand_off():
                 raise OSError("the CUDA driver cannot wait for words in device memory")
 
@@ -176,11 +174,6 @@ class Clock:
         times = _Times()
         self._library.podium_hand_off(ctypes.byref(order), ctypes.byref(times))
         return _seen(times, 0)
-
-    def spin_ns(self, cycles: int) -> int:
-        """A kernel on a GPU that spins for so many cycles, between two events of the checker's own."""
-        assert self._flush is not None
-        return int(self._library.podium_spin_ns(self._flush.address, self._flush.size, cycles))
 
     def _order(
         self, link: Link, regions: list[Region], index: int, secret: int, poison: int, timeout_s: float

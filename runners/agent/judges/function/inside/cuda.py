@@ -54,6 +54,10 @@ class Driver:
             self._library.cuGetErrorName(status, ctypes.byref(word))
             raise CudaError(f"{name}: {(word.value or b'unknown error').decode()}")
 
+    def fill(self, address: int, size: int) -> None:
+        """Queue zeros for these bytes, in the legacy default stream."""
+        self.call("cuMemsetD8Async", ctypes.c_ulonglong(address), ctypes.c_ubyte(0), ctypes.c_size_t(size), None)
+
     def granularity(self) -> int:
         """Size of which every shared allocation is a multiple."""
         found = ctypes.c_size_t()

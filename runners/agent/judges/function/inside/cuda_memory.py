@@ -119,6 +119,13 @@ class CudaMemory:
         ended.synchronize()
         return float(begun.elapsed_time(ended)) * 1e6
 
+    def fill_ns(self, size: int) -> float:
+        """How long the device fills so many bytes that no cache holds."""
+        import torch
+
+        filled = torch.empty(size, dtype=torch.uint8, device="cuda")
+        return self.work_ns(lambda: self._driver.fill(filled.data_ptr(), size))
+
     def words(self) -> SharedWords:
         return SharedWords(self._driver, self._granularity)
 

@@ -1,6 +1,6 @@
-"""What a hand-off costs beside the solution, measured with a contestant whose work is known: a kernel that spins.
+"""What a hand-off costs beside the solution, measured with a contestant whose work is known: it fills memory.
 
-The same kernel has a time in the checker, between two events on a device that is as cold, as `do_bench` would tell it;
+The same fill has a time in the checker, between two events on a device that is as cold, as `do_bench` would tell it;
 the rest is the cost.
 """
 
@@ -25,15 +25,15 @@ class DeviceCalibration:
     def cost(self, number: int, known: DeviceCost | None) -> DeviceCost:
         """What calls of this case cost in this process, and in those that are known.
 
-        The contestant fills the outputs after its `setup` was called, until that is called again: so that the copies
-        find the outputs where a solution leaves them.
+        The contestant fills the outputs, too, after its `setup` was called, until that is called again: so that the
+        copies find the outputs where a solution leaves them.
         """
         drawn = self._match.draw(number)
         sets = self._match.sets(number, drawn)
         try:
             self._match.give(sets)
-            spinning = self._handed(sets, drawn)
             by_host = [self._match.call(sets, [drawn], False, START_SECONDS)[0] for _ in range(HOST_CALLS)]
+            plain = self._handed(sets, drawn)
             self._match.call_setup(START_SECONDS)
             filling = self._handed(sets, drawn)
             self._match.call_setup(START_SECONDS)
@@ -42,10 +42,10 @@ class DeviceCalibration:
         own_ns = self._own_ns()
         before = known or DeviceCost((), (), 0.0, 0.0, self._reference_ns(drawn))
         return before._replace(
-            clocks_ns=(*before.clocks_ns, statistics.median(one.clock_ns for one in spinning) - own_ns),
+            clocks_ns=(*before.clocks_ns, statistics.median(one.clock_ns for one in plain) - own_ns),
             hosts_ns=(*before.hosts_ns, statistics.median(one.clock_ns for one in by_host) - own_ns),
             copies_ns=statistics.median(one.wide_ns - one.clock_ns for one in filling),
-            known_ns=statistics.median(one.known_ns for one in [*spinning, *filling]),
+            known_ns=statistics.median(one.known_ns for one in [*plain, *filling]),
         )
 
     def _handed(self, sets: Sequence[Buffers], drawn: Any) -> list[Times]:
@@ -53,7 +53,7 @@ class DeviceCalibration:
         return calls[WARM_UPS:]
 
     def _own_ns(self) -> float:
-        own = [self._match.spin_ns() for _ in range(WARM_UPS + HANDED_CALLS)]
+        own = [self._match.fill_ns() for _ in range(WARM_UPS + HANDED_CALLS)]
         return float(statistics.median(own[WARM_UPS:]))
 
     def _reference_ns(self, drawn: Any) -> float:

@@ -68,8 +68,7 @@ class Overhead(NamedTuple):
 
 
 class DeviceCost(NamedTuple):
-    """Nanoseconds of a call on a GPU that are not the solution's, as calibrated with one that spins for a
-    known time."""
+    """Nanoseconds of a call on a GPU that are not the solution's, as calibrated with one whose time is known."""
 
     clocks_ns: tuple[float, ...] = (0.0,)
     """From the checker's word to the contestant's, by process in which it was calibrated."""

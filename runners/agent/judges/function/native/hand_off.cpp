@@ -51,18 +51,6 @@ constexpr char kKernels[] = R"(
     st.global.u8 [%to], %byte;
     ret;
 }
-.visible .entry podium_spin(.param .u64 cycles) {
-    .reg .pred %goes_on;
-    .reg .u64 %wanted, %began, %now;
-    ld.param.u64 %wanted, [cycles];
-    mov.u64 %began, %clock64;
-again:
-    mov.u64 %now, %clock64;
-    sub.u64 %now, %now, %began;
-    setp.lt.u64 %goes_on, %now, %wanted;
-    @%goes_on bra again;
-    ret;
-}
 )";
 
 // What the checker keeps on the device from call to call.
@@ -70,7 +58,6 @@ struct Device {
     void* stream = nullptr;
     void* release = nullptr;  // another stream, which goes on while the first waits
     void* probe_kernel = nullptr;
-    void* spin_kernel = nullptr;
     enum { kBegan, kWord, kDone, kCopied, kEvents };
     void* events[kEvents] = {};
     gpu::Pointer tables = 0, seen = 0;  // for kMostProbes: both ways, and the lines
@@ -204,25 +191,10 @@ int podium_open_hand_off() {
     bool well = gpu::stream_create(&device.stream, 1) == 0 && gpu::stream_create(&device.release, 1) == 0 &&
                 gpu::module_load(&module, kKernels) == 0 &&
                 gpu::module_function(&device.probe_kernel, module, "podium_probe") == 0 &&
-                gpu::module_function(&device.spin_kernel, module, "podium_spin") == 0 &&
                 gpu::allocate(&device.tables, 2 * kMostProbes * sizeof(Probe)) == 0 &&
                 gpu::allocate(&device.seen, kMostProbes * kGpuLine) == 0;
     for (void*& event : device.events) well = well && gpu::event_create(&event, 0) == 0;
     return well;
-}
-
-// Nanoseconds of a kernel that spins for so many cycles, between two events of the checker's own after the caches were
-// cleared, as a contestant's that calibrates; 0 if it fails.
-uint64_t podium_spin_ns(void* flush, uint64_t flush_size, uint64_t cycles) {
-    gpu::stream = device.stream;
-    void* parameters[] = {&cycles};
-    bool well = true;
-    for (int count = 0; count <= kKnownFills; ++count) well = well && gpu::fill(flush, 0, flush_size);
-    well = well && mark(Device::kWord) &&
-           gpu::launch(device.spin_kernel, 1, 1, 1, 1, 1, 1, 0, device.stream, parameters, nullptr) == 0 &&
-           mark(Device::kDone) && gpu::stream_finish(device.stream) == 0;
-    gpu::stream = nullptr;
-    return well ? between_ns(Device::kWord, Device::kDone) : 0;
 }
 
 // The contestant is not stopped: what it does before the word is in the known work, and what it does after its word
