@@ -182,13 +182,13 @@ def test_work_that_is_wrong_by_the_host_too_is_a_wrong_answer() -> None:
 
 def test_an_answer_that_is_wrong_behind_words_counts_no_time_of_before() -> None:
     """A wrong answer behind an early word discards the times taken with early words."""
-    match = FakeMatch(lambda number, _: (times(100_000 + number), number not in (10, 11)))
+    match = FakeMatch(lambda number, _: (times(100_000 + number), number not in (5, 6)))
     reply = run(match)
     assert (reply["clock"], set(reply["clock_ns"])) == ("host", {600_000})
 
 
-@pytest.mark.parametrize(("n_late", "clock"), [(0, "device"), (1, "device"), (2, "device"), (3, "host")])
-def test_one_call_in_ten_may_be_queued_too_late(n_late: int, clock: str) -> None:
+@pytest.mark.parametrize(("n_late", "clock"), [(0, "device"), (1, "device"), (2, "host"), (3, "host")])
+def test_one_call_may_be_queued_too_late(n_late: int, clock: str) -> None:
     reply = run(FakeMatch(lambda number, _: (times(380_000, is_queued=number > 1 + n_late or number == 1), True)))
     assert (reply["verdict"], reply["clock"], len(reply["clock_ns"])) == ("passed", clock, N_CALLS)
 
@@ -221,8 +221,8 @@ def test_a_case_that_moves_to_the_host_late_is_timed_there_all_the_same() -> Non
 
 @pytest.mark.parametrize("clock_ns", [10_000, 400_000_000])
 def test_the_number_of_calls_is_the_reference_s_and_not_the_solution_s(clock_ns: int) -> None:
-    slow = COST._replace(reference_ns=100e6)
-    wanted = int(PLAN.enough_seconds / 0.1)
+    slow = COST._replace(reference_ns=60e6)
+    wanted = int(PLAN.enough_seconds / 0.06)
     assert LEAST_CALLS < wanted < N_CALLS
     assert len(run(FakeMatch(lambda *_: (times(clock_ns), True)), cost=slow)["clock_ns"]) == wanted
 

@@ -187,9 +187,7 @@ def filling_source(parameters: Sequence[Parameter], arrays: str, device: str) ->
     fills = [f"        {fill.format(index)}" for index, one in enumerate(parameters) if one.is_written]
     head, call = FILLING_OWN[device]
     setup = ["def setup(*_):", "    global fills", "    fills = not fills"]
-    return "\n".join(
-        [*head, "fills = False", *setup, "def solution(*arguments):", *call, "    if fills:", *fills, ""]
-    )
+    return "\n".join([*head, "fills = False", *setup, "def solution(*arguments):", *call, "    if fills:", *fills, ""])
 
 
 FILLING_OWN: dict[str, tuple[list[str], list[str]]] = {

@@ -19,7 +19,7 @@ from .plan import DeviceCost, Plan
 LEAST_CALLS = 3
 """Least number of timed calls, however long they take."""
 MOST_EXCEPTIONS = 10
-"""Of so many calls one may not be queued in time, or be disturbed."""
+"""Of so many calls, or of fewer, one may be queued too late."""
 KNOWN_SHARE, KNOWN_SLACK_NS = 0.05, 60_000.0
 """How much longer the checker's own work before the word may take than on an idle device. A kernel that watches the
 inputs lengthens it by 0.2 ms and more."""
@@ -68,7 +68,7 @@ class DeviceCase(Calls):
         if complaint is not None:
             self._move_to_host("its work does not wait for the checker's word")
             return None
-        if self._n_unqueued * MOST_EXCEPTIONS > self._wanted:
+        if self._n_unqueued > max(1, self._wanted // MOST_EXCEPTIONS):
             self._move_to_host("its work was not queued in time")
         return None
 
