@@ -107,10 +107,11 @@ def test_linear_scans_find_what_expressions_found() -> None:
         found = reading_oracle.declared(reply)
         assert lenient.declared(reply, []) == found or re.search(r">=?\s*\d|\d\*\*\d", reply)
         before, letter = reading_oracle.chosen_letter(found, CHOICES), lenient.chosen_letter(found, CHOICES)
-        # Several letters and what follows `!=` are read anew; all else as it was.
+        # Several letters, what `!` or `!=` denies, and letters behind a reason are read anew; all else as it was.
         assert (
             letter == before
-            or "!=" in found
+            or re.search(r"!=|(?<!\S)!\w", found)
+            or (not before and letter in re.split("because|since", found, flags=re.IGNORECASE)[0].upper())
             or (not letter and any(choice.casefold() in found.casefold() for choice in CHOICES))
             or (not letter and len(set(re.findall("[A-C]|[abc](?![a-z])", found))) > 1)
         )
@@ -169,7 +170,8 @@ def test_an_equation_says_its_number(said: str) -> None:
 @pytest.mark.parametrize(
     "said",
     ["at least 4096", "at most 4096", "more than 4096", "≥ 4096", "<= 4096", "> 4096", "4096 or more", "up to 4096",
-     "4096%", "4096 = 8192", "2^12 = 8192", "4096 (8192)", "under 4096", "4096 and up"],
+     "4096%", "4096 = 8192", "2^12 = 8192", "4096 (8192)", "under 4096", "4096 and up", "bounded by 4096", ">4096",
+     "less 4096"],
 )  # fmt: skip
 def test_a_bound_a_percentage_and_a_contradiction_are_no_number(said: str) -> None:
     assert not is_4096(f"Final: {said}")
@@ -198,6 +200,22 @@ def test_a_scale_of_both_is_no_difference() -> None:
     assert lenient.agrees("2 million threads", "2 million", 0.0)
     assert lenient.agrees("300 K", "300", 0.0)
     assert not lenient.agrees("2", "2 million", 0.0)
+
+
+@pytest.mark.parametrize("said", ["4{,}096", "$4{,}096$", r"4\,096", r"\boxed{4\,096}"])
+def test_a_separator_of_tex_is_one(said: str) -> None:
+    assert is_4096(f"Final: {said}")
+
+
+@pytest.mark.parametrize(
+    ("said", "letter"),
+    [("nicht B", ""), ("pas B", ""), ("ni A ni B", ""), ("не B", ""), ("!B", ""), ("I doubt B", ""), ("no doubt B", "B"),
+     ("B is ruled out", "B"), ("B is eliminated", ""), ("B is unlikely", ""), ("A? No, B", "B"), ("A? No.", ""),
+     ("it's B, not A, because C and D are too small", "B"), ("🄱", "B"), ("Ⓑ", "B"), ("B (non-coalesced)", "B"),
+     ("B; the others are eliminated", "B"), ("B, without doubt", "B")],
+)  # fmt: skip
+def test_doubts_other_languages_and_reasons(said: str, letter: str) -> None:
+    assert chosen(f"Final: {said}") == letter
 
 
 @pytest.mark.parametrize("said", ["2**12", "2**12 = 4096", "**2**12**"])

@@ -22,7 +22,7 @@ _POWER = re.compile(r"(?<=\d)\*\*(?=\d)")
 _WRAPPED = re.compile(r"\\(?:text|mathrm|mathbf|textbf|boxed|mbox)\s*\{([^{}]*)\}")
 _PAIRS = {"(": ")", "[": "]", "<": ">", "{": "}", '"': '"', "'": "'", "“": "”", "‘": "’", "*": "*", "_": "_"}
 _END_MARKS = frozenset(".,;:!")
-_SHAPES = ("<wide>", "<font>", "<circle>")
+_SHAPES = ("<wide>", "<font>", "<circle>", "<square>")
 DEEPEST = 4
 """Commands of TeX within each other that are read."""
 

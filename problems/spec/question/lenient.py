@@ -14,6 +14,8 @@ from problems.spec.question.numerals import SCALES, Numeral, is_number, numeral,
 from problems.spec.question.patterns import all_matches
 
 _REASON = re.compile(r"\s(?P<because>because|since|as|so|which)\b|\.\s|;\s|\s[–—-]\s", re.IGNORECASE)
+_GROUNDS = re.compile(r"\s(?:because|since)\b", re.IGNORECASE)
+"""What follows speaks of other answers, too."""
 _LEADING_LETTER = re.compile(r"[(\[<]?([A-Z])[)\]>.:,]*\s+")
 _ARTICLE = r"A\s+(?!(?:or|and|because|since|as|so|is)\b)[a-z]"
 _ALSO = "or|and|maybe|perhaps|possibly|alternatively"
@@ -72,7 +74,8 @@ def _named(text: str, letters: str) -> set[str]:
     for one in (text, _parts(text)[0]):
         if leading := re.match(form, one, re.IGNORECASE):
             return {leading[1].upper(), *_listed(text[leading.end() :], letters)}
-    return set(re.findall(rf"(?<![\w'])(?!{_ARTICLE})([{letters}])(?![\w'])", text))
+    alone = re.compile(rf"(?<![\w'])(?!{_ARTICLE})([{letters}])(?![\w'])")
+    return set(alone.findall(_GROUNDS.split(text, maxsplit=1)[0])) or set(alone.findall(text))
 
 
 def _listed(text: str, letters: str) -> list[str]:

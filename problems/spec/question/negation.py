@@ -12,14 +12,24 @@ _STOPS = frozenset(",;.:!?")
 _DASHES = frozenset("-–—")
 _NEW_CLAUSE = frozenset({"but", "so", "because", "since", "hence", "therefore", "thus", "whereas", "while", "which"})
 _NOT = frozenset({"not", "never", "neither", "nor", "without", "except", "excluding", "unlike", "besides", "≠", "¬"})
+_NOT_IN_OTHERS = frozenset(
+    "nicht kein keine weder noch pas ni non ninguno não nem né nessuno niet geen inte ikke nie değil не нет ни".split()  # noqa: SIM905
+)
+_DOUBTS = frozenset("doubt doubts doubting reject rejects rejecting exclude excludes eliminate eliminates".split())  # noqa: SIM905
+_NO_DOUBT = frozenset({"no", "without", "not", "little", "can't", "cannot"})
 _NOT_IN_TWO = frozenset({("rather", "than"), ("instead", "of"), ("other", "than"), ("opposed", "to")})
 _ALL_BUT = frozenset({"anything", "everything", "all", "any", "every", "each"})
-_NO_DENIAL = frozenset({("not", "only"), ("not", "just"), ("without", "doubt"), ("without", "a"), ("never", "mind")})
+_NO_DENIAL = frozenset(
+    {("not", "only"), ("not", "just"), ("without", "doubt"), ("without", "a"), ("never", "mind"), ("non", "-")}
+)
 _VERBS = frozenset(
     "is are was were be been do does did can could would should will must has have cannot".split()  # noqa: SIM905
 )
 _OF_ANSWERS = frozenset({"correct", "right", "true", "valid", "possible", "it", "the", "an", "a", "option", "choice"})
 _WRONG = frozenset({"wrong", "incorrect", "untrue", "invalid"})
+_WRONG_WITH_VERB = frozenset({"false", "excluded", "eliminated", "rejected", "unlikely", "impossible", "doubtful"})
+_RETRACTIONS = (["no"], ["nope"], ["wait", "no"])
+_DENIAL_MARK = re.compile(r"!=|(?<!\S)!(?=\w)")
 _IN_LISTS = frozenset({"and", "or", "nor", "option", "choice"})
 
 
@@ -47,8 +57,11 @@ class _Clause:
 
 def affirmed(text: str) -> str:
     """The text without its denied parts; unchanged where it denies nothing, "" where it affirms nothing."""
-    clauses = list(_clauses(text.replace("!=", "≠")))
+    clauses = list(_clauses(_DENIAL_MARK.sub("≠", text)))
     kept = [_affirmed_words(clause) for clause in clauses]
+    for place, clause in enumerate(clauses[1:], 1):
+        if clause.words in _RETRACTIONS and clauses[place - 1].stop == "?":
+            kept[place - 1] = kept[place] = 0
     if all(n == len(clause.words) for n, clause in zip(kept, clauses, strict=True)):
         return text
     for place in range(1, len(clauses)):
@@ -85,7 +98,7 @@ def _ends_a_clause(tokens: Sequence[str], place: int) -> bool:
 def _affirmed_words(clause: _Clause) -> int:
     """How many of the clause's first words are no denial."""
     words = clause.words
-    if _WRONG & set(words) or ("false" in words and _VERBS & set(words)):
+    if _WRONG & set(words) or (_WRONG_WITH_VERB & set(words) and _VERBS & set(words)):
         return 0
     at = _denial(words)
     if at is None:
@@ -99,7 +112,14 @@ def _denial(words: Sequence[str]) -> int | None:
     for at, (word, after) in enumerate(pairwise([*words, ""])):
         if (word, after) in _NO_DENIAL:
             continue
-        if word in _NOT or word == "cannot" or word.endswith(("n't", "n’t")) or (word, after) in _NOT_IN_TWO:
+        if (
+            word in _NOT | _NOT_IN_OTHERS
+            or word == "cannot"
+            or word.endswith(("n't", "n’t"))
+            or (word, after) in _NOT_IN_TWO
+        ):
+            return at
+        if word in _DOUBTS and not (at and words[at - 1] in _NO_DOUBT):
             return at
         if word in _ALL_BUT and "but" in words[at + 1 : at + 3]:
             return at

@@ -11,11 +11,12 @@ _NUMBER = re.compile(
     rf"(?:\s*/\s*(?P<divisor>{_PLAIN})|\s*(?:\^|\*\*)\s*\{{?(?P<power>\d{{1,4}})\}}?)?"
 )
 _BEFORE = re.compile(r"^(?!.*\bnot\b)\D*?(?=[+\-−]?\s*\.?\d)", re.IGNORECASE)
+_TEX_SEPARATOR = re.compile(r"(?<=\d)(?:\{,\}|\\[,;!:])(?=\d{3})")
 _EQUALS = re.compile(r"(?<![<>!])[=≈≡]+|\s\((?=[^()]*\d)")
 _BOUND_BEFORE = re.compile(
-    r"(?:\b(?P<no>no )?(?P<word>at least|at most|(?:more|fewer|less|greater|larger|smaller|bigger|higher|lower) than"
+    r"(?:\b(?P<no>no )?(?P<word>at least|at most|(?:more|fewer|less|greater|larger|smaller|bigger|higher|lower)(?: than)?"
     r"|(?:less|fewer|greater|more|larger|smaller) than or equal to"
-    r"|over|under|above|below|up to|beyond|exceeding|exceeds)|(?P<sign>[<>≤≥⩽⩾≲≳≦≧]=?))"
+    r"|over|under|above|below|up to|beyond|exceeding|exceeds|(?:bounded|limited|capped) (?:by|to|at))|(?P<sign>[<>≤≥⩽⩾≲≳≦≧]=?))"
     r"[\s($]*(?:about |approximately |exactly )?$",
     re.IGNORECASE,
 )
@@ -74,6 +75,7 @@ def numeral(text: str) -> Numeral | None:
     """The number that the text is, with its unit; None if it is no number or more than one."""
     if len(text) > LONGEST:
         return None
+    text = _TEX_SEPARATOR.sub(",", text)
     bare = _BEFORE.sub("", text.strip(), count=1)
     found = _NUMBER.match(bare)
     rest = _AFTER.match(bare[found.end() :]) if found else None
