@@ -209,7 +209,8 @@ def test_a_separator_of_tex_is_one(said: str) -> None:
 
 @pytest.mark.parametrize(
     ("said", "letter"),
-    [("nicht B", ""), ("pas B", ""), ("ni A ni B", ""), ("не B", ""), ("!B", ""), ("I doubt B", ""), ("no doubt B", "B"),
+    [("nicht B", ""), ("pas B", ""), ("ni A ni B", ""), ("не B", ""), ("!B", ""), ("I doubt B", ""),
+     ("no doubt B", "B"),
      ("B is ruled out", "B"), ("B is eliminated", ""), ("B is unlikely", ""), ("A? No, B", "B"), ("A? No.", ""),
      ("it's B, not A, because C and D are too small", "B"), ("🄱", "B"), ("Ⓑ", "B"), ("B (non-coalesced)", "B"),
      ("B; the others are eliminated", "B"), ("B, without doubt", "B")],

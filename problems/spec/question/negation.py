@@ -12,7 +12,7 @@ _STOPS = frozenset(",;.:!?")
 _DASHES = frozenset("-–—")
 _NEW_CLAUSE = frozenset({"but", "so", "because", "since", "hence", "therefore", "thus", "whereas", "while", "which"})
 _NOT = frozenset({"not", "never", "neither", "nor", "without", "except", "excluding", "unlike", "besides", "≠", "¬"})
-_NOT_IN_OTHERS = frozenset(
+_NOT |= frozenset(
     "nicht kein keine weder noch pas ni non ninguno não nem né nessuno niet geen inte ikke nie değil не нет ни".split()  # noqa: SIM905
 )
 _DOUBTS = frozenset("doubt doubts doubting reject rejects rejecting exclude excludes eliminate eliminates".split())  # noqa: SIM905
@@ -112,12 +112,7 @@ def _denial(words: Sequence[str]) -> int | None:
     for at, (word, after) in enumerate(pairwise([*words, ""])):
         if (word, after) in _NO_DENIAL:
             continue
-        if (
-            word in _NOT | _NOT_IN_OTHERS
-            or word == "cannot"
-            or word.endswith(("n't", "n’t"))
-            or (word, after) in _NOT_IN_TWO
-        ):
+        if word in _NOT or word == "cannot" or word.endswith(("n't", "n’t")) or (word, after) in _NOT_IN_TWO:
             return at
         if word in _DOUBTS and not (at and words[at - 1] in _NO_DOUBT):
             return at

@@ -14,9 +14,10 @@ _BEFORE = re.compile(r"^(?!.*\bnot\b)\D*?(?=[+\-−]?\s*\.?\d)", re.IGNORECASE)
 _TEX_SEPARATOR = re.compile(r"(?<=\d)(?:\{,\}|\\[,;!:])(?=\d{3})")
 _EQUALS = re.compile(r"(?<![<>!])[=≈≡]+|\s\((?=[^()]*\d)")
 _BOUND_BEFORE = re.compile(
-    r"(?:\b(?P<no>no )?(?P<word>at least|at most|(?:more|fewer|less|greater|larger|smaller|bigger|higher|lower)(?: than)?"
-    r"|(?:less|fewer|greater|more|larger|smaller) than or equal to"
-    r"|over|under|above|below|up to|beyond|exceeding|exceeds|(?:bounded|limited|capped) (?:by|to|at))|(?P<sign>[<>≤≥⩽⩾≲≳≦≧]=?))"
+    r"(?:\b(?P<no>no )?(?P<word>at least|at most"
+    r"|(?:more|fewer|less|greater|larger|smaller|bigger|higher|lower)(?: than(?: or equal to)?)?"
+    r"|over|under|above|below|up to|beyond|exceeding|exceeds"
+    r"|(?:bounded|limited|capped) (?:by|to|at))|(?P<sign>[<>≤≥⩽⩾≲≳≦≧]=?))"
     r"[\s($]*(?:about |approximately |exactly )?$",
     re.IGNORECASE,
 )
