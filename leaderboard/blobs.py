@@ -21,6 +21,7 @@ from django.core.files.storage import Storage
 from leaderboard.errors import Unavailable
 
 CHUNK_BYTES = 1024 * 1024
+SHA256_DIGITS = 64
 
 logger = logging.getLogger(__name__)
 
@@ -67,6 +68,10 @@ class BlobStore(Protocol):
         ...
 
     def has(self, sha256: str) -> bool: ...
+
+    def names(self) -> Iterator[str]:
+        """The sha256 of each blob, in any order."""
+        ...
 
     def delete(self, sha256: str) -> None:
         """Only of uploads: elsewhere, rows that nobody counts may name a blob. One that is gone is no error."""
@@ -124,6 +129,12 @@ class FolderBlobs:
         self.check()  # a folder that is gone holds no blob, but has not lost any
         return False
 
+    def names(self) -> Iterator[str]:
+        with _answering(OSError):
+            for path in self.root.glob("[0-9a-f][0-9a-f]/[0-9a-f][0-9a-f]/*"):
+                if len(path.name) == SHA256_DIGITS:
+                    yield path.name
+
     def delete(self, sha256: str) -> None:
         with _answering(OSError):
             (self.root / _place(sha256)).unlink(missing_ok=True)
@@ -161,6 +172,14 @@ class StorageBlobs:
     def has(self, sha256: str) -> bool:
         with _answering(*self._errors):
             return self.storage.exists(_place(sha256))
+
+    def names(self) -> Iterator[str]:
+        with _answering(*self._errors):
+            for first in self.storage.listdir("")[0]:
+                if len(first) != 2:  # uploads have a folder of their own in it
+                    continue
+                for second in self.storage.listdir(first)[0]:
+                    yield from self.storage.listdir(f"{first}/{second}")[1]
 
     def delete(self, sha256: str) -> None:
         with _answering(*self._errors):
