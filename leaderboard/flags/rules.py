@@ -1,4 +1,4 @@
-"""The flags that nodes and imports raise, in words: the one place for pages; docs/scoring.md has the same table."""
+"""The flags that nodes and imports raise, in words: the one place for pages; docs/scoring-rules.md has the same table."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class FlagRule:
-    """Sentences with Markdown code, as in the table of docs/scoring.md."""
+    """Sentences with Markdown code, as in the table of docs/scoring-rules.md."""
 
     means: str
     triggered_by: str
