@@ -10,7 +10,7 @@ from PIL import Image, ImageDraw, ImageFont
 WIDTH, HEIGHT = 1200, 630
 MOST_ROWS, MOST_LINES = 5, 2
 MOST_CHARACTERS = 200
-"""Of each text: longer ones are cut before they are measured."""
+"""Limit of each text: longer ones are cut before they are measured."""
 _FONT = settings.BASE_DIR / "static/vendor/dejavu/2.37/DejaVuSans.ttf"
 _PAGE, _INK, _DIM, _ACCENT, _TINT = "#13171d", "#f3f6f7", "#9aa6b4", "#5cc4bd", "#1f262f"
 _MARGIN = 64

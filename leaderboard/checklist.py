@@ -1,4 +1,4 @@
-"""What an organiser should see to before and after publishing a release: one line each, with its remedy."""
+"""The organiser's checklist before and after publishing a release: one line each, with its remedy."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -166,7 +166,7 @@ def _card(release: Release) -> Line:
 
 
 def _last_revision(release: Release) -> Iterator[Line]:
-    """Of a draft: the decisions of the last revision that it cannot take over without an answer."""
+    """For a draft: the decisions of the last revision that it cannot take over without an answer."""
     asked = questions(release) if release.is_draft else []
     waiting = [f"{one.about}: {one.why}" for one in asked if one.answer is None]
     if waiting:

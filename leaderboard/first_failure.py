@@ -19,7 +19,7 @@ from runners.wire.protocol import BUILD_STEP, Verdict
 MESSAGE_CHARACTERS = 600
 NAME_CHARACTERS = 200
 LOG_BYTES = 16 * 1024
-"""Of a log, from its beginning."""
+"""Bytes of a log that are read, from its beginning."""
 TEST_STEP = "test"
 HELD_OUT = "[held out]"
 _NOT_FAILURES = (Verdict.PASSED, Verdict.SKIPPED, Verdict.PLATFORM_ERROR)
@@ -37,12 +37,13 @@ _NAMES = (
 
 @dataclass(frozen=True)
 class FirstFailure:
-    """What failed first. `message` has at most MESSAGE_CHARACTERS, and is empty where there is nothing to read."""
+    """The first failure of a log. `message` has at most MESSAGE_CHARACTERS, and is empty where there is nothing to
+    read."""
 
     step: str
     """`build`, `test` or `case`; "" where no command of the sample was to blame or none is known."""
     name: str
-    """Of the test or case, if it is known."""
+    """Name of the test or case, if it is known."""
     message: str
 
     @property

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 SEARCHED_CHARACTERS = 16 * 1024
-"""Of a log, from its beginning."""
+"""Characters of a log that are searched, from its beginning."""
 LINE_CHARACTERS = 300
 MESSAGE_CHARACTERS = 200
 

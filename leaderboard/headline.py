@@ -81,7 +81,7 @@ def timed(one: Measurement) -> Timed:
 
 
 def fewer_of(evaluation_ids: Collection[int], timed: Sequence[str] | None) -> dict[int, CountedCases]:
-    """Of current results of these evaluations those that are over fewer cases, by evaluation. At most two queries."""
+    """Current results of these evaluations that are over fewer cases, by evaluation. At most two queries."""
     if not timed or not evaluation_ids:
         return {}
     rows = Measurement.objects.filter(result__current_of__in=evaluation_ids, role=Role.CANDIDATE)

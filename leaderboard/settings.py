@@ -113,7 +113,7 @@ TEMPLATES = [
 
 DATABASE_URL_SHAPES = "DATABASE_URL must be sqlite:///<path> or postgresql://<user>:<password>@<host>/<database>."
 PMPP_CONNECTIONS = 8
-"""Of the process with a thread for each waiting caller. Callers hold none while they wait."""
+"""Database connections of the process with a thread for each waiting caller. Callers hold none while they wait."""
 _KEPT_SECONDS = 0 if SERVES == "pmpp" else 60
 
 

@@ -48,7 +48,7 @@ def name_tried(request: HttpRequest, credentials: Mapping[str, Any] | None = Non
 
 
 def _username_of(name: str) -> str:
-    """Of accounts with one address, the oldest is meant: all tries by the address count together."""
+    """The oldest of the accounts with one address: all tries by the address count together."""
     found = User.objects.filter(username__iexact=name) if name else User.objects.none()
     user = found.first()
     if user is None and "@" in name:

@@ -66,7 +66,7 @@ _OWN_CLOCK = "the program's own clock"
 
 
 def clock_words(clock: str, *, is_function: bool) -> str:
-    """Whose clock took a time, in words."""
+    """The owner of the clock that took a time, in words."""
     return (_CLOCKS_OF_FUNCTIONS if is_function else _CLOCKS).get(Clock(clock), _OWN_CLOCK)
 
 
@@ -173,7 +173,7 @@ def device_facts(rows: Sequence[Measurement]) -> list[DeviceFact]:
 
 
 def facts_as_others(rows: Sequence[Measurement]) -> list[DeviceFact]:
-    """What others would tell of each measurement; empty if there is nothing."""
+    """Each measurement by the methods of others; empty if there is nothing."""
     return [fact for name, fact in _facts(rows).items() if name in AS_OTHERS]
 
 

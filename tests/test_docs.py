@@ -1,4 +1,4 @@
-"""The documents: none longer than its reader needs, no link that leads nowhere, and every example of the code named in them there."""
+"""Documents are as long as their readers need, and their links and the paths that they name lead somewhere."""
 
 import re
 import unicodedata

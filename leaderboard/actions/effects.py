@@ -1,4 +1,4 @@
-"""What an act would change on boards: it is done in a transaction that is rolled back, and the boards are compared."""
+"""The effect of an act on boards: the act runs in a transaction that is rolled back, and the boards are compared."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any

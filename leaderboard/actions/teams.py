@@ -70,7 +70,7 @@ def invite_to_team(user: Any, team: Team, role: str, *, email: str = "", join_ur
 
 
 def _check_mails(user: Any, email: str) -> None:
-    """By the audit, which keeps what a withdrawn invitation or a dissolved team does not. Raises TooMuch."""
+    """Counts mails in the audit, which remembers withdrawn invitations and dissolved teams. Raises TooMuch."""
     User.objects.select_for_update(no_key=True).get(pk=user.pk)  # of two at once, one waits here
     mailed = AuditEntry.objects.filter(
         action=INVITE, at__gt=timezone.now() - timedelta(days=1), detail__email__isnull=False

@@ -1,4 +1,4 @@
-"""What the admin's pages share: read-only rows, and acts (a button, a form, an action, its report line by line).
+"""Bases of the admin's pages: read-only rows, and acts (a button, a form, an action, its report line by line).
 
 An act works on one row, on none (above a list), or on the rows ticked in a list.
 """
@@ -122,7 +122,8 @@ class Act:
     edits: Sequence[str] = ()
     """The row's fields that the form shows and `run` overwrites: refused if one was changed since it was opened."""
     effect: Callable[[HttpRequest, Any], Sequence[str]] = lambda _request, _row: ()
-    """What it would change now, line by line; shown above the form. Among `bulk_acts` it gets the list of rows."""
+    """Effects of the act if it were done now, one a line; shown above the form. Among `bulk_acts` it gets the list
+    of rows."""
 
 
 class ActingAdmin(_ModelAdmin):
@@ -181,7 +182,7 @@ class ActingAdmin(_ModelAdmin):
     def history_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """What the audit says of the row, in place of the framework's log."""
+        """The audit's entries on the row, in place of the framework's log."""
         row = self.get_object(request, object_id)
         if row is None:
             raise Http404(f"There is no {self.opts.verbose_name} {object_id}.")

@@ -26,7 +26,7 @@ class Pair:
 
     other: Standing
     passes: PairedDifference
-    """Of pass@1: other − first, in shares."""
+    """The difference of pass@1, other − first, in shares."""
     speedup: Triple
     """Other ÷ first, geometric mean; all None where no problem has a baseline time for both."""
     n_timed: int
@@ -52,7 +52,7 @@ class Comparison:
     entrants: Sequence[Standing]
     pairs: Sequence[Pair]
     groups: Mapping[str, Sequence[tuple[float | None, int]]]
-    """By group: the mean of pass@1, and over how many problems."""
+    """By group: the mean of pass@1, and the number of problems in it."""
     rows: Sequence[ProblemRow]
     speedups: Sequence[tuple[Problem, Sequence[float | None]]]
     """Per problem: the geometric mean of each entrant's speedups, where one that fails or is slower counts as 1."""
@@ -81,7 +81,7 @@ def compare(place: ReleaseTrack, standings: Sequence[Standing], draws: int) -> C
 
 
 def drawn(place: ReleaseTrack, draws: int) -> Drawn:
-    """By which rules the pairs of the board are compared."""
+    """The rules by which the pairs of the board are compared."""
     return Drawn(place.release.digest, draws, place.release.rules)
 
 

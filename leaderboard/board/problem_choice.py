@@ -20,7 +20,7 @@ class Facet:
 
 @dataclass(frozen=True)
 class ProblemFacts:
-    """What a problem can be chosen by."""
+    """The values by which a problem can be chosen."""
 
     pk: int
     group: str

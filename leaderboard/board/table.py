@@ -215,7 +215,7 @@ def _by_rank(row: Row) -> tuple[bool, int, float, str]:
 
 
 def _sorted(rows: list[Row], columns: Sequence[Column], sort: str) -> list[Row]:
-    """By the column asked for, missing values last either way; the rank breaks ties and is the default."""
+    """Sorts by the chosen column, missing values last either way; the rank breaks ties and is the default."""
     rows = sorted(rows, key=_by_rank)
     name = sort.lstrip("-")
     value = {column.key: column.value for column in columns}.get(name) or _LEFT_COLUMNS.get(name)

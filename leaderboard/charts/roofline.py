@@ -26,7 +26,7 @@ REACH = 8.0
 
 @dataclass(frozen=True)
 class Roof:
-    """What a device was measured to do in one data type."""
+    """A device's measured peaks in one data type."""
 
     peak_gflops: float
     peak_gbps: float

@@ -1,4 +1,4 @@
-"""The flags that nodes and imports raise, in words: the one place for pages; docs/scoring-rules.md has the same table."""
+"""Flags that nodes and imports raise, in words: the one place for pages. docs/scoring-rules.md has the same table."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ class FlagRule:
     means: str
     triggered_by: str
     advice: str
-    """What a contestant can do, and the honest causes that an organiser may dismiss."""
+    """Advice for the contestant, and the honest causes that an organiser may dismiss."""
 
 
 FLAG_RULES: Mapping[str, FlagRule] = {

@@ -89,7 +89,7 @@ def failed_again(items: QuerySet[RejudgeItem]) -> QuerySet[RejudgeItem]:
 
 
 def compared(before: Result, after: Result) -> tuple[Change, float | None]:
-    """What would change, and the new over the old time of the case that moved most (None without common cases)."""
+    """The change, and the new over the old time of the case that moved most (None without common cases)."""
     if before.verdict != after.verdict:
         return Change.VERDICT, None
     old, new = _times(before), _times(after)

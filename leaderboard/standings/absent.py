@@ -25,7 +25,7 @@ class AbsentSamples:
     first_index: int
     n: int
     skip_reason: str
-    """Why the track skips the problem; empty if it does not."""
+    """The reason why the track skips the problem; empty if it does not."""
 
     @property
     def verdict(self) -> Verdict:

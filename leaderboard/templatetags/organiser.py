@@ -110,7 +110,7 @@ def _of_form(form: Any) -> Iterator[FieldError]:
 
 
 def _target(field: forms.BoundField) -> str:
-    """Of a group of boxes the first one: the group itself takes no focus."""
+    """The id that a link leads to. In a group of boxes it is the first box: the group itself takes no focus."""
     many = isinstance(field.field.widget, forms.RadioSelect | forms.CheckboxSelectMultiple)
     return f"{field.auto_id}_0" if many else field.id_for_label
 

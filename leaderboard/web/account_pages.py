@@ -29,7 +29,7 @@ from leaderboard.web.lookups import own_entrant_or_404
 SHOWN_REQUESTS = 20
 SHOWN_DAYS = 30
 VERIFIED_FIELDS = frozenset({"name", "kind", "organisation", "url"})
-"""What an organiser has verified. A change of it ends the verification."""
+"""The fields that an organiser has verified. A change of one ends the verification."""
 NO_LONGER_VERIFIED = " The entrant is no longer verified, because who it is has changed. You can ask for it again."
 
 

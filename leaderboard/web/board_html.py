@@ -34,7 +34,7 @@ class Links:
 
     flags: str
     details: str = ""
-    """What a script fetches to open a row's details; empty where rows have none."""
+    """The address that a script fetches to open a row's details; empty where rows have none."""
     expand: str = ""
     """The board with that row open, for pages without a script."""
     collapse: str = ""

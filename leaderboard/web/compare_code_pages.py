@@ -35,7 +35,7 @@ class Side:
     evaluation: Evaluation | None
     files: Sequence[SourceFile]
     fault: str
-    """Why there are no files, or ""."""
+    """The reason why there are no files, or ""."""
 
 
 @require_safe

@@ -47,7 +47,7 @@ def release_flags(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _chosen(request: HttpRequest, release: Release, rows: QuerySet[Flag]) -> QuerySet[Flag]:
-    """What the address asks for. Flags of voided problems have no effect and are in the list of all only."""
+    """The flags that the address asks for. Flags of voided problems have no effect and are in the list of all only."""
     rows, ruling = rows.order_by("-id"), request.GET.get("ruling", "")
     filters = {"track": "track__slug", "entrant": "submission__entrant__slug", "problem": "problem__slug"}
     for name, field in filters.items():

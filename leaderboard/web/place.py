@@ -27,7 +27,7 @@ class Place:
 
     @property
     def share(self) -> float:
-        """Of the other models, those that are slower."""
+        """The share of the other models that are slower."""
         return self.n_slower / self.n_models
 
     @property

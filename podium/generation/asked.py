@@ -1,4 +1,4 @@
-"""What a model may read of a problem: the same as any participant."""
+"""The part of a problem that a model may read: the same as any participant."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

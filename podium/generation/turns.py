@@ -23,7 +23,7 @@ NO_TEXT = "(no text)"
 
 
 class Ended(StrEnum):
-    """Why a sample has no further turn."""
+    """The reason why a sample has no further turn."""
 
     PASSED = "passed"
     NOT_TRIED = "not_tried"
@@ -131,7 +131,8 @@ class Turns:
             messages = [*messages, self._follow_up(turn)]
 
     def _ends_untried(self, sample: Sample, turn: Turn) -> Ended | None:
-        """Why the sample ends without a trial of its last reply. Nobody would see what became of the last turn."""
+        """Returns the reason why the sample ends without a trial of its last reply. Nobody would see the outcome of
+        the last turn."""
         if sample.asked.task_id not in self._trials:
             return Ended.NOT_TRIED
         if is_refused(turn.kept.reply):

@@ -92,7 +92,7 @@ class FunctionProblem(ProblemRecord):
 
     @property
     def starters(self) -> dict[str, list[SourceFile]]:
-        """By language: the pack's own starter code where it brings some, else the scaffold."""
+        """Starter code by language: the pack's own where it has some, else the scaffold."""
         own = {self.rules().language(file): file for file in self.podium.starter}
         return {one: [own.get(one) or self.starter_of(one)] for one in self.languages}
 

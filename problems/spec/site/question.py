@@ -1,4 +1,4 @@
-"""What a site asks of a question."""
+"""A site's rules for a question."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -25,7 +25,7 @@ def pattern_faults(patterns: Any) -> Iterator[Fault]:
 
 
 def question_warnings(problem: QuestionProblem) -> Iterator[str]:
-    """What its author should look at."""
+    """Warnings for its author."""
     for pattern in problem.final_answer_patterns:
         if not has_group(pattern):
             yield f"the pattern {pattern[:80]!r} has no group, so that all that it matches is taken for the answer"

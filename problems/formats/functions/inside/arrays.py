@@ -24,7 +24,7 @@ Replacements = list[tuple[Any, str, Any]]
 
 
 class Library(Protocol):
-    """What the forms need of an array library."""
+    """The functions of an array library that the forms use."""
 
     name: str
     block: int

@@ -61,7 +61,7 @@ class Loaded:
         return self.form.answer([array if given is None else given for given, array in pairs])
 
     def kept(self, drawn: Drawn) -> dict[str, Any]:
-        """What all calls of a case in one process have in common: its arrays of role weight and structure, by name.
+        """The common inputs of all calls of a case in one process: its arrays of role weight and structure, by name.
 
         The older forms declare neither.
         """
