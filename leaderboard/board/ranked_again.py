@@ -78,7 +78,7 @@ def _computed_once(key: Hashable, place: ReleaseTrack, problem_ids: frozenset[in
     if not _computing.acquire(timeout=_PATIENCE_S):
         raise Unavailable("ranking_others", "The site is ranking other boards just now. Ask again in a few seconds.")
     try:
-        kept: Ranked | None = _results.get(key)  # who waited finds what the first one computed
+        kept: Ranked | None = _results.get(key)  # another thread may have computed it meanwhile
         if kept is None:
             kept = _computed(place, problem_ids, day)
             _results.put(key, kept)

@@ -17,7 +17,7 @@ logger = logging.getLogger(__name__)
 
 
 class Full(Exception):
-    """As many callers wait as may."""
+    """The maximum number of callers wait already."""
 
 
 def ended_runs(run_ids: Collection[int]) -> dict[int, PmppRun]:
