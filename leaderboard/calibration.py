@@ -51,7 +51,7 @@ class Source:
 
     @property
     def name(self) -> str:
-        """As the note names it."""
+        """The name in the note."""
         one = self.counted
         return f"#{one.submission_id} {one.entrant.name} ({one.release.slug} on {one.track.slug})"
 

@@ -61,7 +61,7 @@ def _brand(canvas: ImageDraw.ImageDraw) -> None:
 
 
 def _table(canvas: ImageDraw.ImageDraw, rows: Sequence[CardRow]) -> None:
-    """From the lower edge upwards, so that fewer rows leave the room above them."""
+    """Draws the rows from the lower edge upwards, so that fewer rows leave the room above them."""
     height = 54
     top = HEIGHT - 40 - height * len(rows)
     for n, row in enumerate(rows):
@@ -76,7 +76,7 @@ def _table(canvas: ImageDraw.ImageDraw, rows: Sequence[CardRow]) -> None:
 
 
 def _cut(canvas: ImageDraw.ImageDraw, text: str, font: ImageFont.FreeTypeFont, width: float) -> str:
-    """As much of the text as fits, with an ellipsis where it was cut."""
+    """The text as far as it fits, with an ellipsis where it was cut."""
     short = _plain(text)
     if canvas.textlength(short, font=font) <= width:
         return short

@@ -133,7 +133,7 @@ def _verified(release: Release, found: Sequence[ProblemVerification], problems: 
 
 
 def _known_bad(problems: Sequence[Problem]) -> Iterator[Line]:
-    """Nothing for a release without problems that nodes judge."""
+    """The line on known-bad solutions; none for a release without problems that nodes judge."""
     judged = [one for one in problems if one.kind in NODE_KINDS]
     if judged:
         yield _known_bad_of(judged)

@@ -53,7 +53,7 @@ class FirstFailure:
 
     @property
     def where(self) -> str:
-        """In words, as `Case large` or `Test test_add`."""
+        """The name in words, as `Case large` or `Test test_add`."""
         return f"{self.step.capitalize()} {self.name}".strip()
 
 
@@ -66,7 +66,7 @@ class FirstFailures:
         self._held_out: tuple[int, str] = (0, "")
 
     def of(self, result: Result, problem: Problem, cases: Sequence[ShownCase]) -> FirstFailure | None:
-        """None of a sample that did not fail, and for those who may not read why it did. One query at most."""
+        """The first failure; None if the sample did not fail or the user may not read why. One query at most."""
         verdict = Verdict(result.verdict)
         if verdict in _NOT_FAILURES or not self._view.reasons:
             return None

@@ -50,7 +50,7 @@ def normalised(line: str) -> str:
 
 
 def _lines(text: str) -> Iterator[str]:
-    """Those that are not blank, each cut at LINE_CHARACTERS."""
+    """Lines that are not blank, each cut at LINE_CHARACTERS."""
     for line in text.splitlines():
         if words := _plain(line).strip():
             yield words[:LINE_CHARACTERS]

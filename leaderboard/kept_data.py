@@ -103,7 +103,7 @@ KEPT: Sequence[Kept] = (
     Kept("edits_in_the_administration", "admin.LogEntry", "user", ["action_time", "object_repr"], _STAYS),
     Kept("audit", "leaderboard.AuditEntry", "actor", ["at", "action", "target", "reason", "detail"], _STAYS),
 )  # fmt: skip
-"""In the order of the export."""
+"""The account's data in the order of the export."""
 
 
 def export_of(user: Any) -> dict[str, Any]:

@@ -19,7 +19,7 @@ class Ceilings:
 
     @classmethod
     def of(cls, peaks: Mapping[str, Any], dtype: str) -> "Ceilings":
-        """From peaks as provenance and tracks hold them: `gbps`, and `gflops` by data type."""
+        """Reads peaks as provenance and tracks hold them: `gbps`, and `gflops` by data type."""
         return cls(peak_gflops(peaks, dtype), peak_gbps(peaks), dtype)
 
 

@@ -48,7 +48,7 @@ class Recipe:
 
 
 def recipe_of(evaluation: Evaluation, result: Result) -> Recipe | None:
-    """None where nothing was judged: a sample that the site refused or skipped."""
+    """The reproduction; None for a sample that the site refused or skipped."""
     if result.verdict == Verdict.SKIPPED or not evaluation.sample.solution_sha256:
         return None
     release, problem = evaluation.submission.release, evaluation.problem

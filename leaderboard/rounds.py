@@ -30,7 +30,7 @@ class Chosen:
 
     standings: Sequence[Standing]
     passes: EvaluationQuerySet
-    """Those that a node made, which can be measured anew."""
+    """Passes that a node judged, which can be measured anew."""
     n_imported: Mapping[int, int]
     """Imported passes by submission id."""
 

@@ -39,7 +39,7 @@ def _provider_unlinked(socialaccount: Any, **_: Any) -> None:
 
 
 def name_tried(request: HttpRequest, credentials: Mapping[str, Any] | None = None) -> str:
-    """For django-axes: the account's username in small letters, however it was named. What names none, in one form."""
+    """The account's username in small letters, however it was named, for django-axes. Other names have one form."""
     given = credentials or {}
     names = (given.get("username"), given.get("login"), given.get("email"), request.POST.get("login"))
     typed = str(next((one for one in names if one), "")).replace("\0", "").strip()

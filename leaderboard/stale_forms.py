@@ -56,7 +56,7 @@ def lock(row: models.Model) -> None:
 
 
 def token_of(row: models.Model, values: Mapping[str, Any]) -> str:
-    """For a form that shows `values` of the row."""
+    """The token of a form that shows `values` of the row."""
     entry = AuditEntry.objects.filter(target=target_of(row)).values_list("pk", flat=True).first()
     digests = {name: _digest(value) for name, value in values.items()}
     return signing.dumps([_place(row), entry or 0, digests], salt=_SALT, compress=True)
@@ -116,7 +116,7 @@ def _place(row: models.Model) -> str:
 
 
 class GuardedForm(_BaseModelForm):
-    """To be put before a model form. Its page shows `opened` inside the form; its view locks the row."""
+    """A base before a model form. Its page shows `opened` inside the form; its view locks the row."""
 
     also_opened: ClassVar[Mapping[str, Any]] = {}
     """Values that the page edits beside the form's own."""

@@ -71,7 +71,7 @@ def clock_words(clock: str, *, is_function: bool) -> str:
 
 
 def whose_clock(clocks: Iterable[str], *, is_function: bool) -> str:
-    """For the head of a column of times: `by the checker's clock`; empty without a time."""
+    """The clock in the head of a column of times: `by the checker's clock`; empty without a time."""
     words = [clock_words(one, is_function=is_function) for one in dict.fromkeys(clocks)]
     return f"by {' and '.join(words)}" if words else ""
 
@@ -84,7 +84,7 @@ RANKED_CALLS = 30
 GPU it depends on the problem."""
 
 WHOLE_FROM = 1000.0
-"""From here on a reading's fraction says nothing."""
+"""The value from which on a reading's fraction says nothing."""
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ class VerificationReport:
     n_all: int = 0
     """The evaluations that verifying asks for."""
     failures: list[tuple[Problem, Evaluation]] = field(default_factory=list)
-    """Those that did not end as expected."""
+    """Evaluations that did not end as expected."""
 
 
 TEST_STEP = "test"
@@ -369,7 +369,7 @@ def _notes(problem: Problem, row: Evaluation) -> Iterator[str]:
 
 
 def _wrong_lines(problem: Problem, slug: str, row: Evaluation) -> Iterator[str]:
-    """Nothing for a problem that the track skips."""
+    """The problem's faults; none for one that the track skips."""
     result = row.current_result
     if result is None or result.verdict == Verdict.SKIPPED:
         return

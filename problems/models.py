@@ -57,19 +57,19 @@ PROMISES = ("one_command", "separate_harness")
 
 class ReleaseQuerySet(models.QuerySet["Release"]):
     def visible_to(self, user: Any) -> "ReleaseQuerySet":
-        """Those whose board the user may see. Drafts are the organisers' alone."""
+        """Releases whose board the user may see. Drafts are the organisers' alone."""
         if getattr(user, "is_staff", False):
             return self
         return self._published(Q(is_public=True) | Q(results_are_public=True) | _invites(user))
 
     def open_to(self, user: Any) -> "ReleaseQuerySet":
-        """Those to which the user may submit: public ones, and private ones that the user is invited to."""
+        """Releases to which the user may submit: public ones, and private ones that the user is invited to."""
         if getattr(user, "is_staff", False):
             return self
         return self._published(Q(is_public=True) | _invites(user))
 
     def readable_by(self, user: Any) -> "ReleaseQuerySet":
-        """Those whose statements and visible files the user may read."""
+        """Releases whose statements and visible files the user may read."""
         if getattr(user, "is_staff", False):
             return self
         return self._published(Q(is_public=True) | Q(invited_may_read=True) & _invites(user))

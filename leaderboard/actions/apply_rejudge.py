@@ -110,7 +110,7 @@ def _apply(
 
 
 def appealed_results(result_ids: Iterable[int]) -> set[int]:
-    """Those with a flag whose latest ruling is appealed: another current result would take the appeal's subject away.
+    """The results with an appealed flag: another current result would take the appeal's subject away.
 
     Nobody appeals while the caller holds the submissions.
     """

@@ -82,7 +82,7 @@ def _check_mails(user: Any, email: str) -> None:
 
 
 def withdraw_invitation(user: Any, invitation: TeamInvitation) -> bool:
-    """It stops working at once. Returns False if it was used or had expired. Raises NotAllowed."""
+    """Ends the invitation at once. Returns False if it was used or had expired. Raises NotAllowed."""
     with transaction.atomic():
         _held(user, invitation.team)
         withdrawn = TeamInvitation.usable().filter(pk=invitation.pk).update(expires_at=timezone.now())

@@ -67,7 +67,7 @@ def admin_link(row: Any, text: object = None) -> str:
 
 
 class NoFields(forms.Form):
-    """For acts that need nothing but a yes."""
+    """The form of acts that need nothing but a yes."""
 
 
 class ReasonForm(forms.Form):
@@ -176,7 +176,7 @@ class ActingAdmin(_ModelAdmin):
 
     @admin.display(description="page")
     def page(self, row: Any) -> str:
-        """For `list_display`: a link to the row's own page."""
+        """A link to the row's own page, for `list_display`."""
         return format_html('<a href="{}">View on site</a>', row.get_absolute_url())
 
     def history_view(
@@ -201,7 +201,7 @@ class ActingAdmin(_ModelAdmin):
         return TemplateResponse(request, "admin/object_history.html", context)
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
-        """Those of Django that the user may take, and the acts on ticked rows."""
+        """Django's actions that the user may take, and the acts on ticked rows."""
         found: dict[str, Any] = super().get_actions(request)
         if self.may_act(request):
             found |= {act.name: (_on_ticked_rows(act), act.name, act.label) for act in self.bulk_acts}

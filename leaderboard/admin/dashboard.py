@@ -150,7 +150,7 @@ def _unverified() -> Panel:
 
 
 def stuck(evaluations: QuerySet[Evaluation]) -> QuerySet[Evaluation]:
-    """Those that have been open for longer than `STUCK_AFTER`."""
+    """Evaluations that have been open for longer than `STUCK_AFTER`."""
     return evaluations.filter(purpose=Purpose.LIVE, state__in=OPEN_STATES, queued_at__lt=timezone.now() - STUCK_AFTER)
 
 

@@ -34,7 +34,7 @@ def _known(rows: Sequence[BoardRow]) -> list[tuple[BoardRow, float, float]]:
 
 
 def _placed(rows: Sequence[BoardRow]) -> list[tuple[BoardRow, float, float]]:
-    """Those that a logarithmic axis has a place for."""
+    """Points that a logarithmic axis has a place for."""
     return [one for one in _known(rows) if one[1] > 0]
 
 

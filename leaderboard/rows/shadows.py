@@ -83,7 +83,7 @@ def finish_if_judged(rejudge_id: int) -> None:
 
 
 def failed_again(items: QuerySet[RejudgeItem]) -> QuerySet[RejudgeItem]:
-    """Those that passed before and were then judged otherwise."""
+    """Evaluations that passed before and were then judged otherwise."""
     passed = items.filter(before_verdict=Verdict.PASSED, after__isnull=False)
     return passed.exclude(after_verdict=Verdict.PASSED)
 

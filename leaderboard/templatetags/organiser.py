@@ -1,4 +1,4 @@
-"""For organisers: from a public page to where its rows are edited. For every form: its errors, each with its field."""
+"""Template tags: links of organisers from a public page to the admin, and the errors of a form, each with its field."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

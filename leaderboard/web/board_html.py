@@ -25,7 +25,7 @@ OPEN_FLAGS = "Flags that no organiser has decided. While one is open, its pass o
 UPHELD_FLAGS = "Flags that an organiser upheld. Their passes or times do not count."
 FEW = "few problems"
 NEW_DAYS = 14
-"""A submission is new for so long, on a release that is older."""
+"""Days for which a submission is new, on a release that is older."""
 
 
 @dataclass(frozen=True)
@@ -202,7 +202,7 @@ def _group(name: str, figures: Mapping[str, Any]) -> str:
 
 
 def missing_words(columns: Sequence[Column], rows: Sequence[Row]) -> list[tuple[str, list[str]]]:
-    """For each column with a “–” in these rows the reasons, for those who cannot point at it."""
+    """The reasons of “–” in these rows by column, as text for readers without a pointer."""
     reasons = {
         column.title: list(dict.fromkeys(column.cell(row).note for row in rows if column.value(row) is None))
         for column in columns

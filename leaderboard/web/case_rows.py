@@ -40,7 +40,7 @@ class CaseRow:
 
     @property
     def speedup(self) -> str:
-        """With the decimals that its interval supports."""
+        """The time with the decimals that its interval supports."""
         if not self.own or not self.baseline:
             return MISSING
         ratio = self.baseline.median_ms / self.own.median_ms

@@ -28,7 +28,7 @@ class Side:
     """One of the two: a sample, by an evaluation of it where the address names one."""
 
     key: str
-    """As the address names it."""
+    """The name in the address."""
     title: str
     sample: Sample
     problem: Problem

@@ -182,7 +182,7 @@ def decisions_csv(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def appeal_decision(request: HttpRequest, pk: int) -> HttpResponse:
-    """To others than the team and organisers there is nothing here."""
+    """Answers 404 to everybody but the team and organisers."""
     rows = Decision.objects.exclude(flag=None).select_related(f"flag__{_PLACE}__submission__entrant")
     decision = get_object_or_404(rows, pk=pk)
     assert decision.flag is not None, "others are excluded"

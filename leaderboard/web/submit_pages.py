@@ -186,7 +186,7 @@ def _welcome(request: HttpRequest, receipt: Receipt) -> HttpResponse:
 
 
 def _sent(request: HttpRequest, receipt: Receipt) -> HttpResponse:
-    """To submit.js the address of the submission's page, which it opens itself."""
+    """Answers submit.js with the address of the submission's page, which it opens itself."""
     page = _welcome(request, receipt)
     return HttpResponse(status=201, headers={"Location": page["Location"]}) if _is_fragment(request) else page
 

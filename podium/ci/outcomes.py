@@ -118,7 +118,7 @@ def _of_fault(sample: SampleToGrade, reason: str, source: Path) -> Outcome:
 
 
 def _place(sample: SampleToGrade, source: Path, output: str) -> Place:
-    """In a folder of solutions the file that the output names, else the first one; otherwise the pack itself."""
+    """The file that the output names, else the first one, of a folder of solutions; otherwise the pack itself."""
     solution, draft = sample.solution, sample.draft
     if not source.is_dir():
         return Place(_shown(source), draft.line_number if source.suffix == ".jsonl" else 0)

@@ -283,7 +283,7 @@ def warning_lines(pack: ProblemPack) -> list[str]:
 
 
 def _named(names: Sequence[str]) -> str:
-    """As "a, b, c and 4 more"."""
+    """The names as "a, b, c and 4 more"."""
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     return ", ".join(names[:NAMED]) + more
 

@@ -44,7 +44,7 @@ class SourceReferences(BaseModel):
         return self
 
     def in_words(self) -> str:
-        """As "`a`, `b` and one of `c`, `d`"."""
+        """The names as "`a`, `b` and one of `c`, `d`"."""
         parts = [", ".join(f"`{name}`" for name in self.all or [])]
         if self.any:
             parts.append("one of " + ", ".join(f"`{name}`" for name in self.any))

@@ -52,7 +52,7 @@ class FunctionProblem(ProblemRecord):
     languages: Annotated[list[Language], Field(min_length=1)]
     device: Device
     time_limit_seconds: Positive = DEFAULT_TIME_LIMIT_SECONDS
-    """For all calls of one process together. A `ranked` sample has several processes."""
+    """Limit of all calls of one process together. A `ranked` sample has several processes."""
     baseline_solution: FileSolution | None = None
     other_baselines: dict[Baseline, FileSolution] = Field(default_factory=dict)
     """Solutions of the author's that are measured as entrants are, and shown beside them."""

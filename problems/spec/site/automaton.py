@@ -12,7 +12,7 @@ MAX_POSITIONS = 150
 _COPIED = 20
 """A repeat of at most so many is written out; a larger one counts as endless."""
 _LARGEST_BOUND = 1000
-"""In a search that tries every start, a repeat of at most so many costs a factor and is no loop."""
+"""The largest bound of a repeat that is no loop: it costs a search from every start a factor."""
 _SAMPLES = "aZm0 9_\t\n\r.,:;-=()*~é中"
 _MAX_PATHS = 20_000
 

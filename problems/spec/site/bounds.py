@@ -18,7 +18,7 @@ MAX_RUN_FLOPS = 1e21
 """Limit of one run: over a day at 10 PFLOPS."""
 MAX_TOLERANCE = 1e15
 MAX_RELATIVE_TOLERANCE = 1.0
-"""With it a result of 0 is right everywhere."""
+"""The tolerance with which a result of 0 is right everywhere."""
 MAX_TAGS, MAX_TAG_CHARACTERS = 50, 100
 
 LIMIT_BOUNDS = {

@@ -18,7 +18,7 @@ def question_faults(problem: QuestionProblem) -> Iterator[Fault]:
 
 
 def pattern_faults(patterns: Any) -> Iterator[Fault]:
-    """Those of a record's patterns that may be slow; `patterns` may be any JSON value."""
+    """A record's patterns that may be slow; `patterns` may be any JSON value."""
     for n, pattern in enumerate(patterns if isinstance(patterns, list) else []):
         if isinstance(pattern, str) and (reason := why_slow(pattern)):
             yield Fault(("final_answer_patterns", n), f"the pattern {pattern[:80]!r} {reason}")

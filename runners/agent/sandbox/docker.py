@@ -395,7 +395,7 @@ class ContainerHandle:
         return self._ended
 
     def kill(self) -> None:
-        """Nothing beside the container, which its cage kills."""
+        """Kills nothing: the cage kills the container."""
 
     def close(self) -> int:
         self._wrapped.close()

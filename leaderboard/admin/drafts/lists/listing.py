@@ -133,7 +133,7 @@ class Ticks:
         return [pk for pk in ids if self.is_all or pk in self.ids]
 
     def elsewhere(self, listing: Listing) -> list[int]:
-        """Those that other pages of the list show."""
+        """The ticked rows that other pages of the list show."""
         return [pk for pk in listing.ids if pk in self.ids and pk not in listing.page.object_list]
 
 
