@@ -121,7 +121,7 @@ def _database() -> dict[str, Any]:
     url = env.text("DATABASE_URL", f"sqlite:///{VAR_DIR / 'podium.sqlite3'}")
     try:
         config: dict[str, Any] = dict(dj_database_url.parse(url, conn_max_age=_KEPT_SECONDS, conn_health_checks=True))
-    except ValueError:  # whose words may hold the password
+    except ValueError:  # its message may hold the password
         raise ImproperlyConfigured(DATABASE_URL_SHAPES) from None
     if config["ENGINE"].endswith("sqlite3"):
         # IMMEDIATE takes the write lock at BEGIN: deferred transactions that upgrade later fail under contention.

@@ -1,7 +1,9 @@
-"""Documents are as long as their readers need, and their links and the paths that they name lead somewhere."""
+"""Documents are as long as their readers need and their links lead somewhere; docstrings name the thing."""
 
+import ast
 import re
 import unicodedata
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,9 @@ MAX_WORDS = {
     "docs/scoring.md": 2500,
 }
 MAX_WORDS_OF_A_DECISION = 250
+PACKAGES = ("leaderboard", "problems", "runners", "scoring", "podium", "demo", "benchmarks", "scripts")
+RIDDLES = ("What", "Of", "Why", "By", "Who", "Whose", "That", "Such")
+"""First words after which a reader waits for the subject. The docstring says "The limit of …", "The reason why …"."""
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
@@ -79,3 +84,28 @@ def test_words_are_counted_without_the_bars_of_tables() -> None:
 def test_an_anchor_is_github_s() -> None:
     assert anchor("## `podium evaluate` on a GPU".lstrip("#")) == "podium-evaluate-on-a-gpu"
     assert anchor(" GFLOPS, GB/s and the roofline") == "gflops-gbs-and-the-roofline"
+
+
+def riddles(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Docstrings and texts below values that begin with a word of `RIDDLES`: each with its line."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            first, *_ = node.value.value.split(None, 1) or [""]
+            if first in RIDDLES:
+                yield node.lineno, node.value.value
+
+
+def test_a_docstring_names_the_thing() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{line}: {text[:60]}"
+        for package in PACKAGES
+        for path in sorted((ROOT / package).rglob("*.py"))
+        if "migrations" not in path.parts
+        for line, text in riddles(ast.parse(path.read_text(encoding="utf-8")))
+    ]
+    assert found == []
+
+
+def test_a_text_below_a_value_is_read_too() -> None:
+    assert list(riddles(ast.parse('LIMIT = 3\n"""Of one account."""'))) == [(2, "Of one account.")]
+    assert list(riddles(ast.parse('def limit():\n    """The limit of one account."""'))) == []

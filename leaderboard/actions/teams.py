@@ -71,7 +71,7 @@ def invite_to_team(user: Any, team: Team, role: str, *, email: str = "", join_ur
 
 def _check_mails(user: Any, email: str) -> None:
     """Counts mails in the audit, which remembers withdrawn invitations and dissolved teams. Raises TooMuch."""
-    User.objects.select_for_update(no_key=True).get(pk=user.pk)  # of two at once, one waits here
+    User.objects.select_for_update(no_key=True).get(pk=user.pk)  # a second request waits here
     mailed = AuditEntry.objects.filter(
         action=INVITE, at__gt=timezone.now() - timedelta(days=1), detail__email__isnull=False
     ).exclude(detail__email="")

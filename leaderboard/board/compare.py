@@ -52,7 +52,7 @@ class Comparison:
     entrants: Sequence[Standing]
     pairs: Sequence[Pair]
     groups: Mapping[str, Sequence[tuple[float | None, int]]]
-    """By group: the mean of pass@1, and the number of problems in it."""
+    """Groups by name, each with the mean of pass@1 and the number of its problems."""
     rows: Sequence[ProblemRow]
     speedups: Sequence[tuple[Problem, Sequence[float | None]]]
     """Per problem: the geometric mean of each entrant's speedups, where one that fails or is slower counts as 1."""

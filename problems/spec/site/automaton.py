@@ -56,7 +56,7 @@ class _Builder:
     free: list[list[tuple[int, bool]]] = field(default_factory=list)
     """Edges that read nothing, by node: to which node, and whether a condition stands on them."""
     reads: dict[int, tuple[int, int]] = field(default_factory=dict)
-    """By node: the position that it reads, and the node after it."""
+    """The position that each node reads, and the node after it."""
     characters: list[frozenset[str]] = field(default_factory=list)
     flags: int = 0
 
