@@ -18,7 +18,7 @@ from problems.spec.kinds import NODE_KINDS
 
 
 class State(StrEnum):
-    """How a line stands."""
+    """The state of a line."""
 
     DONE = "done"
     OPEN = "open"

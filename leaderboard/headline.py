@@ -33,7 +33,7 @@ def counted_of(
     places: Iterable[ProblemTrack],
     track_id: int,
 ) -> CountedCases | None:
-    """None if it has no speedup, or if the cases are not fixed. `own` are the candidate's measurements."""
+    """The counted cases; None without a speedup or fixed cases. `own` are the candidate's measurements."""
     timed = next((one.timed_cases for one in places if one.track_id == track_id), None)
     if timed is None or result.speedup is None:
         return None

@@ -85,7 +85,7 @@ class Today:
 
 
 def of_today(user: Any) -> Today | None:
-    """None for accounts without a quota. One query."""
+    """The use of today; None for accounts without a quota. One query."""
     if _is_free(user):
         return None
     return _today(_row(user, timezone.now().date()).first() or DailyUse())

@@ -343,7 +343,7 @@ def verification_report(release: Release, track: Track, facts: Checked | None = 
 
 
 def _reused_words(rows: Sequence[Evaluation]) -> str:
-    """How many results are copies of an earlier revision's, and of which; empty without one."""
+    """The number of results copied from an earlier revision, with its name; empty without one."""
     results = [row.current_result for row in rows if row.current_result and row.current_result.reused_from]
     return f"; {len(results)} reused from {' and '.join(_sources(results))}" if results else ""
 

@@ -42,7 +42,7 @@ class Contents:
     n_problems: int
     """Number of problems of the release."""
     absent: Mapping[str, int]
-    """How many samples a full submission would lack, by task_id."""
+    """Numbers of samples that a full submission would lack, by task_id."""
     invalid: tuple[Fault, ...]
     """Samples that would be stored as `invalid`."""
     twin: Submission | None

@@ -75,7 +75,7 @@ def bounded_count(rows: QuerySet[Any]) -> str:
 
 
 def ago(moment: Any) -> str:
-    """How long ago, in its largest whole unit, as `3 h`."""
+    """The age in its largest whole unit, as `3 h`."""
     seconds = int((timezone.now() - moment).total_seconds())
     for unit, size in (("d", 86_400), ("h", 3600), ("min", 60)):
         if seconds >= size:

@@ -96,7 +96,7 @@ def _unverified(release: Release) -> Lines:
 
 
 def of_verifying(_request: HttpRequest, release: Release) -> Lines:
-    """How many problems are run on each track, and how many results of the last revision are reused there."""
+    """Numbers of problems that run on each track, and of reused results of the last revision."""
     problems = set(release.problems.filter(kind__in=NODE_KINDS).values_list("pk", flat=True))
     same = holding(release, release.previous) if release.previous else {}
     lines = ["A node runs every check that has not been run on the problems as they are. No board changes."]
@@ -131,7 +131,7 @@ def of_next_revision(_request: HttpRequest, release: Release) -> Lines:
 
 
 def of_carrying(_request: HttpRequest, release: Release) -> Lines:
-    """How many results are reused and how many samples run again. Submissions carried before stay as they are."""
+    """Numbers of reused results and of samples that run again. Submissions carried before stay as they are."""
     assert release.previous is not None, "it is offered for later revisions alone"
     counted = set(Counted.objects.filter(release=release.previous).values_list("submission_id", flat=True))
     tasks = release.problems.values_list("task_id", flat=True)

@@ -17,7 +17,7 @@ from scoring.paired import Drawn, PairedDifference, paired_differences
 from scoring.pass_at_k import pass_at_k
 
 LEAST, MOST = 2, 6
-"""How many entrants a comparison takes."""
+"""Bounds of the number of entrants in a comparison."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class ProblemRow:
-    """How many of its samples each entrant passed; None where the problem does not count for it."""
+    """The number of samples that each entrant passed; None where the problem does not count for it."""
 
     problem: Problem
     cells: Sequence[tuple[int, int] | None]

@@ -45,7 +45,7 @@ Row = dict[str, Any]
 
 
 class Rows(Protocol):
-    """Where a board's rows come from: those of one track that the user may see."""
+    """The source of a board's rows: those of one track that the user may see."""
 
     def all(self) -> list[Row]:
         """Every row with all fields."""
@@ -168,7 +168,7 @@ def _not_hidden(columns: Sequence[Column], query: BoardQuery) -> list[Column]:
 
 
 def _counts(rows: Sequence[Row], query: BoardQuery, field: str) -> Counter[Any]:
-    """How many of the rows that fit the query have each value of the field."""
+    """Numbers of rows by value of the field, of those that fit the query."""
     return Counter(row[field] for row in rows if _matches(row, query))
 
 

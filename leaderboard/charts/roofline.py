@@ -21,7 +21,7 @@ _SIDES = ("middle right", "middle left")
 MAX_LABELS = 10
 """Beyond this many names the points are named on hover only."""
 REACH = 8.0
-"""How far the roof is drawn beyond the outermost point, as a factor."""
+"""The factor by which the roof is drawn beyond the outermost point."""
 
 
 @dataclass(frozen=True)

@@ -227,5 +227,5 @@ FLAG_RULES: Mapping[str, FlagRule] = {
 
 
 def rule_of(code: str) -> FlagRule | None:
-    """None for a code that this version does not know, such as that of an older node."""
+    """The rule of a code; None for one that this version does not know, such as that of an older node."""
     return FLAG_RULES.get(code)

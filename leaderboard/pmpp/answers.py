@@ -17,7 +17,7 @@ Answer = dict[str, Any]
 
 
 class LogView(Enum):
-    """How much an answer tells."""
+    """The level of detail of an answer."""
 
     ALL = "all"
     FIRST_FAILURE = "first failure"

@@ -94,7 +94,7 @@ def revoke_token(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_safe
 def sign_in_methods(request: HttpRequest) -> HttpResponse:
-    """How the user can sign in; each is changed on the pages of allauth."""
+    """The user's ways to sign in; each is changed on the pages of allauth."""
     user: Any = request.user
     factors = list(Authenticator.objects.filter(user=user).order_by("created_at"))
     context = {
@@ -130,7 +130,7 @@ def new_entrant(request: HttpRequest) -> HttpResponse:
 
 
 def _created(form: EntrantForm, user: Any) -> Entrant | None:
-    """None where it is refused; the form then says why."""
+    """The new row; None if it is refused. The form then says why."""
     try:
         return form.create_for(user)
     except Refused as refusal:

@@ -30,7 +30,7 @@ NEW_DAYS = 14
 
 @dataclass(frozen=True)
 class Links:
-    """Where a row's links lead. `flags` is the list of the track's flags, to which the entrant is added."""
+    """Addresses of a row's links. `flags` is the list of the track's flags, to which the entrant is added."""
 
     flags: str
     details: str = ""

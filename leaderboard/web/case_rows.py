@@ -30,7 +30,7 @@ class CaseRow:
     rates: Rates
     n_calls: int | None
     difference: Mapping[str, Any]
-    """How the answer differs from the expected one, by the names of the judge's fields; empty if it does not."""
+    """The answer's differences from the expected one, by the names of the judge's fields; empty without any."""
     facts: Mapping[str, Any]
     """All other fields that the reader may see."""
 

@@ -55,7 +55,7 @@ class ShownSample:
     evaluation: Evaluation
     reason: str
     record: ShownRecord | None
-    """None if the user may not read it."""
+    """The record; None if the user may not read it."""
     notes: Sequence[SampleNote]
     own_note: SampleNote | None
 

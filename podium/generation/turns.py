@@ -67,7 +67,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class Progressed:
-    """How far a sample has come: `next` is to be done, or it has `ended`. `messages` hold its last reply too."""
+    """The progress of a sample: `next` is to be done, or it has `ended`. `messages` hold its last reply too."""
 
     turns: Sequence[Turn]
     messages: Sequence[Message]
@@ -97,7 +97,7 @@ class Turns:
         return self._request(sample, sample.messages, 0)
 
     def progressed(self, sample: Sample) -> Progressed:
-        """How far the sample has come."""
+        """The progress of the sample."""
         key = sample.asked.task_id, sample.number
         found = self._finished.get(key) or self._through(sample)
         if found.next is None:

@@ -87,7 +87,7 @@ class SubmissionDraft:
 
     @property
     def sample_counts(self) -> dict[str, int]:
-        """How many samples each problem has."""
+        """Numbers of samples by problem."""
         counts: dict[str, int] = {}
         for sample in self.samples:
             counts[sample.task_id] = counts.get(sample.task_id, 0) + 1

@@ -176,7 +176,7 @@ class _Builder:
         return Automaton(self.characters, edges, doubled, first, looping, ends_freely)
 
     def _ways(self, start: int, end: int) -> tuple[dict[int, int], bool]:
-        """How many ways lead from a node to each position without reading, and whether one leads freely to the end."""
+        """Numbers of ways from a node to each position without reading, and whether one leads freely to the end."""
         counts: dict[int, int] = {}
         ends, n_paths, waiting = False, 0, [(start, frozenset({start}), True)]
         while waiting:
