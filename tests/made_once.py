@@ -12,7 +12,7 @@ Made = TypeVar("Made")
 
 @contextmanager
 def made_once(make: Callable[[], Made], blocker: Any, folders: Any) -> Iterator[tuple[Made, str]]:
-    """The result of `make`, and its folder of blobs. For a fixture of a module whose tests all use it; `blocker` and
+    """What `make` made, and its folder of blobs. For a fixture of a module whose tests all use it; `blocker` and
     `folders` are the fixtures django_db_blocker and tmp_path_factory."""
     blobs = str(folders.mktemp("blobs"))
     with blocker.unblock(), transaction.atomic():

@@ -35,7 +35,7 @@ def settled(draft: SubmissionDraft, catalogue: Catalogue, said: str = "") -> Sub
 
 
 def absent_counts(draft: SubmissionDraft, catalogue: Catalogue) -> dict[str, int]:
-    """Numbers of samples that problems lack to have as many as the one with most; 0 is left out."""
+    """How many samples each problem lacks, if all are to have as many as the one with most; 0 is left out."""
     counts = draft.sample_counts
     most = max(counts.values(), default=0)
     lacking = {task_id: most - counts.get(task_id, 0) for task_id in catalogue.problems}

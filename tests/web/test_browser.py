@@ -124,7 +124,7 @@ class Visit:
 
 
 def look_faults(visit: Visit, name: str, look: str) -> list[str]:
-    """Faults of the open page."""
+    """Of the open page."""
     visit.keep_picture(f"{name}-{look}")
     faults = visit.axe_faults(look)
     faults += [line for line in visit.complaints if "404 (Not Found)" not in line]
@@ -135,7 +135,7 @@ def look_faults(visit: Visit, name: str, look: str) -> list[str]:
 
 
 def faults_as_it_stands(visit: Visit, name: str, looks: Sequence[str]) -> list[str]:
-    """Faults of the open page in each look; it is left in the first."""
+    """Of the open page in each look; it is left in the first."""
     faults = []
     for look in reversed(looks):
         visit.wear(look)

@@ -1,4 +1,4 @@
-"""The share of other programs on the machine in a benchmark that was timed by the wall clock."""
+"""How far other programs on the machine lengthened a benchmark that was timed by the wall clock."""
 
 import os
 from collections.abc import Sequence
