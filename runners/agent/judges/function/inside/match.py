@@ -20,7 +20,7 @@ LEAST_POISON = 0xC0
 MOST_WORDS = 1500
 MOST_SHOWN = 1000
 SPIN_CYCLES = 60_000
-"""Of the kernel that calibrates, in the contestant as in the checker: 30 µs. A shorter one hides in the hand-off."""
+"""Cycles of the calibrating kernel, in the contestant as in the checker: 30 µs. A shorter one hides in the hand-off."""
 
 
 class Match:
