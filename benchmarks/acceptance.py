@@ -24,7 +24,7 @@ def run() -> list[Figure]:
 
 
 def _order() -> tuple[dict[str, str], str]:
-    """What the request says besides its file, and the token it is sent with."""
+    """The request's form fields besides its file, and the token that it is sent with."""
     from django.utils import timezone
 
     from benchmarks import rows

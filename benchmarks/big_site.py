@@ -51,7 +51,7 @@ class Viewed:
     n_queries: int
     n_bytes: int
     first_ms: float
-    """Of the first view, which finds nothing kept."""
+    """Milliseconds of the first view, which finds nothing cached."""
 
 
 def run(n_entrants: int = ENTRANTS, csv: Path | None = None, hardware: str = "") -> list[Figure]:
@@ -90,7 +90,7 @@ def _worst(viewed: Sequence[Viewed]) -> Iterator[Figure]:
 
 
 def _why_no_server() -> str:
-    """Why there is no PostgreSQL to measure on; "" where there is one."""
+    """Returns the reason why no PostgreSQL is there to measure on; "" if one is."""
     import psycopg
 
     try:

@@ -13,7 +13,7 @@ from benchmarks.site import temporary_site
 
 SIZES, VIEWS = (200, 600), 10
 LIMIT_MS = 500.0
-"""Of the median view, on two cores."""
+"""Limit of the median view, on two cores."""
 
 
 def run() -> list[Figure]:

@@ -47,7 +47,7 @@ Solution = Callable[..., None]
 
 @dataclass(frozen=True)
 class Judged:
-    """What the judge published of one solution, by case."""
+    """The times that the judge published of one solution, by case."""
 
     measurements: dict[str, MeasurementReport]
     flags: tuple[str, ...]
@@ -55,7 +55,7 @@ class Judged:
 
 
 def told_ms(kernel: Kernel, language: str) -> list[float]:
-    """By the device, a time for each case, from a process that ends: the judge wants the GPU for itself."""
+    """Times by the device in ms, one a case, from a process that ends: the judge needs the GPU for itself."""
     command = [sys.executable, "-m", "benchmarks.function_clock", "--device-times", kernel.name, language]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     times: list[float] = json.loads(done.stdout.splitlines()[-1])

@@ -24,7 +24,7 @@ def run() -> list[Figure]:
     """A small submission first, so that every process is warm; then the measured one, from its upload to done."""
     with tempfile.TemporaryDirectory(prefix="podium-bench-") as folder:
         os.environ["PODIUM_VAR_DIR"] = folder
-        os.environ["PODIUM_SANDBOX"] = "bubblewrap"  # what the figure is promised for, whatever else is installed
+        os.environ["PODIUM_SANDBOX"] = "bubblewrap"  # the figure is promised for this sandbox
         prepare(PORT)
         order = _seed()
         with Services(Path(folder) / "log", PORT) as services:

@@ -29,7 +29,7 @@ class Course:
     client: Client
     bars: Progress
     said: list[str] = field(default_factory=list)
-    """What happened since the lines were last taken."""
+    """Lines of events since they were last taken."""
     _steps: Iterator[None] | None = None
     _submissions: dict[str, int] = field(default_factory=dict)
 

@@ -37,9 +37,9 @@ TRACKS = {
 }
 """Slug and title of a GPU's track."""
 UNVERIFIED = "results measured elsewhere"
-"""Why the release is published without a node that could verify it; its pages show this."""
+"""The reason for publishing the release without a node that could verify it; its pages show this."""
 SPLITS_JOBS = True
-"""As on any GPU track: nodes without a GPU may build for those that have one."""
+"""Builds and runs are separate jobs, as on any GPU track: nodes without a GPU may build for those that have one."""
 
 
 def seed_measured(organiser: User, make_entrant: Callable[[DemoEntrant], Entrant], folder: Path) -> BoardName | None:

@@ -1,4 +1,4 @@
-"""What the terminal shows: bars while releases are verified and graded, then the ranked boards."""
+"""The terminal's display: bars while releases are verified and graded, then the ranked boards."""
 
 import time
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What the demo needs to know of its rows; free of Django, so that it can be imported before Django is set up."""
+"""Types of the demo's rows, free of Django, so that they can be imported before Django is set up."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,8 @@ class LiveRelease:
 
 @dataclass(frozen=True)
 class Seed:
-    """What a running site needs. The tokens and links are new in every run, so none is kept in a file."""
+    """The rows and links that a running site needs. The tokens and links are new in every run, so none is kept in a
+    file."""
 
     api_token: str
     node_token: str

@@ -84,7 +84,8 @@ class Services:
             self._end_orphans()
 
     def _end_orphans(self) -> None:
-        """What a honcho that was killed has left. Its own helpers ignore SIGTERM, and end once their services have."""
+        """Ends the services that a killed honcho left behind. Honcho's helpers ignore SIGTERM, and end once their
+        services have."""
         deadline = time.monotonic() + STOP_SECONDS
         while orphans := _below(os.getpid()) - self._others:
             number = signal.SIGTERM if time.monotonic() < deadline else signal.SIGKILL

@@ -212,6 +212,6 @@ def uploads() -> BlobStore:
 
 
 def read(sha256: str, of: BlobStore | None = None) -> bytes:
-    """Of `store()` unless another is named. Raises BlobMissing and BlobsUnavailable."""
+    """Reads a blob of `store()`, or of the named store. Raises BlobMissing and BlobsUnavailable."""
     with _answering(OSError), (of or store()).open(sha256) as file:
         return file.read()

@@ -1,4 +1,4 @@
-"""What no request may be, whatever its address: larger than the site takes, or with a NUL in its address."""
+"""Refuses requests of any address that are larger than the site takes, or that have a NUL in their address."""
 
 from collections.abc import Callable
 

@@ -51,7 +51,7 @@ class Source:
 
     @property
     def name(self) -> str:
-        """As the note names it."""
+        """The name in the note."""
         one = self.counted
         return f"#{one.submission_id} {one.entrant.name} ({one.release.slug} on {one.track.slug})"
 
@@ -69,7 +69,7 @@ class Group:
 
 
 class Ground:
-    """What a draft's weights can be calibrated from."""
+    """The bases from which a draft's weights can be calibrated."""
 
     def __init__(self, release: Release) -> None:
         self.release = release
@@ -183,7 +183,7 @@ class Calibration:
 
     @property
     def faults(self) -> Sequence[str]:
-        """Why a release cannot take these weights."""
+        """The reasons why a release cannot take these weights."""
         without = [one.name for one in self.groups if one.calibrated is None]
         zero = [one.name for one in self.groups if one.calibrated == 0]
         found = []
@@ -197,6 +197,6 @@ class Calibration:
 
     @property
     def note(self) -> str:
-        """What the release's pages say of the weights' origin."""
+        """The sentence of the release's pages on the weights' origin."""
         names = "; ".join(one.name for one in self.sources)
         return f"Calibrated on {timezone.now():%Y-%m-%d} with epsilon {self.epsilon:g} from the submissions {names}."

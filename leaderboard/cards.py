@@ -10,7 +10,7 @@ from PIL import Image, ImageDraw, ImageFont
 WIDTH, HEIGHT = 1200, 630
 MOST_ROWS, MOST_LINES = 5, 2
 MOST_CHARACTERS = 200
-"""Of each text: longer ones are cut before they are measured."""
+"""Limit of each text: longer ones are cut before they are measured."""
 _FONT = settings.BASE_DIR / "static/vendor/dejavu/2.37/DejaVuSans.ttf"
 _PAGE, _INK, _DIM, _ACCENT, _TINT = "#13171d", "#f3f6f7", "#9aa6b4", "#5cc4bd", "#1f262f"
 _MARGIN = 64
@@ -61,7 +61,7 @@ def _brand(canvas: ImageDraw.ImageDraw) -> None:
 
 
 def _table(canvas: ImageDraw.ImageDraw, rows: Sequence[CardRow]) -> None:
-    """From the lower edge upwards, so that fewer rows leave the room above them."""
+    """Draws the rows from the lower edge upwards, so that fewer rows leave the room above them."""
     height = 54
     top = HEIGHT - 40 - height * len(rows)
     for n, row in enumerate(rows):
@@ -76,7 +76,7 @@ def _table(canvas: ImageDraw.ImageDraw, rows: Sequence[CardRow]) -> None:
 
 
 def _cut(canvas: ImageDraw.ImageDraw, text: str, font: ImageFont.FreeTypeFont, width: float) -> str:
-    """As much of the text as fits, with an ellipsis where it was cut."""
+    """The text as far as it fits, with an ellipsis where it was cut."""
     short = _plain(text)
     if canvas.textlength(short, font=font) <= width:
         return short

@@ -1,4 +1,4 @@
-"""What happened to a release and when, in words: one list that the changelog page and the feeds show."""
+"""The history of a release in words, with dates: one list that the changelog page and the feeds show."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""What an organiser should see to before and after publishing a release: one line each, with its remedy."""
+"""The organiser's checklist before and after publishing a release: one line each, with its remedy."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ from problems.spec.kinds import NODE_KINDS
 
 
 class State(StrEnum):
-    """How a line stands."""
+    """The state of a line."""
 
     DONE = "done"
     OPEN = "open"
@@ -133,7 +133,7 @@ def _verified(release: Release, found: Sequence[ProblemVerification], problems: 
 
 
 def _known_bad(problems: Sequence[Problem]) -> Iterator[Line]:
-    """Nothing for a release without problems that nodes judge."""
+    """The line on known-bad solutions; none for a release without problems that nodes judge."""
     judged = [one for one in problems if one.kind in NODE_KINDS]
     if judged:
         yield _known_bad_of(judged)
@@ -166,7 +166,7 @@ def _card(release: Release) -> Line:
 
 
 def _last_revision(release: Release) -> Iterator[Line]:
-    """Of a draft: the decisions of the last revision that it cannot take over without an answer."""
+    """For a draft: the decisions of the last revision that it cannot take over without an answer."""
     asked = questions(release) if release.is_draft else []
     waiting = [f"{one.about}: {one.why}" for one in asked if one.answer is None]
     if waiting:

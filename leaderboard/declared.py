@@ -1,4 +1,4 @@
-"""What an entrant declares of a submission's generation, as facts for a page."""
+"""An entrant's declarations on a submission's generation, as facts for a page."""
 
 from leaderboard.board.numerals import dollars, tokens
 from leaderboard.models import Submission

@@ -1,4 +1,4 @@
-"""What would come of a submission, in sentences: the same on the page, in the API and on the command line."""
+"""The result of a dry run in sentences: the same on the page, in the API and on the command line."""
 
 from collections.abc import Iterator
 
@@ -22,7 +22,7 @@ def summary(run: DryRun) -> str:
 
 
 def effects(run: DryRun) -> list[str]:
-    """What becomes of it once it is sent. At most four queries."""
+    """Sentences on the effect of sending the submission. At most four queries."""
     found = run.contents
     if found is None or not found.draft.samples:
         return []

@@ -24,12 +24,12 @@ def slug_of(name: str) -> str:
 
 
 def why_unprintable(name: str) -> str:
-    """Why a name cannot stand in a line of a page, a mail or a feed; empty where it can."""
+    """Returns the reason why a name cannot stand in a line of a page, a mail or a feed; empty where it can."""
     return "" if name.isprintable() else "Use printable characters only: no line breaks and no control characters."
 
 
 def why_bad_name(name: str, user: Any) -> str:
-    """Why the name is refused; empty where a new entrant may have it."""
+    """Returns the reason why the name is refused; empty where a new entrant may have it."""
     if reason := why_unprintable(name):
         return reason
     slug = slug_of(name)

@@ -19,7 +19,7 @@ from runners.wire.protocol import BUILD_STEP, Verdict
 MESSAGE_CHARACTERS = 600
 NAME_CHARACTERS = 200
 LOG_BYTES = 16 * 1024
-"""Of a log, from its beginning."""
+"""Bytes of a log that are read, from its beginning."""
 TEST_STEP = "test"
 HELD_OUT = "[held out]"
 _NOT_FAILURES = (Verdict.PASSED, Verdict.SKIPPED, Verdict.PLATFORM_ERROR)
@@ -37,12 +37,13 @@ _NAMES = (
 
 @dataclass(frozen=True)
 class FirstFailure:
-    """What failed first. `message` has at most MESSAGE_CHARACTERS, and is empty where there is nothing to read."""
+    """The first failure of a log. `message` has at most MESSAGE_CHARACTERS, and is empty where there is nothing to
+    read."""
 
     step: str
     """`build`, `test` or `case`; "" where no command of the sample was to blame or none is known."""
     name: str
-    """Of the test or case, if it is known."""
+    """Name of the test or case, if it is known."""
     message: str
 
     @property
@@ -52,7 +53,7 @@ class FirstFailure:
 
     @property
     def where(self) -> str:
-        """In words, as `Case large` or `Test test_add`."""
+        """The name in words, as `Case large` or `Test test_add`."""
         return f"{self.step.capitalize()} {self.name}".strip()
 
 
@@ -65,7 +66,7 @@ class FirstFailures:
         self._held_out: tuple[int, str] = (0, "")
 
     def of(self, result: Result, problem: Problem, cases: Sequence[ShownCase]) -> FirstFailure | None:
-        """None of a sample that did not fail, and for those who may not read why it did. One query at most."""
+        """The first failure; None if the sample did not fail or the user may not read why. One query at most."""
         verdict = Verdict(result.verdict)
         if verdict in _NOT_FAILURES or not self._view.reasons:
             return None

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 SEARCHED_CHARACTERS = 16 * 1024
-"""Of a log, from its beginning."""
+"""Characters of a log that are searched, from its beginning."""
 LINE_CHARACTERS = 300
 MESSAGE_CHARACTERS = 200
 
@@ -50,7 +50,7 @@ def normalised(line: str) -> str:
 
 
 def _lines(text: str) -> Iterator[str]:
-    """Those that are not blank, each cut at LINE_CHARACTERS."""
+    """Lines that are not blank, each cut at LINE_CHARACTERS."""
     for line in text.splitlines():
         if words := _plain(line).strip():
             yield words[:LINE_CHARACTERS]

@@ -1,4 +1,4 @@
-"""What the database refuses to do to the site's own rows: results and rulings are append-only."""
+"""Triggers of the database on the site's own rows: results and rulings are append-only."""
 
 from leaderboard.models import (
     Appeal,
@@ -44,7 +44,7 @@ _APPEND_ONLY = {
     RoundPlace: ("a figure of before a round never changes", _OF_SUBMISSION.format(id="OLD.submission_id")),
     VoidedResult: ("a voided result stays void", _OF_RESULT.format(id="OLD.result_id")),
 }
-"""Of each table the words of a refusal, and the state of a row's release as SQL. Rows of a draft go with it."""
+"""For each table the words of a refusal, and the state of a row's release as SQL. Rows of a draft go with it."""
 
 _ENDED_RUN = "OLD.state IN ('done', 'not_graded') AND (NEW.state <> OLD.state OR NEW.ended_at <> OLD.ended_at)"
 

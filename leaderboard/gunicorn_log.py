@@ -8,7 +8,7 @@ from leaderboard.redaction import RedactingFormatter
 
 
 class RedactingLogger(Logger):
-    """For gunicorn's option `--logger-class`."""
+    """The class for gunicorn's option `--logger-class`."""
 
     def setup(self, cfg: Any) -> None:
         super().setup(cfg)  # type: ignore[no-untyped-call]

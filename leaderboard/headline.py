@@ -33,7 +33,7 @@ def counted_of(
     places: Iterable[ProblemTrack],
     track_id: int,
 ) -> CountedCases | None:
-    """None if it has no speedup, or if the cases are not fixed. `own` are the candidate's measurements."""
+    """The counted cases; None without a speedup or fixed cases. `own` are the candidate's measurements."""
     timed = next((one.timed_cases for one in places if one.track_id == track_id), None)
     if timed is None or result.speedup is None:
         return None
@@ -81,7 +81,7 @@ def timed(one: Measurement) -> Timed:
 
 
 def fewer_of(evaluation_ids: Collection[int], timed: Sequence[str] | None) -> dict[int, CountedCases]:
-    """Of current results of these evaluations those that are over fewer cases, by evaluation. At most two queries."""
+    """Current results of these evaluations that are over fewer cases, by evaluation. At most two queries."""
     if not timed or not evaluation_ids:
         return {}
     rows = Measurement.objects.filter(result__current_of__in=evaluation_ids, role=Role.CANDIDATE)

@@ -1,4 +1,4 @@
-"""What the site keeps about an account: in which tables, what of it an export shows, and what deletion does with it.
+"""The site's data of an account: tables, what an export shows of them, and what deletion does with them.
 
 A test finds every table that names an account and asks for its line here.
 """
@@ -16,7 +16,7 @@ from leaderboard.models.audit import target_of
 
 
 class Fate(Enum):
-    """What becomes of the rows when the account is deleted."""
+    """The fate of rows when the account is deleted."""
 
     GOES = "goes"
     STAYS = "stays"
@@ -103,7 +103,7 @@ KEPT: Sequence[Kept] = (
     Kept("edits_in_the_administration", "admin.LogEntry", "user", ["action_time", "object_repr"], _STAYS),
     Kept("audit", "leaderboard.AuditEntry", "actor", ["at", "action", "target", "reason", "detail"], _STAYS),
 )  # fmt: skip
-"""In the order of the export."""
+"""The account's data in the order of the export."""
 
 
 def export_of(user: Any) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from leaderboard.logs import log_text
 from runners.wire.protocol import BUILD_STEP
 
 SHOWN_CHARACTERS = 256 * 1024
-"""Of each part on a page; the download has all."""
+"""Limit of each part on a page; the download has all."""
 MAX_KERNELS = 200
 _TITLES = {"sass": "SASS", "ptx": "PTX"}
 _PART = re.compile(r"^== (sass|ptx)\n", re.MULTILINE)
@@ -24,7 +24,7 @@ _MANGLED = re.compile(rf"_Z(?:N?L?){_NUMBER}")
 
 @dataclass(frozen=True)
 class Kernel:
-    """What ptxas said of one kernel. Sizes are in bytes a thread; `shared_bytes` is static, a block."""
+    """The report of ptxas on one kernel. Sizes are in bytes a thread; `shared_bytes` is static, a block."""
 
     symbol: str
     arch: str

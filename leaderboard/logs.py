@@ -1,4 +1,4 @@
-"""What a step printed, as far as a visitor may read it."""
+"""The output of a step, as far as a visitor may read it."""
 
 import gzip
 import io

@@ -1,4 +1,4 @@
-"""Where and when results were measured: what a provenance says of it, in a few words."""
+"""The place and time of measuring results, from their provenance, in a few words."""
 
 import re
 from collections.abc import Iterable, Mapping

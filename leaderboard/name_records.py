@@ -42,7 +42,7 @@ def _forget(sender: type, instance: Any, **_: Any) -> None:
 
 
 def why_refused(kind: NameKind, name: str, user: Any = None, *, row_id: int | None = None) -> str:
-    """Why the user may not give this name; empty where it may stand.
+    """Returns the reason why the user may not give this name; empty where it may stand.
 
     `row_id`: the row that is renamed. In a transaction, another that gives a name like it waits until this one ends.
     Organisers name baselines and the site's own accounts, so nothing is refused to them.

@@ -22,7 +22,8 @@ _SCRIPTS_TOGETHER = (
     {"LATIN", "HAN", "HANGUL"},
     {"LATIN", "HAN", "BOPOMOFO"},
 )
-"""Of Unicode Technical Standard 39, "highly restrictive": how Japanese, Korean and Chinese are written."""
+"""Scripts that may be mixed: the sets of Unicode Technical Standard 39, "highly restrictive", for Japanese, Korean
+and Chinese."""
 _NO_SCRIPT = {"COMMON", "INHERITED", "UNKNOWN"}
 _CHECK_MARKS = "√✓✔☑✅"
 _MARKS = "\u200e\u200f"
@@ -31,7 +32,7 @@ _TELLING = "#&@%"
 
 
 def why_imitates(name: str) -> str:
-    """Why the name may stand nowhere, whoever else has which; empty where it may."""
+    """Returns the reason why the name may stand nowhere, whoever has a similar one; empty where it may."""
     for word in _words(name):
         if not _is_one_writing(word):
             return MIXED.format(word=word)
@@ -113,10 +114,10 @@ def _prototypes(text: str) -> str:
 
 @cache
 def _prototype(one: str) -> str:
-    """What the character is confused with in Unicode's table; itself where it is in none.
+    """The prototype of the character in Unicode's table of confusables; itself where it is in none.
 
-    The library keeps a prototype's row with all characters that are drawn like it, and each of these with the
-    prototype alone. Of a pair that nothing else is drawn like, the first stands for both.
+    The library keeps a prototype's row with all characters that are drawn like it, and each of these with the prototype
+    alone. Of a pair that nothing else is drawn like, the first stands for both.
     """
     alike = [str(row["c"]).strip(_MARKS) for row in confusables_data.get(one, [])]
     if len(alike) != 1:

@@ -12,7 +12,7 @@ from leaderboard.models import Entrant, Evaluation, Sample
 
 CHUNK_ROWS = 200
 MAX_LINES = 50_000
-"""Of one download. Its last line then says where the next one begins."""
+"""Limit of lines per download. Its last line then says where the next one begins."""
 
 
 def samples_of(user: Any, *, entrant: str = "", release: str = "", after: int = 0) -> "QuerySet[Sample]":

@@ -17,12 +17,12 @@ def why_bad_peaks(value: object) -> str:
 
 
 def peak_gbps(peaks: Any) -> float | None:
-    """Of the memory; None where it is not known or not a plausible number."""
+    """Peak of the memory in GB/s; None where it is not known or not a plausible number."""
     return _positive(peaks.get("gbps")) if isinstance(peaks, Mapping) else None
 
 
 def peak_gflops(peaks: Any, dtype: str) -> float | None:
-    """Of arithmetic on `dtype`; None where it is not known or not a plausible number."""
+    """Peak of arithmetic on `dtype` in GFLOPS; None where it is not known or not a plausible number."""
     rates = peaks.get("gflops") if isinstance(peaks, Mapping) else None
     return _positive(rates.get(dtype)) if isinstance(rates, Mapping) else None
 

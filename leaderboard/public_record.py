@@ -21,7 +21,7 @@ def undisclosed(problem: Problem) -> dict[str, str]:
 
 
 def public_record(user: Any, problem: Problem) -> dict[str, Any]:
-    """What this user may read of a problem whose statement the user may read. `user` None is anybody."""
+    """The fields of a problem that this user may read, if the user may read its statement. `user` None is anybody."""
     spec = problem.spec
     files = visibility.shown_files(user, spec)
     return {

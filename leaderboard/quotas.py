@@ -17,7 +17,7 @@ from leaderboard.models import DailyUse
 
 @dataclass(frozen=True)
 class Use:
-    """What one request adds to its account's day."""
+    """One request's addition to its account's day."""
 
     n_evaluations: int
     n_bytes: int = 0
@@ -63,7 +63,7 @@ def give_back(user: Any, day: date, n_evaluations: int) -> None:
 
 @dataclass(frozen=True)
 class Today:
-    """What an account has used of its quotas today."""
+    """An account's use of its quotas today."""
 
     used: Use
     quota: Use
@@ -74,7 +74,7 @@ class Today:
         return Use(max(0, quota.n_evaluations - used.n_evaluations), max(0, quota.n_bytes - used.n_bytes))
 
     def why_too_much(self, use: Use) -> str:
-        """Why the use is refused today; empty if it is not."""
+        """Returns the reason why the use is refused today; empty if it is not."""
         fits = use.n_evaluations <= self.left.n_evaluations and use.n_bytes <= self.left.n_bytes
         return "" if fits else _words(self, use)
 
@@ -85,7 +85,7 @@ class Today:
 
 
 def of_today(user: Any) -> Today | None:
-    """None for accounts without a quota. One query."""
+    """The use of today; None for accounts without a quota. One query."""
     if _is_free(user):
         return None
     return _today(_row(user, timezone.now().date()).first() or DailyUse())

@@ -1,4 +1,4 @@
-"""What a time comes to against a problem's declared work and a device's measured peaks."""
+"""Rates of a time against a problem's declared work and a device's measured peaks."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from scoring.throughput import geometric_mean, giga_per_second, least_ms
 
 @dataclass(frozen=True)
 class Ceilings:
-    """What a device was measured to reach, for one data type."""
+    """A device's measured peaks for one data type."""
 
     gflops: float | None
     gbps: float | None
@@ -19,7 +19,7 @@ class Ceilings:
 
     @classmethod
     def of(cls, peaks: Mapping[str, Any], dtype: str) -> "Ceilings":
-        """From peaks as provenance and tracks hold them: `gbps`, and `gflops` by data type."""
+        """Reads peaks as provenance and tracks hold them: `gbps`, and `gflops` by data type."""
         return cls(peak_gflops(peaks, dtype), peak_gbps(peaks), dtype)
 
 

@@ -82,7 +82,7 @@ def matrix(rejudge: Rejudge) -> Matrix:
 
 @dataclass(frozen=True)
 class EntrantChanges:
-    """What would change for one submission on one track. Its entrant's rank may move only if it is counted."""
+    """The changes that one submission would have on one track. Its entrant's rank may move only if it is counted."""
 
     submission: Submission
     track: Track

@@ -1,4 +1,4 @@
-"""What to do about each reason for which a submission is refused, by its code. Most messages say it themselves."""
+"""Remedies by the code of a refusal of a submission. Most refusals name their remedy in their own words."""
 
 REMEDIES = {
     "bad_archive": "Pack the files again, as a zip with deflate or as a .tar.gz.",

@@ -1,4 +1,5 @@
-"""What a reader needs to run a sample again: the command of `podium evaluate`, and digests of all that went in."""
+"""The facts with which a reader runs a sample again: the command of `podium evaluate`, and digests of all that went
+in."""
 
 import shlex
 from collections.abc import Mapping, Sequence
@@ -26,27 +27,28 @@ class Recipe:
     """How to run one sample again. Digests are lower-case hex."""
 
     command: str
-    """Of `podium evaluate`, with both packs in the present folder."""
+    """The command of `podium evaluate`, with both packs in the present folder."""
     reproduce: str
-    """Of `podium reproduce`, which fetches what it needs."""
+    """The command of `podium reproduce`, which fetches what it needs."""
     problems_file: str
     solutions_file: str
     """One sample as a pack, as the site gives it to those who may read it."""
     digests: Mapping[str, str]
-    """By what they are of; in words."""
+    """Digests by the thing they belong to, in words."""
     machine: Sequence[tuple[str, str]]
     """Label and value of what ran it; what is not known is left out."""
     record_md5: str
-    """Of the problem's record, as packs state it; empty for a question, whose answer could be found from it."""
+    """The digest of the problem's record, as packs state it; empty for a question, whose answer could be found from
+    it."""
     grading_digest: str
     solution_sha256: str
-    """Of the sample's record; empty for a question."""
+    """The digest of the sample's record; empty for a question."""
     timed_cases: Sequence[str] | None
     """The cases that are timed on the track, as fixed; None if they are not."""
 
 
 def recipe_of(evaluation: Evaluation, result: Result) -> Recipe | None:
-    """None where nothing was judged: a sample that the site refused or skipped."""
+    """The reproduction; None for a sample that the site refused or skipped."""
     if result.verdict == Verdict.SKIPPED or not evaluation.sample.solution_sha256:
         return None
     release, problem = evaluation.submission.release, evaluation.problem
@@ -79,7 +81,7 @@ def recipe_of(evaluation: Evaluation, result: Result) -> Recipe | None:
 
 
 def _reproduce(evaluation: Evaluation, problems_file: str) -> str:
-    """Of a function nothing can be run without the pack, which has its class."""
+    """The command. Only a function problem needs `--problems`: its class is in the pack."""
     arguments = ["podium", "reproduce", f"{settings.SITE_URL}{evaluation.get_absolute_url()}"]
     needs_pack = evaluation.problem.kind == Kind.FUNCTION
     return shlex.join([*arguments, *(["--problems", problems_file] if needs_pack else [])])

@@ -85,7 +85,8 @@ def _rulings_of(previous: Release | None) -> list[Decision]:
 
 
 def _why_not_reused(decision: Decision, new: Problem, same: Mapping[int, Problem]) -> str:
-    """Why the ruling's result will not be reused for the new revision, in words; empty if it will."""
+    """Returns the reason why the ruling's result will not be reused for the new revision, in words; empty if it
+    will."""
     assert decision.flag is not None
     result, found = decision.flag.result, decision.flag.result.evaluation
     if new.pk not in same:

@@ -22,7 +22,7 @@ class SampleUnreadable(Exception):
 
 @dataclass(frozen=True)
 class ReadSample:
-    """What a sample's record holds."""
+    """The fields of a sample's record."""
 
     files: Sequence[SourceFile]
     rollout: Rollout

@@ -21,7 +21,7 @@ from runners.wire.protocol import Verdict
 FIRST = 10
 """A submission is measured anew if its rank interval reaches this rank."""
 MAX_EVALUATIONS = 50_000
-"""Of one round, which is made in one transaction."""
+"""Limit of evaluations per round, which is made in one transaction."""
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,9 @@ class Chosen:
 
     standings: Sequence[Standing]
     passes: EvaluationQuerySet
-    """Those that a node made, which can be measured anew."""
+    """Passes that a node judged, which can be measured anew."""
     n_imported: Mapping[int, int]
-    """By submission id the number of passes that were imported."""
+    """Imported passes by submission id."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,8 @@ class Cost:
 
 
 def chosen(place: ReleaseTrack) -> Chosen:
-    """By the last ranking. A rank without an interval reaches no further than itself. Two queries."""
+    """The submissions that a round would measure, by the last ranking. A rank without an interval reaches no further
+    than itself. Two queries."""
     ranked = Standing.objects.filter(release=place.release, track=place.track, rank__isnull=False)
     near = ranked.annotate(best=Coalesce("rank_low", "rank")).filter(best__lte=FIRST)
     standings = list(near.select_related("entrant").order_by("rank", "pk"))
@@ -59,7 +60,8 @@ def chosen(place: ReleaseTrack) -> Chosen:
 
 
 def cost_of(place: ReleaseTrack, passes: EvaluationQuerySet, n: int) -> Cost:
-    """By the attempts that made the first results; those of unknown length count as the others do on average."""
+    """Estimates the cost by the attempts that made the first results; attempts of unknown length count as the
+    average."""
     answers: Any = work_foreseen.send(Rejudge, attempts=passes.values("current_result__attempt"), track=place.track)
     found = next((answer for _, answer in answers if isinstance(answer, Foreseen)), Foreseen(0.0, 0, 0))
     seconds = found.seconds / found.n_timed * n if found.n_timed else 0.0
@@ -68,7 +70,7 @@ def cost_of(place: ReleaseTrack, passes: EvaluationQuerySet, n: int) -> Cost:
 
 
 def why_not(place: ReleaseTrack) -> str:
-    """Why no round can be started on the board now; "" if one can."""
+    """Returns the reason why no round can be started on the board now; "" if one can."""
     release = place.release
     if release.state != ReleaseState.PUBLISHED:
         return f"{release.slug} is {release.state}. A round is of a published release, before it is frozen."
@@ -100,7 +102,7 @@ def lacking(rejudge: Rejudge) -> QuerySet[RejudgeItem]:
 
 @dataclass(frozen=True)
 class RoundOnBoard:
-    """What a board says of its round."""
+    """A board's facts on its round."""
 
     rejudge: Rejudge
     n: int

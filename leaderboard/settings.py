@@ -113,7 +113,7 @@ TEMPLATES = [
 
 DATABASE_URL_SHAPES = "DATABASE_URL must be sqlite:///<path> or postgresql://<user>:<password>@<host>/<database>."
 PMPP_CONNECTIONS = 8
-"""Of the process with a thread for each waiting caller. Callers hold none while they wait."""
+"""Database connections of the process with a thread for each waiting caller. Callers hold none while they wait."""
 _KEPT_SECONDS = 0 if SERVES == "pmpp" else 60
 
 
@@ -121,7 +121,7 @@ def _database() -> dict[str, Any]:
     url = env.text("DATABASE_URL", f"sqlite:///{VAR_DIR / 'podium.sqlite3'}")
     try:
         config: dict[str, Any] = dict(dj_database_url.parse(url, conn_max_age=_KEPT_SECONDS, conn_health_checks=True))
-    except ValueError:  # whose words may hold the password
+    except ValueError:  # its message may hold the password
         raise ImproperlyConfigured(DATABASE_URL_SHAPES) from None
     if config["ENGINE"].endswith("sqlite3"):
         # IMMEDIATE takes the write lock at BEGIN: deferred transactions that upgrade later fail under contention.

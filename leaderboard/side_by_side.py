@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from problems.spec.solution import SourceFile
 
 MAX_LINES = 1000
-"""Of each file; the rest is not compared."""
+"""Limit of lines per file; the rest is not compared."""
 MAX_FILES = 10
 
 

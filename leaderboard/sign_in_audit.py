@@ -39,7 +39,7 @@ def _provider_unlinked(socialaccount: Any, **_: Any) -> None:
 
 
 def name_tried(request: HttpRequest, credentials: Mapping[str, Any] | None = None) -> str:
-    """For django-axes: the account's username in small letters, however it was named. What names none, in one form."""
+    """The account's username in small letters, however it was named, for django-axes. Other names have one form."""
     given = credentials or {}
     names = (given.get("username"), given.get("login"), given.get("email"), request.POST.get("login"))
     typed = str(next((one for one in names if one), "")).replace("\0", "").strip()
@@ -48,7 +48,7 @@ def name_tried(request: HttpRequest, credentials: Mapping[str, Any] | None = Non
 
 
 def _username_of(name: str) -> str:
-    """Of accounts with one address, the oldest is meant: all tries by the address count together."""
+    """The oldest of the accounts with one address: all tries by the address count together."""
     found = User.objects.filter(username__iexact=name) if name else User.objects.none()
     user = found.first()
     if user is None and "@" in name:

@@ -1,4 +1,4 @@
-"""What the leaderboard tells the fleet, sent inside the transaction that changes the rows."""
+"""Signals from the leaderboard to the fleet, sent inside the transaction that changes the rows."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What a board's snapshot holds: every figure of every row, as canonical JSON. Equal boards give equal bytes."""
+"""A board's snapshot: every figure of every row, as canonical JSON. Equal boards give equal bytes."""
 
 import json
 from typing import Any

@@ -56,7 +56,7 @@ def lock(row: models.Model) -> None:
 
 
 def token_of(row: models.Model, values: Mapping[str, Any]) -> str:
-    """For a form that shows `values` of the row."""
+    """The token of a form that shows `values` of the row."""
     entry = AuditEntry.objects.filter(target=target_of(row)).values_list("pk", flat=True).first()
     digests = {name: _digest(value) for name, value in values.items()}
     return signing.dumps([_place(row), entry or 0, digests], salt=_SALT, compress=True)
@@ -68,7 +68,7 @@ def hidden_input(token: str) -> str:
 
 @dataclass(frozen=True)
 class Stale:
-    """What was changed since a form was opened: the names of its values, and the audit's entries since."""
+    """The changes since a form was opened: the names of its values, and the audit's entries since."""
 
     row: models.Model
     names: Sequence[str]
@@ -76,7 +76,7 @@ class Stale:
 
     @property
     def by(self) -> str:
-        """Who changed it, when and how, as a sentence after a blank; "" where the audit has no entry."""
+        """The author, time and kind of the change, as a sentence after a blank; "" where the audit has no entry."""
         acts = [
             f"{one.actor_name} at {one.at:%Y-%m-%d %H:%M} UTC ({shorten(one.told, _TOLD_CHARACTERS, placeholder=' …')})"
             for one in self.entries
@@ -98,7 +98,7 @@ class Stale:
 
 
 def stale_since(token: str, row: models.Model, values: Mapping[str, Any]) -> Stale | None:
-    """What was changed since the token was made; None if nothing was. A token that is lacking counts as changed."""
+    """Returns the changes since the token was made; None if there are none. A missing token counts as changed."""
     try:
         place, entry, digests = signing.loads(token, salt=_SALT)
     except signing.BadSignature:
@@ -116,7 +116,7 @@ def _place(row: models.Model) -> str:
 
 
 class GuardedForm(_BaseModelForm):
-    """To be put before a model form. Its page shows `opened` inside the form; its view locks the row."""
+    """A base before a model form. Its page shows `opened` inside the form; its view locks the row."""
 
     also_opened: ClassVar[Mapping[str, Any]] = {}
     """Values that the page edits beside the form's own."""

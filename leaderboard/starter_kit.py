@@ -1,4 +1,4 @@
-"""What a participant starts from: a release's statements, visible files and starter code, and a pack that it accepts.
+"""The starter kit: a release's statements, visible files and starter code, and a pack that it accepts.
 
 Everybody who may read the release's statements gets the same bytes. Problems marked `do_not_release` are left out.
 """
@@ -55,7 +55,7 @@ def _store(made: "tempfile.SpooledTemporaryFile[bytes]") -> str:
 
 
 def _fingerprint(release: Release) -> str:
-    """Of everything that a kit depends on."""
+    """A digest of everything that a kit depends on."""
     facts = [KIT_VERSION, settings.SITE_URL, release.slug, release.title, release.digest, release.max_samples]
     facts += [release.licence, *_tracks(release)]
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()

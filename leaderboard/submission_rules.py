@@ -8,8 +8,8 @@ from problems.formats.submission import SampleDraft
 from problems.models import Release
 
 MAX_EVALUATIONS = 40_000
-"""Of one submission, over all its tracks. They are stored in one transaction, for which SQLite lets nobody else write:
-some ten seconds, half of the time that others wait for it."""
+"""Limit of evaluations per submission, over all its tracks. They are stored in one transaction, for which SQLite
+lets nobody else write: some ten seconds, half of the time that others wait for it."""
 
 
 def check_is_open(release: Release) -> None:

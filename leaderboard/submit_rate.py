@@ -9,7 +9,7 @@ from leaderboard.errors import TooMuch
 
 
 class _Submitting:
-    """What the throttle asks of a view."""
+    """The part of a view that the throttle reads."""
 
     throttle_scope = "submit"
 

@@ -66,12 +66,12 @@ _OWN_CLOCK = "the program's own clock"
 
 
 def clock_words(clock: str, *, is_function: bool) -> str:
-    """Whose clock took a time, in words."""
+    """The owner of the clock that took a time, in words."""
     return (_CLOCKS_OF_FUNCTIONS if is_function else _CLOCKS).get(Clock(clock), _OWN_CLOCK)
 
 
 def whose_clock(clocks: Iterable[str], *, is_function: bool) -> str:
-    """For the head of a column of times: `by the checker's clock`; empty without a time."""
+    """The clock in the head of a column of times: `by the checker's clock`; empty without a time."""
     words = [clock_words(one, is_function=is_function) for one in dict.fromkeys(clocks)]
     return f"by {' and '.join(words)}" if words else ""
 
@@ -84,7 +84,7 @@ RANKED_CALLS = 30
 GPU it depends on the problem."""
 
 WHOLE_FROM = 1000.0
-"""From here on a reading's fraction says nothing."""
+"""The value from which on a reading's fraction says nothing."""
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,7 @@ def device_facts(rows: Sequence[Measurement]) -> list[DeviceFact]:
 
 
 def facts_as_others(rows: Sequence[Measurement]) -> list[DeviceFact]:
-    """What others would tell of each measurement; empty if there is nothing."""
+    """Each measurement by the methods of others; empty if there is nothing."""
     return [fact for name, fact in _facts(rows).items() if name in AS_OTHERS]
 
 

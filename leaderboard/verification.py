@@ -1,8 +1,8 @@
-"""What verifying a release has shown: per track for its organisers, and per problem for its publication.
+"""The results of verifying a release: per track for its organisers, and per problem for its publication.
 
 Verifying is up to four submissions by hidden system entrants on a track: the references must pass, empty solutions must
-fail, and known-bad ones must get the verdict that the pack states. A fourth shows whether harnesses that say
-so run in processes of their own. Their current results are the facts.
+fail, and known-bad ones must get the verdict that the pack states. A fourth shows whether harnesses that say so run in
+processes of their own. Their current results are the facts.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -32,7 +32,7 @@ TITLES = {
 
 @dataclass
 class VerificationReport:
-    """What verifying on one track showed so far: a summary line per check, each followed by its failures."""
+    """The results of verifying on one track so far: a summary line per check, each followed by its failures."""
 
     lines: list[str] = field(default_factory=list)
     passed: bool = True
@@ -40,7 +40,7 @@ class VerificationReport:
     n_all: int = 0
     """The evaluations that verifying asks for."""
     failures: list[tuple[Problem, Evaluation]] = field(default_factory=list)
-    """Those that did not end as expected."""
+    """Evaluations that did not end as expected."""
 
 
 TEST_STEP = "test"
@@ -63,7 +63,7 @@ class Check:
     """The cases whose check must reject wrong answers, because their times rank."""
 
     def wrong(self, evaluation: Evaluation | None) -> str:
-        """Why the evaluation does not show it; empty where it does."""
+        """Returns the reason why the evaluation does not pass the check; empty where it does."""
         if evaluation is None:
             return f"{self.words} has not been run"
         result = evaluation.current_result
@@ -104,7 +104,8 @@ class Check:
         return f"its case {wrong[0][0]} has a wrong number of input sets: {wrong[0][1]}" if wrong else ""
 
     def _why_harness_ended(self, result: Result) -> str:
-        """Why the result does not show a harness that saw the solution's process end; empty if it does."""
+        """Returns the reason why the result does not show a harness that saw the solution's process end; empty if it
+        does."""
         statuses = [step.get("exit_code") for step in result.steps if step.get("name") == TEST_STEP]
         if not statuses:
             return f"{self.words} is {result.verdict} before its test ran"
@@ -146,7 +147,7 @@ def checks_of(problem: Problem) -> list[Check]:
 
 @dataclass(frozen=True)
 class Checked:
-    """What a release's verification is told from: its problems in their order, and the evaluations of the checks."""
+    """The facts of a release's verification: its problems in their order, and the evaluations of the checks."""
 
     problems: Sequence[Problem]
     evaluations: "Mapping[Key, Evaluation]"
@@ -342,7 +343,7 @@ def verification_report(release: Release, track: Track, facts: Checked | None = 
 
 
 def _reused_words(rows: Sequence[Evaluation]) -> str:
-    """How many results are copies of an earlier revision's, and of which; empty without one."""
+    """The number of results copied from an earlier revision, with its name; empty without one."""
     results = [row.current_result for row in rows if row.current_result and row.current_result.reused_from]
     return f"; {len(results)} reused from {' and '.join(_sources(results))}" if results else ""
 
@@ -368,7 +369,7 @@ def _notes(problem: Problem, row: Evaluation) -> Iterator[str]:
 
 
 def _wrong_lines(problem: Problem, slug: str, row: Evaluation) -> Iterator[str]:
-    """Nothing for a problem that the track skips."""
+    """The problem's faults; none for one that the track skips."""
     result = row.current_result
     if result is None or result.verdict == Verdict.SKIPPED:
         return

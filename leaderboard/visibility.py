@@ -1,4 +1,4 @@
-"""Who may see what: the one place where pages and API ask before they show anything (docs: "Who may see what")."""
+"""The rights of readers: the one place where pages and API ask before they show anything (docs: "Who may see what")."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -37,7 +37,7 @@ OF_TESTS = (Verdict.TEST_FAILED, Verdict.WRONG_ANSWER)
 
 
 class Relation(Enum):
-    """What a user is to a submission."""
+    """A user's relation to a submission."""
 
     ORGANISER = "organiser"
     TEAM = "team"
@@ -94,19 +94,19 @@ def may_see_reference(user: Any) -> bool:
 
 
 def shown_explanation(user: Any, release: Release, record: ProblemRecord) -> str:
-    """Why a question's answer is right: an organiser's, and everybody's once the release is closed."""
+    """The explanation of a question's answer: an organiser's, and everybody's once the release is closed."""
     return record.after_closing if is_organiser(user) or release.has_closed else ""
 
 
 @dataclass(frozen=True)
 class SubmissionView:
-    """What one user may see and do of one submission, answered with at most two queries."""
+    """One user's rights on one submission, answered with at most two queries."""
 
     is_visible: bool
     results: bool
     """Verdicts, times and measurements."""
     reasons: bool
-    """Why a sample failed, in the words of the result (they may quote the contestant's files)."""
+    """The reason why a sample failed, in the words of the result (they may quote the contestant's files)."""
     solution: bool
     replies: bool
     """Replies to questions. With its verdict a reply tells the answer, so others read it once the release is closed."""
@@ -116,7 +116,7 @@ class SubmissionView:
     """Whether the user may read a running build's output. The output of tests is never shown while they run."""
     may_change: bool
     audiences: frozenset[Audience]
-    """Whose fields of a case it shows."""
+    """The readers whose fields of a case it shows."""
 
     first_failure: bool = False
     """Which test or case failed first and what it said, as the release allows."""
@@ -146,7 +146,7 @@ _TEAMS = SubmissionView(
     of_private_problems=True,
 )  # fmt: skip
 _TEAMS_VERDICTS_ONLY = replace(_TEAMS, first_failure=False, audiences=frozenset({Audience.PUBLIC}))
-"""Of a release that forbids the first failure."""
+"""The team's view where the release forbids the first failure."""
 _NOTHING = SubmissionView(
     is_visible=False, results=False, reasons=False, solution=False, replies=False, build_log=False, run_log="none",
     live_tail=False, may_change=False, audiences=frozenset(),
@@ -174,7 +174,7 @@ def view_of(user: Any, submission: Submission) -> SubmissionView:
 
 
 def view_of_all(user: Any) -> SubmissionView | None:
-    """What the user may see of every submission of a release alike: an organiser all; None for everybody else."""
+    """The view that holds for every submission alike: an organiser's; None for everybody else."""
     return _EVERYTHING if is_organiser(user) else None
 
 
@@ -231,12 +231,12 @@ def visible_trials(user: Any) -> QuerySet[Trial]:
 
 
 def visible_evaluations(user: Any) -> QuerySet[Evaluation]:
-    """Of the submissions that the user may see: an organiser all, everybody else those that count."""
+    """Evaluations of the submissions that the user may see: an organiser all, everybody else those that count."""
     return Evaluation.objects.all() if is_organiser(user) else Evaluation.objects.live()
 
 
 def why_unreadable(evaluation: Evaluation, view: SubmissionView) -> str:
-    """Why the user may not read the evaluation's sample, in words; empty if the user may."""
+    """Returns the reason why the user may not read the evaluation's sample, in words; empty if the user may."""
     if not evaluation.sample.solution_sha256:
         return "The sample has no code: it was refused when it was sent."
     if view.shows(evaluation.problem):
@@ -359,7 +359,7 @@ def visible_decisions(user: Any, release: Release) -> QuerySet[Decision]:
 
 
 def visible_retractions(user: Any, release: Release) -> QuerySet[Decision]:
-    """Of the release's public log the retractions alone, by the same rule."""
+    """The retractions of the release's public log, by the same rule."""
     rows = Decision.objects.filter(kind=DecisionKind.SUBMISSION_RETRACTED, submission__release=release)
     rows = rows.exclude(submission__entrant__kind=EntrantKind.SYSTEM)
     if is_organiser(user) or not release.results_are_hidden:

@@ -1,4 +1,4 @@
-"""What the database refuses to do to releases and problems."""
+"""Triggers of the database on releases and problems."""
 
 from problems.models import RANKING_FIELDS, Problem, ProblemBlob, Release
 from problems.triggers import Guard, any_differs, columns_of, guard

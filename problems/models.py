@@ -52,24 +52,24 @@ MAX_CARD = 20_000
 RANKING_FIELDS = ("primary_metric", "timing_policy", "ks", "weights", "weights_note")
 """How a release ranks: fixed by publication, but for a correction with a public reason."""
 PROMISES = ("one_command", "separate_harness")
-"""What holds of every problem of a release that says so: fixed by publication."""
+"""Promises of a release on every one of its problems, fixed by publication."""
 
 
 class ReleaseQuerySet(models.QuerySet["Release"]):
     def visible_to(self, user: Any) -> "ReleaseQuerySet":
-        """Those whose board the user may see. Drafts are the organisers' alone."""
+        """Releases whose board the user may see. Drafts are the organisers' alone."""
         if getattr(user, "is_staff", False):
             return self
         return self._published(Q(is_public=True) | Q(results_are_public=True) | _invites(user))
 
     def open_to(self, user: Any) -> "ReleaseQuerySet":
-        """Those to which the user may submit: public ones, and private ones that the user is invited to."""
+        """Releases to which the user may submit: public ones, and private ones that the user is invited to."""
         if getattr(user, "is_staff", False):
             return self
         return self._published(Q(is_public=True) | _invites(user))
 
     def readable_by(self, user: Any) -> "ReleaseQuerySet":
-        """Those whose statements and visible files the user may read."""
+        """Releases whose statements and visible files the user may read."""
         if getattr(user, "is_staff", False):
             return self
         return self._published(Q(is_public=True) | Q(invited_may_read=True) & _invites(user))
@@ -232,7 +232,7 @@ class Release(models.Model):
         return self.state == ReleaseState.FROZEN or (self.closes_at is not None and timezone.now() >= self.closes_at)
 
     def why_closed(self) -> str:
-        """Why the release takes no submissions now; empty when it does."""
+        """Returns the reason why the release takes no submissions now; empty when it does."""
         now = timezone.now()
         if self.state == ReleaseState.FROZEN:
             since = f"was frozen at {self.frozen_at:%Y-%m-%d %H:%M} UTC" if self.frozen_at else "is frozen"

@@ -33,7 +33,7 @@ class BoardScores:
     primary: Estimate
     """The metric by which entrants are ranked."""
     pass_at: dict[int, Estimate]
-    """By k; NaN if any counted problem has fewer than k samples."""
+    """Estimates by k; NaN if any counted problem has fewer than k samples."""
     solved: IntArray
     """Counted problems with at least one pass."""
     problems: IntArray

@@ -11,7 +11,7 @@ Z_95 = 1.959963984540054
 EXACT_RUNS = 1000
 LEAST_PROCESSES = 5
 MEDIAN_VARIANCE = 1.29
-"""Of the median of six normal values, as a multiple of their mean's."""
+"""Variance of the median of six normal values, as a multiple of their mean's."""
 
 
 class MedianInterval(NamedTuple):

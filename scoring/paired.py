@@ -10,7 +10,7 @@ from scoring.rules import NEWEST, RULES
 
 @dataclass(frozen=True)
 class Drawn:
-    """By which rules, and with which seed and number of draws where they draw."""
+    """The version of the rules, and the seed and number of draws where they draw."""
 
     release_digest: str
     draws: int

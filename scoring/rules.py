@@ -31,7 +31,7 @@ class Rules:
     version: int
     title: str
     counted: Callable[[float, Sequence[TimedCase]], float]
-    """ln of what a passed sample of such a speedup counts in its entrant's."""
+    """The logarithm that a passed sample of this speedup counts in its entrant's."""
     measure: Callable[[FloatArray, FloatArray, str, int], Measured]
     """Means over problems of E × P values and weights. The seed and the number of draws are for rules that draw."""
     differences: Callable[[FloatArray, BoolArray, str, int, float], Estimate]

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 UNKNOWN_NOISE = math.log(1.1)
-"""How far, in logarithms, the ratio of two times without intervals is trusted: one process of each, 10 %."""
+"""The logarithm up to which the ratio of two times without intervals is not trusted: one process of each, 10 %."""
 
 
 def sample_speedup(

@@ -1,4 +1,4 @@
-"""How far the times of equal code move together from one node and day to the next: noise that all problems share."""
+"""Noise that all problems share: the common movement of equal code's times from one node and day to the next."""
 
 import numpy as np
 

@@ -33,7 +33,7 @@ def speedup_interval(
 
 
 def _above(upper: float | None, lower: float | None) -> float:
-    """How many times the upper is the lower; 1 where a median lies outside of its interval."""
+    """The ratio of the upper to the lower end; 1 where a median lies outside of its interval."""
     assert upper is not None
     assert lower is not None
     return max(1.0, upper / lower)

@@ -40,7 +40,7 @@ class Outputs:
 
     @property
     def least_bytes(self) -> float:
-        """What the timed part must write."""
+        """The bytes that the timed part must write."""
         return (DECLARED_SHARE if self.are_declared else SHOWN_SHARE) * self.size_bytes
 
     def are_covered_by(self, written_bytes: float) -> bool:

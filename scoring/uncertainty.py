@@ -9,7 +9,7 @@ from scoring.arrays import FloatArray
 from scoring.median import Z_95
 
 FEW_PROBLEMS = 5
-"""With fewer problems an interval is only a hint, and ranks have none."""
+"""The number of problems below which an interval is only a hint, and ranks have none."""
 _EXACT_T = (12.706205, 4.302653, 3.182446, 2.776445, 2.570582, 2.446912, 2.364624)
 """Student's 97.5 % quantile of 1 to 7 degrees of freedom."""
 ALIKE = 2.0**-40

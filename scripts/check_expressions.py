@@ -17,7 +17,7 @@ _IMPORTERS = frozenset({"__import__", "import_module"})
 
 
 def faults(root: Path) -> Iterator[str]:
-    """What is wrong, in the order of the modules' names."""
+    """The faults, in the order of the modules' names."""
     reasons: dict[str, object] = tomllib.loads((root / LIST).read_text(encoding="utf-8"))
     users = {path.relative_to(root).as_posix() for path in _modules(root) if uses_expressions(path.read_bytes())}
     for name in sorted(users | reasons.keys()):

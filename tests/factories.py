@@ -1,4 +1,4 @@
-"""What tests start from: the cast, small releases, and submissions with results recorded by the real actions."""
+"""The start of most tests: the cast, small releases, and submissions with results recorded by the real actions."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

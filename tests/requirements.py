@@ -1,4 +1,4 @@
-"""What tests need that a machine may lack.
+"""Requirements of tests that a machine may lack.
 
 A test says so with `requires(name)`. tests/conftest.py skips it where `name` is missing, unless PODIUM_REQUIRE lists
 `name`: then the test runs and fails. What needs one of REST is not part of `make test`.

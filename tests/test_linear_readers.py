@@ -45,7 +45,7 @@ from runners.fleet.views import _without_nul
 N_CHARACTERS = 100_000
 MOST_SECONDS = 0.05
 GROWTH = 3
-"""Of the time for twice the text: two, and noise. Quadratic time has four."""
+"""Factor of the time for twice the text: two, and noise. Quadratic time has four."""
 NOISE_SECONDS = 0.01
 N_RANDOM_TEXTS = 30_000
 N_SHORT = 3000
@@ -223,7 +223,7 @@ def test_time_is_in_proportion_to_the_text(name: str) -> None:
 
 
 def _slowest(reader: Reader) -> list[tuple[str, str, str]]:
-    """Of all texts those that take longest when they are short."""
+    """The texts that take longest when they are short."""
     return sorted(_texts(reader), key=lambda parts: -_seconds(reader, _text(parts, N_SHORT)))[:N_SLOWEST]
 
 

@@ -23,7 +23,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 MOST_BYTES = 1 << 18
-"""Of an order, with its environment."""
+"""Limit of an order, with its environment."""
 
 
 def run_podium(

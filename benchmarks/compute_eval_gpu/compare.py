@@ -22,7 +22,7 @@ class Demand:
 QUICK = Demand(tolerance=0.03, least_ms=0.1, share=0.92)
 RANKED = Demand(tolerance=0.01, least_ms=1.0, share=0.95)
 RIVAL = Demand(tolerance=0.03, least_ms=1.0, share=0.95)
-"""Of times over ComputeEval's: at a few microseconds a launch's own spread exceeds the tolerance."""
+"""The demand on times over ComputeEval's. Below `least_ms` a launch's own spread exceeds the tolerance."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ Window = tuple[int, int]
 
 @dataclass(frozen=True)
 class ProcessActivity:
-    """What one process of a run did.
+    """The work of one process of a run.
 
     `exclusive_s`: seconds in which a benchmark had a device alone; `shared_s`: seconds in which other commands had one.
     `builds_s`: the sum over all builds, waits for a slot included. `measured_again`: times taken once more alone.

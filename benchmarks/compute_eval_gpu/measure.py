@@ -72,7 +72,7 @@ class BenchmarkRuns:
             yield from (RunKey("rival", seed, 1, self.rival_commit) for seed in plan.seeds)
 
     def _obstacle(self, key: RunKey) -> str:
-        """Why the run cannot begin, or ""."""
+        """Returns the reason why the run cannot begin, or ""."""
         if self.deadline is not None and (needed_s := self._expected_s(key)) >= self.deadline - time.monotonic():
             return f"the time is over: it takes about {needed_s:.0f} s" if needed_s else "the time is over"
         if key.part == "second" and not self.record.has_ended(_first_of(key)):

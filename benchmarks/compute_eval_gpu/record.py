@@ -13,7 +13,7 @@ NAME = "runs.json"
 
 @dataclass(frozen=True)
 class Settings:
-    """What all runs of a folder have in common."""
+    """The settings that all runs of a folder share."""
 
     release: str
     problems: int
@@ -79,7 +79,7 @@ class Draw:
 class State:
     settings: Settings
     draws: dict[int, Draw] = field(default_factory=dict)
-    """By the seed that drew them."""
+    """Draws by their seeds."""
     runs: list[RunRecord] = field(default_factory=list)
 
 

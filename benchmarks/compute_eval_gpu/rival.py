@@ -62,7 +62,7 @@ class Rival:
             raise BenchmarkRefused(f"{self.python} cannot import ComputeEval ({reason}); see --rival-python.")
 
     def build_profiler(self) -> None:
-        """By its own Makefile, which heeds CUDA_HOME. Raises RunFailed."""
+        """Builds the rival's profiler with its own Makefile, which heeds CUDA_HOME. Raises RunFailed."""
         with tempfile.TemporaryDirectory(prefix="podium-bench-") as folder:  # make takes no path with a space
             made = Path(folder) / LIBRARY
             command = ["make", "-s", "-C", str(self.checkout / "compute_eval" / "cuda_tools"), f"TARGET={made}"]
@@ -90,7 +90,7 @@ class Rival:
         return ended
 
     def environment(self) -> dict[str, str]:
-        """Of a process that imports it."""
+        """The environment of a process that imports the rival."""
         inherited = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
         paths = [self.checkout, *(Path(path).resolve() for path in inherited), self.folder / "stub"]
         return os.environ | {"PYTHONPATH": os.pathsep.join(map(str, paths))}

@@ -25,14 +25,15 @@ boards, and the truth, are about 1×."""
 
 @dataclass(frozen=True)
 class Found:
-    """Of one method on one configuration: shares of boards whose interval holds the truth, its mean width and bias."""
+    """Results of one method on one configuration: shares of boards whose interval holds the truth, mean width and
+    bias."""
 
     words: str
     drawn: float
     fixed: float
     width: float
     bias: float
-    """Of the figure, which all methods share: its mean less that of the truth."""
+    """The figure's mean less that of the truth; the same for all methods."""
 
 
 def measured(one: Configuration, boards: Boards, names: Sequence[str]) -> dict[str, Found]:
@@ -84,7 +85,7 @@ def table(strata: dict[tuple[str, int], dict[str, list[Found]]], *, every: bool)
 
 
 def figures(strata: dict[tuple[str, int], dict[str, list[Found]]], kind: str) -> Iterable[Figure]:
-    """What the rules must hold: 95 ± 1.5 % from 8 problems on, 93.5 % from 5 on and for fixed problems."""
+    """Figures with the limits of the rules: 95 ± 1.5 % from 8 problems on, 93.5 % from 5 on and for fixed problems."""
     for (metric, problems), by_method in sorted(strata.items()):
         if problems < 5:
             continue

@@ -15,7 +15,7 @@ Method = Callable[[Boards, str], Ends]
 
 
 def rules(boards: Boards, metric: str) -> Ends:
-    """What boards show."""
+    """The intervals that boards show."""
     found = means(boards.values, np.ones_like(boards.values))
     if metric == "speedup":
         one = bounded(mean_interval(found, boards.shared_sd), 0.0)

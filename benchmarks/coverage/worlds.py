@@ -106,7 +106,7 @@ class Boards:
     fixed: FloatArray
     """The mean over these very problems."""
     most_trials: float = 0.0
-    """Of shares."""
+    """The largest number of trials of an interval of a share."""
     shared_sd: FloatArray | float = 0.0
     """The noise that all problems of a board share, by the share of samples that are faster than the baseline."""
 
@@ -187,7 +187,7 @@ def _timed(rng: Rng, shape: tuple[int, ...], sd: float) -> tuple[FloatArray, Flo
 
 @lru_cache(maxsize=64)
 def _expected(noise: Noise, repeats: int = 4000) -> tuple[FloatArray, FloatArray]:
-    """What a passed sample counts on average, by the problem's true ln speedup."""
+    """The average count of a passed sample, by the problem's true ln speedup."""
     rng, at = np.random.default_rng(7), np.linspace(-6.0, 8.0, 281)
     shape = (at.size, repeats)
     spread = np.sqrt(SAMPLE_SD**2 + noise.baseline**2 + noise.day**2)

@@ -20,7 +20,7 @@ KEY = ("problem", "solution", "engine", "repeat")
 
 
 class Engine(Protocol):
-    """What judges one submission."""
+    """A program that judges one submission."""
 
     def row(self, solution: Solution, repeat: int) -> Row: ...
 

@@ -21,7 +21,7 @@ FINISHED = "BENCHMARKED"
 SUBMISSION_LIMIT_S = 420
 """The engine ends a check after 100 s and a benchmark only if it says nothing for 60 s."""
 ENGINE_ENVIRONMENT = {"CUBLAS_WORKSPACE_CONFIG": ":4096:8"}
-"""What the engine's own machines set."""
+"""Environment variables that the engine's own machines set."""
 TRACE_CHARACTERS = 1500
 
 
@@ -53,7 +53,8 @@ class TensaraEngine:
         ]  # fmt: skip
 
     def _run(self, folder: Path, command: list[str]) -> str:
-        """Why the process did not end well, or "". Whatever the engine started ends with it."""
+        """Runs the command and returns the reason why it did not end well, or "". Whatever the engine started ends
+        with it."""
         own = {
             "PYTHONPATH": os.pathsep.join([str(self.checkout / "engine"), str(ROOT)]),
             "TMPDIR": str(folder),

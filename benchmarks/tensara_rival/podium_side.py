@@ -27,7 +27,7 @@ class PodiumEngine:
     problems: Path
     timing: TimingPolicy
     read: dict[str, FunctionProblem | str] = field(default_factory=dict)
-    """By slug: the problem as packed on this machine, or why it cannot be read."""
+    """Problems by slug: as packed on this machine, or the reason why one cannot be read."""
 
     def row(self, solution: Solution, repeat: int) -> dict[str, Any]:
         problem = self._problem(solution.problem)

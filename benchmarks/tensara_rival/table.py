@@ -1,4 +1,4 @@
-"""What the rows of both engines say: seconds a submission, the published times' spread, and the credited attacks."""
+"""Table of both engines' rows: seconds a submission, spread of the published times, and credited attacks."""
 
 import statistics
 from collections.abc import Iterable, Sequence

@@ -100,7 +100,7 @@ def _apply(
         ids = [one.live_id for one in taken if one.shadow.judge_version == version]
         Evaluation.objects.filter(pk__in=ids).update(done_at=timezone.now(), judge_version=version)
         older = Evaluation.objects.filter(pk__in=ids).exclude(second_result__evaluation__judge_version=version)
-        older.filter(second_result__isnull=False).update(second_result=None)  # of another judge
+        older.filter(second_result__isnull=False).update(second_result=None)  # from another judge version
     for outcome in set(outcome_of.values()):
         ids = [pk for pk, found in outcome_of.items() if found == outcome]
         RejudgeItem.objects.filter(pk__in=ids).update(outcome=outcome, is_open=False)
@@ -110,7 +110,7 @@ def _apply(
 
 
 def appealed_results(result_ids: Iterable[int]) -> set[int]:
-    """Those with a flag whose latest ruling is appealed: another current result would take the appeal's subject away.
+    """The results with an appealed flag: another current result would take the appeal's subject away.
 
     Nobody appeals while the caller holds the submissions.
     """

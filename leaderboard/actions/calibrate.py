@@ -17,7 +17,7 @@ from problems.models import Release
 
 
 def token_of(found: Calibration) -> str:
-    """What was shown: `calibrate` refuses other weights, of the draft or from the results."""
+    """A token of the weights that were shown: `calibrate` refuses other weights, of the draft or from the results."""
     return stale_forms.token_of(found.release, _shown(found))
 
 

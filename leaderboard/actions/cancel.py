@@ -53,7 +53,7 @@ def cancel(user: Any, submission: Submission, reason: str = "") -> int:
 
 
 def _give_back(submission: Submission, ids: Sequence[int], begun: set[int]) -> None:
-    """A rerun has a result already: its use is that of whoever asked for it."""
+    """Gives back the quota of evaluations without a result. A rerun has one, and is no use of the submitter's."""
     first = Evaluation.objects.live().filter(submission=submission, state__in=OPEN_STATES, results=None)
     n_waiting = len(set(first.values_list("pk", flat=True)) & set(ids) - begun)
     quotas.give_back(submission.submitted_by, submission.created_at.astimezone(UTC).date(), n_waiting)

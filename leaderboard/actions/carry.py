@@ -56,7 +56,7 @@ def _carry_one(user: Any, release: Release, old: Submission) -> Submission:
     )  # fmt: skip
     identity = site_identity_of(metadata, draft)
     stored = store_blobs(draft.samples)
-    count.hold(old.entrant_id)  # of two organisers who carry at once, the second finds what the first stored
+    count.hold(old.entrant_id)  # a second organiser waits, then reads what the first stored
     if found := twin(identity):
         return found
     submission, samples = store_samples(user, metadata, draft, identity, stored)

@@ -37,7 +37,7 @@ def create_entrant(
 
 def _check_number(user: Any) -> None:
     """Counts what the account owns and what it manages for its teams. Organisers make any number."""
-    User.objects.select_for_update(no_key=True).get(pk=user.pk)  # of two at once, one waits here
+    User.objects.select_for_update(no_key=True).get(pk=user.pk)  # a second request waits here
     most = settings.ENTRANTS_PER_ACCOUNT
     if not user.is_staff and Entrant.objects.managed_by(user).distinct().count() >= most:
         words = f"An account has at most {most} entrants, those of its teams included. Edit one, or ask an organiser."

@@ -79,7 +79,7 @@ def _imported(user: Any, pack: ProblemPack, slug: str | None) -> ImportReport:
 
 
 def try_import(user: Any, pack: ProblemPack, slug: str | None = None) -> ImportReport:
-    """What an import would do. Stores nothing. Raises NotAllowed or ReleaseRefused."""
+    """Reports the effect of an import and stores nothing. Raises NotAllowed or ReleaseRefused."""
     check_organiser(user)
     with transaction.atomic():
         report = _imported(user, pack, slug)
@@ -160,7 +160,7 @@ def freeze(user: Any, release: Release) -> list[BoardSnapshot]:
 
 
 def freezing_warnings(release: Release) -> list[str]:
-    """What an organiser should see to before the boards are stored: flags and appeals that wait for a ruling."""
+    """Warnings to see to before the boards are stored: flags and appeals that wait for a ruling."""
     shown = Flag.objects.filter(current(), result__evaluation__submission__release=release)
     rows = shown.exclude(result__evaluation__submission__entrant__kind=EntrantKind.SYSTEM)
     n_flags, n_appeals = rows.filter(undecided()).count(), rows.filter(appealed()).count()

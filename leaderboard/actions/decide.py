@@ -25,7 +25,7 @@ def _check(user: Any, public_reason: str) -> None:
 
 @dataclass(frozen=True)
 class Ruled:
-    """What became of several flags that were decided together."""
+    """The results of several flags that were decided together."""
 
     decisions: Sequence[Decision]
     overtaken: Sequence[Flag]
@@ -143,7 +143,8 @@ def restore_problem(user: Any, problem: Problem, public_reason: str) -> Decision
 
 
 def _hold_problem(problem: Problem) -> None:
-    """Of two who decide on it at once, one waits here and then finds what the other stored."""
+    """Locks the problem: if two organisers decide on it at once, the second waits and then reads what the first
+    stored."""
     list(Problem.objects.select_for_update(no_key=True).filter(pk=problem.pk).values_list("pk"))
 
 

@@ -44,7 +44,8 @@ def is_retired(username: str) -> bool:
 
 
 def _leave_teams(user: User) -> None:
-    """Of a team without anybody else the user takes the entrants, and the team goes."""
+    """Dissolves the teams whose only member is the user, who takes over their entrants. Raises Refused if the user
+    is the only owner of a team with other members."""
     owned = Team.objects.filter(memberships__user=user, memberships__role=Role.OWNER)
     for team in Team.objects.select_for_update().filter(pk__in=owned.values("pk")):
         others = Membership.objects.filter(team=team).exclude(user=user)

@@ -36,7 +36,7 @@ from problems.models import Problem, Release
 
 
 def why_kept(draft: Release) -> str:
-    """Why the draft cannot be deleted, in words; empty if it can."""
+    """Returns the reason why the draft cannot be deleted, in words; empty if it can."""
     if not draft.is_draft:
         return f"{draft.slug} is {draft.state}: a release that was published is never deleted."
     if later := draft.later.first():
@@ -49,7 +49,7 @@ def why_kept(draft: Release) -> str:
 
 
 def contents(draft: Release) -> dict[str, int]:
-    """What deleting the draft deletes, in words, with its number. A fixed number of queries."""
+    """The rows that are deleted with the draft, in words, each kind with its number. A fixed number of queries."""
     evaluations = Evaluation.objects.filter(submission__release=draft)
     found: dict[str, QuerySet[Any]] = {
         "problems": Problem.with_left_out.filter(release=draft),

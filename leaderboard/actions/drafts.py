@@ -88,7 +88,7 @@ _TOLD_METADATA = ("difficulty", "tags", "do_not_release", "title", "timing_mode"
 
 
 def told(problem: Problem) -> dict[str, Any]:
-    """What the audit says of a problem: the values of some fields. Answers and held-out files are in the hash alone."""
+    """The audit's values of a problem. Answers and held-out files are in the hash alone."""
     fields = drafts.fields_of(problem.spec)
     metadata = fields["metadata"] | (fields["metadata"].get("podium") or {})
     told = {name: fields.get(name) for name in _TOLD} | {name: metadata.get(name) for name in _TOLD_METADATA}

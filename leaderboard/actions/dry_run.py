@@ -36,13 +36,13 @@ class Fault:
 
 @dataclass(frozen=True)
 class Contents:
-    """What a readable submission has. `draft.undecided`: neither it nor its submitter says full or partial."""
+    """The contents of a readable submission. `draft.undecided`: neither it nor its submitter says full or partial."""
 
     draft: SubmissionDraft
     n_problems: int
-    """Of the release."""
+    """Number of problems of the release."""
     absent: Mapping[str, int]
-    """How many samples a full submission would lack, by task_id."""
+    """Numbers of samples that a full submission would lack, by task_id."""
     invalid: tuple[Fault, ...]
     """Samples that would be stored as `invalid`."""
     twin: Submission | None
@@ -65,7 +65,8 @@ class Contents:
 
 @dataclass(frozen=True)
 class DryRun:
-    """What the site would say. `contents` is None if the file cannot be read, `quota` if the account has none."""
+    """The site's answer to a dry run. `contents` is None if the file cannot be read, `quota` if the account has
+    none."""
 
     metadata: SubmissionMetadata
     faults: tuple[Fault, ...]

@@ -1,4 +1,4 @@
-"""What an act would change on boards: it is done in a transaction that is rolled back, and the boards are compared."""
+"""The effect of an act on boards: the act runs in a transaction that is rolled back, and the boards are compared."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -22,7 +22,7 @@ def places_of(releases: Iterable[Release]) -> list[ReleaseTrack]:
 
 
 def on_standings(run: Callable[[], Any], places: Sequence[ReleaseTrack]) -> list[str]:
-    """How the standings of these boards would change by `run`, or the words in which it refuses. Stores nothing."""
+    """The change of these boards' standings by `run`, or the words of its refusal. Stores nothing."""
     ranked = [place for place in places if not rankable.faults(place.release)]
     if _n_scores(ranked) > MOST_SCORES:
         n = Counted.objects.filter(release__in={place.release_id for place in ranked}).count()

@@ -19,6 +19,6 @@ def end_tokens(actor: Any, user: Any) -> int:
 
 
 def n_tokens_of(user: Any) -> int:
-    """How many tokens of the account work now."""
+    """The number of the account's tokens that work now."""
     valid = {"user": user, "revoked_at": None, "expires_at__gt": timezone.now()}
     return sum(model.objects.filter(**valid).count() for model in (ApiToken, PmppToken))

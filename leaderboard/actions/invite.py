@@ -12,7 +12,7 @@ from leaderboard.models import Invitation
 from leaderboard.models.audit import record
 
 MAILS_PER_DAY = 3
-"""To one address."""
+"""Limit of mails to one address."""
 MAILED_FOR = timedelta(days=1)
 
 

@@ -16,7 +16,7 @@ from problems.spec.kinds import SITE_KINDS
 from problems.spec.solution import SourceFile
 
 MAX_DRAFT_BYTES = 256 * 1024
-"""Of one draft, all languages together."""
+"""Limit of one draft's bytes, all languages together."""
 MAX_DRAFTS = 100
 """Per user. A further one replaces the one that was saved longest ago."""
 

@@ -47,7 +47,7 @@ def compare(user: Any, release: Release, pack: ProblemPack) -> Comparison:
 
 
 def token_of(release: Release) -> str:
-    """What the draft is now: `merge` refuses another."""
+    """A token of the draft's present state: `merge` refuses another."""
     return stale_forms.token_of(release, {"problems": merging.state_of(release)})
 
 

@@ -29,7 +29,7 @@ UNGRADED_VERDICTS = (Verdict.PLATFORM_ERROR, Verdict.SKIPPED)
 
 @dataclass(frozen=True)
 class NewToken:
-    """What a user asks for."""
+    """A user's request for a token."""
 
     entrant: Entrant
     release: Release

@@ -32,7 +32,7 @@ from problems.spec.kinds import NODE_KINDS, Kind
 from runners.wire.protocol import JUDGE_VERSIONS, Purpose
 
 MAX_EVALUATIONS = 10_000
-"""Of one rejudge, which is made and applied in one transaction each."""
+"""Limit of one rejudge, which is made and applied in one transaction each."""
 REJUDGE_PRIORITY = -10
 """Behind all live work."""
 CHUNK = 500
@@ -170,7 +170,7 @@ def queue_shadows(rejudge: Rejudge, rows: Sequence[Evaluation]) -> list[int]:
 
 
 def shadows_of(rows: Sequence[Evaluation]) -> dict[int, int]:
-    """By live id the id of its shadow evaluation, newly stored or that of an earlier rejudge. All become queued."""
+    """Shadow evaluations' ids by live ids, newly stored or those of an earlier rejudge. All become queued."""
     Evaluation.objects.bulk_create((_shadow_of(one) for one in rows), ignore_conflicts=True)
     stored = Evaluation.objects.filter(purpose=Purpose.SHADOW, sample__in=[one.sample_id for one in rows])
     known = {(one.sample_id, one.track_id, one.judge_version): one.pk for one in stored}

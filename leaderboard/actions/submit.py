@@ -30,7 +30,7 @@ def submit(user: Any, metadata: SubmissionMetadata, draft: SubmissionDraft) -> R
 
 
 def checks(user: Any, metadata: SubmissionMetadata) -> list[Callable[[], None]]:
-    """What a submission must pass before its samples are looked at; each raises Refused. Rights come first."""
+    """Checks of a submission before its samples are looked at; each raises Refused. Rights come first."""
     release = metadata.release
     return [
         lambda: _check_rights(user, metadata),
@@ -40,7 +40,7 @@ def checks(user: Any, metadata: SubmissionMetadata) -> list[Callable[[], None]]:
 
 
 def use_of(metadata: SubmissionMetadata, draft: SubmissionDraft) -> Use:
-    """What the submission takes of the account's quota."""
+    """The submission's use of the account's quota."""
     return Use(len(draft.samples) * len(metadata.tracks), sum(len(one.record) for one in draft.samples))
 
 

@@ -70,8 +70,8 @@ def invite_to_team(user: Any, team: Team, role: str, *, email: str = "", join_ur
 
 
 def _check_mails(user: Any, email: str) -> None:
-    """By the audit, which keeps what a withdrawn invitation or a dissolved team does not. Raises TooMuch."""
-    User.objects.select_for_update(no_key=True).get(pk=user.pk)  # of two at once, one waits here
+    """Counts mails in the audit, which remembers withdrawn invitations and dissolved teams. Raises TooMuch."""
+    User.objects.select_for_update(no_key=True).get(pk=user.pk)  # a second request waits here
     mailed = AuditEntry.objects.filter(
         action=INVITE, at__gt=timezone.now() - timedelta(days=1), detail__email__isnull=False
     ).exclude(detail__email="")
@@ -82,7 +82,7 @@ def _check_mails(user: Any, email: str) -> None:
 
 
 def withdraw_invitation(user: Any, invitation: TeamInvitation) -> bool:
-    """It stops working at once. Returns False if it was used or had expired. Raises NotAllowed."""
+    """Ends the invitation at once. Returns False if it was used or had expired. Raises NotAllowed."""
     with transaction.atomic():
         _held(user, invitation.team)
         withdrawn = TeamInvitation.usable().filter(pk=invitation.pk).update(expires_at=timezone.now())

@@ -60,7 +60,8 @@ def withdraw(user: Any, transfer: Transfer) -> None:
 
 
 def hand_over(user: Any, entrant: Entrant, to: User | Team | None, action: str, reason: str = "") -> None:
-    """Change who holds the entrant, whose row the caller has locked. The verified badge goes: it was theirs."""
+    """Give the entrant, whose row the caller has locked, to another holder. The verified badge goes: it was the last
+    holder's."""
     was = entrant.holder
     Transfer.objects.filter(entrant=entrant, state=TransferState.OFFERED).update(
         state=TransferState.WITHDRAWN, answered_at=timezone.now()

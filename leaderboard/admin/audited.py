@@ -38,7 +38,7 @@ class AuditedAdmin(ActingAdmin):
             return super().changeform_view(request, object_id, form_url, extra_context)
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
-        """Of a row that is there, with the token that says what it was when it was opened."""
+        """The form. For an existing row it carries a token of the row's state when the form was opened."""
         if change and obj is not None:
             base = kwargs.get("form", self.form)
             own = {"also_opened": self._inline_rows(request, obj), "__module__": base.__module__}
@@ -78,7 +78,7 @@ class AuditedAdmin(ActingAdmin):
 
     @staticmethod
     def _inline_texts(row: Any, formsets: Any) -> dict[str, list[str]]:
-        """What the changed inlines hold in the database."""
+        """Texts of the changed inlines as the database holds them."""
         changed = [one for one in formsets if one.has_changed()]
         return {
             one.prefix: [str(each) for each in one.model._base_manager.filter(**{one.fk.name: row})] for one in changed

@@ -1,4 +1,4 @@
-"""What the admin's pages share: read-only rows, and acts (a button, a form, an action, its report line by line).
+"""Bases of the admin's pages: read-only rows, and acts (a button, a form, an action, its report line by line).
 
 An act works on one row, on none (above a list), or on the rows ticked in a list.
 """
@@ -67,7 +67,7 @@ def admin_link(row: Any, text: object = None) -> str:
 
 
 class NoFields(forms.Form):
-    """For acts that need nothing but a yes."""
+    """The form of acts that need nothing but a yes."""
 
 
 class ReasonForm(forms.Form):
@@ -122,7 +122,8 @@ class Act:
     edits: Sequence[str] = ()
     """The row's fields that the form shows and `run` overwrites: refused if one was changed since it was opened."""
     effect: Callable[[HttpRequest, Any], Sequence[str]] = lambda _request, _row: ()
-    """What it would change now, line by line; shown above the form. Among `bulk_acts` it gets the list of rows."""
+    """Effects of the act if it were done now, one a line; shown above the form. Among `bulk_acts` it gets the list
+    of rows."""
 
 
 class ActingAdmin(_ModelAdmin):
@@ -175,13 +176,13 @@ class ActingAdmin(_ModelAdmin):
 
     @admin.display(description="page")
     def page(self, row: Any) -> str:
-        """For `list_display`: a link to the row's own page."""
+        """A link to the row's own page, for `list_display`."""
         return format_html('<a href="{}">View on site</a>', row.get_absolute_url())
 
     def history_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """What the audit says of the row, in place of the framework's log."""
+        """The audit's entries on the row, in place of the framework's log."""
         row = self.get_object(request, object_id)
         if row is None:
             raise Http404(f"There is no {self.opts.verbose_name} {object_id}.")
@@ -200,7 +201,7 @@ class ActingAdmin(_ModelAdmin):
         return TemplateResponse(request, "admin/object_history.html", context)
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
-        """Those of Django that the user may take, and the acts on ticked rows."""
+        """Django's actions that the user may take, and the acts on ticked rows."""
         found: dict[str, Any] = super().get_actions(request)
         if self.may_act(request):
             found |= {act.name: (_on_ticked_rows(act), act.name, act.label) for act in self.bulk_acts}

@@ -1,4 +1,4 @@
-"""What participants ask or report, in the admin: answer privately or publicly, or make an erratum of it."""
+"""Clarifications in the admin: answer participants' questions privately or publicly, or make an erratum of one."""
 
 from typing import Any
 

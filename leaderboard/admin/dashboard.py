@@ -75,7 +75,7 @@ def bounded_count(rows: QuerySet[Any]) -> str:
 
 
 def ago(moment: Any) -> str:
-    """How long ago, in its largest whole unit, as `3 h`."""
+    """The age in its largest whole unit, as `3 h`."""
     seconds = int((timezone.now() - moment).total_seconds())
     for unit, size in (("d", 86_400), ("h", 3600), ("min", 60)):
         if seconds >= size:
@@ -150,7 +150,7 @@ def _unverified() -> Panel:
 
 
 def stuck(evaluations: QuerySet[Evaluation]) -> QuerySet[Evaluation]:
-    """Those that have been open for longer than `STUCK_AFTER`."""
+    """Evaluations that have been open for longer than `STUCK_AFTER`."""
     return evaluations.filter(purpose=Purpose.LIVE, state__in=OPEN_STATES, queued_at__lt=timezone.now() - STUCK_AFTER)
 
 

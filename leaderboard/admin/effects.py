@@ -1,4 +1,4 @@
-"""What each act of the administration would change, line by line: shown above its form, before anything is done."""
+"""The effect of each act of the administration, line by line: shown above its form, before anything is done."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -44,12 +44,13 @@ Lines = Sequence[str]
 
 
 def nothing(_request: HttpRequest, _row: Any) -> Lines:
-    """Of an act that only reads."""
+    """The effect of an act that only reads."""
     return ["Nothing on the site changes."]
 
 
 def of_publishing(_request: HttpRequest, release: Release) -> Lines:
-    """Who will see what, what can no longer change, and what comes from the last revision."""
+    """The effect of publishing: new readers, values that can no longer change, and values taken from the last
+    revision."""
     n_problems, tracks = release.problems.count(), release.on_tracks.values_list("track__slug", flat=True)
     places = ", ".join(tracks.order_by("track__slug")) or "no track"
     return [
@@ -95,7 +96,7 @@ def _unverified(release: Release) -> Lines:
 
 
 def of_verifying(_request: HttpRequest, release: Release) -> Lines:
-    """How many problems are run on each track, and how many results of the last revision are reused there."""
+    """Numbers of problems that run on each track, and of reused results of the last revision."""
     problems = set(release.problems.filter(kind__in=NODE_KINDS).values_list("pk", flat=True))
     same = holding(release, release.previous) if release.previous else {}
     lines = ["A node runs every check that has not been run on the problems as they are. No board changes."]
@@ -113,7 +114,7 @@ def of_measuring_baselines(_request: HttpRequest, release: Release) -> Lines:
 
 
 def of_voiding_node(_request: HttpRequest, node: Any) -> Lines:
-    """Of all results of the node; a period makes them fewer."""
+    """The effect of voiding a node's results, all of them or those of a period."""
     rows = Evaluation.objects.live().made_by(node.slug)
     submissions = Submission.objects.filter(evaluations__in=rows).distinct()
     counted = Counted.objects.filter(submission__in=submissions).count()
@@ -130,7 +131,7 @@ def of_next_revision(_request: HttpRequest, release: Release) -> Lines:
 
 
 def of_carrying(_request: HttpRequest, release: Release) -> Lines:
-    """How many results are reused and how many samples run again. Submissions carried before stay as they are."""
+    """Numbers of reused results and of samples that run again. Submissions carried before stay as they are."""
     assert release.previous is not None, "it is offered for later revisions alone"
     counted = set(Counted.objects.filter(release=release.previous).values_list("submission_id", flat=True))
     tasks = release.problems.values_list("task_id", flat=True)
@@ -283,7 +284,7 @@ def of_dropping(_request: HttpRequest, rejudge: Rejudge) -> Lines:
 
 
 def of_measuring_anew(_request: HttpRequest, release: Release) -> Lines:
-    """Of each track: the entrants, the hours and the end, or why there is no round."""
+    """The effect for each track: the entrants, the hours and the end, or the reason why there is no round."""
     return [line for place in places_of([release]) for line in _of_round(place)]
 
 

@@ -125,7 +125,7 @@ def _rule(request: HttpRequest, reason: str = "") -> Ruled:
 
 
 def _foreseen(request: HttpRequest) -> list[str]:
-    """How the boards would change by the ruling that the form asks for."""
+    """The change of the boards by the ruling that the form asks for."""
     ids = [pk for pk, _ in map(_seen, request.POST.getlist("flag"))]
     if request.POST.get("ruling") not in ("uphold", "dismiss") or not ids:
         raise Refused("ruling_needed", "Choose flags, and say whether you uphold or dismiss them.")

@@ -108,7 +108,7 @@ SHOWN_DETAIL = 500
 
 
 class ActsFilter(admin.SimpleListFilter):
-    """By kinds of action: looking for every action that occurs would read the whole audit."""
+    """Filters by kind of action, from a fixed list: finding the kinds that occur would read the whole audit."""
 
     title = "acts"
     parameter_name = "act"

@@ -19,7 +19,7 @@ SHOWN_FAILURES = 100
 
 @dataclass(frozen=True)
 class TrackReport:
-    """What verifying has shown on one track. Nothing is shown for a track on which it was never begun."""
+    """Results of verifying on one track, if it was begun there."""
 
     track: Track
     report: VerificationReport

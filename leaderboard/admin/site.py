@@ -48,7 +48,7 @@ class PodiumAdminSite(admin.AdminSite):
         return redirect(f"{resolve_url(settings.LOGIN_URL)}?{urlencode({REDIRECT_FIELD_NAME: wanted})}")
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
-        """What waits for an organiser: one panel for each thing that needs a person."""
+        """The start page: one panel for each thing that waits for an organiser."""
         context = {
             **self.each_context(request),
             "title": self.index_title,

@@ -187,7 +187,7 @@ class EvaluationAdmin(ReadOnlyAdmin):
     def get_search_results(
         self, _request: HttpRequest, queryset: QuerySet[Evaluation], search_term: str
     ) -> tuple[QuerySet[Evaluation], bool]:
-        """By indexed columns alone: a text that is looked for in millions of rows would be found too late."""
+        """Searches indexed columns alone: searching text in millions of rows would take too long."""
         words = search_term.strip()
         if not words:
             return queryset, False

@@ -1,4 +1,4 @@
-"""What every endpoint shares: scopes, bounded pages, and look-ups that fail with words."""
+"""Bases of the endpoints: scopes, bounded pages, and look-ups that fail with words."""
 
 from typing import Any, TypeVar
 
@@ -20,7 +20,7 @@ class Pages(LimitOffsetPagination):
 
 
 class NamedNotFound(exceptions.NotFound):
-    """What a request's body names is not there. `pointer` is the JSON pointer of the name."""
+    """A row that the request's body names is not there. `pointer` is the JSON pointer of the name."""
 
     def __init__(self, words: str, pointer: str | None) -> None:
         super().__init__(words)

@@ -58,7 +58,7 @@ class ContentsSerializer(serializers.Serializer[Any]):
 
 
 class DryRunSerializer(serializers.Serializer[Any]):
-    """What would come of a submission."""
+    """The answer to a dry run of a submission."""
 
     accepted = serializers.BooleanField(help_text="Whether the site would take it as it is.")
     entrant = serializers.CharField()

@@ -29,7 +29,7 @@ class EntrantSerializer(serializers.ModelSerializer[Entrant]):
 
 
 class NewEntrantSerializer(EntrantSerializer):
-    """What a person may say of a new entrant; baselines are an organiser's."""
+    """The fields of a new entrant that a person may set; baselines are an organiser's."""
 
     kind = serializers.ChoiceField(choices=[(kind.value, kind.label) for kind in OWN_KINDS], default=EntrantKind.MODEL)
 

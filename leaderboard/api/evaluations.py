@@ -72,7 +72,7 @@ class CaseSerializer(serializers.Serializer[Any]):
 
 
 def facts_of(evaluation: Evaluation, result: Result, view: SubmissionView) -> dict[str, Any]:
-    """What this asker may read of a result: no problem content, no code, no logs."""
+    """The facts of a result that this asker may read: no problem content, no code, no logs."""
     timed, cases = [one for one in result.measurements.all() if one.role == Role.CANDIDATE], result.cases.all()
     counted = counted_of(result, timed, cases, evaluation.problem.on_tracks.all(), evaluation.track_id)
     headline = headline_of(result, timed, cases)

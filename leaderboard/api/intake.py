@@ -77,7 +77,7 @@ def check_size(request: Request) -> None:
 
 @dataclass(frozen=True)
 class Order:
-    """What a POST asks for. `read` returns the samples, also those of unknown tasks; it raises PackRefused."""
+    """The contents of a POST. `read` returns the samples, also those of unknown tasks; it raises PackRefused."""
 
     metadata: SubmissionMetadata
     read: Callable[[], SubmissionDraft]
@@ -136,7 +136,7 @@ def _typed(metadata: SubmissionMetadata, said: dict[str, Any]) -> SubmissionDraf
 
 
 def notices(draft: SubmissionDraft) -> list[str]:
-    """What the reader noticed: samples that are invalid and why, and anything it left out."""
+    """Remarks of the reader: invalid samples with their reasons, and anything left out."""
     invalid = [
         f"{one.task_id} sample {one.index + 1} is invalid: {one.invalid_reason}"
         for one in draft.samples

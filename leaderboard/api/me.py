@@ -1,4 +1,4 @@
-"""GET /api/v1/me: who the site takes the asker for."""
+"""GET /api/v1/me: the account that the request is made with."""
 
 from typing import Any
 

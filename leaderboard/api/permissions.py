@@ -1,4 +1,4 @@
-"""What a request may do: reading is open, changing needs an account and a token of the right scope."""
+"""Permissions of requests: reading is open, changing needs an account and a token of the right scope."""
 
 from rest_framework import permissions
 from rest_framework.request import Request

@@ -20,7 +20,7 @@ class TrackSerializer(serializers.ModelSerializer[Track]):
 
 @extend_schema(tags=["fleet"])
 class TrackList(ApiList):
-    """Where results are comparable: hardware, toolkit and image policy."""
+    """A track, on which results are comparable: hardware, toolkit and image policy."""
 
     serializer_class = TrackSerializer
     queryset = Track.objects.all()

@@ -17,7 +17,7 @@ from scoring.paired import Drawn, PairedDifference, paired_differences
 from scoring.pass_at_k import pass_at_k
 
 LEAST, MOST = 2, 6
-"""How many entrants a comparison takes."""
+"""Bounds of the number of entrants in a comparison."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Pair:
 
     other: Standing
     passes: PairedDifference
-    """Of pass@1: other − first, in shares."""
+    """The difference of pass@1, other − first, in shares."""
     speedup: Triple
     """Other ÷ first, geometric mean; all None where no problem has a baseline time for both."""
     n_timed: int
@@ -34,7 +34,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class ProblemRow:
-    """How many of its samples each entrant passed; None where the problem does not count for it."""
+    """The number of samples that each entrant passed; None where the problem does not count for it."""
 
     problem: Problem
     cells: Sequence[tuple[int, int] | None]
@@ -52,7 +52,7 @@ class Comparison:
     entrants: Sequence[Standing]
     pairs: Sequence[Pair]
     groups: Mapping[str, Sequence[tuple[float | None, int]]]
-    """By group: the mean of pass@1, and over how many problems."""
+    """Groups by name, each with the mean of pass@1 and the number of its problems."""
     rows: Sequence[ProblemRow]
     speedups: Sequence[tuple[Problem, Sequence[float | None]]]
     """Per problem: the geometric mean of each entrant's speedups, where one that fails or is slower counts as 1."""
@@ -81,7 +81,7 @@ def compare(place: ReleaseTrack, standings: Sequence[Standing], draws: int) -> C
 
 
 def drawn(place: ReleaseTrack, draws: int) -> Drawn:
-    """By which rules the pairs of the board are compared."""
+    """The rules by which the pairs of the board are compared."""
     return Drawn(place.release.digest, draws, place.release.rules)
 
 

@@ -1,4 +1,4 @@
-"""How numbers are written for people: fixed decimals, narrow intervals, and a dash for what is missing."""
+"""Numbers as people read them: fixed decimals, narrow intervals, and a dash for a missing one."""
 
 import math
 

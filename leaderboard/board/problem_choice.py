@@ -20,7 +20,7 @@ class Facet:
 
 @dataclass(frozen=True)
 class ProblemFacts:
-    """What a problem can be chosen by."""
+    """The values by which a problem can be chosen."""
 
     pk: int
     group: str
@@ -126,7 +126,7 @@ def _counted(
 
 
 def _known(asked: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
-    """In the order of `known`. A value may be several with commas between them, unless it is known as it stands."""
+    """The chosen values in the order of `known`. Commas separate several in one, unless it is known as it stands."""
     named = {part for value in asked for part in ([value] if value in known else value.split(","))}
     return tuple(value for value in known if value in named)
 

@@ -1,4 +1,4 @@
-"""What a visitor asks of a board, read from the URL and written back to it."""
+"""A visitor's query of a board, read from the URL and written back to it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ from problems.models import Release
 ALL_GROUPS = "*"
 _OPENNESS = ("open", "proprietary")
 _MOST_VALUES = 200
-"""Of one parameter that a URL may repeat."""
+"""Limit of the values of one parameter that a URL may repeat."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def day_asked(parameters: Mapping[str, Any]) -> date | None:
 
 
 def why_no_day(parameters: Mapping[str, Any]) -> str:
-    """Why `as_of` cannot be shown; empty where it can or is absent."""
+    """Returns the reason why `as_of` cannot be shown; empty where it can or is absent."""
     asked = str(parameters.get("as_of", "")).strip()[:40]
     if not asked:
         return ""

@@ -21,7 +21,7 @@ _KEYS = {"id", "release", "track", "entrant", "submission", "updated_at"}
 FIGURES = tuple(field.name for field in Standing._meta.concrete_fields if field.name not in _KEYS)
 """The fields of a standing that ranking computes."""
 _MOST_RESULTS, _MOST_PACKED = 12, 2
-"""What a process keeps: a result of 1,000 entrants takes about 5 MB, their packed arrays about 30 MB."""
+"""Limits of a process's cache: a result of 1,000 entrants takes about 5 MB, their packed arrays about 30 MB."""
 
 
 @dataclass(frozen=True)
@@ -29,10 +29,10 @@ class Ranked:
     """The rows of a board that is not the stored one."""
 
     figures: Mapping[int, Mapping[str, Any]]
-    """By submission id: the figures of its row, by field of Standing."""
+    """Figures of rows by submission id and field of Standing."""
     n_problems: int
     why_not: str = ""
-    """Why it cannot be ranked; it then has no rows."""
+    """The reason why the board cannot be ranked; it then has no rows."""
 
 
 class _Kept:
@@ -78,7 +78,7 @@ def _computed_once(key: Hashable, place: ReleaseTrack, problem_ids: frozenset[in
     if not _computing.acquire(timeout=_PATIENCE_S):
         raise Unavailable("ranking_others", "The site is ranking other boards just now. Ask again in a few seconds.")
     try:
-        kept: Ranked | None = _results.get(key)  # who waited finds what the first one computed
+        kept: Ranked | None = _results.get(key)  # another thread may have computed it meanwhile
         if kept is None:
             kept = _computed(place, problem_ids, day)
             _results.put(key, kept)

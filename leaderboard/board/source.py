@@ -22,7 +22,7 @@ class BoardSource:
     """Over which the board is ranked."""
     n_all: int
     why_not: str = ""
-    """Why there is no such ranking; there are no rows then."""
+    """The reason why there is no such ranking; there are no rows then."""
 
     @property
     def is_part(self) -> bool:

@@ -45,7 +45,7 @@ Row = dict[str, Any]
 
 
 class Rows(Protocol):
-    """Where a board's rows come from: those of one track that the user may see."""
+    """The source of a board's rows: those of one track that the user may see."""
 
     def all(self) -> list[Row]:
         """Every row with all fields."""
@@ -168,7 +168,7 @@ def _not_hidden(columns: Sequence[Column], query: BoardQuery) -> list[Column]:
 
 
 def _counts(rows: Sequence[Row], query: BoardQuery, field: str) -> Counter[Any]:
-    """How many of the rows that fit the query have each value of the field."""
+    """Numbers of rows by value of the field, of those that fit the query."""
     return Counter(row[field] for row in rows if _matches(row, query))
 
 
@@ -215,7 +215,7 @@ def _by_rank(row: Row) -> tuple[bool, int, float, str]:
 
 
 def _sorted(rows: list[Row], columns: Sequence[Column], sort: str) -> list[Row]:
-    """By the column asked for, missing values last either way; the rank breaks ties and is the default."""
+    """Sorts by the chosen column, missing values last either way; the rank breaks ties and is the default."""
     rows = sorted(rows, key=_by_rank)
     name = sort.lstrip("-")
     value = {column.key: column.value for column in columns}.get(name) or _LEFT_COLUMNS.get(name)

@@ -1,4 +1,4 @@
-"""What a board says about its times: whether anything checks the timed work, and whether programs time themselves."""
+"""Notes of a board on its times: whether anything checks the timed work, and whether programs time themselves."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""What every figure shares: its rows, its parts, and the figure object that a description makes."""
+"""Parts of every figure: its rows, its parts, and the figure object that a description makes."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

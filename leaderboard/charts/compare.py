@@ -100,4 +100,4 @@ FIGURES: Mapping[str, tuple[str, str, Callable[[Comparison], Spec], Callable[[Co
     "groups": ("pass@1 by group", GROUPS_CAPTION, groups_spec, groups_table),
     "speedups": ("Speedups", SPEEDUPS_CAPTION, speedups_spec, speedups_table),
 }
-"""By name: title, caption, drawing and table."""
+"""Figures by name: title, caption, drawing and table."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 CAPTION = "At p = 0 the curve is plain correctness; at p = 1 it counts what beats the baseline."
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
-"""Of one line after the other, to tell apart those of like colour."""
+"""Dashes of the lines in their order, to tell lines of similar colour apart."""
 
 
 def _curves(rows: Sequence[BoardRow]) -> list[BoardRow]:

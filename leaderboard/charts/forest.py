@@ -76,7 +76,7 @@ def spec(rows: Sequence[Difference]) -> Spec:
 
 
 def _range(rows: Sequence[Difference]) -> list[float]:
-    """From end to end of the intervals and the line at 0, with room on both sides."""
+    """The axis's range: all intervals and the line at 0, with room on both sides."""
     ends = [end for row in rows for end in (row.passes.value, row.passes.low, row.passes.high) if not math.isnan(end)]
     least, most = min([0.0, *ends]), max([0.0, *ends])
     room = 0.06 * (most - least) or 0.05

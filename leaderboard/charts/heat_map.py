@@ -26,9 +26,9 @@ SCALE = [[0, "#f4e9d8"], [0.25, "#bfd8c9"], [0.5, "#6fb3a9"], [0.75, "#2f7f86"],
 """From sand to deep blue: falls evenly in lightness, so that it is read without colour too."""
 
 MAX_LETTERS = 28
-"""Of a group's name below its column; the page's script cuts longer ones."""
+"""Limit of a group's name below its column; the page's script cuts longer ones."""
 _LETTER_PX = 6
-"""What a letter of a slanted name adds to the height."""
+"""Height that a letter of a slanted name adds."""
 
 
 def _groups(rows: Sequence[BoardRow]) -> list[str]:

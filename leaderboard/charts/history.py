@@ -31,7 +31,7 @@ class Result:
 
 
 def records(rows: Sequence[Result]) -> list[Result]:
-    """Those better than every earlier one, oldest first."""
+    """Points better than every earlier one, oldest first."""
     found: list[Result] = []
     for row in sorted(rows, key=lambda one: (one.at, -one.score, one.name)):
         if not found or row.score > found[-1].score:

@@ -13,7 +13,7 @@ CAPTION = (
     " interval: the median over all processes, on a GPU refined by device events."
 )
 WIDE = 20.0
-"""From this ratio of times on, their axis is logarithmic."""
+"""The ratio of times from which on their axis is logarithmic."""
 
 
 @dataclass(frozen=True)

@@ -21,12 +21,12 @@ _SIDES = ("middle right", "middle left")
 MAX_LABELS = 10
 """Beyond this many names the points are named on hover only."""
 REACH = 8.0
-"""How far the roof is drawn beyond the outermost point, as a factor."""
+"""The factor by which the roof is drawn beyond the outermost point."""
 
 
 @dataclass(frozen=True)
 class Roof:
-    """What a device was measured to do in one data type."""
+    """A device's measured peaks in one data type."""
 
     peak_gflops: float
     peak_gbps: float

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 WIDE = 20.0
 SHOWN_RUNS = 100
-"""Of each measurement in the table; the chart has all."""
+"""Limit of each measurement's runs in the table; the chart has all."""
 _COLOURS = {"candidate": "#2f7ed8", "baseline": "#c98a00"}
 
 

@@ -12,7 +12,7 @@ LEAST = 3
 """Fewer times are no distribution."""
 MOST_BARS = 24
 WIDE = 10.0
-"""From this ratio of times on, the bars are equally wide on a logarithmic axis."""
+"""The ratio of times from which on the bars are equally wide on a logarithmic axis."""
 FEW_SAMPLES = 10
 """Up to this many in the highest bar, every whole number has a tick: plotly.js would set ticks at halves."""
 _COLOUR = "#2f7ed8"

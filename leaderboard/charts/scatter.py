@@ -1,4 +1,4 @@
-"""What the charts with one point for each entrant have in common."""
+"""The common parts of charts with one point for each entrant."""
 
 from collections.abc import Sequence
 

@@ -34,7 +34,7 @@ def _known(rows: Sequence[BoardRow]) -> list[tuple[BoardRow, float, float]]:
 
 
 def _placed(rows: Sequence[BoardRow]) -> list[tuple[BoardRow, float, float]]:
-    """Those that a logarithmic axis has a place for."""
+    """Points that a logarithmic axis has a place for."""
     return [one for one in _known(rows) if one[1] > 0]
 
 
@@ -124,7 +124,7 @@ def _point(row: BoardRow, cost: float, score: float, side: str, named: bool) -> 
 
 
 def _corners(points: Sequence[tuple[float, float]], end: float) -> list[tuple[float, float]]:
-    """Of the steps from each entrant of the front to the next, and from the last to the end of the axis."""
+    """Corners of the steps from each entrant of the front to the next, and from the last to the end of the axis."""
     front = _front(points)
     steps = [corner for (_, low), (cost, high) in pairwise(front) for corner in ((cost, low), (cost, high))]
     return [front[0], *steps, (end, front[-1][1])]

@@ -40,7 +40,7 @@ _PARTS = {
 
 
 _OF_SYSTEM = Q(**{f"{_PLACE}__submission__entrant__kind": EntrantKind.SYSTEM})
-"""What verifying a release found: nothing depends on a ruling. The list of all flags has them."""
+"""Flags found by verifying a release, where nothing depends on a ruling. The list of all flags has them."""
 
 
 def queue(asked: Mapping[str, str]) -> QuerySet[Flag]:
@@ -71,12 +71,12 @@ def _in_state(rows: QuerySet[Flag], state: str) -> QuerySet[Flag]:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What an organiser reads before a ruling."""
+    """The evidence that an organiser reads before a ruling."""
 
     files: Sequence[FilePair]
     """The sample's code on the left, the reference's, or the context file that it replaces, on the right."""
     unreadable: str
-    """Why there is no code, or ""."""
+    """The reason why there is no code, or ""."""
     steps: Sequence[logs.LoggedStep]
     measurements: Sequence[Measurement]
     runs: Table

@@ -1,4 +1,4 @@
-"""The flags that nodes and imports raise, in words: the one place for pages; docs/scoring.md has the same table."""
+"""Flags that nodes and imports raise, in words: the one place for pages. docs/scoring-rules.md has the same table."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class FlagRule:
-    """Sentences with Markdown code, as in the table of docs/scoring.md."""
+    """Sentences with Markdown code, as in the table of docs/scoring-rules.md."""
 
     means: str
     triggered_by: str
     advice: str
-    """What a contestant can do, and the honest causes that an organiser may dismiss."""
+    """Advice for the contestant, and the honest causes that an organiser may dismiss."""
 
 
 FLAG_RULES: Mapping[str, FlagRule] = {
@@ -227,5 +227,5 @@ FLAG_RULES: Mapping[str, FlagRule] = {
 
 
 def rule_of(code: str) -> FlagRule | None:
-    """None for a code that this version does not know, such as that of an older node."""
+    """The rule of a code; None for one that this version does not know, such as that of an older node."""
     return FLAG_RULES.get(code)

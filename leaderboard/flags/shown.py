@@ -124,7 +124,7 @@ def _keeps_time(flag: Flag) -> str:
 
 
 def _effect(flag: Flag, ruling: str | None) -> str:
-    """What the flag does to a standing by this ruling; None: undecided."""
+    """The flag's effect on a standing by this ruling; None: undecided."""
     if why := _why_without_effect(flag, ruling):
         return f"None: {why}."
     upheld = DecisionKind.FLAG_UPHELD

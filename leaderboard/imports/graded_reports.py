@@ -28,7 +28,7 @@ NO_PROVENANCE = FlagReport(
     detail="Imported from a file that does not say on which machine, when and under which bounds it was timed.",
 )
 _BLOBS = ("artefact", "profile", "withheld", "fault")
-"""What a node sends besides a report; a file brings none of it."""
+"""Blobs that a node sends besides a report; a file has none of them."""
 
 
 def report_of(matched: Matched) -> Report:

@@ -39,7 +39,7 @@ class Matched:
 
     @property
     def judge_version(self) -> str:
-        """Of the rules that turned the run into its verdict."""
+        """The version of the rules that turned the run into its verdict."""
         return str(self.provenance.get("judge_version", ""))[:20] if self.is_ours else COMPUTE_EVAL_JUDGE
 
 
@@ -93,7 +93,7 @@ def _check_numbering(found: Sequence[Matched]) -> None:
 
 
 class _Fits:
-    """What rows are held against."""
+    """The release's problems and entrants that rows are compared with."""
 
     def __init__(self, release: Release, track: Track) -> None:
         self._track = track
@@ -108,7 +108,7 @@ class _Fits:
         self._release = release
 
     def why_not(self, row: GradedRow) -> str:
-        """Why the row does not belong here, or ""."""
+        """Returns the reason why the row does not belong here, or ""."""
         problem = self._problems.get(row.task_id)
         if problem is None:
             return f"task_id `{row.task_id[:100]}` is not in release {self._release.slug}"

@@ -35,7 +35,7 @@ _ENDINGS = (".gz", ".jsonl", "-graded-solutions")
 
 @dataclass(frozen=True)
 class ImportTarget:
-    """Whose results they are, and of what."""
+    """The entrant, release and track of imported results."""
 
     entrant: Entrant
     release: Release
@@ -44,7 +44,7 @@ class ImportTarget:
 
 @dataclass(frozen=True)
 class Imported:
-    """What came of one file: the results stored, and those that were here already."""
+    """The outcome of one file: the results stored, and those that were here already."""
 
     submission: Submission
     n_stored: int

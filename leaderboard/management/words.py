@@ -1,4 +1,4 @@
-"""What the management commands share: look-ups, and refusals that end as a CommandError in words."""
+"""Helpers of the management commands: look-ups, and refusals that end as a CommandError in words."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

@@ -80,7 +80,7 @@ class Decision(models.Model):
 
     @property
     def carried_from(self) -> str:
-        """Of which decision of an earlier revision this one is the copy, in words; empty for others."""
+        """The decision of an earlier revision of which this one is the copy, in words; empty for others."""
         if self.earlier is None or self.kind == DecisionKind.PROBLEM_RESTORED:
             return ""
         author = self.earlier.decided_by.get_username()
@@ -103,7 +103,7 @@ class Appeal(models.Model):
 
 
 class RevisionAnswer(models.Model):
-    """What an organiser said of a decision of the last revision that cannot be carried over without asking."""
+    """An organiser's answer about a decision of the last revision that cannot be carried over without asking."""
 
     release = models.ForeignKey("problems.Release", on_delete=models.CASCADE, related_name="answers")
     decision = models.ForeignKey(Decision, on_delete=models.PROTECT, related_name="answers")

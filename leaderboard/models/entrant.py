@@ -81,7 +81,7 @@ class Entrant(models.Model):
 
     @property
     def holder(self) -> str:
-        """Who holds it, for the audit; empty if nobody does."""
+        """The owner's or team's name, for the audit; empty if nobody holds it."""
         return str(self.team or self.owner or "")
 
     def role_of(self, user: Any) -> Role | None:

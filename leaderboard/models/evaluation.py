@@ -29,7 +29,7 @@ class EvaluationQuerySet(models.QuerySet["Evaluation"]):
         return self.filter(purpose=Purpose.LIVE)
 
     def made_by(self, node: str) -> "EvaluationQuerySet":
-        """Those whose current result this site's node of this slug made."""
+        """Evaluations whose current result this site's node of this slug made."""
         made = Result.objects.filter(provenance__node=node, origin=ResultOrigin.FLEET)
         return self.filter(current_result__in=made.values("pk"))
 

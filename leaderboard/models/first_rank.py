@@ -1,4 +1,4 @@
-"""Who led a board and since when; append-only, written when a ranking changes the first rank."""
+"""The leaders of a board and since when; append-only, written when a ranking changes the first rank."""
 
 from typing import ClassVar
 

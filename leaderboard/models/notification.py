@@ -15,11 +15,11 @@ from leaderboard.models.token import digest_of
 FEED_PREFIX = "pdmfeed_"
 HOOK_PREFIX = "pdmhook_"
 MAX_WEBHOOKS = 5
-"""Of one account."""
+"""Limit of webhooks per account."""
 
 
 class NotificationSettings(models.Model):
-    """What an account wants. No row: nothing is sent."""
+    """An account's choice of notifications. Without a row nothing is sent."""
 
     user = models.OneToOneField("auth.User", on_delete=models.CASCADE, related_name="notification_settings")
     by_mail = models.BooleanField(default=False)

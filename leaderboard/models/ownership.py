@@ -61,7 +61,7 @@ class RequestState(models.TextChoices):
 
 
 class EntrantRequest(models.Model):
-    """What somebody asks of the organisers about an entrant."""
+    """A request to the organisers about an entrant."""
 
     kind = models.CharField(max_length=10, choices=RequestKind.choices)
     entrant = models.ForeignKey("leaderboard.Entrant", on_delete=models.CASCADE, related_name="requests")

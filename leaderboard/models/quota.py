@@ -1,4 +1,4 @@
-"""What each account has sent on each day, which its quotas bound."""
+"""Counts of each account's submissions by day, which its quotas bound."""
 
 from typing import ClassVar
 

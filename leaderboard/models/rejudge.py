@@ -83,7 +83,7 @@ class Change(models.TextChoices):
 
 
 class Outcome(models.TextChoices):
-    """What applying did with one evaluation."""
+    """The effect of applying a rejudge on one evaluation."""
 
     APPLIED = "applied", "applied"
     CHANGED = "changed", "left: its live result changed meanwhile"

@@ -28,7 +28,7 @@ MANAGING = frozenset({Role.OWNER})
 
 class TeamQuerySet(models.QuerySet["Team"]):
     def of(self, user: Any, roles: frozenset[Role] = READING) -> "TeamQuerySet":
-        """Those in which the user has one of the roles."""
+        """Teams in which the user has one of the roles."""
         return self.filter(memberships__user_id=user.pk, memberships__role__in=sorted(roles))
 
 

@@ -51,7 +51,7 @@ class Track(models.Model):
 
     @property
     def device_word(self) -> str:
-        """What its times are of, in a sentence: the GPU or the processor."""
+        """The device of its times, in a sentence: the GPU or the processor."""
         return "GPU" if self.device == "gpu" else "processor"
 
     @property
@@ -145,7 +145,8 @@ class ProblemTrack(models.Model):
 
     @property
     def digest(self) -> str:
-        """Of what a time depends on here besides the problem's grading: the timed cases. Empty until they are fixed."""
+        """A digest of the timed cases: with the problem's grading they are all that a time depends on. Empty until
+        they are fixed."""
         if self.timed_cases is None:
             return ""
         return hashlib.sha256(json.dumps(sorted(self.timed_cases)).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""What a user has typed into a problem's editor and not yet submitted. Nobody else sees it."""
+"""A user's unsubmitted text in a problem's editor. Nobody else sees it."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar

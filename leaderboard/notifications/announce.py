@@ -13,7 +13,7 @@ from leaderboard.models.submission import IMPORT
 
 A_TURN = 50
 MAILS_A_DAY = 100
-"""To one account. Mails beyond these are in the log and are not sent."""
+"""Limit of mails to one account. Mails beyond it are in the log and are not sent."""
 TOO_MANY = f"There were {MAILS_A_DAY} mails within a day already."
 _ENDED = (SubmissionState.DONE, SubmissionState.CANCELLED)
 

@@ -31,7 +31,7 @@ def known() -> Ground | None:
 
 
 def look() -> None:
-    """For the worker: look unless the last look still holds."""
+    """Looks, unless the last look still holds. Called by the worker."""
     if cache.get(_KEY) or not cache.add(_BUSY, 1, LOOK_SECONDS):
         return
     with tempfile.TemporaryDirectory(prefix="podium-packing-", ignore_cleanup_errors=True) as folder:

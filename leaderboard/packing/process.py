@@ -20,7 +20,7 @@ PASSED = (
 )  # fmt: skip
 """Variables that choose and build a sandbox. All others stay with the site: its key, its database, its broker."""
 OWN_MEMORY_BYTES = 2 << 30
-"""Of the process itself, which reads what was uploaded. A definition's memory is bounded by its sandbox."""
+"""Memory of the process itself, which reads the upload. A definition's memory is bounded by its sandbox."""
 POLL_SECONDS = 0.1
 _GRACE_SECONDS = 5.0
 """Between asking the process to end, so that it ends its sandbox, and killing it."""

@@ -17,7 +17,7 @@ Answer = dict[str, Any]
 
 
 class LogView(Enum):
-    """How much an answer tells."""
+    """The level of detail of an answer."""
 
     ALL = "all"
     FIRST_FAILURE = "first failure"
@@ -59,7 +59,7 @@ def graded(run: PmppRun, target: str, elapsed_ms: float) -> Answer:
 
 
 def _words(outcome: Mapping[str, Any], view: LogView) -> str:
-    """Why it is no success; empty if it is one."""
+    """Returns the reason why it is no success; empty if it is one."""
     verdict = outcome["verdict"]
     if verdict == Verdict.PASSED:
         flags = [one["code"] for one in outcome.get("flags", ()) if one["scope"] == FlagScope.VERDICT]

@@ -17,11 +17,11 @@ logger = logging.getLogger(__name__)
 
 
 class Full(Exception):
-    """As many callers wait as may."""
+    """The maximum number of callers wait already."""
 
 
 def ended_runs(run_ids: Collection[int]) -> dict[int, PmppRun]:
-    """Those of the runs that have ended, by id. One query."""
+    """The runs that have ended, by id. One query."""
     rows = PmppRun.objects.filter(pk__in=run_ids, state__in=ENDED_RUNS).select_related("token__user", "token__release")
     return {run.pk: run for run in rows}
 

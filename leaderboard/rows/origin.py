@@ -1,4 +1,4 @@
-"""Where a result comes from."""
+"""The origin of a result."""
 
 from dataclasses import dataclass
 from uuid import UUID

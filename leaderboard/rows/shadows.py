@@ -83,13 +83,13 @@ def finish_if_judged(rejudge_id: int) -> None:
 
 
 def failed_again(items: QuerySet[RejudgeItem]) -> QuerySet[RejudgeItem]:
-    """Those that passed before and were then judged otherwise."""
+    """Evaluations that passed before and were then judged otherwise."""
     passed = items.filter(before_verdict=Verdict.PASSED, after__isnull=False)
     return passed.exclude(after_verdict=Verdict.PASSED)
 
 
 def compared(before: Result, after: Result) -> tuple[Change, float | None]:
-    """What would change, and the new over the old time of the case that moved most (None without common cases)."""
+    """The change, and the new over the old time of the case that moved most (None without common cases)."""
     if before.verdict != after.verdict:
         return Change.VERDICT, None
     old, new = _times(before), _times(after)

@@ -14,7 +14,7 @@ Hashes = np.ndarray[Any, np.dtype[np.uint64]]
 
 SHINGLE_TOKENS = 12
 MAX_TOKENS = 20_000
-"""Of one solution; later tokens are not compared."""
+"""Limit of tokens per solution; later tokens are not compared."""
 SKETCH_HASHES = 256
 """Kept of each solution, the smallest. Similarity is exact for a pair that has no more in all."""
 
@@ -33,7 +33,7 @@ _C = re.compile(
 )
 _PYTHON = re.compile(r'''\#[^\n]*|"""(?:.*?)(?:"""|\Z)|\'\'\'(?:.*?)(?:\'\'\'|\Z)|[^\W\d]\w*|\d[\w.]*|\S''', re.DOTALL)
 _STRINGS = {quote: re.compile(rf"{quote}(?:\\.|[^{quote}\\\n])*+({quote}?)", re.DOTALL) for quote in "\"'"}
-"""By its quote, a string up to its end. Group 1 is empty if it is not closed."""
+"""Patterns of a string up to its end, by its quote. Group 1 is empty if it is not closed."""
 
 
 def hashes_of(files: Iterable[SourceFile]) -> Hashes:

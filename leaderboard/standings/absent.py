@@ -25,7 +25,7 @@ class AbsentSamples:
     first_index: int
     n: int
     skip_reason: str
-    """Why the track skips the problem; empty if it does not."""
+    """The reason why the track skips the problem; empty if it does not."""
 
     @property
     def verdict(self) -> Verdict:
@@ -39,7 +39,8 @@ class AbsentSamples:
 def absent_samples(
     submission: Submission, tracks: Sequence[Track], problem_ids: Sequence[int] | None = None
 ) -> Iterator[AbsentSamples]:
-    """Those of these problems (None: all) on these tracks, in the release's order. At most three queries."""
+    """The absent samples of these problems (None: all) on these tracks, in the release's order. At most three
+    queries."""
     if not submission.is_full:
         return
     most = submission.n_samples_per_problem

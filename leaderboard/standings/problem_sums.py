@@ -1,4 +1,4 @@
-"""How a track's counted submissions solved each problem, stored at each ranking: the problems table reads it."""
+"""Sums of a track's counted submissions by problem, stored at each ranking: the problems table reads them."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -272,7 +272,7 @@ def _add(tally: _Tally, row: Mapping[str, Any], timed: _Timed, flags: Sequence[_
 def _absent(
     submission: Submission, track: Track, problem_ids: Sequence[int] | None, tallies: Mapping[int, _Tally]
 ) -> Iterable[AbsentSamples]:
-    """Nothing, without a query, where all samples of the problems are tallied: the usual result is of such a one."""
+    """The absent samples of the problems. If every sample is tallied, as usual, there are none and no query is made."""
     most = submission.n_samples_per_problem
     if problem_ids is not None and all(pk in tallies and tallies[pk].n_samples >= most for pk in problem_ids):
         return ()

@@ -1,4 +1,4 @@
-"""What a standing tells of its selection: from how many submissions it was taken, and its figures before a round."""
+"""Facts of a standing's selection: the number of submissions it was taken from, and its figures before a round."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -23,7 +23,8 @@ def tell_selection(
 
 
 def _n_full(place: ReleaseTrack, before: datetime | None) -> dict[int, int]:
-    """By entrant. Each full submission showed its results, so cancelled and retracted ones are attempts too."""
+    """Numbers of full submissions by entrant. Each one showed its results, so cancelled and retracted ones are
+    attempts too."""
     full = Submission.objects.filter(release=place.release_id, tracks=place.track_id, is_full=True).order_by()
     if before is not None:
         full = full.filter(created_at__lt=before)
@@ -31,7 +32,7 @@ def _n_full(place: ReleaseTrack, before: datetime | None) -> dict[int, int]:
 
 
 def _round_figures(place: ReleaseTrack, before: datetime | None) -> dict[int, dict[str, Any]]:
-    """By submission. With `before` nothing of a round that was started later; what is judged is as of now."""
+    """Figures by submission. `before` leaves out rounds that were started later; results are those of now."""
     places = _places(place)
     if before is not None:
         places = places.filter(rejudge__started_at__lt=before)

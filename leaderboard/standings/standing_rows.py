@@ -135,7 +135,7 @@ def _estimate(name: str, n: int, found: Estimate | None) -> dict[str, float | No
 
 
 def _by_group(groups: Sequence[str], board: BoardInput) -> dict[str, list[dict[str, Any]]]:
-    """By group: one {solved, problems, pass_at_1} per entrant."""
+    """Figures by group: one {solved, problems, pass_at_1} per entrant."""
     labels = np.array(groups)
     counted = ~board.voided & ~board.skipped & (board.pending == 0) & (board.n > 0)
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -1,4 +1,4 @@
-"""For organisers: from a public page to where its rows are edited. For every form: its errors, each with its field."""
+"""Template tags: links of organisers from a public page to the admin, and the errors of a form, each with its field."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -110,7 +110,7 @@ def _of_form(form: Any) -> Iterator[FieldError]:
 
 
 def _target(field: forms.BoundField) -> str:
-    """Of a group of boxes the first one: the group itself takes no focus."""
+    """The id that a link leads to. In a group of boxes it is the first box: the group itself takes no focus."""
     many = isinstance(field.field.widget, forms.RadioSelect | forms.CheckboxSelectMultiple)
     return f"{field.auto_id}_0" if many else field.id_for_label
 

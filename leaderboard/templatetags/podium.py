@@ -1,4 +1,4 @@
-"""What templates need to write figures, times and verdicts alike on every page."""
+"""Template tags and filters that write figures, times and verdicts alike on every page."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -35,7 +35,7 @@ register.filter("code", highlight.code)
 
 
 def _budget(context: template.Context) -> highlight.Budget:
-    """What the page may still colour, counted for each template by itself."""
+    """The page's remaining budget of coloured text, counted for each template by itself."""
     budget: Any = context.render_context.setdefault("code_budget", highlight.Budget())  # type: ignore[arg-type]
     return cast(highlight.Budget, budget)
 

@@ -29,7 +29,7 @@ from leaderboard.web.lookups import own_entrant_or_404
 SHOWN_REQUESTS = 20
 SHOWN_DAYS = 30
 VERIFIED_FIELDS = frozenset({"name", "kind", "organisation", "url"})
-"""What an organiser has verified. A change of it ends the verification."""
+"""The fields that an organiser has verified. A change of one ends the verification."""
 NO_LONGER_VERIFIED = " The entrant is no longer verified, because who it is has changed. You can ask for it again."
 
 
@@ -94,7 +94,7 @@ def revoke_token(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_safe
 def sign_in_methods(request: HttpRequest) -> HttpResponse:
-    """How the user can sign in; each is changed on the pages of allauth."""
+    """The user's ways to sign in; each is changed on the pages of allauth."""
     user: Any = request.user
     factors = list(Authenticator.objects.filter(user=user).order_by("created_at"))
     context = {
@@ -130,7 +130,7 @@ def new_entrant(request: HttpRequest) -> HttpResponse:
 
 
 def _created(form: EntrantForm, user: Any) -> Entrant | None:
-    """None where it is refused; the form then says why."""
+    """The new row; None if it is refused. The form then says why."""
     try:
         return form.create_for(user)
     except Refused as refusal:

@@ -84,7 +84,7 @@ def _figure(row: table.Row, metric: Metric) -> Triple:
 
 
 def speedup_boxes(user: Any, release: Release, track: Track | None) -> list[SpeedupBox]:
-    """Of the first ranked entrants that have times that rank. Three queries."""
+    """Speedups of the first ranked entrants that have times that rank. Three queries."""
     ranked = _by_rank(user, release, track).exclude(rank=None).exclude(speedup=None)
     entrants = list(ranked.values_list("submission_id", "entrant_id", "entrant__name")[:MAX_BOXES])
     voided = Decision.objects.errata().filter(problem__release=release)
@@ -156,7 +156,7 @@ _Source = Callable[[Any, Release, Track | None], Sequence[Any]]
 
 
 def _sources(reference: Reference | None) -> dict[str, _Source]:
-    """Whose rows each chart draws."""
+    """The source of each chart's rows."""
     return dict.fromkeys(BOARD_CHARTS, chart_rows) | {
         SPEEDUPS.name: speedup_boxes,
         HISTORY.name: results_over_time,

@@ -25,16 +25,16 @@ OPEN_FLAGS = "Flags that no organiser has decided. While one is open, its pass o
 UPHELD_FLAGS = "Flags that an organiser upheld. Their passes or times do not count."
 FEW = "few problems"
 NEW_DAYS = 14
-"""A submission is new for so long, on a release that is older."""
+"""Days for which a submission is new, on a release that is older."""
 
 
 @dataclass(frozen=True)
 class Links:
-    """Where a row's links lead. `flags` is the list of the track's flags, to which the entrant is added."""
+    """Addresses of a row's links. `flags` is the list of the track's flags, to which the entrant is added."""
 
     flags: str
     details: str = ""
-    """What a script fetches to open a row's details; empty where rows have none."""
+    """The address that a script fetches to open a row's details; empty where rows have none."""
     expand: str = ""
     """The board with that row open, for pages without a script."""
     collapse: str = ""
@@ -202,7 +202,7 @@ def _group(name: str, figures: Mapping[str, Any]) -> str:
 
 
 def missing_words(columns: Sequence[Column], rows: Sequence[Row]) -> list[tuple[str, list[str]]]:
-    """For each column with a “–” in these rows the reasons, for those who cannot point at it."""
+    """The reasons of “–” in these rows by column, as text for readers without a pointer."""
     reasons = {
         column.title: list(dict.fromkeys(column.cell(row).note for row in rows if column.value(row) is None))
         for column in columns

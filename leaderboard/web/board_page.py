@@ -81,7 +81,7 @@ def _lacks_k(query: BoardQuery, found: table.BoardTable) -> bool:
 
 
 def _ranking_context(request: HttpRequest, release: Release, query: BoardQuery, source: BoardSource) -> dict[str, Any]:
-    """What the page says of its ranking: how fresh it is, over which problems, of which day, and what is voided."""
+    """The page's notes on its ranking: its age, its problems, its day, and voided problems."""
     errata = [one for one in errata_of(release) if query.as_of is None or _is_before(one, query.as_of)]
     return {
         "place": source.place, "source": source, "errata": errata, "n_counting": source.n_all - len(errata),

@@ -53,7 +53,7 @@ def weights_of(release: Release) -> list[tuple[str, int, float]]:
     try:
         weights = weights_of_problems(checked_weights(release.weights), groups)
     except RecordError:
-        return []  # such a release cannot be ranked, and its board says why
+        return []  # the release cannot be ranked, and its board says why
     of_group = dict(zip(groups, weights, strict=True))
     return [(group, n, of_group[group]) for group, n in Counter(groups).items()]
 

@@ -28,7 +28,7 @@ def card(_request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _card_of(release: Release) -> cards.Card:
-    """Of the first track with results; its five first ranks. Four queries."""
+    """The card of the first track with results; its five first ranks. Four queries."""
     standings = visibility.visible_standings(STRANGER, release).exclude(rank=None)
     with_results = set(standings.order_by().values_list("track_id", flat=True).distinct())
     track = next((one for one in tracks_of(release) if one.pk in with_results), None)

@@ -30,7 +30,7 @@ class CaseRow:
     rates: Rates
     n_calls: int | None
     difference: Mapping[str, Any]
-    """How the answer differs from the expected one, by the names of the judge's fields; empty if it does not."""
+    """The answer's differences from the expected one, by the names of the judge's fields; empty without any."""
     facts: Mapping[str, Any]
     """All other fields that the reader may see."""
 
@@ -40,7 +40,7 @@ class CaseRow:
 
     @property
     def speedup(self) -> str:
-        """With the decimals that its interval supports."""
+        """The time with the decimals that its interval supports."""
         if not self.own or not self.baseline:
             return MISSING
         ratio = self.baseline.median_ms / self.own.median_ms

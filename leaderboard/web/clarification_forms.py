@@ -1,4 +1,4 @@
-"""What a problem's page shows of clarifications: those that a visitor may read, and the form to ask."""
+"""Clarifications on a problem's page: those that a visitor may read, and the form to ask."""
 
 from typing import Any
 

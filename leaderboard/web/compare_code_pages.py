@@ -28,14 +28,14 @@ class Side:
     """One of the two: a sample, by an evaluation of it where the address names one."""
 
     key: str
-    """As the address names it."""
+    """The name in the address."""
     title: str
     sample: Sample
     problem: Problem
     evaluation: Evaluation | None
     files: Sequence[SourceFile]
     fault: str
-    """Why there are no files, or ""."""
+    """The reason why there are no files, or ""."""
 
 
 @require_safe

@@ -25,7 +25,7 @@ _PYTHON_ERROR = re.compile(r"^[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit)\
 
 @dataclass(frozen=True)
 class Place:
-    """Where a line of a log points to; `start` and `end` are the columns of the words that name it."""
+    """The target of a line of a log; `start` and `end` are the columns of the words that name it."""
 
     path: str
     line: int
@@ -70,7 +70,7 @@ def errors_in(log: str, paths: Sequence[str]) -> list[Message]:
 
 
 def place_in(text: str) -> Place | None:
-    """Where a line of a log points to, if it does."""
+    """The target of a line of a log, if it has one."""
     if len(text) < _SHORTEST:
         return None
     if len(text) > 2 * MAX_LINE_CHARACTERS:

@@ -51,7 +51,7 @@ class HeatMap:
 
 @dataclass(frozen=True)
 class Facts:
-    """What the map reads of one problem. `toolkit` is the oldest CUDA toolkit that it asks for, or ""."""
+    """Facts of one problem for the map. `toolkit` is the oldest CUDA toolkit that it asks for, or ""."""
 
     group: str
     kind: str

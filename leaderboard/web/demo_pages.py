@@ -1,4 +1,4 @@
-"""What only a demo has: the one-time links that its terminal prints, and the guide on its front page."""
+"""Pages of a demo alone: the one-time links that its terminal prints, and the guide on its front page."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What other sites may show of a board: an entrant's badge as SVG, and the top rows as a page for a frame."""
+"""Parts of a board for other sites: an entrant's badge as SVG, and the top rows as a page for a frame."""
 
 from dataclasses import dataclass
 

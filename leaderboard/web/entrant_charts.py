@@ -127,7 +127,7 @@ def _shares(submission_ids: Sequence[int]) -> list[tuple[int, int, float | None,
 
 
 def figures(user: Any, entrant: Entrant, standings: Sequence[Standing]) -> dict[str, list[ChartFigure]]:
-    """By the part of the page in which they stand."""
+    """Figures by the part of the page in which they stand."""
     on_boards, past = results(standings), history(user, entrant, standings)
     newest = standings[:GROUP_BOARDS]
     return {

@@ -76,7 +76,7 @@ def evaluation(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _failure(found: Evaluation, result: Result, view: SubmissionView, cases: Sequence[ShownCase]) -> dict[str, Any]:
-    """Why it failed: the reason alone where nothing more is known, else what failed first and what else is known."""
+    """The reason of a failure: alone where nothing more is known, else with the first failure and its details."""
     first = FirstFailures(view, n_blobs=1).of(result, found.problem, cases)
     reason = visibility.shown_reason(view, result.verdict, result.reason)
     if first and not (first.message and first.step):

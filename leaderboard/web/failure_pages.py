@@ -33,7 +33,7 @@ class ClusterRow:
 
 @require_safe
 def submission_failures(request: HttpRequest, pk: int) -> HttpResponse:
-    """For those who may read why samples failed."""
+    """The page of failures, for users who may read why samples failed."""
     found, view = submission_or_404(request, pk)
     if not view.reasons:
         raise Http404(f"Why samples of submission #{pk} failed is its team's to read.")

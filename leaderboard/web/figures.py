@@ -15,7 +15,7 @@ from problems.models import Release
 
 @dataclass(frozen=True)
 class Choice:
-    """What a reader may choose for one figure of a page: a list in a form of its own."""
+    """A reader's choice for one figure of a page: a list in a form of its own."""
 
     name: str
     """The parameter of the address."""

@@ -47,7 +47,7 @@ def release_flags(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _chosen(request: HttpRequest, release: Release, rows: QuerySet[Flag]) -> QuerySet[Flag]:
-    """What the address asks for. Flags of voided problems have no effect and are in the list of all only."""
+    """The flags that the address asks for. Flags of voided problems have no effect and are in the list of all only."""
     rows, ruling = rows.order_by("-id"), request.GET.get("ruling", "")
     filters = {"track": "track__slug", "entrant": "submission__entrant__slug", "problem": "problem__slug"}
     for name, field in filters.items():
@@ -182,7 +182,7 @@ def decisions_csv(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def appeal_decision(request: HttpRequest, pk: int) -> HttpResponse:
-    """To others than the team and organisers there is nothing here."""
+    """Answers 404 to everybody but the team and organisers."""
     rows = Decision.objects.exclude(flag=None).select_related(f"flag__{_PLACE}__submission__entrant")
     decision = get_object_or_404(rows, pk=pk)
     assert decision.flag is not None, "others are excluded"

@@ -25,11 +25,11 @@ from pygments.token import Error, Keyword, Name, Operator, Punctuation, Text, Wh
 from leaderboard.side_by_side import FilePair
 
 MAX_CHARACTERS = 64 * 1024
-"""Of a text that is coloured; a longer one is shown plain."""
+"""Limit of a text that is coloured; a longer one is shown plain."""
 PAGE_CHARACTERS = 2 * MAX_CHARACTERS
-"""Of all files of a page that are coloured; those that come later are plain."""
+"""Limit of all coloured files of a page; those that come later are plain."""
 PAGE_LINES = 10_000
-"""Of all files of a page that are numbered."""
+"""Limit of numbered lines in all files of a page."""
 MAX_SECONDS = 0.25
 """For colouring a text; what is left then stays plain."""
 _CACHED_TEXTS = 128
@@ -64,7 +64,7 @@ _LEXERS: dict[str, type[Lexer]] = (
     | dict.fromkeys(("py", "python", "triton"), PythonLexer)
     | {"json": JsonLexer}
 )
-"""By a path's ending, or by the language that a statement's block of code names."""
+"""Lexers by a path's ending, or by the language that a statement's block of code names."""
 
 
 def anchor(path: str, line: int) -> str:
@@ -73,12 +73,12 @@ def anchor(path: str, line: int) -> str:
 
 
 def ending_of(path: str) -> str:
-    """What tells a file's language: `cu` of `src/kernel.cu`; "" without an ending."""
+    """The ending of a path, which tells its language: `cu` of `src/kernel.cu`; "" without an ending."""
     return path.rpartition("/")[2].rpartition(".")[2].lower() if "." in path else ""
 
 
 class Budget:
-    """What a page may still colour and number, so that a page of many files costs no more than one of few."""
+    """The page's budget of coloured and numbered text, so that a page of many files costs no more than one of few."""
 
     def __init__(self) -> None:
         self._left = PAGE_CHARACTERS

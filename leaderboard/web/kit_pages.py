@@ -10,7 +10,7 @@ from leaderboard.web.lookups import release_or_404
 
 @require_safe
 def starter_kit(request: HttpRequest, slug: str) -> FileResponse:
-    """For those who may read the release's statements."""
+    """The starter kit, for users who may read the release's statements."""
     release = release_or_404(request, slug)
     if not visibility.may_see_statements(request.user, release):
         raise Http404(f"The problems of {slug} are not yours to read.")

@@ -18,7 +18,7 @@ Steps = Sequence[Mapping[str, Any]]
 
 @require_safe
 def evaluation_machine_code(request: HttpRequest, pk: int) -> HttpResponse:
-    """Of an evaluation's solution, as its current result has it."""
+    """The machine code of an evaluation's solution, as its current result has it."""
     found = _evaluation(request, pk)
     result = found.current_result
     assert result
@@ -43,7 +43,7 @@ def evaluation_listing(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_safe
 def trial_machine_code(request: HttpRequest, pk: int) -> HttpResponse:
-    """Of a run before submitting."""
+    """The machine code of a run before submitting."""
     found = _trial(request, pk)
     outcome = found.outcome or {}
     steps, listing = outcome.get("steps", ()), outcome.get("listing")

@@ -1,4 +1,4 @@
-"""Find what an address names, or answer 404: to those who may not see it, it is not there."""
+"""Finds the row that an address names, or answers 404, also to users who may not see it."""
 
 from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404

@@ -22,7 +22,7 @@ _FLAG_WORDS: Mapping[tuple[str, str | None], str] = {
     (FlagScope.TIME, DecisionKind.FLAG_UPHELD): "flag upheld: its time does not rank",
     (FlagScope.TIME, None): "flagged: its time does not rank until a decision",
 }
-"""By scope and latest ruling; the strongest effect first."""
+"""Words of flags by scope and latest ruling; the strongest effect first."""
 _PLACE = 987654321
 """Stands for an evaluation's number in the address that is worked out once."""
 
@@ -63,7 +63,7 @@ def _flags(evaluations: QuerySet[Evaluation]) -> dict[int, set[tuple[str, str | 
 
 
 def _flag_words(verdict: str | None, flags: Collection[tuple[str, str | None]]) -> str:
-    """What the flags of a pass do to it; "" without any."""
+    """The effect of a pass's flags, in words; "" without any."""
     if verdict != Verdict.PASSED:
         return ""
     return next((words for flag, words in _FLAG_WORDS.items() if flag in flags), "")

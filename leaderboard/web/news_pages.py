@@ -36,7 +36,7 @@ def changelog(request: HttpRequest, slug: str) -> HttpResponse:
 
 @shareable
 def release_feed(_request: HttpRequest, slug: str) -> HttpResponse:
-    """What happened to a release, as far as strangers may know."""
+    """The history of a release, as far as strangers may know."""
     release = public_release_or_404(slug)
     pages = reverse("board", args=[slug]), reverse("release_feed", args=[slug])
     return _feed(f"{release.title} · Podium", pages, changes_of(STRANGER, release))

@@ -30,8 +30,8 @@ class EndsTokens(forms.Form):
 
 
 class ChangePasswordForm(EndsTokens, allauth_forms.ChangePasswordForm):
-    """Of an account with a password."""
+    """The form for an account with a password."""
 
 
 class SetPasswordForm(EndsTokens, allauth_forms.SetPasswordForm):
-    """Of an account that signs in elsewhere and has none yet."""
+    """The form for an account that signs in elsewhere and has no password yet."""

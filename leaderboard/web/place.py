@@ -1,4 +1,4 @@
-"""Where a sample stands: among the other models of its problem and track, and after its model's own earlier ones."""
+"""The place of a sample among the other models of its problem and track, and after its model's own earlier ones."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -27,7 +27,7 @@ class Place:
 
     @property
     def share(self) -> float:
-        """Of the other models, those that are slower."""
+        """The share of the other models that are slower."""
         return self.n_slower / self.n_models
 
     @property
@@ -40,7 +40,7 @@ class Place:
 
 
 def place_of(user: Any, found: Evaluation, speedup: float | None, time_ms: float | None) -> Place | None:
-    """None without the figure that the release counts. Makes two queries."""
+    """The place; None without the figure that the release counts. Makes two queries."""
     submission = found.submission
     by = counted_figure(submission.release)
     own, field, best_of = (time_ms, "best_ms", Min) if by is By.TIME else (speedup, "best_speedup", Max)

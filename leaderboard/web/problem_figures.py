@@ -41,7 +41,7 @@ def _full_cases(found: Problem) -> dict[str, Case]:
 
 
 def points_of(found: Problem, track: Track | None, ranking: Sequence[Mapping[str, Any]]) -> list[charts.Point]:
-    """For each case the time of each entrant's best sample, and the reference's; one query."""
+    """The times of each entrant's best sample and of the reference, by case; one query."""
     cases = _full_cases(found)
     ranked = {row["evaluation_id"]: row for row in ranking[:MAX_ENTRANTS] if row["evaluation_id"]}
     place = {evaluation_id: n for n, evaluation_id in enumerate(ranked)}

@@ -45,7 +45,8 @@ from problems.spec.record import ProblemRecord
 from problems.spec.solution import FileSolution, SourceFile
 
 TOO_SHORT = "checked, too short for a time"
-"""Of a function's case that has no time: its calls are checked, and a call of the baseline takes too little time."""
+"""Words for a function's case without a time: its calls are checked, and a call of the baseline takes too little
+time."""
 
 
 @require_safe
@@ -121,7 +122,7 @@ def _orders(request: HttpRequest, by: By) -> dict[str, dict[str, str]]:
 
 
 def _content(request: HttpRequest, found: Problem, spec: ProblemRecord, track: Track | None) -> dict[str, Any]:
-    """What only those see who may read the statement."""
+    """The contents for visitors who may read the statement."""
     return {
         "statement": as_html(spec.prompt),
         "explanation": as_html(visibility.shown_explanation(request.user, found.release, spec)),
@@ -132,7 +133,7 @@ def _content(request: HttpRequest, found: Problem, spec: ProblemRecord, track: T
 
 
 def _asked(request: HttpRequest, found: Problem) -> dict[str, str]:
-    """What narrows and orders the ranking, as the addresses of its figures repeat it."""
+    """The parameters that narrow and order the ranking, as the addresses of its figures repeat them."""
     by = chosen_figure(request.GET.get("by", ""), found.release)
     return {
         "written_in": chosen_language(request, found),
@@ -153,7 +154,7 @@ def chosen_language(request: HttpRequest, found: Problem) -> str:
 
 @dataclass(frozen=True)
 class Files:
-    """What a visitor may read of a problem's files, and how many are held out."""
+    """The files of a problem that a visitor may read, and the number of held-out ones."""
 
     visible: list[SourceFile]
     n_held_out: int

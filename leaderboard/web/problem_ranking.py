@@ -142,7 +142,7 @@ def peaks_of(track: Track | None) -> Mapping[str, Any]:
 
 
 def why_no_roofline(found: Problem, track: Track | None, cases: Sequence[Case]) -> str:
-    """Why no row has a share of the roofline; empty where rows with a time have one."""
+    """Returns the reason why no row has a share of the roofline; empty where rows with a time have one."""
     if all(rates_of([case], peaks_of(track), 1.0).roofline is not None for case in cases):
         return ""
     if not peaks_of(track):

@@ -38,9 +38,9 @@ class ProblemRow:
     best_speedup: float | None
     mine: bool
     skip_reason: str
-    """Why the track cannot run it, or ""."""
+    """The reason why the track cannot run it, or ""."""
     voided: str
-    """Why it counts for nobody, or ""."""
+    """The reason why it counts for nobody, or ""."""
 
     @property
     def solved_share(self) -> float | None:
@@ -53,7 +53,7 @@ class ProblemRow:
 
 @dataclass(frozen=True)
 class TableQuery:
-    """What the URL asks of the table; `sort` is a column's key, `-`: falling."""
+    """The table's query from the URL; `sort` is a column's key, `-`: falling."""
 
     track: str = ""
     group: str = ""
@@ -171,7 +171,7 @@ def _sees_own_alone(user: Any, release: Release) -> bool:
 
 
 def _on_track(release: Release, track: Track | None) -> dict[int, dict[str, Any]]:
-    """What the last ranking stored of each problem."""
+    """The figures that the last ranking stored, by problem."""
     rows = ProblemTrack.objects.filter(track=track, problem__release=release)
     return {row["problem_id"]: row for row in rows.values("problem_id", "skip_reason", *FIELDS)}
 
@@ -218,7 +218,8 @@ def _mine(user: Any, release: Release, track: Track | None) -> set[int]:
 
 
 def in_order(rows: Iterable[ProblemRow], sort: str) -> list[ProblemRow]:
-    """By the column asked for, missing values last either way; the release's order breaks ties and is the default."""
+    """Sorts by the chosen column, missing values last either way; the release's order breaks ties and is the
+    default."""
     column = next((one for one in COLUMNS if one.key == sort.lstrip("-")), None)
     rows = list(rows)
     if column is None:

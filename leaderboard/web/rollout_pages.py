@@ -63,7 +63,7 @@ def rollouts(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _counts(query: RolloutQuery) -> dict[int, list[tuple[Look, int]]]:
-    """By problem id; the most frequent verdict first."""
+    """Counts by problem id; the most frequent verdict first."""
     rows = query.evaluations.order_by().values_list("problem_id", "state", "current_result__verdict")
     found: dict[int, dict[Look, int]] = {}
     for problem_id, state, verdict, n in rows.annotate(n=Count("pk")):

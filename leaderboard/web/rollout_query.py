@@ -23,7 +23,7 @@ class RolloutQuery:
     cluster: str
     clustered: Failure | None
     evaluations: "QuerySet[Evaluation]"
-    """Those that the filters leave, on the track."""
+    """The evaluations on the track that the filters leave."""
 
     @property
     def is_filtered(self) -> bool:

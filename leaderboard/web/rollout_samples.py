@@ -16,9 +16,9 @@ from problems.spec.record import READ_AS
 from problems.spec.rollout import Message
 
 SHOWN_CHARACTERS = 8000
-"""Of each text; the rest is on a page of its own."""
+"""Limit of each text; the rest is on a page of its own."""
 MAX_FILES = 10
-"""Of each sample; the others are in its record."""
+"""Limit of files per sample; the others are in its record."""
 
 
 @dataclass(frozen=True)
@@ -35,12 +35,12 @@ class ShownText:
 
 @dataclass(frozen=True)
 class ShownRecord:
-    """What the page shows of a sample's record."""
+    """The parts of a sample's record that the page shows."""
 
     url: str = ""
     """The whole record as text; "" where nothing is kept."""
     unreadable: str = ""
-    """Why the rest is empty, or ""."""
+    """The reason why the rest is empty, or ""."""
     texts: Sequence[ShownText] = ()
     n_more_files: int = 0
     usage: Mapping[str, int] = field(default_factory=dict)
@@ -55,7 +55,7 @@ class ShownSample:
     evaluation: Evaluation
     reason: str
     record: ShownRecord | None
-    """None if the user may not read it."""
+    """The record; None if the user may not read it."""
     notes: Sequence[SampleNote]
     own_note: SampleNote | None
 
@@ -108,7 +108,7 @@ def _record(evaluation: Evaluation, *, is_question: bool) -> ShownRecord:
 
 
 def _read_as(result: Result | None) -> str | None:
-    """What the reply was read as when it was settled."""
+    """The reading of the reply when it was settled."""
     fields = [field for case in result.cases.all() for field in case.fields] if result else []
     return next((field["value"] for field in fields if field["name"] == READ_AS), None)
 

@@ -24,7 +24,7 @@ _CLOSED = ("/admin/", "/account/", "/accounts/", "/api/v1/", "/api/node/", "/com
 
 
 class _OfSite(Sitemap):  # type: ignore[type-arg]  # generic in its stubs alone
-    """With the host that the installation is configured to have, not the one that was asked for."""
+    """Addresses with the configured host, not the one of the request."""
 
     limit = 5000
 
@@ -62,7 +62,7 @@ class _Problems(_OfSite):
 
 
 class _Entrants(_OfSite):
-    """Those that stand on a board whose results are public."""
+    """Entrants on a board whose results are public."""
 
     def items(self) -> QuerySet[Entrant]:
         shown = public_releases().exclude(hidden_until__gt=timezone.now())

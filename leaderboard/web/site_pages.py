@@ -33,7 +33,7 @@ LATEST_RELEASES = 5
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    """It leads with the newest release that has results; without any, with the newest."""
+    """The front page. It leads with the newest release that has results; without any, with the newest."""
     published = Release.objects.visible_to(request.user).exclude(state=ReleaseState.DRAFT)
     newest_first = published.order_by("-published_at", "-id")
     latest = list(_with_facts(newest_first)[:LATEST_RELEASES])

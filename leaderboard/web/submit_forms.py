@@ -133,7 +133,7 @@ class TypedForm(MetadataForm):
 
     @property
     def other_languages(self) -> list[str]:
-        """What else a contestant may choose."""
+        """The other languages that a contestant may choose."""
         return [one for one in self.starters if one != self.language]
 
     @property
@@ -153,7 +153,8 @@ class TypedForm(MetadataForm):
 
     @cached_property
     def path_faults(self) -> dict[int, str]:
-        """Why each path is refused, by its place: the intake's own rule, and every file has a path of its own."""
+        """Reasons why paths are refused, by their places: the intake's own rule, and every file has a path of its
+        own."""
         places, paths = [n for n, _, _ in self._typed_fields], [path for _, path, _ in self._typed_fields]
         rules = catalogue_of(self._problem.release).rules_for(self._problem.task_id)
         faults = {places[at]: reason for at, reason in rules.path_faults(paths).items()}

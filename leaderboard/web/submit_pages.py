@@ -57,7 +57,7 @@ class _Choice:
 
     @classmethod
     def of(cls, request: HttpRequest) -> "_Choice":
-        """What the form or the address names, else what was chosen last, else the newest that is open."""
+        """The release of the form or the address, else the last chosen one, else the newest that is open."""
         releases = _open_releases(request.user)
         by_slug = {one.slug: one for one in releases}
         asked = request.POST.get("release") or request.GET.get("release") or ""
@@ -90,7 +90,7 @@ def new_submission(request: HttpRequest) -> HttpResponse:
 
 
 def _kept(request: HttpRequest) -> dict[str, str]:
-    """What another choice of release keeps of the form."""
+    """The fields of the form that another choice of release keeps."""
     return {name: value for name in ("release", "entrant", "licence") if (value := request.POST.get(name, ""))}
 
 
@@ -186,7 +186,7 @@ def _welcome(request: HttpRequest, receipt: Receipt) -> HttpResponse:
 
 
 def _sent(request: HttpRequest, receipt: Receipt) -> HttpResponse:
-    """To submit.js the address of the submission's page, which it opens itself."""
+    """Answers submit.js with the address of the submission's page, which it opens itself."""
     page = _welcome(request, receipt)
     return HttpResponse(status=201, headers={"Location": page["Location"]}) if _is_fragment(request) else page
 

@@ -1,4 +1,4 @@
-"""What the pages of one release share: its tabs, and the banner that says what state it is in."""
+"""The frame of one release's pages: its tabs, and the banner that says what state it is in."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ def release_context(request: HttpRequest, release: Release, tab: str) -> dict[st
 
 
 def social_of(release: Release) -> dict[str, str]:
-    """What other sites show of a link to the release; empty unless strangers may see its board."""
+    """Other sites' preview of a link to the release; empty unless strangers may see its board."""
     if release.is_draft or not (release.is_public or release.results_are_public):
         return {}
     words = " ".join(release.description.split()) or f"A leaderboard of GPU code, ranked by {release.primary_metric}."

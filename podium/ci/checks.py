@@ -68,7 +68,8 @@ def report(checks: Checks, packs: Sequence[PackOutcomes], command: Callable[[str
 
 
 def why_below(fail_under: float | None, packs: Sequence[PackOutcomes]) -> str:
-    """Why the threshold is not reached, by pack. A pass in doubt, or a pack without graded samples, reaches none."""
+    """Returns the reason why the threshold is not reached, by pack. A pass in doubt, or a pack without graded
+    samples, reaches none."""
     return "" if fail_under is None else "; ".join(words for pack in packs if (words := _why(fail_under, pack)))
 
 

@@ -1,4 +1,4 @@
-"""What became of each sample, read from the graded rows, in the form that reports need."""
+"""Outcomes of samples, read from the graded rows, in the form that reports need."""
 
 import json
 import re
@@ -14,10 +14,10 @@ from problems.spec.solution import FileSolution
 from runners.wire.protocol import FlagScope
 
 OUTPUT_CHARACTERS = 20_000
-"""Of an output only its end is reported; the graded rows have the whole."""
+"""Characters of an output that are reported, from its end; the graded rows have the whole."""
 _PLACE_CHARACTERS = 200_000
 _AFTER_PATH = re.compile(r"(?:\((\d{1,7})\)|:(\d{1,7})\b|[\"'], line (\d{1,7}))")
-"""What compilers and Python write behind a file's name: `(12)`, `:12`, `", line 12`."""
+"""The forms in which compilers and Python write a line after a file's name: `(12)`, `:12`, `", line 12`."""
 _BEFORE_PATH = frozenset("/ \t\"'([")
 
 
@@ -118,7 +118,7 @@ def _of_fault(sample: SampleToGrade, reason: str, source: Path) -> Outcome:
 
 
 def _place(sample: SampleToGrade, source: Path, output: str) -> Place:
-    """In a folder of solutions the file that the output names, else the first one; otherwise the pack itself."""
+    """The file that the output names, else the first one, of a folder of solutions; otherwise the pack itself."""
     solution, draft = sample.solution, sample.draft
     if not source.is_dir():
         return Place(_shown(source), draft.line_number if source.suffix == ".jsonl" else 0)

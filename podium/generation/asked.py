@@ -1,4 +1,4 @@
-"""What a model may read of a problem: the same as any participant."""
+"""The part of a problem that a model may read: the same as any participant."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class Asked:
 
 
 def of_record(record: ProblemRecord, *, is_strict: bool) -> Asked:
-    """From a problem of a pack; its held-out files are left out."""
+    """Reads a problem of a pack; its held-out files are left out."""
     visible = [one.file for one in record.files if not one.is_held_out]
     return Asked(
         record.task_id, record.kind, str(record.group), record.prompt, visible, record.starters, record.public_facts(),
@@ -37,7 +37,7 @@ def of_record(record: ProblemRecord, *, is_strict: bool) -> Asked:
 
 
 def of_detail(detail: Mapping[str, Any]) -> Asked:
-    """From the API's description of a problem."""
+    """Reads the API's description of a problem."""
     files = [*detail["context_files"], *detail["visible_test_files"]]
     starters = {language: _files(rows) for language, rows in detail["starters"].items()}
     strict = detail.get("profile", "") == "compute-eval"

@@ -1,4 +1,4 @@
-"""What `podium generate` tells on standard error: its messages, and how far it has come."""
+"""Messages of `podium generate` on standard error, and its bar of progress."""
 
 from types import TracebackType
 from typing import Self

@@ -14,7 +14,7 @@ from podium.generation.turns import Attempt, Sample, Turns
 
 
 class Told(Protocol):
-    """Who hears how the run goes, in the thread that runs it."""
+    """A listener to the run's progress, in the thread that runs it."""
 
     def asked(self, kept: Kept) -> None: ...
 

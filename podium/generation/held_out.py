@@ -34,7 +34,7 @@ def stand_ins(problem: CommandProblem) -> list[SourceFile]:
 
 
 def named_in(command: str, paths: Sequence[str]) -> list[str]:
-    """Those of the paths that a command names."""
+    """The paths that a command names."""
     words = _words(command)
     return [path for path in paths if _is_named(path, words)]
 

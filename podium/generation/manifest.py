@@ -1,4 +1,4 @@
-"""What a pack was generated with: model, host, parameters, templates, versions, usage and time."""
+"""The manifest of a generated pack: model, host, parameters, templates, versions, usage and time."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass

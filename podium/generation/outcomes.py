@@ -1,4 +1,4 @@
-"""What became of trials, kept in a file: a resumed run shows the model the same words again."""
+"""Outcomes of trials, kept in a file: a resumed run shows the model the same words again."""
 
 from dataclasses import asdict, dataclass
 from enum import StrEnum
@@ -21,7 +21,7 @@ class Ending(StrEnum):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one trial. `output` is what the model sees of it, `verdict` and `reason` are the judge's."""
+    """The outcome of one trial. `output` is what the model sees of it, `verdict` and `reason` are the judge's."""
 
     ending: Ending
     verdict: str = ""

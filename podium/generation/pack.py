@@ -89,7 +89,7 @@ def _usage(sample: Progressed) -> dict[str, int]:
 
 
 def _agentic(settings: Settings, samples: Sequence[Progressed]) -> dict[str, Any]:
-    """How many samples took how many turns, and why they took no more."""
+    """Numbers of samples by their turns, and the reasons why they took no more."""
     taken = Counter(len(one.turns) for one in samples)
     return {
         "most_turns": settings.turns,

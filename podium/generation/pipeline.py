@@ -76,7 +76,7 @@ class Run:
         return _incomplete(failures) if failures else DONE
 
     def _trials(self) -> "Trials | None":
-        """What tries solutions; None where each sample has one turn. Raises CannotGenerate."""
+        """The trials, or None where each sample has one turn. Raises CannotGenerate."""
         if self.settings.turns == 1:
             return None
         if find_spec("docker") is None:

@@ -28,7 +28,8 @@ class Problems:
     records: Mapping[str, PackRecord] = field(default_factory=dict)
 
     def narrowed(self, include: Sequence[str], exclude: Sequence[str]) -> "Problems":
-        """Those of some groups. Raises CannotGenerate for unknown groups, for both kinds, or if nothing is left."""
+        """The problems of some groups. Raises CannotGenerate for unknown groups, for both kinds, or if nothing is
+        left."""
         if include and exclude:
             raise CannotGenerate("--include and --exclude exclude each other; give one")
         known = list(dict.fromkeys(one.group for one in self.asked))

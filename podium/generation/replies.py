@@ -33,7 +33,7 @@ def is_refused(reply: Reply) -> bool:
 
 
 def problem_of(solution: FileSolution) -> str:
-    """Why the record's reply holds no solution; empty if it holds one."""
+    """Returns the reason why the record's reply holds no solution; empty if it holds one."""
     return str((solution.model_extra or {}).get("generation_problem", ""))
 
 

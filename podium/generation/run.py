@@ -114,7 +114,7 @@ def _step(command: Callable[[], None]) -> None:
 
 
 def _table(model: str, pack: Path, graded: Path) -> Table:
-    """What became of the samples, and what they cost."""
+    """The table of samples by their outcome, and their cost."""
     rows = [load_object(line) for line in graded.read_bytes().splitlines()]
     usage = load_object(manifest_path(pack).read_bytes())["usage"]
     verdicts = Counter(str(row["podium"]["verdict"]) for row in rows)

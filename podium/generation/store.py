@@ -58,7 +58,7 @@ class Store:
         return any(kept.reply.finish_reason != REQUEST_REFUSED for kept in list(self._kept.values()))
 
     def others(self, requests: Mapping[Key, str]) -> int:
-        """How many kept first replies are to other requests than these."""
+        """The number of kept first replies that answer other requests than these."""
         return sum(requests.get(key) != kept.request for key, kept in self._kept.items() if not kept.turn)
 
     def add(self, kept: Kept) -> None:

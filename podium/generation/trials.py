@@ -71,7 +71,7 @@ class Trials:
         self._sandbox = sandbox
         self._hardware = local_hardware()
         self.why_not = {task: why for task, one in records.items() if (why := _why_not(one, self._hardware))}
-        """Why a problem cannot be tried here, by task_id."""
+        """Reasons why problems cannot be tried here, by task_id."""
         triable = {task: one.problem for task, one in records.items() if task not in self.why_not}
         self._problems = {task: _Problem(one, without_held_out(one)) for task, one in triable.items()}
         self._references: Once[str, bool] = Once(len(records))
@@ -80,7 +80,7 @@ class Trials:
 
     @property
     def digests(self) -> dict[str, str]:
-        """What an outcome depends on besides the solution, for each problem that can be tried."""
+        """Digests of everything an outcome depends on besides the solution, for each problem that can be tried."""
         machine = [self._sandbox, repr(self._hardware)]
         parts = {task: json.dumps([one.sha256, *machine]).encode() for task, one in self._problems.items()}
         return {task: hashlib.sha256(part).hexdigest() for task, part in parts.items()}
@@ -100,7 +100,7 @@ class Trials:
         self._cancelled.set()
 
     def outcome_of(self, attempt: Attempt) -> Outcome | None:
-        """What became of the trial; None after `stop`. Raises TrialFailed for a fault of this machine."""
+        """Waits for the trial's outcome; None after `stop`. Raises TrialFailed for a fault of this machine."""
         problem = self._problems[attempt.task_id]
         try:
             found = self._judged(problem, attempt.solution, why_invalid(problem.whole, attempt.solution, problem.rules))
@@ -161,7 +161,8 @@ class Trials:
 
 
 def _why_not(record: PackRecord, hardware: Hardware) -> str:
-    """Why a problem cannot be tried on this machine, or "". Whether a build alone works is seen when it is tried."""
+    """Returns the reason why a problem cannot be tried on this machine, or "". Whether a build alone works is seen
+    when it is tried."""
     problem = record.problem
     if problem.kind in SITE_KINDS:
         return "questions are not tried"
@@ -173,7 +174,7 @@ def _why_not(record: PackRecord, hardware: Hardware) -> str:
 
 
 def _output(found: Finished) -> str:
-    """What the last command printed, and what a function's cases show to their author."""
+    """The output of the last command, and the details of a function's cases for their author."""
     parts = [_case(one) for one in found.report.cases]
     if found.report.steps:
         log = found.report.steps[-1].log

@@ -23,7 +23,7 @@ NO_TEXT = "(no text)"
 
 
 class Ended(StrEnum):
-    """Why a sample has no further turn."""
+    """The reason why a sample has no further turn."""
 
     PASSED = "passed"
     NOT_TRIED = "not_tried"
@@ -67,7 +67,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class Progressed:
-    """How far a sample has come: `next` is to be done, or it has `ended`. `messages` hold its last reply too."""
+    """The progress of a sample: `next` is to be done, or it has `ended`. `messages` hold its last reply too."""
 
     turns: Sequence[Turn]
     messages: Sequence[Message]
@@ -97,7 +97,7 @@ class Turns:
         return self._request(sample, sample.messages, 0)
 
     def progressed(self, sample: Sample) -> Progressed:
-        """How far the sample has come."""
+        """The progress of the sample."""
         key = sample.asked.task_id, sample.number
         found = self._finished.get(key) or self._through(sample)
         if found.next is None:
@@ -131,7 +131,8 @@ class Turns:
             messages = [*messages, self._follow_up(turn)]
 
     def _ends_untried(self, sample: Sample, turn: Turn) -> Ended | None:
-        """Why the sample ends without a trial of its last reply. Nobody would see what became of the last turn."""
+        """Returns the reason why the sample ends without a trial of its last reply. Nobody would see the outcome of
+        the last turn."""
         if sample.asked.task_id not in self._trials:
             return Ended.NOT_TRIED
         if is_refused(turn.kept.reply):

@@ -1,4 +1,4 @@
-"""What the site says to a dry run, as lines for a terminal."""
+"""The site's answer to a dry run, as lines for a terminal."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

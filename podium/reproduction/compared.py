@@ -20,7 +20,7 @@ class Place(StrEnum):
 
 
 class Ending(StrEnum):
-    """What came of the comparison."""
+    """The result of the comparison."""
 
     REPRODUCED = "reproduced"
     DIFFERS = "differs"

@@ -21,7 +21,7 @@ _CONFINING = ("docker", "bubblewrap")
 
 
 def other_hardware(published: Published, hardware: Hardware) -> str:
-    """In what this machine's hardware differs from the one that was measured, in words; empty if it does not."""
+    """The differences of this machine's hardware from the measured one, in words; empty if there are none."""
     known = published.provenance
     if gpu := known.get("gpu"):
         here = hardware.gpu_name or "no GPU"

@@ -1,4 +1,4 @@
-"""What a site has published of one evaluation: its result, and how it came about."""
+"""A site's published data of one evaluation: its result, and the facts of its grading."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

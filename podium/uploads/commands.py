@@ -166,7 +166,7 @@ def _confining() -> Sandbox:
 
 
 def _pmpp(root: Path, release: str) -> ProblemPack:
-    """Nothing of a checkout runs: its tasks are read."""
+    """Packs a checkout by reading its tasks. Nothing of it runs."""
     folders = task_folders(root)
 
     def begin(folder: Path) -> None:

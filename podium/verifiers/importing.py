@@ -17,7 +17,7 @@ MAX_RECORD_BYTES = 1 << 20
 
 
 class Cause(StrEnum):
-    """Why a rollout is not in the pack."""
+    """The reason why a rollout is not in the pack."""
 
     INFRASTRUCTURE = "infrastructure"
     NO_PROBLEM = "no problem"
@@ -40,7 +40,7 @@ class Sample:
 
     @property
     def problem(self) -> str:
-        """Why the reply holds no solution; empty if it holds one."""
+        """Returns the reason why the reply holds no solution; empty if it holds one."""
         return problem_of(self.solution)
 
 

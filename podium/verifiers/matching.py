@@ -27,12 +27,12 @@ class Matcher:
         return next(filter(None, map(self._named, names)), None) or self._stated(rollout.asked)
 
     def named_by(self, rollout: SavedRollout) -> str:
-        """What the file says in place of a known name, for a message."""
+        """The name that the file gives in place of a known one, for a message."""
         names = [rollout.fact(self._key)] if self._key else [*rollout.names]
         return next(filter(None, names), "")
 
     def _named(self, name: str) -> Asked | None:
-        """By the task_id in any spelling, or by the last part of a path."""
+        """The problem with this task_id in any spelling, or with this last part of a path."""
         for spelling in (name, name.rstrip("/").rpartition("/")[2]):
             task_id = self._spellings.get(spelling)
             if task_id is not None:

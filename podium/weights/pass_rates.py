@@ -37,7 +37,7 @@ class GroupRate(BaseModel):
 
 
 Rates = Mapping[str, GroupRate]
-"""By group."""
+"""Pass rates by group."""
 _RATES: TypeAdapter[dict[str, GroupRate]] = TypeAdapter(dict[str, GroupRate])
 
 

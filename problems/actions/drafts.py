@@ -32,7 +32,7 @@ from problems.spec.site.question import pattern_faults
 RELEASE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 """All of a new release's name."""
 HEAD_FIELDS = ("title", "description", *RANKING_FIELDS, *PROMISES)
-"""What a pack's metadata says of the release itself."""
+"""The fields of a release that a pack's metadata states."""
 _COPIED = (
     "title",
     "description",
@@ -60,7 +60,7 @@ class RecordRefused(ReleaseRefused):
 
 @dataclass(frozen=True)
 class Change:
-    """What a change did: `changed` is false if the record is the same; `regraded` if results no longer hold."""
+    """The result of a change: `changed` is false if the record is the same; `regraded` if results no longer hold."""
 
     problem: Problem
     changed: bool
@@ -205,7 +205,7 @@ def overwrite(row: Problem, record: PackRecord, *, regraded: bool) -> None:
 
 
 def checked_part(spec: ProblemRecord) -> tuple[Any, ...]:
-    """What verifying depends on."""
+    """The parts of a record that verifying depends on."""
     return grading_digest(spec, spec.withheld), [one.model_dump() for one in spec.podium.known_bad]
 
 

@@ -37,7 +37,7 @@ from problems.texts import differing, texts_of
 
 @dataclass(frozen=True)
 class Choices:
-    """What of a comparison is done."""
+    """The chosen parts of a comparison."""
 
     take_new: bool = True
     replace_changed: bool = True
@@ -103,7 +103,7 @@ class Comparison:
 
 
 def state_of(release: Release) -> list[Any]:
-    """What a comparison with the draft rests on: equal as long as nobody changes its problems."""
+    """The state that a comparison with the draft rests on: equal as long as nobody changes its problems."""
     rows = Problem.with_left_out.filter(release=release).order_by("position")
     return [list(one) for one in rows.values_list("task_id", "record_md5", "is_left_out")]
 
@@ -126,7 +126,7 @@ def compare(release: Release, pack: ProblemPack) -> Comparison:
 
 
 def _records(pack: ProblemPack, profile: Profile) -> Sequence[PackRecord]:
-    """Of the pack, as a draft of this profile holds them. Raises PackUnfit."""
+    """The pack's records, as a draft of this profile holds them. Raises PackUnfit."""
     if pack.profile == profile:
         faults = [words for record in pack.records for words in unfit_problem(record.problem)]
         if faults:
@@ -155,7 +155,7 @@ def _place(found: Comparison, row: Problem | None, record: PackRecord) -> None:
 
 
 def _head_lines(release: Release, pack: ProblemPack) -> Iterator[str]:
-    """What the pack says of the release itself and the draft does not."""
+    """Values of the release itself that the pack states differently from the draft."""
     said = {name: getattr(pack.metadata, name) for name in HEAD_FIELDS}
     other = [name for name, value in said.items() if value and value != getattr(release, name)]
     if other:
@@ -174,7 +174,7 @@ def _weight_lines(release: Release, found: Comparison) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Merged:
-    """What a merge did."""
+    """The result of a merge."""
 
     added: Sequence[Problem]
     replaced: Sequence[Changed]

@@ -45,7 +45,7 @@ class PackUnfit(ReleaseRefused):
 
 @dataclass
 class ImportReport:
-    """What an import did, line by line."""
+    """The result of an import, line by line."""
 
     release: Release
     created: bool
@@ -109,7 +109,7 @@ def free_slug(wanted: str) -> str:
 
 
 SLUG_CHARACTERS = 90
-"""Of a slug made from a release's name; the rest is for `-r2` and the like."""
+"""Limit of a slug made from a release's name; the rest is for `-r2` and the like."""
 
 
 def release_slug(name: str) -> str:
@@ -274,7 +274,7 @@ def unfit_problem(problem: ProblemRecord) -> Iterator[str]:
 
 
 def warning_lines(pack: ProblemPack) -> list[str]:
-    """What authors should look at, with the problems that it is true of."""
+    """Warnings for authors, each with the problems that it concerns."""
     by_words: dict[str, list[str]] = {}
     for record in pack.records:
         for words in problem_warnings(record.problem):
@@ -283,7 +283,7 @@ def warning_lines(pack: ProblemPack) -> list[str]:
 
 
 def _named(names: Sequence[str]) -> str:
-    """As "a, b, c and 4 more"."""
+    """The names as "a, b, c and 4 more"."""
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     return ", ".join(names[:NAMED]) + more
 

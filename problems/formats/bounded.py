@@ -18,7 +18,7 @@ CHUNK_BYTES = 1 << 16
 
 @dataclass(frozen=True)
 class UploadLimits:
-    """What one uploaded file may cost; sizes in bytes, unpacked unless named otherwise."""
+    """Limits of one uploaded file; sizes in bytes, unpacked unless named otherwise."""
 
     packed_bytes: int = 64 * MEBIBYTE
     total_bytes: int = 256 * MEBIBYTE

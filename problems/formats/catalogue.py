@@ -1,4 +1,4 @@
-"""What reading a submission needs to know of a release: its name, its problems' groups and file rules."""
+"""The facts of a release that reading a submission needs: its name, its problems' groups and file rules."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -10,7 +10,7 @@ from problems.formats.submission import check_tasks_are_known
 
 
 class Coverage(StrEnum):
-    """What a submitter may say of a file. A file of samples of all problems need not be said anything of."""
+    """A submitter's statement on a file. A file of samples of all problems needs none."""
 
     FULL = "full"
     PARTIAL = "partial"

@@ -39,7 +39,7 @@ class SampleDraft:
     line_number: int
     record: bytes
     content_sha256: str
-    """Of `record`, or of what was received where there is none."""
+    """Digest of `record`, or of the received text where there is no record."""
     invalid_reason: str = ""
     language: str = ""
     """The language of a valid solution, where the problem's rules tell it."""
@@ -55,7 +55,7 @@ class SampleDraft:
 
 @dataclass(frozen=True)
 class Declared:
-    """What a pack declares of its generation, as JSON, and its tokens and cost divided by the number of its samples."""
+    """A pack's declaration of its generation, as JSON, and its tokens and cost divided by the number of its samples."""
 
     generation: Mapping[str, Any] | None = None
     tokens_per_sample: float | None = None
@@ -87,7 +87,7 @@ class SubmissionDraft:
 
     @property
     def sample_counts(self) -> dict[str, int]:
-        """How many samples each problem has."""
+        """Numbers of samples by problem."""
         counts: dict[str, int] = {}
         for sample in self.samples:
             counts[sample.task_id] = counts.get(sample.task_id, 0) + 1

@@ -24,7 +24,7 @@ from problems.spec.solution import load_object
 _GZIP_MAGIC = b"\x1f\x8b"
 _OUTPUTS = ("build_output", "test_output", "benchmark_output", "solution_metrics", "baseline_metrics")
 _FINGERPRINTS = frozenset({"record_md5", "grading_digest", "inputs"})
-"""What says which problem was graded, not what came of it."""
+"""Keys that name the graded problem, not the outcome."""
 
 
 class GradedRow(BaseModel):
@@ -76,7 +76,7 @@ class GradedRow(BaseModel):
         return hashlib.sha256(canonical_json(content)).hexdigest()
 
     def stated_grading_digest(self, profile: Profile) -> str:
-        """Of the problem that was graded: as the row states it, else of the problem it holds. Raises RecordError."""
+        """The digest of the graded problem: as the row states it, else of the problem it holds. Raises RecordError."""
         stated = (self.podium or {}).get("grading_digest")
         if stated:
             return str(stated)

@@ -1,4 +1,4 @@
-"""What `podium uploads pack` tells the program that started it: one JSON object a line on standard output."""
+"""Messages of `podium uploads pack` to the program that started it: one JSON object a line on standard output."""
 
 from enum import StrEnum
 from typing import Annotated, Literal
@@ -10,7 +10,7 @@ MAX_WORDS = 2000
 
 
 class PackingKind(StrEnum):
-    """What an uploaded folder holds."""
+    """The contents of an uploaded folder."""
 
     FUNCTIONS = "functions"
     PMPP = "pmpp"

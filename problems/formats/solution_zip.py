@@ -36,7 +36,7 @@ class _Entry:
 
 @dataclass(frozen=True)
 class ZipSamples:
-    """What a zip holds."""
+    """The contents of a zip."""
 
     samples: tuple[SampleDraft, ...]
     unknown: tuple[Notice, ...]

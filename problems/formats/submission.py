@@ -118,7 +118,8 @@ def _read_pack(
 
 
 def _declared(data: Any, n_samples: int) -> tuple[Declared, tuple[Notice, ...]]:
-    """What the metadata's key `generation` declares for a pack of so many samples, and what was left out of it."""
+    """The declaration in the metadata's key `generation` for a pack of so many samples, and the parts left out of
+    it."""
     generation, faults = read_generation(data)
     notices = tuple(Notice(words) for words in faults)
     tokens, usd = generation.usage.tokens, generation.usage.cost

@@ -8,7 +8,7 @@ from problems.formats.bounded import DEFAULT_LIMITS, MEBIBYTE
 from problems.formats.errors import PackRefused
 
 _OF_BAD_VALUES = (ValueError, LookupError, TypeError, AttributeError)
-"""What PyYAML lets through: of a 13th month, a number of 5,000 digits, `!!bool maybe`."""
+"""Errors that PyYAML raises on bad values: a 13th month, a number of 5,000 digits, `!!bool maybe`."""
 
 
 def read_yaml(text: str, where: object) -> Any:

@@ -1,1 +1,1 @@
-"""What a problem, a solution and a pack are: pydantic models and rules, free of Django."""
+"""Problems, solutions and packs: pydantic models and rules, free of Django."""

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FiniteFloat, 
 
 MAX_TOKENS = 10**12
 LEAST_COST_USD, MAX_COST_USD = 1e-6, 1e7
-"""Of what is not free."""
+"""Bounds of a cost that is not 0."""
 _HOST = re.compile(r"(?:[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?", re.ASCII)
 _NO_HOST = "should be a host, for example api.example.org"
 _NESTED = frozenset({"parameters", "usage", "agentic"})
@@ -82,7 +82,7 @@ class Usage(_Declared):
     completion_tokens: Count | None = None
     cost: Annotated[FiniteFloat, Field(ge=0, le=MAX_COST_USD), AfterValidator(_payable)] | None = None
     seconds_median: Annotated[FiniteFloat, Field(ge=0, le=1e6)] | None = None
-    """Of one reply."""
+    """Seconds of one reply."""
 
     @property
     def tokens(self) -> int | None:
@@ -93,7 +93,7 @@ class Usage(_Declared):
 
 
 class Agentic(_Declared):
-    """Of a run in which a model saw what became of its replies."""
+    """Facts of a run in which a model saw the outcome of its replies."""
 
     most_turns: Annotated[int, Field(ge=1, le=1000)] | None = None
 

@@ -1,4 +1,4 @@
-"""What a machine or a track has, as far as problems ask for it: device, GPU, toolkit."""
+"""The properties of a machine or a track that problems ask for: device, GPU, toolkit."""
 
 import re
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _RTX_SERVER = re.compile(r"\bSERVER\b")
 
 @dataclass(frozen=True)
 class GpuInfo:
-    """What `nvidia-smi --query-gpu=compute_cap,name` says; the first GPU speaks for all."""
+    """The answer of `nvidia-smi --query-gpu=compute_cap,name`; the first GPU speaks for all."""
 
     num_gpus: int
     compute_capability: tuple[int, int] | None
@@ -33,7 +33,7 @@ class GpuInfo:
 
 @dataclass(frozen=True)
 class Hardware:
-    """What skips depend on. `toolkit` is (0, 0) where there is none."""
+    """The facts that skips depend on. `toolkit` is (0, 0) where there is none."""
 
     device: Literal["cpu", "gpu"]
     gpu_name: str = ""

@@ -1,4 +1,4 @@
-"""What Podium adds to a problem of any kind, under the key `podium` of its metadata."""
+"""Podium's own fields of a problem of any kind, under the key `podium` of its metadata."""
 
 from typing import Annotated, Literal
 

@@ -4,7 +4,7 @@ from enum import StrEnum
 
 
 class Profile(StrEnum):
-    """What a pack's metadata says about itself; absent means `compute-eval`."""
+    """The profile that a pack's metadata states; absent means `compute-eval`."""
 
     COMPUTE_EVAL = "compute-eval"
     PODIUM = "podium/1"

@@ -15,7 +15,7 @@ MAX_NOTE = 4000
 
 
 class TimingPolicy(StrEnum):
-    """How many processes a time rests on: one of each under `quick`, at least six of each under `ranked`."""
+    """The number of processes behind a time: one of each under `quick`, at least six of each under `ranked`."""
 
     QUICK = "quick"
     RANKED = "ranked"

@@ -1,4 +1,4 @@
-"""What the records of all kinds of problems have in common: the interface by which the site reads a problem."""
+"""The common interface of records of all kinds of problems, by which the site reads a problem."""
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
@@ -58,7 +58,7 @@ class ProblemMetadata(BaseModel):
 
 
 class FileRole(StrEnum):
-    """What a problem's file is for."""
+    """The role of a problem's file."""
 
     CONTEXT = "context"
     TEST = "test"
@@ -83,14 +83,14 @@ class ProblemFile:
 
 
 class SolutionRules(Protocol):
-    """What a problem demands of a solution's files before anything runs."""
+    """A problem's rules for a solution's files before anything runs."""
 
     def why_bad(self, files: Sequence[SourceFile]) -> str:
         """Say why these files may not be a solution, or return "" if they may."""
         ...
 
     def path_faults(self, paths: Sequence[str]) -> dict[int, str]:
-        """Why `why_bad` would refuse a path, by its place in `paths`; empty where it refuses none of them."""
+        """Reasons why `why_bad` would refuse paths, by their places in `paths`; empty where it refuses none of them."""
         ...
 
     def language_of(self, files: Sequence[SourceFile]) -> str:
@@ -109,13 +109,13 @@ class ReplyUnread(ValueError):
 
 @dataclass(frozen=True)
 class Settled:
-    """What the site makes of a solution without a node."""
+    """The site's result of a solution that no node judges."""
 
     passed: bool
     read_as: str
     """The answer that was found in the reply; empty if none could be told."""
     reason: str
-    """Why it did not pass, for its author; empty if it passed. Never tells the answer."""
+    """The reason why it did not pass, for its author; empty if it passed. Never tells the answer."""
 
 
 REFERENCE = "reference"
@@ -156,7 +156,7 @@ class ProblemRecord(BaseModel):
 
     @property
     def podium(self) -> PodiumMetadata:
-        """What Podium adds; all defaults in a strict pack."""
+        """Podium's own fields; all defaults in a strict pack."""
         assert self._podium is not None, "every record is validated"
         return self._podium
 
@@ -183,7 +183,7 @@ class ProblemRecord(BaseModel):
     @property
     @abstractmethod
     def starter_files(self) -> list[SourceFile]:
-        """What a contestant who types a solution begins with; at least one file."""
+        """The files with which a contestant who types a solution begins; at least one."""
 
     @property
     @abstractmethod
@@ -246,7 +246,8 @@ class ProblemRecord(BaseModel):
 
     @property
     def after_closing(self) -> str:
-        """Why the answer is right, in Markdown: for everybody once the release is closed. "" where there is none."""
+        """The explanation of the answer, in Markdown: for everybody once the release is closed. "" where there is
+        none."""
         return ""
 
     @property
@@ -260,7 +261,7 @@ class ProblemRecord(BaseModel):
         return []
 
     def settled(self, files: Sequence[SourceFile]) -> Settled | None:  # noqa: ARG002 - for the kinds that the site settles
-        """What the site makes of a solution's files; None for the kinds that nodes judge. Raises ReplyUnread."""
+        """The site's result of a solution's files; None for the kinds that nodes judge. Raises ReplyUnread."""
         return None
 
     @abstractmethod
@@ -273,12 +274,12 @@ class ProblemRecord(BaseModel):
 
     @property
     def unusable(self) -> str:
-        """Why no machine can run the problem, or ""."""
+        """Returns the reason why no machine can run the problem, or ""."""
         return why_unusable(self.podium.limits.set_values(), None, ())
 
     @abstractmethod
     def why_skipped(self, hardware: Hardware) -> str:
-        """Why the problem cannot run on a track with this hardware, or ""."""
+        """Returns the reason why the problem cannot run on a track with this hardware, or ""."""
 
     def to_line(self) -> bytes:
         """The canonical JSON line with its newline; a command problem's is what ComputeEval writes."""

@@ -12,7 +12,7 @@ class Size:
     least: int
     most: int
     usual: int
-    """That of the smallest case."""
+    """The value of the smallest case."""
 
 
 def why_bad_sizes(offered: Sequence[Size], chosen: Mapping[str, int]) -> str:

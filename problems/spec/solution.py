@@ -19,7 +19,7 @@ class SourceFile(BaseModel):
 
 
 class _Solution(BaseModel):
-    """What both kinds share. Unknown keys are kept and written back."""
+    """The common fields of both kinds. Unknown keys are kept and written back."""
 
     model_config = ConfigDict(extra="allow")
 

@@ -11,13 +11,14 @@ LONGEST_SECONDS = 1e9
 LARGEST_COUNT = 2**60
 """Bytes and processes; sums of such bounds stay below 2^63."""
 MAX_NAME_BYTES, MAX_PATH_BYTES = 255, 4096
-"""Of a file; Linux's own bounds."""
+"""Limits of a file; Linux's own."""
 MAX_COMMAND_BYTES = 100 * 1024
 """Linux takes 128 KiB of one argument."""
 
 
 def why_unusable(limits: Mapping[str, float], seconds: float | None, commands: Sequence[str | None]) -> str:
-    """Why nothing can run within `limits` (by name), the time limit in seconds and these commands, or "".
+    """Returns the reason why nothing can run within `limits` (by name), the time limit in seconds and these commands,
+    or "".
 
     The words follow "The problem".
     """
@@ -29,7 +30,7 @@ def why_unusable(limits: Mapping[str, float], seconds: float | None, commands: S
 
 
 def why_bad_places(paths: Sequence[str]) -> str:
-    """Why a problem's own files cannot be laid out in a folder, or ""."""
+    """Returns the reason why a problem's own files cannot be laid out in a folder, or ""."""
     places = {posixpath.normpath(path) for path in paths}
     for place in sorted(places):
         if place in (".", "..") or place.startswith(("/", "../")) or "\0" in place:
@@ -52,7 +53,7 @@ def _is_too_much(name: str, bound: float) -> bool:
 
 
 def why_bad_command(command: str) -> str:
-    """Why no shell can run the command, or ""."""
+    """Returns the reason why no shell can run the command, or ""."""
     if "\0" in command:
         return "has a NUL character"
     if any(0xD800 <= ord(char) <= 0xDFFF for char in command):

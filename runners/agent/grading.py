@@ -21,7 +21,7 @@ from runners.wire.protocol import REPORTING, Provenance, Report, Stage, TrackSpe
 
 logger = logging.getLogger(__name__)
 _UNFORESEEN = (ValueError, ArithmeticError)
-"""Of values in a record that nothing here expects: the site hears of a fault, not of a node that fell silent."""
+"""Errors of unexpected values in a record: the site hears of a fault, not of a node that fell silent."""
 
 
 class Grader:

@@ -44,7 +44,7 @@ def changed(before: dict[str, Any], now: Capabilities) -> str:
 
 
 def _software(found: Capabilities) -> dict[str, str]:
-    """What a verdict or a time may depend on besides the hardware, by name."""
+    """Software that a verdict or a time may depend on, by name."""
     drivers = ", ".join(sorted({gpu.driver for gpu in found.gpus if gpu.driver}))
     return {**found.toolkits, "driver": drivers, "sandbox": found.sandbox, "image": found.image}
 

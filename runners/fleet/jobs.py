@@ -15,7 +15,7 @@ from runners.wire.protocol import Stage
 
 BATCH = 1000
 PMPP_PRIORITY = 0
-"""That of packs. A PMPP run's caller is a program that may ask for thousands."""
+"""The priority of packs. A PMPP run's caller is a program that may ask for thousands."""
 
 
 def connect() -> None:

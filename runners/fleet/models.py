@@ -61,7 +61,7 @@ class Node(models.Model):
 
     @property
     def out_of_service(self) -> str:
-        """Why it gets no work, in a word; "" if it gets work."""
+        """The reason why it gets no work, in a word; "" if it gets work."""
         if not self.disabled_reason:
             return ""
         return Service.DISABLED.label if self.service == Service.IN_SERVICE else Service(self.service).label

@@ -19,7 +19,7 @@ def start_lines(slug: str, secret: str) -> list[str]:
 
 
 def notes() -> list[str]:
-    """What the lines leave to the reader; empty if they are complete."""
+    """The values that the lines leave to the reader; empty if they are complete."""
     if settings.BROKER_URL.startswith("filesystem:"):
         return ["The broker is a folder: the node runs on this machine, as a user who may write there."]
     if PASSWORD in broker_of("node"):

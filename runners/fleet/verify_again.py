@@ -57,7 +57,8 @@ def _last_verified(place: ReleaseTrack, again: datetime | None) -> datetime | No
 
 
 def why_due(track: Track, last: datetime) -> str:
-    """Why the references of a release on the track should be judged again, in words; "" if they need not, or cannot."""
+    """The reason why the references of a release on the track should be judged again; "" if they need not, or
+    cannot."""
     nodes = serving(track)
     if not nodes:
         return ""

@@ -40,7 +40,7 @@ class PeaksReport(WireModel):
     gpu_uuid: GpuUuid
     peaks: Peaks
     how: dict[str, Annotated[str, Field(max_length=200)]] = Field(default={}, max_length=16)
-    """By data type: the method that reached the peak, or the reason why none is known."""
+    """The method that reached the peak of each data type, or the reason why none is known."""
     measured_at: Moment
 
 

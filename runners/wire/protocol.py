@@ -152,7 +152,7 @@ class Capabilities(WireModel):
     toolkits: dict[str, str] = {}
     """Program name to version, as `g++: 12.2.0`."""
     sandbox: str = ""
-    image: str = ""  # of commands that name none, as its id; empty without containers
+    image: str = ""  # the image of commands that name none, as its id; empty without containers
     memory_limit_by: str = ""
     memory_limit_why: str = ""
     """The reason why the machine cannot bound memory by control groups; empty if it can."""

@@ -1,4 +1,4 @@
-"""What a release must show before it is published: that its metric can rank it, and that its problems are verified."""
+"""Conditions of publishing a release: its metric can rank it, and its problems are verified."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a release's next revision keeps of the last one: its audience, rulings on flags and errata."""
+"""The parts of a release that its next revision keeps: its audience, rulings on flags and errata."""
 
 from collections.abc import Iterable
 from datetime import timedelta

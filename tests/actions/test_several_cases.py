@@ -22,7 +22,7 @@ CASES = [Case(name="1k", size=1e3, flops=1e9, bytes=1e6), Case(name="1m", size=1
 
 @pytest.fixture
 def evaluation(cast: factories.Cast) -> Evaluation:
-    """Of a problem with two declared cases."""
+    """An evaluation of a problem with two declared cases."""
     release = factories.release(1, publish=False)
     release.problems.update(cases=[case.model_dump(mode="json") for case in CASES])
     releases.publish(release)

@@ -1,4 +1,4 @@
-"""What a browser would send of a form that nobody touched."""
+"""The values that a browser sends of a form that nobody touched."""
 
 from html.parser import HTMLParser
 

@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 @pytest.fixture
 def draft() -> Release:
-    """Of the problems Shell/0 to Shell/3."""
+    """A draft with the problems Shell/0 to Shell/3."""
     return factories.release(4, publish=False)
 
 

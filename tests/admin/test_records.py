@@ -1,4 +1,4 @@
-"""What never changes cannot be changed in the admin; flags are decided, nodes enrolled, tokens kept secret."""
+"""Rows that never change cannot be changed in the admin; flags are decided, nodes enrolled, tokens kept secret."""
 
 import copy
 from collections.abc import Iterator

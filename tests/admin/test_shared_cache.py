@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def elsewhere(code: str) -> str:
-    """What another process of the site prints, on the same database."""
+    """The output of another process of the site, on the same database."""
     environment = os.environ | {"DJANGO_SETTINGS_MODULE": "tests.settings", "DATABASE_URL": _address()}
     command = [sys.executable, "-c", f"import django; django.setup()\n{code}"]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True, timeout=60)

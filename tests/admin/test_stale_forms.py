@@ -87,7 +87,7 @@ def test_invited_users_are_not_lost(cast: Any, second: User) -> None:
 
 
 def _rows(cast: factories.Cast) -> dict[Any, tuple[Any, dict[str, Any]]]:
-    """Of each model whose rows are edited in the admin: a row, and a change that somebody else makes of it."""
+    """For each model whose rows are edited in the admin: a row, and a change that somebody else makes of it."""
     node: Any = factories.NodeFactory()  # type: ignore[no-untyped-call]
     address = EmailAddress.objects.create(user=cast.owner, email="owner@example.org")
     return {

@@ -1,4 +1,4 @@
-"""What plays at gates in tests: programs over the library's header, and a page that a test writes itself."""
+"""Players at gates in tests: programs over the library's header, and a page that a test writes itself."""
 
 import ctypes
 import mmap

@@ -72,7 +72,7 @@ class Machine:
         self.work_folder, self.builds_folder = folder / "work", folder / "builds"
 
     def judge(self, problem: CommandProblem, files: Files, **assignment: Any) -> Finished:
-        """What a sample with these files comes to."""
+        """Judges a sample with these files."""
         return self.judges.judge(assignment_of(problem, files, **assignment))
 
     def leftovers(self) -> list[Path]:

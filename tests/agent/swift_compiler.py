@@ -71,7 +71,7 @@ class SwiftMachine:
         self.monkeypatch.setenv("PATH", str(self.folder / "no tools"))
 
     def forget(self) -> None:
-        """What this process knows by now, as a new one would not."""
+        """Forgets this process's knowledge, so that it is like a new one."""
         porter.program.cache_clear()
         cupti_library.find_or_build.cache_clear()
 

@@ -127,7 +127,7 @@ class Node(Machine):
         self.judges = Judges(self.environment)
 
     def ran_for(self, problem: Any, **task: Any) -> list[str]:
-        """What of the reference was run for one sample."""
+        """The runs of the reference for one sample."""
         return self.baseline_of(problem, **task)[0]
 
     def baseline_of(self, problem: Any, **task: Any) -> tuple[list[str], MeasurementReport]:

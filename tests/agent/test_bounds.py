@@ -205,7 +205,7 @@ def lengthy(kernel_ms: float, range_ms: float, cpu_ms: float) -> Observed:
 
 
 def lengthy_codes(among_others: tuple[bool, bool], range_ms: float, cpu_ms: float) -> set[str]:
-    """What is found of a candidate that claims a hundredth of the time and was among others, or its reference was."""
+    """The findings on a candidate that claims a hundredth of the time; it or its reference was among others."""
     own, reference = lengthy(20.0, range_ms, cpu_ms), lengthy(2000.0, 2200.0, 2500.0)
     own, reference = replace(own, among_others=among_others[0]), replace(reference, among_others=among_others[1])
     return {finding.code for finding in findings(REGION, own, reference)}

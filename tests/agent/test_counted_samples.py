@@ -134,7 +134,7 @@ def test_who_writes_nothing_is_flagged_on_its_time(machine: Machine, ncu: Path) 
 
 
 def test_the_references_own_result_tells_what_it_moves(machine: Machine, counted: list[str]) -> None:
-    """What verifying stores: the reference is counted once, as the sample that it is."""
+    """The case of verifying: the reference is counted once, as the sample that it is."""
     report = judged(machine, problem("verified"), REFERENCE)
     assert (codes(report), counted) == ([], ["reference"])
     facts = measurement(report, Role.CANDIDATE).device

@@ -1,4 +1,4 @@
-"""What the node makes of a recording: times, facts and ComputeEval's metrics; and what it refuses to believe."""
+"""The node's reading of a recording: times, facts and ComputeEval's metrics; and the recordings that it refuses."""
 
 import json
 import os

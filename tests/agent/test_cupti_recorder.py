@@ -34,7 +34,7 @@ def recorder() -> Iterator[Path]:
 
 
 class Script:
-    """What happens in a process, written down in the driver's words."""
+    """The events of a process, written down in the driver's words."""
 
     def __init__(self, program: Path) -> None:
         self.program = program

@@ -22,7 +22,7 @@ SETTLE_SECONDS = 1.0
 
 
 class Stand:
-    """What a module's tests share: the library, a program over it, and a driver for those that want one."""
+    """The shared parts of a module's tests: the library, a program over it, and a driver for those that want one."""
 
     def __init__(self, room: Path) -> None:
         self.library = library_over_stand_in(room).path
@@ -75,7 +75,7 @@ class Turn:
 
     @property
     def told(self) -> list[str]:
-        """What the driver was called for."""
+        """The calls that the driver got."""
         return self.calls.read_text().splitlines()
 
 

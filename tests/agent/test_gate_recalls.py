@@ -14,7 +14,7 @@ from tests.patience import SOON, until
 SLICE_MS, UNSETTLED_MS = 20.0, 0.5
 """As in rules.h."""
 LOOK_MS = 0.5
-"""What the porter may be late, as it looks at most pages every fourth time only."""
+"""The porter's largest delay, as it looks at most pages every fourth time only."""
 
 
 def test_a_long_turn_is_called_back_where_another_wants_a_brief_one(stage: Stage) -> None:

@@ -6,7 +6,7 @@ from tests.agent.gate_players import Player
 from tests.agent.stepped_porter import Stage
 
 LOOK_MS = 0.5
-"""What the porter may be late, as it looks at most pages every fourth time only."""
+"""The porter's largest delay, as it looks at most pages every fourth time only."""
 IDLE_MS, UNSETTLED_MS = 0.2, 0.5
 GAP_MS, GAPS_MS = 5.0, 40.0
 STARTS, START_MS, QUIET_MS, LACKED_MS = 2, 500.0, 100.0, 1000.0

@@ -1,4 +1,5 @@
-"""What a node says of its GPUs, from answers recorded on an H200 (tests/agent/fake_nvml.py): there is no GPU here."""
+"""A node's description of its GPUs, from answers recorded on an H200 (tests/agent/fake_nvml.py): there is no GPU
+here."""
 
 import ctypes
 from pathlib import Path

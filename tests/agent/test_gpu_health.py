@@ -24,7 +24,7 @@ def gpus(fake: FakeNvml):
 
 
 def soon(check: Callable[[], str]) -> str:
-    """What `check` says as soon as it says something: errors are heard by a thread."""
+    """The first words of `check` that are not empty: errors are heard by a thread."""
     until(check)
     return check()
 

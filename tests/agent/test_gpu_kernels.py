@@ -1,4 +1,4 @@
-"""What podium-gpu's kernels compute, their PTX run by an interpreter, since CI has no GPU."""
+"""Results of podium-gpu's kernels, their PTX run by an interpreter, since CI has no GPU."""
 
 import struct
 import subprocess

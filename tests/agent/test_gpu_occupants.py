@@ -1,4 +1,4 @@
-"""What is said of the processes on a GPU: enough to find out why one was not left."""
+"""The description of processes on a GPU: enough to find out why one was not left."""
 
 import os
 import subprocess

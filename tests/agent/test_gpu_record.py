@@ -1,4 +1,4 @@
-"""What was seen of a device in several stretches adds up."""
+"""Observations of a device in several stretches add up."""
 
 from runners.agent.devices.record import DeviceRecord, merged
 

@@ -1,4 +1,5 @@
-"""What a sandbox shows of a GPU. There is none here: the driver's files are made by hand, as beside an H200."""
+"""The parts of a GPU that a sandbox shows. There is none here: the driver's files are made by hand, as beside an
+H200."""
 
 import re
 import shutil
@@ -115,7 +116,7 @@ def test_a_machine_without_the_driver_needs_no_arguments(tmp_path: Path) -> None
 
 
 def in_bubblewrap(driver: Path, uuids: tuple[str, ...], shell: str) -> str:
-    """What a command says where, as below /proc, the whole of the driver's folder was there before."""
+    """The output of a command in a sandbox that first shows all of the driver's folder, as it shows all of /proc."""
     start = [str(bubblewrap.find_bwrap()), "--unshare-all", *bubblewrap.system_arguments(), "--dev", "/dev"]
     whole = ["--ro-bind", str(driver), str(driver)]
     command = [*start, *whole, *gpu_arguments(uuids, driver), "--", "sh", "-c", shell]

@@ -1,4 +1,4 @@
-"""What is seen of a GPU from outside while something runs on it; answers as recorded on an H200."""
+"""Observations of a GPU from outside while something runs on it; answers as recorded on an H200."""
 
 import json
 import time

@@ -1,4 +1,4 @@
-"""What several threads want at once is made once; the values asked for last are kept."""
+"""A value that several threads want at once is made once; the values asked for last are kept."""
 
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier

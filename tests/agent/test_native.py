@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 
 
 class Missing(Exception):
-    """What this recipe's users raise."""
+    """The error of this recipe's users."""
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def said(product: Product) -> str:
 
 
 def held(cache: Path) -> list[str]:
-    """What is in the cache, but for the lock."""
+    """The contents of the cache, but for the lock."""
     return sorted(path.name for path in cache.iterdir() if not path.name.endswith(".lock"))
 
 

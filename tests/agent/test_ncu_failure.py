@@ -20,7 +20,7 @@ from tests.agent.machine import Machine, shell_problem
 from tests.agent.ncu_stand_in import REGION, problem, under_ncu
 
 WIDE = "terminate called after throwing an instance of 'std::range_error'\n  what():  wstring_convert::from_bytes\n"
-"""What ncu 2025.3.1 said on an H200, with names of NVTX ranges that are not UTF-8."""
+"""The output of ncu 2025.3.1 on an H200, with names of NVTX ranges that are not UTF-8."""
 ABORT = f"cat >&2 <<'.'\n{WIDE}.\nkill -ABRT $$\n"
 SEGFAULT = "kill -SEGV $$\n"
 THROWS_UNDER_NCU = f"""[ ! -e under-ncu ] || {{ rm under-ncu; cat >&2 <<'.'

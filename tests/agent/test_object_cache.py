@@ -1,4 +1,5 @@
-"""What the problem's reference build left in ccache serves contestants' builds, and no contestant can reach into it."""
+"""Contestants' builds use the objects that the problem's reference build left in ccache, and no contestant can reach
+into it."""
 
 import hashlib
 import os

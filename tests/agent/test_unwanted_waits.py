@@ -1,4 +1,5 @@
-"""Who waits for a slot, a device or its tenancy waits no more once nobody wants the work, and leaves nothing behind."""
+"""A thread that waits for a slot, a device or its tenancy stops waiting once nobody wants the work, and leaves
+nothing behind."""
 
 import threading
 import time

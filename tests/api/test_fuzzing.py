@@ -29,7 +29,7 @@ from tests.fleet.site import WireNode, add_node
 pytestmark = [pytest.mark.django_db, pytest.mark.rest, pytest.mark.both_databases]
 
 Known = Mapping[str, list[Any]]
-"""By the name of a parameter or of a body's field: values that exist on the site. Random ones rarely meet a row."""
+"""Values that exist on the site, by the name of a parameter or of a body's field. Random ones rarely meet a row."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""What results tell, and what they keep from whom."""
+"""The contents of results, and the parts that they keep from some readers."""
 
 import json
 from datetime import timedelta

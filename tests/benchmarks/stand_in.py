@@ -49,6 +49,6 @@ def make_tree(folder: Path) -> Path:
 
 
 def calls(folder: Path) -> list[tuple[str, ...]]:
-    """Of all trees in the folder: the tree, the run, whether its builds were there, and its timing policy."""
+    """The calls of all trees in the folder: the tree, the run, whether its builds were there, and its timing policy."""
     path = folder / "calls"
     return [tuple(json.loads(line)) for line in path.read_text().splitlines()] if path.is_file() else []

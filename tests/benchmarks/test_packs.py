@@ -1,4 +1,4 @@
-"""What is drawn from a release, and what is written of it."""
+"""The problems drawn from a release, and the files written of them."""
 
 import random
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What `make demo` brings in of results measured elsewhere, with a release, entrants and results made up here."""
+"""The results measured elsewhere that `make demo` imports, with a release, entrants and results made up here."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,5 @@
-"""What `make demo` grades on this machine: which releases in which sandbox, and what their entrants hand in."""
+"""The releases that `make demo` grades on this machine: in which sandbox, and with which solutions of their
+entrants."""
 
 import io
 from pathlib import Path

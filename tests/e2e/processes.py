@@ -19,7 +19,7 @@ END_SECONDS = 20.0
 
 
 class Stuck(AssertionError):
-    """What was waited for did not come, or a process ended by itself."""
+    """An awaited event did not come, or a process ended by itself."""
 
 
 def free_port() -> int:

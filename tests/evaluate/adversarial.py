@@ -202,7 +202,7 @@ class Platform:
     device_h: str
     walk: str
     fields: Mapping[str, Any] = field(default_factory=dict)
-    """Of the problem's record."""
+    """Fields of the problem's record."""
 
     @property
     def solution_path(self) -> str:

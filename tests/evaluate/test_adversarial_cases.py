@@ -85,7 +85,7 @@ REGION = {"type": "region", "include": ["bench_region"], "time_type": "kernel"}
 
 @pytest.fixture(scope="module")
 def rows() -> Iterator[dict[str, Record]]:
-    """By the samples' names."""
+    """Rows by the samples' names."""
     with temporary_folder() as name:
         folder = Path(name)
         problems = write_problems(folder, [CPU.problem])

@@ -42,7 +42,7 @@ class Bench:
         self.judges = Noting(self.machine.environment)
 
     def order(self, samples: list[SampleToGrade], timing: TimingPolicy = TimingPolicy.QUICK) -> list[tuple[str, str]]:
-        """Of samples begun."""
+        """The order in which samples begin."""
         self.judges.asked = []
         self.reports: list[list[Graded]] = []
         grader = SampleGrader(self.judges, Options(timing, Profiler.NONE, PLAIN_MODES), 1, Progress())

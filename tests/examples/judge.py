@@ -32,7 +32,7 @@ def files_in(folder: Path) -> list[SourceFile]:
 
 @cache
 def problems() -> dict[str, CommandProblem]:
-    """By slug, which is the task_id with a hyphen for the slash."""
+    """Problems by slug, which is the task_id with a hyphen for the slash."""
     pack = read_problem_directory(DEMO)
     return {record.problem.task_id.replace("/", "-"): record.problem for record in pack.records}
 
@@ -98,7 +98,7 @@ class Workspace:
         return self.shell(self.problem.benchmark_command or "", self.problem.effective_benchmark_timeout_seconds) == 0
 
     def verdict(self, limit_seconds: float | None = None) -> str:
-        """What a node would say, but for what only a witness can see."""
+        """The verdict of a node, but for a witness's observations."""
         if not satisfied(self.problem.source_references, self.files):
             return "source_reference_missing"
         if not self.build():

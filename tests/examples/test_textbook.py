@@ -41,7 +41,7 @@ compiles_everything = pytest.mark.skipif(
 
 @cache
 def problems(root: Path) -> dict[str, CommandProblem]:
-    """By slug, which is the task_id with a hyphen for the slash."""
+    """Problems by slug, which is the task_id with a hyphen for the slash."""
     found = [record.problem for record in read_problem_directory(root).records]
     return {of.task_id.replace("/", "-"): of for of in found if isinstance(of, CommandProblem)}
 

@@ -29,7 +29,7 @@ template <typename Number> static void atomicAdd(Number* at, Number value) { *at
 template <typename Number> static void hostMalloc(Number** at, size_t size) { *at = (Number*)malloc(size); }
 static void hostFree(void* at) { free(at); }
 """
-"""What a kernel without shared memory needs of CUDA."""
+"""The parts of CUDA that a kernel without shared memory needs."""
 HOST_NAMES = {"__global__": "static", "cudaMalloc": "hostMalloc", "cudaFree": "hostFree"}
 NAMES = re.compile("|".join(HOST_NAMES))
 

@@ -1,4 +1,4 @@
-"""What a site's database says of its evaluations and attempts, as JSON; run in the site's own environment."""
+"""The evaluations and attempts in a site's database, as JSON; run in the site's own environment."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""What a run may leave behind on its machine: processes, workspaces, unsent reports, control groups, mounts."""
+"""Leftovers of a run on its machine: processes, workspaces, unsent reports, control groups, mounts."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -12,7 +12,7 @@ TRACES = ("cmdline", "environ", "mountinfo")
 
 
 def leftovers(folder: Path, agents: Iterable[int]) -> list[str]:
-    """What still is of a run under `folder` whose nodes had these process ids, a line each."""
+    """Lists the leftovers of a run under `folder` whose nodes had these process ids."""
     return [*_processes(folder), *_files(folder), *_groups(agents)]
 
 

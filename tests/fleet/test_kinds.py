@@ -1,4 +1,4 @@
-"""What the site and its nodes say of a problem's kind, its files, its cases and an evaluation's purpose."""
+"""Agreement of the site and its nodes on a problem's kind, its files, its cases and an evaluation's purpose."""
 
 import hashlib
 from collections.abc import Iterator

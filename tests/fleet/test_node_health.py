@@ -1,4 +1,4 @@
-"""What nodes say of their GPUs: kept within bounds, believed of themselves alone, and never a way back to work."""
+"""Nodes' reports on their GPUs: kept within bounds, believed of themselves alone, and never a way back to work."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

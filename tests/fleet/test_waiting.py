@@ -1,4 +1,4 @@
-"""What is said of work that nobody does yet: where it waits, and for what."""
+"""The words for work that nobody does yet: where it waits, and for what."""
 
 import pytest
 from django.test import Client

@@ -13,7 +13,7 @@ from typing import Any
 
 @dataclass
 class Answer:
-    """What the endpoint does with one request."""
+    """The endpoint's answer to one request."""
 
     text: str | None = "```cpp\n// file: solution.cpp\nint main() {}\n```"
     status: int = 200

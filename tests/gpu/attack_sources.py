@@ -38,7 +38,7 @@ MUST_FAIL = {
     "stale_output.cu": "the outputs are poisoned before each call",
     "super_batch.cu": "the data of a call is not there before it",
 }
-"""Why each fails, by file."""
+"""The reason why each fails, by file."""
 ENDS = {
     "channel_forging.cu": Verdict.TEST_FAILED,
     "early_done.cu": Verdict.TEST_FAILED,
@@ -55,7 +55,7 @@ MAY_PASS = {
     "unjoined_stream.cu": "the call ends when all streams of the device are done, and not the default stream alone",
     "unjoined_stream.py": "the call ends when all streams of the device are done, and not the present stream alone",
 }
-"""Why each that does its work has an honest time then, by file."""
+"""The reason why each that does its work has an honest time then, by file."""
 ATTACKS = sorted([*MUST_FAIL, *MAY_PASS])
 
 

@@ -17,7 +17,7 @@ ATTACKS = {
     "word_elsewhere.cu": "secret lines are read at the word, and the copies follow it",
     "word_in_the_middle.cu": "secret lines are read at the word, and the copies follow it",
 }
-"""Why none gains, by file."""
+"""The reason why none gains, by file."""
 STEPS = (256, 2048, 20480)
 """0.05, 0.3 and 3 ms on an H100."""
 DEFINITION = f"""\

@@ -240,7 +240,8 @@ def test_the_honest_twin_of_an_attack_passes(judges: Judges, problem: FunctionPr
 
 
 def gains(judges: Judges, problem: FunctionProblem, name: str, content: str, honest_ms: dict[str, float]) -> str:
-    """Why the attack gains something; empty if it fails, is flagged, or is no faster by 5 % than honest work."""
+    """Returns the reason why the attack gains something; empty if it fails, is flagged, or is no faster by 5 % than
+    honest work."""
     report = judged(judges, problem, name, content)
     print(report.verdict, report.reason, [flag.code for flag in report.flags], times_of(report))
     if report.verdict is not Verdict.PASSED:

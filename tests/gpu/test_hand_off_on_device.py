@@ -41,7 +41,7 @@ def timed(report: Report) -> dict[str, MeasurementReport]:
 
 @pytest.fixture(scope="module")
 def honest_ms(judges: Judges, problem: FunctionProblem) -> dict[str, float]:
-    """Of the attacks' plain work under `ranked`, by case."""
+    """Times of the attacks' plain work under `ranked`, by case."""
     report = judged(judges, problem, "solution.cu", attack("word_before.cu", honest=True), timing=TimingPolicy.RANKED)
     assert (report.verdict, report.reason, report.flags) == (Verdict.PASSED, "", [])
     return {case: one.median_ms for case, one in timed(report).items()}

@@ -175,7 +175,8 @@ Said = Callable[[str, str, int], Outcome]
 
 @pytest.fixture
 def said(box: BubblewrapSandbox, workspace: Path) -> Said:
-    """What ncu says in the sandbox with nothing of ours around it: tells which part fails where other tests do."""
+    """The output of ncu in the sandbox with nothing of ours around it: it tells which part fails where other tests
+    do."""
 
     def bare(connection: str, scope: str, most_seconds: int) -> Outcome:
         tool = require_ncu()
@@ -204,7 +205,7 @@ def test_ncu_reaches_its_target_through_a_unix_socket(said: Said, scope: str) ->
 
 
 def test_ncu_cannot_reach_its_target_over_tcp(said: Said) -> None:
-    """Why the profiler names the socket to use: without a network ncu waits, and says nothing."""
+    """The reason for naming a socket to the profiler: without a network ncu waits, and says nothing."""
     outcome = said("tcp", "process", 5)
     assert not outcome.succeeded, outcome
     assert TIME not in outcome.stdout

@@ -256,7 +256,7 @@ def test_a_program_s_own_fault_is_not_the_device_s_trouble(run: Run, gpus: Gpus)
 
 
 def watched(run: Run, gpus: Gpus, shell: str) -> tuple[DeviceRecord, float]:
-    """What was seen of a run, and the milliseconds of work that the program itself counted."""
+    """The observations of a run, and the milliseconds of work that the program itself counted."""
     time.sleep(SETTLED_SECONDS)
     with gpus.watch(UUIDS[0]) as watch:
         outcome = run(shell)

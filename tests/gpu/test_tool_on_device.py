@@ -115,7 +115,7 @@ def test_peaks_are_plausible(gpu: GpuTool) -> None:
 
 
 class Told(list[NodeHealth]):
-    """What a site would have heard."""
+    """The reports that a site would have got."""
 
     def __call__(self, said: NodeHealth) -> NodeHealthReply:
         self.append(said)

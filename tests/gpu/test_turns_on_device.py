@@ -140,7 +140,7 @@ class Other:
 
 @dataclass(frozen=True)
 class Stood:
-    """What became of a program at a gate, and of the other that took turns with it."""
+    """The outcome of a program at a gate, and of the other that took turns with it."""
 
     ended: Ended
     n_windows: int
@@ -237,7 +237,7 @@ def test_captures_end_as_without_a_gate(stand: Stand, made: Made, words: str, wa
 
 @while_kernels_overlap
 def test_a_kernel_that_ends_with_a_later_one_does_not_stop_its_program(stand: Stand, made: Made, way: str) -> None:
-    """Such a program may be called back once, in vain, and is then let go on: how often it changes places is open."""
+    """The program may be called back once, in vain, and is then let go on: how often it changes places is open."""
     well(stand(made.program, "pair", way=way), way=way)
 
 

@@ -74,7 +74,7 @@ class Match:
     """The judge's end of the checker's channel."""
 
     def call(self) -> bytes:
-        """What the checker says of one call of the contestant."""
+        """The checker's words on one call of the contestant."""
         self.judge.send(b"c")
         return self.judge.recv(8)
 

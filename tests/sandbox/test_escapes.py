@@ -1,4 +1,5 @@
-"""What a command must not reach: the network, the machine's files and secrets, other processes, its own judge."""
+"""Things that a command must not reach: the network, the machine's files and secrets, other processes, its own
+judge."""
 
 import os
 import socket

@@ -64,7 +64,7 @@ class Group:
         return subprocess.Popen(["sh", "-c", join, "sh", *command], text=True, stdin=pipe, stdout=pipe, **options)
 
     def told(self, *before: str) -> "Told":
-        """What an agent that is started in the group finds; `before` are the words before its command."""
+        """The findings of an agent that is started in the group; `before` are the words before its command."""
         agent = self.start(*before, sys.executable, "-c", TELL, str(self.folder), self.controller)
         output, _ = agent.communicate(timeout=30)
         return Told(*json.loads(output))

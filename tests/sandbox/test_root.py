@@ -60,7 +60,7 @@ def program(path: Path, says: str = "mine") -> Path:
 
 
 def read_in_a_sandbox(cache: Path, home: Path, workspace: Path, shell: str) -> str:
-    """What a command says, and then every file below the home's parent that it can read."""
+    """The output of a command, and then every file below the home's parent that it can read."""
     box = open_sandbox("bubblewrap", cache)
     everything = f"find {home.parent} -type f -exec cat {{}} + 2>/dev/null"
     return box.run(Command(f"{shell}; {everything}", workspace, LIMITS)).stdout

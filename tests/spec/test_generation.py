@@ -1,4 +1,4 @@
-"""What a pack declares of its generation: every JSON value is read, bounded, and never a reason to refuse a pack."""
+"""A pack's declaration of its generation: every JSON value is read, bounded, and never a reason to refuse a pack."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a pack may say about how its release ranks."""
+"""A pack's statements on how its release ranks."""
 
 from typing import Any
 

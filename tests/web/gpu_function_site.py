@@ -91,7 +91,7 @@ def ranked_report(factor: float) -> Report:
 
 
 def _measurements(role: Role, times_ms: dict[str, float]) -> list[MeasurementReport]:
-    """Of cases with input sets the clock and the facts are others."""
+    """Measurements of the cases. With input sets the clock and the facts are others."""
     of_sets = {"clock": Clock.IN_PROCESS, "device": FACTS | FACTS_OF_SETS}
     return [
         one.model_copy(update=of_sets if one.case == SHORT else {"device": FACTS})

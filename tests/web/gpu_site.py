@@ -17,7 +17,7 @@ WORK = [
     {"flops": 1e12, "bytes": 1e8, "flops_dtype": "fp16"},
     {},
 ]
-"""By problem: bound by arithmetic, by memory, of bytes alone, in half precision, and undeclared."""
+"""Work by problem: bound by arithmetic, by memory, of bytes alone, in half precision, and undeclared."""
 
 
 def gpu_problem(n: int) -> dict[str, Any]:
@@ -40,7 +40,7 @@ class GpuSite:
         return self.release.problems.get(position=n)
 
     def evaluation(self, n: int, index: int = 0) -> Evaluation:
-        """Of the first entrant's sample."""
+        """An evaluation of the first entrant's sample."""
         rows = Evaluation.objects.filter(problem=self.problem(n), sample__index=index)
         return rows.order_by("submission_id").first()
 

@@ -1,4 +1,4 @@
-"""What a board's rows and columns say: bases of means, reasons for dashes, hidden columns, details, new entrants."""
+"""Rows and columns of a board: bases of means, reasons for dashes, hidden columns, details, new entrants."""
 
 import re
 from datetime import timedelta

@@ -37,7 +37,7 @@ FAULTS = """() => [...document.querySelectorAll('[data-chart-url]')].flatMap((pl
 
 
 def chart_faults(visit: Visit, name: str, look: str) -> list[str]:
-    """Of the open page and its charts."""
+    """Faults of the open page and its charts."""
     return look_faults(visit, name, look) + [f"{name}-{look}: {fault}" for fault in visit.page.evaluate(FAULTS)]
 
 

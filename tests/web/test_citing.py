@@ -1,4 +1,4 @@
-"""What other sites show and read: badges, the framed board, feeds, the sitemap, social cards; and the changelog."""
+"""Parts for other sites: badges, the framed board, feeds, the sitemap, social cards; and the changelog."""
 
 import importlib
 import io

@@ -1,4 +1,4 @@
-"""What only a demo shows: links that sign in once, and the guide on its front page."""
+"""Pages of a demo alone: links that sign in once, and the guide on its front page."""
 
 import pytest
 from django.contrib.auth.models import User

@@ -1,4 +1,4 @@
-"""What a failed sample tells its author: the first failure, errors at their lines, and how to run it again."""
+"""The author's view of a failed sample: the first failure, errors at their lines, and the way to run it again."""
 
 import html
 import json
@@ -178,7 +178,7 @@ def test_nothing_is_said_of_a_witness_that_a_failure_did_not_need(client: Client
 def test_the_command_to_reproduce_is_one_that_podium_takes(
     client: Client, cast: Cast, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """That its verdict is the same is seen by hand: it needs a sandbox and the problems' tools."""
+    """Whether the verdict is the same is seen by hand: it needs a sandbox and the problems' tools."""
     one = judged(cast, lambda _: factories.report())
     told = calls.get(f"evaluations/{one.pk}", cast.stranger).json()["reproduce"]
     assert told["command"] in html.unescape(page(client, cast.owner, one))

@@ -1,4 +1,4 @@
-"""What a submission tells its author, in a real browser: failures, own submissions and notifications in each look."""
+"""The author's view of a submission, in a real browser: failures, own submissions and notifications in each look."""
 
 from typing import Any
 

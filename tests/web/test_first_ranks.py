@@ -13,7 +13,7 @@ from tests.factories import Cast
 
 
 def leaders() -> list[str]:
-    """Of every change so far, the newest last."""
+    """The leaders after every change so far, the newest last."""
     return list(FirstRank.objects.order_by("pk").values_list("entrant__slug", flat=True))
 
 

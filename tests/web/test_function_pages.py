@@ -287,7 +287,7 @@ def test_a_time_of_a_function_says_what_it_is(client: Any, site: FunctionSite, g
 
 
 def judged_once(cast: Cast, site: FunctionSite, policy: str, **changes: Any) -> Evaluation:
-    """Of one case whose measurement has these changes."""
+    """An evaluation of one case whose measurement has these changes."""
     (told,) = function_site.measurements(Role.CANDIDATE, {LARGE: 1.0})
     provenance = Provenance(node="node-a", timing_policy=policy)
     report = function_site.report({LARGE: 1.0}, measurements=[told.model_copy(update=changes)], provenance=provenance)
@@ -545,7 +545,7 @@ TOO_SHORT = "checked, too short for a time"
 
 
 def last_cell(text: str, case: str) -> str:
-    """Of the case's row in the table of cases."""
+    """The last cell of the case's row in the table of cases."""
     row = text[text.index(f'<th scope="row" class="one-line">{case}</th>') :].partition("</tr>")[0]
     return re.findall("<td>(.*?)</td>", row)[-1]
 

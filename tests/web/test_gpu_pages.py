@@ -1,4 +1,5 @@
-"""What the pages of a GPU release show besides: rates, rooflines, device facts, profiles, and why problems skip."""
+"""Further parts of a GPU release's pages: rates, rooflines, device facts, profiles, and the reasons why problems
+skip."""
 
 from dataclasses import fields
 from pathlib import Path
@@ -59,7 +60,7 @@ def test_every_fact_that_a_node_tells_of_its_device_has_a_label() -> None:
 
 
 def _facts_of_calls() -> set[str]:
-    """What the judge of functions tells with each time, by the clock of a CPU and by both of a GPU."""
+    """Facts that the function judge reports with each time, by the clock of a CPU and by both of a GPU."""
     reply = {
         "case": 0, "verdict": "passed", "clock_ns": [1e6, 2e6], "go_ns": [1e6, 1e6], "overhead_ns": 0.0,
         "is_short": False,

@@ -1,4 +1,4 @@
-"""By keyboard alone: a visitor goes from the front page to one result, a participant signs in, types and submits."""
+"""Journeys by keyboard alone: from the front page to one result, and from signing in to submitting typed code."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -41,7 +41,7 @@ def text(client: Any, name: str, made: Release, query: str = "") -> str:
 
 
 def figures(made: Release, *names: str) -> dict[str, list[float | None]]:
-    """By entrant, rounded."""
+    """Figures by entrant, rounded."""
     rows = Standing.objects.filter(release=made).values_list("entrant__name", *names)
     return {name: [None if one is None else round(one, 4) for one in values] for name, *values in rows}
 

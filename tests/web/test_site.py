@@ -1,4 +1,4 @@
-"""What holds for every page: a strict policy, safe statements, words on errors, and honest health."""
+"""Rules of every page: a strict policy, safe statements, words on errors, and honest health."""
 
 import re
 from pathlib import Path

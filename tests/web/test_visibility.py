@@ -1,4 +1,4 @@
-"""Who may see what, by the table in the design: each right is tried by owner, teammate, stranger and organiser."""
+"""The rights of readers, by the table in the design: each is tried by owner, teammate, stranger and organiser."""
 
 from datetime import timedelta
 from typing import Any

@@ -58,7 +58,7 @@ class Pair:
 
 
 def parts_of(before: Mapping[str, str], after: Mapping[str, str]) -> list[Part]:
-    """Of two problems' texts, those that differ."""
+    """The texts that differ between two problems."""
     return [
         Part(name, list(side_by_side(before.get(name, ""), after.get(name, "")))) for name in differing(before, after)
     ]

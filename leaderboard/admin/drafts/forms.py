@@ -28,7 +28,7 @@ def _number(words: str = "", **more: Any) -> forms.FloatField:
 
 
 class ProblemForm(forms.Form):
-    """What problems of all kinds have. `groups` are the fieldsets of the page: a heading and names of fields."""
+    """Fields of problems of every kind. `groups` are the fieldsets of the page: a heading and names of fields."""
 
     title = forms.CharField(required=False, max_length=300, help_text="Shown in lists; the task_id where it is empty.")
     task_id = forms.CharField(

@@ -28,7 +28,7 @@ PACK_GONE = "The pack that was made here is here no more. Upload the folder agai
 
 
 class ImportForm(forms.Form):
-    """Of a file, or of the pack that the site's worker made of an upload (`packed`)."""
+    """The form for an import: of a file, or of the pack that the site's worker made of an upload (`packed`)."""
 
     packed = forms.ModelChoiceField(
         Packing.objects.none(), required=False, widget=forms.HiddenInput, error_messages={"invalid_choice": PACK_GONE}
@@ -63,7 +63,7 @@ class ImportForm(forms.Form):
 
     @property
     def content(self) -> bytes:
-        """Of the file that is to be imported."""
+        """The bytes of the file to import."""
         found: bytes = self.cleaned_data.get("packed") or self.cleaned_data["pack"]
         return found
 
@@ -78,7 +78,7 @@ class ImportForm(forms.Form):
 
 
 class HeadForm(forms.Form):
-    """What `release.yaml` would say, for a zip that brings none."""
+    """The fields of `release.yaml`, for a zip that has none."""
 
     name = ReleaseNameField(help_text="The name inside its packs, as spring-2027. It never changes.")
     title = forms.CharField(max_length=200, required=False, help_text="Shown on its pages; the name where it is empty.")
@@ -113,7 +113,7 @@ def import_pack(admin: DraftPages, request: HttpRequest) -> HttpResponse:
 
 
 def _report(admin: DraftPages, request: HttpRequest, form: forms.Form, sent: Sent) -> HttpResponse:
-    """What an import would make; every fault; or the questions about a zip without release.yaml."""
+    """The report of an import: its result, every fault, or the questions about a zip without release.yaml."""
     try:
         report = curate.try_import(request.user, sent.pack(), sent.slug or None)
         return _page(admin, request, form, report=report, kept=sent.kept())

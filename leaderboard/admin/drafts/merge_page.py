@@ -64,7 +64,7 @@ def into_draft(admin: DraftPages, request: HttpRequest, pk: int) -> HttpResponse
 
 
 def report(admin: DraftPages, request: HttpRequest, release: Release, sent: Sent) -> HttpResponse:
-    """What the file would change in the draft. Raises one of REFUSALS."""
+    """Shows the changes that the file would make to the draft. Raises one of REFUSALS."""
     sent = replace(sent, slug="", head=_head_of(release))
     opened = merge_pack.token_of(release)
     found = merge_pack.compare(request.user, release, sent.pack())

@@ -1,4 +1,4 @@
-"""What the form of a function problem takes from a pack: everything that packing makes in a sandbox."""
+"""Fields that the form of a function problem takes from a pack: everything that packing makes in a sandbox."""
 
 from typing import Any
 

@@ -69,7 +69,7 @@ def uploads(admin: DraftPages, request: HttpRequest) -> HttpResponse:
 
 
 def upload(admin: DraftPages, request: HttpRequest, packing: int) -> HttpResponse:
-    """How far an upload is; what is wrong with it; or the way to import its pack."""
+    """The page of an upload: its progress, its faults, or the way to import its pack."""
     return page(admin, request, "upload", f"Pack of {_row(packing).name}", **_context(packing))
 
 

@@ -28,7 +28,7 @@ PREVIEW_CHARACTERS = 200_000
 
 @dataclass
 class Editor:
-    """What the page shows: the form, the files by section, and the record that they came from."""
+    """The contents of the page: the form, the files by section, and the record that they came from."""
 
     problem: Problem
     record: Fields

@@ -53,7 +53,7 @@ def _candidates(path: str, names: str, extensions: str) -> list[str]:
 
 
 def _error_lines(key: str, content: bytes) -> int:
-    """How many lines lie in syntax errors, counted once for each outermost error."""
+    """The number of lines in syntax errors, counted once for each outermost error."""
     waiting: list[Node] = [parser_for(key).parse(content).root_node]
     lines = 0
     while waiting:

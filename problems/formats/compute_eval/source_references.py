@@ -34,7 +34,7 @@ def missing(references: SourceReferences | None, files: Sequence[SourceFile]) ->
 
 
 def _found_names(names: Sequence[str], file: SourceFile, deadline: float) -> Iterator[str]:
-    """Those of the names whose bytes are exactly one syntax node of the file that is neither comment nor error."""
+    """The names whose bytes are exactly one syntax node of the file that is neither comment nor error."""
     content = file.content.encode("utf-8", "replace")
     targets = {name: name.encode("utf-8", "replace") for name in names if name and name in file.content}
     key = detect(file.path, content) if targets else None

@@ -7,7 +7,7 @@ from problems.formats.compute_eval.graded import GradedSolution
 
 @dataclass(frozen=True)
 class SummaryRow:
-    """What the summary needs of one sample; times in milliseconds, throughputs in percent of peak."""
+    """One sample of the summary; times in milliseconds, throughputs in percent of peak."""
 
     task_id: str
     group: str

@@ -7,7 +7,7 @@ from problems.spec.function.manifest import Manifest, ManifestCase
 
 
 def differences(stored: Manifest, made: Manifest) -> list[str]:
-    """What differs, in words; empty if the two agree.
+    """The differences, in words; empty if the two agree.
 
     A manifest that was only read is compared in its signature. `ranks` is compared where both know it.
     """

@@ -38,7 +38,7 @@ class FunctionFolder:
     statement: str
     known_bad: tuple[KnownBad, ...]
     reference: SourceFile | None
-    """What speedups are held against, where it is not the class's own reference."""
+    """The solution against which speedups are measured, where it is not the class's own reference."""
     expert: SourceFile | None
     """The author's fast solution, if there is one."""
 

@@ -14,7 +14,8 @@ STUDENT = "student_kernel.cu"
 REFERENCE = "reference_solution.cu"
 STUDENT_OBJECT, JOINED_OBJECT = "student_kernel.o", "podium_tests.o"
 _GLOBAL = "s/^[0-9a-f]* [ABCDGRST] //p"
-"""Of a line of `nm`: the name of a symbol that other objects can link. Weak symbols, as of the library, stay shared."""
+"""Takes from a line of `nm` the name of a symbol that other objects can link. Weak symbols, as of the library, stay
+shared."""
 
 
 def build_command(program: Program, target: str, held_out: Sequence[str]) -> str:

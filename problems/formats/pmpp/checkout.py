@@ -38,7 +38,7 @@ class TaskFolder:
 
     @property
     def chapter(self) -> str:
-        """As `ch05`. Raises TaskRefused."""
+        """The chapter, as `ch05`. Raises TaskRefused."""
         match = _CHAPTER.fullmatch(self.name)
         if match is None:
             raise TaskRefused(self.name, "the folder's name has no chapter", "Name it like ch05-matmul-tiled")

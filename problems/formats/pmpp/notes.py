@@ -1,4 +1,4 @@
-"""What an organiser should know about a task before using it, read from its files."""
+"""Remarks on a task for an organiser, read from its files."""
 
 import re
 from collections.abc import Iterator

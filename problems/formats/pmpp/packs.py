@@ -15,7 +15,7 @@ from problems.spec.profile import Profile
 
 @dataclass(frozen=True)
 class TaskReport:
-    """What became of one task; `refused` says why it is no problem of the pack."""
+    """The result for one task; `refused` says why it is no problem of the pack."""
 
     name: str
     group: str = ""

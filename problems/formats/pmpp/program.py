@@ -1,4 +1,4 @@
-"""What a target of a Makefile is linked from: its sources with their flags, read from the compiler's command lines."""
+"""The parts of a Makefile's target: its sources with their flags, read from the compiler's command lines."""
 
 import re
 import shlex

@@ -63,7 +63,7 @@ _ABSOLUTE = {
 _KEEPS_ERRORS = re.compile(r"(?:std::)?(?:max|fmax|fmaxf|sqrt|sqrtf|pow|hypot|min|fmin|fminf)(?:<\w+>)?|float|double")
 """Functions of an error whose value is an error."""
 _CHECKS = {">": "podium_exceeds", ">=": "podium_reaches", "<=": "podium_within", "<": "podium_below"}
-"""What an error left of the operator is compared by."""
+"""Functions that compare an error on the left of the operator."""
 _SWAPPED_CHECKS = {"<": "podium_fails", "<=": "podium_meets", ">=": "podium_holds", ">": "podium_tops"}
 """The same for an error right of it."""
 _TRUTHS = frozenset({*_CHECKS, "==", "!=", "&&", "||"})
@@ -128,7 +128,7 @@ class _Search:
             pass
 
     def edits(self) -> tuple[list[Edit], int]:
-        """What to change, and the number of comparisons among it."""
+        """The edits, and the number of comparisons among them."""
         absolute = [edit for node in self._nodes if (edit := self._absolute_edit(node)) is not None]
         compared = [edits for node in self._nodes if (edits := self._check_edits(node))]
         return [*absolute, *(edit for edits in compared for edit in edits)], len(compared)

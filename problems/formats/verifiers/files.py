@@ -40,7 +40,7 @@ def read_rollouts(path: Path) -> Iterator[SavedRollout]:
 
 
 def run_facts(path: Path) -> dict[str, Any]:
-    """What a run's `metadata.json` says of model and environment; nothing where there is no such file."""
+    """Facts of a run's `metadata.json` on model and environment; empty where there is no such file."""
     try:
         data = json.loads((path.parent / METADATA).read_bytes())
     except (OSError, ValueError, RecursionError):

@@ -15,7 +15,7 @@ class SavedRollout:
 
     line: int
     facts: Mapping[str, Any]
-    """What the file says of the example."""
+    """The file's facts on the example."""
     prompt: Any
     completion: Any
     reply: str
@@ -26,9 +26,10 @@ class SavedRollout:
     stated_id: int | None = None
     """The column `id` of version 0.1.5, which is wrong if there are several rollouts of an example."""
     fault: str = ""
-    """Why there is no reply to grade: a failure of the endpoint, the harness or the sandbox. Not the model's."""
+    """The reason why there is no reply to grade: a failure of the endpoint, the harness or the sandbox. Not the
+    model's."""
     unscored: str = ""
-    """What failed after the reply, where verifiers scored it."""
+    """The failure after the reply, where verifiers scored it."""
 
     def fact(self, path: str) -> str:
         """The text at a dotted path such as `info.task_dir`, or ""."""

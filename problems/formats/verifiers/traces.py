@@ -92,7 +92,8 @@ def _conversation(trace: Mapping[str, Any]) -> tuple[list[Any], list[Any]]:
 
 
 def _last_branch(nodes: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """From a root to the last node that the model wrote. A parent stands before its child, so there is no circle."""
+    """The path from a root to the last node that the model wrote. A parent stands before its child, so there is no
+    circle."""
     place = next((index for index in reversed(range(len(nodes))) if nodes[index].get("sampled")), len(nodes) - 1)
     path = []
     while place >= 0:

@@ -11,7 +11,7 @@ _LANGUAGE = frozenset(
     {"main", "if", "else", "while", "for", "do", "return", "switch", "case", "break", "continue", "goto"}
 )
 _TRUTH = {"true": "1", "false": "0"}
-"""What old C may say of them."""
+"""Values of the macros in old C."""
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 """Also one without an end: a text of many such beginnings would otherwise be read to its end for each."""
 _BLANK = r"[ \t\f\v]"

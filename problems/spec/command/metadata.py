@@ -1,4 +1,4 @@
-"""What Podium adds to a command problem, under the key `podium` of its metadata."""
+"""Podium's own fields of a command problem, under the key `podium` of its metadata."""
 
 from typing import Annotated, Literal, Self
 
@@ -21,7 +21,7 @@ class CommandMetadata(PodiumMetadata):
     dtype: Dtype | None = None
     """The data type that the problem says to compute in; absent means `flops_dtype`, and fp32 where that is tf32."""
     working_set_bytes: Positive | None = None
-    """What one timed iteration touches; absent means unknown."""
+    """Bytes that one timed iteration touches; absent means unknown."""
     l2_flushed: bool = False
     """The benchmark empties the L2 cache before each timed iteration."""
     build_only: list[CheckedPath] | None = None

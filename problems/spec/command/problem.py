@@ -44,7 +44,7 @@ class SourceReferences(BaseModel):
         return self
 
     def in_words(self) -> str:
-        """As "`a`, `b` and one of `c`, `d`"."""
+        """The names as "`a`, `b` and one of `c`, `d`"."""
         parts = [", ".join(f"`{name}`" for name in self.all or [])]
         if self.any:
             parts.append("one of " + ", ".join(f"`{name}`" for name in self.any))
@@ -83,7 +83,7 @@ class CommandProblem(ProblemRecord):
 
     @property
     def podium(self) -> CommandMetadata:
-        """What Podium adds; all defaults in a strict pack."""
+        """Podium's own fields; all defaults in a strict pack."""
         if not isinstance(self._podium, CommandMetadata):
             raise TypeError("a command problem was read with another kind's metadata")
         return self._podium
@@ -94,7 +94,7 @@ class CommandProblem(ProblemRecord):
 
     @property
     def language(self) -> Literal["cpp", "python"]:
-        """What a contestant writes."""
+        """The language that a contestant writes."""
         return "python" if self.type.endswith("python") else "cpp"
 
     @property

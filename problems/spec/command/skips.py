@@ -14,12 +14,12 @@ NameTest = Callable[[str], bool]
 
 
 def compute_eval_skip(problem: "CommandProblem", hardware: Hardware) -> str:
-    """Why ComputeEval's evaluator would skip the problem, or "" where it would run it."""
+    """Returns the reason why ComputeEval's evaluator would skip the problem, or "" where it would run it."""
     return _toolkit_skip(problem, hardware) or _gpu_skip(problem, hardware, compute_eval_datacenter)
 
 
 def track_skip(problem: "CommandProblem", hardware: Hardware) -> str:
-    """Why the problem cannot run on a track, or "".
+    """Returns the reason why the problem cannot run on a track, or "".
 
     ComputeEval's rules with a sound test for datacenter GPUs. Problems of the CPU types run on CPU tracks alone; CUDA
     problems run there only in a strict pack and when they ask for neither a toolkit nor a compute capability.

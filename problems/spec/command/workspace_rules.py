@@ -96,7 +96,7 @@ class WorkspaceRules:
         )
 
     def path_faults(self, paths: Sequence[str]) -> dict[int, str]:
-        """What `why_bad` says of each path. Of two that collide, the later one is refused."""
+        """The answers of `why_bad` for each path. If two collide, the later one is refused."""
         faults: dict[int, str] = {}
         good: list[str] = []
         for place, path in enumerate(paths):

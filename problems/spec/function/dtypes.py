@@ -22,7 +22,7 @@ class Spelling:
     """How C++ writes a data type. `shape` is equal for types that C passes alike: half and its 16 bits, for example."""
 
     c: str
-    """For g++, without any header of CUDA."""
+    """The type for g++, without any header of CUDA."""
     cuda: str
     shape: str
     python: PythonType

@@ -52,7 +52,7 @@ class FunctionProblem(ProblemRecord):
     languages: Annotated[list[Language], Field(min_length=1)]
     device: Device
     time_limit_seconds: Positive = DEFAULT_TIME_LIMIT_SECONDS
-    """For all calls of one process together. A `ranked` sample has several processes."""
+    """Limit of all calls of one process together. A `ranked` sample has several processes."""
     baseline_solution: FileSolution | None = None
     other_baselines: dict[Baseline, FileSolution] = Field(default_factory=dict)
     """Solutions of the author's that are measured as entrants are, and shown beside them."""
@@ -92,7 +92,7 @@ class FunctionProblem(ProblemRecord):
 
     @property
     def starters(self) -> dict[str, list[SourceFile]]:
-        """By language: the pack's own starter code where it brings some, else the scaffold."""
+        """Starter code by language: the pack's own where it has some, else the scaffold."""
         own = {self.rules().language(file): file for file in self.podium.starter}
         return {one: [own.get(one) or self.starter_of(one)] for one in self.languages}
 

@@ -1,4 +1,4 @@
-"""What a function problem demands of a solution: one file of an allowed language with the declared function."""
+"""Rules of a function problem for a solution: one file of an allowed language with the declared function."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -16,7 +16,7 @@ _BLANKS, _COLONS = (" ", "\t"), (":", "=")
 _MARKS = ("**", "__", "`", "~~", "$", r"\(", r"\)", r"\[", r"\]")
 _LINE_MARKS = re.compile(r"^(?:#+|>)\s*", re.MULTILINE)
 _MARKS_OF_ANSWERS = re.compile(r"^(?:#+|>(?!=?\s*\d))\s*", re.MULTILINE)
-"""What is left of a reply begins with its answer: `> 4096` and `>= 4096` are no quotations."""
+"""Marks before an answer. `> 4096` and `>= 4096` are no quotations: the answer begins after the marks."""
 _POWER = re.compile(r"(?<=\d)\*\*(?=\d)")
 """Between two numbers, as in `2**12`, where no bold text can begin or end in a word."""
 _WRAPPED = re.compile(r"\\(?:text|mathrm|mathbf|textbf|boxed|mbox)\s*\{([^{}]*)\}")

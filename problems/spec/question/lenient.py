@@ -100,7 +100,7 @@ def agrees(given: str, expected: str, tolerance: float) -> bool:
 
 
 def _parts(text: str) -> tuple[str, str]:
-    """What stands before the first reason, comment or further sentence, and what follows it."""
+    """The text before the first reason, comment or further sentence, and the text after it."""
     found = _REASON.search(text)
     if found is None:
         return text, ""

@@ -96,7 +96,7 @@ def _ends_a_clause(tokens: Sequence[str], place: int) -> bool:
 
 
 def _affirmed_words(clause: _Clause) -> int:
-    """How many of the clause's first words are no denial."""
+    """The number of the clause's first words that are no denial."""
     words = clause.words
     if _WRONG & set(words) or (_WRONG_WITH_VERB & set(words) and _VERBS & set(words)):
         return 0

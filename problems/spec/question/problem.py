@@ -48,7 +48,8 @@ class Source(BaseModel):
 
 
 class QuestionProblem(ProblemRecord):
-    """What both kinds of questions have. Only organisers may read the answer; all may read the explanation later."""
+    """The common parts of both kinds of questions. Only organisers may read the answer; all may read the explanation
+    later."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -85,7 +86,7 @@ class QuestionProblem(ProblemRecord):
 
     @abstractmethod
     def agrees(self, reply: str) -> tuple[str, bool]:
-        """What the reply is read as ("" if it declares nothing that can be told), and whether that is right.
+        """The reading of the reply ("" if it declares nothing that can be told), and whether that is right.
 
         Raises PatternTooSlow.
         """

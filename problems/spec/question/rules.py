@@ -1,4 +1,4 @@
-"""What a question demands of a solution: one file with the reply."""
+"""Rules of a question for a solution: one file with the reply."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -40,7 +40,7 @@ def _letter(reply: str) -> str | None:
 
 
 def _after(keyword: re.Pattern[str], reply: str) -> str | None:
-    r"""What `keyword[:\s]+(.+?)(?:\n|$)` captures: the rest of the line that the first other character begins.
+    r"""The capture of `keyword[:\s]+(.+?)(?:\n|$)`: the rest of the line that the first other character begins.
 
     Where nothing but colons and blanks follows, the last of them that is no end of a line, but not the first of all.
     """

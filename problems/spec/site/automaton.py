@@ -12,7 +12,7 @@ MAX_POSITIONS = 150
 _COPIED = 20
 """A repeat of at most so many is written out; a larger one counts as endless."""
 _LARGEST_BOUND = 1000
-"""In a search that tries every start, a repeat of at most so many costs a factor and is no loop."""
+"""The largest bound of a repeat that is no loop: it costs a search from every start a factor."""
 _SAMPLES = "aZm0 9_\t\n\r.,:;-=()*~é中"
 _MAX_PATHS = 20_000
 
@@ -56,7 +56,7 @@ class _Builder:
     free: list[list[tuple[int, bool]]] = field(default_factory=list)
     """Edges that read nothing, by node: to which node, and whether a condition stands on them."""
     reads: dict[int, tuple[int, int]] = field(default_factory=dict)
-    """By node: the position that it reads, and the node after it."""
+    """The position that each node reads, and the node after it."""
     characters: list[frozenset[str]] = field(default_factory=list)
     flags: int = 0
 
@@ -176,7 +176,7 @@ class _Builder:
         return Automaton(self.characters, edges, doubled, first, looping, ends_freely)
 
     def _ways(self, start: int, end: int) -> tuple[dict[int, int], bool]:
-        """How many ways lead from a node to each position without reading, and whether one leads freely to the end."""
+        """Numbers of ways from a node to each position without reading, and whether one leads freely to the end."""
         counts: dict[int, int] = {}
         ends, n_paths, waiting = False, 0, [(start, frozenset({start}), True)]
         while waiting:

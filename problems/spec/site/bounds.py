@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from problems.spec.errors import Fault
 
 SHORTEST_SECONDS, LONGEST_SECONDS = 0.05, 86_400.0
-"""Of one command: the start of a process takes milliseconds, and a day is the most that a node gives to one."""
+"""Bounds of one command: the start of a process takes milliseconds, and a day is the most that a node gives to one."""
 MAX_MEMORY_BYTES = 16 * 2**40
 """16 TiB: of memory, of a file, of a workspace and of an array."""
 MAX_OUTPUT_BYTES = 2**30
@@ -15,10 +15,10 @@ MAX_PROCESSES = 65_536
 MAX_RUN_BYTES = 5e14
 """Moved by one run: over a minute at 8 TB/s."""
 MAX_RUN_FLOPS = 1e21
-"""Of one run: over a day at 10 PFLOPS."""
+"""Limit of one run: over a day at 10 PFLOPS."""
 MAX_TOLERANCE = 1e15
 MAX_RELATIVE_TOLERANCE = 1.0
-"""With it a result of 0 is right everywhere."""
+"""The tolerance with which a result of 0 is right everywhere."""
 MAX_TAGS, MAX_TAG_CHARACTERS = 50, 100
 
 LIMIT_BOUNDS = {

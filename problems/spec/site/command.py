@@ -1,4 +1,4 @@
-"""What a site asks of a command problem."""
+"""A site's rules for a command problem."""
 
 import posixpath
 import re
@@ -38,7 +38,7 @@ def command_faults(problem: CommandProblem) -> Iterator[Fault]:
 
 
 def command_warnings(problem: CommandProblem) -> Iterator[str]:
-    """What its author should look at."""
+    """Warnings for its author."""
     if not problem.test_files:
         yield "no test files"
     if problem.reference is None:

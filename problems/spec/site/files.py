@@ -1,4 +1,4 @@
-"""What a site asks of the files that a problem brings."""
+"""A site's rules for the files of a problem."""
 
 import posixpath
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""What a site asks of a function problem."""
+"""A site's rules for a function problem."""
 
 import math
 from collections.abc import Iterator
@@ -40,7 +40,7 @@ def _cases(manifest: Manifest) -> Iterator[Fault]:
 
 
 def function_warnings(problem: FunctionProblem) -> Iterator[str]:
-    """What its author should look at."""
+    """Warnings for its author."""
     if problem.reference is None:
         yield NO_REFERENCE
     if not problem.manifest.is_run:

@@ -24,7 +24,7 @@ def has_group(pattern: str) -> bool:
 
 
 def why_slow(pattern: str) -> str:
-    """Why a reply could make the pattern slow, or "". The words follow "the pattern"."""
+    """Returns the reason why a reply could make the pattern slow, or "". The words follow "the pattern"."""
     try:
         alone, searched = automaton_of(pattern, is_searched=False), automaton_of(pattern, is_searched=True)
         if _is_exponential(alone):

@@ -26,7 +26,7 @@ def problem_faults(record: ProblemRecord) -> list[Fault]:
 
 
 def problem_warnings(record: ProblemRecord) -> list[str]:
-    """What its author should look at; each in a few words."""
+    """Warnings for its author; each in a few words."""
     said = [] if record.prompt.strip() else ["no statement"]
     return [*said, *_warnings_of_kind(record), *_reference_warnings(record)]
 

@@ -1,4 +1,4 @@
-"""What a site asks of a question."""
+"""A site's rules for a question."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -18,14 +18,14 @@ def question_faults(problem: QuestionProblem) -> Iterator[Fault]:
 
 
 def pattern_faults(patterns: Any) -> Iterator[Fault]:
-    """Those of a record's patterns that may be slow; `patterns` may be any JSON value."""
+    """A record's patterns that may be slow; `patterns` may be any JSON value."""
     for n, pattern in enumerate(patterns if isinstance(patterns, list) else []):
         if isinstance(pattern, str) and (reason := why_slow(pattern)):
             yield Fault(("final_answer_patterns", n), f"the pattern {pattern[:80]!r} {reason}")
 
 
 def question_warnings(problem: QuestionProblem) -> Iterator[str]:
-    """What its author should look at."""
+    """Warnings for its author."""
     for pattern in problem.final_answer_patterns:
         if not has_group(pattern):
             yield f"the pattern {pattern[:80]!r} has no group, so that all that it matches is taken for the answer"

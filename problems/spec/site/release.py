@@ -1,4 +1,4 @@
-"""What a site asks of the values that say how a release ranks."""
+"""A site's rules for the values that say how a release ranks."""
 
 from collections.abc import Collection, Mapping
 

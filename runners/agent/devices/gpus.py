@@ -38,7 +38,7 @@ class UnknownGpu(LookupError):
 
 
 def chosen(uuids: Iterable[str]) -> list[str]:
-    """Those that PODIUM_GPUS names by the beginnings of their UUIDs; all if it is unset. Raises UnknownGpu."""
+    """The GPUs that PODIUM_GPUS names by the beginnings of their UUIDs; all if it is unset. Raises UnknownGpu."""
     known = list(uuids)
     named = [one.strip() for one in os.environ.get("PODIUM_GPUS", "").split(",") if one.strip()]
     for one in named:

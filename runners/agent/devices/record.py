@@ -60,7 +60,7 @@ class DeviceRecord:
 
     @property
     def throttle_words(self) -> str:
-        """What slowed the device down, as a sentence; empty if nothing did."""
+        """The cause that slowed the device down, as a sentence; empty if nothing did."""
         return f"The device was slowed down: {', '.join(self.throttle_reasons)}." if self.throttled else ""
 
 

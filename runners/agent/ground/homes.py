@@ -1,4 +1,4 @@
-"""Finds the folders that hold people's private files. No sandbox may show such a folder whole."""
+"""Finds the folders that hold people's private files. No sandbox may show one of them whole."""
 
 import os
 import pwd

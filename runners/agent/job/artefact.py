@@ -105,7 +105,7 @@ def _fresh_mode(mode: int) -> int:
 
 @cache
 def _umask() -> int:
-    """Of this process, as Linux tells it; asking the C library would change it for other threads."""
+    """The umask of this process, as Linux tells it; asking the C library would change it for other threads."""
     status = Path("/proc/self/status").read_text(encoding="utf-8", errors="replace")
     _, _, found = status.partition("\nUmask:")
     return int(found.split(maxsplit=1)[0] if found else "022", 8)

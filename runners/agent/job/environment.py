@@ -43,7 +43,7 @@ class NodeEnvironment:
     peaks: Callable[[str], Peaks] = unmeasured
     """A device's peaks by its UUID; empty if they were not measured."""
     closing: ExitStack = field(default_factory=ExitStack)
-    """What judges want closed before the sandbox."""
+    """Closes the judges' resources before the sandbox."""
 
     @classmethod
     def open(

@@ -28,11 +28,11 @@ class Ends:
     """Exit statuses as a shell reports them. None: the program did not start or did not end."""
 
     benchmark: int | None
-    """Of the benchmark under ncu, in the first run."""
+    """Exit status of the benchmark under ncu, in the first run."""
     ncu: int | None
-    """Of ncu, in the first run."""
+    """Exit status of ncu, in the first run."""
     alone: int | None
-    """Of the benchmark without ncu. It runs alone only if a signal ended it under ncu."""
+    """Exit status of the benchmark without ncu. It runs alone only if a signal ended it under ncu."""
 
 
 def own_failure(version: str, ends: Ends, log: str, stderr: str) -> str:

@@ -56,7 +56,8 @@ class Cage(Protocol):
     def exceeded(self) -> bool: ...
     def kill(self) -> None: ...
     def close(self, *, was_killed: bool = False) -> UsageReading:
-        """What it used. `was_killed`: something else than the agent and the supervisor may have killed it."""
+        """Closes the cage and returns its use. `was_killed`: something else than the agent and the supervisor may
+        have killed it."""
         ...
 
 
@@ -197,7 +198,8 @@ class TreeCage:
         return self._peak > self.limit_bytes
 
     def _held_bytes(self, tree: list[int]) -> int:
-        """What the tree holds, its files in scratch folders included. The exact sum is slow: see the class."""
+        """Bytes of memory that the tree holds, its files in scratch folders included. The exact sum is slow: see the
+        class."""
         private, shared = sum(map(private_bytes, tree)), sum(map(shared_bytes, tree))
         scratch = scratch_of(tree)
         in_files = scratch.used_bytes

@@ -40,7 +40,7 @@ PINNED = re.compile(r"^(sha256:[0-9a-f]{64}|[^@\s]+@sha256:[0-9a-f]{64})$")
 TIMEOUT_SECONDS = 60
 ENDING_SECONDS = 20
 LATE_SECONDS = 0.5
-"""How long an engine may take to say that memory ran out."""
+"""Seconds that an engine may take to say that memory ran out."""
 HEADER = struct.Struct(">BxxxL")
 """Before every piece of a container's output: the stream (1 stdout, 2 stderr) and the piece's length."""
 CHUNK_BYTES = 1 << 16
@@ -395,7 +395,7 @@ class ContainerHandle:
         return self._ended
 
     def kill(self) -> None:
-        """Nothing beside the container, which its cage kills."""
+        """Kills nothing: the cage kills the container."""
 
     def close(self) -> int:
         self._wrapped.close()

@@ -135,7 +135,7 @@ class DriverLibraries:
 
     folders: tuple[Path, ...] = ()
     search_path: tuple[str, ...] = ()
-    """Those that programs find through LD_LIBRARY_PATH."""
+    """Libraries that programs find through LD_LIBRARY_PATH."""
 
 
 def find_driver_libraries(loader_path: str | None = None, loader_cache: str | None = None) -> DriverLibraries:

@@ -158,7 +158,7 @@ def our_tree_among(members: set[int]) -> set[int]:
 
 
 def ours_among(members: set[int]) -> set[int]:
-    """Those that belong to what was started with us: our tree, who started us, the rest of the command line.
+    """Processes started with the agent: its tree, its starter, the rest of the command line.
 
     A group with the first process of our pid namespace is a container's own, with all that it holds.
     """

@@ -65,7 +65,7 @@ class Output:
             self._on_output(chunk)
 
     def stdout_text(self) -> tuple[str, bool]:
-        """What the command itself wrote to stdout, and whether it was truncated."""
+        """The command's own text on stdout, and whether it was truncated."""
         return self.stdout.text(self.report()[1], self._over if self.is_over else b"")
 
     def report(self) -> tuple[SupervisorReport | None, int]:

@@ -87,7 +87,7 @@ def announce_before_leaving(main: dict[str, object], untrusted: frozenset[str]) 
 
 
 def show(error: BaseException, traceback: "TracebackType | None") -> None:
-    """As the interpreter shows an uncaught error: without the launcher's own frames."""
+    """Shows an uncaught error as the interpreter does: without the launcher's own frames."""
     sys.excepthook(type(error), error.with_traceback(traceback), traceback)
 
 

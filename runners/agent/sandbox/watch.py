@@ -249,8 +249,8 @@ class CommandWatch:
         return f"{what} (status {self._status}): {said or self._reason or 'it said nothing'}"
 
     def _unreported(self) -> SupervisorReport:
-        """Of a supervisor that ended before its report: by a limit, on request, killed by its command, or too slow to
-        end all processes of a command whose time was over."""
+        """The report for a supervisor that ended before its own: by a limit, on request, killed by its command, or
+        too slow to end all processes of a command whose time was over."""
         return SupervisorReport(
             exit_code=None,
             signal=signal.SIGKILL,

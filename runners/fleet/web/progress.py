@@ -78,7 +78,7 @@ def _unserved(submission: Submission) -> list[Unserved]:
 
 
 def _cases_so_far(view: SubmissionView, running: Sequence[Attempt]) -> list[CasesSoFar]:
-    """Of the attempts that have finished a case."""
+    """Cases of the attempts that have finished one."""
     return [
         CasesSoFar(one.job.track.slug, case_table(visibility.shown_cases_so_far(view, one.cases), []))
         for one in running

@@ -30,7 +30,7 @@ LIMITS = ResourceLimits(
     memory_bytes=512 * MIB, processes=64, file_bytes=64 * MIB, workspace_bytes=64 * MIB, build_seconds=60
 )
 ENDED = Outcome(0, None, False, False, False, "", "", False, 1.0, 1.0, 0, Witness.SEEN)
-"""Of a process that did as it should."""
+"""The outcome of a process without a fault."""
 HEAD = "import numpy as np\nfrom podium_functions import Array, Case, Exact, FunctionProblem, Scalar, Tolerance\n"
 SCALE = """
 class Scale(FunctionProblem):

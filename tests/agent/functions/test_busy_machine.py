@@ -1,4 +1,4 @@
-"""What a busy machine does to a sample: it costs one more process or a fault that says why, never a verdict."""
+"""The effect of a busy machine on a sample: one more process, or a fault that says why, never a verdict."""
 
 from dataclasses import replace
 from types import SimpleNamespace

@@ -34,7 +34,7 @@ ROOM = LIMITS.model_copy(update={"memory_bytes": 4 << 30, "processes": 256})
 
 @pytest.fixture(scope="module")
 def table() -> Iterator[Table]:
-    """Of this machine's tools: the images of other sandboxes have no nvcc."""
+    """A table of this machine's tools: the images of other sandboxes have no nvcc."""
     opened = Table("bubblewrap")
     yield opened
     opened.close()

@@ -153,7 +153,7 @@ STEADY_MS = [1.0] * 30
 
 
 def published(record: ProblemRecord, *processes_ms: Sequence[float]) -> MeasurementReport:
-    """What becomes of these calls, by process."""
+    """The report of these calls, by process."""
     case, reply = record.manifest.cases[1], contest_of(record, 1.0).cases[1]
     replies = [{**reply, "clock_ns": [round(ms * 1e6) for ms in calls]} for calls in processes_ms]
     found = measurement(case, replies, Role.CANDIDATE)
@@ -176,7 +176,7 @@ def published(record: ProblemRecord, *processes_ms: Sequence[float]) -> Measurem
 def test_a_process_is_noisy_if_the_interval_of_its_median_reaches_beyond_half_a_per_cent(
     large: ProblemRecord, calls_ms: list[float], is_noisy: bool
 ) -> None:
-    """Of 30 calls the interval is from the tenth to the twenty-first."""
+    """Of 30 calls, the interval reaches from the tenth to the twenty-first."""
     device = published(large, STEADY_MS, calls_ms, STEADY_MS).device
     assert device.get("noisy_processes") == (1 if is_noisy else None)
 

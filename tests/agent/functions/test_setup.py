@@ -150,7 +150,7 @@ def test_weights_and_structure_stay_in_a_process_and_differ_from_those_of_the_ne
 
 
 def digests_of(printed: str) -> dict[tuple[str, str], list[str]]:
-    """What TELLS printed, by length and array."""
+    """The output of TELLS, by length and array."""
     found: dict[tuple[str, str], list[str]] = defaultdict(list)
     for line in printed.splitlines():
         n, name, digest = line.split()

@@ -1,4 +1,4 @@
-"""What the judge of function problems says of right and wrong solutions, and of those that end before their time."""
+"""The function judge's verdicts on right and wrong solutions, and on those that end before their time."""
 
 import re
 from typing import Any

@@ -8,7 +8,7 @@ WARP = 32
 
 
 def shuffle_down(values: list[int], delta: int, width: int = WARP) -> list[int]:
-    """What every lane gets from `__shfl_down_sync`: its own value where the source leaves the group of `width`."""
+    """The values that every lane gets from `__shfl_down_sync`: its own where the source leaves the group of `width`."""
     return [values[lane + delta] if lane % width + delta < width else values[lane] for lane in range(WARP)]
 
 

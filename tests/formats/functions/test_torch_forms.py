@@ -270,7 +270,8 @@ for a in (torch.tensor([-1.0, 2.0]), torch.tensor([3.0, -4.0, 5.0])):
 
 @needs_torch
 def test_a_reference_can_be_compiled() -> None:
-    """By torch.compile, each shape on its own. It has a process of its own, because it loads Triton in its own way."""
+    """Compiles by torch.compile, each shape on its own, in a process of its own, because it loads Triton in its own
+    way."""
     ended = subprocess.run([sys.executable, "-c", COMPILE], capture_output=True, text=True, check=True)
     assert ended.stdout == "True [0, 1]\nTrue [1, 0, 1]\n"
 

@@ -9,7 +9,7 @@ real_synchronize = torch.cuda.synchronize
 
 
 class Event(torch.cuda.Event):
-    """Of which code in this process makes its events."""
+    """The event class that code in this process uses."""
 
     def synchronize(self):
         if HONEST:

@@ -1,5 +1,5 @@
-"""What every solution in Python here shares: the work, about 15 ms for 16 Mi elements. A test puts this text in the
-place of the line that imports it. HONEST True makes a solution its own honest twin."""
+"""The common part of every solution in Python here: the work, about 15 ms for 16 Mi elements. A test puts this text
+in the place of the line that imports it. HONEST True makes a solution its own honest twin."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""What the public API and the node's page say of the node and its track."""
+"""Facts of the public API and of the node's page on the node and its track."""
 
 import json
 import re

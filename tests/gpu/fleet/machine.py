@@ -34,7 +34,7 @@ class Machine(Processes):
     patience: int
     port: int = field(default_factory=free_port)
     started: set[remains.Process] = field(default_factory=set)
-    """What the processes had below them when they were told to end."""
+    """The children of the processes when they were told to end."""
 
     def __post_init__(self) -> None:
         for name in ("site", "node", "home"):
@@ -89,11 +89,11 @@ class Machine(Processes):
         self.launch("node", [sys.executable, "-m", "podium.cli", "node"], self._outside | own)
 
     def manage(self, *arguments: str) -> str:
-        """What `manage.py` prints. Raises Failed."""
+        """The output of `manage.py`. Raises Failed."""
         return self._run(f"manage.py {arguments[0]}", ["manage.py", *arguments], self._site_environment)[0]
 
     def podium(self, *arguments: str, **extra: str) -> tuple[str, str]:
-        """What `podium` prints to stdout and stderr, as a user who has used none before. Raises Failed."""
+        """The output of `podium` on stdout and stderr, for a user who has used none before. Raises Failed."""
         own = {"XDG_CONFIG_HOME": str(self.work / "home"), "COLUMNS": "200"}
         return self._run(f"podium {arguments[0]}", ["-m", "podium.cli", *arguments], self._outside | own | extra)
 
@@ -161,7 +161,7 @@ class Machine(Processes):
         remains.end(left)
 
     def outliving(self, started: set[remains.Process]) -> list[remains.Process]:
-        """Of `started` and of what runs in any sandbox here, what has not ended within OUTLIVE_SECONDS."""
+        """The processes of `started`, and those in any sandbox here, that have not ended within OUTLIVE_SECONDS."""
         deadline = time.monotonic() + OUTLIVE_SECONDS
         while left := remains.still_there(started | set(remains.in_sandboxes_of(self.work))):
             if time.monotonic() > deadline:

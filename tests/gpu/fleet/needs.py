@@ -1,4 +1,4 @@
-"""What a machine must have; nothing is installed here."""
+"""Requirements of a machine; nothing is installed here."""
 
 import importlib.util
 import shutil
@@ -11,7 +11,7 @@ SITE_MODULES = (
     *("rest_framework", "drf_spectacular", "drf_spectacular_sidecar"),
     *("celery", "gunicorn", "markdown_it", "nh3", "plotly"),
 )
-"""Of the extra `site`, what a site on SQLite, a folder broker and local blobs imports."""
+"""Modules of the extra `site` that a site on SQLite, a folder broker and local blobs imports."""
 
 
 def missing(*, gpu: bool = True) -> str:

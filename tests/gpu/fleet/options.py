@@ -1,4 +1,4 @@
-"""What a run is asked to do: the command line, and what differs with and without a GPU."""
+"""Options of a run: the command line, and the difference that a GPU makes."""
 
 import argparse
 import sys

@@ -52,7 +52,7 @@ def import_draft(admin: Browser, packs: Packs, report: Report) -> Draft:
 
 
 def make_track(admin: Browser, report: Report) -> str:
-    """Of the node's hardware, by the link on the node's own page; the track's slug."""
+    """Makes a track of the node's hardware, by the link on the node's own page; returns the track's slug."""
     page = admin.get(f"/nodes/{NODE}/").text
     lines = report_of(admin.fill(found_in(r'href="(/admin/fleet/node/\d+/act/tracks/)"', page, "link to make tracks")))
     for line in lines.splitlines():

@@ -1,4 +1,4 @@
-"""What is graded: a release of some of an example's problems, and the solutions pack of each entrant."""
+"""The graded packs: a release of some of an example's problems, and the solutions pack of each entrant."""
 
 import shutil
 from collections.abc import Mapping

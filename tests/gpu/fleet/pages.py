@@ -90,7 +90,7 @@ class Forms(HTMLParser):
 
 
 def words_of(page: str) -> str:
-    """What a reader sees, on one line."""
+    """The text that a reader sees, on one line."""
     body = re.sub(r"<(script|style|head)\b.*?</\1>", " ", page, flags=re.DOTALL)
     return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", body))).strip()
 
@@ -104,7 +104,7 @@ def found_in(pattern: str, page: str, what: str) -> str:
 
 
 def report_of(answer: requests.Response) -> str:
-    """What an action of the admin says it did."""
+    """The report of an action of the admin."""
     return unescape(found_in(r'<pre class="readonly" role="status">(.*?)</pre>', answer.text, "report")).strip()
 
 

@@ -65,7 +65,8 @@ def in_sandboxes_of(work: Path) -> list[Process]:
 
 
 def on_gpus() -> str:
-    """What `nvidia-smi` says of the processes that compute on them, and that may be of another pid namespace."""
+    """The report of `nvidia-smi` on the processes that compute on the GPUs, and that may be of another pid
+    namespace."""
     command = ["nvidia-smi", "--query-compute-apps=pid,process_name", "--format=csv,noheader"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     return "; ".join(done.stdout.splitlines()) or done.stderr.strip() or "none"

@@ -1,4 +1,4 @@
-"""What a run tells: lines with the seconds since its start, what is wrong, and how long each phase took."""
+"""The report of a run: lines with the seconds since its start, faults, and the duration of each phase."""
 
 import json
 import sys

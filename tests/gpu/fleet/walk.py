@@ -141,7 +141,7 @@ class Walk:
         return rows
 
     def _kill_in_the_midst(self, pat: Participant, packs: Packs, draft: Draft, track: str, node_token: str) -> None:
-        """Of the agent alone, while it tests or benchmarks; then the same node again."""
+        """Kills the agent alone, while it tests or benchmarks; then the same node goes on."""
         name, say = self.options.kind.second, self.report.say
         submission = pat.submit(name, packs.entrants[name], draft, track)
 

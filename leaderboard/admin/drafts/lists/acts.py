@@ -1,4 +1,4 @@
-"""What is done with the chosen problems of a draft. Each act first tells its effect; its action writes the audit."""
+"""Acts on the chosen problems of a draft. Each act first tells its effect; its action writes the audit."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -43,7 +43,7 @@ class Chosen:
 
 @dataclass(frozen=True)
 class Step:
-    """What happens to one of them: its place before and after, None where it has none."""
+    """The move of one problem: its place before and after, None where it has none."""
 
     problem: Problem
     was: int | None

@@ -1,4 +1,4 @@
-"""What narrows a list of problems: searched words, and selects of which each value keeps some of the problems."""
+"""Filters of a list of problems: searched words, and selects of which each value keeps some of the problems."""
 
 import json
 from collections import Counter, defaultdict
@@ -145,7 +145,7 @@ def _has_words(words: Sequence[str], *told: Any) -> bool:
 
 
 def _by_tests(rows: Rows, *, has_some: bool) -> Rows:
-    """Of the problems that a node runs. A function problem's definition is its test."""
+    """Filters the problems that nodes run by their tests. A function problem's definition is its test."""
     run = rows.filter(_RUN)
     return run.filter(pk__in=[pk for pk, is_tested in _tested(run) if is_tested is has_some])
 

@@ -36,7 +36,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Places:
-    """From where to where problems are copied."""
+    """The source and the target of copied problems."""
 
     draft: Release
     source: Release

@@ -39,7 +39,8 @@ class Row:
 
 @dataclass(frozen=True)
 class Sent:
-    """What a form chose, and why it was refused, "" if it was not; `is_place_wrong`: for the place that was typed."""
+    """A form's choice, and the reason of its refusal, "" if it was not refused; `is_place_wrong`: the typed place is
+    at fault."""
 
     ticks: Ticks
     place: str
@@ -94,7 +95,7 @@ class DraftList:
 
     @property
     def opened_on(self) -> dict[str, Any]:
-        """What its form was opened on, by the words that name it."""
+        """The values that the form was opened on, by the words that name them."""
         return {"the order of the problems": self.order, "the problems of this list": self.listing.found}
 
     def rows(self, ticks: Ticks) -> list[Row]:
@@ -147,7 +148,7 @@ def _chosen(release: Release, ids: Sequence[int], act: ListAct, place: str) -> C
 
 
 def _state(chosen: Chosen) -> dict[str, Any]:
-    """What the page of an effect was opened on."""
+    """The state on which the page of an effect was opened."""
     found = [(one.pk, one.record_md5) for one in chosen.problems]
     return {"the order of the problems": order_of(chosen.release), "the chosen problems": found}
 
@@ -183,7 +184,7 @@ def _confirmed(admin: DraftPages, request: HttpRequest, release: Release, act: L
 
 
 def _run(request: HttpRequest, act: ListAct, chosen: Chosen) -> str:
-    """Why it was refused; "" if it was done."""
+    """Does the act and returns the reason why it was refused; "" if it was done."""
     try:
         messages.success(request, act.run(request.user, chosen))
     except (Refused, ReleaseRefused) as refused:

@@ -80,7 +80,7 @@ class Listing:
 
     @property
     def query(self) -> str:
-        """What asks for this list, without the page."""
+        """The query string of this list, without the page."""
         return urlencode({**self.fixed, **self.narrowing})
 
     @property
@@ -89,7 +89,7 @@ class Listing:
 
     @property
     def page_query(self) -> str:
-        """What asks for the page that is shown."""
+        """The query string of the page that is shown."""
         more = {"page": str(self.page.number)} if self.page.number > 1 else {}
         return urlencode({**self.fixed, **self.narrowing, **more})
 
@@ -119,7 +119,7 @@ class Listing:
 
 @dataclass(frozen=True)
 class Ticks:
-    """What a form of a list chooses: the ticked problems of every page that was turned, or all that fit."""
+    """A form's choice of rows in a list: the ticked problems of every visited page, or all that fit."""
 
     ids: frozenset[int] = frozenset()
     is_all: bool = False
@@ -133,7 +133,7 @@ class Ticks:
         return [pk for pk in ids if self.is_all or pk in self.ids]
 
     def elsewhere(self, listing: Listing) -> list[int]:
-        """Those that other pages of the list show."""
+        """The ticked rows that other pages of the list show."""
         return [pk for pk in listing.ids if pk in self.ids and pk not in listing.page.object_list]
 
 
@@ -144,7 +144,7 @@ def sent_ids(request: HttpRequest) -> list[int]:
 
 
 def why_stale(token: str, draft: Release, values: Mapping[str, Any]) -> str:
-    """What was changed in the draft since a page was opened, in words for the page itself; "" if nothing was."""
+    """Names the changes of the draft since a page was opened, in words for the page itself; "" if there are none."""
     stale = stale_forms.stale_since(token, draft, values)
     if stale is None:
         return ""

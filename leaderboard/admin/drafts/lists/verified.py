@@ -34,7 +34,7 @@ class State:
 
 
 def states_of(release: Release, ids: Collection[int]) -> dict[int, State]:
-    """By the problem's id, in a fixed number of queries."""
+    """States of problems by their ids, in a fixed number of queries."""
     known = checked(release, ids)
     found = {one.problem.pk: one for one in verifications(release, known)}
     changed = changed_since_run(release)

@@ -24,7 +24,7 @@ Replacements = list[tuple[Any, str, Any]]
 
 
 class Library(Protocol):
-    """What the forms need of an array library."""
+    """The functions of an array library that the forms use."""
 
     name: str
     block: int
@@ -95,7 +95,7 @@ class NumpyArrays:
     """numpy."""
 
     name = "numpy"
-    block = 1 << 15  # what a comparison of these makes stays in a core's cache
+    block = 1 << 15  # a comparison's temporary arrays stay in a core's cache
     device = "cpu"
     has_values = True
 

@@ -22,7 +22,7 @@ class Bounds:
 
 @dataclass
 class Comparison:
-    """How far the outputs of one call are from the expected ones."""
+    """The distance of the outputs of one call from the expected ones."""
 
     right: bool = True
     message: str = ""
@@ -86,7 +86,7 @@ def _count(output: Output) -> int:
 
 
 def unwritten_wrong(library: Library, outputs: list[Output]) -> int:
-    """How many elements still hold the poison and do not equal the expected value."""
+    """The number of elements that still hold the poison and do not equal the expected value."""
     count = 0
     for output in outputs:
         if output.unwritten is None:

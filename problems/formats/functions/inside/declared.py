@@ -1,4 +1,4 @@
-"""What an author writes with: parameters, cases, accuracy and the base class. The module `podium_functions` is this."""
+"""The author's module `podium_functions`: parameters, cases, accuracy and the base class."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the forms of definitions have in common: a parameter, a case's facts, and the calls that a form answers."""
+"""The common parts of forms of definitions: a parameter, a case's facts, and the calls that a form answers."""
 
 from __future__ import annotations
 

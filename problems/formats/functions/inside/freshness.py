@@ -91,13 +91,14 @@ def ranking_of(loaded: Loaded, structure: set[str], look: Look) -> tuple[bool, s
 
 
 def why_accepting(faults: list[str]) -> str:
-    """Why a case whose check accepts these mutants does not rank, with the remedy."""
+    """Returns the reason why a case whose check accepts these mutants does not rank, with the remedy."""
     listed = "; ".join(faults)[:600]
     return f"the check accepts wrong answers: {listed}. Tighten `accuracy`, or draw inputs whose answers differ more"
 
 
 def why_differing(answers: list[str]) -> str:
-    """Why a case whose check rules otherwise on the CPU on these answers does not rank, with the remedy."""
+    """Returns the reason why a case whose check rules otherwise on the CPU on these answers does not rank, with the
+    remedy."""
     remedy = "Write `verify` so that it does not depend on the device, or change `accuracy`: the two round differently"
     return f"the check rules otherwise on the GPU than on the CPU: {'; '.join(answers)[:600]}. {remedy}"
 

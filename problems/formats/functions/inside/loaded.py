@@ -61,7 +61,7 @@ class Loaded:
         return self.form.answer([array if given is None else given for given, array in pairs])
 
     def kept(self, drawn: Drawn) -> dict[str, Any]:
-        """What all calls of a case in one process have in common: its arrays of role weight and structure, by name.
+        """The common inputs of all calls of a case in one process: its arrays of role weight and structure, by name.
 
         The older forms declare neither.
         """
@@ -71,7 +71,7 @@ class Loaded:
         return {one.name: value for one, value in pairs if one.is_array and one.is_given and one.role != "data"}
 
     def input_sets(self, case: int) -> int:
-        """How many inputs a go of the case has; 1 for a case of own sizes."""
+        """The number of input sets of a go of the case; 1 for a case of own sizes."""
         return self.cases[case].input_sets if case < len(self.cases) else 1
 
     @contextmanager

@@ -194,7 +194,7 @@ class PodiumForm:
         return number
 
     def _given(self, case: Case) -> dict[str, Any]:
-        """What `inputs` returns, checked."""
+        """The checked result of `inputs`."""
         wanted = {one.name: one for one in self._declared if self._is_drawn(one, case)}
         if not wanted:
             return {}
@@ -242,7 +242,7 @@ class PodiumForm:
         return case.axes[one.name] if isinstance(one, Scalar) else None
 
     def _expected(self, case: Case, given: dict[str, Any]) -> list[Any]:
-        """What `reference` returns, checked. It sees inputs that it may not change, and copies of inout arrays."""
+        """The checked result of `reference`. It sees inputs that it may not change, and copies of inout arrays."""
         taken = {name: self._for_reference(name, value) for name, value in given.items()}
         with self.definition.calling("reference"):
             returned = self._problem.reference(case, **taken)

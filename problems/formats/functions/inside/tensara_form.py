@@ -108,7 +108,7 @@ class TensaraForm:
                 raise self.definition.fault(member, f"the class has no method `{member}`", f"write `{member}`")
 
     def _read_signature(self) -> list[Declared]:
-        """What the definition says of each parameter."""
+        """The definition's statements on each parameter."""
         if self._problem.parameters is not None:
             with self.definition.calling("parameters"):
                 return declared_by_parameters(self._problem.parameters)

@@ -32,7 +32,7 @@ _CTYPES = {
 
 
 class Problem:
-    """What a definition inherits. `parameters` is None in the form of March 2025."""
+    """The base class of a definition. `parameters` is None in the form of March 2025."""
 
     parameters: list[dict[str, Any]] | None = None
     is_exact = False

@@ -12,7 +12,7 @@ from .tensara_problem import DTYPES
 
 @dataclass(frozen=True)
 class Declared:
-    """What is stated of one parameter. An empty name or dtype is not stated."""
+    """The statement on one parameter. An empty name or dtype is not stated."""
 
     name: str
     dtype: str

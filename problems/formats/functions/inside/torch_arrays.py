@@ -55,7 +55,7 @@ class TorchArrays:
         array.copy_(values)
 
     def compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """By torch.compile, once for each shape. The cache of its compiler lives as long as this process."""
+        """Compiles by torch.compile, once for each shape. The cache of its compiler lives as long as this process."""
         os.environ["TORCHINDUCTOR_CACHE_DIR"] = tempfile.mkdtemp()
         os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
         dynamo = importlib.import_module("torch._dynamo")

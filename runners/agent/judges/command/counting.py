@@ -74,7 +74,7 @@ class Counting:
         return self._known.get(key, count, progress.cancelled)
 
     def of_candidate(self, subject: Subject, product: bytes, progress: Progress) -> Counted:
-        """What the subject writes. Raises as `of_reference`."""
+        """Counts the writes of the subject. Raises as `of_reference`."""
         return self._count(subject, product, WRITES, progress)
 
     def _count(self, subject: Subject, product: bytes, metrics: Sequence[str], progress: Progress) -> Counted:

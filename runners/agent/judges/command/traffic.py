@@ -32,7 +32,7 @@ Facts = dict[str, float | str]
 
 @dataclass(frozen=True)
 class Bounds:
-    """What the timed part must move and write. `why_not` is set if the writes cannot be checked."""
+    """The bytes that the timed part must move and write. `why_not` is set if the writes cannot be checked."""
 
     problem: CommandProblem
     shown: Copies = NOTHING_COPIED
@@ -128,7 +128,7 @@ def _not_written(outputs: Outputs, written_bytes: float) -> Finding:
 
 
 def _written_bytes(mode: AnyTimingMode, facts: ProfileFacts, reference: ProfileFacts | None, traffic: Traffic) -> float:
-    """What the timed part writes on the device.
+    """The bytes that the timed part writes on the device.
 
     Copies and fills count if they are a part of the time. In sums of kernel times they are not, and count as far as the
     reference makes them, too.

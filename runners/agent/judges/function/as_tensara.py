@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 LONG_MS = 1000.0
 FIXED_RUNS = 12
-"""Of calls that take `LONG_MS`."""
+"""Number of calls that take `LONG_MS`."""
 
 
 def mean_as_tensara(calls_ms: Sequence[float]) -> float:

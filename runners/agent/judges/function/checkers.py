@@ -140,9 +140,9 @@ class Checkers:
     def __init__(self, environment: NodeEnvironment) -> None:
         self._environment = environment
         self._kept: dict[str, dict[Hashable, _Kept]] = {}
-        """By device and problem; the one used last comes last."""
+        """Checkers by device and problem; the one used last comes last."""
         self._spares: dict[str, tuple[Hashable, _Kept]] = {}
-        """By device: what the process may use, and the process."""
+        """The waiting process of each device, after its settings."""
         self._slots = OwnSlots(FIRST_SLOT)
 
     @contextmanager

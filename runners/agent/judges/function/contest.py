@@ -20,7 +20,7 @@ Reply = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Contest:
-    """What the checker saw of one contestant, and how its process ended."""
+    """The checker's replies on one contestant, and the end of its process."""
 
     cases: tuple[Reply, ...]
     ordered: tuple[int, ...]

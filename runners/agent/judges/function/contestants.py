@@ -85,7 +85,7 @@ class Contestants:
     def __init__(self, environment: NodeEnvironment) -> None:
         self._environment = environment
         self._waiting: dict[str, tuple[Hashable, list[_Process]]] = {}
-        """By GPU: what the processes may use, and the processes, the oldest first."""
+        """The waiting processes of each GPU, the oldest first, after their settings."""
         self._slots = OwnSlots(FIRST_WAITING_SLOT)
         self._guard = Lock()
 
@@ -188,7 +188,7 @@ def _give(process: _Process, entry: Entry) -> bool:
 
 
 def _order(entry: Entry) -> bytes:
-    """What a process in Python is to load when the checker lets it (`Order` in inside/contestant.py)."""
+    """The order of a process in Python, which loads when the checker lets it (`Order` in inside/contestant.py)."""
     manifest = entry.subject.problem.manifest
     order = {
         "solution": entry.subject.files[0].path,

@@ -187,7 +187,7 @@ class FunctionJudge:
         return self._on_host.get(_baseline_key(entrants.reference, seat), frozenset())
 
     def _memory_bytes(self, device: str, subject: Subject) -> int:
-        """Of the device, or that a checker on the CPU may use."""
+        """Bytes of memory of the device, or of those that a checker on the CPU may use."""
         gpus = {one.uuid: one.memory_bytes for one in self._environment.capabilities.gpus}
         return gpus.get(device, subject.limits.memory_bytes)
 

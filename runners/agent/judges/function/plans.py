@@ -11,7 +11,7 @@ RANKED = {
     "precision": PRECISION,
 }
 SHORT = {"least_calls": 5, "most_calls": 5, "enough_seconds": 0.0, "longest_seconds": 2.0}
-"""Of a case that is too short to have a time, under `ranked`."""
+"""The plan of a case that is too short to have a time, under `ranked`."""
 TRIAL = {"least_calls": 1, "most_calls": 1, "enough_seconds": 0.0, "longest_seconds": 2.0}
 SAMPLE = {**TRIAL, "n_shown": 12}
 

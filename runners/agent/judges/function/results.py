@@ -102,7 +102,7 @@ BUSY_DEVICE = Finding(
 
 
 def findings(problem: FunctionProblem, runs: Sequence[Contest]) -> list[Finding]:
-    """What a person should look at before a time counts."""
+    """The findings that a person should look at before a time counts."""
     replies = [one for seen in runs for one in seen.cases if one["clock_ns"] and not one["is_short"]]
     handed = [one for seen in runs for one in seen.cases if one.get("n_handed")]
     n_disturbed = sum(one["n_disturbed"] for one in handed)
@@ -240,7 +240,7 @@ def _bound_ms(case: Case, peaks: Peaks) -> float | None:
 
 
 def _floors_ms(problem: FunctionProblem, go_ms: float) -> dict[str, float]:
-    """By case, the least time of a call: on a CPU its share of a go's time."""
+    """The least time of a call by case: on a CPU its share of a go's time."""
     if problem.device == "gpu":
         return {case.name: LEAST_MS for case in problem.manifest.cases}
     return {case.name: go_ms / case.input_sets for case in problem.manifest.cases}
@@ -296,7 +296,7 @@ def measurement(case: ManifestCase, replies: Sequence[Reply], role: Role) -> Mea
 
 
 def _device_facts(case: ManifestCase, replies: Sequence[Reply], calls_ms: Sequence[Sequence[float]]) -> dict[str, Any]:
-    """Of a GPU: which clock it is, what lies beside the time, and Tensara's figures of the same calls."""
+    """Facts of a case on a GPU: its clock, the figures beside the time, and Tensara's figures of the same calls."""
     launch_us = statistics.median(ns for one in replies for ns in one["go_ns"]) / 1e3
     facts: dict[str, Any] = {"clock_by": str(replies[0]["clock"])}
     if facts["clock_by"] == "device":

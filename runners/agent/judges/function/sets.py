@@ -19,7 +19,7 @@ LEAST_GO_MS = 0.2
 MOST_FACTOR = 1.5
 """A call with one set may take so many times as long as one among several."""
 MEMORY_SHARE = 0.5
-"""Of the memory, which the arrays of all sets may take, with the checker's copies of them."""
+"""Share of the memory that the arrays of all sets may take, with the checker's copies of them."""
 
 
 def call_ms(replies: Sequence[Reply], n_sets: int) -> float:
@@ -65,7 +65,7 @@ def _with(report: CaseReport, why: str) -> CaseReport:
 
 
 def why_wrong(case: ManifestCase, replies: Sequence[Reply]) -> str:
-    """Why the reference's times do not justify the number of sets; empty if they do, and on a GPU, which ignores it."""
+    """The reason why the reference's times do not justify the number of sets; empty if they do, and on a GPU."""
     if case.input_sets == 1 or "one_set_ns" not in replies[0]:
         return ""
     one_ms, many_ms = one_set_ms(replies), call_ms(replies, case.input_sets)
@@ -90,7 +90,7 @@ def check_memory(problem: FunctionProblem, memory_bytes: int) -> None:
 
 
 def sets_bytes(manifest: Manifest, case: ManifestCase) -> int:
-    """Of the arrays that are shared, drawn and expected, and of the copies of the answers."""
+    """Bytes of the arrays that are shared, drawn and expected, and of the copies of the answers."""
     total = 0
     for one in manifest.parameters:
         if one.kind == "array":

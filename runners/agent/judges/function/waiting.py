@@ -1,4 +1,4 @@
-"""What processes on a GPU's node that wait for a solution or a problem have in common."""
+"""The common part of processes on a GPU's node that wait for a solution or a problem."""
 
 from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager

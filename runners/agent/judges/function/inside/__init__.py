@@ -1,1 +1,2 @@
-"""What runs in the sandboxes of checker and contestant: the standard library, numpy or torch, and nothing else."""
+"""The code in the sandboxes of checker and contestant. It uses the standard library, numpy or torch, and nothing
+else."""

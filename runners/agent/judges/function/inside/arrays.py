@@ -1,4 +1,4 @@
-"""What the checker needs to know of numpy arrays and of torch tensors: their bytes, and new ones for answers."""
+"""The checker's view of numpy arrays and torch tensors: their bytes, and new ones for answers."""
 
 from collections.abc import Sequence
 from typing import Any

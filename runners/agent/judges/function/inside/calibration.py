@@ -1,4 +1,4 @@
-"""What a call of a case costs beside the solution, measured with a contestant whose work is known."""
+"""The cost of a call of a case beside the solution, measured with a contestant whose work is known."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,7 +9,8 @@ from .match import START_SECONDS, Match, close
 from .plan import Overhead, Plan, spread
 
 REFERENCE_CALLS, SHORT_CALLS = 3, 20
-"""Of the reference: at least, and at most while they are short. The first takes three times as long as a later one."""
+"""The reference's calls: at least, and at most while they are short. The first takes three times as long as a later
+one."""
 COPY_CALLS = 7
 """Calls with which the cost of a go and of copies is calibrated."""
 WARM_UPS = Plan().warm_ups
@@ -22,7 +23,7 @@ class Calibration:
         self._match = match
 
     def overhead(self, number: int, *, is_timed: bool = False) -> Overhead:
-        """What a call of this case costs beside the solution; only that the case is too short, if it is. A case that
+        """The cost of a call of this case beside the solution; only that the case is too short, if it is. A case that
         is timed for everybody is not.
 
         The contestant is one that does nothing, or fills the outputs after its `setup` was called, until that is called

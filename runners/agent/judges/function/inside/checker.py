@@ -54,7 +54,7 @@ class Checker:
         self._memory = memory
         self._clock = clock
         self._overheads: dict[str, dict[int, Overhead]] = {}
-        """By kind of stub and case, on a CPU."""
+        """Costs by kind of stub and case, on a CPU."""
         self._costs: dict[str, dict[int, DeviceCost]] = {}
         """Likewise on a GPU."""
 
@@ -148,7 +148,7 @@ class Checker:
 def calibrated(
     calibration: Calibration, cases: list[int], known: Mapping[int, Overhead], timed: Collection[int]
 ) -> dict[int, Overhead]:
-    """What calls of these cases cost beside the solution: all of it, or what one process more adds to what is known.
+    """The cost of calls of these cases beside the solution: all of it, or the addition of one process to a known cost.
 
     A case in `timed` is never too short, whatever its reference takes here.
     """

@@ -28,9 +28,9 @@ class Order(NamedTuple):
     solution: str
     """Path of the file."""
     dtypes: Sequence[str]
-    """Of the parameters, in call order."""
+    """Data types of the parameters, in call order."""
     setup_places: Sequence[int]
-    """Of the parameters that `setup` gets."""
+    """Places of the parameters that `setup` gets."""
 
 
 def load_solution(path: str) -> tuple[Callable[..., Any], Callable[..., Any]]:

@@ -50,7 +50,7 @@ class Overhead(NamedTuple):
     some_ns: float = 0.0
     """A secret scatter of the inputs inside the clock, and the copying of the outputs."""
     single_ns: float = 0.0
-    """Of a go with one set, in a case that has several: the median, until the answer."""
+    """The median time of a go with one set until the answer, in a case that has several."""
     single_spread_ns: float = 0.0
     """Between the quartiles of those goes."""
     is_short: bool = False
@@ -58,7 +58,7 @@ class Overhead(NamedTuple):
 
     @property
     def call_ns(self) -> float:
-        """Of a call with a scatter."""
+        """Nanoseconds of a call with a scatter."""
         return statistics.median(self.goes_ns) + self.some_ns
 
     @property
@@ -73,13 +73,13 @@ class DeviceCost(NamedTuple):
     clocks_ns: tuple[float, ...] = (0.0,)
     """From the checker's word to the contestant's, by process in which it was calibrated."""
     hosts_ns: tuple[float, ...] = (0.0,)
-    """By the host's clock, likewise."""
+    """The same by the host's clock."""
     copies_ns: float = 0.0
     """From the contestant's word to the end of the copies."""
     known_ns: float = math.inf
     """The checker's work before its word, on a device that nothing else uses."""
     reference_ns: float = 0.0
-    """What the problem's own reference takes in the checker."""
+    """Nanoseconds of the problem's own reference in the checker."""
 
 
 def spread(times_ns: Sequence[float]) -> tuple[float, float]:
