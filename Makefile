@@ -41,7 +41,7 @@ test-faults: .venv/.installed-dev ## Run 1,000 evaluations while site, nodes, br
 
 test-all: test test-rest ## Run both
 
-lint: .venv/.installed-dev ## Check style, types, layers, regular expressions, migrations and deployment settings
+lint: .venv/.installed-dev ## Check style, types, layers, layout, regular expressions, migrations and deployment settings
 	@exec sh scripts/lint.sh
 
 screenshots: .venv/.installed-dev ## Take pictures of the pages, light, dark and 390 px wide: SHOTS=folder
