@@ -118,6 +118,17 @@ def test_the_line_of_costs_is_the_best_score_up_to_each() -> None:
     assert not score_vs_cost.has_points(COSTS[3:])
 
 
+def test_of_equal_scores_the_dearer_entrant_is_not_on_the_front_and_equals_share_it() -> None:
+    cheap = COSTS[1]
+    rows = [cheap, replace(cheap, name="Dearer", usd_per_sample=0.02), replace(cheap, name="Equal")]
+    assert [(row[0], row[4]) for row in score_vs_cost.table(rows).rows] == [
+        ("B", "yes"), ("Dearer", "no"), ("Equal", "yes"),
+    ]  # fmt: skip
+    line = score_vs_cost.spec(rows)["data"][0]
+    assert (line["x"][0], set(line["y"])) == (0.01, {0.5})
+    assert pareto_front([(2.0, 0.5), (1.0, 0.5), (2.0, 0.4)]) == [(2.0, 0.5)], "equal on one axis, beaten on the other"
+
+
 def test_the_score_of_costs_is_what_the_release_ranks_by() -> None:
     rows = [replace(row, metric=SPEEDUP, primary=(2.5, 2.0, 4.0)) for row in COSTS[:2]]
     layout = score_vs_cost.spec(rows)["layout"]
