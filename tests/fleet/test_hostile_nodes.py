@@ -3,7 +3,6 @@
 import copy
 import hashlib
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -25,7 +24,7 @@ from runners.wire.protocol import (
     Verdict,
 )
 from tests.fleet.site import Site, WireNode, add_node, passed
-from tests.made_once import made_once
+from tests.made_once import of_module
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -36,10 +35,7 @@ def _make() -> Site:
     return made
 
 
-@pytest.fixture(scope="module")
-def made_site(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any) -> Iterator[Any]:
-    with made_once(_make, django_db_blocker, tmp_path_factory) as made:
-        yield made
+made_site = of_module(_make)
 
 
 @pytest.fixture

@@ -51,11 +51,6 @@ def _row(name: str, pass_1: float | None, speedup: float | None, entrant_id: int
 ROWS = [_row("A", 0.9, 1.1), _row("B", 0.5, 2.0, 2), _row("C", 0.4, 1.5, 3), _row("D", 0.7, None, 4)]
 
 
-@pytest.fixture
-def site(shared_site: Site) -> Site:
-    return shared_site
-
-
 @pytest.mark.parametrize(
     "module", [pass_at_k_bars, k_curve, pass_vs_speedup, raw_vs_weighted, score_vs_cost, fast_p, heat_map]
 )
