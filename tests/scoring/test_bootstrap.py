@@ -249,3 +249,13 @@ def test_those_who_are_not_ranked_have_no_rank_and_move_none() -> None:
 def test_with_one_problem_nobody_is_surely_better() -> None:
     found = rank_by_draws(of_draws([3.0] * 40, [1.0] * 40, problems=1), np.array([True, True]), 1e-9)
     assert (found.low.tolist(), found.high.tolist()) == ([1, 1], [2, 2])
+
+
+def test_a_problem_without_weight_for_one_entrant_leaves_only_that_entrants_mean() -> None:
+    """Its value may be missing there. A weight below 1 is a weight."""
+    values, weights = np.array([[1.0, 0.0, np.nan], [1.0, 0.0, 0.5]]), np.array([[0.2, 0.2, 0.0], [0.2, 0.2, 0.4]])
+    found = bootstrap_mean(values, weights, "digest", 40)
+    assert found.mean == pytest.approx([0.5, 0.5])
+    assert found.problems.tolist() == [2, 3]
+    assert np.isfinite(found.draws).all()
+    assert set(np.round(found.draws[0], 6)) <= {0.0, 0.333333, 0.5, 0.666667, 1.0}

@@ -198,3 +198,23 @@ def test_the_arms_of_skewed_values_solve_halls_cubic() -> None:
     for arm, quantile in ((value - low, t), (-(high - value), -t)):
         y = arm / (spread / np.sqrt(n))
         assert y + a * y**2 + a**2 * y**3 / 3 + skew / 6 == pytest.approx(quantile)
+
+
+@pytest.mark.parametrize(
+    ("freedom", "quantile"),
+    [(3, 3.18244631), (6, 2.44691185), (7, 2.36462425), (8, 2.30600414), (10, 2.22813885), (20, 2.08596345)],
+)
+def test_students_quantile_is_known_to_a_ten_thousandth(freedom: int, quantile: float) -> None:
+    assert student_t(np.array([float(freedom)])) == pytest.approx(quantile, abs=1e-4)
+
+
+def test_students_quantile_is_closer_the_more_degrees_there_are() -> None:
+    assert student_t(np.array([10.0, 30.0])) == pytest.approx([2.22813885, 2.04227246], abs=1e-5)
+    assert student_t(np.array([30.0])) == pytest.approx(2.04227246, abs=1e-7)
+
+
+def test_a_problem_moves_a_weighted_mean_by_its_weight() -> None:
+    values, weights = np.array([[1.0, 0.0, 0.5]]), np.array([[1.0, 2.0, 5.0]])
+    found = means(values, weights)
+    assert found.value == pytest.approx([3.5 / 8])
+    assert found.influence[0] == pytest.approx((values[0] - 3.5 / 8) * weights[0] / 8)
