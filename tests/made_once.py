@@ -1,5 +1,6 @@
 """Rows that all tests of a module find as they were made: what a test changes in the database is undone after it."""
 
+import copy
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -21,3 +22,10 @@ def of_module(make: Callable[[], Any]) -> Any:
             transaction.set_rollback(True)
 
     return made
+
+
+@pytest.fixture
+def copied(made_site: tuple[Any, str], db: None, settings: Any) -> Any:
+    """The module's `made_site` as it was made, for one test: `site = copied`."""
+    made, settings.BLOB_URL = made_site
+    return copy.deepcopy(made)

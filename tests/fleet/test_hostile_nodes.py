@@ -1,6 +1,5 @@
 """A node that lies, floods or babbles: it can spoil its own results, and nothing else."""
 
-import copy
 import hashlib
 import json
 from typing import Any
@@ -24,7 +23,7 @@ from runners.wire.protocol import (
     Verdict,
 )
 from tests.fleet.site import Site, WireNode, add_node, passed
-from tests.made_once import of_module
+from tests.made_once import copied, of_module
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -38,10 +37,7 @@ def _make() -> Site:
 made_site = of_module(_make)
 
 
-@pytest.fixture
-def site(made_site: Any, db: None, settings: Any) -> Site:
-    made, settings.BLOB_URL = made_site
-    return copy.deepcopy(made)
+site = copied
 
 
 @pytest.fixture
