@@ -3,6 +3,8 @@
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-dev demo test test-rest test-torch test-faults test-all lint screenshots bench bench-gpu clean
 .DELETE_ON_ERROR:
+# The tests start Python a thousand times; told to keep no bytecode, each start would compile all modules anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 PY := .venv/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
@@ -41,12 +43,12 @@ test-faults: .venv/.installed-dev ## Run 1,000 evaluations while site, nodes, br
 
 test-all: test test-rest ## Run both
 
-lint: .venv/.installed-dev ## Check style, types, layers, regular expressions, migrations and deployment settings
+lint: .venv/.installed-dev ## Check style, types, layers, layout, regular expressions, migrations and deployment settings
 	@exec sh scripts/lint.sh
 
-screenshots: .venv/.installed-dev ## Take pictures of the pages, light, dark and 390 px wide: SHOTS=folder
+screenshots: .venv/.installed-dev ## Look at all pages, light, dark and 390 px wide, and take pictures: SHOTS=folder
 	@mkdir -p "$(SHOTS)" && env PODIUM_SCREENSHOTS="$$(cd "$(SHOTS)" && pwd)" PODIUM_REQUIRE=chromium \
-		$(PY) -m pytest -n 2 --dist loadfile -m "" tests/web/*browser*.py
+		$(PY) -m pytest -n 2 --dist loadfile -m "" tests/web/*browser*.py && $(PY) -m tests.web.looked_at
 	@echo "The pictures are in $(SHOTS)."
 
 bench: .venv/.installed-dev ## Measure what Podium promises

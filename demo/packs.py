@@ -36,8 +36,13 @@ def problems_of(folder: Path) -> ProblemPack:
 
     Raises PackRefused.
     """
+    return packed_problems(folder) or read_problem_directory(folder)
+
+
+def packed_problems(folder: Path) -> ProblemPack | None:
+    """The committed pack of a release whose functions need torch to be packed. Raises PackRefused."""
     packed = next(iter(folder.glob("*-problems.tar.gz")), None)
-    return read_problem_pack(packed) if packed else read_problem_directory(folder)
+    return read_problem_pack(packed) if packed else None
 
 
 if __name__ == "__main__":

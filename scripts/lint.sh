@@ -30,6 +30,7 @@ check "ruff check" $bin/python -m ruff check .
 check "ruff format" $bin/python -m ruff format --check .
 check "mypy --strict" $bin/python -m mypy .
 check "import layers" $bin/lint-imports
+check "layout" $bin/python scripts/check_layout.py
 check "regular expressions" $bin/python scripts/check_expressions.py
 check "no migration missing" $bin/python manage.py makemigrations --check --dry-run
 check "manage.py check --deploy" production $bin/python manage.py check --deploy --fail-level WARNING

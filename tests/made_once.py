@@ -1,22 +1,31 @@
 """Rows that all tests of a module find as they were made: what a test changes in the database is undone after it."""
 
+import copy
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any
 
+import pytest
 from django.db import transaction
 from django.test import override_settings
 
-Made = TypeVar("Made")
+
+def of_module(make: Callable[[], Any]) -> Any:
+    """A fixture of a module whose tests all use it: what `make` made, once, and its folder of blobs."""
+
+    @pytest.fixture(scope="module")
+    def made(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any) -> Iterator[tuple[Any, str]]:
+        blobs = str(tmp_path_factory.mktemp("blobs"))
+        with django_db_blocker.unblock(), transaction.atomic():
+            with override_settings(BLOB_URL=blobs):
+                once = make()
+            yield once, blobs
+            transaction.set_rollback(True)
+
+    return made
 
 
-@contextmanager
-def made_once(make: Callable[[], Made], blocker: Any, folders: Any) -> Iterator[tuple[Made, str]]:
-    """What `make` made, and its folder of blobs. For a fixture of a module whose tests all use it; `blocker` and
-    `folders` are the fixtures django_db_blocker and tmp_path_factory."""
-    blobs = str(folders.mktemp("blobs"))
-    with blocker.unblock(), transaction.atomic():
-        with override_settings(BLOB_URL=blobs):
-            made = make()
-        yield made, blobs
-        transaction.set_rollback(True)
+@pytest.fixture
+def copied(made_site: tuple[Any, str], db: None, settings: Any) -> Any:
+    """The module's `made_site` as it was made, for one test: `site = copied`."""
+    made, settings.BLOB_URL = made_site
+    return copy.deepcopy(made)

@@ -1,7 +1,6 @@
 """Rejudges: shadow evaluations change nothing until an organiser applies them, and then what a rerun would."""
 
 import copy
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -33,7 +32,7 @@ from runners.fleet.models import Attempt, AttemptState, Job
 from runners.fleet.release import lose
 from runners.wire.protocol import Clock, MeasurementReport, Purpose, Report, Role, TimingPolicy, Verdict, Witness
 from tests.fleet.site import Site, WireNode, passed
-from tests.made_once import made_once
+from tests.made_once import of_module
 from tests.packs import problem
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -72,10 +71,7 @@ def _make() -> tuple[Site, WireNode]:
     return site, node
 
 
-@pytest.fixture(scope="module")
-def made_site(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any) -> Iterator[Any]:
-    with made_once(_make, django_db_blocker, tmp_path_factory) as made:
-        yield made
+made_site = of_module(_make)
 
 
 @pytest.fixture

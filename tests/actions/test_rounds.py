@@ -1,7 +1,6 @@
 """The round of a board: second measurements beside first results; ranks use them, and no verdict changes."""
 
 import copy
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -32,7 +31,7 @@ from runners.wire.protocol import FlagReport, FlagScope, Verdict
 from tests.actions.test_rejudging import FAILED, timed, work_all
 from tests.admin.pages import act, signed_in, text
 from tests.fleet.site import Site, WireNode
-from tests.made_once import made_once
+from tests.made_once import of_module
 from tests.packs import problem
 
 pytestmark = [pytest.mark.django_db]
@@ -51,10 +50,7 @@ def _make() -> tuple[Site, WireNode]:
     return site, node
 
 
-@pytest.fixture(scope="module")
-def made_site(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any) -> Iterator[Any]:
-    with made_once(_make, django_db_blocker, tmp_path_factory) as made:
-        yield made
+made_site = of_module(_make)
 
 
 @pytest.fixture

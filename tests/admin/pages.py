@@ -1,9 +1,13 @@
 """The admin as an organiser's browser uses it."""
 
+import io
 import re
+import zipfile
+from pathlib import Path
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
@@ -37,3 +41,16 @@ def opened(browser: Client, address: str) -> dict[str, str]:
     """The hidden input by which a form says which state of its row it was opened on."""
     token = re.search(r'name="opened" value="([^"]*)"', text(browser.get(address)))
     return {"opened": token[1]} if token else {}
+
+
+def folder_zip(**more: str) -> SimpleUploadedFile:
+    """A zip of one problem's folder, the common files it takes, and `more` files by their names."""
+    demo, file = Path("examples/demo"), io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for root in (demo / "common", demo / "problems" / "py-increasing-run"):
+            for path in sorted(root.rglob("*")):
+                if path.is_file():
+                    archive.write(path, f"mine/{path.relative_to(demo)}")
+        for name, content in more.items():
+            archive.writestr(name, content)
+    return SimpleUploadedFile("mine.zip", file.getvalue())

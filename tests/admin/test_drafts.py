@@ -3,9 +3,7 @@
 import io
 import json
 import re
-import zipfile
 from html import unescape
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,7 +19,7 @@ from problems.models import Problem, Release
 from problems.spec.profile import Profile
 from tests import factories, packs
 from tests.admin import pages
-from tests.admin.pages import act, signed_in, text
+from tests.admin.pages import act, folder_zip, signed_in, text
 from tests.admin.sent_form import sent_by
 from tests.question_records import choice, short
 
@@ -271,18 +269,6 @@ def test_a_revision_is_compared_with_the_last_one(cast: Any) -> None:
 
 
 HEAD = "release: mine-1\nprofile: podium/1\n"
-
-
-def folder_zip(**more: str) -> SimpleUploadedFile:
-    root = Path("examples/demo/problems/py-increasing-run")
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as archive:
-        for path in sorted(root.rglob("*")):
-            if path.is_file():
-                archive.write(path, f"mine/{path.relative_to(root)}")
-        for name, content in more.items():
-            archive.writestr(name, content)
-    return SimpleUploadedFile("mine.zip", file.getvalue())
 
 
 def test_a_zip_of_a_problems_folder_is_reported_and_then_imported(cast: Any) -> None:

@@ -1,7 +1,6 @@
 """The queue of flags: filters, rulings on several at a time, the evidence on one, and what happened meanwhile."""
 
 import copy
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -14,7 +13,7 @@ from leaderboard.models import AuditEntry, Decision, Flag, Standing
 from runners.wire.protocol import FlagReport, FlagScope
 from tests import factories
 from tests.admin.pages import signed_in, text
-from tests.made_once import made_once
+from tests.made_once import of_module
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 QUEUE = "admin:leaderboard_flag_changelist"
@@ -31,10 +30,7 @@ def _make() -> tuple[factories.Cast, Any]:
     return cast, judged
 
 
-@pytest.fixture(scope="module")
-def made_site(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any) -> Iterator[Any]:
-    with made_once(_make, django_db_blocker, tmp_path_factory) as made:
-        yield made
+made_site = of_module(_make)
 
 
 @pytest.fixture

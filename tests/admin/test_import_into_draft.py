@@ -2,9 +2,7 @@
 
 import io
 import re
-import zipfile
 from html import unescape
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,7 +16,7 @@ from problems.actions.drafts import fields_of
 from problems.formats.compute_eval.packs import write_problem_pack
 from problems.models import Problem, Release
 from tests import factories, packs
-from tests.admin.pages import signed_in, text
+from tests.admin.pages import folder_zip, signed_in, text
 from tests.admin.sent_form import sent_by
 from tests.question_records import choice
 
@@ -178,12 +176,7 @@ def test_evaluations_of_what_is_replaced_or_left_out_are_withdrawn(cast: Any, dr
 
 
 def test_a_zip_without_release_yaml_needs_no_name_for_a_draft(cast: Any, draft: Release) -> None:
-    root, file = Path("examples/demo/problems/py-increasing-run"), io.BytesIO()
-    with zipfile.ZipFile(file, "w") as archive:
-        for path in sorted(root.rglob("*")):
-            if path.is_file():
-                archive.write(path, f"mine/{path.relative_to(root)}")
-    page, said = reported(cast.organiser, draft, SimpleUploadedFile("mine.zip", file.getvalue()))
+    page, said = reported(cast.organiser, draft, folder_zip())
     assert "1 new, 0 changed, 0 the same, 4 in the draft alone" in page
     signed_in(cast.organiser).post(into(draft), said)
     assert draft.problems.count() == 5

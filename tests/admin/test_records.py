@@ -1,7 +1,6 @@
 """Rows that never change cannot be changed in the admin; flags are decided, nodes enrolled, tokens kept secret."""
 
 import copy
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -15,7 +14,7 @@ from runners.fleet.models import Node, NodeGrant
 from runners.wire.protocol import FlagReport, FlagScope
 from tests import factories
 from tests.admin.pages import act, opened, signed_in, text
-from tests.made_once import made_once
+from tests.made_once import of_module
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 OURS = [model for model in admin.site._registry if model._meta.app_label in {"leaderboard", "problems", "fleet"}]
@@ -32,10 +31,7 @@ def _make() -> tuple[factories.Cast, Any]:
     return cast, judged
 
 
-@pytest.fixture(scope="module")
-def made_site(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any) -> Iterator[Any]:
-    with made_once(_make, django_db_blocker, tmp_path_factory) as made:
-        yield made
+made_site = of_module(_make)
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """A rejudge in the admin: started from a form, watched on its page, applied or dropped by an organiser alone."""
 
-import copy
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -14,7 +12,7 @@ from leaderboard.models import Evaluation, Rejudge
 from runners.wire.protocol import Purpose, Verdict
 from tests.admin.pages import act, signed_in, text
 from tests.fleet.site import Site, WireNode, passed
-from tests.made_once import made_once
+from tests.made_once import copied, of_module
 from tests.packs import problem
 
 pytestmark = pytest.mark.django_db
@@ -30,16 +28,10 @@ def _make() -> Site:
     return made
 
 
-@pytest.fixture(scope="module")
-def made_site(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any) -> Iterator[Any]:
-    with made_once(_make, django_db_blocker, tmp_path_factory) as made:
-        yield made
+made_site = of_module(_make)
 
 
-@pytest.fixture
-def site(made_site: Any, db: None, settings: Any) -> Site:
-    made, settings.BLOB_URL = made_site
-    return copy.deepcopy(made)
+site = copied
 
 
 def work_all(report: Any = None, n: int = 100) -> None:

@@ -132,8 +132,8 @@ def test_the_examples_own_solutions_are_apart() -> None:
     for entrants in EXAMPLES.glob("*/entrants"):
         by_problem: dict[str, list[Hashes]] = {}
         for folder in sorted(entrants.glob("*/*")):
-            given = entrants.parent / "problems" / folder.name
-            files = hashes_of(_files(given)) if given.is_dir() else hashes_of([])
+            release = entrants.parent
+            files = hashes_of([*_files(release / "problems" / folder.name), *_files(release / "common")])
             by_problem.setdefault(folder.name, []).append(own_sketch(_files(folder), files))
         for sketches in by_problem.values():
             long = [one for one in sketches if len(one) >= LEAST_HASHES]

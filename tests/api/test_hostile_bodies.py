@@ -1,7 +1,6 @@
 """Bodies that no client sends: every endpoint refuses them with words, none with an error of the site's."""
 
 import copy
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,7 +9,7 @@ from django.test import Client
 from leaderboard.models import Submission
 from tests import factories
 from tests.api import calls
-from tests.made_once import made_once
+from tests.made_once import of_module
 
 pytestmark = pytest.mark.django_db
 CHANGING = ("entrants", "submissions", "trials", "submissions/<id>/cancel", "submissions/<id>/rerun")
@@ -35,10 +34,7 @@ def _make() -> tuple[factories.Cast, Submission]:
     return cast, factories.judged_submission(cast.entrant, made, factories.offer(made), n_samples=1)
 
 
-@pytest.fixture(scope="module")
-def made(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any) -> Iterator[Any]:
-    with made_once(_make, django_db_blocker, tmp_path_factory) as made:
-        yield made
+made = of_module(_make)
 
 
 @pytest.fixture

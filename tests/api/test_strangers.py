@@ -2,7 +2,6 @@
 
 import copy
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,7 +12,7 @@ from leaderboard.models import Evaluation, Submission, Trial
 from runners.fleet.api import urls as fleet_urls
 from tests import factories
 from tests.api import calls
-from tests.made_once import made_once
+from tests.made_once import of_module
 
 pytestmark = pytest.mark.django_db
 
@@ -54,10 +53,7 @@ def _private() -> tuple[factories.Cast, dict[str, str]]:
     }  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def made(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any) -> Iterator[Any]:
-    with made_once(_private, django_db_blocker, tmp_path_factory) as made:
-        yield made
+made = of_module(_private)
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from tests.e2e.stack import Stack
 from tests.packing.uploads import CHECKOUT, FUNCTIONS, STATEMENT, zipped
 from tests.requirements import requires
 
-pytestmark = requires("bubblewrap")
+pytestmark = [requires("bubblewrap"), pytest.mark.rest]
 UPLOAD = """
 from pathlib import Path
 from django.contrib.auth.models import User

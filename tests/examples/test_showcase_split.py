@@ -18,7 +18,7 @@ from tests.requirements import requires
 from tests.sandbox.boxes import open_sandbox, runner
 
 PARTS = Path(__file__).parent / "split"
-SPLIT = Path(__file__).parents[2] / "examples" / "showcase" / "common" / "podium_split.py"
+SPLIT = Path(__file__).parents[2] / "examples" / "showcase" / "common" / "test" / "podium_split.py"
 SHELL = "LD_LIBRARY_PATH=/workspace/driver python3 -I -B test/harness.py"
 HONEST = "def double(x, out, factor):\n    out[:] = [factor * value for value in x]\n"
 

@@ -1,14 +1,5 @@
 """The small site of the page tests, for the fleet's own pages."""
 
-from typing import Any
+from tests.web.conftest import made_site, site
 
-import pytest
-
-from tests.web.conftest import Site, made_site, make_site, shared_site
-
-__all__ = ["made_site", "shared_site"]
-
-
-@pytest.fixture
-def site(db: Any) -> Site:
-    return make_site()
+__all__ = ["made_site", "site"]

@@ -49,11 +49,6 @@ def text(answer: Any) -> str:
 
 
 @pytest.fixture
-def site(shared_site: Site) -> Site:
-    return shared_site
-
-
-@pytest.fixture
 def running(site: Site) -> Evaluation:
     return site.running_evaluation
 

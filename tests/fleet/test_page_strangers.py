@@ -1,7 +1,6 @@
 """Every address of the fleet's pages and fragments, asked for by everybody: a new one without an entry here fails."""
 
 import copy
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -9,7 +8,7 @@ from django.urls import reverse
 
 from runners.fleet.web.urls import urlpatterns
 from tests import factories
-from tests.made_once import made_once
+from tests.made_once import of_module
 from tests.strangers import NOT_FOUND, OK, Arguments, Place
 
 # name → its arguments, and the status for: nobody, a stranger, the owner of the submission, an organiser.
@@ -26,10 +25,7 @@ TABLE: dict[str, tuple[Arguments, int, int, int, int]] = {
 }
 
 
-@pytest.fixture(scope="module")
-def made_site(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any) -> Iterator[Any]:
-    with made_once(lambda: Place.make(factories.Cast.make()), django_db_blocker, tmp_path_factory) as made:
-        yield made
+made_site = of_module(lambda: Place.make(factories.Cast.make()))
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from runners.fleet.dashboard import failed_verifications
 from runners.fleet.verify_again import verify_again
 from tests.actions.test_rejudging import FAILED, timed, work_all
 from tests.fleet.site import Site, WireNode, add_node
+from tests.made_once import copied, of_module
 from tests.packs import problem
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -28,9 +29,9 @@ def node() -> WireNode:
     return WireNode()
 
 
-@pytest.fixture
-def site(node: WireNode) -> Site:
+def _make() -> Site:
     """Two problems whose references passed and whose empty solutions failed."""
+    node = WireNode()
     made = Site.make([problem("a/1"), problem("a/2")])
     assert node.hello().status_code == 200
     verify(made.organiser, made.release, made.track)
@@ -39,6 +40,12 @@ def site(node: WireNode) -> Site:
         good = mine.submission.entrant.slug == "_reference"
         assert node.report(work, timed(5.0) if good else FAILED).status_code == 200
     return made
+
+
+made_site = of_module(_make)
+
+
+site = copied
 
 
 def days_later(monkeypatch: pytest.MonkeyPatch, node: WireNode, days: int) -> None:

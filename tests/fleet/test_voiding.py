@@ -21,13 +21,13 @@ from runners.fleet.models import Job
 from tests.actions.test_rejudging import FAILED, timed, work_all
 from tests.admin.pages import act, text
 from tests.fleet.site import Site, WireNode, add_node
+from tests.made_once import copied, of_module
 from tests.packs import problem
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
-@pytest.fixture
-def site() -> Site:
+def _make() -> Site:
     """Three samples that node-1 passed, and node-2, which is well."""
     made = Site.make([problem("a/1"), problem("a/2"), problem("a/3")])
     made.submit({"a/1": ["exit 0"], "a/2": ["exit 0"], "a/3": ["exit 0"]})
@@ -35,6 +35,12 @@ def site() -> Site:
     rank_touched()
     add_node("node-2", made.track, "second")
     return made
+
+
+made_site = of_module(_make)
+
+
+site = copied
 
 
 def counts() -> list[Any]:

@@ -13,9 +13,9 @@ WAITS = "It waits for a node of track"
 
 
 @pytest.fixture
-def built(shared_site: Site) -> Evaluation:
+def built(site: Site) -> Evaluation:
     """Built on one node, and to run on another that has not taken it yet."""
-    job = Job.objects.filter(evaluation__submission=shared_site.running, state=JobState.QUEUED).order_by("-pk").first()
+    job = Job.objects.filter(evaluation__submission=site.running, state=JobState.QUEUED).order_by("-pk").first()
     Job.objects.filter(pk=job.pk).update(stage=Stage.RUN)
     return job.evaluation
 
@@ -24,22 +24,22 @@ def page(client: Client, of: object) -> str:
     return client.get(of.get_absolute_url()).content.decode()
 
 
-def test_what_is_built_says_that_it_waits_for_a_node(client: Client, shared_site: Site, built: Evaluation) -> None:
-    client.force_login(shared_site.cast.owner)
+def test_what_is_built_says_that_it_waits_for_a_node(client: Client, site: Site, built: Evaluation) -> None:
+    client.force_login(site.cast.owner)
     assert WAITS in page(client, built)
     Job.objects.filter(evaluation=built).update(state=JobState.LEASED)
     assert WAITS not in page(client, built)
 
 
-def test_what_is_not_built_yet_does_not(client: Client, shared_site: Site) -> None:
-    client.force_login(shared_site.cast.owner)
-    for job in Job.objects.filter(evaluation__submission=shared_site.running):
+def test_what_is_not_built_yet_does_not(client: Client, site: Site) -> None:
+    client.force_login(site.cast.owner)
+    for job in Job.objects.filter(evaluation__submission=site.running):
         assert WAITS not in page(client, job.evaluation)
-    assert WAITS not in page(client, shared_site.evaluation)
+    assert WAITS not in page(client, site.evaluation)
 
 
-def test_a_submission_names_each_queue_by_its_stage(client: Client, shared_site: Site, built: Evaluation) -> None:
-    client.force_login(shared_site.cast.owner)
-    text = " ".join(page(client, shared_site.running).split())
+def test_a_submission_names_each_queue_by_its_stage(client: Client, site: Site, built: Evaluation) -> None:
+    client.force_login(site.cast.owner)
+    text = " ".join(page(client, site.running).split())
     assert "(0 jobs of others first)" in text
     assert "(to run: 0 jobs of others first)" in text

@@ -103,6 +103,50 @@ def test_links_and_files_that_are_no_text_are_refused(tmp_path: Path) -> None:
         read_problem_directory(folder)
 
 
+def lay_out_sharing(release: Path, listed: str, place: str = "problems/one") -> Path:
+    folder = lay_out(release / place, SPEC + f"common: {listed}\n")
+    (release / "common" / "test").mkdir(parents=True)
+    (release / "common" / "test" / "check.h").write_text("// shared\n")
+    return folder
+
+
+def test_a_problem_takes_test_files_from_the_common_folder(tmp_path: Path) -> None:
+    folder = lay_out_sharing(tmp_path / "apart", "[test/check.h]")
+    problem = read_problem_directory(tmp_path / "apart").records[0]
+    assert [file.path for file in problem.problem.test_files] == ["test/check.h", "test/test_main.cu"]
+    assert read_problem_directory(folder).records[0].line == problem.line
+
+    copied = lay_out(tmp_path / "copied")
+    (copied / "test" / "test" / "check.h").write_text("// shared\n")
+    assert read_problem_directory(copied).records[0].line == problem.line
+
+
+@pytest.mark.parametrize(
+    ("listed", "words"),
+    [
+        ("[test/other.h]", "common/test/other.h is missing"),
+        ("[../release.yaml]", "leaves its folder"),
+        ("[/etc/passwd]", "absolute"),
+        ("[test/test_main.cu]", "in the problem's own folder"),
+        ("[test/check.h, test/check.h]", "listed twice; keep one"),
+        ("test/check.h", "must be a list of paths"),
+        ("[1]", "must be a list of paths"),
+        ("[test/link.h]", "is a link"),
+    ],
+)
+def test_a_common_file_that_cannot_be_taken_is_refused(tmp_path: Path, listed: str, words: str) -> None:
+    lay_out_sharing(tmp_path, listed)
+    (tmp_path / "common" / "test" / "link.h").symlink_to("/etc/passwd")
+    with pytest.raises(PackRefused, match=words):
+        read_problem_directory(tmp_path)
+
+
+def test_a_folder_outside_a_release_has_no_common_folder(tmp_path: Path) -> None:
+    lay_out_sharing(tmp_path, "[test/check.h]", "mine/one")
+    with pytest.raises(PackRefused, match="common beside problems"):
+        read_problem_directory(tmp_path)
+
+
 def test_what_python_compiled_is_no_file_of_a_problem(tmp_path: Path) -> None:
     cache = lay_out(tmp_path) / "test" / "__pycache__"
     cache.mkdir()

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from scoring.board import BoardScores, score_board
 from scoring.board_input import BoardInput, from_samples
-from scoring.uncertainty import Estimate
+from scoring.pass_at_k import most_trials
+from scoring.uncertainty import Estimate, bounded, geometric, mean_interval, means, share_interval
 
 NAN = float("nan")
 
@@ -319,3 +320,122 @@ def test_noise_that_problems_share_widens_speedups_by_the_share_that_is_faster()
     assert noisy.high[0] > quiet.high[0]
     assert noisy.low[0] < quiet.low[0]
     assert (noisy.low[1], noisy.high[1]) == (quiet.low[1], quiet.high[1])
+
+
+def test_the_primary_figure_is_that_of_the_metric_that_ranks() -> None:
+    board = random_board()
+    for primary, name in (("pass@3", "pass@3"), ("speedup", "speedup")):
+        scores = score_board(replace(board, primary=primary))
+        expected = scores.speedup if name == "speedup" else scores.pass_at[3]
+        assert flat(scores.primary) == flat(expected)
+
+
+def test_each_figure_says_over_how_many_problems_it_is() -> None:
+    passed = np.ones((2, 4, 1), dtype=bool)
+    speedups = np.array([[2.0, NAN, NAN, 2.0], [2.0, 2.0, 2.0, NAN]]).reshape(2, 4, 1)
+    roofline = np.array([[0.5, NAN, NAN, 0.1], [0.5, 0.5, NAN, NAN]])
+    board = replace(from_samples(passed, speedups, "digest"), roofline=roofline)
+    scores = score_board(board)
+    assert scores.correct_problems.tolist() == [2, 3]
+    assert scores.roofline_problems.tolist() == [2, 2]
+    assert score_board(replace(board, voided=np.array([True, False, False, False]))).roofline_problems.tolist() == [
+        1,
+        1,
+    ]
+    assert score_board(replace(board, roofline=None)).roofline_problems.tolist() == [0, 0]
+
+
+def test_a_share_counts_as_many_trials_as_its_entrants_samples_allow() -> None:
+    """One sample a problem tells less than four; samples of a voided problem tell nothing."""
+    passed = np.ones((2, 6, 4), dtype=bool)
+    passed[:, 0] = False
+    present = np.ones_like(passed)
+    present[0, :, 1:] = False
+    voided = np.array([False] * 5 + [True])
+    present[1, 5] = False
+    board = replace(from_samples(passed, np.full(passed.shape, NAN), "digest", present), voided=voided)
+    values = np.array([[0.0, 1.0, 1.0, 1.0, 1.0, 1.0]] * 2)
+    expected = share_interval(
+        means(values, np.where(voided, 0.0, np.ones((2, 6)))), most_trials(np.array([1.0, 4.0]), 1)
+    )
+    assert flat(score_board(board).pass_at[1]) == flat(expected)
+
+
+def test_a_speedup_is_never_below_one_and_gflops_may_be() -> None:
+    speedups = np.array([1.0] * 9 + [9.0]).reshape(1, 10, 1)
+    board = from_samples(np.ones((1, 10, 1), dtype=bool), speedups, "digest")
+    scores = score_board(replace(board, gflops=np.array([[0.1] * 4 + [90.0] * 6])))
+    assert scores.speedup.low.tolist() == [1.0]
+    assert scores.gflops is not None
+    assert scores.gflops.low[0] < 1.0 < scores.gflops.value[0] < scores.gflops.high[0]
+
+
+def test_gflops_of_zero_are_none_and_without_gflops_no_problem_is_shared() -> None:
+    board = random_board(2, 3)
+    scores = score_board(replace(board, gflops=np.array([[1.0, 0.0, 4.0], [1.0, 2.0, 4.0]])))
+    assert scores.gflops_problems == 2
+    assert scores.gflops is not None
+    assert scores.gflops.value == pytest.approx([2.0, 2.0])
+    assert score_board(board).gflops_problems == 0
+
+
+def test_shared_noise_widens_a_speedup_by_what_is_faster_than_the_baseline() -> None:
+    """It moves GFLOPS whole, and a speedup only where it is above 1, unless the board does not say where that is."""
+    speedups = np.stack([np.full((8, 1), 1.5), np.where(np.arange(8) < 4, 1.5, 0.5)[:, None]])
+    board = replace(from_samples(np.ones((2, 8, 1), dtype=bool), speedups, "digest"), gflops=np.full((2, 8), 3.0))
+    noisy = replace(board, shared_ln_sd=0.2)
+    whole, half = means(np.log(np.maximum(speedups[:, :, 0], 1.0)), np.ones((2, 8))), np.array([0.2, 0.1])
+    assert flat(score_board(noisy).speedup) == flat(geometric(bounded(mean_interval(whole, half), 0.0)))
+    coarse = replace(noisy, thresholds=(0.0, 2.0), fast_counts=board.fast_counts[:, :, :2])
+    assert flat(score_board(coarse).speedup) == flat(geometric(bounded(mean_interval(whole, np.full(2, 0.2)), 0.0)))
+    gflops = mean_interval(means(np.log(np.full((2, 8), 3.0)), np.ones((2, 8))), np.full(2, 0.2))
+    assert flat(score_board(noisy).gflops) == flat(geometric(gflops))
+
+
+def test_noise_that_problems_share_widens_intervals_of_ranks() -> None:
+    speedups = np.random.default_rng(1).lognormal([[1.5], [0.9]], 0.05, (2, 30))[:, :, None]
+    board = replace(from_samples(np.ones((2, 30, 1), dtype=bool), speedups, "digest"), primary="speedup")
+    for noise, high in ((0.0, [1, 2]), (2.0, [2, 2])):
+        scores = score_board(replace(board, shared_ln_sd=noise))
+        assert (scores.rank.tolist(), scores.rank_high.tolist()) == ([1, 2], high)
+
+
+def test_a_time_that_awaits_a_decision_holds_up_a_board_of_times_where_a_baseline_may_rank() -> None:
+    board = replace(random_board(4, 3), has_rankable_baseline=np.array([True, True, False]), primary="speedup")
+    pending, waiting = np.zeros((4, 3), dtype=np.int64), np.zeros((4, 3), dtype=np.int64)
+    pending[0, 0] = waiting[1, 1] = waiting[2, 2] = 1
+    held = replace(board, pending=pending, time_pending=waiting)
+    assert score_board(held).incomplete.tolist() == [True, True, False, False]
+    assert score_board(replace(held, primary="pass@1")).incomplete.tolist() == [True, False, False, False]
+
+
+def test_a_problem_that_does_not_count_has_no_weight() -> None:
+    passed = np.array([[[True], [False], [True]]])
+    board = replace(
+        from_samples(passed, np.full(passed.shape, NAN), "digest"),
+        weights=np.array([1.0, 3.0, 2.0]),
+        questions=np.zeros(3, dtype=bool),
+        voided=np.array([False, False, True]),
+    )
+    found = score_board(board).weighted
+    assert found is not None
+    assert found.value == pytest.approx([1 / 4])
+
+
+def test_lower_ends_of_samples_decide_what_counts() -> None:
+    passed, speedups = np.ones((1, 1, 2), dtype=bool), np.array([[[2.0, 4.0]]])
+    board = from_samples(passed, speedups, "digest", lows=np.array([[[1.5, 0.9]]]))
+    assert board.ln_speedup_sum.tolist() == [[math.log(2.0)]]
+    assert board.correct_ln_sum == pytest.approx(np.array([[math.log(8.0)]]))
+
+
+@pytest.mark.parametrize("name", ["passed", "gflops", "rankable", "fast_counts"])
+def test_an_array_of_another_shape_is_named(name: str) -> None:
+    with pytest.raises(ValueError, match=rf"^{name} has shape \(1, 1, 1, 1\), expected"):
+        replace(random_board(), **{name: np.ones((1, 1, 1, 1))})
+    with pytest.raises(ValueError, match=r"^n has shape \(5,\), expected entrants × problems"):
+        replace(random_board(), n=np.ones(5))
+
+
+def test_one_draw_is_enough() -> None:
+    assert score_board(replace(random_board(), draws=1, rules=1)).rank.max() > 0

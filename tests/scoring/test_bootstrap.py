@@ -223,3 +223,39 @@ def test_the_interval_of_a_rank_is_that_of_the_sorted_paired_differences():
         assert found.low[entrant] == 1 + (differences[:, 10] > 0).sum()
         assert found.high[entrant] == 6 - (differences[:, 389] < 0).sum()
     assert len(set(found.low.tolist())) > 2
+
+
+def of_draws(*draws: list[float], problems: int = 2) -> Bootstrap:
+    given = np.array(draws)
+    return Bootstrap(given.mean(axis=1), given, np.full(len(given), problems))
+
+
+@pytest.mark.parametrize(("n_lost", "n_tied", "high"), [(1, 0, 1), (2, 0, 2), (0, 1, 1), (0, 2, 2)])
+def test_an_entrant_is_surely_better_if_it_wins_all_draws_but_those_of_one_tail(
+    n_lost: int, n_tied: int, high: int
+) -> None:
+    """Of 40 draws one lies in each tail; a tie is no win. Two problems are enough."""
+    first = [-1.0] * n_lost + [0.0] * n_tied + [9.0] * (40 - n_lost - n_tied)
+    found = rank_by_draws(of_draws(first, [0.0] * 40), np.array([True, True]), 1e-9)
+    assert (found.rank.tolist(), found.high.tolist()) == ([1, 2], [high, 2])
+    assert found.low.tolist() == [1, 2 if high == 1 else 1]
+
+
+def test_those_who_are_not_ranked_have_no_rank_and_move_none() -> None:
+    found = rank_by_draws(of_draws([3.0] * 40, [2.0] * 40, [1.0] * 40), np.array([False, True, True]), 1e-9)
+    assert [one.tolist() for one in found] == [[0, 1, 2]] * 3
+
+
+def test_with_one_problem_nobody_is_surely_better() -> None:
+    found = rank_by_draws(of_draws([3.0] * 40, [1.0] * 40, problems=1), np.array([True, True]), 1e-9)
+    assert (found.low.tolist(), found.high.tolist()) == ([1, 1], [2, 2])
+
+
+def test_a_problem_without_weight_for_one_entrant_leaves_only_that_entrants_mean() -> None:
+    """Its value may be missing there. A weight below 1 is a weight."""
+    values, weights = np.array([[1.0, 0.0, np.nan], [1.0, 0.0, 0.5]]), np.array([[0.2, 0.2, 0.0], [0.2, 0.2, 0.4]])
+    found = bootstrap_mean(values, weights, "digest", 40)
+    assert found.mean == pytest.approx([0.5, 0.5])
+    assert found.problems.tolist() == [2, 3]
+    assert np.isfinite(found.draws).all()
+    assert set(np.round(found.draws[0], 6)) <= {0.0, 0.333333, 0.5, 0.666667, 1.0}

@@ -30,3 +30,23 @@ def test_it_covers_the_true_time(ratio: float, heavy: bool) -> None:
     ]
     covered = np.mean([one.low < 0 < one.high for one in found if one.low is not None and one.high is not None])
     assert 0.935 < covered < 0.98
+
+
+@pytest.mark.parametrize(
+    ("df", "quantile", "rel"), [(7, 2.36462425, 4e-4), (10, 2.22813885, 1e-4), (30, 2.04227246, 2e-6)]
+)
+def test_a_quantile_of_t_is_closer_the_more_degrees_there_are(df: float, quantile: float, rel: float) -> None:
+    assert t_quantile(df) == pytest.approx(quantile, rel=rel)
+
+
+def test_the_interval_is_welchs_with_the_variance_of_a_median() -> None:
+    """Five processes and two calibrations are enough."""
+    runs, costs = [1.0, 2.0, 3.0, 4.0, 6.0], [0.1, 1.3]
+    of_runs, of_costs = 3.7 / 5, 0.72 / 2
+    df = (of_runs + of_costs) ** 2 / (of_runs**2 / 4 + of_costs**2 / 1)
+    reach = t_quantile(df) * (1.29 * of_runs + of_costs) ** 0.5
+    assert processes_interval(runs, costs) == (3.0, pytest.approx(3.0 - reach), pytest.approx(3.0 + reach))
+
+
+def test_times_and_costs_without_any_spread_have_no_width() -> None:
+    assert processes_interval([2.0] * 5, [0.1, 0.1]) == (2.0, 2.0, 2.0)

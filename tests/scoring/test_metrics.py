@@ -23,3 +23,13 @@ def test_only_pass_at_1_needs_nothing() -> None:
     assert pass_at(10).needs == {Need.SAMPLES}
     assert metric_named("roofline").sorted_needs == [Need.TIMES, Need.WORK, Need.PEAKS]
     assert metric_named("sol_score").sorted_needs == [Need.TIMES, Need.WORK, Need.FASTEST_PEAKS]
+
+
+def test_the_registry_shows_two_of_pass_at_k_and_each_other_metric_once() -> None:
+    assert [metric.name for metric in registry()] == ["pass@1", "pass@2", *(metric.name for metric in NAMED)]
+
+
+@pytest.mark.parametrize("k", [0, LARGEST_K + 1])
+def test_a_k_out_of_range_is_refused_in_words(k: int) -> None:
+    with pytest.raises(ValueError, match=f"a k from 1 to {LARGEST_K}, not {k}"):
+        pass_at(k)

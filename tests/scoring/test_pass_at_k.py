@@ -63,3 +63,9 @@ def test_arrays_keep_their_shape_and_broadcast():
 def test_what_cannot_be_is_refused(n, c, k):
     with pytest.raises(ValueError, match="pass@k needs"):
         pass_at_k(n, c, k)
+
+
+@pytest.mark.parametrize(("n", "c"), [(3, 4), (3, -1)])
+def test_counts_that_cannot_be_are_refused_in_words(n: int, c: int) -> None:
+    with pytest.raises(ValueError, match=r"^pass@k needs 0 <= c <= n: a problem has more passes than samples"):
+        pass_at_k(n, c, 1)

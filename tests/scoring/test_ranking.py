@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 
 from scoring.bootstrap import bootstrap_mean, rank_by_draws
 from scoring.ranking import FAMILY_LEVEL, _least_sure, rank_entrants, ranks_with_ties
-from scoring.uncertainty import means
+from scoring.uncertainty import FEW_PROBLEMS, Means, means
 
 
 def ranks_of(values, tolerance=1e-9, ranked=None):
@@ -124,3 +124,26 @@ def test_the_rank_lies_in_its_interval(values):
     assert (found.low <= found.rank).all()
     assert (found.rank <= found.high).all()
     assert (found.high <= len(values)).all()
+
+
+def of_two(figure: float, shared_sd: float = 0.0, problems: float = 100.0) -> list[int]:
+    """The highest rank that the better of two entrants could have, from its pair's figure without shared noise."""
+    gap = 0.6
+    each = gap**2 * (1 / figure - 1 / problems) / 2
+    step = np.sqrt(each / 2)
+    influence = np.array([[step, -step, 0.0, 0.0], [0.0, 0.0, step, -step]])
+    found = Means(np.array([gap, 0.0]), influence, np.array([problems, problems]))
+    return rank_entrants(found, np.array([True, True]), 0.0, np.full(2, shared_sd)).high.tolist()
+
+
+def test_one_pair_is_sure_from_the_square_of_the_normal_quantile_on() -> None:
+    least = NormalDist().inv_cdf(1 - FAMILY_LEVEL / 2) ** 2
+    assert of_two(least * 1.01) == [1, 2]
+    assert of_two(least * 0.99) == [2, 2]
+    assert of_two(least * 1.01, problems=float(FEW_PROBLEMS)) == [1, 2], "just enough problems"
+
+
+def test_shared_noise_counts_by_its_variance() -> None:
+    """0.1 adds 0.02 to a pair's variance of about 0.036, which leaves it sure; 0.2 adds 0.08."""
+    assert of_two(9.0, 0.1) == [1, 2]
+    assert of_two(9.0, 0.2) == [2, 2]

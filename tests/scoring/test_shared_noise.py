@@ -38,3 +38,25 @@ def test_items_of_one_day_tell_nothing():
     rng = np.random.default_rng(6)
     ln_times, items, groups = rng.normal(size=30), np.arange(30), np.repeat(np.arange(5), 6)
     assert shared_sd(ln_times, items, groups) == 0.0
+
+
+def test_every_item_on_every_day_gives_the_spread_of_the_days_less_that_of_single_times() -> None:
+    """An additive model by hand: three days, two items; Student's quantile widens what two degrees of freedom say."""
+    rows = np.array([[1.0, 1.5, 1.2], [3.0, 3.7, 3.1]])
+    items, groups = np.repeat([0, 1], 3), np.tile([0, 1, 2], 2)
+    effect = rows.mean(axis=0) - rows.mean()
+    rest = ((rows - rows.mean(axis=1, keepdims=True) - effect) ** 2).sum() / 2
+    expected = np.sqrt(effect.var(ddof=1) - rest / 2) * 4.302653 / 1.959964
+    assert shared_sd(rows.ravel(), items, groups) == pytest.approx(expected, rel=1e-5)
+
+
+def test_one_degree_of_freedom_is_enough_and_none_is_not() -> None:
+    ln_times, items, groups = np.array([1.0, 2.0, 1.3, 3.0, 4.2]), np.array([0, 0, 0, 1, 1]), np.array([0, 1, 2, 0, 1])
+    assert shared_sd(ln_times, items, groups) > 0
+    assert shared_sd(ln_times[:4], items[:4], groups[:4]) == 0.0
+
+
+def test_an_item_of_one_day_changes_nothing_beside_others() -> None:
+    ln_times, items, groups = times(np.random.default_rng(8), 5, 6, 0.05)
+    more = np.append(ln_times, 9.0), np.append(items, 99), np.append(groups, 2)
+    assert shared_sd(*more) == shared_sd(ln_times, items, groups) > 0

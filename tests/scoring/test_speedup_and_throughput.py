@@ -136,3 +136,46 @@ def test_a_case_without_a_time_holds_back_what_the_others_gain() -> None:
     timed = [TimedCase(4.0, 0.01), TimedCase(4.0, 0.01)]
     assert math.exp(counted_if_surely_faster(4.0 ** (2 / 3), timed)) == pytest.approx(4.0 ** (2 / 3))
     assert math.exp(counted_if_surely_faster(4.0, timed)) == pytest.approx(4.0)
+
+
+def test_a_case_without_a_time_counts_one_and_one_case_gives_its_very_ratio() -> None:
+    assert sample_speedup({"a": 8.0, "b": 3.0}, {"a": 2.0}, no_time=["b"]) == pytest.approx(2.0)
+    assert sample_speedup({"": 3.0}, {"": 0.7}) == 3.0 / 0.7
+
+
+def test_a_case_that_may_not_rank_counts_one_or_less() -> None:
+    ranks = TimedCase(4.0, 0.01)
+    for ratio, counts in ((9.0, 2.0), (1.0, 2.0), (0.25, 1.0)):
+        found = counted_if_surely_faster(4.0, [ranks, TimedCase(ratio, 0.01, ranks=False)])
+        assert math.exp(found) == pytest.approx(counts)
+    assert counted_if_surely_faster(0.5, [TimedCase(0.5, 0.01, ranks=False)]) == 0.0
+
+
+def test_a_ratio_whose_interval_reaches_one_is_not_surely_faster() -> None:
+    assert counted_if_surely_faster(1.1, [TimedCase(1.1, math.log(1.1))]) == 0.0
+    assert counted_if_surely_faster(1.1, [TimedCase(1.1, math.log(1.1) - 1e-9)]) == math.log(1.1)
+    assert fallback_ln(np.array([True]), np.array([2.0]), np.array([1.0])).tolist() == [0.0]
+
+
+def test_a_speedup_of_zero_is_no_time() -> None:
+    assert correct_ln(np.array([True, True]), np.array([0.0, 2.0])).tolist() == [0.0, math.log(2.0)]
+
+
+def test_a_rate_is_an_amount_over_a_time() -> None:
+    assert giga_per_second(2e9, 4.0) == pytest.approx(500.0)
+
+
+def test_nobody_with_figures_shares_no_problem() -> None:
+    found = shared_problems(np.array([[NAN, NAN, NAN]]), np.array([True]))
+    assert (found.dtype, found.tolist()) == (np.bool_, [False, False, False])
+
+
+def test_without_thresholds_there_is_no_column() -> None:
+    assert fast_counts(np.ones((2, 3, 4), dtype=bool), np.ones((2, 3, 4)), ()).shape == (2, 3, 0)
+
+
+def test_a_counted_problem_without_samples_leaves_its_own_entrant_without_a_curve() -> None:
+    counts = np.array([[[1], [0]], [[1], [1]]])
+    found = fast_p(counts, np.array([[2, 0], [1, 4]]), np.ones((2, 2), dtype=bool))
+    assert np.isnan(found[0, 0])
+    assert found[1, 0] == (1 + 1 / 4) / 2

@@ -32,3 +32,9 @@ def test_without_an_interval_of_every_time_there_is_none() -> None:
 
 def test_a_median_outside_of_its_interval_makes_no_arm_negative() -> None:
     assert speedup_interval(4.0, [(Timed(4.0, 4.1, 4.2), Timed(1.0, 1.0, 1.0))]) == pytest.approx((4.0, 4.2))
+
+
+def test_the_upper_end_is_a_mean_of_the_cases_as_well() -> None:
+    (one, two) = (speedup_interval(4.0, [(BASE, OWN)] * n) for n in (1, 2))
+    assert one and two
+    assert math.log(two[1] / 4) == pytest.approx(math.log(one[1] / 4) / math.sqrt(2))

@@ -66,3 +66,9 @@ def test_a_naive_reference_raises_no_bound(size_bytes: float, factor: float) -> 
     """Its traffic exceeds the copies, so that the copies alone bound."""
     copies = Copies(size_bytes, size_bytes)
     assert copies.within(factor * size_bytes, factor * size_bytes) == copies
+
+
+def test_outputs_are_covered_by_just_enough_bytes() -> None:
+    outputs = Outputs(1000.0, are_declared=True)
+    assert outputs.are_covered_by(DECLARED_SHARE * 1000.0)
+    assert not outputs.are_covered_by(DECLARED_SHARE * 1000.0 - 1)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring.pass_at_k import most_trials
-from scoring.uncertainty import bounded, mean_interval, means, share_interval, student_t, wilson_interval
+from scoring.uncertainty import Means, bounded, mean_interval, means, share_interval, student_t, wilson_interval
 
 
 def interval_of(values, kind=share_interval, weights=None, **more):
@@ -168,3 +168,53 @@ def test_skewed_logarithms_are_covered():
     values = np.where(rng.random((4000, 12)) < 0.5, rng.exponential(1.0, (4000, 12)), 0.0)
     found = mean_interval(means(values, np.ones_like(values)))
     assert 0.93 < np.mean((found.low <= 0.5) & (found.high >= 0.5)) < 0.97
+
+
+def test_a_share_that_rounding_put_outside_of_0_to_1_has_an_interval() -> None:
+    for share in (1 + 2.0**-52, -(2.0**-60)):
+        found = share_interval(Means(np.array([share]), np.zeros((1, 5)), np.array([5.0])))
+        assert found.low[0] <= share <= found.high[0]
+
+
+def test_values_that_differ_by_more_than_rounding_are_not_alike() -> None:
+    values = [0.5 + 1e-7, 0.5 - 1e-7] * 5
+    for kind in (share_interval, mean_interval):
+        low, _, high = interval_of(values, kind)
+        assert 0 < high - low < 1e-6
+
+
+def test_two_problems_have_students_interval_of_one_degree() -> None:
+    low, value, high = interval_of([0.0, 2.0], mean_interval)
+    reach = pytest.approx(12.706205 * np.sqrt(0.5), abs=1e-3)
+    assert (value - low, value, high - value) == (reach, 1.0, reach)
+
+
+def test_the_arms_of_skewed_values_solve_halls_cubic() -> None:
+    values = np.array([0.0, 0.1, 0.2, 0.3, 0.4, 3.0])
+    low, value, high = interval_of(values, mean_interval)
+    n, spread = values.size, np.sqrt(values.var())
+    skew = ((values - value) ** 3).mean() / spread**3 / np.sqrt(n)
+    t, a = float(student_t(np.array([n - 1.0]))[0]), skew / 3
+    for arm, quantile in ((value - low, t), (-(high - value), -t)):
+        y = arm / (spread / np.sqrt(n))
+        assert y + a * y**2 + a**2 * y**3 / 3 + skew / 6 == pytest.approx(quantile)
+
+
+@pytest.mark.parametrize(
+    ("freedom", "quantile"),
+    [(3, 3.18244631), (6, 2.44691185), (7, 2.36462425), (8, 2.30600414), (10, 2.22813885), (20, 2.08596345)],
+)
+def test_students_quantile_is_known_to_a_ten_thousandth(freedom: int, quantile: float) -> None:
+    assert student_t(np.array([float(freedom)])) == pytest.approx(quantile, abs=1e-4)
+
+
+def test_students_quantile_is_closer_the_more_degrees_there_are() -> None:
+    assert student_t(np.array([10.0, 30.0])) == pytest.approx([2.22813885, 2.04227246], abs=1e-5)
+    assert student_t(np.array([30.0])) == pytest.approx(2.04227246, abs=1e-7)
+
+
+def test_a_problem_moves_a_weighted_mean_by_its_weight() -> None:
+    values, weights = np.array([[1.0, 0.0, 0.5]]), np.array([[1.0, 2.0, 5.0]])
+    found = means(values, weights)
+    assert found.value == pytest.approx([3.5 / 8])
+    assert found.influence[0] == pytest.approx((values[0] - 3.5 / 8) * weights[0] / 8)

@@ -75,3 +75,19 @@ def test_a_group_that_everybody_solves_weighs_nothing_without_epsilon():
 def test_weights_that_mean_nothing_are_refused(rates, sizes, epsilon):
     with pytest.raises(ValueError, match="weight"):
         group_weights(rates, sizes, epsilon)
+
+
+def test_without_groups_there_are_no_weights() -> None:
+    assert group_weights([], []).tolist() == []
+
+
+@pytest.mark.parametrize(("rates", "sizes", "epsilon"), [([-0.1], [1], 0.05), ([0.5], [0], 0.05), ([0.5], [1], -0.1)])
+def test_the_refusal_names_what_weights_need(rates: list[float], sizes: list[int], epsilon: float) -> None:
+    with pytest.raises(ValueError, match=r"^weights need pass rates from 0 to 1, .* epsilon >= 0$"):
+        group_weights(rates, sizes, epsilon)
+
+
+def test_rates_of_zero_and_one_have_weights() -> None:
+    assert group_weights([0.0, 1.0], [1, 1], epsilon=0.5) == pytest.approx([1.5, 0.5])
+    with pytest.raises(ValueError, match=r"^every weight is 0"):
+        group_weights([1.0], [1], epsilon=0.0)

@@ -1,6 +1,5 @@
 """A small site with something on every page, and a real browser to look at it."""
 
-import copy
 import os
 import random
 import threading
@@ -20,7 +19,7 @@ from runners.fleet.models import Attempt, Job, JobState, Node
 from runners.wire.protocol import FlagReport, FlagScope, Verdict
 from tests import factories
 from tests.fleet.gpu_node import golden_runs, gpu_node
-from tests.made_once import made_once
+from tests.made_once import copied, of_module
 from tests.requirements import CHROMIUM
 from tests.web.openid_provider import Provider, configure
 
@@ -168,23 +167,11 @@ def _working_node(track: Track, running: Submission) -> Node:
     return node
 
 
-@pytest.fixture
-def site(db: Any) -> Site:
-    return make_site()
+made_site = of_module(make_site)
+"""A site and its folder of blobs."""
 
 
-@pytest.fixture(scope="module")
-def made_site(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any) -> Iterator[tuple[Site, str]]:
-    """A site and its folder of blobs."""
-    with made_once(make_site, django_db_blocker, tmp_path_factory) as made:
-        yield made
-
-
-@pytest.fixture
-def shared_site(made_site: tuple[Site, str], db: Any, settings: Any) -> Site:
-    """The module's site as it was made: what a test changes in the database is undone after it."""
-    made, settings.BLOB_URL = made_site
-    return copy.deepcopy(made)
+site = copied
 
 
 @pytest.fixture(scope="session")

@@ -28,11 +28,6 @@ def _text(client: Any, path: str) -> str:
 
 
 @pytest.fixture
-def site(shared_site: Site) -> Site:
-    return shared_site
-
-
-@pytest.fixture
 def board(site: Site) -> str:
     return reverse("board", args=[site.release.slug])
 

@@ -15,11 +15,6 @@ from tests.web.conftest import Site
 pytestmark = pytest.mark.both_databases
 
 
-@pytest.fixture
-def site(shared_site: Site) -> Site:
-    return shared_site
-
-
 def board(client: Any, site: Site, query: str = "") -> str:
     return str(client.get(reverse("board", args=[site.release.slug]) + query).content.decode())
 

@@ -15,11 +15,6 @@ from tests.web.conftest import Site
 pytestmark = pytest.mark.both_databases
 
 
-@pytest.fixture
-def site(shared_site: Site) -> Site:
-    return shared_site
-
-
 def place_of(site: Site) -> ReleaseTrack:
     return ReleaseTrack.objects.select_related("release", "track").get(release=site.release, track=site.track)
 

@@ -10,6 +10,7 @@ import pytest
 from tests.factories import PASSWORD
 from tests.patience import SOON
 from tests.requirements import requires
+from tests.web.looked_at import looks_now
 
 pytestmark = requires("chromium")
 
@@ -135,19 +136,21 @@ def look_faults(visit: Visit, name: str, look: str) -> list[str]:
 
 
 def faults_as_it_stands(visit: Visit, name: str, looks: Sequence[str]) -> list[str]:
-    """Of the open page in each look; it is left in the first."""
+    """Of the open page in each look that is due; it is left in the first."""
     faults = []
-    for look in reversed(looks):
+    for look in reversed(looks_now(looks)):
         visit.wear(look)
         faults += look_faults(visit, name, look)
+    visit.wear(looks[0])
     return faults
 
 
-def page_faults(visit: Visit, pages: dict[str, str], looks: Iterable[str] = LOOKS) -> list[str]:
+def page_faults(visit: Visit, pages: dict[str, str], looks: Sequence[str] = tuple(LOOKS)) -> list[str]:
+    """Of each page in each look that is due."""
     return [
         fault
         for name, path in pages.items()
-        for look in visit.looks_of(path, looks)
+        for look in visit.looks_of(path, looks_now(looks))
         for fault in look_faults(visit, name, look)
     ]
 

@@ -51,11 +51,6 @@ def _row(name: str, pass_1: float | None, speedup: float | None, entrant_id: int
 ROWS = [_row("A", 0.9, 1.1), _row("B", 0.5, 2.0, 2), _row("C", 0.4, 1.5, 3), _row("D", 0.7, None, 4)]
 
 
-@pytest.fixture
-def site(shared_site: Site) -> Site:
-    return shared_site
-
-
 @pytest.mark.parametrize(
     "module", [pass_at_k_bars, k_curve, pass_vs_speedup, raw_vs_weighted, score_vs_cost, fast_p, heat_map]
 )
@@ -116,6 +111,17 @@ def test_the_line_of_costs_is_the_best_score_up_to_each() -> None:
         ("B", "0.0100", "no"), ("C", "0.100", "no"), ("D", "0", "yes"),
     ], "D is free and better than B; E and F lack a figure"  # fmt: skip
     assert not score_vs_cost.has_points(COSTS[3:])
+
+
+def test_of_equal_scores_the_dearer_entrant_is_not_on_the_front_and_equals_share_it() -> None:
+    cheap = COSTS[1]
+    rows = [cheap, replace(cheap, name="Dearer", usd_per_sample=0.02), replace(cheap, name="Equal")]
+    assert [(row[0], row[4]) for row in score_vs_cost.table(rows).rows] == [
+        ("B", "yes"), ("Dearer", "no"), ("Equal", "yes"),
+    ]  # fmt: skip
+    line = score_vs_cost.spec(rows)["data"][0]
+    assert (line["x"][0], set(line["y"])) == (0.01, {0.5})
+    assert pareto_front([(2.0, 0.5), (1.0, 0.5), (2.0, 0.4)]) == [(2.0, 0.5)], "equal on one axis, beaten on the other"
 
 
 def test_the_score_of_costs_is_what_the_release_ranks_by() -> None:

@@ -1,7 +1,6 @@
 """The comparison of entrants: its figures, its choices, what bad addresses get, and who may see it."""
 
 import copy
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -13,7 +12,7 @@ from leaderboard.actions.decide import void_problem
 from problems.models import Release
 from tests import factories
 from tests.factories import Cast
-from tests.made_once import made_once
+from tests.made_once import of_module
 
 
 def _make() -> tuple[Cast, Release]:
@@ -21,10 +20,7 @@ def _make() -> tuple[Cast, Release]:
     return cast, factories.board_of_two(cast)
 
 
-@pytest.fixture(scope="module")
-def made_site(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any) -> Iterator[Any]:
-    with made_once(_make, django_db_blocker, tmp_path_factory) as made:
-        yield made
+made_site = of_module(_make)
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import copy
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -22,7 +21,7 @@ from runners.wire.protocol import Provenance, Role, StepReport
 from tests import factories, function_site, packs
 from tests.factories import Cast
 from tests.function_site import LARGE, SMALL
-from tests.made_once import made_once
+from tests.made_once import of_module
 from tests.spec.functions import manifest_fields, softmax_case
 from tests.web.gpu_function_site import GpuFunctionSite, make_gpu_function_site
 from tests.web.test_queries import _cost
@@ -59,10 +58,7 @@ def _make() -> tuple[Cast, FunctionSite]:
     return cast, make_function_site(cast)
 
 
-@pytest.fixture(scope="module")
-def made_site(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any) -> Iterator[Any]:
-    with made_once(_make, django_db_blocker, tmp_path_factory) as made:
-        yield made
+made_site = of_module(_make)
 
 
 @pytest.fixture

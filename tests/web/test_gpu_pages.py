@@ -1,6 +1,8 @@
 """Further parts of a GPU release's pages: rates, rooflines, device facts, profiles, and the reasons why problems
 skip."""
 
+import copy
+import tempfile
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -31,13 +33,29 @@ from runners.agent.sandbox.policy import Outcome
 from runners.wire.protocol import BlobRef, Role, Witness
 from tests import factories, graded, packs
 from tests.agent.traffic_cases import NAIVE, checked
+from tests.made_once import of_module
 from tests.spec.functions import function_problem, manifest_fields, softmax_case
 from tests.web.gpu_site import GpuSite, make_gpu_site
 
 
+def _make() -> tuple[factories.Cast, GpuSite]:
+    cast = factories.Cast.make()
+    with tempfile.TemporaryDirectory() as folder:
+        return cast, make_gpu_site(cast, Path(folder))
+
+
+made_site = of_module(_make)
+
+
 @pytest.fixture
-def gpu(db: Any, cast: factories.Cast, tmp_path: Path) -> GpuSite:
-    return make_gpu_site(cast, tmp_path)
+def cast(made_site: Any, db: None, settings: Any) -> factories.Cast:
+    settings.BLOB_URL = made_site[1]
+    return copy.deepcopy(made_site[0][0])
+
+
+@pytest.fixture
+def gpu(made_site: Any, cast: factories.Cast) -> GpuSite:
+    return copy.deepcopy(made_site[0][1])
 
 
 def page(client: Any, path: str) -> str:

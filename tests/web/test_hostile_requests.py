@@ -1,7 +1,6 @@
 """Requests that nobody's browser sends: each is answered with words, none with an error of the site's."""
 
 import copy
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,7 +10,7 @@ from django.urls import reverse
 from leaderboard.models import AuditEntry, Submission
 from tests import factories
 from tests.factories import Cast
-from tests.made_once import made_once
+from tests.made_once import of_module
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -26,10 +25,7 @@ def _make() -> tuple[Cast, Submission]:
     return cast, factories.judged_submission(cast.entrant, made, factories.offer(made))
 
 
-@pytest.fixture(scope="module")
-def made(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any) -> Iterator[Any]:
-    with made_once(_make, django_db_blocker, tmp_path_factory) as made:
-        yield made
+made = of_module(_make)
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from tests.packing.uploads import CHECKOUT, FUNCTIONS, uploaded, zipped
 from tests.requirements import requires
 from tests.web.test_browser import LOOKS, Visit, faults_as_it_stands, page_faults
 
-pytestmark = [requires("chromium")]
+pytestmark = [requires("chromium"), pytest.mark.rest]
 LOOKED_AT = ("light", "dark", "phone")
 
 

@@ -2,7 +2,6 @@
 
 import copy
 import gzip
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -15,7 +14,7 @@ from leaderboard.models import Trial
 from runners.wire.protocol import BlobRef, LogText, Report, StepReport
 from tests import factories, function_site
 from tests.factories import Cast
-from tests.made_once import made_once
+from tests.made_once import of_module
 from tests.web.test_function_pages import FunctionSite, make_function_site, text_of
 from tests.web.test_queries import _cost
 from tests.web.test_trial_pages import run
@@ -61,10 +60,7 @@ def _make() -> tuple[Cast, FunctionSite]:
     return cast, make_function_site(cast)
 
 
-@pytest.fixture(scope="module")
-def made_site(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any) -> Iterator[Any]:
-    with made_once(_make, django_db_blocker, tmp_path_factory) as made:
-        yield made
+made_site = of_module(_make)
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import copy
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,7 +12,7 @@ from leaderboard.models import ProblemTrack
 from leaderboard.standings import rank
 from problems.models import Problem, Release
 from tests import factories
-from tests.made_once import made_once
+from tests.made_once import of_module
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -52,10 +51,7 @@ class Shop:
         return self.release.problems.get(position=position)
 
 
-@pytest.fixture(scope="module")
-def made(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any) -> Iterator[Any]:
-    with made_once(lambda: Shop(factories.Cast.make()), django_db_blocker, tmp_path_factory) as made:
-        yield made
+made = of_module(lambda: Shop(factories.Cast.make()))
 
 
 @pytest.fixture

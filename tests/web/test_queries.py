@@ -9,7 +9,7 @@ from django.urls import reverse
 from zeal import zeal_context
 
 from tests import factories
-from tests.web.conftest import Site
+from tests.web.conftest import Site, make_site
 
 pytestmark = pytest.mark.both_databases  # they open every page
 BOARD_QUERIES = 12
@@ -20,6 +20,12 @@ def _cost(client: Any, path: str) -> int:
     with CaptureQueriesContext(connection) as queries, zeal_context():
         assert client.get(path).status_code == 200, path
     return len(queries)
+
+
+@pytest.fixture
+def site(db: Any) -> Site:
+    """Not the module's: other tests here make boards of their own in an empty database."""
+    return make_site()
 
 
 def test_no_page_queries_in_a_loop(client: Any, site: Site) -> None:

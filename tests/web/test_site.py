@@ -17,9 +17,9 @@ from tests import factories
 from tests.web.conftest import Site
 
 
-def test_no_page_holds_a_script_or_handler_of_its_own(client: Any, shared_site: Site) -> None:
-    client.force_login(shared_site.cast.owner)
-    for path in {**shared_site.public_pages, **shared_site.own_pages}.values():
+def test_no_page_holds_a_script_or_handler_of_its_own(client: Any, site: Site) -> None:
+    client.force_login(site.cast.owner)
+    for path in {**site.public_pages, **site.own_pages}.values():
         text = client.get(path).content.decode()
         assert not re.search(r"<script(?![^>]* src=)", text), path
         assert not re.search(r"<[^>]+ (on\w+|style)=", text), path
@@ -105,8 +105,8 @@ def test_the_site_is_alive(client: Any, db: Any) -> None:
     assert client.get("/livez").content == b"ok\n"
 
 
-def test_a_voided_problem_says_why(client: Any, shared_site: Site) -> None:
-    made, organiser = shared_site.release, shared_site.cast.organiser
+def test_a_voided_problem_says_why(client: Any, site: Site) -> None:
+    made, organiser = site.release, site.cast.organiser
     problem = made.problems.first()
     Decision.objects.create(
         kind="problem_voided", problem=problem, decided_by=organiser, public_reason="Its test was wrong."
@@ -115,42 +115,40 @@ def test_a_voided_problem_says_why(client: Any, shared_site: Site) -> None:
         assert "Its test was wrong." in client.get(path).content.decode()
 
 
-def test_home_leads_with_the_latest_release(client: Any, shared_site: Site) -> None:
+def test_home_leads_with_the_latest_release(client: Any, site: Site) -> None:
     text = client.get("/").content.decode()
-    assert shared_site.release.title in text
+    assert site.release.title in text
     assert "top ten of 5" in text
     assert "Latest releases" not in text, "there is but one"
 
 
-def test_home_leads_with_the_latest_release_that_has_results(client: Any, shared_site: Site) -> None:
+def test_home_leads_with_the_latest_release_that_has_results(client: Any, site: Site) -> None:
     later = factories.release(name="later-1")
     factories.offer(later)
     lead = client.get("/").content.decode().partition("Latest releases")[0]
-    assert reverse("board", args=[shared_site.release.slug]) in lead
+    assert reverse("board", args=[site.release.slug]) in lead
     assert later.title not in lead
 
 
-def test_home_leads_with_hidden_results_only_for_those_who_see_them(
-    client: Any, shared_site: Site, far_future: Any
-) -> None:
+def test_home_leads_with_hidden_results_only_for_those_who_see_them(client: Any, site: Site, far_future: Any) -> None:
     later = factories.release(name="later-1", hidden_until=far_future)
-    factories.judged_submission(shared_site.cast.entrant, later, factories.offer(later))
+    factories.judged_submission(site.cast.entrant, later, factories.offer(later))
     leads = {}
-    for user in (None, shared_site.cast.stranger, shared_site.cast.owner, shared_site.cast.organiser):
+    for user in (None, site.cast.stranger, site.cast.owner, site.cast.organiser):
         client.logout()
         if user:
             client.force_login(user)
         lead = client.get("/").content.decode().partition("Latest releases")[0]
-        leads[str(user)] = "later" if later.title in lead else "first" if shared_site.release.title in lead else ""
+        leads[str(user)] = "later" if later.title in lead else "first" if site.release.title in lead else ""
     assert leads == {"None": "first", "stranger": "first", "owner": "later", "organiser": "later"}
 
 
-def test_home_lists_the_latest_releases_and_no_draft(client: Any, shared_site: Site) -> None:
+def test_home_lists_the_latest_releases_and_no_draft(client: Any, site: Site) -> None:
     later = factories.release(name="later-1")
     draft = factories.release(name="draft-1", publish=False)
     text = client.get("/").content.decode()
     listed = text.partition("Latest releases")[2]
-    assert [f'href="{reverse("board", args=[one.slug])}"' in listed for one in (shared_site.release, later, draft)] == [
+    assert [f'href="{reverse("board", args=[one.slug])}"' in listed for one in (site.release, later, draft)] == [
         True, True, False,
     ]  # fmt: skip
 

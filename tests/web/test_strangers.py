@@ -1,7 +1,6 @@
 """Every address of the pages, asked for by everybody: a new one without an entry here fails."""
 
 import copy
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -15,7 +14,7 @@ from leaderboard.actions.teams import invite_to_team
 from leaderboard.models import Entrant, Flag, PmppToken, Trial, Webhook
 from leaderboard.web.urls import urlpatterns
 from tests import factories
-from tests.made_once import made_once
+from tests.made_once import of_module
 from tests.strangers import MOVED, NOT_ALLOWED, NOT_FOUND, OK, Arguments, Place
 
 
@@ -220,10 +219,7 @@ TABLE: dict[str, tuple[Arguments, str, int, int, int, int]] = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def made_place(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any) -> Iterator[tuple[Place, str]]:
-    with made_once(lambda: Place.make(factories.Cast.make()), django_db_blocker, tmp_path_factory) as made:
-        yield made
+made_place = of_module(lambda: Place.make(factories.Cast.make()))
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import copy
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -23,7 +22,7 @@ from runners.wire.protocol import (
 )
 from tests import factories, function_site
 from tests.factories import Cast
-from tests.made_once import made_once
+from tests.made_once import of_module
 from tests.web.test_function_pages import FunctionSite, make_function_site
 
 VALUES = {"sample_inputs": "x = [1, 2]", "sample_expected": "y = [3, 6]", "sample_output": "y = [3, 5]"}
@@ -34,10 +33,7 @@ def _make() -> tuple[Cast, FunctionSite]:
     return cast, make_function_site(cast)
 
 
-@pytest.fixture(scope="module")
-def made_site(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any) -> Iterator[Any]:
-    with made_once(_make, django_db_blocker, tmp_path_factory) as made:
-        yield made
+made_site = of_module(_make)
 
 
 @pytest.fixture

@@ -37,7 +37,7 @@ class ImportForm(forms.Form):
         label="File",
         required=False,
         help_text="A problem pack (.tar.gz), or a zip of problems' folders (problem-spec.yaml, context/, solution/,"
-        " test/; questions.jsonl; release.yaml).",
+        " test/; common/; questions.jsonl; release.yaml).",
     )
     into = forms.ModelChoiceField(
         Release.objects.filter(state=ReleaseState.DRAFT), required=False, empty_label="A new draft",

@@ -1,6 +1,7 @@
 """The form in which problems are written by hand: a folder with problem-spec.yaml, context/, solution/ and test/.
 
 Paths in a record are relative to the folder's `context`, `solution` and `test`: `test/test/main.cu` is `test/main.cu`.
+Test files that problems share lie once, in the folder `common` beside `problems`; a spec lists those it takes.
 A tree of such folders becomes a pack; `release.yaml` at its top holds the pack's metadata, `problems` in it the order.
 Questions lie in one file at its top, `questions.jsonl`, and come last.
 """
@@ -29,7 +30,8 @@ from problems.spec.solution import FileSolution, SourceFile
 SPEC_NAME = "problem-spec.yaml"
 RELEASE_NAME = "release.yaml"
 _FILE_FOLDERS = {"context_files": "context", "test_files": "test"}
-_SPEC_KEYS = (frozenset(CommandProblem.model_fields) - set(_FILE_FOLDERS)) | {"problem_type", "kind"}
+COMMON_NAME = "common"
+_SPEC_KEYS = (frozenset(CommandProblem.model_fields) - set(_FILE_FOLDERS)) | {"problem_type", "kind", COMMON_NAME}
 
 
 def read_problem_directory(
@@ -150,9 +152,10 @@ def _read_problem(folder: Path, spec: Mapping[str, Any], profile: Profile) -> Co
     unknown = sorted(spec.keys() - _SPEC_KEYS)
     if unknown and profile is Profile.PODIUM:
         raise PackRefused("unknown_field", f"{where}: unknown field `{unknown[0]}`")
-    fields = {key: value for key, value in spec.items() if key != "problem_type"}
+    fields = {key: value for key, value in spec.items() if key not in ("problem_type", COMMON_NAME)}
     fields |= {"type": _type_of(spec)} if _type_of(spec) is not None else {}
     fields |= {key: _read_files(folder / name) for key, name in _FILE_FOLDERS.items()}
+    fields["test_files"] = _with_common(fields["test_files"], folder, spec.get(COMMON_NAME, []))
     if solution := _read_files(folder / "solution"):
         fields["baseline_solution"] = {"type": "file", "task_id": spec.get("task_id"), "files": solution}
     try:
@@ -166,6 +169,28 @@ def _read_files(folder: Path) -> list[dict[str, str]]:
     found = (path for path in folder.rglob("*") if path.parent.name != "__pycache__")
     paths = sorted(path for path in found if not path.is_dir() or path.is_symlink())
     return [{"path": path.relative_to(folder).as_posix(), "content": _read_text(path)} for path in paths]
+
+
+def _with_common(files: list[dict[str, str]], folder: Path, listed: Any) -> list[dict[str, str]]:
+    """The test files and those that the spec takes from the release's common folder, in the order of their names."""
+    if not listed:
+        return files
+    where, own = f"{folder / SPEC_NAME}: `{COMMON_NAME}`", {file["path"] for file in files}
+    if not isinstance(listed, list) or not all(isinstance(path, str) for path in listed):
+        raise PackRefused("bad_common", f"{where} must be a list of paths")
+    if folder.parent.name != "problems":
+        words = f"{where} needs the layout of a release: problems/{folder.name}, and {COMMON_NAME} beside problems"
+        raise PackRefused("bad_common", words)
+    for path in listed:
+        if reason := why_bad_path(path):
+            raise PackRefused("bad_path", f"{where}: {reason}")
+        if path in own:
+            raise PackRefused("bad_common", f"{where}: {path} is in the problem's own folder or listed twice; keep one")
+        if not (common := folder.parents[1] / COMMON_NAME / path).is_file():
+            raise PackRefused("bad_common", f"{where}: the file {common} is missing")
+        files = [*files, {"path": path, "content": _read_text(common)}]
+        own.add(path)
+    return sorted(files, key=lambda file: Path(file["path"]))
 
 
 def _read_text(path: Path) -> str:

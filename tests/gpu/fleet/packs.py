@@ -49,6 +49,7 @@ def make_packs(options: Options, folder: Path) -> Packs:
 def _release_folder(options: Options, folder: Path) -> Path:
     for name in options.problems:
         shutil.copytree(options.kind.source / "problems" / name, folder / "problems" / name)
+    shutil.copytree(options.kind.source / "common", folder / "common")
     fields = yaml.safe_load((options.kind.source / "release.yaml").read_text(encoding="utf-8"))
     fields |= {"ks": [1], "timing_policy": options.timing}
     fields.pop("problems", None)

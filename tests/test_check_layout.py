@@ -1,0 +1,40 @@
+"""The lint check of long files, long functions and modules without a first line."""
+
+from pathlib import Path
+
+import pytest
+
+from scripts.check_layout import MAX_FILE_LINES, MAX_FUNCTION_LINES, main
+
+SAID = '"""Says what it is for."""\n'
+
+
+def function(n_lines: int, indent: str = "") -> str:
+    return f"{indent}def long():\n" + f"{indent}    pass\n" * (n_lines - 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("", ""),
+        (SAID + "\n" * (MAX_FILE_LINES - 1), ""),
+        (SAID + "\n" * MAX_FILE_LINES, "451 lines; 450 are the most"),
+        (SAID + function(MAX_FUNCTION_LINES), ""),
+        (SAID + function(MAX_FUNCTION_LINES + 1), "long has 61 lines; 60 are the most"),
+        (SAID + "class A:\n" + function(MAX_FUNCTION_LINES + 1, "    "), "long has 61 lines; 60 are the most"),
+        ("x = 1\n", "its first line should say what it is for"),
+    ],
+)
+def test_a_module_has_the_fault(tmp_path: Path, text: str, fault: str, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "podium").mkdir()
+    (tmp_path / "podium" / "a.py").write_text(text)
+    assert main(tmp_path) == bool(fault)
+    assert capsys.readouterr().out == (f"podium/a.py: {fault}\n" if fault else "")
+
+
+def test_migrations_are_left_out_and_nothing_to_look_at_is_a_fault(tmp_path: Path) -> None:
+    assert main(tmp_path) == 1
+    for name in ("problems/migrations/0001.py", "problems/a.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("x = 1\n" if "migrations" in name else SAID)
+    assert main(tmp_path) == 0
