@@ -30,12 +30,12 @@ MOST_NAMED = 5
 
 
 class BackupFailed(Exception):
-    """What is wrong, where, and how to mend it; in words for the site's operator."""
+    """Words for the site's operator: the fault, its place, and how to mend it."""
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a backup holds. `migrations` are those that the database has had, as `app.name`."""
+    """The contents of a backup. `migrations` are those that the database has had, as `app.name`."""
 
     at: str
     podium: str
@@ -211,7 +211,7 @@ def _check_key(backup: Path) -> None:
 
 
 def _in_use() -> str:
-    """What an empty site does not have, in words; "" where nothing is."""
+    """Contents that an empty site does not have, in words; "" where there are none."""
     tables = connection.introspection.table_names()
     counted = {}
     with connection.cursor() as cursor:

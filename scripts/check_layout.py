@@ -11,7 +11,7 @@ MAX_FUNCTION_LINES = 60
 
 
 def faults(root: Path) -> Iterator[str]:
-    """What is wrong, in the order of the modules' names."""
+    """Faults, in the order of the modules' names."""
     modules = sorted(path for package in PACKAGES for path in (root / package).rglob("*.py"))
     if not modules:
         yield f"there is no module below {root}"

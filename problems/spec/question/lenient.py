@@ -15,7 +15,7 @@ from problems.spec.question.patterns import all_matches
 
 _REASON = re.compile(r"\s(?P<because>because|since|as|so|which)\b|\.\s|;\s|\s[–—-]\s", re.IGNORECASE)
 _GROUNDS = re.compile(r"\s(?:because|since)\b", re.IGNORECASE)
-"""What follows speaks of other answers, too."""
+"""Words after which the text speaks of other answers, too."""
 _LEADING_LETTER = re.compile(r"[(\[<]?([A-Z])[)\]>.:,]*\s+")
 _ARTICLE = r"A\s+(?!(?:or|and|because|since|as|so|is)\b)[a-z]"
 _ALSO = "or|and|maybe|perhaps|possibly|alternatively"

@@ -18,8 +18,8 @@ SAMPLE = {**TRIAL, "n_shown": 12}
 
 def on_device(plan: dict[str, float]) -> dict[str, float]:
     """The same on a GPU: as many calls as fit in `enough_seconds` by the time of the problem's own reference. A
-    solution's own times decide nothing. Processes differ by more than calls: with 20 calls in place of 8 intervals were a
-    tenth narrower."""
+    solution's own times decide nothing. Eight calls a process: processes differ by more than calls, and with twenty
+    intervals were a tenth narrower."""
     if plan is QUICK:
         return {**plan, "least_calls": 3, "most_calls": 7, "enough_seconds": 0.2}
     if plan is RANKED:

@@ -1,4 +1,4 @@
-"""What a hand-off costs beside the solution, measured with a contestant whose work is known: it fills memory.
+"""The cost of a hand-off beside the solution, measured with a contestant whose work is known: it fills memory.
 
 The same fill has a time in the checker, between two events on a device that is as cold, as `do_bench` would tell it;
 the rest is the cost.
@@ -23,7 +23,7 @@ class DeviceCalibration:
         self._match = match
 
     def cost(self, number: int, known: DeviceCost | None) -> DeviceCost:
-        """What calls of this case cost in this process, and in those that are known.
+        """The cost of calls of this case in this process, and in those that are known.
 
         The contestant fills the outputs, too, after its `setup` was called, until that is called again: so that the
         copies find the outputs where a solution leaves them.

@@ -19,7 +19,7 @@ from .plan import DeviceCost, Plan
 LEAST_CALLS = 3
 """Least number of timed calls, however long they take."""
 MOST_EXCEPTIONS = 10
-"""Of so many calls, or of fewer, one may be queued too late."""
+"""Calls, or fewer, of which one may be queued too late."""
 KNOWN_SHARE, KNOWN_SLACK_NS = 0.05, 60_000.0
 """How much longer the checker's own work before the word may take than on an idle device. A kernel that watches the
 inputs lengthens it by 0.2 ms and more."""
@@ -38,7 +38,7 @@ class DeviceCase(Calls):
         """Whether the solution's work is too long for the device, or of a kind, to change processes only after it."""
         self._why_host = ""
         self._times: list[Times] = []
-        """Of the calls that count."""
+        """Times of the calls that count."""
         self._n_calls = self._n_handed = self._n_unqueued = self._n_disturbed = 0
         reference_ns = max(cost.reference_ns, 1.0)
         self._wanted = max(
@@ -97,7 +97,7 @@ class DeviceCase(Calls):
         return complaint
 
     def _is_enough(self, spent_seconds: float) -> bool:
-        """What the solution does decides nothing but that a slow one is called less often."""
+        """The solution decides nothing but that a slow one is called less often."""
         if len(self._times) >= self._wanted:
             return True
         is_long = spent_seconds > self.plan.longest_seconds

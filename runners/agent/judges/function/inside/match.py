@@ -20,7 +20,7 @@ LEAST_POISON = 0xC0
 MOST_WORDS = 1500
 MOST_SHOWN = 1000
 CALIBRATION_BYTES = 64 << 20
-"""Which a contestant that calibrates fills, and the checker: about 25 µs. Less hides in the hand-off, and what uses no
+"""Bytes that a calibrating contestant and the checker fill: about 25 µs. Less hides in the hand-off, and what uses no
 memory has no cold translations of addresses, which cost others 2 to 3 µs after a change of processes."""
 
 
