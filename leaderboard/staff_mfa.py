@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 
 NEEDED = "On this site organisers need a second factor. Set up an authenticator app or a security key first."
-_OPEN = ("/accounts/", "/account/sign-in/", "/static/", "/livez", "/readyz")
+_OPEN = ("/accounts/", "/account/sign-in/", "/static/", "/livez", "/readyz", "/metrics")
 
 
 def lacks_second_factor(user: Any) -> bool:

@@ -2,10 +2,11 @@
 
 from django.urls import path
 
-from runners.fleet.web import fragments, nodes, readiness
+from runners.fleet.web import fragments, metrics, nodes, readiness
 
 urlpatterns = [
     path("readyz", readiness.readyz, name="readyz"),
+    path("metrics", metrics.metrics, name="metrics"),
     path("nodes/", nodes.nodes, name="nodes"),
     path("nodes/<slug:slug>/", nodes.node, name="node"),
     path("nodes/<slug:slug>/golden.json", nodes.node_golden, name="node_golden"),

@@ -1,0 +1,86 @@
+"""The figures for Prometheus: what they say of a queue, and who reads them."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from prometheus_client.parser import text_string_to_metric_families
+
+from leaderboard.models import ReleaseTrack
+from problems.models import Release
+from runners.fleet.models import Attempt, AttemptState, Job, Node
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+TOKEN = "of-the-scraper"
+QUERIES = 7
+
+
+@pytest.fixture
+def scraped(client: Any, settings: Any) -> Any:
+    settings.METRICS_TOKEN = TOKEN
+
+    def read() -> dict[str, dict[tuple[str, ...], float]]:
+        answer = client.get("/metrics", headers={"Authorization": f"Bearer {TOKEN}"})
+        assert answer.status_code == 200
+        families = text_string_to_metric_families(answer.content.decode())
+        return {one.name: {tuple(row.labels.values()): row.value for row in one.samples} for one in families}
+
+    return read
+
+
+@pytest.fixture
+def queue() -> list[Job]:
+    cast = factories.Cast.make()
+    release = factories.release()
+    track = factories.offer(release)
+    factories.submission(cast.entrant, release, track)
+    return list(Job.objects.order_by("pk"))
+
+
+def test_the_queue_its_nodes_and_the_boards_are_told(scraped: Any, queue: list[Job]) -> None:
+    now = timezone.now()
+    first, second, *_ = queue
+    node = factories.NodeFactory(slug="node-a", last_seen_at=now)
+    factories.NodeFactory(slug="node-b", last_seen_at=None)
+    Job.objects.filter(pk=first.pk).update(queued_at=now - timedelta(seconds=100))
+    Job.objects.filter(pk=second.pk).update(state="leased", queued_at=now - timedelta(seconds=40))
+    Attempt.objects.create(job=second, node=node, number=1, token_digest="a", leased_at=now - timedelta(seconds=10))
+    Attempt.objects.create(job=first, node=node, number=1, token_digest="b", state=AttemptState.EXPIRED,
+                           leased_at=now - timedelta(seconds=30), ended_at=now)  # fmt: skip
+    ReleaseTrack.objects.update(touched_at=now - timedelta(seconds=7), ranked_at=None)
+    found = scraped()
+    track, stage = first.track.slug, first.stage
+    assert found["podium_jobs"] == {(track, stage, "queued"): len(queue) - 1, (track, stage, "leased"): 1}
+    assert found["podium_oldest_queued_job_seconds"][track, stage] == pytest.approx(100, abs=5)
+    assert found["podium_attempts_lost"] == {("node-a",): 1}
+    assert found["podium_nodes"] == {("online",): 1, ("offline",): 1}
+    assert found["podium_claim_wait_seconds"]["0.5",] == pytest.approx(50, abs=5)
+    assert found["podium_boards_to_rank"][()] == 1
+    assert found["podium_ranking_lag_seconds"][()] == pytest.approx(7, abs=5)
+
+
+def test_an_empty_site_has_figures_and_few_queries(
+    scraped: Any, queue: list[Job], django_assert_num_queries: Any
+) -> None:
+    with django_assert_num_queries(QUERIES):
+        assert scraped()["podium_attempts_lost"] == {}
+    Job.objects.all().delete()
+    Node.objects.all().delete()
+    with django_assert_num_queries(QUERIES):
+        assert scraped()["podium_jobs"] == {}
+
+
+def test_nobody_reads_them_without_the_token(client: Any, settings: Any) -> None:
+    assert client.get("/metrics").status_code == 404, "none is configured"
+    settings.METRICS_TOKEN = TOKEN
+    for shown in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": TOKEN}):
+        answer = client.get("/metrics", headers=shown)
+        assert (answer.status_code, b"podium_jobs" in answer.content) == (403, False)
+    assert client.post("/metrics").status_code == 405
+
+
+def test_the_release_is_not_named(scraped: Any, queue: list[Job]) -> None:
+    """Its name may be private: figures are by track and node alone."""
+    assert Release.objects.get().slug not in str(scraped())
