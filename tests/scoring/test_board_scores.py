@@ -346,19 +346,28 @@ def test_each_figure_says_over_how_many_problems_it_is() -> None:
 
 
 def test_a_share_counts_as_many_trials_as_its_entrants_samples_allow() -> None:
-    """One sample a problem tells less than four; samples of a voided problem tell nothing."""
-    passed = np.ones((2, 6, 4), dtype=bool)
-    passed[:, 0] = False
-    present = np.ones_like(passed)
-    present[0, :, 1:] = False
-    voided = np.array([False] * 5 + [True])
-    present[1, 5] = False
+    """Two samples a problem tell less than four, and samples of a voided problem tell nothing."""
+    values = np.array([[0.5, 0.5, 1.0, 1.0, 1.0, 0.5, 1.0], [0.75, 1.0, 1.0, 1.0, 0.75, 1.0, 1.0]])
+    n = np.array([[2] * 6 + [4], [4] * 6 + [1]])
+    present = np.arange(4) < n[:, :, None]
+    passed = np.arange(4) < (values * n)[:, :, None]
+    voided = np.array([False] * 6 + [True])
     board = replace(from_samples(passed, np.full(passed.shape, NAN), "digest", present), voided=voided)
-    values = np.array([[0.0, 1.0, 1.0, 1.0, 1.0, 1.0]] * 2)
-    expected = share_interval(
-        means(values, np.where(voided, 0.0, np.ones((2, 6)))), most_trials(np.array([1.0, 4.0]), 1)
-    )
-    assert flat(score_board(board).pass_at[1]) == flat(expected)
+    found = means(values, np.where(voided, 0.0, np.ones((2, 7))))
+    expected = share_interval(found, most_trials(np.array([2.0, 4.0]), 1))
+    assert flat(score_board(board).pass_at[1]) == flat(expected) != flat(share_interval(found))
+
+
+def test_a_mean_of_shares_that_are_no_passes_is_bound_by_no_samples() -> None:
+    board = random_board(2, 6)
+    roofline = np.array([[0.5, 0.51, 0.5, 0.52, 0.5, 0.5], [0.2, 0.21, 0.2, 0.2, 0.22, 0.2]])
+    found = score_board(replace(board, roofline=roofline)).roofline
+    assert flat(found) == flat(share_interval(means(roofline, np.ones((2, 6)))))
+
+
+def test_by_the_first_rules_too_a_speedup_is_never_below_one() -> None:
+    board = replace(from_samples(np.ones((1, 4, 1), dtype=bool), np.ones((1, 4, 1)), "digest"), rules=1)
+    assert score_board(board).speedup.low.tolist() == [1.0]
 
 
 def test_a_speedup_is_never_below_one_and_gflops_may_be() -> None:

@@ -147,3 +147,11 @@ def test_shared_noise_counts_by_its_variance() -> None:
     """0.1 adds 0.02 to a pair's variance of about 0.036, which leaves it sure; 0.2 adds 0.08."""
     assert of_two(9.0, 0.1) == [1, 2]
     assert of_two(9.0, 0.2) == [2, 2]
+
+
+def test_who_is_surely_worse_does_not_count_as_better() -> None:
+    """The first two are alike, and the third is surely behind both."""
+    step = np.sqrt(0.0005)
+    influence = np.kron(np.eye(3), np.array([step, -step]))
+    found = rank_entrants(Means(np.array([0.62, 0.6, 0.0]), influence, np.full(3, 100.0)), np.ones(3, dtype=bool), 0.0)
+    assert [one.tolist() for one in found] == [[1, 2, 3], [1, 1, 3], [2, 2, 3]]

@@ -60,3 +60,14 @@ def test_an_item_of_one_day_changes_nothing_beside_others() -> None:
     ln_times, items, groups = times(np.random.default_rng(8), 5, 6, 0.05)
     more = np.append(ln_times, 9.0), np.append(items, 99), np.append(groups, 2)
     assert shared_sd(*more) == shared_sd(ln_times, items, groups) > 0
+
+
+def test_where_rows_are_missing_the_effects_are_those_of_least_squares() -> None:
+    """Items need not be named from 0 on."""
+    ln_times, items, groups = times(np.random.default_rng(9), 4, 5, 0.3, single=0.1, kept=0.8)
+    assert len(ln_times) < 20
+    model = np.hstack([items[:, None] == np.arange(5), groups[:, None] == np.arange(4)]).astype(float)
+    found = np.linalg.lstsq(model, ln_times, rcond=None)[0]
+    rest = ((ln_times - model @ found) ** 2).sum() / (len(ln_times) - 5 - 4 + 1)
+    variance = found[5:].var(ddof=1) - rest * (1 / np.bincount(groups)).mean()
+    assert shared_sd(ln_times, items + 100, groups) == pytest.approx(np.sqrt(variance) * 3.182446 / 1.959964, rel=1e-5)
