@@ -1,4 +1,4 @@
-"""The site's figures for Prometheus. The scraper shows PODIUM_METRICS_TOKEN; without one configured there is no page."""
+"""The site's figures for Prometheus, whose scraper shows PODIUM_METRICS_TOKEN. Without that there is no page."""
 
 import statistics
 from collections import Counter
@@ -26,7 +26,7 @@ MOST_WAITS = 5_000
 @require_safe
 @never_cache
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Gauges in Prometheus' text format, in nine queries. Answers 404 without a token configured, 403 without it shown."""
+    """Gauges in Prometheus' text format. Answers 404 where no token is configured, 403 where it is not shown."""
     if not settings.METRICS_TOKEN:
         raise Http404
     shown = request.headers.get("Authorization", "")
