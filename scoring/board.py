@@ -22,7 +22,6 @@ from scoring.metrics import (
 )
 from scoring.pass_at_k import most_trials, pass_at_k
 from scoring.rules import RULES, Measured
-from scoring.shared_problems import shared_problems
 from scoring.uncertainty import Estimate, geometric
 
 
@@ -60,8 +59,10 @@ class BoardScores:
     """Mean of pass@1 over questions; None if the release has none."""
     gflops: Estimate | None
     """Geometric mean over `gflops_problems`; None if the release declares no work."""
-    gflops_problems: int
-    """Problems that every ranked entrant with any GFLOPS passed."""
+    gflops_problems: IntArray
+    """The number of problems over which the rules average it."""
+    gflops_own: IntArray
+    """Those of them on which the entrant has GFLOPS of its own; on the others the baseline's count."""
     roofline: Estimate | None
     """Mean share of the roofline, 0 to 1, over the counted problems that declare work."""
     roofline_problems: IntArray
@@ -100,6 +101,7 @@ def score_board(board: BoardInput) -> BoardScores:
     timed = counted & board.has_rankable_baseline
     curve = fast_p(board.fast_counts, board.n, timed)
     shared = {name: _shared_sd(board, name, curve) for name in metrics}
+    _, rated = _rates(board, counted, unresolved)
     estimates = {name: _estimate(board, name, found, counted, shared[name]) for name, found in metrics.items()}
     ranks = metrics[board.primary].ranks(board.rankable & ~unresolved, board.tie_tolerance, shared[board.primary])
     correct, median, correct_problems = _correct_only(board, timed)
@@ -119,7 +121,8 @@ def score_board(board: BoardInput) -> BoardScores:
         weighted=estimates.get(WEIGHTED.name),
         questions=estimates.get(QUESTIONS.name),
         gflops=estimates.get(GFLOPS.name),
-        gflops_problems=int(_gflops_problems(board, unresolved).sum()),
+        gflops_problems=rated.sum(axis=1),
+        gflops_own=(rated & np.isfinite(_own_gflops(board))).sum(axis=1),
         roofline=estimates.get(ROOFLINE.name),
         roofline_problems=_with_figures(board.roofline, counted).sum(axis=1),
         sol_score=estimates.get(SOL_SCORE.name),
@@ -172,8 +175,8 @@ def _metrics(board: BoardInput, counted: BoolArray, unresolved: BoolArray) -> di
     )
     metrics |= _by_kind(board, counted)
     if board.gflops is not None:
-        shared = np.broadcast_to(_gflops_problems(board, unresolved), counted.shape)
-        metrics[GFLOPS.name] = _mean(board, np.log(_positive(board.gflops)), shared)
+        rates, rated = _rates(board, counted, unresolved)
+        metrics[GFLOPS.name] = _mean(board, np.log(rates), rated)
     if board.roofline is not None:
         metrics[ROOFLINE.name] = _mean(board, board.roofline, _with_figures(board.roofline, counted))
     if board.sol_score is not None:
@@ -213,11 +216,15 @@ def _positive(figures: FloatArray) -> FloatArray:
     return np.where(figures > 0, figures, np.nan)
 
 
-def _gflops_problems(board: BoardInput, unresolved: BoolArray) -> BoolArray:
-    """P: the problems over which GFLOPS are averaged."""
-    if board.gflops is None:
-        return np.zeros_like(board.voided)
-    return shared_problems(_positive(board.gflops), board.rankable & ~unresolved) & ~board.voided
+def _rates(board: BoardInput, counted: BoolArray, unresolved: BoolArray) -> tuple[FloatArray, BoolArray]:
+    """E × P: the GFLOPS that count, and whether the problem is one over which they are averaged."""
+    baseline = np.full(board.voided.shape, np.nan) if board.baseline_gflops is None else board.baseline_gflops
+    ranked = board.rankable & ~unresolved
+    return RULES[board.rules].rates(_own_gflops(board), _positive(baseline), ranked, counted, board.voided)
+
+
+def _own_gflops(board: BoardInput) -> FloatArray:
+    return np.full(board.n.shape, np.nan) if board.gflops is None else _positive(board.gflops)
 
 
 def _correct_only(board: BoardInput, timed: BoolArray) -> tuple[FloatArray, FloatArray, IntArray]:

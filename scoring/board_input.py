@@ -53,6 +53,8 @@ class BoardInput:
     """E × P: passed samples whose time awaits a decision, for primary metrics that use time."""
     gflops: FloatArray | None = None
     """E × P: the entrant's GFLOPS on the problem; NaN if it has none that may rank."""
+    baseline_gflops: FloatArray | None = None
+    """P: those of the baseline; NaN if it has no time that may rank, or the problem declares no work."""
     roofline: FloatArray | None = None
     """E × P: the share of the roofline; 0 without a ranking time, NaN if the problem declares no work."""
     sol_score: FloatArray | None = None
@@ -88,7 +90,7 @@ def _check_shapes(board: BoardInput) -> None:
     for name in ("time_pending", "gflops", "roofline", "sol_score"):
         if getattr(board, name) is not None:
             check_shape(name, getattr(board, name), shape)
-    for name in ("has_rankable_baseline", "voided", "weights", "questions", "at_bound"):
+    for name in ("has_rankable_baseline", "voided", "weights", "questions", "at_bound", "baseline_gflops"):
         if getattr(board, name) is not None:
             check_shape(name, getattr(board, name), (problems,))
     check_shape("rankable", board.rankable, (entrants,))

@@ -105,7 +105,8 @@ QUESTIONS = Metric(
 GFLOPS = Metric(
     "gflops",
     "GFLOPS",
-    "Geometric mean of declared work by best time, over the problems that every ranked entrant passed.",
+    "Geometric mean of declared work by best time, over the problems that declare it and have a baseline time; the"
+    " baseline's counts where no passing time may rank.",
     frozenset({Need.TIMES, Need.FLOPS}),
     Average.GEOMETRIC,
     unit="",

@@ -158,9 +158,11 @@ def _day_cell(row: Row) -> Cell:
 
 def _gflops_cell(row: Row) -> Cell:
     if row["gflops"] is None:
-        return Cell(MISSING, note="No problem with declared work was passed by every ranked entrant.")
-    n, of = row["n_gflops_problems"], row["n_problems"]
-    return Cell(significant(row["gflops"]), note=f"Over {n} problems", basis=_few(n, of))
+        return Cell(MISSING, note="No problem counts here that declares work and has a baseline time that may rank.")
+    n, own = row["n_gflops_problems"], row["n_gflops_own"]
+    words = f"Over {n} problems, {own} by times of its own{'; the baseline counts on the others' if own < n else ''}"
+    basis = f"{own} own of {n}" if own < n else _few(n, row["n_problems"])
+    return Cell(significant(row["gflops"]), note=words, basis=basis)
 
 
 def _roofline_cell(row: Row) -> Cell:

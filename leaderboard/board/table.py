@@ -21,7 +21,7 @@ ROW_FIELDS = (
     "n_solved", "n_problems", "n_skipped", "n_timed_problems", "speedup", "speedup_low", "speedup_high",
     "correct_speedup", "n_correct_problems", "fast_p", "coding", "coding_low", "coding_high",
     "weighted", "weighted_low", "weighted_high", "questions", "questions_low", "questions_high",
-    "gflops", "n_gflops_problems", "roofline", "roofline_low", "roofline_high",
+    "gflops", "n_gflops_problems", "n_gflops_own", "roofline", "roofline_low", "roofline_high",
     "n_roofline_problems", "sol_score", "sol_score_low", "sol_score_high", "n_sol_score_problems",
     "n_sol_score_left_out", "n_samples", "n_passed", "n_unwitnessed", "n_provisional",
     "n_open_flags", "n_upheld_flags", "n_full_submissions", "round_figures", "groups",

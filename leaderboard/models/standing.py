@@ -95,8 +95,11 @@ class Standing(models.Model):
     questions = models.FloatField(null=True, help_text="pass@1 over questions.")
     questions_low = models.FloatField(null=True)
     questions_high = models.FloatField(null=True)
-    gflops = models.FloatField(null=True, help_text="Geometric mean over the problems every ranked entrant passed.")
+    gflops = models.FloatField(null=True, help_text="Geometric mean over the problems that the rules take.")
     n_gflops_problems = models.PositiveIntegerField(default=0)
+    n_gflops_own = models.PositiveIntegerField(
+        default=0, help_text="Those on which its own GFLOPS count. On the others the baseline's do."
+    )
     roofline = models.FloatField(null=True, help_text="Mean share of the roofline over problems that declare work.")
     roofline_low = models.FloatField(null=True)
     roofline_high = models.FloatField(null=True)

@@ -16,7 +16,7 @@ from scoring.arrays import BoolArray, FloatArray, IntArray
 from scoring.board_input import BoardInput
 from scoring.rules import FIRST
 
-_BY_PROBLEM = ("has_rankable_baseline", "voided", "weights", "questions", "at_bound")
+_BY_PROBLEM = ("has_rankable_baseline", "voided", "weights", "questions", "at_bound", "baseline_gflops")
 _BY_BOTH = (
     "n", "passed", "pending", "skipped", "ln_speedup_sum", "correct_ln_sum", "correct_count", "fast_counts",
     "time_pending", "gflops", "roofline", "sol_score",

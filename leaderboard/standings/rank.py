@@ -181,6 +181,7 @@ def load_of(
             [cases_with_time(one.timed_cases, baselines_ms.get(one.pk, {})) for one in problems],
             peaks,
             grids["best_ms"],
+            [baselines_ms.get(one.pk, {}) for one in problems],
         ),
         **sol_scores(problems, baselines_ms, peaks, submission_ids, track_id, grids["n_samples"], instead),
         **_kinds(release, problems),
@@ -278,17 +279,21 @@ def _board_input(
 
 
 def _rates(
-    cases: Sequence[Sequence[Case]], peaks: Mapping[str, Any], best_ms: FloatArray
-) -> dict[str, FloatArray | None]:
+    cases: Sequence[Sequence[Case]], peaks: Mapping[str, Any], best_ms: FloatArray,
+    baselines_ms: Sequence[Mapping[str, float]],
+) -> dict[str, FloatArray | None]:  # fmt: skip
     """GFLOPS and share of the roofline of each entrant's fastest ranking sample, E × P; None if no problem has any.
 
-    `cases` holds each problem's cases; figures are geometric means over them. A share is 0 if the entrant has no
+    `cases` holds each problem's cases and `baselines_ms` the baseline's times, where they rank; figures are geometric
+    means over the cases, those of `baseline_gflops` (P) too. A share is 0 if the entrant has no
     ranking time, and NaN if the problem declares no work or a peak is unknown.
     """
     flops = _known(geometric_mean(one.flops for one in of_problem) for of_problem in cases)
     least = _known(geometric_mean(bound_ms(one, peaks) for one in of_problem) for of_problem in cases)
     share = np.where(np.isnan(least), np.nan, np.where(np.isnan(best_ms), 0.0, least / best_ms))
+    baseline_ms = _known(geometric_mean(of_problem.values()) for of_problem in baselines_ms)
     return {
+        "baseline_gflops": flops / baseline_ms * PER_MS_TO_GIGA_PER_S,
         "gflops": None if np.isnan(flops).all() else flops / best_ms * PER_MS_TO_GIGA_PER_S,
         "roofline": None if np.isnan(least).all() else share,
     }

@@ -101,7 +101,8 @@ def _time_figures(n: int, found: BoardScores) -> dict[str, Any]:
         "n_correct_problems": int(found.correct_problems[n]),
         "fast_p": [_number(share) for share in found.fast_p[n]],
         "gflops": _number(found.gflops.value[n]) if found.gflops is not None else None,
-        "n_gflops_problems": found.gflops_problems,
+        "n_gflops_problems": int(found.gflops_problems[n]),
+        "n_gflops_own": int(found.gflops_own[n]),
         **_roofline(n, found),
         **_sol_score(n, found),
     }
