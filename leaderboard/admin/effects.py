@@ -181,7 +181,7 @@ def of_adopting_rules(request: HttpRequest, release: Release) -> Lines:
     finally:
         release.rules, release.correction = before
     return [
-        f"From rules {release.rules} to {NEWEST}: {changes_since(before[0])}. Intervals and ranges of ranks change too.",
+        f"From rules {release.rules} to {NEWEST}: {changes_since(before[0])}. Intervals and rank intervals change too.",
         *lines,
     ]
 

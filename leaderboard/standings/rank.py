@@ -16,7 +16,7 @@ from django.utils import timezone
 from leaderboard.models import Counted, Decision, ProblemScore, ProblemTrack, RankedArrays, ReleaseTrack, Standing
 from leaderboard.models.entrant import EntrantKind
 from leaderboard.rates import bound_ms, cases_with_time
-from leaderboard.standings import problem_sums, rankable, scores
+from leaderboard.standings import count, problem_sums, rankable, scores
 from leaderboard.standings.board_arrays import BoardArrays, pack
 from leaderboard.standings.first import note_first
 from leaderboard.standings.selection import tell_selection
@@ -104,6 +104,7 @@ def rank(place: ReleaseTrack) -> int:
     `touched_at` and is ranked next time.
     """
     as_of = place.touched_at or timezone.now()
+    count.settle_place(place)
     board = load(place)
     rows = tell_selection(place, standings_of(board))
     packed = pack(board)
@@ -311,6 +312,10 @@ def rebuild(check: bool = False) -> list[str]:
     differences: list[str] = []
     for place in ReleaseTrack.objects.select_related("release", "track").order_by("pk"):
         differences += _compare_scores(place, store=not check)
+        differences += [
+            f"{place.release.slug} on {place.track.slug}, entrant {entrant_id}: counts another than the chosen"
+            for entrant_id in count.differing(place)
+        ]
         try:
             differences += _compare_standings(place)
         except ValueError as error:
