@@ -41,7 +41,7 @@ def effects(user: Any, run: DryRun) -> list[str]:
 
 def already_here(user: Any, twin: Submission) -> str:
     """What sending an equal submission again comes to, and where the older one can be chosen to count."""
-    stored = f"The site has this very submission already, #{twin.pk}. Sending it again stores nothing."
+    stored = f"This very submission is here already, #{twin.pk}. Sending it again stores nothing."
     if tracks := offered_tracks(user, twin):
         where = ", ".join(one.slug for one in tracks)
         return f"{stored} Choose it on its page, or by `podium choose {twin.pk}`, to let it count on {where}."

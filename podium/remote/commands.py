@@ -202,8 +202,7 @@ def _upload_bar() -> Progress:
 def _tell_made(status: int, made: Mapping[str, Any]) -> None:
     for notice in made.get("notices", []):
         _say(f"  {notice}")
-    word = "Submitted" if status == 201 else "This very submission is here already"
-    _say(f"{word}: #{made['id']} {made['page']}")
+    _say(f"{'Submitted' if status == 201 else 'Nothing was stored again'}: #{made['id']} {made['page']}")
 
 
 def watch(submission: Annotated[int, typer.Argument(metavar="ID", help="The submission's number.")]) -> None:
