@@ -74,8 +74,9 @@ def pass_at(k: int) -> Metric:
 
 SPEEDUP = Metric(
     "speedup",
-    "Speedup",
-    "Geometric mean over problems of baseline time by own time; a sample that fails or is not faster counts as 1×.",
+    "Speedup ≥ 1",
+    "Geometric mean over problems of baseline time by own time; a sample that fails or is not surely faster counts as"
+    " 1×, as its user falls back to the baseline.",
     frozenset({Need.TIMES}),
     Average.GEOMETRIC,
     unit="×",

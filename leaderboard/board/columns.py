@@ -247,8 +247,8 @@ CODING, WEIGHTED, QUESTIONS = (
     _share_of(metrics.QUESTIONS, "No question counts here yet."),
 )
 CORRECT = Column(
-    "correct_speedup", "Speedup if correct",
-    "Geometric mean over passing samples whose time may rank, slower ones included.",
+    "correct_speedup", "Speedup of passes",
+    "Geometric mean over passing samples whose time may rank, as measured: slower ones count less than 1×.",
     lambda row: row["correct_speedup"], _correct_cell, unit="×", better="up",
 )  # fmt: skip
 FAST_1 = Column(

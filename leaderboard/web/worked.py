@@ -193,11 +193,11 @@ def _speedup() -> Worked:
         "One problem with three samples: surely 4 times as fast as the baseline, half as fast, and one that failed.",
         [
             f"ln of what counts: {', '.join(f'{one:.4f}' for one in logs)}; the slower and the failed one count 1.",
-            f"Speedup: exp({logs.sum():.4f} / {logs.size}) = {math.exp(logs.mean()):.3f}",
-            f"If correct: exp(({' + '.join(f'({one:.4f})' for one in correct[:n_correct])}) / {n_correct})"
+            f"Speedup ≥ 1: exp({logs.sum():.4f} / {logs.size}) = {math.exp(logs.mean()):.3f}",
+            f"Of passes: exp(({' + '.join(f'({one:.4f})' for one in correct[:n_correct])}) / {n_correct})"
             f" = {math.exp(correct.sum() / n_correct):.3f}",
         ],
-        f"speedup {scores.speedup.value[0]:.2f}×, if correct {scores.correct_speedup[0]:.2f}×",
+        f"speedup ≥ 1 {scores.speedup.value[0]:.2f}×, of passes {scores.correct_speedup[0]:.2f}×",
         _name(score_board),
     )
 
