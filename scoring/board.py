@@ -49,6 +49,12 @@ class BoardScores:
     """The number of those problems."""
     correct_median_speedup: FloatArray
     """Median over problems of the same mean."""
+    held_out_speedup: FloatArray
+    """The same mean over the held-out cases alone, of problems that have such cases."""
+    public_speedup: FloatArray
+    """That of these problems' other cases, over the same samples."""
+    held_out_problems: IntArray
+    """The number of those problems."""
     fast_p: FloatArray
     """E × T, over the same problems as the speedup."""
     coding: Estimate | None
@@ -105,6 +111,7 @@ def score_board(board: BoardInput) -> BoardScores:
     estimates = {name: _estimate(board, name, found, counted, shared[name]) for name, found in metrics.items()}
     ranks = metrics[board.primary].ranks(board.rankable & ~unresolved, board.tie_tolerance, shared[board.primary])
     correct, median, correct_problems = _correct_only(board, timed)
+    held_out, _, held_out_problems = _of_samples(board.held_out_ln_sum, board.held_out_count, timed)
     return BoardScores(
         primary=estimates[board.primary],
         pass_at={k: estimates[pass_at(k).name] for k in board.ks},
@@ -116,6 +123,9 @@ def score_board(board: BoardInput) -> BoardScores:
         correct_speedup=correct,
         correct_problems=correct_problems,
         correct_median_speedup=median,
+        held_out_speedup=held_out,
+        public_speedup=_of_samples(board.public_ln_sum, board.held_out_count, timed)[0],
+        held_out_problems=held_out_problems,
         fast_p=curve,
         coding=estimates.get(CODING.name),
         weighted=estimates.get(WEIGHTED.name),
@@ -229,7 +239,16 @@ def _own_gflops(board: BoardInput) -> FloatArray:
 
 def _correct_only(board: BoardInput, timed: BoolArray) -> tuple[FloatArray, FloatArray, IntArray]:
     """Geometric mean, median and number (E) of the problems on which the entrant has a passed and timed sample."""
-    mean_ln = np.where(timed, _quotient(board.correct_ln_sum, board.correct_count), np.nan)
+    return _of_samples(board.correct_ln_sum, board.correct_count, timed)
+
+
+def _of_samples(
+    ln_sum: FloatArray | None, count: IntArray | None, timed: BoolArray
+) -> tuple[FloatArray, FloatArray, IntArray]:
+    """The same of sums of logarithms over samples, and the number of samples, both E × P."""
+    if ln_sum is None or count is None:
+        return np.full(len(timed), np.nan), np.full(len(timed), np.nan), np.zeros(len(timed), dtype=np.int64)
+    mean_ln = np.where(timed, _quotient(ln_sum, count), np.nan)
     known = np.isfinite(mean_ln).sum(axis=1)
     geometric_mean = np.exp(_quotient(np.where(np.isnan(mean_ln), 0.0, mean_ln).sum(axis=1), known))
     return geometric_mean, _median_of_known(np.exp(mean_ln), known), known

@@ -135,6 +135,16 @@ def _correct_cell(row: Row) -> Cell:
     )
 
 
+def _held_out_cell(row: Row) -> Cell:
+    """The figure, and how it compares with that of the same samples' other cases."""
+    value, public = row["held_out_speedup"], row["public_speedup"]
+    if value is None or public is None:
+        return Cell(MISSING, note="No sample passed with times that may rank in held-out cases and in others.")
+    gap = value / public
+    words = f"Over {row['n_held_out_problems']} problems; {ratio(public)} in the public cases of the same samples"
+    return Cell(ratio(value), f"{ratio(gap)} of public", words)
+
+
 def _fast_1(row: Row) -> float | None:
     curve = row["fast_p"]
     return curve[_FAST_1] if len(curve) > _FAST_1 else None
@@ -251,6 +261,11 @@ CORRECT = Column(
     "Geometric mean over passing samples whose time may rank, as measured: slower ones count less than 1×.",
     lambda row: row["correct_speedup"], _correct_cell, unit="×", better="up",
 )  # fmt: skip
+HELD_OUT = Column(
+    "held_out_speedup", "Held out",
+    "Speedup of passes in cases whose sizes nobody is told. Below it the gap: this figure by that of the public cases.",
+    lambda row: row["held_out_speedup"], _held_out_cell, unit="×", better="up",
+)  # fmt: skip
 FAST_1 = Column(
     "fast_1", "fast₁", "Share of samples that pass and are faster than the baseline, averaged over problems.",
     _fast_1, _plain(_fast_1, percent), unit="%", better="up",
@@ -326,7 +341,7 @@ def columns_for(query: BoardQuery, groups: Sequence[str], rows: Sequence[Row]) -
     if not rows:
         columns += [SPEEDUP, CORRECT, FAST_1]
     elif any(row["n_timed_problems"] for row in rows):
-        columns += [SPEEDUP, *_with_figures((CORRECT,), rows), FAST_1]
+        columns += [SPEEDUP, *_with_figures((CORRECT, HELD_OUT), rows), FAST_1]
     columns += _with_figures((ROOFLINE, GFLOPS), rows)
     columns += [SOL_SCORE] if any(row["sol_score"] is not None or row["n_sol_score_left_out"] for row in rows) else []
     columns += [UNWITNESSED] if any(row["n_unwitnessed"] for row in rows) else []

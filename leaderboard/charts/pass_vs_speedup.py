@@ -86,9 +86,7 @@ def spec(rows: Sequence[BoardRow]) -> Spec:
     points = [_point(row, side, len(placed) <= MAX_LABELS) for row, side in zip(placed, sides, strict=True)]
     line = [dotted_line("Pareto front", _front(placed))] if _has_line(placed) else []
     ticks = {"dtick": 1} if scale == "log" and right - left > 1 else {}
-    x = axis(
-        f"{SPEEDUP.title} (×): failing and slower samples count 1×", type=scale, range=[left, right], **ticks
-    )
+    x = axis(f"{SPEEDUP.title} (×): failing and slower samples count 1×", type=scale, range=[left, right], **ticks)
     y = axis("pass@1", tickformat=".0%", range=list(RANGE), tickvals=[0, 0.2, 0.4, 0.6, 0.8, 1])
     return {"data": [*line, *points], "layout": layout(x, y)}
 

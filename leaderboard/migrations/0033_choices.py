@@ -1,4 +1,4 @@
-"""The submission that counts is chosen by events; a standing says on how many problems its GFLOPS are its own."""
+"""Which submission counts is chosen; standings say how many GFLOPS are their own, and tell held-out cases apart."""
 
 import django.db.models.deletion
 import django.utils.timezone
@@ -50,6 +50,38 @@ class Migration(migrations.Migration):
             field=models.PositiveIntegerField(
                 default=0, help_text="Those on which its own GFLOPS count. On the others the baseline's do."
             ),
+        ),
+        migrations.AddField(
+            model_name="problemscore",
+            name="ln_held_out_sum",
+            field=models.FloatField(
+                default=0.0, help_text="Sum over passed samples of the mean ln ratio over held-out cases."
+            ),
+        ),
+        migrations.AddField(
+            model_name="problemscore",
+            name="ln_public_sum",
+            field=models.FloatField(default=0.0, help_text="The same of these samples over their other cases."),
+        ),
+        migrations.AddField(
+            model_name="problemscore",
+            name="n_held_out",
+            field=models.PositiveIntegerField(default=0, help_text="The number of these samples."),
+        ),
+        migrations.AddField(
+            model_name="standing",
+            name="held_out_speedup",
+            field=models.FloatField(help_text="Of passes, over held-out cases alone.", null=True),
+        ),
+        migrations.AddField(
+            model_name="standing",
+            name="public_speedup",
+            field=models.FloatField(help_text="Of the same passes, over their other cases.", null=True),
+        ),
+        migrations.AddField(
+            model_name="standing",
+            name="n_held_out_problems",
+            field=models.PositiveIntegerField(default=0),
         ),
         migrations.AlterField(
             model_name="standing",

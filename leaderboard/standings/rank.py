@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from leaderboard.models import Counted, Decision, ProblemScore, ProblemTrack, RankedArrays, ReleaseTrack, Standing
 from leaderboard.models.entrant import EntrantKind
-from leaderboard.rates import bound_ms, cases_with_time
+from leaderboard.rates import bound_ms, cases_with_time, public_mean_ms
 from leaderboard.standings import count, problem_sums, rankable, scores
 from leaderboard.standings.board_arrays import BoardArrays, pack
 from leaderboard.standings.first import note_first
@@ -45,8 +45,9 @@ _COUNTS = (
     "n_skipped",
     "n_time_flagged",
     "n_timed",
+    "n_held_out",
 )
-_SUMS = ("ln_speedup_sum", "correct_ln_sum", "best_ms", "best_speedup")
+_SUMS = ("ln_speedup_sum", "correct_ln_sum", "ln_held_out_sum", "ln_public_sum", "best_ms", "best_speedup")
 _AGGREGATES = (*_COUNTS, *_SUMS, "fast_counts")
 _SAMPLE_COUNTS = ("n_samples", "n_passed", "n_pending", "n_unresolved", "n_skipped")
 
@@ -179,7 +180,7 @@ def load_of(
     figures: dict[str, Any] = {
         "has_rankable_baseline": np.array([pk in baselines_ms for pk in problem_ids], dtype=np.bool_),
         **_rates(
-            [cases_with_time(one.timed_cases, baselines_ms.get(one.pk, {})) for one in problems],
+            [cases_with_time(one.public_cases, baselines_ms.get(one.pk, {})) for one in problems],
             peaks,
             grids["best_ms"],
             [baselines_ms.get(one.pk, {}) for one in problems],
@@ -272,11 +273,19 @@ def _board_input(
         primary=release.primary_metric,
         ks=tuple(release.offered_ks),
         time_pending=grids["n_time_flagged"],
+        **_held_out(grids),
         rules=release.rules,
         shared_ln_sd=place.shared_ln_sd,
         draws=settings.BOOTSTRAP_DRAWS,
         **figures,
     )
+
+
+def _held_out(grids: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of held-out cases; None where nothing was timed in one."""
+    known = grids["n_held_out"].any()
+    fields = {"held_out_ln_sum": "ln_held_out_sum", "public_ln_sum": "ln_public_sum", "held_out_count": "n_held_out"}
+    return {name: grids[of] if known else None for name, of in fields.items()}
 
 
 def _rates(
@@ -292,7 +301,7 @@ def _rates(
     flops = _known(geometric_mean(one.flops for one in of_problem) for of_problem in cases)
     least = _known(geometric_mean(bound_ms(one, peaks) for one in of_problem) for of_problem in cases)
     share = np.where(np.isnan(least), np.nan, np.where(np.isnan(best_ms), 0.0, least / best_ms))
-    baseline_ms = _known(geometric_mean(of_problem.values()) for of_problem in baselines_ms)
+    baseline_ms = _known(map(public_mean_ms, baselines_ms))
     return {
         "baseline_gflops": flops / baseline_ms * PER_MS_TO_GIGA_PER_S,
         "gflops": None if np.isnan(flops).all() else flops / best_ms * PER_MS_TO_GIGA_PER_S,
