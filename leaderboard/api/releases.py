@@ -71,7 +71,7 @@ class ProblemSerializer(serializers.ModelSerializer[Problem]):
         fields: ClassVar = [*COLUMNS]
 
     def to_representation(self, problem: Problem) -> dict[str, Any]:
-        """A question's digests are left empty: its answer could be found by trying a few."""
+        """Without held-out cases, and without a question's digests."""
         return super().to_representation(problem) | undisclosed(problem)
 
 
