@@ -116,7 +116,7 @@ class ProblemDetailSerializer(ProblemSerializer):
     time_limit_seconds = serializers.FloatField(required=False)
     signatures = serializers.DictField(child=serializers.CharField(), required=False, help_text="By language.")
     manifest = serializers.DictField(
-        required=False, help_text="Parameters, accuracy and all cases with the shapes of their arrays."
+        required=False, help_text="Parameters, accuracy, and the shapes of all cases but held-out ones."
     )
     choices = serializers.ListField(
         child=serializers.CharField(), required=False, help_text="Of a question: the texts of A, B, C …"
