@@ -1,9 +1,11 @@
-"""The result of a dry run in sentences: the same on the page, in the API and on the command line."""
+"""What would come of a submission, in sentences: the same on the page, in the API and on the command line."""
 
 from collections.abc import Iterator
+from typing import Any
 
+from leaderboard.actions.choose import counts_on, offered_tracks
 from leaderboard.actions.dry_run import Contents, DryRun
-from leaderboard.models import Counted, Decision, ProblemTrack
+from leaderboard.models import Counted, Decision, ProblemTrack, Submission
 from problems.formats.submission import SubmissionDraft
 from scoring.metrics import metric_named
 
@@ -21,13 +23,13 @@ def summary(run: DryRun) -> str:
     return f"{_many(n, 'sample')} of {covers} problems{each}"
 
 
-def effects(run: DryRun) -> list[str]:
-    """Sentences on the effect of sending the submission. At most four queries."""
+def effects(user: Any, run: DryRun) -> list[str]:
+    """What becomes of it once the user sends it. At most seven queries."""
     found = run.contents
     if found is None or not found.draft.samples:
         return []
     if found.twin is not None:
-        return [f"The site has this very submission already, #{found.twin.pk}. Sending it again stores nothing."]
+        return [already_here(user, found.twin)]
     if found.draft.undecided:
         return [f"As partial: {_as_partial(found)}", f"As full: {_as_full(run, found)}"]
     if not found.draft.full:
@@ -35,6 +37,15 @@ def effects(run: DryRun) -> list[str]:
     return [
         f"A full submission: {_as_full(run, found)}", *_left_out(run, found), *_ks(run, found.draft), *_counted(run)
     ]  # fmt: skip
+
+
+def already_here(user: Any, twin: Submission) -> str:
+    """What sending an equal submission again comes to, and where the older one can be chosen to count."""
+    stored = f"This very submission is here already, #{twin.pk}. Sending it again stores nothing."
+    if tracks := offered_tracks(user, twin):
+        where = ", ".join(one.slug for one in tracks)
+        return f"{stored} Choose it on its page, or by `podium choose {twin.pk}`, to let it count on {where}."
+    return f"{stored} It counts on {', '.join(on)}." if (on := counts_on(twin)) else stored
 
 
 def _as_partial(found: Contents) -> str:
@@ -105,7 +116,8 @@ def _counted(run: DryRun) -> Iterator[str]:
         old = before.get(track.slug)
         instead = f" instead of #{old}" if old else ""
         if metadata.asks_to_count:
-            yield f"On {track.slug} it becomes the counted submission of {metadata.entrant.name}{instead}."
+            name = metadata.entrant.name
+            yield f"On {track.slug} it becomes the counted submission of {name}{instead} once it is finished."
         elif old:
             yield f"On {track.slug} #{old} stays the counted submission of {metadata.entrant.name}."
 

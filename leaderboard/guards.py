@@ -4,6 +4,7 @@ from leaderboard.models import (
     Appeal,
     AuditEntry,
     BoardSnapshot,
+    Chosen,
     Decision,
     Flag,
     Measurement,
@@ -41,6 +42,7 @@ _APPEND_ONLY = {
     BoardSnapshot: ("a snapshot of a frozen board never changes", "'kept'"),
     Decision: ("a decision never changes; decide again instead", _of_decision("OLD.{name}")),
     Appeal: ("an appeal never changes; decide on the flag again instead", _of_decision(_THE_DECISION)),
+    Chosen: ("a choice never changes; choose again instead", _OF_SUBMISSION.format(id="OLD.submission_id")),
     RoundPlace: ("a figure of before a round never changes", _OF_SUBMISSION.format(id="OLD.submission_id")),
     VoidedResult: ("a voided result stays void", _OF_RESULT.format(id="OLD.result_id")),
 }

@@ -70,6 +70,7 @@ KEPT: Sequence[Kept] = (
     Kept("submissions", "leaderboard.Submission", "submitted_by",
          ["id", "entrant__slug", "release__slug", "name", "note", "state", "is_full", "submitted_through",
           "digest", "generation", "created_at", "finished_at"], _STAYS),
+    Kept("choices_of_what_counts", "leaderboard.Chosen", "chosen_by", ["submission_id", "track__slug", "at"], _STAYS),
     Kept("runs_before_submitting", "leaderboard.Trial", "user",
          ["id", "problem__task_id", "track__slug", "state", "created_at"], _STAYS),
     Kept("pmpp_addresses", "leaderboard.PmppToken", "user",

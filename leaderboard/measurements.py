@@ -1,10 +1,12 @@
 """A result's measurements as charts and tables show them, and its provenance in words."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from leaderboard.charts import runs
 from leaderboard.models import Measurement, Result
+from problems.spec.case import is_held_out
 from runners.wire.protocol import Role
 from scoring.throughput import geometric_mean
 
@@ -26,8 +28,33 @@ def measurements_of(result: Result) -> list[Measurement]:
 
 
 def ranked_time_ms(rows: Iterable[Measurement]) -> float | None:
-    """The candidate's time as rankings have it: the geometric mean over its cases; None if a case's may not rank."""
-    return geometric_mean(one.median_ms if one.ranks else None for one in rows if one.role == Role.CANDIDATE)
+    """The candidate's time as rankings have it: the geometric mean over its public cases; None if one may not rank."""
+    own = (one for one in rows if one.role == Role.CANDIDATE and not is_held_out(one.case))
+    return geometric_mean(one.median_ms if one.ranks else None for one in own)
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """How a result's speedup on held-out cases compares with that on the others."""
+
+    n_cases: int
+    speedup: float
+    public_speedup: float
+
+    @property
+    def gap(self) -> float:
+        """The one by the other: below 1 where it is slower on sizes that it was not written for."""
+        return self.speedup / self.public_speedup
+
+
+def held_out_of(own: Iterable[Measurement]) -> HeldOut | None:
+    """From the candidate's measurements with their baselines; None without times of cases of both kinds."""
+    ratios: dict[bool, list[float]] = {True: [], False: []}
+    for one in own:
+        if one.ranks and one.baseline:
+            ratios[is_held_out(one.case)].append(one.baseline.median_ms / one.median_ms)
+    held_out, public = geometric_mean(ratios[True]), geometric_mean(ratios[False])
+    return HeldOut(len(ratios[True]), held_out, public) if held_out and public else None
 
 
 def runs_of(one: Measurement) -> runs.Runs:

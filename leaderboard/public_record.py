@@ -5,6 +5,7 @@ from typing import Any
 
 from leaderboard import visibility
 from problems.models import Problem
+from problems.spec.case import is_held_out
 from problems.spec.kinds import SITE_KINDS
 from problems.spec.record import FileRole, ProblemRecord
 from problems.spec.solution import SourceFile
@@ -15,9 +16,11 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def undisclosed(problem: Problem) -> dict[str, str]:
-    """The columns that are told empty: a question's answer could be found from its digests by trying a few."""
-    return {"record_md5": "", "grading_digest": ""} if problem.kind in SITE_KINDS else {}
+def undisclosed(problem: Problem) -> dict[str, Any]:
+    """The columns that are told in part: held-out cases are left out, and so are a question's digests, from which its
+    answer could be found by trying a few."""
+    shown = [case for case in problem.cases if not is_held_out(case["name"])]
+    return {"cases": shown} | ({"record_md5": "", "grading_digest": ""} if problem.kind in SITE_KINDS else {})
 
 
 def public_record(user: Any, problem: Problem) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from leaderboard.peaks import peak_gbps, peak_gflops
-from problems.spec.case import Case
+from problems.spec.case import Case, is_held_out
 from scoring.throughput import geometric_mean, giga_per_second, least_ms
 
 
@@ -63,6 +63,11 @@ def speed_of_light_ms(case: Case, peaks: Mapping[str, Any]) -> float | None:
 def cases_with_time(cases: Sequence[Case], timed: Collection[str]) -> list[Case]:
     """The cases that are timed, by name, over which times are averaged; all cases if none is known to be."""
     return [case for case in cases if case.name in timed] or list(cases)
+
+
+def public_mean_ms(cases_ms: Mapping[str, float | None]) -> float | None:
+    """The geometric mean of times by case over those that are not held out; None if one is missing or none is left."""
+    return geometric_mean(time_ms for case, time_ms in cases_ms.items() if not is_held_out(case))
 
 
 def rates_of(cases: Sequence[Case], peaks: Mapping[str, Any], time_ms: float) -> Rates:

@@ -14,6 +14,7 @@ from leaderboard.models import (
     Entrant,
     Evaluation,
     Flag,
+    Measurement,
     ProblemScore,
     ResultCase,
     Standing,
@@ -24,6 +25,7 @@ from leaderboard.models.decision import DecisionKind
 from leaderboard.models.entrant import EntrantKind
 from leaderboard.models.team import SUBMITTING
 from problems.models import Problem, Release
+from problems.spec.case import is_held_out
 from problems.spec.kinds import SITE_KINDS
 from problems.spec.record import FileRole, ProblemFile, ProblemRecord
 from problems.spec.solution import SourceFile
@@ -199,14 +201,26 @@ class ShownCase:
     facts: Mapping[str, Any]
 
 
+def may_see_case(view: SubmissionView, case: str) -> bool:
+    """Verdict and times of a case of that name: of a held-out one an organiser's alone."""
+    return not is_held_out(case) or Audience.ORGANISER in view.audiences
+
+
+def shown_measurements(view: SubmissionView, rows: Iterable[Measurement]) -> list[Measurement]:
+    """Those of the cases that this user may see."""
+    return [row for row in rows if may_see_case(view, row.case)]
+
+
 def shown_cases(view: SubmissionView, cases: Iterable[ResultCase]) -> list[ShownCase]:
-    """Every case, each with the fields that are for this user."""
-    return [ShownCase(case.name, case.verdict, _facts(case.fields, view.audiences)) for case in cases]
+    """The cases that this user may see, each with the fields that are for this user."""
+    shown = [case for case in cases if may_see_case(view, case.name)]
+    return [ShownCase(case.name, case.verdict, _facts(case.fields, view.audiences)) for case in shown]
 
 
 def shown_cases_so_far(view: SubmissionView, cases: Iterable[Mapping[str, Any]]) -> list[ShownCase]:
     """The same of the rows that a node has told while it works. Values of a call's arrays are never among them."""
-    return [ShownCase(one["name"], one["verdict"], _facts(_without_values(one), view.audiences)) for one in cases]
+    shown = [one for one in cases if may_see_case(view, one["name"])]
+    return [ShownCase(one["name"], one["verdict"], _facts(_without_values(one), view.audiences)) for one in shown]
 
 
 def shown_trial_cases(user: Any, cases: Iterable[Mapping[str, Any]]) -> list[ShownCase]:

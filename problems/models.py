@@ -10,7 +10,7 @@ from django.db.models import F, Q
 from django.urls import reverse
 from django.utils import timezone
 
-from problems.spec.case import Case
+from problems.spec.case import Case, is_held_out
 from problems.spec.kinds import Kind
 from problems.spec.profile import Profile
 from problems.spec.ranking import MAX_NOTE, TimingPolicy, checked_ks, checked_metric, checked_weights, offered_ks
@@ -309,6 +309,11 @@ class Problem(models.Model):
     def timed_cases(self) -> tuple[Case, ...]:
         """The cases that are timed, with their declared work."""
         return tuple(map(Case.model_validate, self.cases))
+
+    @property
+    def public_cases(self) -> tuple[Case, ...]:
+        """Those that are not held out. Rates are over them alone: a rate of a held-out case would tell its size."""
+        return tuple(case for case in self.timed_cases if not is_held_out(case.name))
 
     @property
     def spec(self) -> ProblemRecord:

@@ -22,7 +22,6 @@ from scoring.metrics import (
 )
 from scoring.pass_at_k import most_trials, pass_at_k
 from scoring.rules import RULES, Measured
-from scoring.shared_problems import shared_problems
 from scoring.uncertainty import Estimate, geometric
 
 
@@ -50,6 +49,12 @@ class BoardScores:
     """The number of those problems."""
     correct_median_speedup: FloatArray
     """Median over problems of the same mean."""
+    held_out_speedup: FloatArray
+    """The same mean over the held-out cases alone, of problems that have such cases."""
+    public_speedup: FloatArray
+    """That of these problems' other cases, over the same samples."""
+    held_out_problems: IntArray
+    """The number of those problems."""
     fast_p: FloatArray
     """E × T, over the same problems as the speedup."""
     coding: Estimate | None
@@ -60,8 +65,10 @@ class BoardScores:
     """Mean of pass@1 over questions; None if the release has none."""
     gflops: Estimate | None
     """Geometric mean over `gflops_problems`; None if the release declares no work."""
-    gflops_problems: int
-    """Problems that every ranked entrant with any GFLOPS passed."""
+    gflops_problems: IntArray
+    """The number of problems over which the rules average it."""
+    gflops_own: IntArray
+    """Those of them on which the entrant has GFLOPS of its own; on the others the baseline's count."""
     roofline: Estimate | None
     """Mean share of the roofline, 0 to 1, over the counted problems that declare work."""
     roofline_problems: IntArray
@@ -100,9 +107,11 @@ def score_board(board: BoardInput) -> BoardScores:
     timed = counted & board.has_rankable_baseline
     curve = fast_p(board.fast_counts, board.n, timed)
     shared = {name: _shared_sd(board, name, curve) for name in metrics}
+    _, rated = _rates(board, counted, unresolved)
     estimates = {name: _estimate(board, name, found, counted, shared[name]) for name, found in metrics.items()}
     ranks = metrics[board.primary].ranks(board.rankable & ~unresolved, board.tie_tolerance, shared[board.primary])
     correct, median, correct_problems = _correct_only(board, timed)
+    held_out, _, held_out_problems = _of_samples(board.held_out_ln_sum, board.held_out_count, timed)
     return BoardScores(
         primary=estimates[board.primary],
         pass_at={k: estimates[pass_at(k).name] for k in board.ks},
@@ -114,12 +123,16 @@ def score_board(board: BoardInput) -> BoardScores:
         correct_speedup=correct,
         correct_problems=correct_problems,
         correct_median_speedup=median,
+        held_out_speedup=held_out,
+        public_speedup=_of_samples(board.public_ln_sum, board.held_out_count, timed)[0],
+        held_out_problems=held_out_problems,
         fast_p=curve,
         coding=estimates.get(CODING.name),
         weighted=estimates.get(WEIGHTED.name),
         questions=estimates.get(QUESTIONS.name),
         gflops=estimates.get(GFLOPS.name),
-        gflops_problems=int(_gflops_problems(board, unresolved).sum()),
+        gflops_problems=rated.sum(axis=1),
+        gflops_own=(rated & np.isfinite(_own_gflops(board))).sum(axis=1),
         roofline=estimates.get(ROOFLINE.name),
         roofline_problems=_with_figures(board.roofline, counted).sum(axis=1),
         sol_score=estimates.get(SOL_SCORE.name),
@@ -172,8 +185,8 @@ def _metrics(board: BoardInput, counted: BoolArray, unresolved: BoolArray) -> di
     )
     metrics |= _by_kind(board, counted)
     if board.gflops is not None:
-        shared = np.broadcast_to(_gflops_problems(board, unresolved), counted.shape)
-        metrics[GFLOPS.name] = _mean(board, np.log(_positive(board.gflops)), shared)
+        rates, rated = _rates(board, counted, unresolved)
+        metrics[GFLOPS.name] = _mean(board, np.log(rates), rated)
     if board.roofline is not None:
         metrics[ROOFLINE.name] = _mean(board, board.roofline, _with_figures(board.roofline, counted))
     if board.sol_score is not None:
@@ -213,16 +226,29 @@ def _positive(figures: FloatArray) -> FloatArray:
     return np.where(figures > 0, figures, np.nan)
 
 
-def _gflops_problems(board: BoardInput, unresolved: BoolArray) -> BoolArray:
-    """P: the problems over which GFLOPS are averaged."""
-    if board.gflops is None:
-        return np.zeros_like(board.voided)
-    return shared_problems(_positive(board.gflops), board.rankable & ~unresolved) & ~board.voided
+def _rates(board: BoardInput, counted: BoolArray, unresolved: BoolArray) -> tuple[FloatArray, BoolArray]:
+    """E × P: the GFLOPS that count, and whether the problem is one over which they are averaged."""
+    baseline = np.full(board.voided.shape, np.nan) if board.baseline_gflops is None else board.baseline_gflops
+    ranked = board.rankable & ~unresolved
+    return RULES[board.rules].rates(_own_gflops(board), _positive(baseline), ranked, counted, board.voided)
+
+
+def _own_gflops(board: BoardInput) -> FloatArray:
+    return np.full(board.n.shape, np.nan) if board.gflops is None else _positive(board.gflops)
 
 
 def _correct_only(board: BoardInput, timed: BoolArray) -> tuple[FloatArray, FloatArray, IntArray]:
     """Geometric mean, median and number (E) of the problems on which the entrant has a passed and timed sample."""
-    mean_ln = np.where(timed, _quotient(board.correct_ln_sum, board.correct_count), np.nan)
+    return _of_samples(board.correct_ln_sum, board.correct_count, timed)
+
+
+def _of_samples(
+    ln_sum: FloatArray | None, count: IntArray | None, timed: BoolArray
+) -> tuple[FloatArray, FloatArray, IntArray]:
+    """The same of sums of logarithms over samples, and the number of samples, both E × P."""
+    if ln_sum is None or count is None:
+        return np.full(len(timed), np.nan), np.full(len(timed), np.nan), np.zeros(len(timed), dtype=np.int64)
+    mean_ln = np.where(timed, _quotient(ln_sum, count), np.nan)
     known = np.isfinite(mean_ln).sum(axis=1)
     geometric_mean = np.exp(_quotient(np.where(np.isnan(mean_ln), 0.0, mean_ln).sum(axis=1), known))
     return geometric_mean, _median_of_known(np.exp(mean_ln), known), known

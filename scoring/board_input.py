@@ -53,8 +53,16 @@ class BoardInput:
     """E × P: passed samples whose time awaits a decision, for primary metrics that use time."""
     gflops: FloatArray | None = None
     """E × P: the entrant's GFLOPS on the problem; NaN if it has none that may rank."""
+    baseline_gflops: FloatArray | None = None
+    """P: those of the baseline; NaN if it has no time that may rank, or the problem declares no work."""
     roofline: FloatArray | None = None
     """E × P: the share of the roofline; 0 without a ranking time, NaN if the problem declares no work."""
+    held_out_ln_sum: FloatArray | None = None
+    """E × P: Σ over passed samples of the mean ln ratio over held-out cases; None if no problem has such cases."""
+    public_ln_sum: FloatArray | None = None
+    """E × P: the same of these samples over their other cases."""
+    held_out_count: IntArray | None = None
+    """E × P: the number of these samples: timed in cases of both kinds."""
     sol_score: FloatArray | None = None
     """E × P: the mean of the sol_score over the samples; NaN if the problem has no bound or its baseline no room."""
     at_bound: BoolArray | None = None
@@ -85,10 +93,18 @@ def _check_shapes(board: BoardInput) -> None:
     entrants, problems = shape = board.n.shape
     for name in ("passed", "pending", "skipped", "ln_speedup_sum", "correct_ln_sum", "correct_count"):
         check_shape(name, getattr(board, name), shape)
-    for name in ("time_pending", "gflops", "roofline", "sol_score"):
+    for name in (
+        "time_pending",
+        "gflops",
+        "roofline",
+        "sol_score",
+        "held_out_ln_sum",
+        "public_ln_sum",
+        "held_out_count",
+    ):
         if getattr(board, name) is not None:
             check_shape(name, getattr(board, name), shape)
-    for name in ("has_rankable_baseline", "voided", "weights", "questions", "at_bound"):
+    for name in ("has_rankable_baseline", "voided", "weights", "questions", "at_bound", "baseline_gflops"):
         if getattr(board, name) is not None:
             check_shape(name, getattr(board, name), (problems,))
     check_shape("rankable", board.rankable, (entrants,))

@@ -74,8 +74,9 @@ def pass_at(k: int) -> Metric:
 
 SPEEDUP = Metric(
     "speedup",
-    "Speedup",
-    "Geometric mean over problems of baseline time by own time; a sample that fails or is not faster counts as 1×.",
+    "Speedup ≥ 1",
+    "Geometric mean over problems of baseline time by own time; a sample that fails or is not surely faster counts as"
+    " 1×, as its user falls back to the baseline.",
     frozenset({Need.TIMES}),
     Average.GEOMETRIC,
     unit="×",
@@ -105,7 +106,8 @@ QUESTIONS = Metric(
 GFLOPS = Metric(
     "gflops",
     "GFLOPS",
-    "Geometric mean of declared work by best time, over the problems that every ranked entrant passed.",
+    "Geometric mean of declared work by best time, over the problems that declare it and have a baseline time; the"
+    " baseline's counts where no passing time may rank.",
     frozenset({Need.TIMES, Need.FLOPS}),
     Average.GEOMETRIC,
     unit="",

@@ -8,6 +8,7 @@ from scoring.arrays import BoolArray, FloatArray
 from scoring.bootstrap import bootstrap_differences, bootstrap_mean
 from scoring.ranking import Ranks, rank_entrants
 from scoring.sample import TimedCase, counted_if_faster, counted_if_surely_faster
+from scoring.shared_problems import over_all, over_shared
 from scoring.uncertainty import Estimate, Means, bounded, mean_interval, means, share_interval
 
 
@@ -36,6 +37,11 @@ class Rules:
     """Means over problems of E × P values and weights. The seed and the number of draws are for rules that draw."""
     differences: Callable[[FloatArray, BoolArray, str, int, float], Estimate]
     """Means of E × P paired differences over the problems that count, none of which exceeds the last argument."""
+    rates: Callable[[FloatArray, FloatArray, BoolArray, BoolArray, BoolArray], tuple[FloatArray, BoolArray]] = (
+        over_shared
+    )
+    """The GFLOPS that are averaged, and over which problems, both E × P. From own GFLOPS (E × P), those of the baseline
+    (P), the ranked entrants (E), the problems that count (E × P) and the voided ones (P)."""
 
 
 @dataclass(frozen=True)
@@ -75,5 +81,18 @@ SECOND = Rules(
     _measure,
     _differences,
 )
-RULES = {one.version: one for one in (FIRST, SECOND)}
-NEWEST = SECOND.version
+THIRD = Rules(
+    3,
+    "GFLOPS over a fixed set of problems, in which the baseline's count where an entrant has no time that ranks",
+    counted_if_surely_faster,
+    _measure,
+    _differences,
+    over_all,
+)
+RULES = {one.version: one for one in (FIRST, SECOND, THIRD)}
+NEWEST = THIRD.version
+
+
+def changes_since(version: int) -> str:
+    """What the rules after this version changed, as the titles of those versions."""
+    return "; ".join(RULES[one].title for one in sorted(RULES) if one > version)

@@ -12,7 +12,7 @@ from leaderboard.models.audit_values import edit_detail
 from leaderboard.standings import scores
 from problems.actions import releases
 from problems.models import Release, ReleaseState
-from scoring.rules import NEWEST, RULES
+from scoring.rules import NEWEST, changes_since
 
 MOST_SCORES = 5_000
 """Aggregates with times that a page computes anew; more are done by `manage.py adopt_rules`."""
@@ -44,7 +44,7 @@ def adopt_rules(user: Any, release: Release, reason: str, most_scores: int | Non
             f" `manage.py adopt_rules {release.slug} --reason …` on the site.",
         )
     before = release.rules
-    releases.adopt_rules(release, NEWEST, f"Ranked by rules {NEWEST} ({RULES[NEWEST].title}): {reason.strip()}")
+    releases.adopt_rules(release, NEWEST, f"Ranked by rules {NEWEST} ({changes_since(before)}): {reason.strip()}")
     scores.rescore_places(timed)
     scores.touch_release(release)
     record(user, "adopt rules", release, reason=reason, **edit_detail({"rules": before}, {"rules": NEWEST}))

@@ -1,6 +1,7 @@
 """Carry results over to a release's next revision. A result holds if its problem's grading digest is the same."""
 
 import hashlib
+from collections.abc import Collection
 from typing import Any
 
 from django.db import transaction
@@ -34,8 +35,11 @@ def carry(user: Any, release: Release) -> list[Submission]:
     if release.previous is None:
         raise Refused("first_revision", f"{release.slug} is its release's first revision; there is nothing to carry.")
     _carry_errata(user, release)
-    counted = Counted.objects.filter(release=release.previous).select_related("submission__entrant")
-    made = [_carry_one(user, release, one) for one in dict.fromkeys(entry.submission for entry in counted)]
+    counted = Counted.objects.filter(release=release.previous).select_related("submission__entrant").order_by("pk")
+    on_tracks: dict[Submission, list[int]] = {}
+    for entry in counted:
+        on_tracks.setdefault(entry.submission, []).append(entry.track_id)
+    made = [_carry_one(user, release, one, track_ids) for one, track_ids in on_tracks.items()]
     record(user, "carry", release, submissions=[one.pk for one in made], previous=release.previous.slug)
     return made
 
@@ -47,11 +51,12 @@ def _carry_errata(user: Any, release: Release) -> None:
 
 
 @transaction.atomic
-def _carry_one(user: Any, release: Release, old: Submission) -> Submission:
+def _carry_one(user: Any, release: Release, old: Submission, counted_on: Collection[int]) -> Submission:
+    """`counted_on`: ids of the tracks on which the old one counts, and the new one shall."""
     draft = _draft(old, release)
     tracks = list(old.tracks.filter(on_releases__release=release))
     metadata = SubmissionMetadata(
-        old.entrant, release, tracks, old.asks_to_count, through="site", note=f"Carried from #{old.pk}",
+        old.entrant, release, tracks, through="site", note=f"Carried from #{old.pk}",
         licence=old.licence,
     )  # fmt: skip
     identity = site_identity_of(metadata, draft)
@@ -64,6 +69,7 @@ def _carry_one(user: Any, release: Release, old: Submission) -> Submission:
         make_evaluations(submission, track, samples)
     n_reused = _reuse(submission, old)
     n_rulings = _carry_rulings(user, submission)
+    count.choose(user, submission, [track for track in tracks if track.pk in counted_on])
     queue_evaluations(submission)
     count.settle(submission, user)
     record(user, "carry", submission, previous=old.pk, reused=n_reused, rulings=n_rulings)

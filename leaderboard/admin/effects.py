@@ -31,7 +31,7 @@ from leaderboard.verification import missing_lines, verified_on
 from problems.models import Problem, Release
 from problems.spec.kinds import NODE_KINDS
 from runners.wire.protocol import JUDGE_VERSIONS
-from scoring.rules import NEWEST, RULES
+from scoring.rules import NEWEST, changes_since
 
 _FORESEEN = "Foreseen."
 MOST_FORESEEN = 500
@@ -182,7 +182,7 @@ def of_adopting_rules(request: HttpRequest, release: Release) -> Lines:
     finally:
         release.rules, release.correction = before
     return [
-        f"From rules {release.rules} to {NEWEST}: {RULES[NEWEST].title}. Intervals and ranges of ranks change too.",
+        f"From rules {release.rules} to {NEWEST}: {changes_since(before[0])}. Intervals and rank intervals change too.",
         *lines,
     ]
 

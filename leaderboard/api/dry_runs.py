@@ -74,7 +74,7 @@ class DryRunSerializer(serializers.Serializer[Any]):
     quota_after = QuotaSerializer(allow_null=True, help_text="null: the account has no quota.")
 
 
-def _rendered(run: DryRun) -> dict[str, Any]:
+def _rendered(user: Any, run: DryRun) -> dict[str, Any]:
     found = run.contents
     answer = {
         "accepted": run.is_accepted,
@@ -82,7 +82,7 @@ def _rendered(run: DryRun) -> dict[str, Any]:
         "release": run.metadata.release.slug,
         "tracks": [track.slug for track in run.metadata.tracks],
         "summary": summary(run),
-        "effects": effects(run),
+        "effects": effects(user, run),
         "n_faults": len(run.faults),
         "faults": run.faults[:SHOWN],
         "contents": _contents(found) if found else None,
@@ -125,4 +125,4 @@ class SubmissionCheck(ApiView):
     def post(self, request: Request) -> Response:
         """Check a submission without sending it: the body is that of `POST submissions`, and nothing is stored."""
         order = intake.order(request)
-        return Response(_rendered(dry_run(request.user, order.metadata, order.read, order.coverage)))
+        return Response(_rendered(request.user, dry_run(request.user, order.metadata, order.read, order.coverage)))

@@ -12,11 +12,19 @@ from leaderboard.api.base import ApiView, found, not_found
 from leaderboard.board.numerals import milliseconds
 from leaderboard.first_failure import FirstFailures
 from leaderboard.headline import counted_of, headline_of
+from leaderboard.measurements import held_out_of
 from leaderboard.models import Evaluation, Flag, Measurement, Result, Submission
 from leaderboard.models.evaluation import ResultOrigin
 from leaderboard.reproduce import Recipe, recipe_of
 from leaderboard.standings.absent import AbsentSamples
-from leaderboard.visibility import SubmissionView, shown_cases, shown_reason, view_of, visible_evaluations
+from leaderboard.visibility import (
+    SubmissionView,
+    shown_cases,
+    shown_measurements,
+    shown_reason,
+    view_of,
+    visible_evaluations,
+)
 from runners.wire.protocol import BUILD_STEP, Clock, Role, Witness
 
 
@@ -71,6 +79,15 @@ class CaseSerializer(serializers.Serializer[Any]):
     facts = serializers.DictField()
 
 
+class HeldOutSerializer(serializers.Serializer[Any]):
+    """Speedups over the held-out cases and over the others; the cases themselves are not shown."""
+
+    n_cases = serializers.IntegerField()
+    speedup = serializers.FloatField()
+    public_speedup = serializers.FloatField()
+    gap = serializers.FloatField(help_text="speedup ÷ public_speedup")
+
+
 def facts_of(evaluation: Evaluation, result: Result, view: SubmissionView) -> dict[str, Any]:
     """The facts of a result that this asker may read: no problem content, no code, no logs."""
     timed, cases = [one for one in result.measurements.all() if one.role == Role.CANDIDATE], result.cases.all()
@@ -89,7 +106,8 @@ def facts_of(evaluation: Evaluation, result: Result, view: SubmissionView) -> di
         "self_reported": any(one.clock == Clock.SELF for one in timed),
         "origin": result.origin,
         "cases": CaseSerializer(shown_cases(view, cases), many=True).data,
-        "measurements": PairSerializer(timed, many=True).data,
+        "measurements": PairSerializer(shown_measurements(view, timed), many=True).data,
+        "held_out": HeldOutSerializer(held_out).data if (held_out := held_out_of(timed)) else None,
         "flags": FlagSerializer(result.flags.all(), many=True).data,
         "provenance": result.provenance,
         "created_at": result.created_at.isoformat(),
@@ -112,6 +130,7 @@ def facts_of_absent(one: AbsentSamples, submission: Submission, view: Submission
         "origin": ResultOrigin.SITE.value,
         "cases": [],
         "measurements": [],
+        "held_out": None,
         "flags": [],
         "provenance": {},
         "created_at": submission.created_at.isoformat(),
@@ -154,6 +173,7 @@ class ResultSerializer(serializers.Serializer[Any]):
     origin = serializers.CharField()
     cases = CaseSerializer(many=True)
     measurements = PairSerializer(many=True)
+    held_out = HeldOutSerializer(allow_null=True)
     flags = FlagSerializer(many=True)
     provenance = serializers.DictField()
     created_at = serializers.DateTimeField()

@@ -108,7 +108,7 @@ def _metadata(request: Request, said: dict[str, Any]) -> SubmissionMetadata:
     return SubmissionMetadata(
         entrant=found(visible_entrants(request.user), "entrant", pointer="/entrant", slug=said["entrant"]),
         release=found(Release.objects.open_to(request.user), "release", pointer="/release", slug=said["release"]),
-        tracks=_tracks(said["tracks"]),
+        tracks=tracks_named(said["tracks"]),
         asks_to_count=said["counted"],
         through=through,
         note=said["note"],
@@ -116,7 +116,7 @@ def _metadata(request: Request, said: dict[str, Any]) -> SubmissionMetadata:
     )
 
 
-def _tracks(slugs: Sequence[str]) -> list[Track]:
+def tracks_named(slugs: Sequence[str]) -> list[Track]:
     known = {track.slug: track for track in Track.objects.filter(slug__in=slugs)}
     if missing := [slug for slug in slugs if slug not in known]:
         words = f"There is no track {missing[0]!r}. /api/v1/tracks lists them."

@@ -71,7 +71,7 @@ class ProblemSerializer(serializers.ModelSerializer[Problem]):
         fields: ClassVar = [*COLUMNS]
 
     def to_representation(self, problem: Problem) -> dict[str, Any]:
-        """A question's digests are left empty: its answer could be found by trying a few."""
+        """Without held-out cases, and without a question's digests."""
         return super().to_representation(problem) | undisclosed(problem)
 
 
@@ -116,7 +116,7 @@ class ProblemDetailSerializer(ProblemSerializer):
     time_limit_seconds = serializers.FloatField(required=False)
     signatures = serializers.DictField(child=serializers.CharField(), required=False, help_text="By language.")
     manifest = serializers.DictField(
-        required=False, help_text="Parameters, accuracy and all cases with the shapes of their arrays."
+        required=False, help_text="Parameters, accuracy, and the shapes of all cases but held-out ones."
     )
     choices = serializers.ListField(
         child=serializers.CharField(), required=False, help_text="Of a question: the texts of A, B, C …"

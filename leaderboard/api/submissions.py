@@ -14,12 +14,14 @@ from rest_framework.response import Response
 from rest_framework.throttling import ScopedRateThrottle
 
 from leaderboard.actions.cancel import cancel
+from leaderboard.actions.choose import choose
 from leaderboard.actions.rerun import rerun
 from leaderboard.actions.submit import submit
 from leaderboard.api import intake
 from leaderboard.api.base import ApiList, ApiView, found
 from leaderboard.api.json_parser import BoundedJSONParser
 from leaderboard.api.results import result_lines
+from leaderboard.dry_run_words import already_here
 from leaderboard.models import Counted, Evaluation, Submission
 from leaderboard.visibility import view_of, visible_submissions
 
@@ -119,7 +121,8 @@ class SubmissionList(ApiList):
         order = intake.order(request)
         draft = order.draft()
         receipt = submit(request.user, order.metadata, draft)
-        answer = {**_rendered(receipt.submission), "notices": intake.notices(draft)}
+        twin = [] if receipt.created else [already_here(request.user, receipt.submission)]
+        answer = {**_rendered(receipt.submission), "notices": [*twin, *intake.notices(draft)]}
         return Response(answer, status.HTTP_201_CREATED if receipt.created else status.HTTP_200_OK)
 
 
@@ -144,6 +147,23 @@ class SubmissionCancel(ApiView):
         """Withdraw what is queued and stop what is running; what is done stays."""
         wanted = _valid(ReasonSerializer, request)
         return Response({"evaluations": cancel(request.user, seen_submission(request, pk), wanted["reason"])})
+
+
+class ChooseSerializer(serializers.Serializer[Any]):
+    tracks = serializers.ListField(
+        child=serializers.CharField(), required=False, help_text="Slugs of its tracks; all of them when left out."
+    )
+
+
+class SubmissionChoose(ApiView):
+    @extend_schema(tags=["submissions"], request=ChooseSerializer, responses=SubmissionSerializer)
+    def post(self, request: Request, pk: int) -> Response:
+        """Make it the one that counts: a finished full submission of yours, until the release closes."""
+        wanted = _valid(ChooseSerializer, request)
+        submission = seen_submission(request, pk)
+        tracks = intake.tracks_named(wanted["tracks"]) if "tracks" in wanted else list(submission.tracks.all())
+        choose(request.user, submission, tracks)
+        return Response(_rendered(submission))
 
 
 class RerunSerializer(serializers.Serializer[Any]):

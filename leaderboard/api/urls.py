@@ -36,6 +36,7 @@ ROUTES: list[routes.Route] = [
     ("samples.jsonl", downloads.OwnSamples),
     ("submissions/<int:pk>", submissions.SubmissionDetail),
     ("submissions/<int:pk>/cancel", submissions.SubmissionCancel),
+    ("submissions/<int:pk>/choose", submissions.SubmissionChoose),
     ("submissions/<int:pk>/rerun", submissions.SubmissionRerun),
     ("submissions/<int:pk>/results.jsonl", submissions.SubmissionResults),
     ("evaluations/<int:pk>", evaluations.EvaluationDetail),

@@ -135,6 +135,16 @@ def _correct_cell(row: Row) -> Cell:
     )
 
 
+def _held_out_cell(row: Row) -> Cell:
+    """The figure, and how it compares with that of the same samples' other cases."""
+    value, public = row["held_out_speedup"], row["public_speedup"]
+    if value is None or public is None:
+        return Cell(MISSING, note="No sample passed with times that may rank in held-out cases and in others.")
+    gap = value / public
+    words = f"Over {row['n_held_out_problems']} problems; {ratio(public)} in the public cases of the same samples"
+    return Cell(ratio(value), f"{ratio(gap)} of public", words)
+
+
 def _fast_1(row: Row) -> float | None:
     curve = row["fast_p"]
     return curve[_FAST_1] if len(curve) > _FAST_1 else None
@@ -158,9 +168,11 @@ def _day_cell(row: Row) -> Cell:
 
 def _gflops_cell(row: Row) -> Cell:
     if row["gflops"] is None:
-        return Cell(MISSING, note="No problem with declared work was passed by every ranked entrant.")
-    n, of = row["n_gflops_problems"], row["n_problems"]
-    return Cell(significant(row["gflops"]), note=f"Over {n} problems", basis=_few(n, of))
+        return Cell(MISSING, note="No problem counts here that declares work and has a baseline time that may rank.")
+    n, own = row["n_gflops_problems"], row["n_gflops_own"]
+    words = f"Over {n} problems, {own} by times of its own{'; the baseline counts on the others' if own < n else ''}"
+    basis = f"{own} own of {n}" if own < n else _few(n, row["n_problems"])
+    return Cell(significant(row["gflops"]), note=words, basis=basis)
 
 
 def _roofline_cell(row: Row) -> Cell:
@@ -245,9 +257,14 @@ CODING, WEIGHTED, QUESTIONS = (
     _share_of(metrics.QUESTIONS, "No question counts here yet."),
 )
 CORRECT = Column(
-    "correct_speedup", "Speedup if correct",
-    "Geometric mean over passing samples whose time may rank, slower ones included.",
+    "correct_speedup", "Speedup of passes",
+    "Geometric mean over passing samples whose time may rank, as measured: slower ones count less than 1×.",
     lambda row: row["correct_speedup"], _correct_cell, unit="×", better="up",
+)  # fmt: skip
+HELD_OUT = Column(
+    "held_out_speedup", "Held out",
+    "Speedup of passes in cases whose sizes nobody is told. Below it the gap: this figure by that of the public cases.",
+    lambda row: row["held_out_speedup"], _held_out_cell, unit="×", better="up",
 )  # fmt: skip
 FAST_1 = Column(
     "fast_1", "fast₁", "Share of samples that pass and are faster than the baseline, averaged over problems.",
@@ -324,7 +341,7 @@ def columns_for(query: BoardQuery, groups: Sequence[str], rows: Sequence[Row]) -
     if not rows:
         columns += [SPEEDUP, CORRECT, FAST_1]
     elif any(row["n_timed_problems"] for row in rows):
-        columns += [SPEEDUP, *_with_figures((CORRECT,), rows), FAST_1]
+        columns += [SPEEDUP, *_with_figures((CORRECT, HELD_OUT), rows), FAST_1]
     columns += _with_figures((ROOFLINE, GFLOPS), rows)
     columns += [SOL_SCORE] if any(row["sol_score"] is not None or row["n_sol_score_left_out"] for row in rows) else []
     columns += [UNWITNESSED] if any(row["n_unwitnessed"] for row in rows) else []

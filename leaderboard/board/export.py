@@ -41,6 +41,10 @@ def _record(columns: Sequence[Column], row: Row) -> dict[str, Any]:
             record["timed_problems"] = row["n_timed_problems"]
         if column.key == "correct_speedup":
             record["correct_problems"] = row["n_correct_problems"]
+        if column.key == "held_out_speedup":
+            record |= {"public_speedup": row["public_speedup"], "held_out_problems": row["n_held_out_problems"]}
+        if column.key == "gflops":
+            record |= {"gflops_problems": row["n_gflops_problems"], "gflops_own": row["n_gflops_own"]}
         if column.key == "sol_score":
             record["sol_score_left_out"] = row["n_sol_score_left_out"]
     return record

@@ -19,9 +19,10 @@ PAGE_ROWS = 100
 ROW_FIELDS = (
     "pk", "rank", "rank_low", "rank_high", "is_incomplete", "incomplete_reason", "primary_value", "pass_at_k",
     "n_solved", "n_problems", "n_skipped", "n_timed_problems", "speedup", "speedup_low", "speedup_high",
-    "correct_speedup", "n_correct_problems", "fast_p", "coding", "coding_low", "coding_high",
+    "correct_speedup", "n_correct_problems", "held_out_speedup", "public_speedup", "n_held_out_problems",
+    "fast_p", "coding", "coding_low", "coding_high",
     "weighted", "weighted_low", "weighted_high", "questions", "questions_low", "questions_high",
-    "gflops", "n_gflops_problems", "roofline", "roofline_low", "roofline_high",
+    "gflops", "n_gflops_problems", "n_gflops_own", "roofline", "roofline_low", "roofline_high",
     "n_roofline_problems", "sol_score", "sol_score_low", "sol_score_high", "n_sol_score_problems",
     "n_sol_score_left_out", "n_samples", "n_passed", "n_unwitnessed", "n_provisional",
     "n_open_flags", "n_upheld_flags", "n_full_submissions", "round_figures", "groups",
@@ -32,7 +33,8 @@ ROW_FIELDS = (
     "entrant__organisation", "entrant__is_verified", "entrant__open_weights", "submission__licence",
 )  # fmt: skip
 _SLIM_FIELDS = (
-    "pk", "rank", "primary_value", "pass_at_k", "n_timed_problems", "correct_speedup", "coding", "weighted",
+    "pk", "rank", "primary_value", "pass_at_k", "n_timed_problems", "correct_speedup", "held_out_speedup", "coding",
+    "weighted",
     "questions", "gflops", "roofline", "sol_score",
     "n_sol_score_left_out", "n_unwitnessed", "n_provisional", "round_figures", "submission__measured_where",
     "submission__tokens_per_sample", "submission__usd_per_sample",

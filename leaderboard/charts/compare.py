@@ -7,6 +7,7 @@ from leaderboard.board.numerals import percent, ratio
 from leaderboard.charts import forest
 from leaderboard.charts.chart import GREY, Spec, Table, axis, layout, lines_height, names_axis, plain
 from leaderboard.charts.colours import colour_of
+from scoring.metrics import SPEEDUP
 
 GROUPS_CAPTION = "Mean of pass@1 over the problems of each group."
 FOREST_CAPTION = "pass@1 of each entrant less that of the first, over the problems that count for both; 95 % intervals."
@@ -61,7 +62,7 @@ def _differences(found: Comparison) -> list[forest.Difference]:
 def forest_table(found: Comparison) -> Table:
     made = forest.table(_differences(found))
     rows = [[*cells, ratio(pair.speedup[0])] for cells, pair in zip(made.rows, found.pairs, strict=True)]
-    return Table([*made.header, "Speedup ratio"], rows)
+    return Table([*made.header, f"{SPEEDUP.title}, ratio"], rows)
 
 
 def speedups_spec(found: Comparison) -> Spec:
@@ -85,8 +86,8 @@ def speedups_spec(found: Comparison) -> Spec:
         "type": "scatter", "mode": "lines", "name": "equal", "x": [1, top], "y": [1, top], "hoverinfo": "skip",
         "line": {"dash": "dot", "width": 1.5, "color": GREY}, "showlegend": False,
     }  # fmt: skip
-    x = axis(f"Speedup of {plain(found.entrants[0].entrant.name)}", type="log")
-    shown = layout(x, axis("Speedup of the other", type="log"))
+    x = axis(f"{SPEEDUP.title} of {plain(found.entrants[0].entrant.name)}", type="log")
+    shown = layout(x, axis(f"{SPEEDUP.title} of the other", type="log"))
     return {"data": [equal, *others], "layout": shown | {"showlegend": True}}
 
 

@@ -9,6 +9,7 @@ from leaderboard.charts.chart import BoardRow, Spec, Table, as_figure, axis, lay
 from leaderboard.charts.colours import colour_of
 from leaderboard.charts.labels import label_sides
 from leaderboard.charts.scatter import MAX_LABELS, dotted_line, entrant_point, pareto_front
+from scoring.metrics import SPEEDUP
 
 if TYPE_CHECKING:
     from plotly.graph_objs._figure import Figure
@@ -85,7 +86,7 @@ def spec(rows: Sequence[BoardRow]) -> Spec:
     points = [_point(row, side, len(placed) <= MAX_LABELS) for row, side in zip(placed, sides, strict=True)]
     line = [dotted_line("Pareto front", _front(placed))] if _has_line(placed) else []
     ticks = {"dtick": 1} if scale == "log" and right - left > 1 else {}
-    x = axis("Speedup (×, failing samples count 1×)", type=scale, range=[left, right], **ticks)
+    x = axis(f"{SPEEDUP.title} (×): failing and slower samples count 1×", type=scale, range=[left, right], **ticks)
     y = axis("pass@1", tickformat=".0%", range=list(RANGE), tickvals=[0, 0.2, 0.4, 0.6, 0.8, 1])
     return {"data": [*line, *points], "layout": layout(x, y)}
 
@@ -96,7 +97,7 @@ def figure(rows: Sequence[BoardRow]) -> "Figure":
 
 def table(rows: Sequence[BoardRow]) -> Table:
     placed = _placed(rows)
-    header = ["Model", "pass@1 (%)", "Speedup"]
+    header = ["Model", "pass@1 (%)", f"{SPEEDUP.title} (×)"]
     lines = [[row.name, percent(_pass_1(row)[0]), ratio(row.speedup)] for row in placed]
     if not _has_line(placed):
         return Table(header, lines)

@@ -49,7 +49,7 @@ def spec(rows: Sequence[SpeedupBox]) -> Spec:
     high = math.log10(max(1.0, *(row.marks[4] for row in rows)))
     room = 0.05 * max(high - low, 0.3)
     x = axis(
-        "Speedup (×, logarithmic)", type="log", range=[low - room, high + room], nticks=6,
+        "Speedup of passes (×, logarithmic)", type="log", range=[low - room, high + room], nticks=6,
         **({"dtick": 1} if high - low > 1.5 else {"tickvals": _steps(low - room, high + room)}),
     )  # fmt: skip
     base = {"type": "line", "x0": 1, "x1": 1, "y0": 0, "y1": 1, "yref": "paper", "line": {"dash": "dot", "color": GREY}}

@@ -117,6 +117,8 @@ def _submission(
         return _checked_twin(found)
     submission, samples = store_samples(user, metadata, draft, identity, stored)
     make_evaluations(submission, metadata.tracks[0], samples, matched[0].judge_version)
+    if submission.asks_to_count:
+        count.choose(user, submission, metadata.tracks)
     return submission
 
 

@@ -18,7 +18,7 @@ from leaderboard.models.rejudge import Rejudge, RejudgeItem, RejudgeState, Round
 from leaderboard.models.sample_note import SampleNote
 from leaderboard.models.snapshot import BoardSnapshot
 from leaderboard.models.standing import ProblemScore, RankedArrays, Standing
-from leaderboard.models.submission import Counted, Sample, Submission, SubmissionState
+from leaderboard.models.submission import Chosen, Counted, Sample, Submission, SubmissionState
 from leaderboard.models.team import Membership, Team, TeamInvitation
 from leaderboard.models.token import ApiToken
 from leaderboard.models.track import ProblemTrack, ReleaseTrack, Track
@@ -31,6 +31,7 @@ __all__ = [
     "Appeal",
     "AuditEntry",
     "BoardSnapshot",
+    "Chosen",
     "Clarification",
     "CodePair",
     "Counted",

@@ -30,6 +30,11 @@ class ProblemScore(models.Model):
     )
     correct_ln_sum = models.FloatField(default=0.0, help_text="Sum of ln s over passed samples whose time ranks.")
     n_timed = models.PositiveIntegerField(default=0)
+    ln_held_out_sum = models.FloatField(
+        default=0.0, help_text="Sum over passed samples of the mean ln ratio over held-out cases."
+    )
+    ln_public_sum = models.FloatField(default=0.0, help_text="The same of these samples over their other cases.")
+    n_held_out = models.PositiveIntegerField(default=0, help_text="The number of these samples.")
     fast_counts = models.JSONField(default=list, help_text="Passed samples faster than each fast_p threshold.")
     times_ms = models.JSONField(
         default=list, help_text="Of each sample whose time ranks: case → median, null if the case does not rank."
@@ -85,6 +90,9 @@ class Standing(models.Model):
     n_correct_problems = models.PositiveIntegerField(
         default=0, help_text="Problems with a passing sample whose time ranks: those of the correct-only mean."
     )
+    held_out_speedup = models.FloatField(null=True, help_text="Of passes, over held-out cases alone.")
+    public_speedup = models.FloatField(null=True, help_text="Of the same passes, over their other cases.")
+    n_held_out_problems = models.PositiveIntegerField(default=0)
     fast_p = models.JSONField(default=list, help_text="Share of samples passed faster than each threshold.")
     coding = models.FloatField(null=True, help_text="pass@1 over coding problems, where questions or weights exist.")
     coding_low = models.FloatField(null=True)
@@ -95,8 +103,11 @@ class Standing(models.Model):
     questions = models.FloatField(null=True, help_text="pass@1 over questions.")
     questions_low = models.FloatField(null=True)
     questions_high = models.FloatField(null=True)
-    gflops = models.FloatField(null=True, help_text="Geometric mean over the problems every ranked entrant passed.")
+    gflops = models.FloatField(null=True, help_text="Geometric mean over the problems that the rules take.")
     n_gflops_problems = models.PositiveIntegerField(default=0)
+    n_gflops_own = models.PositiveIntegerField(
+        default=0, help_text="Those on which its own GFLOPS count. On the others the baseline's do."
+    )
     roofline = models.FloatField(null=True, help_text="Mean share of the roofline over problems that declare work.")
     roofline_low = models.FloatField(null=True)
     roofline_high = models.FloatField(null=True)

@@ -145,8 +145,35 @@ class Sample(models.Model):
         return f"{self.problem} sample {self.index + 1}"
 
 
+class ChosenQuerySet(models.QuerySet["Chosen"]):
+    def live(self) -> "ChosenQuerySet":
+        """Of full submissions that were neither cancelled nor retracted."""
+        kept = self.filter(submission__is_full=True).exclude(submission__state=SubmissionState.CANCELLED)
+        return kept.exclude(submission__decisions__kind="submission_retracted")
+
+    def on(self, release_id: int, track_id: int) -> "ChosenQuerySet":
+        return self.filter(submission__release=release_id, track=track_id)
+
+
+class Chosen(models.Model):
+    """Somebody chose the submission to count on a track: by asking for it when sending, or later. Never changed."""
+
+    submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="choosings")
+    track = models.ForeignKey("leaderboard.Track", on_delete=models.PROTECT, related_name="choosings")
+    chosen_by = models.ForeignKey("auth.User", null=True, on_delete=models.PROTECT, related_name="+")
+    at = models.DateTimeField(default=timezone.now)
+
+    objects = ChosenQuerySet.as_manager()
+
+    class Meta:
+        ordering: ClassVar = ["id"]
+
+    def __str__(self) -> str:
+        return f"{self.submission} on {self.track}"
+
+
 class Counted(models.Model):
-    """The full submission from which an entrant's standing on a track is computed."""
+    """The full submission from which an entrant's standing on a track is computed: the one last chosen."""
 
     entrant = models.ForeignKey("leaderboard.Entrant", on_delete=models.PROTECT, related_name="counted")
     release = models.ForeignKey("problems.Release", on_delete=models.PROTECT, related_name="counted")

@@ -8,9 +8,9 @@ from django.utils import timezone
 
 from leaderboard.models import Evaluation, Measurement, ProblemTrack, Result
 from leaderboard.models.evaluation import SHARED_KEY_CHARACTERS
+from leaderboard.rates import public_mean_ms
 from leaderboard.rows.origin import Origin
 from runners.wire.protocol import Clock, MeasurementReport, Purpose, Report, Role, TimingPolicy, Verdict, Witness
-from scoring.throughput import geometric_mean
 
 RANKING_CLOCKS = frozenset({Clock.OUTSIDE, Clock.IN_PROCESS})
 
@@ -136,12 +136,12 @@ def note_baseline(problem_id: int, track_id: int, baselines: Sequence[Measuremen
     """Note the primary baseline's times on the problem's track, until one that ranks is noted."""
     if not baselines:
         return
-    rankable = all(one.ranks for one in baselines)
+    rankable, cases_ms = all(one.ranks for one in baselines), {one.case: one.median_ms for one in baselines}
     known = ProblemTrack.objects.filter(problem_id=problem_id, track_id=track_id)
     known.exclude(has_rankable_baseline=True).update(
         has_rankable_baseline=rankable,
-        baseline_median_ms=geometric_mean(one.median_ms for one in baselines),
-        baseline_cases_ms={one.case: one.median_ms for one in baselines},
+        baseline_median_ms=public_mean_ms(cases_ms),
+        baseline_cases_ms=cases_ms,
     )
 
 

@@ -49,6 +49,8 @@ def _store(
             make_evaluations(submission, track, samples)
         facts: dict[str, Any] = {"reused": reuse.apply(submission)} if reuse else {}
         queue_evaluations(submission)
+        if submission.asks_to_count:
+            count.choose(user, submission, metadata.tracks)
         count.settle(submission, user)
         record(user, "submit", submission, samples=len(samples), digest=draft.digest[:12], **facts)
     return submission

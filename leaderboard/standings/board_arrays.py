@@ -16,10 +16,10 @@ from scoring.arrays import BoolArray, FloatArray, IntArray
 from scoring.board_input import BoardInput
 from scoring.rules import FIRST
 
-_BY_PROBLEM = ("has_rankable_baseline", "voided", "weights", "questions", "at_bound")
+_BY_PROBLEM = ("has_rankable_baseline", "voided", "weights", "questions", "at_bound", "baseline_gflops")
 _BY_BOTH = (
     "n", "passed", "pending", "skipped", "ln_speedup_sum", "correct_ln_sum", "correct_count", "fast_counts",
-    "time_pending", "gflops", "roofline", "sol_score",
+    "time_pending", "gflops", "roofline", "sol_score", "held_out_ln_sum", "public_ln_sum", "held_out_count",
 )  # fmt: skip
 _SETTINGS = ("release_digest", "primary", "ks", "draws", "rules", "shared_ln_sd")
 _SHOWN = "shown."

@@ -5,10 +5,8 @@ from datetime import UTC, date, datetime, timedelta
 
 import numpy as np
 
-from leaderboard.models import Counted, Decision, Flag, ProblemScore, ReleaseTrack, Submission, SubmissionState
-from leaderboard.models.decision import DecisionKind
-from leaderboard.models.entrant import EntrantKind
-from leaderboard.standings import rank, scores
+from leaderboard.models import Counted, Decision, Flag, ProblemScore, ReleaseTrack, Submission
+from leaderboard.standings import count, rank, scores
 from leaderboard.standings.board_arrays import BoardArrays, PackedBoard
 from scoring.arrays import BoolArray
 
@@ -60,18 +58,15 @@ def voided_before(place: ReleaseTrack, problem_ids: Sequence[int], end: datetime
 
 
 def _counted(place: ReleaseTrack, end: datetime) -> list[Counted]:
-    """The latest full submission of each entrant that had finished by then. Those retracted since are left out."""
-    finished = (
-        Submission.objects.filter(release=place.release, tracks=place.track_id, is_full=True, asks_to_count=True)
-        .filter(state=SubmissionState.DONE, finished_at__lt=end)
-        .exclude(entrant__kind=EntrantKind.SYSTEM)
-        .exclude(decisions__kind=DecisionKind.SUBMISSION_RETRACTED)
-        .select_related("entrant", "release")
-    )
-    latest = {one.entrant_id: one for one in finished.order_by("entrant_id", "pk")}
+    """The submission of each entrant that was last chosen by then, of those finished by then. Two queries.
+
+    Those retracted since are left out.
+    """
+    chosen = count.last_chosen(place.release_id, place.track_id, before=end)
+    found = Submission.objects.select_related("entrant", "release").in_bulk([one for _, one in chosen.values()])
     return [
         Counted(entrant=one.entrant, release=place.release, track_id=place.track_id, submission=one)
-        for one in latest.values()
+        for one in sorted(found.values(), key=lambda one: one.entrant_id)
     ]
 
 

@@ -15,8 +15,8 @@ from django.utils import timezone
 
 from leaderboard.models import Counted, Decision, ProblemScore, ProblemTrack, RankedArrays, ReleaseTrack, Standing
 from leaderboard.models.entrant import EntrantKind
-from leaderboard.rates import bound_ms, cases_with_time
-from leaderboard.standings import problem_sums, rankable, scores
+from leaderboard.rates import bound_ms, cases_with_time, public_mean_ms
+from leaderboard.standings import count, problem_sums, rankable, scores
 from leaderboard.standings.board_arrays import BoardArrays, pack
 from leaderboard.standings.first import note_first
 from leaderboard.standings.selection import tell_selection
@@ -45,8 +45,9 @@ _COUNTS = (
     "n_skipped",
     "n_time_flagged",
     "n_timed",
+    "n_held_out",
 )
-_SUMS = ("ln_speedup_sum", "correct_ln_sum", "best_ms", "best_speedup")
+_SUMS = ("ln_speedup_sum", "correct_ln_sum", "ln_held_out_sum", "ln_public_sum", "best_ms", "best_speedup")
 _AGGREGATES = (*_COUNTS, *_SUMS, "fast_counts")
 _SAMPLE_COUNTS = ("n_samples", "n_passed", "n_pending", "n_unresolved", "n_skipped")
 
@@ -104,6 +105,7 @@ def rank(place: ReleaseTrack) -> int:
     `touched_at` and is ranked next time.
     """
     as_of = place.touched_at or timezone.now()
+    count.settle_place(place)
     board = load(place)
     rows = tell_selection(place, standings_of(board))
     packed = pack(board)
@@ -178,9 +180,10 @@ def load_of(
     figures: dict[str, Any] = {
         "has_rankable_baseline": np.array([pk in baselines_ms for pk in problem_ids], dtype=np.bool_),
         **_rates(
-            [cases_with_time(one.timed_cases, baselines_ms.get(one.pk, {})) for one in problems],
+            [cases_with_time(one.public_cases, baselines_ms.get(one.pk, {})) for one in problems],
             peaks,
             grids["best_ms"],
+            [baselines_ms.get(one.pk, {}) for one in problems],
         ),
         **sol_scores(problems, baselines_ms, peaks, submission_ids, track_id, grids["n_samples"], instead),
         **_kinds(release, problems),
@@ -270,6 +273,7 @@ def _board_input(
         primary=release.primary_metric,
         ks=tuple(release.offered_ks),
         time_pending=grids["n_time_flagged"],
+        **_held_out(grids),
         rules=release.rules,
         shared_ln_sd=place.shared_ln_sd,
         draws=settings.BOOTSTRAP_DRAWS,
@@ -277,18 +281,29 @@ def _board_input(
     )
 
 
+def _held_out(grids: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of held-out cases; None where nothing was timed in one."""
+    known = grids["n_held_out"].any()
+    fields = {"held_out_ln_sum": "ln_held_out_sum", "public_ln_sum": "ln_public_sum", "held_out_count": "n_held_out"}
+    return {name: grids[of] if known else None for name, of in fields.items()}
+
+
 def _rates(
-    cases: Sequence[Sequence[Case]], peaks: Mapping[str, Any], best_ms: FloatArray
-) -> dict[str, FloatArray | None]:
+    cases: Sequence[Sequence[Case]], peaks: Mapping[str, Any], best_ms: FloatArray,
+    baselines_ms: Sequence[Mapping[str, float]],
+) -> dict[str, FloatArray | None]:  # fmt: skip
     """GFLOPS and share of the roofline of each entrant's fastest ranking sample, E × P; None if no problem has any.
 
-    `cases` holds each problem's cases; figures are geometric means over them. A share is 0 if the entrant has no
+    `cases` holds each problem's cases and `baselines_ms` the baseline's times, where they rank; figures are geometric
+    means over the cases, those of `baseline_gflops` (P) too. A share is 0 if the entrant has no
     ranking time, and NaN if the problem declares no work or a peak is unknown.
     """
     flops = _known(geometric_mean(one.flops for one in of_problem) for of_problem in cases)
     least = _known(geometric_mean(bound_ms(one, peaks) for one in of_problem) for of_problem in cases)
     share = np.where(np.isnan(least), np.nan, np.where(np.isnan(best_ms), 0.0, least / best_ms))
+    baseline_ms = _known(map(public_mean_ms, baselines_ms))
     return {
+        "baseline_gflops": flops / baseline_ms * PER_MS_TO_GIGA_PER_S,
         "gflops": None if np.isnan(flops).all() else flops / best_ms * PER_MS_TO_GIGA_PER_S,
         "roofline": None if np.isnan(least).all() else share,
     }
@@ -306,6 +321,10 @@ def rebuild(check: bool = False) -> list[str]:
     differences: list[str] = []
     for place in ReleaseTrack.objects.select_related("release", "track").order_by("pk"):
         differences += _compare_scores(place, store=not check)
+        differences += [
+            f"{place.release.slug} on {place.track.slug}, entrant {entrant_id}: counts another than the chosen"
+            for entrant_id in count.differing(place)
+        ]
         try:
             differences += _compare_standings(place)
         except ValueError as error:

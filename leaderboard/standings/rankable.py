@@ -82,7 +82,7 @@ def _timed(release: Release, track: Track | None) -> Iterator[Problem]:
 
 def _all_cases(place: _Place, holds: Callable[[Case], bool]) -> bool:
     """Whether `holds` is true of all cases of some timed problem: a problem's figures are means over its cases."""
-    return any(all(map(holds, problem.timed_cases)) for problem in place.timed if problem.timed_cases)
+    return any(all(map(holds, problem.public_cases)) for problem in place.timed if problem.public_cases)
 
 
 def _has_peaks(place: _Place, bound: Callable[[Case, Mapping[str, Any]], float | None]) -> bool:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from statistics import fmean
 from typing import Any
 
 from django.db.models import OuterRef, QuerySet, Subquery
@@ -27,6 +28,7 @@ from leaderboard.models.decision import DecisionKind
 from leaderboard.rows.measurements import is_provisional
 from leaderboard.standings.absent import AbsentSamples, absent_samples
 from problems.models import Release
+from problems.spec.case import is_held_out
 from problems.spec.kinds import NODE_KINDS
 from runners.wire.protocol import FlagScope, Role, Verdict, Witness
 from scoring.fast_p import THRESHOLDS
@@ -42,12 +44,16 @@ _Times = Mapping[str, float | None]
 """The median of each case of a result; None if it may not rank."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Timed:
     """The times of one result, and what the rules count of it."""
 
     times_ms: dict[str, float | None] = field(default_factory=dict)
+    """Of the cases that are not held out."""
     cases: list[TimedCase] = field(default_factory=list)
+    ln_ratios: dict[bool, list[float]] = field(default_factory=lambda: {True: [], False: []})
+    """ln of baseline ÷ candidate of the cases that rank: of held-out ones (True) and of the others."""
+    ranks: bool = False
 
 
 @dataclass
@@ -65,6 +71,9 @@ class _Tally:
     ln_speedup_sum: float = 0.0
     correct_ln_sum: float = 0.0
     n_timed: int = 0
+    ln_held_out_sum: float = 0.0
+    ln_public_sum: float = 0.0
+    n_held_out: int = 0
     fast_counts: list[int] = field(default_factory=lambda: [0] * len(THRESHOLDS))
     times_ms: list[_Times] = field(default_factory=list)
     best_speedup: float | None = None
@@ -244,8 +253,12 @@ def _timed(results: QuerySet[Result]) -> Mapping[int, _Timed]:
         "result_id", "case", "median_ms", "ci_high_ms", "ranks", "baseline__median_ms", "baseline__ci_low_ms"
     ):
         timed = found.setdefault(result_id or 0, _Timed())
-        timed.times_ms[case] = median_ms if ranks else None
+        timed.ranks |= ranks
+        if not is_held_out(case):
+            timed.times_ms[case] = median_ms if ranks else None
         if baseline_ms is not None:
+            if ranks:
+                timed.ln_ratios[is_held_out(case)].append(math.log(baseline_ms / median_ms))
             arm = ratio_arm(baseline_ms, baseline_low_ms, median_ms, high_ms)
             timed.cases.append(TimedCase(baseline_ms / median_ms, arm, ranks))
     return found
@@ -291,14 +304,18 @@ def _add_pass(tally: _Tally, row: Mapping[str, Any], timed: _Timed, flags: Seque
     tally.n_unwitnessed += row["problem__kind"] in NODE_KINDS and row["current_result__witness"] != Witness.SEEN
     tally.n_time_flagged += is_open
     tally.fast_counts[0] += 1  # the first threshold is 0: every pass counts
-    speedup, ranks = row["current_result__speedup"], any(one is not None for one in times_ms.values())
-    if speedup is None or not ranks or is_open or (FlagScope.TIME, DecisionKind.FLAG_UPHELD) in flags:
+    speedup = row["current_result__speedup"]
+    if speedup is None or not timed.ranks or is_open or (FlagScope.TIME, DecisionKind.FLAG_UPHELD) in flags:
         return
     tally.n_timed += 1
     tally.ln_speedup_sum += RULES[row["submission__release__rules"]].counted(speedup, timed.cases)
     tally.correct_ln_sum += math.log(speedup)
     for place, threshold in enumerate(THRESHOLDS[1:], start=1):
         tally.fast_counts[place] += speedup > threshold
+    if all(timed.ln_ratios.values()):
+        tally.n_held_out += 1
+        tally.ln_held_out_sum += fmean(timed.ln_ratios[True])
+        tally.ln_public_sum += fmean(timed.ln_ratios[False])
     tally.times_ms.append(times_ms)
     time_ms = geometric_mean(times_ms.values())
     if tally.best_speedup is None or speedup > tally.best_speedup:

@@ -47,7 +47,7 @@ def sol_scores(
 
 def _least_ms(problem: Problem, peaks: Mapping[str, Any]) -> Mapping[str, float]:
     """The bound of each timed case; empty if a case has none, because a score is a mean over the cases."""
-    bounds = {case.name: speed_of_light_ms(case, peaks) for case in problem.timed_cases}
+    bounds = {case.name: speed_of_light_ms(case, peaks) for case in problem.public_cases}
     known = {case: bound for case, bound in bounds.items() if bound is not None}
     return known if len(known) == len(bounds) else {}
 

@@ -149,8 +149,8 @@ def _badges(row: Row, newer_than: datetime | None) -> Iterator[tuple[str, str, s
     if newer_than and row["submission__created_at"] > newer_than:
         yield "good", f"Its counted submission was made in the last {NEW_DAYS} days.", "new"
     if (n := row["n_full_submissions"]) and row["entrant__kind"] != EntrantKind.BASELINE:
-        words = f"Counted of {n} full submission{'s'[: n > 1]} of its entrant here, cancelled and retracted ones too."
-        yield "dim", words, f"1 of {n} full"
+        words = f"Chosen from {n} full submission{'s'[: n > 1]} of its entrant here, cancelled and retracted ones too."
+        yield "dim", words, f"chosen from {n}"
     if row["is_incomplete"]:
         yield "warn", f"Not ranked: {row['incomplete_reason']}.", "incomplete"
     if row["submission__measured_where"] is not None:

@@ -18,8 +18,8 @@ from leaderboard.flags.shown import ShownFlag, shown, with_effects
 from leaderboard.headline import counted_of, headline_of
 from leaderboard.listings import build_log, kernels_of
 from leaderboard.measured import measured_words, where_measured
-from leaderboard.measurements import measurements_of, provenance_rows, ranked_time_ms, runs_of
-from leaderboard.models import AuditEntry, Evaluation, Result, ResultCase
+from leaderboard.measurements import held_out_of, measurements_of, provenance_rows, ranked_time_ms, runs_of
+from leaderboard.models import AuditEntry, Evaluation, Measurement, Result, ResultCase
 from leaderboard.models.evaluation import ResultOrigin
 from leaderboard.rates import Declared
 from leaderboard.reproduce import recipe_of, solutions_file
@@ -61,9 +61,9 @@ def evaluation(request: HttpRequest, pk: int) -> HttpResponse:
             **_build(result, view, context["solution"] or []),
             "shows_witness": result.passed or result.witness != Witness.UNAVAILABLE,
             "recipe": recipe_of(found, result),
-            **_times(request.user, found, result, cases, kept_cases),
+            **_times(request.user, found, result, view, kept_cases),
             "second": (second := found.second_result),
-            "second_times": second.measurements.filter(role=Role.CANDIDATE) if second else [],
+            "second_times": _second_times(second, view) if second else [],
             "provenance": provenance_rows(result.provenance),
             "imported": measured_words(where_measured([result.provenance])) if _is_imported(result) else "",
             "has_profile": bool(result.profile) and view.build_log,
@@ -73,6 +73,10 @@ def evaluation(request: HttpRequest, pk: int) -> HttpResponse:
             "why_unranked": _why_unranked(result, flags),
         }
     return render(request, "podium/evaluation.html", context)
+
+
+def _second_times(second: Result, view: SubmissionView) -> list[Measurement]:
+    return visibility.shown_measurements(view, second.measurements.filter(role=Role.CANDIDATE))
 
 
 def _failure(found: Evaluation, result: Result, view: SubmissionView, cases: Sequence[ShownCase]) -> dict[str, Any]:
@@ -97,11 +101,12 @@ def _build(result: Result, view: SubmissionView, solution: Sequence[SourceFile])
 
 
 def _times(
-    user: Any, found: Evaluation, result: Result, shown: Sequence[ShownCase], kept: Sequence[ResultCase]
+    user: Any, found: Evaluation, result: Result, view: SubmissionView, kept: Sequence[ResultCase]
 ) -> dict[str, Any]:
-    rows, cases = measurements_of(result), found.problem.timed_cases
+    kept_rows, cases = measurements_of(result), found.problem.public_cases
+    rows = visibility.shown_measurements(view, kept_rows)
     own, places = (
-        [row for row in rows if row.role == Role.CANDIDATE],
+        [row for row in kept_rows if row.role == Role.CANDIDATE],
         found.problem.on_tracks.filter(track=found.track_id),
     )
     result.evaluation = found
@@ -115,8 +120,9 @@ def _times(
         "headline": headline_of(result, own, kept),
         "counted_cases": counted_of(result, own, kept, places, found.track_id),
         "whose_clock": whose_clock((row.clock for row in own), is_function=found.problem.kind == Kind.FUNCTION),
+        "held_out": held_out_of(own),
         "place": place_of(user, found, result.speedup, ranked_time_ms(rows)),
-        "cases": case_table(shown, timings),
+        "cases": case_table(visibility.shown_cases(view, kept), timings),
         "work": Declared.by(cases), "roof": roof, "device_facts": device_facts(rows),
         "facts_as_others": facts_as_others(rows),
         "provisional": are_provisional(result, found.submission.release),
@@ -155,8 +161,9 @@ def _solution(found: Evaluation) -> Sequence[SourceFile]:
 @require_safe
 def evaluation_runs(request: HttpRequest, pk: int) -> HttpResponse:
     """Every timed run, as plotly.js draws it."""
-    found, _ = evaluation_or_404(request, pk)
+    found, view = evaluation_or_404(request, pk)
     rows = measurements_of(found.current_result) if found.current_result else []
+    rows = visibility.shown_measurements(view, rows)
     return JsonResponse(runs.spec([runs_of(one) for one in rows]))
 
 

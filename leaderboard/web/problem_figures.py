@@ -15,13 +15,12 @@ from leaderboard.charts.processes import Spread
 from leaderboard.charts.sizes import CaseTime, SizeLine
 from leaderboard.models import Measurement, ProblemTrack, Track
 from leaderboard.models.entrant import EntrantKind
-from leaderboard.rates import Ceilings, rates_of
+from leaderboard.rates import Ceilings, public_mean_ms, rates_of
 from leaderboard.web.figures import ChartFigure
 from leaderboard.web.problem_ranking import peaks_of
 from problems.models import Problem
 from problems.spec.case import Case
 from runners.wire.protocol import Role
-from scoring.throughput import geometric_mean
 
 REFERENCE = "Reference solution"
 MAX_SCORES = 5000
@@ -37,7 +36,7 @@ def roofs_of(found: Problem, track: Track | None) -> list[charts.Roof]:
 
 def _full_cases(found: Problem) -> dict[str, Case]:
     """The cases that have a place on the roofline, by name."""
-    return {case.name: case for case in found.timed_cases if case.flops and case.bytes}
+    return {case.name: case for case in found.public_cases if case.flops and case.bytes}
 
 
 def points_of(found: Problem, track: Track | None, ranking: Sequence[Mapping[str, Any]]) -> list[charts.Point]:
@@ -71,7 +70,7 @@ def _point(entrant_id: int | None, name: str, case: Case, time_ms: float, track:
 def lines_of(found: Problem, ranking: Sequence[Mapping[str, Any]]) -> list[SizeLine]:
     """The times of each entrant's best sample by size, and the reference's; one query. Empty where the sizes
     of the cases with times differ too little."""
-    size_of = {case.name: float(case.size) for case in found.timed_cases if case.size}
+    size_of = {case.name: float(case.size) for case in found.public_cases if case.size}
     if not sizes.has_span(size_of.values()):
         return []
     ranked = {row["evaluation_id"]: row for row in ranking[:MAX_ENTRANTS] if row["evaluation_id"]}
@@ -157,7 +156,7 @@ def runtimes_of(user: Any, found: Problem, track: Track | None, case: Case | Non
 
 
 def _time_of(cases_ms: Mapping[str, float | None], case: Case | None) -> float | None:
-    return cases_ms.get(case.name) if case else geometric_mean(cases_ms.values())
+    return cases_ms.get(case.name) if case else public_mean_ms(cases_ms)
 
 
 def _runtimes_figure(
@@ -173,7 +172,7 @@ def _runtimes_figure(
 
 
 def _largest(found: Problem) -> Case | None:
-    return max(found.timed_cases, key=lambda case: case.size or 0.0, default=None)
+    return max(found.public_cases, key=lambda case: case.size or 0.0, default=None)
 
 
 def _processes_figure(

@@ -85,7 +85,7 @@ def problem_context(request: HttpRequest, found: Problem) -> dict[str, Any]:
     tracks = tracks_of(release)
     track = chosen_track(request, tracks)
     on_track = ProblemTrack.objects.filter(problem=found, track=track).first()
-    cases = cases_with_time(found.timed_cases, on_track.names_of_timed_cases if on_track else ())
+    cases = cases_with_time(found.public_cases, on_track.names_of_timed_cases if on_track else ())
     languages = list(spec.starters)
     written_in = chosen_language(request, found)
     by = chosen_figure(request.GET.get("by", ""), release)
@@ -96,7 +96,7 @@ def problem_context(request: HttpRequest, found: Problem) -> dict[str, Any]:
         "is_readable": is_readable, "is_question": spec.kind in SITE_KINDS,
         "tracks": tracks, "track": track,
         "on_track": on_track, "cases": cases, "case": case, "work": Declared.by([case] if case else cases),
-        "too_short": {one.name for one in found.timed_cases} - {one.name for one in cases},
+        "too_short": {one.name for one in found.public_cases} - {one.name for one in cases},
         "too_short_words": TOO_SHORT,
         "ranking": with_places(ranked_by_case(track, ranking, case, by) if case else ranking),
         "whose_clock": whose_clock(clocks_of(ranking), is_function=spec.kind == Kind.FUNCTION),
@@ -200,7 +200,7 @@ def processes(request: HttpRequest, slug: str, problem_slug: str) -> JsonRespons
     """The medians of all processes of one case as plotly.js draws them."""
     found = problem_or_404(request, slug, problem_slug)
     track = chosen_track(request, tracks_of(found.release))
-    case = next((one for one in found.timed_cases if one.name == request.GET.get("case", "")), None)
+    case = next((one for one in found.public_cases if one.name == request.GET.get("case", "")), None)
     if case is None:
         raise Http404(f"{found.task_id} has no timed case {request.GET.get('case', '')!r}.")
     return JsonResponse(process_charts.spec(spreads_of(_ranking(request, found, track), case)))
@@ -212,5 +212,5 @@ def runtimes(request: HttpRequest, slug: str, problem_slug: str) -> JsonResponse
     found = problem_or_404(request, slug, problem_slug)
     track = chosen_track(request, tracks_of(found.release))
     asked = request.GET.get("case", "")
-    case = next((one for one in found.timed_cases if one.name and one.name == asked), None)
+    case = next((one for one in found.public_cases if one.name and one.name == asked), None)
     return JsonResponse(runtime_charts.spec(runtimes_of(request.user, found, track, case)))

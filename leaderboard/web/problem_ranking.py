@@ -72,7 +72,7 @@ def ranking_of(
         first.setdefault(row["submission__entrant__slug"], dict(row))
     ranked = list(first.values())[:RANKING_ROWS]
     on_track = ProblemTrack.objects.filter(problem=found, track=track).first()
-    cases = cases_with_time(found.timed_cases, on_track.names_of_timed_cases if on_track else ())
+    cases = cases_with_time(found.public_cases, on_track.names_of_timed_cases if on_track else ())
     judged = [one["evaluation_id"] for one in ranked if one["evaluation_id"]]
     fewer = fewer_of(judged, on_track.timed_cases if on_track else None)
     return [one | _figures(one, cases, track, fewer.get(one["evaluation_id"])) for one in ranked]

@@ -10,6 +10,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from leaderboard.actions.cancel import cancel
+from leaderboard.actions.choose import choose, counts_on, offered_tracks
 from leaderboard.actions.rerun import rerun
 from leaderboard.declared import facts_of
 from leaderboard.errors import Refused
@@ -29,7 +30,7 @@ def submission(request: HttpRequest, pk: int) -> HttpResponse:
     decisions = Decision.objects.filter(submission=found).select_related("decided_by")
     history = AuditEntry.objects.filter(target=f"submission {found}"[:200]) if view.may_change else []
     context = {"view": view, "decisions": decisions, "history": history, "verdicts": VERDICTS}
-    context["facts"] = facts_of(found)
+    context |= {"facts": facts_of(found), "counts_on": counts_on(found), "offered": offered_tracks(request.user, found)}
     context |= _samples_context(request, found)
     return render(request, "podium/submission.html", context)
 
@@ -69,6 +70,23 @@ def cancel_submission(request: HttpRequest, pk: int) -> HttpResponse:
     try:
         withdrawn = cancel(request.user, found, request.POST.get("reason", ""))
         messages.success(request, f"Cancelled. {withdrawn} evaluations were withdrawn; what was done stays.")
+    except Refused as refusal:
+        messages.error(request, refusal.message)
+    return redirect(found)
+
+
+@login_required
+@require_POST
+def choose_submission(request: HttpRequest, pk: int) -> HttpResponse:
+    """Count it on the tracks named, which are one for each button."""
+    found, _ = submission_or_404(request, pk)
+    tracks = [track for track in found.tracks.all() if track.slug in request.POST.getlist("track")]
+    try:
+        fresh = ", ".join(track.slug for track in choose(request.user, found, tracks))
+        words = (
+            f"Submission #{pk} counts on {fresh} from now on." if fresh else "Nothing changed: it was chosen already."
+        )
+        messages.success(request, words)
     except Refused as refusal:
         messages.error(request, refusal.message)
     return redirect(found)

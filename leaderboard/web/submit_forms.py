@@ -75,7 +75,8 @@ class UploadForm(MetadataForm):
     )  # fmt: skip
     counted = forms.BooleanField(
         required=False, initial=True, label="Let this submission count",
-        help_text="The latest full submission that asks to count is the one on the board.",
+        help_text="The board shows it once it is finished. Until the release closes you can choose an earlier one,"
+        " on its page.",
     )  # fmt: skip
 
     field_order = ("file", "entrant", "tracks", "coverage", "counted", "licence", "note")

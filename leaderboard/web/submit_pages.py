@@ -17,7 +17,7 @@ from leaderboard import quotas
 from leaderboard.actions.dry_run import DryRun, dry_run
 from leaderboard.actions.submit import submit
 from leaderboard.catalogue import catalogue_of
-from leaderboard.dry_run_words import effects, summary
+from leaderboard.dry_run_words import already_here, effects, summary
 from leaderboard.errors import Refused
 from leaderboard.licences import SUGGESTED
 from leaderboard.rows.store_once import Receipt
@@ -85,7 +85,7 @@ def new_submission(request: HttpRequest) -> HttpResponse:
         return _sent(request, outcome)
     status = form.refused_status if form.errors else 200
     if _is_fragment(request):
-        return render(request, "podium/submit_report.html", _report(form, outcome), status=status)
+        return render(request, "podium/submit_report.html", _report(request.user, form, outcome), status=status)
     return _page(request, choice, form, status, outcome)
 
 
@@ -102,15 +102,15 @@ def _page(
         "licences": SUGGESTED, "today": quotas.of_today(request.user), "max_bytes": settings.UPLOAD_MAX_BYTES,
     }  # fmt: skip
     if form and run:
-        context |= _report(form, run)
+        context |= _report(request.user, form, run)
     return render(request, "podium/submit.html", context, status=status)
 
 
-def _report(form: UploadForm, run: DryRun | None) -> dict[str, Any]:
+def _report(user: Any, form: UploadForm, run: DryRun | None) -> dict[str, Any]:
     if run is None:
         return {"form": form, "run": None}
     return {
-        "form": form, "run": run, "summary": summary(run), "effects": effects(run),
+        "form": form, "run": run, "summary": summary(run), "effects": effects(user, run),
         "faults": run.faults[:SHOWN_ROWS], "n_more": len(run.faults) - SHOWN_ROWS,
         "invalid": run.contents.invalid[:SHOWN_ROWS] if run.contents else (),
     }  # fmt: skip
@@ -181,7 +181,7 @@ def _welcome(request: HttpRequest, receipt: Receipt) -> HttpResponse:
     if receipt.created:
         messages.success(request, "Submitted. You may close this page; nothing is lost.")
     else:
-        messages.info(request, "This very submission was here already; nothing was stored again.")
+        messages.info(request, already_here(request.user, receipt.submission))
     return redirect(receipt.submission)
 
 

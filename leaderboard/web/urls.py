@@ -98,6 +98,7 @@ urlpatterns = [
     path("submissions/<int:pk>/", submission_pages.submission, name="submission"),
     path("submissions/<int:pk>/samples/", submission_pages.submission_samples, name="submission_samples"),
     path("submissions/<int:pk>/cancel/", submission_pages.cancel_submission, name="cancel_submission"),
+    path("submissions/<int:pk>/choose/", submission_pages.choose_submission, name="choose_submission"),
     path("submissions/<int:pk>/rerun/", submission_pages.rerun_submission, name="rerun_submission"),
     path("submissions/<int:pk>/solutions.tar.gz", submission_pages.download, name="download_submission"),
     path("submissions/<int:pk>/rollouts/", rollout_pages.rollouts, name="rollouts"),

@@ -35,7 +35,7 @@ TrackNames = Annotated[list[str] | None, typer.Option("--track", "-t", help="Rep
 
 def register(app: typer.Typer) -> None:
     """Add the commands to the `podium` program."""
-    for command in (login, submit, watch, results, releases, board, compare):
+    for command in (login, submit, watch, choose, results, releases, board, compare):
         app.command()(command)
 
 
@@ -202,8 +202,7 @@ def _upload_bar() -> Progress:
 def _tell_made(status: int, made: Mapping[str, Any]) -> None:
     for notice in made.get("notices", []):
         _say(f"  {notice}")
-    word = "Submitted" if status == 201 else "This very submission is here already"
-    _say(f"{word}: #{made['id']} {made['page']}")
+    _say(f"{'Submitted' if status == 201 else 'Nothing was stored again'}: #{made['id']} {made['page']}")
 
 
 def watch(submission: Annotated[int, typer.Argument(metavar="ID", help="The submission's number.")]) -> None:
@@ -245,6 +244,15 @@ def _patiently(client: ApiClient, path: str) -> Any:
             if time.monotonic() > give_up_at:
                 raise
             time.sleep(POLL_SECONDS)
+
+
+def choose(
+    submission: Annotated[int, typer.Argument(metavar="ID", help="The submission's number.")], track: TrackNames = None
+) -> None:
+    """Make a finished full submission of yours the one that counts, until its release closes."""
+    with _refusals_as_exits():
+        _, chosen = _client().post(f"submissions/{submission}/choose", {"tracks": track} if track else {})
+        _say(f"Submission #{submission} counts on {', '.join(chosen['counted_on'])}.")
 
 
 def results(

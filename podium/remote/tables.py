@@ -99,7 +99,7 @@ def comparison_table(found: Mapping[str, Any]) -> Table:
     """One row per entrant: its own figures, and how it stands against the first."""
     first, *others = found["entrants"]
     table = Table("Model", title=f"{found['release']} on {found['track']}, against {first['model']}")
-    for title in ("Rank", "pass@1 %", "Solved", "Difference (points)", "Better on", "Worse on", "Speedup ratio"):
+    for title in ("Rank", "pass@1 %", "Solved", "Difference (points)", "Better on", "Worse on", "Speedup ≥ 1, ratio"):
         table.add_column(title, justify="right")
     table.add_row(first["model"], *_own_figures(first), *[MISSING] * 4)
     for one, pair in zip(others, found["differences"], strict=True):

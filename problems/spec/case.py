@@ -9,6 +9,13 @@ Positive = Annotated[FiniteFloat, Field(gt=0)]
 Amount = Annotated[FiniteFloat, Field(ge=1, le=1e24)]
 """Operations or bytes of one run; rates and bounds of such amounts stay finite."""
 DEFAULT_DTYPE: Dtype = "fp32"
+HELD_OUT = "held-out "
+"""How the names of held-out cases begin: their sizes are told to no contestant, so their names are numbers."""
+
+
+def is_held_out(case: str) -> bool:
+    """Whether a case of that name is timed and ranked, and neither run in trials nor shown."""
+    return case.startswith(HELD_OUT)
 
 
 class Case(BaseModel):

@@ -155,6 +155,7 @@ def test_what_another_open_rejudge_holds_is_left_out_and_told(judged: Site) -> N
 def test_by_node_and_by_counted_submissions(judged: Site, node: WireNode) -> None:
     judged.submit({"a/1": ["exit 3"]})  # the newer one counts from now on
     assert work_all(node, timed(5.0)) == 1
+    rank_touched()
     assert rejudges.chosen(Scope(judged.release)).count() == 4
     assert rejudges.chosen(Scope(judged.release, counted_only=True)).count() == 1
     assert rejudges.chosen(Scope(node="node-1")).count() == 4

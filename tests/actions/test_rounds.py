@@ -95,7 +95,7 @@ def test_the_rank_uses_the_second_and_both_figures_are_shown(site: Site, node: W
     assert rebuild(check=True) == []
     page = text(Client().get(reverse("board", args=[site.release.slug])))
     assert "2.50×" in page
-    assert "Counted of 2 full submissions" in page
+    assert "Chosen from 2 full submissions" in page
     assert "4 of 4 passes so far" in page
     assert "Before the round" in page
     live = Evaluation.objects.live().filter(submission=row.submission).first()

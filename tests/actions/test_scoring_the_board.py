@@ -1,5 +1,6 @@
 """From results to standings: aggregates, flags, decisions, voided problems, and recomputation from nothing."""
 
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -12,6 +13,8 @@ from leaderboard.models import Decision, Entrant, Flag, Measurement, ProblemScor
 from leaderboard.models.evaluation import ResultOrigin
 from leaderboard.rows.origin import Origin
 from leaderboard.standings import rank, scores
+from problems.actions import releases
+from problems.spec.case import Case
 from runners.wire.protocol import (
     Clock,
     FlagReport,
@@ -24,6 +27,7 @@ from runners.wire.protocol import (
     Witness,
 )
 from scoring.fast_p import THRESHOLDS
+from tests import factories
 from tests.fleet.site import Site
 from tests.packs import problem
 
@@ -256,3 +260,24 @@ def test_a_problem_is_voided_once(site: Site) -> None:
     with pytest.raises(Conflict, match="a/2 is void already"):
         void_problem(site.organiser, problem, "faulty again")
     assert Decision.objects.filter(problem=problem).count() == 1
+
+
+def test_a_newcomer_who_passes_one_problem_changes_no_gflops_of_others(cast: Any) -> None:
+    made = factories.release(3, publish=False)
+    made.problems.update(cases=[Case(flops=1e9).model_dump(mode="json")])
+    releases.publish(made)
+    track = factories.offer(made)
+    factories.judged_submission(cast.entrant, made, track)
+    of_entrant = Standing.objects.filter(entrant=cast.entrant).values_list(
+        "gflops", "n_gflops_problems", "n_gflops_own"
+    )
+    before = of_entrant.get()
+    assert before == (pytest.approx(1e9 / 5.0 * 1e-6), 3, 3)  # each in half of the baseline's 10 ms
+    fails = factories.report(Verdict.TEST_FAILED)
+    factories.judged_submission(
+        cast.strangers_entrant, made, track, lambda one: fails if one.problem.position else factories.report()
+    )
+    assert of_entrant.get() == before
+    newcomer = Standing.objects.get(entrant=cast.strangers_entrant)
+    assert (newcomer.n_gflops_problems, newcomer.n_gflops_own) == (3, 1)
+    assert newcomer.gflops == pytest.approx((200.0 * 100.0 * 100.0) ** (1 / 3)), "the baseline's count on two"

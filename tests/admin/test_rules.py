@@ -18,7 +18,7 @@ from leaderboard.standings.rank import rank_touched
 from podium.remote import tables
 from problems.models import Release
 from runners.wire.protocol import Report
-from scoring.rules import NEWEST
+from scoring.rules import NEWEST, RULES
 from scoring.sample import TimedCase, counted_if_surely_faster
 from tests import factories
 from tests.admin.pages import act, signed_in, text
@@ -60,7 +60,7 @@ def test_new_releases_have_the_newest_rules(cast: Any) -> None:
     assert factories.release(1).rules == NEWEST
 
 
-@pytest.mark.parametrize(("rules", "noise_counts"), [(1, WITHIN_NOISE), (2, 1.0)])
+@pytest.mark.parametrize(("rules", "noise_counts"), [(1, WITHIN_NOISE), (2, 1.0), (NEWEST, 1.0)])
 def test_a_gain_within_the_noise_counts_by_the_first_rules_alone(cast: Any, rules: int, noise_counts: float) -> None:
     made = board(cast, rules)
     assert speedups(made) == {"alpha": pytest.approx(SURE), "strangers-model": pytest.approx(noise_counts)}
@@ -71,20 +71,21 @@ def test_a_published_release_moves_to_the_newest_rules_with_a_public_reason(cast
     made = board(cast, 1)
     call_command("rebuild_standings", check=True)
     said = effect_page(cast, made)
-    assert "From rules 1 to 2" in said
+    assert f"From rules 1 to {NEWEST}" in said
+    assert all(RULES[version].title in said for version in range(2, NEWEST + 1)), "what each version since changed"
     assert "test-1 on cpu-test: 1 of 2 standings change." in said
     assert "Stranger's model: rank 2, 1.03, 6 of 6 solved → rank 2, 1, 6 of 6 solved" in said
     assert speedups(made)["strangers-model"] == pytest.approx(WITHIN_NOISE), "a look changes nothing"
     answer = act(cast.organiser, RELEASE, "adopt-rules", made, reason="Noise counted as a gain.")
-    assert "is ranked by rules 2 from now on" in text(answer)
+    assert f"is ranked by rules {NEWEST} from now on" in text(answer)
     rank_touched()
     assert speedups(made) == {"alpha": pytest.approx(SURE), "strangers-model": 1.0}
     call_command("rebuild_standings", check=True)
     entry = AuditEntry.objects.get(action="adopt rules")
     assert (entry.actor, entry.reason) == (cast.organiser, "Noise counted as a gain.")
-    assert (entry.detail["was"], entry.detail["now"]) == ({"rules": "1"}, {"rules": "2"})
+    assert (entry.detail["was"], entry.detail["now"]) == ({"rules": "1"}, {"rules": str(NEWEST)})
     assert "Noise counted as a gain." in html.unescape(text(client.get(reverse("board", args=[made.slug]))))
-    assert "version 2" in text(client.get(reverse("release_about", args=[made.slug])))
+    assert f"version {NEWEST}" in text(client.get(reverse("release_about", args=[made.slug])))
 
 
 def test_a_release_moves_once_and_never_while_it_is_frozen(cast: Any) -> None:
@@ -93,7 +94,7 @@ def test_a_release_moves_once_and_never_while_it_is_frozen(cast: Any) -> None:
     with pytest.raises(Refused, match="is ranked by rules 1 and stays with them"):
         adopt_rules(cast.organiser, made, "Late.")
     newest = factories.release(1, "test-2")
-    with pytest.raises(Refused, match="is ranked by rules 2 and stays with them"):
+    with pytest.raises(Refused, match=f"is ranked by rules {NEWEST} and stays with them"):
         adopt_rules(cast.organiser, newest, "Again.")
     answer = signed_in(cast.organiser).get(reverse(f"admin:{RELEASE}_act", args=[newest.pk, "adopt-rules"]))
     assert answer.status_code == 404

@@ -49,7 +49,7 @@ def test_a_whole_pack_would_be_ranked_and_nothing_is_stored(cast: Any, offered: 
     assert said["summary"] == "8 samples of all 8 problems"
     assert said["effects"][0] == "A full submission: it is ranked on the board once everything is judged."
     assert "pass@4 will be “–”: there is only 1 sample of each problem." in said["effects"]
-    assert "On cpu-test it becomes the counted submission of Alpha." in said["effects"]
+    assert "On cpu-test it becomes the counted submission of Alpha once it is finished." in said["effects"]
     assert (said["uses"]["evaluations"], said["quota_after"]["used"]["evaluations"]) == (8, 8)
     assert not Submission.objects.exists()
     assert not DailyUse.objects.exists()

@@ -12,7 +12,7 @@ from tests.api import calls
 from tests.made_once import of_module
 
 pytestmark = pytest.mark.django_db
-CHANGING = ("entrants", "submissions", "trials", "submissions/<id>/cancel", "submissions/<id>/rerun")
+CHANGING = ("entrants", "submissions", "trials", *(f"submissions/<id>/{act}" for act in ("cancel", "choose", "rerun")))
 TYPED = '{"release":"test-1","entrant":"alpha","tracks":["cpu-test"],"track":"cpu-test","task_id":"Shell/0",%s}'
 BODIES = {
     "open lists": "[" * 100_000,

@@ -23,6 +23,7 @@ READING = {
     "samples.jsonl": 401, "tracks": 200, "nodes": 200,
     "entrants": 200, "entrants/<system>": 404, "submissions": 200, "submissions/check": 405, "submissions/<id>": 404,
     "submissions/<id>/progress": 404, "submissions/<id>/cancel": 405, "submissions/<id>/rerun": 405,
+    "submissions/<id>/choose": 405,
     "submissions/<id>/results.jsonl": 404, "evaluations/<id>": 404, "evaluations/<id>/solution.tar.gz": 404,
     "trials": 405, "trials/<id>": 404,
 }  # fmt: skip
@@ -33,6 +34,7 @@ CHANGING = (
     "submissions/check",
     "trials",
     "submissions/<id>/cancel",
+    "submissions/<id>/choose",
     "submissions/<id>/rerun",
 )
 SECRETS = (b"Private words", b"Release private-1", b"alpha-private", b"solution words", b"reference")
@@ -105,6 +107,6 @@ def test_nothing_changes_without_an_account(private: dict[str, str], path: str) 
     assert Submission.objects.values_list("state", flat=True)[0] == before
 
 
-@pytest.mark.parametrize("path", ["submissions/<id>/cancel", "submissions/<id>/rerun"])
+@pytest.mark.parametrize("path", ["submissions/<id>/cancel", "submissions/<id>/choose", "submissions/<id>/rerun"])
 def test_a_stranger_cannot_touch_what_he_cannot_see(private: dict[str, str], cast: Any, path: str) -> None:
     assert calls.post(address(path, private), {"reason": "x"}, cast.stranger).status_code == 404

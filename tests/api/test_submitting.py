@@ -40,6 +40,30 @@ def test_the_same_pack_again_is_the_same_submission(cast: Any, offered: Any) -> 
     assert Submission.objects.count() == 1
 
 
+def test_a_finished_submission_is_chosen_to_count(cast: Any, offered: Any) -> None:
+    first, second = (factories.judged_submission(cast.entrant, *offered, script=f"exit 0 # {n}") for n in range(2))
+    assert calls.get(f"submissions/{second.pk}").json()["counted_on"] == ["cpu-test"]
+    answer = calls.post(f"submissions/{first.pk}/choose", {}, cast.teammate)
+    assert (answer.status_code, answer.json()["counted_on"]) == (200, ["cpu-test"])
+    assert calls.get(f"submissions/{second.pk}").json()["counted_on"] == []
+    answer = calls.post(f"submissions/{second.pk}/choose", {"tracks": ["cpu-test"]}, cast.stranger)
+    assert (answer.status_code, answer.json()["code"]) == (403, "not_your_submission")
+    answer = calls.post(f"submissions/{second.pk}/choose", {"tracks": ["nowhere"]}, cast.owner)
+    assert answer.status_code == 404
+    running = factories.submission(cast.entrant, *offered, script="exit 0 # runs")
+    answer = calls.post(f"submissions/{running.pk}/choose", {}, cast.owner)
+    assert (answer.status_code, answer.json()["code"]) == (409, "not_finished")
+
+
+def test_an_equal_pack_is_told_where_it_may_be_chosen(cast: Any, offered: Any) -> None:
+    sent = calls.upload(cast.owner, *offered).json()
+    factories.judge(Submission.objects.get())
+    factories.judged_submission(cast.entrant, *offered, script="exit 0 # later")
+    again = calls.upload(cast.owner, *offered)
+    assert again.status_code == 200
+    assert f"by `podium choose {sent['id']}`, to let it count on cpu-test." in again.json()["notices"][0]
+
+
 def test_one_may_ask_that_it_does_not_count(cast: Any, offered: Any) -> None:
     assert calls.upload(cast.owner, *offered, counted="false").json()["counted_on"] == []
     assert not Counted.objects.exists()

@@ -127,6 +127,19 @@ def test_a_pack_is_checked_sent_and_its_number_printed(place: Place, pack: Path)
     assert "here already" in again.stderr
 
 
+def test_an_earlier_submission_is_chosen_to_count(place: Place, pack: Path, cast: Any) -> None:
+    assert submit(place, pack).returncode == 0
+    first = Submission.objects.get()
+    factories.judge(first)
+    factories.judged_submission(cast.entrant, place.release, place.track, script="exit 0 # later")
+    assert f"by `podium choose {first.pk}`, to let it count on cpu-test." in submit(place, pack).stderr
+    done = place.shell.run("choose", str(first.pk), "--track", "cpu-test")
+    assert (done.returncode, done.stderr) == (0, f"Submission #{first.pk} counts on cpu-test.\n")
+    refused = place.shell.run("choose", str(first.pk), "--track", "nowhere")
+    assert refused.returncode == 1
+    assert "There is no track 'nowhere'" in refused.stderr
+
+
 def test_what_a_pack_declares_is_kept_and_what_is_left_out_of_it_is_said(place: Place) -> None:
     path = place.shell.home / "mine-solutions.tar.gz"
     rows = [packs.solution(f"Shell/{n}", "exit 0") for n in range(3)]
@@ -301,7 +314,7 @@ def test_a_piped_table_is_never_cut_off(place: Place, pack: Path) -> None:
     listed = place.shell.run("releases", COLUMNS="20")
     assert place.track.slug in listed.stdout
     board = place.shell.run("board", "test-1", COLUMNS="20")
-    assert "Speedup if correct" in board.stdout
+    assert "Speedup of passes" in board.stdout
     assert "…" not in board.stdout
 
 

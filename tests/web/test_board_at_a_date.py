@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from leaderboard.actions.decide import void_problem
-from leaderboard.models import Result, Submission
+from leaderboard.models import Chosen, Result, Submission
 from leaderboard.standings import history
 from tests import factories
 
@@ -32,6 +32,7 @@ def finish(submission: Submission, when: datetime) -> None:
     """Everything of it happened at that time."""
     Submission.objects.filter(pk=submission.pk).update(created_at=when, finished_at=when)
     submission.problem_scores.update(last_result_at=when)
+    Chosen.objects.bulk_create(Chosen(submission=submission, track=track, at=when) for track in submission.tracks.all())
 
 
 class History:
@@ -101,6 +102,7 @@ def test_a_board_of_a_day_has_the_results_of_then(client: Any, past: History, ca
     factories.judge(made)
     factories.rank(past.release, past.track)
     Submission.objects.filter(pk=made.pk).update(finished_at=old)
+    Chosen.objects.create(submission=made, track=past.track, at=old)
     assert shares(client, past, "")["rerun"] == (1.0, 1)
     assert shares(client, past, f"?as_of={past.day(5)}")["rerun"][0] == 0.0
 

@@ -44,7 +44,7 @@ def test_columns_that_would_be_all_dashes_are_left_out(client: Any, site: Site) 
 
 def test_reasons_for_dashes_are_listed_for_those_who_cannot_point(client: Any, site: Site) -> None:
     Standing.objects.filter(entrant__slug="alpha").update(correct_speedup=None)
-    assert "<li>Speedup if correct: No sample passed with a time that may rank.</li>" in board(client, site)
+    assert "<li>Speedup of passes: No sample passed with a time that may rank.</li>" in board(client, site)
 
 
 def test_hidden_columns_leave_page_and_exports(client: Any, site: Site) -> None:

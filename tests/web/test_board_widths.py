@@ -106,5 +106,5 @@ def test_a_boards_columns_fit_a_desktop_window_without_groups(visit: Visit) -> N
 
 def test_a_phone_sorts_by_the_same_headings(visit: Visit) -> None:
     open_at(visit, board_of(2), 390)
-    visit.page.get_by_role("link", name="Speedup (×)").click()
+    visit.page.get_by_role("link", name="Speedup ≥ 1 (×)").click()
     visit.page.wait_for_url("**sort=-speedup**")

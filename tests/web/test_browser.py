@@ -170,12 +170,12 @@ def test_a_board_sorts_and_explains_itself_by_keyboard(chromium: Any, live_site:
     site, base = live_site
     visit = Visit(chromium, base, *LOOKS["light"])
     visit.open(site.public_pages["board"])
-    header = visit.page.get_by_role("columnheader", name="Speedup (×)")
+    header = visit.page.get_by_role("columnheader", name="Speedup ≥ 1 (×)")
     assert header.get_attribute("aria-sort") == "none"
     header.get_by_role("link").focus()
     visit.page.keyboard.press("Enter")
     visit.page.wait_for_url("**sort=-speedup**")
-    header = visit.page.get_by_role("columnheader", name="Speedup (×)")
+    header = visit.page.get_by_role("columnheader", name="Speedup ≥ 1 (×)")
     assert header.get_attribute("aria-sort") == "descending"
     visit.page.get_by_text("What the columns mean").focus()
     visit.page.keyboard.press("Enter")

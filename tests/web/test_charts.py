@@ -127,9 +127,9 @@ def test_of_equal_scores_the_dearer_entrant_is_not_on_the_front_and_equals_share
 def test_the_score_of_costs_is_what_the_release_ranks_by() -> None:
     rows = [replace(row, metric=SPEEDUP, primary=(2.5, 2.0, 4.0)) for row in COSTS[:2]]
     layout = score_vs_cost.spec(rows)["layout"]
-    assert layout["yaxis"]["title"]["text"] == "Speedup (×)"
+    assert layout["yaxis"]["title"]["text"] == "Speedup ≥ 1 (×)"
     assert layout["yaxis"]["range"] == pytest.approx([-0.16, 4.4])
-    assert score_vs_cost.table(rows).header[1] == "Speedup (×)"
+    assert score_vs_cost.table(rows).header[1] == "Speedup ≥ 1 (×)"
     assert score_vs_cost.table(rows).rows[0][1:3] == ["2.50", "2.00–4.00"]
 
 

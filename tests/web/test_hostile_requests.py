@@ -100,7 +100,7 @@ def test_nul_in_what_is_typed_is_no_error(client: Client, cast: Cast, stored: Su
     address = reverse("submit_typed", args=[stored.release.slug, problem.slug])
     for changes in ({}, {"path-0": "a\0b"}, {"note": "a\0b"}, {"entrant": "a\0"}, {"tracks": ["\0"]}):
         assert client.post(address, typed | changes).status_code in {302, 422}
-    for name in ("rerun_submission", "cancel_submission"):
+    for name in ("rerun_submission", "cancel_submission", "choose_submission"):
         assert client.post(reverse(name, args=[stored.pk]), {"reason": "because\0", "verdict": "\0"}).status_code < 500
     assert not any("\0" in reason for reason in AuditEntry.objects.values_list("reason", flat=True))
 

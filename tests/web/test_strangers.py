@@ -160,6 +160,7 @@ TABLE: dict[str, tuple[Arguments, str, int, int, int, int]] = {
     "submission": (_submission, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "submission_samples": (_submission, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "cancel_submission": (_submission, "post", MOVED, NOT_FOUND, MOVED, MOVED),
+    "choose_submission": (_submission, "post", MOVED, NOT_FOUND, MOVED, MOVED),
     "rerun_submission": (_submission, "post", MOVED, NOT_FOUND, MOVED, MOVED),
     "rollouts": (_submission, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "rollout_text": (lambda p: [*_sample(p), "record"], "get", NOT_FOUND, NOT_FOUND, OK, OK),

@@ -50,6 +50,36 @@ def test_sending_the_same_again_stores_nothing_and_says_so(client: Any, shop: An
     assert "here already" in client.get(answer.url).content.decode()
 
 
+def test_an_equal_pack_is_offered_to_count_and_chosen_on_its_page(client: Any, shop: Any, cast: Cast) -> None:
+    made, track = shop
+    better, worse = _pack(["Shell/0", "Shell/1", "Shell/2"]), _pack(["Shell/0", "Shell/1", "Shell/2"], "exit 1")
+    for pack in (better, worse):
+        _post(client, shop, pack)
+        factories.judge(Submission.objects.latest("pk"))
+    factories.rank(made, track)
+    first, second = Submission.objects.order_by("pk")
+    answer = _post(client, shop, _pack(["Shell/0", "Shell/1", "Shell/2"]))
+    assert answer.url == first.get_absolute_url()
+    page = client.get(answer.url).content.decode()
+    assert f"Choose it on its page, or by `podium choose {first.pk}`, to let it count on cpu-test." in page
+    assert "Count it on cpu-test" in page
+    assert "Counts on</dt><dd>no track" in page
+    said = client.post(reverse("choose_submission", args=[first.pk]), {"track": track.slug}, follow=True)
+    assert f"Submission #{first.pk} counts on cpu-test from now on." in said.content.decode()
+    page = client.get(first.get_absolute_url()).content.decode()
+    assert "Counts on</dt><dd>cpu-test" in page
+    assert "Count it on cpu-test" not in page
+    assert "Count it on cpu-test" in client.get(second.get_absolute_url()).content.decode()
+    client.force_login(cast.stranger)
+    assert "Count it on cpu-test" not in client.get(second.get_absolute_url()).content.decode()
+
+
+def test_choosing_without_a_track_says_which_there_are(client: Any, shop: Any, cast: Cast) -> None:
+    stored = factories.judged_submission(cast.entrant, *shop)
+    said = client.post(reverse("choose_submission", args=[stored.pk]), follow=True).content.decode()
+    assert f"Name at least one track of submission #{stored.pk}: cpu-test." in said
+
+
 def test_what_is_left_out_counts_as_missing(client: Any, shop: Any) -> None:
     _post(client, shop, _pack(["Shell/0"]))
     stored = Submission.objects.get()

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, model_validator
 
-from problems.spec.case import DEFAULT_DTYPE, Amount, Case, Dtype, Positive
+from problems.spec.case import DEFAULT_DTYPE, HELD_OUT, Amount, Case, Dtype, Positive, is_held_out
 from problems.spec.function.dtypes import WHOLE_DTYPES, ParameterDtype
 from problems.spec.sizes import Size
 
@@ -73,6 +73,11 @@ class ManifestCase(_Strict):
     """The lowest precision below `fastest_dtype` whose results the check accepts; empty if it accepts none. Its peak
     bounds the case's time then."""
 
+    @property
+    def is_held_out(self) -> bool:
+        """Its name says so. Its sizes are for the checker and organisers alone."""
+        return is_held_out(self.name)
+
     def elements(self, name: str) -> int:
         """Number of elements of an array. Raises KeyError."""
         return math.prod(self.shapes[name])
@@ -116,6 +121,10 @@ class Manifest(_Strict):
     def _check_cases(self) -> None:
         if not self.cases:
             raise ValueError("has no cases")
+        if self.cases[0].is_held_out:
+            raise ValueError("has no case that is not held out; a run before submitting needs one")
+        if any(case.is_held_out != (n >= self.n_public) for n, case in enumerate(self.cases)):
+            raise ValueError(f"has a case `{HELD_OUT}…` before others; held-out cases come last")
         arrays = {one.name for one in self.parameters if one.kind == "array"}
         scalars = {one.name for one in self.parameters if one.kind == "scalar"}
         for case in self.cases:
@@ -140,16 +149,30 @@ class Manifest(_Strict):
         return [at for at in range(len(kept)) if kept[at] or scalars[at]] if any(kept) else []
 
     @property
+    def n_public(self) -> int:
+        """The number of cases that are not held out. They come first."""
+        return sum(not case.is_held_out for case in self.cases)
+
+    @property
+    def n_held_out(self) -> int:
+        return len(self.cases) - self.n_public
+
+    @property
+    def told(self) -> Self:
+        """What contestants read: the manifest without its held-out cases."""
+        return self.model_copy(update={"cases": self.cases[: self.n_public]})
+
+    @property
     def smallest_case(self) -> int:
-        """Number of the case with the fewest elements."""
-        return min(range(len(self.cases)), key=lambda at: sum(map(math.prod, self.cases[at].shapes.values())))
+        """Number of the case with the fewest elements, of those that are not held out."""
+        return min(range(self.n_public), key=lambda at: sum(map(math.prod, self.cases[at].shapes.values())))
 
     @property
     def sizes(self) -> list[Size]:
-        """The scalars of whole numbers, which may be axes, with their values over the cases."""
+        """The scalars of whole numbers, which may be axes, with their values over the cases that are not held out."""
         usual = self.cases[self.smallest_case].scalars
         whole = [one.name for one in self.parameters if one.kind == "scalar" and one.dtype in WHOLE_DTYPES]
-        values = {name: [int(case.scalars[name]) for case in self.cases] for name in whole}
+        values = {name: [int(case.scalars[name]) for case in self.told.cases] for name in whole}
         return [Size(name, min(1, *found), max(found), int(usual[name])) for name, found in values.items()]
 
     @property

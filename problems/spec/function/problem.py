@@ -105,7 +105,7 @@ class FunctionProblem(ProblemRecord):
         """A scaffold that compiles and lacks only the computation. Raises KeyError for a language not allowed."""
         if language not in self.languages:
             raise KeyError(language)
-        return starter(self.manifest, language)
+        return starter(self.manifest.told, language)
 
     @property
     def cases(self) -> tuple[Case, ...]:
@@ -153,7 +153,7 @@ class FunctionProblem(ProblemRecord):
             "device": self.device,
             "time_limit_seconds": self.time_limit_seconds,
             "signatures": self.signatures,
-            "manifest": self.manifest.model_dump(mode="json", exclude={"class_name", "form", "is_run"}),
+            "manifest": self.manifest.told.model_dump(mode="json", exclude={"class_name", "form", "is_run"}),
         }
 
     @property

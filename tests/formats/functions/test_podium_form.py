@@ -234,3 +234,34 @@ def test_the_reference_fills_the_outputs_like_a_solution() -> None:
     solution(np.arange(4), values, flags, 2, 2)
     assert values.tolist() == [-16, 9]
     assert flags.tolist() == [False, True]
+
+
+def with_cases(*cases: str) -> str:
+    return softmax_with(cases=f"({', '.join(cases)},)")
+
+
+def test_a_held_out_case_gets_a_number_for_a_name(tmp_path: Path) -> None:
+    public, secret = 'Case("3 x 5", rows=3, cols=5)', 'Case("7 x 1", rows=7, cols=1, held_out=True)'
+    found = manifest(tmp_path, with_cases(public, secret))
+    assert [case.name for case in found.cases] == ["3 x 5", "held-out 1"]
+    assert [case.is_held_out for case in found.cases] == [False, True]
+    assert (found.smallest_case, [case.name for case in found.told.cases]) == (0, ["3 x 5"])
+    assert found.cases[1].scalars == {"rows": 7, "cols": 1}, "the checker needs its sizes"
+    assert [(one.name, one.most) for one in found.sizes] == [("rows", 3), ("cols", 5)]
+
+
+@pytest.mark.parametrize(
+    ("cases", "words"),
+    [
+        (['Case("a", rows=7, cols=1, held_out=True)'], "a held-out case comes first"),
+        (
+            ['Case("a", rows=1, cols=1)', 'Case("b", rows=2, cols=1, held_out=True)', 'Case("c", rows=3, cols=1)'],
+            "list held-out cases last",
+        ),
+        (['Case("held-out 1", rows=1, cols=1)'], "names that begin so are given to held-out cases"),
+        (['Case("a", rows=1, cols=1, held_out=1)'], "`held_out` of case `a` is 1"),
+    ],
+)
+def test_held_out_cases_that_cannot_be_are_refused(tmp_path: Path, cases: list[str], words: str) -> None:
+    with pytest.raises(DefinitionError, match=words):
+        manifest(tmp_path, with_cases(*cases))

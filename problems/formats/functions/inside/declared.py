@@ -15,6 +15,8 @@ ARRAY_DTYPES = (
     "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool",
 )  # fmt: skip
 DIRECTIONS, ROLES = ("in", "out", "inout"), ("data", "structure", "weight")
+HELD_OUT = "held-out "
+"""How the manifest's names of held-out cases begin."""
 MOST_INPUT_SETS = 64
 """As the manifest has it."""
 
@@ -71,11 +73,19 @@ class Case:
     """One set of axis lengths, read as attributes: `case.rows`. `size` is its place on a chart's axis.
 
     A timed go calls `solution` on `input_sets` inputs in a row, where a single call is too short to be timed.
+    A held-out case is timed and ranked, and never run in trials or shown. Such cases come last.
     """
 
-    def __init__(self, name: str, size: float | None = None, *, input_sets: int = 1, **axes: int) -> None:
+    def __init__(
+        self, name: str, size: float | None = None, *, input_sets: int = 1, held_out: bool = False, **axes: int
+    ) -> None:
         if not isinstance(name, str) or not name or len(name) > 200:
             raise DeclarationError(f"a case has the name {name!r}", "give it a text of at most 200 characters")
+        if not isinstance(held_out, bool):
+            raise DeclarationError(f"`held_out` of case `{name}` is {held_out!r}", "use True or False")
+        if name.startswith(HELD_OUT):
+            what = f"a case has the name {name!r}; names that begin so are given to held-out cases"
+            raise DeclarationError(what, "choose another, and write held_out=True if it is one")
         for axis, length in axes.items():
             if isinstance(length, bool) or not isinstance(length, int) or length < 0:
                 raise DeclarationError(f"axis `{axis}` of case `{name}` is {length!r}", "use a whole number")
@@ -85,6 +95,7 @@ class Case:
         self.name = name
         self.size = size
         self.input_sets = input_sets
+        self.held_out = held_out
         self.axes = axes
 
     def __getattr__(self, name: str) -> int:

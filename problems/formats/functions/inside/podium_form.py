@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from .arrays import FLOATS, ITEM_BYTES, Library, library_of
-from .declared import Array, Case, Exact, FunctionProblem, Scalar, Tolerance
+from .declared import HELD_OUT, Array, Case, Exact, FunctionProblem, Scalar, Tolerance
 from .errors import SizesRefused
 from .forms import Accuracy, CaseFacts, Parameter
 from .importing import Definition
@@ -38,7 +38,7 @@ class PodiumForm:
         self._library: Library = library_of(self.arrays, device)
         self._problem.device = self._library.device
         self._check_dtypes()
-        self.cases = [self._facts(case) for case in self._cases]
+        self.cases = [self._facts(number, case) for number, case in enumerate(self._cases)]
 
     def draw(self, case: int, kept: Mapping[str, Any]) -> tuple[list[Any], list[Any]]:
         """Arguments in call order and expected outputs, all of the declared shapes and data types."""
@@ -51,8 +51,8 @@ class PodiumForm:
     def own_case(self, like: int, sizes: dict[str, int]) -> Iterator[None]:
         """Inside, there is one case more: that of number `like` with these axis lengths. Raises SizesRefused."""
         base, cases = self._cases[like], self._cases
-        chosen = Case("own sizes", **{**base.axes, **self._checked_sizes(base, sizes)})
-        most_bytes = max(map(self._array_bytes, cases))
+        chosen = Case("own sizes", held_out=False, **{**base.axes, **self._checked_sizes(base, sizes)})
+        most_bytes = max(map(self._array_bytes, self._public))
         if self._array_bytes(chosen) > most_bytes:
             words = f"these sizes need {self._array_bytes(chosen)} bytes of arrays"
             raise SizesRefused(f"{words}; the largest case has {most_bytes}. Choose smaller ones.")
@@ -68,7 +68,7 @@ class PodiumForm:
         for name, length in sizes.items():
             if name not in names:
                 raise SizesRefused(f"`{name}` is not a size of this problem. Its sizes are: {', '.join(names) or '–'}.")
-            lengths = [case.axes.get(name, 0) for case in self._cases]
+            lengths = [case.axes.get(name, 0) for case in self._public]
             least, most = min(1, *lengths), max(lengths)
             if not least <= length <= most:
                 raise SizesRefused(f"`{name}` is {length}; choose {least} to {most}.")
@@ -81,7 +81,9 @@ class PodiumForm:
     def answer(self, arguments: list[Any]) -> list[Any]:
         """The reference's outputs, unchecked: this is timed. The case is the first one whose axes fit."""
         axes = self._axes_of(arguments)
-        chosen = next((case for case in self._cases if axes.items() <= case.axes.items()), None) or Case("call", **axes)
+        chosen = next((case for case in self._cases if axes.items() <= case.axes.items()), None) or Case(
+            "call", held_out=False, **axes
+        )
         pairs = zip(self._declared, arguments)
         given = {one.name: value for one, value in pairs if self._is_drawn(one, chosen)}
         returned = self._problem.reference(chosen, **given)
@@ -154,7 +156,14 @@ class PodiumForm:
         for case in cases:
             if absent := sorted(self._axes() - case.axes.keys()):
                 raise fault("cases", f"case `{case.name}` has no axis `{absent[0]}`", f"add {absent[0]}=… to it")
+        held_out = [case.held_out for case in cases]
+        if held_out[0] or held_out != sorted(held_out):
+            raise fault("cases", "a held-out case comes first or before another", "list held-out cases last")
         return tuple(cases)
+
+    @property
+    def _public(self) -> tuple[Case, ...]:
+        return tuple(case for case in self._cases if not case.held_out)
 
     def _axes(self) -> set[str]:
         arrays = [one for one in self._declared if isinstance(one, Array)]
@@ -180,10 +189,12 @@ class PodiumForm:
         """Whether `inputs` must give it."""
         return one.direction != "out" if isinstance(one, Array) else one.name not in case.axes
 
-    def _facts(self, case: Case) -> CaseFacts:
+    def _facts(self, number: int, case: Case) -> CaseFacts:
+        """Of a held-out case a number in place of its name, which may tell its sizes."""
+        name = f"{HELD_OUT}{number + 1 - len(self._public)}" if case.held_out else case.name
         size = None if case.size is None else float(case.size)
         flops, moved = self._amount("flops", case), self._amount("bytes", case)
-        return CaseFacts(case.name, size, flops, moved, case.input_sets)
+        return CaseFacts(name, size, flops, moved, case.input_sets)
 
     def _amount(self, member: str, case: Case) -> float | None:
         with self.definition.calling(member):

@@ -366,10 +366,12 @@ class _Match:
         sizes: Mapping[str, int] | None = None,
         on_host: frozenset[int] = frozenset(),
     ) -> Contest:
-        """Run one contestant through all cases, or through the smallest if the plan shows values. With sizes, through
-        one case like the smallest, of those sizes. Raises Cancelled and SandboxFault."""
+        """Run one contestant through all cases, in a trial through those that are not held out, or through the smallest
+        if the plan shows values. With sizes, through one case like the smallest, of those sizes. Raises Cancelled and
+        SandboxFault."""
         problem = entry.subject.problem
-        cases = [problem.manifest.smallest_case] if plan is SAMPLE else _all_cases(entry.subject)
+        told = problem.manifest.n_public if plan is TRIAL else None
+        cases = [problem.manifest.smallest_case] if plan is SAMPLE else _all_cases(entry.subject)[:told]
         own: dict[str, Any] = {}
         if sizes:
             own = {"like": problem.manifest.smallest_case, "sizes": dict(sizes)}

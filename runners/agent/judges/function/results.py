@@ -2,9 +2,10 @@
 
 import statistics
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
-from problems.spec.case import Case
+from problems.spec.case import Case, is_held_out
 from problems.spec.function.manifest import ManifestCase
 from problems.spec.function.problem import FunctionProblem
 from runners.agent.judges.function.as_tensara import mean_as_tensara, rate_as_tensara_2025
@@ -63,6 +64,8 @@ def case_reports(problem: FunctionProblem, seen: Contest) -> list[CaseReport]:
 def case_report(problem: FunctionProblem, reply: Reply) -> CaseReport:
     """The report on one case. Never holds inputs."""
     case = problem.manifest.cases[reply["case"]]
+    if case.is_held_out:
+        return _held_out_report(case, reply)
     public: dict[str, Any] = {"n_calls": reply["n_calls"]}
     if "setup_ms" in reply:
         public["setup_ms"] = round(float(reply["setup_ms"]), 3)
@@ -81,6 +84,13 @@ def case_report(problem: FunctionProblem, reply: Reply) -> CaseReport:
             team["first_wrong"] = _places(reply["first_wrong"])
     groups = ((public, Audience.PUBLIC), (team, Audience.TEAM), (organiser, Audience.ORGANISER))
     fields = [_field(name, value, audience) for values, audience in groups for name, value in values.items()]
+    return CaseReport(name=case.name, verdict=Verdict(reply["verdict"]), fields=fields)
+
+
+def _held_out_report(case: ManifestCase, reply: Reply) -> CaseReport:
+    """Its verdict alone. Sizes, counts and messages, which may tell sizes, are for organisers."""
+    facts = {name: reply[name] for name in ("n_calls", "message", "n_wrong", "n_total") if reply.get(name)}
+    fields = [_field(name, value, Audience.ORGANISER) for name, value in facts.items()]
     return CaseReport(name=case.name, verdict=Verdict(reply["verdict"]), fields=fields)
 
 
@@ -138,7 +148,8 @@ def verdict_of(problem: FunctionProblem, seen: Contest) -> tuple[Verdict, str]:
     for reply in seen.cases:
         if reply["verdict"] != "passed":
             case = problem.manifest.cases[reply["case"]]
-            return Verdict.WRONG_ANSWER, f"Case {case.name}: {reply['message']}"
+            words = "the answer is wrong." if case.is_held_out else reply["message"]
+            return Verdict.WRONG_ANSWER, f"Case {case.name}: {words}"
     if seen.how == REFUSED:
         return Verdict.INVALID, f"It was not run. {seen.words}"
     if seen.how:
@@ -154,10 +165,19 @@ def ended_verdict(problem: FunctionProblem, seen: Contest) -> tuple[Verdict, str
     if seen.how == "late" or seen.outcome.timed_out:
         limit = problem.time_limit_seconds
         return Verdict.TIMED_OUT, f"The solution did not answer {where}; all calls of one process may take {limit:g} s."
-    return Verdict.TEST_FAILED, f"The solution {_how_it_failed(seen, where)}"
+    return Verdict.TEST_FAILED, f"The solution {_how_it_failed(seen, where, _saw_held_out(problem, seen))}"
 
 
-def _how_it_failed(seen: Contest, where: str) -> str:
+def _saw_held_out(problem: FunctionProblem, seen: Contest) -> bool:
+    """Whether it had been called with a held-out case, whose sizes its own words could tell."""
+    began = seen.ordered[: len(seen.cases) + 1] if seen.load_ms else []
+    cases = problem.manifest.cases
+    return any(number < len(cases) and cases[number].is_held_out for number in began)
+
+
+def _how_it_failed(seen: Contest, where: str, saw_held_out: bool) -> str:
+    if seen.how == "error" and saw_held_out:
+        return f"failed {where}. Its own words are not shown: they could tell the sizes of held-out cases."
     if seen.how == "error":
         return f"failed {where}: {seen.words}"
     if seen.how == "not_stopped":
@@ -226,8 +246,13 @@ def lacks_a_case(problem: FunctionProblem, runs: Sequence[Contest], cases: Timed
 def too_short(problem: FunctionProblem, timed: Sequence[MeasurementReport], peaks: Peaks) -> list[Finding]:
     """The flag of the first case whose time is shorter than the device allows."""
     bounds_ms = {case.name: _bound_ms(case, peaks) for case in problem.manifest.timed_cases}
-    found = [below_roofline(one.median_ms, bounds_ms[one.case], f"In case {one.case} ") for one in timed]
-    return [one for one in found if one is not None][:1]
+    found = [(one, below_roofline(one.median_ms, bounds_ms[one.case], f"In case {one.case} ")) for one in timed]
+    return [_without_bound(flag) if is_held_out(one.case) else flag for one, flag in found if flag is not None][:1]
+
+
+def _without_bound(flag: Finding) -> Finding:
+    """The bound would tell the size of a held-out case."""
+    return replace(flag, detail="In a held-out case the time is less than the device needs at its peaks.")
 
 
 def _bound_ms(case: Case, peaks: Peaks) -> float | None:
