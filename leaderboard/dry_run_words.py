@@ -1,4 +1,4 @@
-"""What would come of a submission, in sentences: the same on the page, in the API and on the command line."""
+"""Effects that a submission would have, in sentences: the same on the page, in the API and on the command line."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -24,7 +24,7 @@ def summary(run: DryRun) -> str:
 
 
 def effects(user: Any, run: DryRun) -> list[str]:
-    """What becomes of it once the user sends it. At most seven queries."""
+    """Sentences on the effect of sending the submission. At most seven queries."""
     found = run.contents
     if found is None or not found.draft.samples:
         return []
@@ -40,7 +40,7 @@ def effects(user: Any, run: DryRun) -> list[str]:
 
 
 def already_here(user: Any, twin: Submission) -> str:
-    """What sending an equal submission again comes to, and where the older one can be chosen to count."""
+    """The effect of sending an equal submission again, and the tracks on which the older one can be chosen to count."""
     stored = f"This very submission is here already, #{twin.pk}. Sending it again stores nothing."
     if tracks := offered_tracks(user, twin):
         where = ", ".join(one.slug for one in tracks)

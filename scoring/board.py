@@ -52,7 +52,7 @@ class BoardScores:
     held_out_speedup: FloatArray
     """The same mean over the held-out cases alone, of problems that have such cases."""
     public_speedup: FloatArray
-    """That of these problems' other cases, over the same samples."""
+    """The same figure over these problems' other cases and the same samples."""
     held_out_problems: IntArray
     """The number of those problems."""
     fast_p: FloatArray

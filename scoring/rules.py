@@ -94,5 +94,5 @@ NEWEST = THIRD.version
 
 
 def changes_since(version: int) -> str:
-    """What the rules after this version changed, as the titles of those versions."""
+    """The changes of the rules after this version, as the titles of those versions."""
     return "; ".join(RULES[one].title for one in sorted(RULES) if one > version)

@@ -147,7 +147,7 @@ class Sample(models.Model):
 
 class ChosenQuerySet(models.QuerySet["Chosen"]):
     def live(self) -> "ChosenQuerySet":
-        """Of full submissions that were neither cancelled nor retracted."""
+        """Choices of full submissions that were neither cancelled nor retracted."""
         kept = self.filter(submission__is_full=True).exclude(submission__state=SubmissionState.CANCELLED)
         return kept.exclude(submission__decisions__kind="submission_retracted")
 

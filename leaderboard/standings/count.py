@@ -58,7 +58,7 @@ def differing(place: ReleaseTrack) -> list[int]:
 def last_chosen(
     release_id: int, track_id: int, *, entrant_id: int | None = None, before: datetime | None = None
 ) -> Mapping[int, tuple[int, int]]:
-    """By entrant the event and the submission that was last chosen, of those that are finished and unretracted.
+    """The last choice of each entrant: its event and its submission, of those that are finished and unretracted.
 
     Where none is finished, the last one in progress. With `before` only what had been chosen and finished by then.
     """

@@ -49,7 +49,7 @@ class _Timed:
     """The times of one result, and what the rules count of it."""
 
     times_ms: dict[str, float | None] = field(default_factory=dict)
-    """Of the cases that are not held out."""
+    """Figures of the cases that are not held out."""
     cases: list[TimedCase] = field(default_factory=list)
     ln_ratios: dict[bool, list[float]] = field(default_factory=lambda: {True: [], False: []})
     """ln of baseline ÷ candidate of the cases that rank: of held-out ones (True) and of the others."""

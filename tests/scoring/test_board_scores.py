@@ -243,7 +243,7 @@ def test_who_else_is_on_the_board_changes_no_figure_of_an_entrant(primary, seed,
 
 
 def test_by_the_second_rules_another_entrant_changed_the_gflops_of_all():
-    """What the fixed set replaces: the property above does not hold for a published release of those rules."""
+    """The rule that the fixed set replaces: the property above does not hold for a published release of those rules."""
     gflops = np.array([[1.0, 10.0], [4.0, NAN]])
     board = replace(random_board(2, 2), gflops=gflops, baseline_gflops=np.ones(2), rules=2)
     whole, part = score_board(board), score_board(of_entrants(board, [0]))

@@ -1,4 +1,4 @@
-"""What the site tells of a function's held-out cases: a figure of their own on the board, and of the cases nothing."""
+"""Held-out cases of a function: the board has a figure of their own, and the site tells nothing of the cases."""
 
 import io
 import re

@@ -159,7 +159,7 @@ class Manifest(_Strict):
 
     @property
     def told(self) -> Self:
-        """What contestants read: the manifest without its held-out cases."""
+        """The contestants' manifest, without its held-out cases."""
         return self.model_copy(update={"cases": self.cases[: self.n_public]})
 
     @property

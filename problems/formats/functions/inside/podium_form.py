@@ -190,7 +190,7 @@ class PodiumForm:
         return one.direction != "out" if isinstance(one, Array) else one.name not in case.axes
 
     def _facts(self, number: int, case: Case) -> CaseFacts:
-        """Of a held-out case a number in place of its name, which may tell its sizes."""
+        """The case's name; a number for a held-out one, whose name may tell its sizes."""
         name = f"{HELD_OUT}{number + 1 - len(self._public)}" if case.held_out else case.name
         size = None if case.size is None else float(case.size)
         flops, moved = self._amount("flops", case), self._amount("bytes", case)
