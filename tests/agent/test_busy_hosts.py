@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from runners.agent.judges.command.host import host_during
 from runners.agent.judges.command.timing import SPARE_BLOCKS
+from runners.agent.judges.host import host_during
 from runners.agent.judges.registry import Judges
 from runners.agent.sandbox.policy import Command, Outcome, Sandbox
 from runners.wire.protocol import FlagScope, Report, Role, TimingPolicy, Witness

@@ -10,9 +10,9 @@ from runners.agent.ground.events import Progress
 from runners.agent.job.commands import run, told
 from runners.agent.job.environment import NodeEnvironment
 from runners.agent.judges.command.commands import laid_out, run_command
-from runners.agent.judges.command.host import HostRecord, host_during
 from runners.agent.judges.command.subject import Subject
 from runners.agent.judges.command.turns import GatedRun, Unobserved, attached, notes_of_a_run, run_at_gate
+from runners.agent.judges.host import HostRecord, host_during
 from runners.agent.judges.texts import benchmark_failure
 from runners.agent.profilers.base import Reading, Timer
 from runners.agent.sandbox.policy import Command, Outcome

@@ -19,10 +19,10 @@ from runners.agent.ground.events import Progress
 from runners.agent.job.environment import NodeEnvironment
 from runners.agent.judges.baselines import Baselines
 from runners.agent.judges.command.benchmark import BenchmarkRun, benchmark
-from runners.agent.judges.command.host import HostRecord, over
 from runners.agent.judges.command.outside_bounds import Observed
 from runners.agent.judges.command.references import References
 from runners.agent.judges.command.subject import Subject
+from runners.agent.judges.host import SPARE_RUNS, HostRecord, over
 from runners.agent.profilers.base import Timer
 from runners.agent.profilers.process import ProcessTime
 from runners.wire.protocol import Clock, Role, Witness
@@ -30,7 +30,7 @@ from scoring.median import median_interval
 
 RANKED_PROCESSES = 6
 """The smallest number of processes whose order statistics give a 95 % interval of the median."""
-SPARE_BLOCKS = 3
+SPARE_BLOCKS = SPARE_RUNS
 """The number of blocks that may be measured again because the device was throttled or the host was busy."""
 SETTLE_SECONDS = 0.4
 """The driver counts activity in windows of up to a third of a second. Earlier work must have left the window."""

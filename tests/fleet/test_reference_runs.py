@@ -1,0 +1,145 @@
+"""Each node and day that serves ranked times judges hidden references; where they are not at 1 ×, its times wait."""
+
+import math
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from leaderboard.actions import reference_runs
+from leaderboard.models import ProblemScore, ReferenceRun, ReleaseTrack, Standing, Submission
+from leaderboard.standings.noise import ratio_of
+from leaderboard.standings.rank import rank_touched, rebuild
+from runners.fleet.models import Job
+from runners.fleet.reference_runs import watch_noise
+from tests.actions.test_rejudging import timed
+from tests.fleet.site import Site, WireNode, add_node
+from tests.packs import problem
+
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+
+
+@pytest.fixture
+def site() -> Site:
+    """Two problems with references; one full submission that is twice as fast as they are, by node-1."""
+    made = Site.make([problem("a/1"), problem("a/2")], primary_metric="speedup")
+    made.submit({"a/1": ["exit 0"], "a/2": ["exit 0"]})
+    node = WireNode()
+    node.hello()
+    while (answer := node.claim()).status_code == 200:
+        assert node.report(answer.json(), timed(5.0)).status_code == 200
+    rank_touched()
+    return made
+
+
+@pytest.fixture
+def first(site: Site) -> WireNode:
+    return WireNode()
+
+
+def judge(node: WireNode, *candidates_ms: float) -> None:
+    for ms in candidates_ms:
+        assert node.report(node.take(), timed(ms)).status_code == 200
+
+
+def test_a_run_is_made_once_for_a_node_and_day_and_goes_to_that_node(site: Site, first: WireNode) -> None:
+    assert (watch_noise(), watch_noise()) == (1, 0)
+    run = ReferenceRun.objects.get()
+    assert (run.node, run.day, run.submission.samples.count()) == ("node-1", timezone.now().date(), 2)
+    assert run.submission.entrant.slug == "_daily-reference"
+    assert set(Job.objects.filter(state="queued").values_list("priority", "only_on__slug")) == {(-1, "node-1")}
+    add_node("node-2", site.track, "second")
+    second = WireNode(token="second")
+    second.hello()
+    assert second.claim().status_code == 204
+    judge(first, 10.0, 10.1)
+    assert watch_noise() == 0, "the reference's own times need no reference"
+    run.refresh_from_db()
+    assert run.ratio is not None
+    assert run.ratio == pytest.approx(math.sqrt(10.0 / 10.1))
+    assert (run.is_noisy, run.n_problems) == (False, 2)
+    assert rebuild(check=True) == []
+
+
+def test_a_quiet_node_and_day_keep_their_ranks_and_the_board_says_the_ratio(site: Site, first: WireNode) -> None:
+    watch_noise()
+    judge(first, 10.0, 10.1)
+    watch_noise()
+    rank_touched()
+    assert Standing.objects.get().rank == 1
+    page = Client().get(f"/releases/{site.release.slug}/").content.decode()
+    assert "The hidden reference stands at 1.00×" in page
+    assert "Noisy" not in page
+
+
+@pytest.mark.parametrize("ms", [9.0, 12.0])
+def test_times_of_a_noisy_node_and_day_do_not_rank_and_the_board_says_so(
+    site: Site, first: WireNode, ms: float
+) -> None:
+    assert Standing.objects.get().rank == 1
+    watch_noise()
+    judge(first, ms, ms)
+    watch_noise()
+    rank_touched()
+    assert ReferenceRun.objects.get().is_noisy
+    row = Standing.objects.get()
+    assert (row.rank, row.is_incomplete) == (None, True)
+    counted = ProblemScore.objects.filter(submission__entrant=site.entrant)
+    assert set(counted.values_list("n_passed", "n_timed", "n_time_flagged", "n_open_flags")) == {(1, 0, 1, 0)}
+    assert "Noisy: it stands at" in Client().get(f"/releases/{site.release.slug}/").content.decode()
+    assert rebuild(check=True) == []
+
+
+def test_a_run_without_a_time_decides_nothing(site: Site, first: WireNode) -> None:
+    watch_noise()
+    for _ in range(2):
+        work = first.take()
+        assert first.report(work).status_code == 200
+    watch_noise()
+    rank_touched()
+    run = ReferenceRun.objects.get()
+    assert (run.ratio, run.is_noisy, run.settled_at is None) == (None, False, False)
+    assert Standing.objects.get().rank == 1
+
+
+def test_a_run_that_its_node_leaves_for_a_day_is_cancelled(site: Site) -> None:
+    watch_noise()
+    Submission.objects.filter(entrant__slug="_daily-reference").update(created_at=timezone.now() - timedelta(days=2))
+    watch_noise()
+    run = ReferenceRun.objects.get()
+    assert (run.submission.state, run.settled_at is None) == ("cancelled", False)
+    assert not Job.objects.filter(state="queued").exists()
+
+
+def test_places_from_before_keep_their_ranks(site: Site) -> None:
+    ReleaseTrack.objects.update(watches_noise=False)
+    assert watch_noise() == 0
+
+
+def test_a_run_is_bounded(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reference_runs, "MOST_PROBLEMS", 1)
+    watch_noise()
+    assert ReferenceRun.objects.get().submission.samples.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("ratios", "half", "is_noisy"),
+    [
+        ([1.0, 1.0], 0.01, False),
+        ([1.049], 0.01, False),
+        ([1.051], 0.01, True),
+        ([0.949], 0.01, True),
+        ([1.0], 0.21, True),
+        ([1.0], 0.2, False),
+        ([1.0] * 4, 0.21, False),
+        ([0.6, 1.7], 0.0, True),
+    ],
+)
+def test_a_ratio_is_noisy_outside_the_band_or_if_its_ends_are_far_apart(
+    ratios: list[float], half: float, is_noisy: bool
+) -> None:
+    found = ratio_of([math.log(one) for one in ratios], [half] * len(ratios))
+    assert found is not None
+    assert found.is_noisy == is_noisy
+    assert ratio_of([], []) is None
