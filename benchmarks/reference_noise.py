@@ -29,6 +29,7 @@ django.setup()
 
 from demo.releases import load_releases  # noqa: E402 - Django must be set up first
 from leaderboard.standings.noise import Ratio, ratio_of  # noqa: E402
+from problems.spec.kinds import NODE_KINDS  # noqa: E402
 from problems.spec.record import ProblemRecord  # noqa: E402
 from problems.spec.solution import FileSolution  # noqa: E402
 from runners.agent.devices.lanes import Lanes  # noqa: E402
@@ -40,7 +41,6 @@ from runners.agent.sandbox import open_backend  # noqa: E402
 from runners.wire.protocol import Capabilities, MeasurementReport, Role, TimingPolicy  # noqa: E402
 
 LEAST_UNFLAGGED = 0.9
-HOST = {"host_lost_share"}
 
 
 @dataclass(frozen=True)
@@ -81,11 +81,7 @@ def judged(judges: Judges, record: ProblemRecord, policy: TimingPolicy) -> Seen:
         any(flag.code == "busy_host" for flag in done.flags),
         [math.log(other.median_ms / own.median_ms) for own, other in known],
         [math.hypot(half(own), half(other)) for own, other in known],
-        {
-            one.role.value: float(one.device["host_lost_share"])
-            for one in done.measurements
-            if HOST <= one.device.keys()
-        },
+        {one.role.value: float(one.device.get("host_lost_share", 0.0)) for one in done.measurements},
         time.monotonic() - began,
     )
 
@@ -119,9 +115,8 @@ def main() -> int:
         Path(folder).chmod(0o755)
         box = open_backend("bubblewrap", default_cache_directory())
         found = [one.problem for release in load_releases(box) for one in release.pack.records]
-        records = [
-            one for one in found if isinstance(one.reference, FileSolution) and one.task_id.startswith(given.only)
-        ]
+        asked = [one for one in found if one.kind in NODE_KINDS and one.task_id.startswith(given.only)]
+        records = [one for one in asked if isinstance(one.reference, FileSolution)]
         environment = NodeEnvironment.open("here", Path(folder), box, Lanes(1, 1), Capabilities())
         stack.callback(environment.close)
         stack.enter_context(busy_loops(given.loops))
@@ -129,14 +124,14 @@ def main() -> int:
             judges = Judges(environment)  # which keep no baseline of an earlier round
             done = [one for record in records if (one := judged(judges, record, given.policy)).lns]
             seen += done
+            if given.raw:
+                given.raw.write_text("".join(json.dumps(vars(one)) + "\n" for one in seen))
             ratio = ratio_of([one.ln for one in done], [one.half for one in done])
             assert ratio is not None, "no reference got a time"
             ratios.append(ratio)
             n_flagged = sum(one.is_flagged for one in done)
             words = f"{ratio.ratio:.3f} ({ratio.low:.3f} to {ratio.high:.3f}){', noisy' if ratio.is_noisy else ''}"
             print(f"{number:3}  {words}  {n_flagged} of {len(done)} flagged  load {os.getloadavg()[0]:.1f}", flush=True)
-    if given.raw:
-        given.raw.write_text("".join(json.dumps(vars(one)) + "\n" for one in seen))
     share = 1 - sum(one.is_flagged for one in seen) / len(seen)
     far = sorted(abs(one.ln) for one in seen if not one.is_flagged)
     print(f"{share:.0%} of {len(seen)} times without a flag; {sum(one.seconds for one in seen):.0f} s")

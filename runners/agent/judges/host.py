@@ -14,7 +14,7 @@ from runners.agent.sandbox.processes import used_ms
 TOLERATED_SHARE, TOLERATED_MS = 0.05, 2.0
 """A run that lost more of its wall time than the larger of the two is disturbed."""
 SPARE_RUNS = 3
-"""The number of disturbed runs of one side that are repeated. After that the time counts, with a flag."""
+"""The number of disturbed `ranked` runs of one side that are repeated. After that the time counts, with a flag."""
 OTHERS_SHARE = 0.05
 """Beside others that use a smaller share of the processor time, threads wait for each other rather than for others."""
 
@@ -97,10 +97,11 @@ def host_in_goes(outcome: Outcome, work: MachineWork) -> HostRecord | None:
 def _recorded(timed_ms: float, lost_ms: float, stalled_ms: float, work: MachineWork) -> HostRecord:
     used = work.own_ms + work.others_ms + work.steal_ms
     steal_share = work.steal_ms / used if used else 0.0
-    foreign_ms = work.others_ms + work.steal_ms
-    waited_ms = min(lost_ms, foreign_ms) if foreign_ms > OTHERS_SHARE * used else 0.0
+    foreign_ms, wall_ms = work.others_ms + work.steal_ms, max(work.wall_ms, 1e-3)
+    # threads of the run also wait for each other: no longer than others worked meanwhile is it for those
+    waited_ms = min(lost_ms, foreign_ms * timed_ms / wall_ms) if foreign_ms > OTHERS_SHARE * used else 0.0
     lost_ms = min(timed_ms, waited_ms + steal_share * timed_ms + stalled_ms)
-    others_cores = work.others_ms / max(work.wall_ms, 1e-3)
+    others_cores = work.others_ms / wall_ms
     return HostRecord(lost_ms, lost_ms / timed_ms, others_cores, steal_share, os.getloadavg()[0])
 
 

@@ -45,11 +45,16 @@ class BenchmarkRun:
         return not self.outcome.succeeded or self.reading.by_timer
 
     @property
-    def is_void(self) -> bool:
-        """Whether the device was throttled during the run, or the host was busy with other work or stood still."""
+    def was_slowed(self) -> bool:
+        """Whether the device was throttled during the run, or the machine stood still."""
         throttled = self.device is not None and self.device.throttled
+        return self.outcome.succeeded and (throttled or self.outcome.stalled_ms > 0)
+
+    @property
+    def is_void(self) -> bool:
+        """Whether it was slowed, or other programs on the host lengthened it."""
         busy = self.host is not None and self.host.is_busy
-        return self.outcome.succeeded and (throttled or busy or self.outcome.stalled_ms > 0)
+        return self.was_slowed or (self.outcome.succeeded and busy)
 
 
 def benchmark(
