@@ -130,14 +130,16 @@ def main() -> int:
             assert ratio is not None, "no reference got a time"
             ratios.append(ratio)
             n_flagged = sum(one.is_flagged for one in done)
-            words = f"{ratio.ratio:.3f} ({ratio.low:.3f} to {ratio.high:.3f}){', noisy' if ratio.is_noisy else ''}"
+            words = f"{ratio.ratio:.3f} ({ratio.low or 0:.3f} to {ratio.high or 0:.3f})"
+            words += ", noisy" if ratio.is_noisy else ""
             print(f"{number:3}  {words}  {n_flagged} of {len(done)} flagged  load {os.getloadavg()[0]:.1f}", flush=True)
     share = 1 - sum(one.is_flagged for one in seen) / len(seen)
     far = sorted(abs(one.ln) for one in seen if not one.is_flagged)
     print(f"{share:.0%} of {len(seen)} times without a flag; {sum(one.seconds for one in seen):.0f} s")
     if far:
         print(f"of those without a flag, 9 in 10 lie within {math.expm1(far[int(0.9 * (len(far) - 1))]):.1%} of 1 ×")
-    is_quiet = share >= LEAST_UNFLAGGED and all(one.low <= 1 <= one.high and not one.is_noisy for one in ratios)
+    holds_1 = all((one.low or one.ratio) <= 1 <= (one.high or one.ratio) for one in ratios)
+    is_quiet = share >= LEAST_UNFLAGGED and holds_1 and not any(one.is_noisy for one in ratios)
     return int(not is_quiet)
 
 

@@ -5,15 +5,16 @@ from collections.abc import Sequence
 from datetime import date, timedelta
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
-from leaderboard.models import Entrant, Evaluation, ReferenceRun, Submission, SubmissionState, Track
+from leaderboard.models import Entrant, Evaluation, ReferenceRun, Result, Submission, SubmissionState, Track
 from leaderboard.models.audit import record
 from leaderboard.models.entrant import EntrantKind
 from leaderboard.rows.store_once import store_once
 from leaderboard.rows.submissions import SubmissionMetadata
 from leaderboard.standings import scores
-from leaderboard.standings.noise import ratio_in, results_of
+from leaderboard.standings.noise import ratio_in
 from problems.formats.submission import SampleDraft, SubmissionDraft
 from problems.models import Problem, Release
 from problems.spec.solution import FileSolution
@@ -61,7 +62,7 @@ def stale_runs() -> list[ReferenceRun]:
 
 @transaction.atomic
 def _settle(run: ReferenceRun) -> bool:
-    found = ratio_in(run.submission)
+    found = ratio_in(run)
     figures = {} if found is None else {
         "ratio": found.ratio, "low": found.low, "high": found.high, "n_problems": found.n_problems,
         "is_noisy": found.is_noisy,
@@ -70,15 +71,23 @@ def _settle(run: ReferenceRun) -> bool:
         return False
     if found is not None and found.is_noisy:
         _rescore(run)
-        words = f"The reference stands at {found.ratio:.3f} ({found.low:.3f} to {found.high:.3f})."
-        record(None, "noisy", run.release, words, track=run.track.slug, node=run.node, day=run.day.isoformat())
+        record(
+            None,
+            "noisy",
+            run.release,
+            f"The reference stands at {found.ratio:.3f}.",
+            track=run.track.slug,
+            node=run.node,
+            day=run.day.isoformat(),
+        )
     scores.touch(run.release_id, run.track_id)
     return True
 
 
 def _rescore(run: ReferenceRun) -> None:
+    made = Result.objects.filter(**run.served).values("pk")
     rows = Evaluation.objects.live().filter(submission__release=run.release, track=run.track)
-    current = {f"current_result__{name}": value for name, value in results_of(run).children}  # type: ignore[misc]
-    places = sorted(set(rows.filter(**current).values_list("submission_id", "track_id", "problem_id")))
+    touched = rows.filter(Q(current_result__in=made) | Q(second_result__in=made))
+    places = sorted(set(touched.values_list("submission_id", "track_id", "problem_id")))
     scores.hold_all(Submission.objects.filter(pk__in={one for one, _, _ in places}))
     scores.rescore_places(places)

@@ -1,9 +1,12 @@
 """The hidden reference judged on one node and day that served ranked times of a release."""
 
-from typing import ClassVar
+from datetime import UTC, datetime, time, timedelta
+from typing import Any, ClassVar
 
 from django.db import models
 from django.db.models import Q
+
+from leaderboard.models.evaluation import ResultOrigin
 
 
 class ReferenceRun(models.Model):
@@ -36,3 +39,12 @@ class ReferenceRun(models.Model):
 
     def __str__(self) -> str:
         return f"references of {self.release} on {self.node}, {self.day}"
+
+    @property
+    def served(self) -> dict[str, Any]:
+        """Conditions of the results for which it speaks: those of its node and day."""
+        since = datetime.combine(self.day, time(), UTC)
+        return {
+            "provenance__node": self.node, "created_at__gte": since, "created_at__lt": since + timedelta(days=1),
+            "origin": ResultOrigin.FLEET, "reused_from": None,
+        }  # fmt: skip

@@ -139,7 +139,7 @@ def computed(
     if before is not None or any(row["second_result"] for row in facts):
         results = Result.objects.filter(pk__in=_results_of(facts))
     tallies: dict[int, _Tally] = {}
-    noisy = noisy_results(submission.release, track, results, before)
+    noisy = noisy_results(submission.release_id, track.pk, results)
     timed, flags, promised = _timed(results, noisy), _flags(results, before), submission.release.timing_policy
     for row in facts:
         by = _timed_by(row)

@@ -17,7 +17,7 @@ from leaderboard.board.query import ALL_GROUPS, BoardQuery, parse, why_no_day
 from leaderboard.board.source import BoardSource, source_of
 from leaderboard.models import Decision, Submission, SubmissionState, Track
 from leaderboard.models.entrant import EntrantKind
-from leaderboard.standings import noise
+from leaderboard.standings.noise import references_of
 from leaderboard.web import board_html
 from leaderboard.web.board_pages import errata_of, weights_of
 from leaderboard.web.lookups import release_or_404, tracks_of
@@ -58,7 +58,8 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _notices(release: Release, query: BoardQuery) -> list[str]:
     """What a reader should know of the board's times."""
-    return [*noise.notices(release, query.track), *timed_work.notices(timed_work.counts_of(release))]
+    references = references_of(release, query.track, query.as_of)
+    return [*(references.notices if references else []), *timed_work.notices(timed_work.counts_of(release))]
 
 
 def _links(release: Release, query: BoardQuery, ticks: str) -> board_html.Links:
@@ -144,5 +145,6 @@ def board_json(request: HttpRequest, slug: str) -> HttpResponse:
         "rules": release.rules,
         **export.ranking_facts(query, source),
     }
-    head["timed_work"] = timed_work.counts_of(release)
+    references = references_of(release, query.track, query.as_of)
+    head |= {"timed_work": timed_work.counts_of(release), "references": references and references.facts}
     return JsonResponse({**head, "rows": export.records(columns, rows)})

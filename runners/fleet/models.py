@@ -156,7 +156,7 @@ class Job(models.Model):
         Node,
         null=True,
         blank=True,
-        on_delete=models.CASCADE,
+        on_delete=models.PROTECT,
         related_name="+",
         help_text="The one node that may run it.",
     )

@@ -3,6 +3,8 @@
 from datetime import UTC, date, timedelta
 
 from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.db.models.functions import TruncDate
 from django.utils import timezone
 
 from leaderboard.actions.cancel import cancel_by_site
@@ -14,6 +16,9 @@ from problems.models import ReleaseState
 from runners.fleet.models import Job, JobState, Node
 from runners.wire.protocol import Purpose, Verdict
 
+RECENT = timedelta(days=1)
+SERVED = "evaluation__submission__release", "evaluation__track", "provenance__node", "day"
+"""What one run speaks for, in words of results."""
 MOST_STARTS = 20
 """Runs that one turn starts."""
 
@@ -23,29 +28,28 @@ def watch_noise() -> int:
     for stale in stale_runs():
         cancel_by_site(stale.submission, f"Node {stale.node} has not judged it in a day.")
     settle_runs()
-    return sum(_start(*one) for one in _due()[:MOST_STARTS])
+    return sum(_start(*one) for one in _due())
 
 
 def _due() -> list[tuple[ReleaseTrack, str, date, list[int]]]:
     """Places with ranked times of the last day and no run for that node and day, and their problems."""
     watched = ReleaseTrack.objects.filter(watches_noise=True, release__state=ReleaseState.PUBLISHED)
     places = {(one.release_id, one.track_id): one for one in watched.select_related("release", "track")}
-    rows = Result.objects.filter(
-        created_at__gt=timezone.now() - timedelta(days=1), origin=ResultOrigin.FLEET, verdict=Verdict.PASSED,
-        speedup__isnull=False, current_of__purpose=Purpose.LIVE, reused_from=None,
+    served = Result.objects.filter(
+        Q(current_of__purpose=Purpose.LIVE) | Q(second_of__isnull=False), created_at__gt=timezone.now() - RECENT,
+        origin=ResultOrigin.FLEET, verdict=Verdict.PASSED, speedup__isnull=False, reused_from=None,
     ).exclude(evaluation__submission__entrant__kind=EntrantKind.SYSTEM)  # fmt: skip
-    found: dict[tuple[int, int, str, date], set[int]] = {}
-    names = "evaluation__submission__release", "evaluation__track", "provenance__node", "created_at"
-    for release, track, node, at, problem in rows.order_by().values_list(*names, "evaluation__problem").iterator(5000):
-        if (release, track) in places:
-            found.setdefault((release, track, node, at.astimezone(UTC).date()), set()).add(problem)
-    known = set(
-        ReferenceRun.objects.filter(day__gte=min((key[3] for key in found), default=timezone.now().date()))
-        .values_list("release", "track", "node", "day")
-    )  # fmt: skip
-    return [
-        (places[key[0], key[1]], key[2], key[3], sorted(ids)) for key, ids in sorted(found.items()) if key not in known
-    ]
+    dated = served.order_by().annotate(day=TruncDate("created_at", tzinfo=UTC))
+    found = set(dated.values_list(*SERVED).distinct())
+    runs = ReferenceRun.objects.filter(day__in={key[3] for key in found})
+    found -= set(runs.values_list("release", "track", "node", "day"))
+    due = [key for key in sorted(found) if key[:2] in places][:MOST_STARTS]
+    return [(places[key[:2]], key[2], key[3], _problems_of(dated, key)) for key in due]
+
+
+def _problems_of(dated: QuerySet[Result], key: tuple[int, int, str, date]) -> list[int]:
+    of_key = dated.filter(**dict(zip(SERVED, key, strict=True)))
+    return list(of_key.values_list("evaluation__problem", flat=True).distinct())
 
 
 @transaction.atomic
