@@ -16,7 +16,7 @@ from leaderboard.rows.submissions import SubmissionMetadata
 from leaderboard.standings import scores
 from leaderboard.standings.noise import ratio_in
 from problems.formats.submission import SampleDraft, SubmissionDraft
-from problems.models import Problem, Release
+from problems.models import Problem, Release, ReleaseState
 from problems.spec.solution import FileSolution
 
 DAILY = "_daily-reference"
@@ -50,6 +50,7 @@ def settle_runs() -> int:
     """Store what ended runs show. Where the references do not stand at 1 ×, the times of that node and day leave the
     ranks. Returns the number of runs settled."""
     ended = ReferenceRun.objects.filter(settled_at=None).exclude(submission__state=SubmissionState.ACCEPTED)
+    ended = ended.exclude(release__state=ReleaseState.FROZEN)  # whose ranks are final
     return sum(_settle(one) for one in ended.select_related("submission", "release", "track").order_by("pk")[:50])
 
 

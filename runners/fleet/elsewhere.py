@@ -4,19 +4,22 @@ The result keeps its flag until the new one is there. Each node measures a sampl
 measure undisturbed within a day is a person's to decide.
 """
 
+from itertools import chain
+
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from leaderboard.actions.rerun import RERUN_PRIORITY
 from leaderboard.flags.queue import BUSY_HOST, still_measured
 from leaderboard.flags.shown import current, undecided
-from leaderboard.models import Evaluation, EvaluationState, Flag
+from leaderboard.models import Evaluation, EvaluationState, Flag, SubmissionState, Track
 from leaderboard.models.audit import record
 from leaderboard.models.entrant import EntrantKind
 from leaderboard.models.evaluation import ResultOrigin
 from leaderboard.signals import evaluations_queued
 from leaderboard.standings import scores
+from problems.models import ReleaseState
 from runners.fleet.models import Job, JobState, Node
 from runners.fleet.verify_again import serving
 from runners.wire.protocol import Purpose
@@ -29,13 +32,13 @@ REASON = "Other programs lengthened its time on {nodes}, so another node of the 
 def may_take(node: Node) -> Q:
     """The jobs of a queue that this node may run: not those that it has measured while it was busy, nor those
     of another node alone."""
-    here = Flag.objects.filter(
-        code=BUSY_HOST,
-        result__evaluation=OuterRef("evaluation"),
-        result__provenance__node=node.slug,
-        result__origin=ResultOrigin.FLEET,
-    )
-    return (Q(only_on=None) | Q(only_on=node)) & (Q(elsewhere=False) | Q(~Exists(here)))
+    return (Q(only_on=None) | Q(only_on=node)) & (Q(elsewhere=False) | ~_busy_on(node, "evaluation"))
+
+
+def _busy_on(node: Node, evaluation: str) -> Q:
+    """Whether the node has measured the evaluation of that name while it was busy."""
+    flags = Flag.objects.filter(code=BUSY_HOST, result__provenance__node=node.slug, result__origin=ResultOrigin.FLEET)
+    return Q(Exists(flags.filter(result__evaluation=OuterRef(evaluation))))
 
 
 def measure_elsewhere() -> int:
@@ -43,25 +46,29 @@ def measure_elsewhere() -> int:
     flags = Flag.objects.filter(
         undecided(), still_measured(), current(), result__evaluation__purpose=Purpose.LIVE,
         result__evaluation__state=EvaluationState.DONE, result__origin=ResultOrigin.FLEET,
-    ).exclude(result__evaluation__submission__entrant__kind=EntrantKind.SYSTEM)  # fmt: skip
-    found = Evaluation.objects.filter(pk__in=flags.values("result__evaluation")).select_related("track")
-    return sum(_queue(one) for one in found.order_by("pk")[:MOST] if _others(one))
+    )  # fmt: skip
+    waiting = Evaluation.objects.filter(pk__in=flags.values("result__evaluation"), second_result=None)
+    waiting = waiting.filter(submission__release__state=ReleaseState.PUBLISHED)
+    waiting = waiting.exclude(submission__state=SubmissionState.CANCELLED)
+    waiting = waiting.exclude(submission__entrant__kind=EntrantKind.SYSTEM)
+    found = (
+        waiting.filter(~_busy_on(node, "pk"), track=track).order_by("pk")[:MOST]
+        for track in Track.objects.filter(pk__in=waiting.values("track"))
+        for node in Node.objects.filter(pk__in=serving(track))
+    )
+    return sum(map(_queue, chain.from_iterable(found)))
 
 
 def take_back() -> int:
     """End the waits for another node where none serves the track any more. Returns their number."""
-    jobs = Job.objects.filter(elsewhere=True, state=JobState.QUEUED).select_related("evaluation__track")
-    return sum(_take_back(job) for job in jobs.order_by("pk")[:MOST] if job.evaluation and not _others(job.evaluation))
-
-
-def _others(evaluation: Evaluation) -> QuerySet[Node]:
-    """The online nodes of the track that have not measured it while they were busy."""
-    return Node.objects.filter(pk__in=serving(evaluation.track)).exclude(slug__in=_busy_nodes(evaluation))
-
-
-def _busy_nodes(evaluation: Evaluation) -> list[str]:
-    rows = Flag.objects.filter(code=BUSY_HOST, result__evaluation=evaluation).order_by("pk")
-    return list(dict.fromkeys(rows.values_list("result__provenance__node", flat=True)))
+    waiting = Job.objects.filter(elsewhere=True, state=JobState.QUEUED)
+    n_ended = 0
+    for track in Track.objects.filter(pk__in=waiting.values("track")):
+        lost = waiting.filter(track=track).select_related("evaluation")
+        for node in Node.objects.filter(pk__in=serving(track)):
+            lost = lost.filter(~may_take(node))
+        n_ended += sum(map(_take_back, lost.order_by("pk")[:MOST]))
+    return n_ended
 
 
 @transaction.atomic
@@ -74,7 +81,9 @@ def _queue(evaluation: Evaluation) -> bool:
         return False
     evaluations_queued.send(Evaluation, evaluation_ids=[evaluation.pk], priority=RERUN_PRIORITY)
     Job.objects.filter(evaluation=evaluation, state=JobState.QUEUED).update(elsewhere=True)
-    record(None, "rerun", evaluation, REASON.format(nodes=", ".join(_busy_nodes(evaluation))))
+    busy = Flag.objects.filter(code=BUSY_HOST, result__evaluation=evaluation).order_by("pk")
+    nodes = dict.fromkeys(busy.values_list("result__provenance__node", flat=True))
+    record(None, "rerun", evaluation, REASON.format(nodes=", ".join(nodes)))
     return True
 
 

@@ -2,17 +2,20 @@
 
 import math
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.actions import reference_runs
-from leaderboard.models import ProblemScore, ReferenceRun, ReleaseTrack, Standing, Submission
+from leaderboard.actions import measure_anew, reference_runs
+from leaderboard.models import Evaluation, ProblemScore, ReferenceRun, ReleaseTrack, Standing, Submission
 from leaderboard.standings.noise import ratio_of
 from leaderboard.standings.rank import rank_touched, rebuild
+from problems.models import Release, ReleaseState
 from runners.fleet.models import Job
 from runners.fleet.reference_runs import watch_noise
+from runners.wire.protocol import FlagReport, FlagScope
 from tests.actions.test_rejudging import timed
 from tests.fleet.site import Site, WireNode, add_node
 from tests.packs import problem
@@ -73,22 +76,84 @@ def test_a_quiet_node_and_day_keep_their_ranks_and_the_board_says_the_ratio(site
     assert "Noisy" not in page
 
 
+def references(site: Site, **asked: str) -> Any:
+    """What the board's JSON says of them, as the API does."""
+    at = {"track": site.track.slug, **asked}
+    exported = Client().get(f"/releases/{site.release.slug}/board.json", at).json()["references"]
+    assert exported == Client().get(f"/api/v1/releases/{site.release.slug}/board", at).json()["references"]
+    return exported
+
+
 @pytest.mark.parametrize("ms", [9.0, 12.0])
 def test_times_of_a_noisy_node_and_day_do_not_rank_and_the_board_says_so(
     site: Site, first: WireNode, ms: float
 ) -> None:
-    assert Standing.objects.get().rank == 1
+    assert (Standing.objects.get().rank, references(site)) == (1, None)
     watch_noise()
     judge(first, ms, ms)
     watch_noise()
     rank_touched()
     assert ReferenceRun.objects.get().is_noisy
     row = Standing.objects.get()
-    assert (row.rank, row.is_incomplete) == (None, True)
+    assert (row.rank, row.incomplete_reason) == (None, "2 samples with a flagged or noisy time")
     counted = ProblemScore.objects.filter(submission__entrant=site.entrant)
     assert set(counted.values_list("n_passed", "n_timed", "n_time_flagged", "n_open_flags")) == {(1, 0, 1, 0)}
     assert "Noisy: it stands at" in Client().get(f"/releases/{site.release.slug}/").content.decode()
+    told = references(site)
+    assert (told["ratio"], told["nodes_and_days"], told["n_noisy"]) == (pytest.approx(10 / ms), 1, 1)
+    assert (told["noisy"][0]["node"], told["noisy"][0]["day"]) == ("node-1", timezone.now().date().isoformat())
+    assert references(site, as_of=str(timezone.now().date() - timedelta(days=1))) is None
+    evaluation = Evaluation.objects.filter(submission__entrant=site.entrant).earliest("pk")
+    assert "no: its node was noisy that day" in Client().get(f"/evaluations/{evaluation.pk}/").content.decode()
     assert rebuild(check=True) == []
+
+
+def noisy(site: Site, node: str, days_ago: int = 0) -> None:
+    day, of = timezone.now().date() - timedelta(days=days_ago), Submission.objects.earliest("pk")
+    places = {"release": site.release, "track": site.track, "submission": of}
+    ReferenceRun.objects.create(**places, node=node, day=day, ratio=2.0, is_noisy=True)
+
+
+@pytest.mark.parametrize(("node", "days_ago"), [("node-2", 0), ("node-1", 1)])
+def test_times_of_another_node_or_day_rank_beside_a_noisy_one(site: Site, node: str, days_ago: int) -> None:
+    noisy(site, node, days_ago)
+    assert rebuild(check=True) == []
+
+
+def test_a_second_measurement_is_of_its_own_node_and_day(site: Site) -> None:
+    Release.objects.filter(pk=site.release.pk).update(closes_at=timezone.now())
+    place = ReleaseTrack.objects.select_related("release", "track").get()
+    measure_anew.start(site.organiser, place, "luck")
+    add_node("node-2", site.track, "second")
+    second = WireNode(token="second")
+    second.hello()
+    judge(second, 8.0, 8.0)
+    rank_touched()
+    assert Standing.objects.get().speedup == pytest.approx(1.25)
+    assert watch_noise() == 2, "both nodes served times"
+    ReferenceRun.objects.all().delete()
+    noisy(site, "node-2")
+    assert rebuild(check=True) != []
+    rebuild()
+    assert Standing.objects.get().rank is None
+
+
+def test_a_references_flagged_time_says_nothing_of_unflagged_ones(site: Site, first: WireNode) -> None:
+    watch_noise()
+    flag = FlagReport(code="busy_host", scope=FlagScope.TIME)
+    assert first.report(first.take(), timed(30.0).model_copy(update={"flags": [flag]})).status_code == 200
+    judge(first, 10.0)
+    watch_noise()
+    run = ReferenceRun.objects.get()
+    assert (run.ratio, run.n_problems, run.is_noisy) == (pytest.approx(1.0), 1, False)
+
+
+def test_a_frozen_release_keeps_its_ranks(site: Site, first: WireNode) -> None:
+    watch_noise()
+    judge(first, 20.0, 20.0)
+    Release.objects.filter(pk=site.release.pk).update(state=ReleaseState.FROZEN)
+    watch_noise()
+    assert not ReferenceRun.objects.get().is_noisy
 
 
 def test_a_run_without_a_time_decides_nothing(site: Site, first: WireNode) -> None:
@@ -123,6 +188,12 @@ def test_a_run_is_bounded(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     assert ReferenceRun.objects.get().submission.samples.count() == 1
 
 
+def test_one_problem_without_an_interval_has_none() -> None:
+    found = ratio_of([0.02], [0.0])
+    assert found is not None
+    assert (found.low, found.high, found.is_noisy) == (None, None, False)
+
+
 @pytest.mark.parametrize(
     ("ratios", "half", "is_noisy"),
     [
@@ -134,6 +205,9 @@ def test_a_run_is_bounded(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
         ([1.0], 0.2, False),
         ([1.0] * 4, 0.21, False),
         ([0.6, 1.7], 0.0, True),
+        ([1.0, 1.02], 0.0, False),
+        ([0.98, 1.02], 0.0, True),
+        ([0.98, 1.02, 0.99, 1.01], 0.0, False),
     ],
 )
 def test_a_ratio_is_noisy_outside_the_band_or_if_its_ends_are_far_apart(
