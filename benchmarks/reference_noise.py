@@ -41,6 +41,7 @@ from runners.agent.sandbox import open_backend  # noqa: E402
 from runners.wire.protocol import Capabilities, MeasurementReport, Role, TimingPolicy  # noqa: E402
 
 LEAST_UNFLAGGED = 0.9
+HOST = "host_lost_share", "host_others_cores"
 
 
 @dataclass(frozen=True)
@@ -53,8 +54,8 @@ class Seen:
     lns: Sequence[float]
     """By case: the logarithms of the unclamped speedup, and half the width of its interval."""
     halves: Sequence[float]
-    lost: dict[str, float]
-    """By role: the share of its time that others took."""
+    host: dict[str, dict[str, float]]
+    """By role: the share of its time that others took, and the cores that they kept busy."""
     seconds: float
 
     @property
@@ -81,7 +82,10 @@ def judged(judges: Judges, record: ProblemRecord, policy: TimingPolicy) -> Seen:
         any(flag.code == "busy_host" for flag in done.flags),
         [math.log(other.median_ms / own.median_ms) for own, other in known],
         [math.hypot(half(own), half(other)) for own, other in known],
-        {one.role.value: float(one.device.get("host_lost_share", 0.0)) for one in done.measurements},
+        {
+            one.role.value: {name: float(one.device[name]) for name in HOST if name in one.device}
+            for one in done.measurements
+        },
         time.monotonic() - began,
     )
 
