@@ -1,10 +1,11 @@
 """Judges the demo's references against themselves on this machine: how many times are flagged `busy_host`, and whether
 the reference stands at 1 ×.
 
-`python -m benchmarks reference_noise [--rounds 3] [--policy ranked] [--loops 2]`. Each round judges every timed
-reference of the demo as a solution, with a baseline timed anew. It exits with 1 unless at least 90 % of the times have
-no flag, each round's interval includes 1, and boards would call none of them noisy, as on a machine that runs nothing
-else. `--loops` runs so many busy loops beside it. `--raw` names a file for one line of JSON for each reference.
+`python -m benchmarks reference_noise [--rounds 3] [--policy ranked] [--loops 2] [--only cpp/]`. Each round judges every
+timed reference of the demo as a solution, with a baseline timed anew, and tells the ratio as a board does, over the
+times without a flag. It exits with 1 unless at least 90 % of the times have no flag, each round's interval includes 1,
+and none is noisy, as on a machine that runs nothing else. `--loops` runs so many busy loops beside it. `--raw` names a
+file for one line of JSON for each reference.
 """
 
 import argparse
@@ -51,16 +52,17 @@ class Seen:
     task_id: str
     verdict: str
     is_flagged: bool
-    lns: Sequence[float]
-    """By case: the logarithms of the unclamped speedup, and half the width of its interval."""
+    pairs: Sequence[tuple[float, float]]
+    """By case: the medians of candidate and baseline in ms."""
     halves: Sequence[float]
+    """By case: half the width of the interval of their ratio, as a logarithm."""
     host: dict[str, dict[str, float]]
     """By role: the share of its time that others took, and the cores that they kept busy."""
     seconds: float
 
     @property
     def ln(self) -> float:
-        return sum(self.lns) / len(self.lns)
+        return sum(math.log(other / own) for own, other in self.pairs) / len(self.pairs)
 
     @property
     def half(self) -> float:
@@ -80,7 +82,7 @@ def judged(judges: Judges, record: ProblemRecord, policy: TimingPolicy) -> Seen:
         record.task_id,
         done.verdict.value,
         any(flag.code == "busy_host" for flag in done.flags),
-        [math.log(other.median_ms / own.median_ms) for own, other in known],
+        [(own.median_ms, other.median_ms) for own, other in known],
         [math.hypot(half(own), half(other)) for own, other in known],
         {
             one.role.value: {name: float(one.device[name]) for name in HOST if name in one.device}
@@ -92,6 +94,17 @@ def judged(judges: Judges, record: ProblemRecord, policy: TimingPolicy) -> Seen:
 
 def half(one: MeasurementReport) -> float:
     return math.log(one.ci_high_ms / one.ci_low_ms) / 2 if one.ci_low_ms and one.ci_high_ms else 0.0
+
+
+def told(ratio: Ratio | None) -> str:
+    if ratio is None:
+        return "no time without a flag"
+    ends = f" ({ratio.low:.3f} to {ratio.high:.3f})" if ratio.low and ratio.high else ""
+    return f"{ratio.ratio:.3f}{ends}{', noisy' if ratio.is_noisy else ''}"
+
+
+def holds_1(ratio: Ratio | None) -> bool:
+    return ratio is not None and not ratio.is_noisy and (ratio.low or 0.0) <= 1 <= (ratio.high or math.inf)
 
 
 @contextmanager
@@ -114,7 +127,7 @@ def main() -> int:
     parser.add_argument("--raw", type=Path)
     given = parser.parse_args()
     seen: list[Seen] = []
-    ratios: list[Ratio] = []
+    ratios: list[Ratio | None] = []
     with tempfile.TemporaryDirectory(prefix="podium-noise-") as folder, ExitStack() as stack:
         Path(folder).chmod(0o755)
         box = open_backend("bubblewrap", default_cache_directory())
@@ -126,25 +139,21 @@ def main() -> int:
         stack.enter_context(busy_loops(given.loops))
         for number in range(1, given.rounds + 1):
             judges = Judges(environment)  # which keep no baseline of an earlier round
-            done = [one for record in records if (one := judged(judges, record, given.policy)).lns]
+            done = [one for record in records if (one := judged(judges, record, given.policy)).pairs]
             seen += done
             if given.raw:
                 given.raw.write_text("".join(json.dumps(vars(one)) + "\n" for one in seen))
-            ratio = ratio_of([one.ln for one in done], [one.half for one in done])
-            assert ratio is not None, "no reference got a time"
+            quiet = [one for one in done if not one.is_flagged]
+            ratio = ratio_of([one.ln for one in quiet], [one.half for one in quiet])
             ratios.append(ratio)
-            n_flagged = sum(one.is_flagged for one in done)
-            words = f"{ratio.ratio:.3f} ({ratio.low or 0:.3f} to {ratio.high or 0:.3f})"
-            words += ", noisy" if ratio.is_noisy else ""
-            print(f"{number:3}  {words}  {n_flagged} of {len(done)} flagged  load {os.getloadavg()[0]:.1f}", flush=True)
+            print(f"{number:3}  {told(ratio)}  {len(done) - len(quiet)} of {len(done)} flagged", end="  ")
+            print(f"load {os.getloadavg()[0]:.1f}", flush=True)
     share = 1 - sum(one.is_flagged for one in seen) / len(seen)
     far = sorted(abs(one.ln) for one in seen if not one.is_flagged)
     print(f"{share:.0%} of {len(seen)} times without a flag; {sum(one.seconds for one in seen):.0f} s")
     if far:
         print(f"of those without a flag, 9 in 10 lie within {math.expm1(far[int(0.9 * (len(far) - 1))]):.1%} of 1 ×")
-    holds_1 = all((one.low or one.ratio) <= 1 <= (one.high or one.ratio) for one in ratios)
-    is_quiet = share >= LEAST_UNFLAGGED and holds_1 and not any(one.is_noisy for one in ratios)
-    return int(not is_quiet)
+    return int(share < LEAST_UNFLAGGED or not all(map(holds_1, ratios)))
 
 
 if __name__ == "__main__":

@@ -36,6 +36,8 @@ class Rules:
     """Means over problems of E × P values and weights. The seed and the number of draws are for rules that draw."""
     differences: Callable[[FloatArray, BoolArray, str, int, float], Estimate]
     """Means of E × P paired differences over the problems that count, none of which exceeds the last argument."""
+    watches_noise: bool
+    """Whether times of nodes and days that do not time references at 1 × are left out."""
 
 
 @dataclass(frozen=True)
@@ -66,14 +68,16 @@ FIRST = Rules(
     counted_if_faster,
     bootstrap_mean,
     bootstrap_differences,
+    watches_noise=False,
 )
 SECOND = Rules(
     2,
     "a sample counts more than 1 only where it is surely faster; intervals in closed form that cover 95 %; rank"
-    " intervals for all pairs at once",
+    " intervals for all pairs at once; times of noisy nodes and days do not rank",
     counted_if_surely_faster,
     _measure,
     _differences,
+    watches_noise=True,
 )
 RULES = {one.version: one for one in (FIRST, SECOND)}
 NEWEST = SECOND.version

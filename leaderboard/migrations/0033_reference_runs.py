@@ -4,12 +4,6 @@ import django.db.models.deletion
 from django.db import migrations, models
 
 
-def keep_ranks_of_published(apps, schema_editor):
-    """Releases that are published already keep their ranks: no reference decides over their times."""
-    places = apps.get_model("leaderboard", "ReleaseTrack").objects
-    places.exclude(release__state="draft").update(watches_noise=False)
-
-
 class Migration(migrations.Migration):
     dependencies = [
         ("leaderboard", "0032_rounds"),
@@ -33,14 +27,6 @@ class Migration(migrations.Migration):
             options={
                 "ordering": ["-day", "node"],
             },
-        ),
-        migrations.AddField(
-            model_name="releasetrack",
-            name="watches_noise",
-            field=models.BooleanField(
-                default=True,
-                help_text="Whether hidden references decide which nodes and days rank. Not of places from before they did.",
-            ),
         ),
         migrations.AddIndex(
             model_name="result",
@@ -75,5 +61,4 @@ class Migration(migrations.Migration):
             model_name="referencerun",
             constraint=models.UniqueConstraint(fields=("release", "track", "node", "day"), name="reference_run_once"),
         ),
-        migrations.RunPython(keep_ranks_of_published, migrations.RunPython.noop),
     ]

@@ -89,10 +89,6 @@ class ReleaseTrack(models.Model):
 
     release = models.ForeignKey("problems.Release", on_delete=models.PROTECT, related_name="on_tracks")
     track = models.ForeignKey(Track, on_delete=models.PROTECT, related_name="on_releases")
-    watches_noise = models.BooleanField(
-        default=True,
-        help_text="Whether hidden references decide which nodes and days rank. Not of places from before they did.",
-    )
     touched_at = models.DateTimeField(null=True, blank=True)
     ranked_at = models.DateTimeField(null=True, blank=True)
     ranking_error = models.TextField(blank=True)

@@ -15,6 +15,7 @@ from leaderboard.models.evaluation import ResultOrigin
 from problems.models import ReleaseState
 from runners.fleet.models import Job, JobState, Node
 from runners.wire.protocol import Purpose, Verdict
+from scoring.rules import RULES
 
 RECENT = timedelta(days=1)
 SERVED = "evaluation__submission__release", "evaluation__track", "provenance__node", "day"
@@ -33,7 +34,8 @@ def watch_noise() -> int:
 
 def _due() -> list[tuple[ReleaseTrack, str, date, list[int]]]:
     """Places with ranked times of the last day and no run for that node and day, and their problems."""
-    watched = ReleaseTrack.objects.filter(watches_noise=True, release__state=ReleaseState.PUBLISHED)
+    versions = [one.version for one in RULES.values() if one.watches_noise]
+    watched = ReleaseTrack.objects.filter(release__rules__in=versions, release__state=ReleaseState.PUBLISHED)
     places = {(one.release_id, one.track_id): one for one in watched.select_related("release", "track")}
     served = Result.objects.filter(
         Q(current_of__purpose=Purpose.LIVE) | Q(second_of__isnull=False), created_at__gt=timezone.now() - RECENT,

@@ -16,6 +16,7 @@ from problems.models import Release, ReleaseState
 from runners.fleet.models import Job
 from runners.fleet.reference_runs import watch_noise
 from runners.wire.protocol import FlagReport, FlagScope
+from scoring.rules import FIRST
 from tests.actions.test_rejudging import timed
 from tests.fleet.site import Site, WireNode, add_node
 from tests.packs import problem
@@ -177,8 +178,8 @@ def test_a_run_that_its_node_leaves_for_a_day_is_cancelled(site: Site) -> None:
     assert not Job.objects.filter(state="queued").exists()
 
 
-def test_places_from_before_keep_their_ranks(site: Site) -> None:
-    ReleaseTrack.objects.update(watches_noise=False)
+def test_releases_of_the_first_rules_keep_their_ranks(site: Site) -> None:
+    Release.objects.update(rules=FIRST.version)
     assert watch_noise() == 0
 
 
