@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
-from datetime import date, timedelta
+from datetime import date
 
 from django.db import transaction
 from django.db.models import Q
@@ -52,13 +52,6 @@ def settle_runs() -> int:
     ended = ReferenceRun.objects.filter(settled_at=None).exclude(submission__state=SubmissionState.ACCEPTED)
     ended = ended.exclude(release__state=ReleaseState.FROZEN)  # whose ranks are final
     return sum(_settle(one) for one in ended.select_related("submission", "release", "track").order_by("pk")[:50])
-
-
-def stale_runs() -> list[ReferenceRun]:
-    """Those whose node has not run them in a day."""
-    since = timezone.now() - timedelta(days=1)
-    runs = ReferenceRun.objects.filter(settled_at=None, submission__state=SubmissionState.ACCEPTED)
-    return list(runs.filter(submission__created_at__lt=since).select_related("submission"))
 
 
 @transaction.atomic

@@ -1,6 +1,7 @@
 """Each node and day that serves ranked times judges hidden references; where they are not at 1 ×, its times wait."""
 
 import math
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -13,7 +14,7 @@ from leaderboard.models import Evaluation, ProblemScore, ReferenceRun, ReleaseTr
 from leaderboard.standings.noise import ratio_of
 from leaderboard.standings.rank import rank_touched, rebuild
 from problems.models import Release, ReleaseState
-from runners.fleet.models import Job
+from runners.fleet.models import Job, Node
 from runners.fleet.reference_runs import watch_noise
 from runners.wire.protocol import FlagReport, FlagScope
 from scoring.rules import FIRST
@@ -169,17 +170,33 @@ def test_a_run_without_a_time_decides_nothing(site: Site, first: WireNode) -> No
     assert Standing.objects.get().rank == 1
 
 
-def test_a_run_that_its_node_leaves_for_a_day_is_cancelled(site: Site) -> None:
+def days_old(days: int) -> None:
+    Submission.objects.filter(entrant__slug="_daily-reference").update(created_at=timezone.now() - timedelta(days=days))
+
+
+def gone_for(hours: int) -> None:
+    Node.objects.update(last_seen_at=timezone.now() - timedelta(hours=hours))
+
+
+@pytest.mark.parametrize("leave", [lambda: days_old(2), lambda: gone_for(2)], ids=["for a day", "going away"])
+def test_a_run_that_its_node_leaves_is_cancelled(site: Site, leave: Callable[[], None]) -> None:
     watch_noise()
-    Submission.objects.filter(entrant__slug="_daily-reference").update(created_at=timezone.now() - timedelta(days=2))
+    watch_noise()
+    assert ReferenceRun.objects.get().submission.state == "accepted"
+    leave()
     watch_noise()
     run = ReferenceRun.objects.get()
     assert (run.submission.state, run.settled_at is None) == ("cancelled", False)
     assert not Job.objects.filter(state="queued").exists()
 
 
+def test_a_node_that_is_away_gets_no_run(site: Site) -> None:
+    gone_for(2)
+    assert watch_noise() == 0
+
+
 def test_releases_of_the_first_rules_keep_their_ranks(site: Site) -> None:
-    Release.objects.update(rules=FIRST.version)
+    Release.objects.update(rules=FIRST.version, correction="As before.")
     assert watch_noise() == 0
 
 
