@@ -14,6 +14,7 @@
 #include "files.h"
 #include "host_load.h"
 
+#include <algorithm>
 #include <cctype>
 #include <csignal>
 #include <cstdint>
@@ -52,6 +53,7 @@ class Brake {
 
   private:
     static constexpr int kLooks = 20000, kLookUs = 50, kSpinMs = 5;
+    static constexpr double kStartMs = 0.1;  // so long threads wait for a core when they are continued, beside nothing
 
     void obey(char order) {
         if (order == 's') {
@@ -77,7 +79,8 @@ class Brake {
                 waits.add(static_cast<double>(waited_ns - earlier_ns) / 1e6);
             }
             timed_ms_ += wall_ms;
-            lost_ms_ += waits.lost_ms(wall_ms, static_cast<double>(seen.ran_ns - ran_before_ns_) / 1e6);
+            const double lost_ms = waits.lost_ms(wall_ms, static_cast<double>(seen.ran_ns - ran_before_ns_) / 1e6);
+            lost_ms_ += std::max(0.0, lost_ms - kStartMs);
         }
         let_go_ns_ = 0;
         is_timed_ = false;
