@@ -45,12 +45,13 @@ class Ratio:
 def ratio_of(lns: Sequence[float], halves: Sequence[float]) -> Ratio | None:
     """Of the logarithms of speedups and the half widths of their own intervals; None without any.
 
-    The interval is the wider one of that of the timing and that of the differences between problems.
+    The interval is the wider one of that of the timing and that of the differences between problems. Of two
+    problems the ends are their own ratios: Student's t for them would refuse a third of quiet days.
     """
     if not lns:
         return None
     n, mean = len(lns), fmean(lns)
-    between = float(student_t(np.array(n - 1.0))) * stdev(lns) / math.sqrt(n) if n > 1 else 0.0
+    between = float(student_t(np.array(n - 1.0))) * stdev(lns) / math.sqrt(n) if n > 2 else (max(lns) - min(lns)) / 2
     half = max(math.hypot(*halves) / n, between)
     if n == 1 and not half:
         return Ratio(math.exp(mean), None, None, n)
