@@ -199,6 +199,11 @@ class Flag(models.Model):
 
     class Meta:
         ordering: ClassVar = ["id"]
+        indexes: ClassVar = [
+            models.Index(
+                fields=["created_at"], condition=Q(code="busy_host"), name="flags_of_busy_hosts"
+            ),  # what another node may measure
+        ]
 
     def __str__(self) -> str:
         return self.code

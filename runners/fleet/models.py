@@ -174,6 +174,9 @@ class Job(models.Model):
                 name="job_queue",
             ),  # the claim
             models.Index(fields=["lease_expires_at"], condition=Q(state="leased"), name="job_leases"),  # the sweep
+            models.Index(
+                fields=["track"], condition=Q(state="queued", elsewhere=True), name="job_elsewhere"
+            ),  # the sweep: whether a node is left for them
         ]
         constraints: ClassVar = [
             models.UniqueConstraint(

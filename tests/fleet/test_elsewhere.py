@@ -4,12 +4,15 @@ from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from leaderboard.actions.rerun import rerun
 from leaderboard.flags import queue as flag_queue
-from leaderboard.models import Evaluation, Flag, Result
+from leaderboard.models import Entrant, Evaluation, Flag, Result
 from leaderboard.models.audit import AuditEntry
+from problems.models import Release, ReleaseState
 from runners.fleet.models import Job, JobState, Node
 from runners.fleet.sweep import sweep
 from runners.wire.protocol import FlagReport, FlagScope, Report
@@ -117,6 +120,28 @@ def test_a_wait_for_a_node_that_has_gone_ends_with_the_old_result(site: Site, fi
     evaluation = Evaluation.objects.get()
     assert (evaluation.state, evaluation.current_result.provenance["node"]) == ("done", "node-1")
     assert not Job.objects.filter(state=JobState.QUEUED).exists()
+
+
+def test_samples_that_wait_for_a_node_cost_a_sweep_no_more_queries(first: WireNode, site: Site) -> None:
+    def cost() -> int:
+        with CaptureQueriesContext(connection) as seen:
+            sweep()
+        return len(seen)
+
+    measured(first, busy())
+    one = cost()
+    site.submit({"a/1": [f"exit 0 # {n}" for n in range(5)]}, Entrant.objects.create(slug="two", owner=site.owner))
+    for _ in range(5):
+        measured(first, busy())
+    assert cost() == one
+
+
+def test_a_frozen_release_is_not_measured_again(site: Site, first: WireNode) -> None:
+    measured(first, busy())
+    Release.objects.filter(pk=site.release.pk).update(state=ReleaseState.FROZEN)
+    second_of(site)
+    sweep()
+    assert Evaluation.objects.get().state == "done"
 
 
 def test_other_flags_move_nothing(site: Site, first: WireNode) -> None:
