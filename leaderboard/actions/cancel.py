@@ -26,6 +26,16 @@ def cancel(user: Any, submission: Submission, reason: str = "") -> int:
     """
     if not may_change(user, submission):
         raise NotAllowed("not_your_submission", "Only its team or an organiser may cancel a submission.")
+    return _cancel(user, submission, reason)
+
+
+@transaction.atomic
+def cancel_by_site(submission: Submission, reason: str) -> int:
+    """The same by the site itself, of a submission of its own."""
+    return _cancel(None, submission, reason)
+
+
+def _cancel(user: Any, submission: Submission, reason: str) -> int:
     count.hold(submission.entrant_id)
     scores.hold(submission.pk)
     now = timezone.now()

@@ -18,6 +18,7 @@ from leaderboard.board.source import source_of
 from leaderboard.board.table import imported_words, load_all
 from leaderboard.board.timed_work import counts_of
 from leaderboard.models import Track
+from leaderboard.standings.noise import references_of
 from leaderboard.standings.rankable import ranking_error
 from problems.models import Release
 
@@ -28,6 +29,23 @@ class ColumnSerializer(serializers.Serializer[Any]):
     unit = serializers.CharField(help_text="Of the page; rows carry shares of 1 where it says %.")
     better = serializers.CharField(help_text="up, down or empty.")
     definition = serializers.CharField()
+
+
+class NoisySerializer(serializers.Serializer[Any]):
+    node = serializers.CharField()
+    day = serializers.DateField(help_text="UTC.")
+    ratio = serializers.FloatField()
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+
+
+class ReferencesSerializer(serializers.Serializer[Any]):
+    ratio = serializers.FloatField(help_text="Geometric mean of the references' speedups over themselves.")
+    low = serializers.FloatField(allow_null=True, help_text="The lowest end of the intervals.")
+    high = serializers.FloatField(allow_null=True)
+    nodes_and_days = serializers.IntegerField()
+    n_noisy = serializers.IntegerField(help_text="Nodes and days whose times do not rank.")
+    noisy = NoisySerializer(many=True, help_text="The latest of them.")
 
 
 class BoardSerializer(serializers.Serializer[Any]):
@@ -48,6 +66,7 @@ class BoardSerializer(serializers.Serializer[Any]):
         child=serializers.IntegerField(),
         help_text="Number of timed problems by whether the timed work is checked, unchecked or self_reported.",
     )
+    references = ReferencesSerializer(allow_null=True, help_text="Null before any of them has a time.")
     problems = serializers.IntegerField(help_text="Problems over which it is ranked.")
     problems_of_release = serializers.IntegerField()
     groups = serializers.ListField(child=serializers.CharField(), help_text="To which it is narrowed; empty: all.")
@@ -120,6 +139,7 @@ def _check_choice(parameters: QueryDict, problems: ReleaseProblems) -> None:
 
 
 def _facts(release: Release, tracks: list[Track], query: BoardQuery, columns: list[Column]) -> dict[str, Any]:
+    references = references_of(release, query.track, query.as_of)
     return {
         "release": release.slug,
         "track": query.track,
@@ -130,5 +150,6 @@ def _facts(release: Release, tracks: list[Track], query: BoardQuery, columns: li
         "ranking_error": ranking_error(release, query.track),
         "hidden_until": release.hidden_until if release.results_are_hidden else None,
         "timed_work": counts_of(release),
+        "references": references and ReferencesSerializer(references.facts).data,
         "columns": [ColumnSerializer(column).data for column in columns],
     }

@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from django.db.models import Q, QuerySet
+from django.utils import timezone
 
 from leaderboard import blobs, logs
 from leaderboard.charts import runs
@@ -39,6 +41,16 @@ _PARTS = {
 }
 
 
+BUSY_HOST = "busy_host"
+MEASURED_FOR = timedelta(days=1)
+"""For so long other nodes may measure a disturbed time again before it waits for a person."""
+
+
+def still_measured() -> Q:
+    """Flags that another node's measurement may still replace."""
+    return Q(code=BUSY_HOST, created_at__gt=timezone.now() - MEASURED_FOR)
+
+
 _OF_SYSTEM = Q(**{f"{_PLACE}__submission__entrant__kind": EntrantKind.SYSTEM})
 """Flags found by verifying a release, where nothing depends on a ruling. The list of all flags has them."""
 
@@ -66,7 +78,7 @@ def _in_state(rows: QuerySet[Flag], state: str) -> QuerySet[Flag]:
         return rows.filter(appealed())
     if state == "decided":
         return rows.filter(~undecided(), current())
-    return rows.filter(undecided() & Q(current()) | appealed()).exclude(_OF_SYSTEM)
+    return rows.filter(undecided() & Q(current()) & ~still_measured() | appealed()).exclude(_OF_SYSTEM)
 
 
 @dataclass(frozen=True)

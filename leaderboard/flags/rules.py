@@ -132,8 +132,8 @@ FLAG_RULES: Mapping[str, FlagRule] = {
     ),
     "busy_host": FlagRule(
         "Other programs lengthened the time, or the reference's, in all attempts.",
-        "CPU tracks, clock of the supervisor: the run (`ranked`: the median run of one side) lost more "
-        "than 5 % of its wall time to others, to other virtual machines, or to a stop of the machine.",
+        "CPU tracks, clock of the supervisor or of a function's checker: the run (`ranked`: the median run of one "
+        "side) lost more than 5 % of its wall time to others, to other virtual machines, or to a stop of the machine.",
         "Rerun the sample on a machine that does nothing else.",
     ),
     "busy_device": FlagRule(

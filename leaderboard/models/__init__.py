@@ -14,6 +14,7 @@ from leaderboard.models.ownership import EntrantRequest, Transfer
 from leaderboard.models.packing import Packing, PackingState
 from leaderboard.models.pmpp import PmppRun, PmppRunState, PmppToken
 from leaderboard.models.quota import DailyUse
+from leaderboard.models.reference_run import ReferenceRun
 from leaderboard.models.rejudge import Rejudge, RejudgeItem, RejudgeState, RoundPlace
 from leaderboard.models.sample_note import SampleNote
 from leaderboard.models.snapshot import BoardSnapshot
@@ -60,6 +61,7 @@ __all__ = [
     "ProblemScore",
     "ProblemTrack",
     "RankedArrays",
+    "ReferenceRun",
     "Rejudge",
     "RejudgeItem",
     "RejudgeState",

@@ -115,6 +115,7 @@ class Result(models.Model):
         indexes: ClassVar = [
             models.Index(fields=["verdict", "-id"], name="results_of_verdict"),  # the admin's lists, by a rare verdict
             models.Index(KeyTransform("node", "provenance"), name="results_of_node"),  # rejudging, voiding
+            models.Index(fields=["created_at"], name="results_of_day"),  # which nodes served times: reference runs
         ]
 
     def __str__(self) -> str:
@@ -198,6 +199,11 @@ class Flag(models.Model):
 
     class Meta:
         ordering: ClassVar = ["id"]
+        indexes: ClassVar = [
+            models.Index(
+                fields=["created_at"], condition=Q(code="busy_host"), name="flags_of_busy_hosts"
+            ),  # what another node may measure
+        ]
 
     def __str__(self) -> str:
         return self.code

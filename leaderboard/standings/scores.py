@@ -1,7 +1,7 @@
 """Computes the (submission, problem) aggregates from current results and decisions."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime
 from statistics import fmean
@@ -27,6 +27,7 @@ from leaderboard.models import (
 from leaderboard.models.decision import DecisionKind
 from leaderboard.rows.measurements import is_provisional
 from leaderboard.standings.absent import AbsentSamples, absent_samples
+from leaderboard.standings.noise import noisy_results
 from problems.models import Release
 from problems.spec.case import is_held_out
 from problems.spec.kinds import NODE_KINDS
@@ -54,6 +55,8 @@ class _Timed:
     ln_ratios: dict[bool, list[float]] = field(default_factory=lambda: {True: [], False: []})
     """ln of baseline ÷ candidate of the cases that rank: of held-out ones (True) and of the others."""
     ranks: bool = False
+    is_noisy: bool = False
+    """Whether its node did not time references at 1 × on that day. Its times wait as flagged ones do."""
 
 
 @dataclass
@@ -145,7 +148,8 @@ def computed(
     if before is not None or any(row["second_result"] for row in facts):
         results = Result.objects.filter(pk__in=_results_of(facts))
     tallies: dict[int, _Tally] = {}
-    timed, flags, promised = _timed(results), _flags(results, before), submission.release.timing_policy
+    noisy = noisy_results(submission.release_id, track.pk, results)
+    timed, flags, promised = _timed(results, noisy), _flags(results, before), submission.release.timing_policy
     for row in facts:
         by = _timed_by(row)
         result = by["current_result"]
@@ -245,14 +249,14 @@ def _flags(results: QuerySet[Result], before: datetime | None) -> dict[int, list
     return flags
 
 
-def _timed(results: QuerySet[Result]) -> Mapping[int, _Timed]:
+def _timed(results: QuerySet[Result], noisy: Set[int]) -> Mapping[int, _Timed]:
     """The times of each result by its id. Makes one query."""
     rows = Measurement.objects.filter(result__in=results, role=Role.CANDIDATE).order_by("id")
     found: dict[int, _Timed] = {}
     for result_id, case, median_ms, high_ms, ranks, baseline_ms, baseline_low_ms in rows.values_list(
         "result_id", "case", "median_ms", "ci_high_ms", "ranks", "baseline__median_ms", "baseline__ci_low_ms"
     ):
-        timed = found.setdefault(result_id or 0, _Timed())
+        timed = found.setdefault(result_id or 0, _Timed(is_noisy=result_id in noisy))
         timed.ranks |= ranks
         if not is_held_out(case):
             timed.times_ms[case] = median_ms if ranks else None
@@ -299,7 +303,7 @@ def _add_absent(tally: _Tally, absent: AbsentSamples) -> None:
 
 def _add_pass(tally: _Tally, row: Mapping[str, Any], timed: _Timed, flags: Sequence[_Ruling]) -> None:
     times_ms: _Times = timed.times_ms
-    is_open = (FlagScope.TIME, None) in flags
+    is_open = timed.is_noisy or (FlagScope.TIME, None) in flags
     tally.n_passed += 1
     tally.n_unwitnessed += row["problem__kind"] in NODE_KINDS and row["current_result__witness"] != Witness.SEEN
     tally.n_time_flagged += is_open

@@ -69,7 +69,7 @@ def _incomplete(n: int, board: BoardInput, found: BoardScores) -> dict[str, Any]
         return {"is_incomplete": False, "incomplete_reason": ""}
     undecided = int(np.sum(np.where(board.voided, 0, board.pending[n])))
     flagged = 0 if board.time_pending is None else int(np.sum(np.where(board.voided, 0, board.time_pending[n])))
-    counts = ((undecided, "not yet decided"), (flagged, "with a flagged time"))
+    counts = ((undecided, "not yet decided"), (flagged, "with a flagged or noisy time"))
     words = [f"{count} sample{'s'[: count > 1]} {what}" for count, what in counts if count]
     return {"is_incomplete": True, "incomplete_reason": ", ".join(words)}
 

@@ -17,6 +17,7 @@ from leaderboard.board.query import ALL_GROUPS, BoardQuery, parse, why_no_day
 from leaderboard.board.source import BoardSource, source_of
 from leaderboard.models import Decision, Submission, SubmissionState, Track
 from leaderboard.models.entrant import EntrantKind
+from leaderboard.standings.noise import references_of
 from leaderboard.web import board_html
 from leaderboard.web.board_pages import errata_of, weights_of
 from leaderboard.web.lookups import release_or_404, tracks_of
@@ -39,7 +40,7 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
     links = _links(release, query, ticks)
     context = release_context(request, release, "board") | _ranking_context(request, release, query, source) | {
         "query": query, "tracks": tracks, "groups": problems.groups, "all_groups": ALL_GROUPS, "table": found,
-        "facets": problems.facets(query.choice), "notices": timed_work.notices(timed_work.counts_of(release)),
+        "facets": problems.facets(query.choice), "notices": _notices(release, query),
         "ks": [k for k in release.offered_ks if k > 1], "lacks_k": _lacks_k(query, found),
         "header": board_html.header(found.columns, query), "choosable": found.available[1:],
         "declared": declared_words(found.columns), "missing": board_html.missing_words(found.columns, found.rows),
@@ -53,6 +54,12 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
         ).url(),
     }  # fmt: skip
     return render(request, "podium/board.html", context)
+
+
+def _notices(release: Release, query: BoardQuery) -> list[str]:
+    """What a reader should know of the board's times."""
+    references = references_of(release, query.track, query.as_of)
+    return [*(references.notices if references else []), *timed_work.notices(timed_work.counts_of(release))]
 
 
 def _links(release: Release, query: BoardQuery, ticks: str) -> board_html.Links:
@@ -138,5 +145,6 @@ def board_json(request: HttpRequest, slug: str) -> HttpResponse:
         "rules": release.rules,
         **export.ranking_facts(query, source),
     }
-    head["timed_work"] = timed_work.counts_of(release)
+    references = references_of(release, query.track, query.as_of)
+    head |= {"timed_work": timed_work.counts_of(release), "references": references and references.facts}
     return JsonResponse({**head, "rows": export.records(columns, rows)})

@@ -25,6 +25,7 @@ from leaderboard.rates import Declared
 from leaderboard.reproduce import recipe_of, solutions_file
 from leaderboard.rollouts import SampleUnreadable, read_sample
 from leaderboard.sample_packs import pack_of
+from leaderboard.standings.noise import is_noisy
 from leaderboard.timings import are_provisional, device_facts, facts_as_others, roof_of, timings_of, whose_clock
 from leaderboard.visibility import Relation, ShownCase, SubmissionView, relation
 from leaderboard.web.case_rows import case_table
@@ -148,7 +149,8 @@ def _why_unranked(result: Result, flags: Sequence[ShownFlag]) -> str:
     """The reason why none of the result's own times ranks, whatever each measurement allows; empty if there is none."""
     if not result.passed:
         return "did not pass"
-    return next((one.keeps_time for one in flags if one.keeps_time), "")
+    flagged = next((one.keeps_time for one in flags if one.keeps_time), "")
+    return flagged or ("its node was noisy that day" if is_noisy(result) else "")
 
 
 def _solution(found: Evaluation) -> Sequence[SourceFile]:

@@ -11,6 +11,7 @@ from django.db.models import F, Max, QuerySet
 from django.utils import timezone
 
 from leaderboard import blobs
+from runners.fleet.elsewhere import may_take
 from runners.fleet.errors import NodeRefused
 from runners.fleet.match import why_not
 from runners.fleet.models import Attempt, Job, JobState, Node
@@ -45,7 +46,8 @@ def claim(node: Node, track: str, stage: Stage) -> Work | None:
         raise NodeRefused(403, "not_granted", f"The node may not serve {stage.value} of track {track}.")
     if words := why_not(Capabilities.model_validate(node.capabilities), granted.track, stage):
         raise NodeRefused(403, "not_granted", f"The node does not fit {stage.value} of track {track}: {words}.")
-    lease = _take_first(node, Job.objects.filter(track_id=granted.track_id, stage=stage, state=JobState.QUEUED))
+    queue = Job.objects.filter(track_id=granted.track_id, stage=stage, state=JobState.QUEUED)
+    lease = _take_first(node, queue if stage is Stage.BUILD else queue.filter(may_take(node)))
     return work_of(lease.job, lease.attempt, lease.token) if lease else None
 
 

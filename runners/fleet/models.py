@@ -152,6 +152,17 @@ class Job(models.Model):
     n_given_back = models.PositiveSmallIntegerField(default=0, help_text="Attempts that nodes gave back in order.")
     lease_expires_at = models.DateTimeField(null=True, blank=True)
     artefact = models.JSONField(null=True, blank=True, help_text="ArtefactRef of the build, for a run job.")
+    only_on = models.ForeignKey(
+        Node,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        help_text="The one node that may run it.",
+    )
+    elsewhere = models.BooleanField(
+        default=False, help_text="Whether nodes that were busy when they measured the sample may not run it."
+    )
     cancel_requested = models.BooleanField(default=False)
     queued_at = models.DateTimeField(default=timezone.now)
 
@@ -163,6 +174,9 @@ class Job(models.Model):
                 name="job_queue",
             ),  # the claim
             models.Index(fields=["lease_expires_at"], condition=Q(state="leased"), name="job_leases"),  # the sweep
+            models.Index(
+                fields=["track"], condition=Q(state="queued", elsewhere=True), name="job_elsewhere"
+            ),  # the sweep: whether a node is left for them
         ]
         constraints: ClassVar = [
             models.UniqueConstraint(

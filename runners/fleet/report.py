@@ -94,5 +94,7 @@ def _queue_run(job: Job, owner: JobOwner, report: Report) -> None:
     if report.artefact is None:
         raise NodeRefused(422, "artefact_missing", "A build that passed must name its artefact.")
     artefact = report.artefact.model_dump(mode="json")
-    jobs.make(job.track, [owner], job.priority, Stage.RUN, artefact=artefact)
+    jobs.make(
+        job.track, [owner], job.priority, Stage.RUN, artefact=artefact, elsewhere=job.elsewhere, only_on=job.only_on
+    )
     owner.requeue()  # queued until a node takes the run

@@ -18,6 +18,7 @@ from leaderboard.settle.questions import settle_questions
 from leaderboard.similarity.compare import compare_new
 from leaderboard.standings.rank import rank_touched
 from leaderboard.standings.shared_noise import measure_shared_noise
+from runners.fleet.reference_runs import watch_noise
 from runners.fleet.sweep import sweep as sweep_leases
 from runners.fleet.task_locks import held
 from runners.fleet.top_up import top_up_all
@@ -58,6 +59,7 @@ def void() -> None:
 @shared_task(name="podium.verify_again")
 def verify_again() -> None:
     _alone("verify again", start_due_verifications, VERIFY_LOCK_SECONDS)
+    _alone("watch noise", watch_noise, VERIFY_LOCK_SECONDS)
 
 
 @shared_task(name="podium.measure_noise")

@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from runners.agent.judges.command.host import host_during
-from runners.agent.judges.command.timing import SPARE_BLOCKS
+from runners.agent.judges.host import SPARE_RUNS, host_during
 from runners.agent.judges.registry import Judges
 from runners.agent.sandbox.policy import Command, Outcome, Sandbox
 from runners.wire.protocol import FlagScope, Report, Role, TimingPolicy, Witness
@@ -92,22 +91,14 @@ def codes(report: Report) -> list[tuple[str, FlagScope]]:
 
 
 @pytest.mark.parametrize("solution", [OWN, REFERENCE])
-def test_a_disturbed_time_is_measured_again_until_it_is_not(judge: Any, shared: SharedSandbox, solution: str) -> None:
-    shared.left[solution] = SPARE_BLOCKS
-    report = judge()
-    assert shared.n_runs == {OWN: 1, REFERENCE: 1} | {solution: 1 + SPARE_BLOCKS}
-    assert codes(report) == []
-    assert all(one.device["host_lost_share"] == 0 for one in report.measurements)
-
-
-@pytest.mark.parametrize("solution", [OWN, REFERENCE])
-def test_a_time_that_is_disturbed_each_time_is_flagged(judge: Any, shared: SharedSandbox, solution: str) -> None:
-    shared.left[solution] = 1 + SPARE_BLOCKS
+def test_a_disturbed_quick_time_is_flagged_and_not_repeated(judge: Any, shared: SharedSandbox, solution: str) -> None:
+    shared.left[solution] = 1
     assert codes(judge()) == [("busy_host", FlagScope.TIME)]
+    assert shared.n_runs == {OWN: 1, REFERENCE: 1}
 
 
 def test_a_disturbed_baseline_is_not_shared(judge: Any, shared: SharedSandbox) -> None:
-    shared.left[REFERENCE] = 1 + SPARE_BLOCKS
+    shared.left[REFERENCE] = 1
     assert codes(judge()) == [("busy_host", FlagScope.TIME)]
     assert codes(judge()) == []
 
@@ -116,9 +107,9 @@ def test_a_disturbed_baseline_is_not_shared(judge: Any, shared: SharedSandbox) -
 def test_ranked_blocks_are_repeated_and_one_disturbed_run_of_six_decides_nothing(
     judge: Any, shared: SharedSandbox
 ) -> None:
-    shared.left[OWN] = SPARE_BLOCKS + 1
+    shared.left[OWN] = SPARE_RUNS + 1
     report = judge(timing_policy=TimingPolicy.RANKED)
-    assert shared.n_runs == {OWN: 6 + SPARE_BLOCKS, REFERENCE: 6 + SPARE_BLOCKS}
+    assert shared.n_runs == {OWN: 6 + SPARE_RUNS, REFERENCE: 6 + SPARE_RUNS}
     assert codes(report) == []
     shared.left[OWN] = 99
     assert codes(judge(timing_policy=TimingPolicy.RANKED)) == [("busy_host", FlagScope.TIME)]

@@ -114,6 +114,7 @@ REPORT = {
     "stalled_ms": 0.0,
     "lost_ms": 0.0,
     "others_ms": 0.0,
+    "timed_ms": 0.0,
     "steal_ms": 0.0,
     "max_rss_bytes": 4096,
     "witness": "seen",

@@ -294,7 +294,7 @@ def test_only_an_end_that_the_supervisor_did_not_make_may_be_for_memory(
 ) -> None:
     fields = {
         "exit_code": None, "signal": None, "timed_out": False, "cancelled": False, "wall_ms": 1.0, "cpu_ms": 1.0,
-        "stalled_ms": 0.0, "lost_ms": 0.0, "others_ms": 0.0, "steal_ms": 0.0, "max_rss_bytes": 1,
+        "stalled_ms": 0.0, "lost_ms": 0.0, "timed_ms": 0.0, "others_ms": 0.0, "steal_ms": 0.0, "max_rss_bytes": 1,
         "witness": Witness.SEEN, "witness_detail": "",
     }  # fmt: skip
     assert watch._was_killed(SupervisorReport(**(fields | changes))) is was_killed

@@ -168,7 +168,7 @@ def add_symbol_tables(program: Path, count: int, each_bytes: int) -> None:
 
 REPORT = (
     '{"exit_code": %s, "signal": null, "timed_out": false, "cancelled": false, "wall_ms": 249.0, "cpu_ms": 1.0, '
-    '"stalled_ms": 0.0, "lost_ms": 0.0, "others_ms": 0.0, "steal_ms": 0.0, "max_rss_bytes": 1, '
+    '"stalled_ms": 0.0, "lost_ms": 0.0, "timed_ms": 0.0, "others_ms": 0.0, "steal_ms": 0.0, "max_rss_bytes": 1, '
     '"witness": "unavailable", "witness_detail": ""}'
 )
 

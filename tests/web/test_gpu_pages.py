@@ -26,9 +26,9 @@ from problems.spec.command.problem import problem_from
 from problems.spec.function.problem import FunctionProblem
 from problems.spec.profile import Profile
 from runners.agent.devices.record import DeviceRecord
-from runners.agent.judges.command.host import HostRecord
 from runners.agent.judges.function.contest import Contest
 from runners.agent.judges.function.results import candidate_measurements
+from runners.agent.judges.host import HostRecord
 from runners.agent.sandbox.policy import Outcome
 from runners.wire.protocol import BlobRef, Role, Witness
 from tests import factories, graded, packs

@@ -12,7 +12,7 @@ from tests import factories
 from tests.web.conftest import Site, make_site
 
 pytestmark = pytest.mark.both_databases  # they open every page
-BOARD_QUERIES = 12
+BOARD_QUERIES = 13
 
 
 def _cost(client: Any, path: str) -> int:

@@ -111,7 +111,10 @@ class Outcome:
     stalled_ms: float = 0.0
     """Time for which the sandbox stood still while the command ran, as in a paused container."""
     lost_ms: float = 0.0
-    """Wall time that a traced command lost because its threads were ready to run and had no core."""
+    """Wall time that a traced command lost because its threads were ready to run and had no core; of a command with a
+    brake, from its timed starts to the stops that followed."""
+    timed_ms: float = 0.0
+    """Wall time of these goes; 0 without a brake."""
     others_ms: float = 0.0
     """Processor time of everything else on this machine while the command ran."""
     steal_ms: float = 0.0

@@ -50,6 +50,12 @@ def tree_of(pid: int) -> list[int]:
     return found
 
 
+def used_ms(root: int) -> float:
+    """Processor time of a tree of processes, with that of ended children that were waited for."""
+    ticks = sum(sum(map(int, fields[11:15])) for fields in map(_stat, tree_of(root)) if len(fields) > 15)
+    return ticks * 1e3 / os.sysconf("SC_CLK_TCK")
+
+
 def unlinked_bytes(pid: int, folder: Path, most: int) -> int:
     """The room that files without a name take on the disk of `folder` because `pid` or a descendant holds them open.
 

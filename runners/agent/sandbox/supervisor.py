@@ -160,6 +160,7 @@ class SupervisorReport:
     cpu_ms: float
     stalled_ms: float
     lost_ms: float
+    timed_ms: float
     others_ms: float
     steal_ms: float
     max_rss_bytes: int

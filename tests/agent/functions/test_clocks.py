@@ -6,8 +6,7 @@ from runners.agent.devices.gpus import Gpus
 from runners.agent.devices.lanes import Seat
 from runners.agent.devices.nvml import Nvml
 from runners.agent.devices.record import DeviceRecord
-from runners.agent.judges.function.clocks import Clocks, clocks_of, with_clocks
-from runners.wire.protocol import Clock, MeasurementReport, Role
+from runners.agent.judges.function.clocks import Clocks, clocks_of
 from tests.agent.fake_nvml import FakeNvml
 from tests.agent.test_gpu_devices import H200
 from tests.agent.test_gpu_watch import wait_for_samples
@@ -31,10 +30,3 @@ def test_a_device_that_was_slowed_down_is_a_finding() -> None:
     slow = Clocks(DeviceRecord(5, 100.0, 1200.0, throttle_reasons=("too hot",)))
     assert slow.facts == {"sm_clock_mhz": 1200.0, "throttle_reasons": "too hot"}
     assert [(one.code, one.detail) for one in slow.findings] == [("throttled", "The device was slowed down: too hot.")]
-
-
-def test_each_role_has_its_own_clocks() -> None:
-    times = [MeasurementReport(role=role, median_ms=1, runs_ms=[1], clock=Clock.OUTSIDE) for role in Role]
-    clocks = {Role.CANDIDATE: Clocks(DeviceRecord(5, 100.0, 1980.0))}
-    found = {one.role: one.device for one in with_clocks(times, clocks)}
-    assert found == {Role.CANDIDATE: {"sm_clock_mhz": 1980.0}, Role.BASELINE: {}}

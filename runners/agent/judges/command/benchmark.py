@@ -10,9 +10,9 @@ from runners.agent.ground.events import Progress
 from runners.agent.job.commands import run, told
 from runners.agent.job.environment import NodeEnvironment
 from runners.agent.judges.command.commands import laid_out, run_command
-from runners.agent.judges.command.host import HostRecord, host_during
 from runners.agent.judges.command.subject import Subject
 from runners.agent.judges.command.turns import GatedRun, Unobserved, attached, notes_of_a_run, run_at_gate
+from runners.agent.judges.host import HostRecord, host_during
 from runners.agent.judges.texts import benchmark_failure
 from runners.agent.profilers.base import Reading, Timer
 from runners.agent.sandbox.policy import Command, Outcome
@@ -45,11 +45,16 @@ class BenchmarkRun:
         return not self.outcome.succeeded or self.reading.by_timer
 
     @property
-    def is_void(self) -> bool:
-        """Whether the device was throttled during the run, or the host was busy with other work or stood still."""
+    def was_slowed(self) -> bool:
+        """Whether the device was throttled during the run, or the machine stood still."""
         throttled = self.device is not None and self.device.throttled
+        return self.outcome.succeeded and (throttled or self.outcome.stalled_ms > 0)
+
+    @property
+    def is_void(self) -> bool:
+        """Whether it was slowed, or other programs on the host lengthened it."""
         busy = self.host is not None and self.host.is_busy
-        return self.outcome.succeeded and (throttled or busy or self.outcome.stalled_ms > 0)
+        return self.was_slowed or (self.outcome.succeeded and busy)
 
 
 def benchmark(

@@ -9,6 +9,7 @@ from runners.agent.judges.command import floors, outside_bounds
 from runners.agent.judges.command.measurements import witness_of
 from runners.agent.judges.command.outside_bounds import INTERPRETED_START_NOISE_MS, START_NOISE_MS
 from runners.agent.judges.command.timing import Timed
+from runners.agent.judges.host import disturbance
 from runners.agent.judges.judgement import Finding
 from runners.wire.protocol import UNCHECKED_SPEEDUP, Clock, FlagScope, Peaks, Witness
 
@@ -66,11 +67,6 @@ def _throttled(timed: Timed) -> list[Finding]:
 
 def _busy_host(timed: Timed) -> list[Finding]:
     """The flag of a comparison of which the machine's other work lengthened one side, in all attempts."""
-    for role, series in (("benchmark", timed.candidate), ("baseline", timed.baseline)):
-        host = series.host if series else None
-        if host is not None and host.is_busy:
-            words = (
-                f"The {role} lost {host.lost_share:.0%} of its wall time to other programs on the machine, which kept"
-            )
-            return [Finding("busy_host", f"{words} {host.others_cores:.1f} cores busy.")]
-    return []
+    return disturbance({
+        "The benchmark": timed.candidate.host, "The baseline": timed.baseline.host if timed.baseline else None
+    })  # fmt: skip

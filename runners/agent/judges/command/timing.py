@@ -19,10 +19,10 @@ from runners.agent.ground.events import Progress
 from runners.agent.job.environment import NodeEnvironment
 from runners.agent.judges.baselines import Baselines
 from runners.agent.judges.command.benchmark import BenchmarkRun, benchmark
-from runners.agent.judges.command.host import HostRecord, over
 from runners.agent.judges.command.outside_bounds import Observed
 from runners.agent.judges.command.references import References
 from runners.agent.judges.command.subject import Subject
+from runners.agent.judges.host import SPARE_RUNS, HostRecord, over
 from runners.agent.profilers.base import Timer
 from runners.agent.profilers.process import ProcessTime
 from runners.wire.protocol import Clock, Role, Witness
@@ -30,8 +30,6 @@ from scoring.median import median_interval
 
 RANKED_PROCESSES = 6
 """The smallest number of processes whose order statistics give a 95 % interval of the median."""
-SPARE_BLOCKS = 3
-"""The number of blocks that may be measured again because the device was throttled or the host was busy."""
 SETTLE_SECONDS = 0.4
 """The driver counts activity in windows of up to a third of a second. Earlier work must have left the window."""
 AGAIN_FROM_MS = 0.1
@@ -289,13 +287,14 @@ class Stopwatch:
     def _one(
         self, subject: Subject, product: bytes, timer: Timer, progress: Progress, seats: Seats = Seats.BESIDE
     ) -> Series:
-        """One process, repeated while the device is throttled or the host is busy."""
-        for left in reversed(range(1 + SPARE_BLOCKS)):
+        """One process, repeated while the device is throttled or the machine stands still. Beside a busy host it is
+        not: work of others goes on for longer than a few processes take."""
+        for left in reversed(range(1 + SPARE_RUNS)):
             with self._seat(subject, timer, seats) as seat:
                 if seat.gpu_uuid and seats is Seats.ALONE:
                     time.sleep(SETTLE_SECONDS)
                 run = benchmark(self._environment, subject, product, timer, seat, progress)
-            if not (run.is_void and left):
+            if not (run.was_slowed and left):
                 break
         return Series([run])
 
@@ -346,7 +345,7 @@ class _Rounds:
         self.series = {role: Series() for role in self.sides}
 
     def run(self) -> None:
-        spare, done = SPARE_BLOCKS, 0
+        spare, done = SPARE_RUNS, 0
         for order in blocks():
             if done == RANKED_PROCESSES or self.series[Role.CANDIDATE].failed or self._lacks_graphs:
                 return

@@ -68,6 +68,8 @@ class Checker:
     calibrations: dict[tuple[str, tuple[int, ...] | None], int] = field(default_factory=dict)
     """In how many processes it has calibrated calls, by kind of stub and by the cases that are timed, if fixed."""
     n_samples: int = 0
+    roots: list[int] = field(default_factory=list)
+    """Its first process on this machine."""
 
     def order(self, order: Mapping[str, Any], channel: socket.socket, brake: socket.socket) -> None:
         """Give an order and its ends of a contestant's channel and brake."""
@@ -211,7 +213,9 @@ class Checkers:
             residence = stack.enter_context(_Residence(self._environment.gpus))
             command = replace(command, on_started=residence.begin)
             running = stack.enter_context(self._environment.sandbox.start(command, theirs))
-            return _Kept(Checker(running, mine, {}), stack.pop_all(), workspace, time.monotonic())
+            return _Kept(
+                Checker(running, mine, {}, roots=residence.roots), stack.pop_all(), workspace, time.monotonic()
+            )
 
     def _command(self, seat: Seat, subject: Subject, workspace: Path, slot: int) -> Command:
         library = build(default_cache_directory())
@@ -252,8 +256,10 @@ class _Residence:
     def __init__(self, gpus: Gpus | None) -> None:
         self._gpus = gpus
         self._root: int | None = None
+        self.roots: list[int] = []
 
     def begin(self, root: int) -> None:
+        self.roots.append(root)
         if self._gpus is not None:
             self._root = root
             self._gpus.residents.admit(root)

@@ -1,6 +1,6 @@
 """The clocks of a GPU while the processes of one solution are timed."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -8,7 +8,6 @@ from runners.agent.devices.gpus import Gpus
 from runners.agent.devices.lanes import Seat
 from runners.agent.devices.record import DeviceRecord
 from runners.agent.judges.judgement import Finding
-from runners.wire.protocol import MeasurementReport, Role
 
 TOLD = ("sm_clock_mhz", "sm_clock_low_mhz", "memory_clock_mhz", "temperature_c", "throttle_reasons")
 """The checker keeps the device busy between calls, so power and activity say nothing of the solution."""
@@ -43,12 +42,3 @@ def clocks_of(gpus: Gpus | None, seat: Seat) -> Iterator[Clocks]:
     with gpus.watch(seat.gpu_uuid) as watch:
         yield seen
     seen.record = watch.samples
-
-
-def with_clocks(measurements: Sequence[MeasurementReport], clocks: Mapping[Role, Clocks]) -> list[MeasurementReport]:
-    """The measurements with the clocks of their roles among the facts."""
-    return [_with(one, clocks[one.role].facts) if one.role in clocks else one for one in measurements]
-
-
-def _with(one: MeasurementReport, facts: Mapping[str, float | str]) -> MeasurementReport:
-    return one.model_copy(update={"device": {**one.device, **facts}})

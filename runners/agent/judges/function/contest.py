@@ -10,6 +10,7 @@ from runners.agent.ground.errors import Cancelled, SandboxFault
 from runners.agent.ground.events import Progress
 from runners.agent.judges.function.checkers import SILENCE_SECONDS, Checker
 from runners.agent.judges.function.contestants import Contestants, Entry
+from runners.agent.judges.host import HostRecord, MachineWatch, host_in_goes
 from runners.agent.sandbox.policy import Outcome, Running
 
 ENDING_SECONDS = 3.0
@@ -33,6 +34,14 @@ class Contest:
     outcome: Outcome
     load_ms: float
     """Time until its solution was loaded."""
+    host: HostRecord | None = None
+    """Of the machine during the timed calls, on a CPU."""
+
+    @property
+    def is_disturbed(self) -> bool:
+        """Whether it was right, and other programs on the machine lengthened its times."""
+        has_passed = not self.how and all(one["verdict"] == "passed" for one in self.cases)
+        return has_passed and self.host is not None and self.host.is_busy
 
 
 def contest(
@@ -49,6 +58,7 @@ def contest(
     cases: list[Reply] = []
     began = time.monotonic()
     with contestants.live(entry, seat, progress) as live:
+        watch = MachineWatch([*checker.roots, *live.roots])
         checker.order(order, live.channel, live.brake)
         live.channel.close()
         live.brake.close()
@@ -61,12 +71,13 @@ def contest(
                 on_case(reply)
         if progress.cancelled.is_set():  # it was ended for that, which is no end of its own
             raise Cancelled
+        work = watch.seen([*checker.roots, *live.roots])
         outcome = _outcome(live.running, str(reply["how"]))
         turn_ms = (time.monotonic() - began) * 1e3
     outcome = replace(outcome, wall_ms=min(outcome.wall_ms, turn_ms))  # it may have waited for its turn
-    return Contest(
-        tuple(cases), tuple(order["cases"]), str(reply["how"]), str(reply["words"]), outcome, float(reply["load_ms"])
-    )
+    load_ms = float(reply["load_ms"])
+    host = None if entry.subject.device == "cuda" else host_in_goes(outcome, work)
+    return Contest(tuple(cases), tuple(order["cases"]), str(reply["how"]), str(reply["words"]), outcome, load_ms, host)
 
 
 def _outcome(running: Running, how: str) -> Outcome:

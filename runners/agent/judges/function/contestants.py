@@ -49,6 +49,8 @@ class Live:
     running: Running
     channel: socket.socket
     brake: socket.socket
+    roots: list[int]
+    """Its first process on this machine, once it has started."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,8 +151,10 @@ class Contestants:
             seconds = LIFE_SECONDS if waits else subject.problem.time_limit_seconds + CHECKING_SECONDS
             command = _command(entry, workspace, replace(seat, slot=slot), seconds, cancelled)
             (channel, own_channel), (brake, own_brake) = _pair(stack), _pair(stack)
+            roots: list[int] = []
+            command = replace(command, on_started=roots.append)
             running = stack.enter_context(self._environment.sandbox.start(command, own_channel, own_brake))
-            return _Process(Live(running, channel, brake), workspace, stack.pop_all(), monotonic())
+            return _Process(Live(running, channel, brake, roots), workspace, stack.pop_all(), monotonic())
 
 
 def _key(entry: Entry) -> Hashable:

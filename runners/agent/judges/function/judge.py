@@ -3,11 +3,10 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from problems.spec.function.problem import FunctionProblem
 from runners.agent.devices.lanes import Place, Seat
 from runners.agent.ground.errors import SandboxFault, UnusableProblem
 from runners.agent.ground.events import CaseEnded, Progress, StageEntered
@@ -17,28 +16,26 @@ from runners.agent.job.commands import told
 from runners.agent.job.environment import NodeEnvironment
 from runners.agent.judges.baselines import Baselines
 from runners.agent.judges.function.checkers import Checker, Checkers
-from runners.agent.judges.function.clocks import Clocks, clocks_of, with_clocks
+from runners.agent.judges.function.clocks import Clocks, clocks_of
+from runners.agent.judges.function.comparison import Shared, Timed, note_times
 from runners.agent.judges.function.contest import Contest, contest
 from runners.agent.judges.function.contestants import Contestants, Entry
 from runners.agent.judges.function.mutants import with_mutants
 from runners.agent.judges.function.plans import QUICK, RANKED, SAMPLE, SHORT, TRIAL, on_device
 from runners.agent.judges.function.results import (
-    baseline_measurements,
-    candidate_measurements,
     case_report,
     case_reports,
-    findings,
     has_drifted,
     lacks_a_case,
-    too_short,
     verdict_of,
 )
 from runners.agent.judges.function.sets import check_memory, with_wrong_sets
 from runners.agent.judges.function.subject import LISTING, MAX_LISTING_BYTES, Subject, with_own_case
-from runners.agent.judges.function.timed_cases import FirstCases, TimedCases, numbers_of, with_missing_times
+from runners.agent.judges.function.timed_cases import FirstCases, TimedCases, numbers_of
+from runners.agent.judges.host import SPARE_RUNS
 from runners.agent.judges.judgement import Assignment, Judgement, Step
 from runners.agent.judges.texts import how_it_ended
-from runners.wire.protocol import BUILDING, MeasurementReport, Peaks, Role, Stage, TimingPolicy, Verdict, Witness
+from runners.wire.protocol import BUILDING, Stage, TimingPolicy, Verdict, Witness
 
 RUNNING = "running"
 """This judge's stage after `building`."""
@@ -52,16 +49,6 @@ RANKED_SECONDS = 3600.0
 """Maximum age of a `ranked` baseline, of which every sample times one process more, to see that it still holds."""
 
 
-@dataclass(frozen=True)
-class _Shared:
-    """A baseline that several samples share, by process."""
-
-    runs: tuple[Contest, ...]
-    clocks: Clocks
-    key: str
-    measured_at: str
-
-
 class FunctionJudge:
     """See `Judge`. Keeps the checkers and the baselines of recent problems, and processes that wait for solutions."""
 
@@ -71,8 +58,10 @@ class FunctionJudge:
         self._contestants = Contestants(environment)
         environment.closing.callback(self._checkers.close)
         environment.closing.callback(self._contestants.close)
-        self._baselines: Baselines[_Shared] = Baselines()
-        self._ranked_baselines: Baselines[_Shared] = Baselines(samples=math.inf, seconds=RANKED_SECONDS)
+        self._baselines: Baselines[Shared] = Baselines(lambda shared: shared.is_disturbed)
+        self._ranked_baselines: Baselines[Shared] = Baselines(
+            lambda shared: shared.is_disturbed, samples=math.inf, seconds=RANKED_SECONDS
+        )
         self._on_host: dict[tuple[str, ...], frozenset[int]] = {}
         """Cases in which a baseline needs the host's clock on a GPU, by its key."""
         self._first_cases = FirstCases(environment.capabilities)
@@ -147,11 +136,8 @@ class FunctionJudge:
         found.ended(verdict, reason)
         if not assignment.is_trial:
             if shared is not None and cases is None:
-                cases = self._first_cases.of(assignment, found.device, _baseline_of(problem, shared))
-            _note_times(found, problem, runs, shared, cases, self._environment.peaks(found.device))
-            seen = {Role.CANDIDATE: clocks, **({Role.BASELINE: shared.clocks} if shared else {})}
-            found.measurements = with_clocks(found.measurements, seen)
-            found.findings += clocks.findings
+                cases = self._first_cases.of(assignment, found.device, shared.measurements(problem))
+            note_times(found, problem, Timed(runs, clocks), shared, cases, self._environment.peaks(found.device))
         return found
 
     def _runs(
@@ -171,7 +157,7 @@ class FunctionJudge:
 
     def _beside(
         self, assignment: Assignment, entrants: "_Entrants", match: "_Match", progress: Progress
-    ) -> _Shared | None:
+    ) -> Shared | None:
         """The baseline to compare with, if there is one."""
         if entrants.reference is None:
             return None
@@ -226,27 +212,27 @@ class FunctionJudge:
                     match.calibrate(filling, calibrating_processes(seat) if is_ranked else 1, progress)
                 yield match
 
-    def _baseline(self, match: "_Match", reference: Entry, progress: Progress) -> _Shared:
-        def time_it() -> _Shared:
+    def _baseline(self, match: "_Match", reference: Entry, progress: Progress) -> Shared:
+        def time_it() -> Shared:
             with clocks_of(self._environment.gpus, match.seat) as clocks:
                 runs = [self._reference_run(match, reference, QUICK, progress)]
             return self._shared(match, reference, runs, clocks)
 
-        def serves(kept: _Shared) -> bool:
+        def serves(kept: Shared) -> bool:
             return not lacks_a_case(reference.subject.problem, kept.runs, match.cases)
 
         return self._baselines.near(_baseline_key(reference, match.seat), time_it, progress.cancelled, serves)
 
-    def _ranked_baseline(self, match: "_Match", reference: Entry, progress: Progress) -> _Shared:
+    def _ranked_baseline(self, match: "_Match", reference: Entry, progress: Progress) -> Shared:
         """Six processes an hour, and one with each sample. If that one differs, the six are timed anew."""
         latest = self._reference_run(match, reference, RANKED, progress)
 
-        def time_it() -> _Shared:
+        def time_it() -> Shared:
             with clocks_of(self._environment.gpus, match.seat) as clocks:
                 runs = match.more(reference, latest, progress)
             return self._shared(match, reference, runs, clocks)
 
-        def serves(kept: _Shared) -> bool:
+        def serves(kept: Shared) -> bool:
             return not has_drifted(reference.subject.problem, kept.runs, latest, match.cases)
 
         key = _baseline_key(reference, match.seat)
@@ -256,7 +242,7 @@ class FunctionJudge:
         with told(progress, "run", reference.subject.problem.task_id, is_reference=True):
             return match.contest(reference, plan, progress)
 
-    def _shared(self, match: "_Match", reference: Entry, runs: list[Contest], clocks: Clocks) -> _Shared:
+    def _shared(self, match: "_Match", reference: Entry, runs: list[Contest], clocks: Clocks) -> Shared:
         """Raises SandboxFault if the reference failed: it passed when its problem was verified."""
         verdict, reason = verdict_of(reference.subject.problem, runs[-1])
         if verdict is not Verdict.PASSED:
@@ -264,7 +250,7 @@ class FunctionJudge:
         when = datetime.now(UTC).isoformat()
         device = f"{match.seat.gpu_uuid}@" if match.seat.gpu_uuid else ""
         name = f"{reference.subject.problem_sha256[:16]}@{when}@{device}{self._environment.name or 'here'}"
-        return _Shared(tuple(runs), clocks, name, when)
+        return Shared(tuple(runs), clocks, name, when)
 
 
 def calibrating_processes(seat: Seat) -> int:
@@ -314,6 +300,8 @@ class _Match:
     seat: Seat
     contestants: Contestants
     cases: TimedCases
+    spared: dict[Entry, int] = field(default_factory=dict)
+    """By contestant, the number of its processes that were disturbed and repeated."""
 
     def calibrate(self, filling: Entry, count: int, progress: Progress) -> None:
         """Have the checker time what a call costs in so many processes of this kind, unless it has. On a GPU that
@@ -367,7 +355,8 @@ class _Match:
         on_host: frozenset[int] = frozenset(),
     ) -> Contest:
         """Run one contestant through all cases, in a trial through those that are not held out, or through the smallest
-        if the plan shows values. With sizes, through one case like the smallest, of those sizes. Raises Cancelled and
+        if the plan shows values. With sizes, through one case like the smallest, of those sizes. `SPARE_RUNS` of each
+        contestant's `ranked` processes are repeated if other programs disturbed them. Raises Cancelled and
         SandboxFault."""
         problem = entry.subject.problem
         told = problem.manifest.n_public if plan is TRIAL else None
@@ -392,10 +381,13 @@ class _Match:
         }
         tell = (lambda reply: progress.tell(CaseEnded(case_report(problem, reply)))) if is_told else _ignore
         seen = contest(self.contestants, self.checker, entry, self.seat, order, progress, tell)
-        if seen.how != "not_stopped":
-            return seen
-        # A busy machine can let a thread leave its core late. What ran in one process has seen nothing of the next.
-        return contest(self.contestants, self.checker, entry, self.seat, order, progress, tell)
+        if seen.how == "not_stopped":
+            # A busy machine can let a thread leave its core late. What ran in one process has seen nothing of the next.
+            seen = contest(self.contestants, self.checker, entry, self.seat, order, progress, tell)
+        while plan is RANKED and seen.is_disturbed and self.spared.get(entry, 0) < SPARE_RUNS:
+            self.spared[entry] = self.spared.get(entry, 0) + 1
+            seen = contest(self.contestants, self.checker, entry, self.seat, order, progress)
+        return seen
 
 
 def on_host_in(runs: Sequence[Contest]) -> frozenset[int]:
@@ -405,30 +397,6 @@ def on_host_in(runs: Sequence[Contest]) -> frozenset[int]:
 
 def _all_cases(subject: Subject) -> list[int]:
     return list(range(len(subject.problem.manifest.cases)))
-
-
-def _baseline_of(problem: FunctionProblem, shared: _Shared, cases: TimedCases = None) -> list[MeasurementReport]:
-    return baseline_measurements(problem, shared.runs, shared.key, shared.measured_at, cases)
-
-
-def _note_times(
-    found: Judgement,
-    problem: FunctionProblem,
-    runs: Sequence[Contest],
-    shared: _Shared | None,
-    cases: TimedCases,
-    peaks: Peaks,
-) -> None:
-    """Add the times of the solution and of its baseline, and what a person should look at. Raises SandboxFault if a
-    case that is timed has none of the baseline."""
-    baseline = None
-    if shared is not None:
-        baseline = _baseline_of(problem, shared, cases)
-    own = candidate_measurements(problem, runs, baseline)
-    if baseline is not None:
-        found.cases = with_missing_times(found.cases, own, baseline, cases)
-    found.measurements = [*own, *(baseline or [])]
-    found.findings += [*findings(problem, runs), *too_short(problem, own, peaks)]
 
 
 def _ignore(_: object) -> None:

@@ -34,7 +34,11 @@ class CoreWaits {
         const std::string times = read_small_file("/proc/" + std::to_string(task) + "/schedstat");
         char* after = nullptr;
         strtoull(times.c_str(), &after, 10);  // nanoseconds on a core, before those of waiting for one
-        const double waited_ms = static_cast<double>(strtoull(after, nullptr, 10)) / 1e6;
+        add(static_cast<double>(strtoull(after, nullptr, 10)) / 1e6);
+    }
+
+    // So long waited one thread.
+    void add(double waited_ms) {
         longest_ms_ = std::max(longest_ms_, waited_ms);
         total_ms_ += waited_ms;
     }

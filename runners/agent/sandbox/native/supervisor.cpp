@@ -166,6 +166,7 @@ struct Ending {
     double started_ms = 0, ended_ms = 0, stalled_ms = 0;
     HostTimes host;  // from just before the start to the end
     CoreWaits waits;  // of traced commands
+    double timed_ms = 0, lost_in_goes_ms = 0;  // of commands with a brake
 };
 
 static void ignore_signal(int) {}
@@ -209,6 +210,8 @@ class Supervision {
         const HostTimes now = HostTimes::now();
         ending_.host = {now.busy_ms - host.busy_ms, now.steal_ms - host.steal_ms};
         if (!ending_.ended) ending_.ended_ms = now_ms();
+        ending_.timed_ms = brake_.timed_ms();
+        ending_.lost_in_goes_ms = brake_.lost_ms();
         kill_everything(orders_);
         if (ending_.timed_out && ending_.stalled_ms == 0) say_that_time_is_over();
         end_the_rest();
@@ -318,13 +321,13 @@ static void send_report(const Orders& orders, const Witness& witness, const Endi
     char numbers[512];
     snprintf(numbers, sizeof numbers,
              "{\"exit_code\": %s, \"signal\": %s, \"timed_out\": %s, \"cancelled\": %s, \"wall_ms\": %.4f, "
-             "\"cpu_ms\": %.3f, \"stalled_ms\": %.3f, \"lost_ms\": %.3f, \"others_ms\": %.3f, \"steal_ms\": %.3f, "
-             "\"max_rss_bytes\": %ld, \"witness\": \"%s\", \"witness_detail\": ",
+             "\"cpu_ms\": %.3f, \"stalled_ms\": %.3f, \"lost_ms\": %.3f, \"timed_ms\": %.3f, "
+             "\"others_ms\": %.3f, \"steal_ms\": %.3f, \"max_rss_bytes\": %ld, \"witness\": \"%s\", \"witness_detail\": ",
              exited ? std::to_string(WEXITSTATUS(ending.status)).c_str() : "null",
              exited ? "null" : std::to_string(killed_by).c_str(), ending.timed_out ? "true" : "false",
              ending.cancelled ? "true" : "false", wall_ms, cpu_ms, ending.stalled_ms,
-             ending.waits.lost_ms(wall_ms, cpu_ms), std::max(0.0, ending.host.busy_ms - cpu_ms), ending.host.steal_ms,
-             usage.ru_maxrss * 1024, witness.verdict());
+             ending.timed_ms > 0 ? ending.lost_in_goes_ms : ending.waits.lost_ms(wall_ms, cpu_ms), ending.timed_ms,
+             std::max(0.0, ending.host.busy_ms - cpu_ms), ending.host.steal_ms, usage.ru_maxrss * 1024, witness.verdict());
     std::string line = "\n" + orders.nonce + " " + numbers + json_text(witness.detail()) + "}\n";
     write_all(1, line.data(), line.size());
 }

@@ -1,0 +1,71 @@
+"""What a sample's processes and its baseline's say together: the times, and what a person should look at."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from problems.spec.function.problem import FunctionProblem
+from runners.agent.judges.function.clocks import Clocks
+from runners.agent.judges.function.contest import Contest
+from runners.agent.judges.function.results import baseline_measurements, candidate_measurements, findings, too_short
+from runners.agent.judges.function.timed_cases import TimedCases, with_missing_times
+from runners.agent.judges.host import HostRecord, disturbance, over
+from runners.agent.judges.judgement import Judgement
+from runners.wire.protocol import MeasurementReport, Peaks, Role
+
+
+@dataclass(frozen=True)
+class Timed:
+    """The processes of one side."""
+
+    runs: Sequence[Contest]
+    clocks: Clocks
+
+    @property
+    def host(self) -> HostRecord | None:
+        """The medians over the processes, as their time is one; None on a GPU."""
+        return over([one.host for one in self.runs if one.host is not None])
+
+    @property
+    def facts(self) -> dict[str, float | str]:
+        """What was seen of the machine, for each of its measurements."""
+        return {**self.clocks.facts, **(self.host.facts if self.host else {})}
+
+
+@dataclass(frozen=True)
+class Shared(Timed):
+    """A baseline that several samples share."""
+
+    key: str
+    measured_at: str
+
+    @property
+    def is_disturbed(self) -> bool:
+        """Whether other programs lengthened its times, so that no other sample may be compared with them."""
+        return self.host is not None and self.host.is_busy
+
+    def measurements(self, problem: FunctionProblem, cases: TimedCases = None) -> list[MeasurementReport]:
+        return baseline_measurements(problem, self.runs, self.key, self.measured_at, cases)
+
+
+def note_times(
+    found: Judgement,
+    problem: FunctionProblem,
+    own: Timed,
+    baseline: Shared | None,
+    cases: TimedCases,
+    peaks: Peaks,
+) -> None:
+    """Add the times of both sides and the flags of the solution's. Raises SandboxFault if a case that is timed has no
+    time of the baseline."""
+    sides: dict[Role, Timed] = {Role.CANDIDATE: own} | ({Role.BASELINE: baseline} if baseline else {})
+    beside = baseline.measurements(problem, cases) if baseline is not None else None
+    times = candidate_measurements(problem, own.runs, beside)
+    if beside is not None:
+        found.cases = with_missing_times(found.cases, times, beside, cases)
+    found.findings += [*findings(problem, own.runs), *too_short(problem, times, peaks), *own.clocks.findings]
+    found.findings += disturbance({"The solution": own.host, "The reference": baseline.host if baseline else None})
+    found.measurements = [_with(one, sides[one.role].facts) for one in [*times, *(beside or [])]]
+
+
+def _with(one: MeasurementReport, facts: Mapping[str, float | str]) -> MeasurementReport:
+    return one.model_copy(update={"device": {**one.device, **facts}})
