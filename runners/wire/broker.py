@@ -1,5 +1,7 @@
 """Celery settings of site and nodes: JSON only, late acknowledgement, no remote control."""
 
+import logging
+import time
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +43,21 @@ def celery_settings(broker_url: str, folder: Path, events: bool = False) -> dict
         folder_broker.register()
         settings["broker_transport_options"] = _folder_options(Path(place) if place else folder)
     return settings
+
+
+class RareLog:
+    """A log in which a fault that lasts takes one line a minute. One thread may use it."""
+
+    def __init__(self, logger: logging.Logger, seconds: float = 60.0) -> None:
+        self._logger, self._seconds = logger, seconds
+        self._logged_at: dict[str, float] = {}
+
+    def warning(self, about: str, message: str, *arguments: object) -> None:
+        """Log, unless a line about the same was logged within the last minute."""
+        now = time.monotonic()
+        if now - self._logged_at.get(about, -self._seconds) >= self._seconds:
+            self._logged_at[about] = now
+            self._logger.warning(message, *arguments)
 
 
 def _folder_options(folder: Path) -> dict[str, Any]:

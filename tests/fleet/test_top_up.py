@@ -24,7 +24,7 @@ from runners.wire.queues import GRADE, declared_by_site, queue_name
 from tests.fleet.site import Site, WireNode
 from tests.fleet.test_races import together
 from tests.patience import until
-from tests.requirements import RABBITMQ_URL, REDIS_URL, requires
+from tests.requirements import RABBITMQ4_URL, RABBITMQ_URL, REDIS_URL, requires
 
 pytestmark = [pytest.mark.django_db(transaction=True)]
 
@@ -38,8 +38,9 @@ BROKERS = [
     "filesystem://",
     pytest.param(REDIS_URL, marks=requires("redis")),
     pytest.param(RABBITMQ_URL, marks=requires("rabbitmq")),
+    pytest.param(RABBITMQ4_URL, marks=requires("rabbitmq4")),
 ]
-IDS = ["folder", "redis", "rabbitmq"]
+IDS = ["folder", "redis", "rabbitmq", "rabbitmq4"]
 
 
 @pytest.fixture
