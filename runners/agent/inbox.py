@@ -1,11 +1,14 @@
 """Fetches messages from the queues of a node, one at a time."""
 
+import logging
 import time
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from runners.wire.broker import RareLog
+from runners.wire.broker import Rarely
 from runners.wire.queues import read_by_node
+
+logger = logging.getLogger(__name__)
 
 LOOK_SECONDS = 0.5
 """Interval at which an empty queue is asked again. An answer costs RabbitMQ 25 µs of processor time."""
@@ -16,8 +19,8 @@ RETRY_SECONDS = 2.0
 class Inbox:
     """The queues of one connection. A queue that the broker refuses is left alone for a while and stops no other."""
 
-    def __init__(self, connection: Any, accept: Collection[str], log: RareLog) -> None:
-        self._connection, self._accept, self._log = connection, accept, log
+    def __init__(self, connection: Any, accept: Collection[str], rarely: Rarely) -> None:
+        self._connection, self._accept, self._rarely = connection, accept, rarely
         self._queues: dict[str, _Queue] = {}
 
     def fetch(self, names: Collection[str], n: int) -> Iterator[Any]:
@@ -39,7 +42,8 @@ class Inbox:
             return queue.get(self._accept)
         except self._connection.channel_errors as error:
             queue.leave()
-            self._log.warning(queue.name, "the broker refuses the queue %s: %s", queue.name, error)
+            if self._rarely.due(queue.name):
+                logger.warning("the broker refuses the queue %s: %s", queue.name, error)
             return None
 
 
@@ -48,7 +52,8 @@ class _Queue:
 
     def __init__(self, connection: Any, name: str) -> None:
         self.name, self.served_at = name, 0.0
-        self._connection, self._bound, self._ask_at = connection, None, 0.0
+        self._connection, self._ask_at = connection, 0.0
+        self._bound: Any = None
 
     @property
     def may_have_more(self) -> bool:

@@ -15,7 +15,7 @@ from celery.exceptions import SecurityWarning, WorkerShutdown
 from celery.worker.consumer import Consumer
 
 from runners.agent.inbox import Inbox
-from runners.wire.broker import RareLog
+from runners.wire.broker import Rarely, log_rarely, refusal
 
 TICK_SECONDS = 0.05
 """Interval at which a worker checks its queues and its free slots."""
@@ -31,6 +31,7 @@ def make_app(settings: Mapping[str, Any]) -> Celery:
     # The agent may be root: every command runs as another user, in a sandbox.
     warnings.filterwarnings("ignore", category=SecurityWarning)
     logging.getLogger("celery").setLevel(logging.WARNING)
+    log_rarely()
     # node.py logs a rejected message without a traceback.
     logging.getLogger("celery.app.trace").setLevel(logging.ERROR)
     app = Celery("podium-node", set_as_current=False, fixups=[])
@@ -45,14 +46,21 @@ def _leave_logging_alone(**_: Any) -> None:
 class StageWorker:
     """Runs a Celery worker named `name` in a thread of its own, from `start` until `stopping` is set.
 
-    `wanted` is asked continually for the names of the queues to consume.
+    `wanted` is asked continually for the names of the queues to read. `tell` is called with the reason why the broker
+    cannot be used, and with "" once it can.
     """
 
     def __init__(
-        self, app: Celery, name: str, slots: int, wanted: Callable[[], Collection[str]], stopping: threading.Event
+        self,
+        app: Celery,
+        name: str,
+        slots: int,
+        wanted: Callable[[], Collection[str]],
+        stopping: threading.Event,
+        tell: Callable[[str], object] = str,
     ) -> None:
         self._app, self._name, self._slots = app, name, slots
-        self._consumer = partial(StageConsumer, wanted=wanted, stopping=stopping)
+        self._consumer = partial(StageConsumer, wanted=wanted, stopping=stopping, tell=tell)
         self._stopping = stopping
         self._thread = threading.Thread(target=self._run, name=name)
 
@@ -115,28 +123,43 @@ class StageConsumer(Consumer):
     """
 
     def __init__(
-        self, *arguments: Any, wanted: Callable[[], Collection[str]], stopping: threading.Event, **options: Any
+        self,
+        *arguments: Any,
+        wanted: Callable[[], Collection[str]],
+        stopping: threading.Event,
+        tell: Callable[[str], object],
+        **options: Any,
     ) -> None:
-        self._wanted, self._stopping = wanted, stopping
+        self._wanted, self._stopping, self._tell = wanted, stopping, tell
         super().__init__(*arguments, **options)
         self.amqheartbeat = self.app.conf.broker_heartbeat
         self._beat_at = 0.0
-        self._log = RareLog(logger)
+        self._rarely = Rarely()
 
     def ensure_connected(self, conn: Any) -> Any:
         return conn.ensure_connection(
             self._say_why, None, RETRY_SECONDS, RETRY_SECONDS, RETRY_AT_MOST_SECONDS, callback=self._leave_if_stopping
         )
 
+    def on_connection_error_before_connected(self, exc: Exception) -> None:
+        """The broker answered and refused this node, so another try at once would fail too."""
+        self._say_why(exc, RETRY_AT_MOST_SECONDS)
+        self._stopping.wait(RETRY_AT_MOST_SECONDS)
+
+    def on_connection_error_after_connected(self, exc: Exception) -> None:
+        super().on_connection_error_after_connected(exc)
+        self._stopping.wait(RETRY_SECONDS)
+
     def call_soon_ack(self, acknowledge: Any, *arguments: Any, **options: Any) -> Any:
-        """Acknowledge in this thread. Celery would use the task's, and only one thread at a time may use a connection."""
+        """Acknowledge in this thread. Celery would use the task's, but one thread at a time may use a connection."""
         return self.call_soon(acknowledge, *arguments, **options)
 
     def loop(self, _: Any, connection: Any, _consumer: Any, blueprint: Any, *_rest: Any) -> None:
         """Replaces Celery's loop, which waits 2 s for messages and accepts no queue changes from another thread."""
         receive = self.create_task_handler()
-        inbox = Inbox(connection, self.app.conf.accept_content, self._log)
+        inbox = Inbox(connection, self.app.conf.accept_content, self._rarely)
         self.on_ready()
+        self._tell("")
         while blueprint.state == RUN and self.connection:
             self._leave_if_stopping()
             room = self.pool.room  # counted first, so that what has ended is acknowledged before more is fetched
@@ -160,4 +183,6 @@ class StageConsumer(Consumer):
             connection.heartbeat_check()
 
     def _say_why(self, error: Exception, interval_seconds: float) -> None:
-        self._log.warning("", "the broker is away, trying again every %.0f s: %s", interval_seconds, error)
+        self._tell(refusal(error))
+        if self._rarely.due("broker"):
+            logger.warning("the broker is away, trying again every %.0f s: %s", interval_seconds, error)

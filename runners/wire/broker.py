@@ -45,19 +45,51 @@ def celery_settings(broker_url: str, folder: Path, events: bool = False) -> dict
     return settings
 
 
-class RareLog:
-    """A log in which a fault that lasts takes one line a minute. One thread may use it."""
+class Rarely(logging.Filter):
+    """Lets a line about the same pass once a minute. As a filter of a logger it tells lines apart by their format."""
 
-    def __init__(self, logger: logging.Logger, seconds: float = 60.0) -> None:
-        self._logger, self._seconds = logger, seconds
-        self._logged_at: dict[str, float] = {}
+    def __init__(self, seconds: float = 60.0) -> None:
+        super().__init__()
+        self._seconds = seconds
+        self._passed_at: dict[str, float] = {}
 
-    def warning(self, about: str, message: str, *arguments: object) -> None:
-        """Log, unless a line about the same was logged within the last minute."""
+    def due(self, about: str) -> bool:
+        """Whether no line about this has passed within the last minute; if so, one passes now."""
         now = time.monotonic()
-        if now - self._logged_at.get(about, -self._seconds) >= self._seconds:
-            self._logged_at[about] = now
-            self._logger.warning(message, *arguments)
+        if now - self._passed_at.get(about, -self._seconds) < self._seconds:
+            return False
+        self._passed_at[about] = now
+        return True
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return self.due(str(record.msg))
+
+
+_NO_ENTRY, _NOT_ALLOWED = 403, 530
+
+
+def refusal(error: BaseException) -> str:
+    """Why the broker could not be used, in words without addresses or names of accounts."""
+    code: int = getattr(error, "reply_code", 0) or 0
+    if code == _NO_ENTRY or type(error).__name__ == "AuthenticationError":  # of redis, which a client may lack
+        return "it refuses the account"
+    if code == _NOT_ALLOWED:
+        return "it has no such virtual host, or refuses the account there"
+    if code:
+        return f"it answers {code} {str(getattr(error, 'reply_text', '')).partition(' - ')[0]}"
+    return "it does not answer"
+
+
+REPEATING = ("celery.beat", "celery.worker.consumer.consumer", "kombu.connection")
+"""Loggers that repeat the same fault, with a traceback, as long as a broker is away or refuses its client."""
+
+
+def log_rarely() -> None:
+    """Let each of Celery's own lines about a broker pass once a minute."""
+    for name in REPEATING:
+        logger = logging.getLogger(name)
+        if not any(isinstance(one, Rarely) for one in logger.filters):
+            logger.addFilter(Rarely())
 
 
 def _folder_options(folder: Path) -> dict[str, Any]:

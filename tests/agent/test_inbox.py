@@ -24,7 +24,6 @@ from tests.e2e.brokers import rabbitmq_url, reader_of
 from tests.patience import until
 from tests.requirements import RABBITMQ4_URL, RABBITMQ_URL, REDIS_URL, requires
 
-TRACKS = [f"inbox-{uuid.uuid4().hex[:8]}-{n}" for n in range(3)]
 ROOM = 3
 
 
@@ -65,6 +64,7 @@ class Node:
 class Broker:
     site: Celery
     node_settings: dict[str, Any]
+    tracks: list[str] = field(default_factory=lambda: [f"inbox-{uuid.uuid4().hex[:8]}-{n}" for n in range(3)])
 
     def send(self, track: str, n: int) -> None:
         with self.site.connection_for_write() as connection:
@@ -80,8 +80,8 @@ class Broker:
         with self.site.connection_for_write() as connection:
             declared_by_site(queue_name(track, Stage.BOTH))(connection.channel()).delete()
 
-    def node(self, tracks: list[str] = TRACKS) -> Node:
-        return Node(self.node_settings, list(tracks))
+    def node(self) -> Node:
+        return Node(self.node_settings, self.tracks)
 
 
 SERVERS = [
@@ -100,7 +100,7 @@ def broker(request: Any, tmp_path: Path) -> Iterator[Broker]:
         site.conf.update(celery_settings(server, tmp_path))
         made = Broker(site, celery_settings(server, tmp_path))
         yield made
-        for track in TRACKS:
+        for track in made.tracks:
             made.delete(track)
         return
     with rabbitmq_url(server) as url, reader_of(url) as own_url:
@@ -109,51 +109,51 @@ def broker(request: Any, tmp_path: Path) -> Iterator[Broker]:
 
 
 def test_a_busy_node_holds_as_many_messages_as_it_has_room_for_over_all_its_tracks(broker: Broker) -> None:
-    for track in TRACKS:
+    for track in broker.tracks:
         broker.send(track, 4)
     with broker.node().at_work() as node:
         assert until(lambda: len(node.begun) == ROOM)
-        assert set(node.begun) == set(TRACKS), "the tracks take turns"
-        assert until(lambda: broker.ready(*TRACKS) == 12 - ROOM)
+        assert set(node.begun) == set(broker.tracks), "the tracks take turns"
+        assert until(lambda: broker.ready(*broker.tracks) == 12 - ROOM)
         with broker.node().at_work() as other:
             assert until(lambda: len(other.begun) == ROOM), "the first node keeps none of what it cannot begin"
-            assert until(lambda: broker.ready(*TRACKS) == 12 - 2 * ROOM)
+            assert until(lambda: broker.ready(*broker.tracks) == 12 - 2 * ROOM)
             other.finish.set()
             assert until(lambda: len(other.ended) == 12 - ROOM)
         assert len(node.begun) == ROOM
-        assert broker.ready(*TRACKS) == 0
+        assert broker.ready(*broker.tracks) == 0
         node.finish.set()
         assert until(lambda: len(node.ended) == ROOM)
-    assert broker.ready(*TRACKS) == 0, "each message was acknowledged when its job had ended"
+    assert broker.ready(*broker.tracks) == 0, "each message was acknowledged when its job had ended"
 
 
 def test_one_track_may_use_all_of_a_nodes_room(broker: Broker) -> None:
-    broker.send(TRACKS[1], 4)
+    broker.send(broker.tracks[1], 4)
     with broker.node().at_work() as node:
-        assert until(lambda: node.begun == [TRACKS[1]] * ROOM)
-        assert until(lambda: broker.ready(TRACKS[1]) == 1)
+        assert until(lambda: node.begun == [broker.tracks[1]] * ROOM)
+        assert until(lambda: broker.ready(broker.tracks[1]) == 1)
 
 
 def test_a_queue_that_is_missing_stops_no_other_and_is_told_once(
     broker: Broker, caplog: pytest.LogCaptureFixture
 ) -> None:
-    broker.send(TRACKS[1], 2)
+    broker.send(broker.tracks[1], 2)
     with caplog.at_level(logging.WARNING), broker.node().at_work() as node:
         assert until(lambda: len(node.begun) == 2)
-        broker.send(TRACKS[0], 1)
+        broker.send(broker.tracks[0], 1)
         assert until(lambda: len(node.begun) == 3), "it is asked again"
-    assert len([one for one in caplog.messages if TRACKS[0] in one]) <= 1
+    assert len([one for one in caplog.messages if broker.tracks[0] in one]) <= 1
 
 
 def test_a_queue_that_is_deleted_takes_no_other_queues_messages_with_it(broker: Broker) -> None:
-    broker.send(TRACKS[0], 1)
-    broker.send(TRACKS[1], 1)
+    broker.send(broker.tracks[0], 1)
+    broker.send(broker.tracks[1], 1)
     with broker.node().at_work() as node:
         assert until(lambda: len(node.begun) == 2)
-        broker.delete(TRACKS[0])
+        broker.delete(broker.tracks[0])
         threading.Event().wait(1.5)  # it asks each queue again meanwhile
-        assert broker.ready(TRACKS[1]) == 0
+        assert broker.ready(broker.tracks[1]) == 0
         node.finish.set()
         assert until(lambda: len(node.ended) == 2)
         threading.Event().wait(0.5)
-    assert broker.ready(TRACKS[1]) == 0
+    assert broker.ready(broker.tracks[1]) == 0
