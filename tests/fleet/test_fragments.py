@@ -156,8 +156,8 @@ def test_the_state_beside_the_title_follows_the_work(client: Client, site: Site,
     ("changed", "words"),
     [
         ({}, ""),
-        ({"disabled_reason": "gone"}, "no node takes work now"),
-        ({"last_seen_at": None}, "no node online"),
+        ({"disabled_reason": "gone"}, "is disabled (gone)."),
+        ({"last_seen_at": None}, "was never seen."),
     ],
 )
 def test_work_that_no_node_takes_is_said_to_wait_for_one(
@@ -169,7 +169,7 @@ def test_work_that_no_node_takes_is_said_to_wait_for_one(
         Node.objects.update(**changed)
     for name, one in (("submission_progress", site.running), ("evaluation_work", waiting)):
         for answer in (client.get(one.get_absolute_url()), fragment(client, name, one.pk)):
-            assert ("<code>cpu-test</code>: <b>no node" in text(answer)) is bool(words)
+            assert ("No node takes track cpu-test now" in text(answer)) is bool(words)
             assert words in text(answer)
 
 
