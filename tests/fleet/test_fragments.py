@@ -82,7 +82,8 @@ def test_a_submissions_page_refreshes_both_of_its_parts_while_work_is_open(clien
 def test_the_progress_fragment_counts_and_names_the_nodes_at_work(client: Client, site: Site) -> None:
     client.force_login(site.cast.owner)
     words = " ".join(text(fragment(client, "submission_progress", site.running.pk)).split())
-    assert "0 of 24 evaluations done, 0 passed, 1 running, 23 queued (0 jobs of others first)" in words
+    assert "0 of 24 evaluations done, 0 passed, 1 running, 23 queued." in words
+    assert "1 node of track cpu-test works on 1 job; 0 jobs of others come first" in words
     assert f'<a href="{site.node.get_absolute_url()}">node-a</a>' in words
     assert "1 building" in words
 
