@@ -4,6 +4,7 @@ On RabbitMQ the node has an account that may only read.
 """
 
 import logging
+import re
 import threading
 import uuid
 from collections.abc import Iterator
@@ -36,6 +37,7 @@ class Node:
     begun: list[str] = field(default_factory=list)
     finish: threading.Event = field(default_factory=threading.Event)
     ended: list[str] = field(default_factory=list)
+    told: list[str] = field(default_factory=list)
 
     @contextmanager
     def at_work(self) -> Iterator["Node"]:
@@ -48,9 +50,10 @@ class Node:
             self.ended.append(track)
             return "idle"
 
-        worker = StageWorker(
-            app, "both@node", ROOM, lambda: [queue_name(one, Stage.BOTH) for one in self.tracks], stopping
-        )
+        def queues() -> list[str]:
+            return [queue_name(one, Stage.BOTH) for one in self.tracks]
+
+        worker = StageWorker(app, "both@node", ROOM, queues, stopping, self.told.append)
         worker.start()
         try:
             yield self
@@ -157,3 +160,19 @@ def test_a_queue_that_is_deleted_takes_no_other_queues_messages_with_it(broker: 
         assert until(lambda: len(node.ended) == 2)
         threading.Event().wait(0.5)
     assert broker.ready(broker.tracks[1]) == 0
+
+
+@pytest.mark.parametrize("broker", SERVERS[2:], ids=["rabbitmq", "rabbitmq4"], indirect=True)
+def test_a_node_whose_account_is_refused_says_so_once_and_works_when_it_is_let_in(
+    broker: Broker, caplog: pytest.LogCaptureFixture
+) -> None:
+    broker.send(broker.tracks[0], 1)
+    url = broker.node_settings["broker_url"]
+    wrong = broker.node_settings | {"broker_url": re.sub(":[^:@/]+@", ":wrong@", url)}
+    with caplog.at_level(logging.WARNING), Node(wrong, broker.tracks).at_work() as node:
+        assert until(lambda: len(node.told) >= 2)
+        assert set(node.told) == {"it refuses the account"}
+    assert len([one for one in caplog.messages if "ACCESS_REFUSED" in one]) == 1
+    with broker.node().at_work() as node:
+        assert until(lambda: len(node.begun) == 1)
+        assert node.told == [""]
