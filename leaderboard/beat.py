@@ -11,7 +11,10 @@ from billiard.process import current_process
 from celery.beat import Scheduler
 from celery.signals import beat_embedded_init
 
+from runners.wire.broker import Rarely
+
 logger = logging.getLogger(__name__)
+RETRY_SECONDS = 2.0
 PARENT_CHECK_SECONDS = 5
 """The longest that the scheduler sleeps, and so the longest that it outlives its worker where Linux does not end it."""
 _PR_SET_PDEATHSIG = 1
@@ -25,12 +28,20 @@ class OfOneWorker(Scheduler):
         self.max_interval = PARENT_CHECK_SECONDS
         self.worker_pid: int | None = None
         """None: `celery beat` runs by itself and has no worker to end with."""
+        self._rarely = Rarely()
 
     def tick(self, *args: Any, **kwargs: Any) -> Any:
         if self.worker_pid is not None and os.getppid() != self.worker_pid:
             logger.warning("The worker %d has ended; its scheduler ends too.", self.worker_pid)
             raise SystemExit
-        return super().tick(*args, **kwargs)
+        try:
+            return super().tick(*args, **kwargs)
+        except (*self.connection.connection_errors, *self.connection.channel_errors) as error:
+            # Celery would end the scheduler, for good, at the first refusal of its account.
+            if self._rarely.due("broker"):
+                logger.warning("The scheduler cannot use the broker: %s", error)
+            self._heap = None  # the entry whose turn it was is missing there
+            return RETRY_SECONDS
 
 
 @beat_embedded_init.connect

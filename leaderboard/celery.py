@@ -27,7 +27,7 @@ def _every(task: str, seconds: float, queue: str = QUEUE) -> dict[str, Any]:
 def _make_app() -> Celery:
     from django.conf import settings
 
-    from runners.wire.broker import celery_settings
+    from runners.wire.broker import celery_settings, log_rarely
 
     made = Celery("podium-site", set_as_current=False)
     made.conf.update(
@@ -49,6 +49,7 @@ def _make_app() -> Celery:
         },
     )
     made.autodiscover_tasks()
+    log_rarely()
     return made
 
 

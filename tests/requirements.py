@@ -28,6 +28,8 @@ def _port_answers(url: str) -> bool:
 POSTGRES_URL = os.environ.get("PODIUM_TEST_POSTGRES", "postgresql://postgres@127.0.0.1:5432/postgres")
 REDIS_URL = os.environ.get("PODIUM_TEST_REDIS", "redis://127.0.0.1:6379/0")
 RABBITMQ_URL = os.environ.get("PODIUM_TEST_RABBITMQ", "amqp://guest:guest@127.0.0.1:5672//")
+RABBITMQ4_URL = os.environ.get("PODIUM_TEST_RABBITMQ4", "amqp://guest:guest@127.0.0.1:5682//")
+"""That which scripts/newer_rabbitmq.sh starts."""
 VERIFIERS_PYTHON = os.environ.get("PODIUM_TEST_VERIFIERS", "")
 """A Python with verifiers, which needs another version of openai than Podium."""
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome") or ""
@@ -64,6 +66,7 @@ CHECKS: dict[str, Callable[[], bool]] = {
     "postgres": lambda: _port_answers(POSTGRES_URL),
     "redis": lambda: _port_answers(REDIS_URL),
     "rabbitmq": lambda: _port_answers(RABBITMQ_URL),
+    "rabbitmq4": lambda: _port_answers(RABBITMQ4_URL),
     "docker": _docker_answers,
     "chromium": lambda: bool(CHROMIUM),
     "bubblewrap": _bubblewrap_works,
@@ -76,7 +79,9 @@ CHECKS: dict[str, Callable[[], bool]] = {
 }
 
 
-REST = frozenset({"postgres", "redis", "rabbitmq", "docker", "nvcc", "cuobjdump", "ccache", "gpu", "verifiers"})
+REST = frozenset(
+    {"postgres", "redis", "rabbitmq", "rabbitmq4", "docker", "nvcc", "cuobjdump", "ccache", "gpu", "verifiers"}
+)
 """Tests that need one of these are left to `make test-rest`."""
 
 

@@ -29,6 +29,7 @@ class Place:
     @classmethod
     def make(cls, cast: factories.Cast) -> "Place":
         """The owner of the submission is invited to the release."""
+        factories.worker_at_work()
         hidden_until = timezone.now() + timedelta(days=30)
         made = factories.release(is_public=False, hidden_until=hidden_until, problem=_declaring_its_work)
         made.invited.add(cast.owner)

@@ -14,10 +14,11 @@ class Obstacle(StrEnum):
     IN_DOUBT = "a fault is followed by a self-test"
     UNSENT = "reports are unsent"
     DISK = "its disk is too full"
+    BROKER = "it cannot use the broker"
     SITE = "the site has to answer first"
 
 
-TOLD = (Obstacle.DISK, Obstacle.IN_DOUBT, Obstacle.UNSENT)
+TOLD = (Obstacle.DISK, Obstacle.BROKER, Obstacle.IN_DOUBT, Obstacle.UNSENT)
 """The obstacles that the site learns from the node. It knows the others."""
 
 
@@ -39,11 +40,11 @@ class Fitness:
     def words_for_site(self) -> str:
         """The obstacles that the site does not know, for a public page; empty if there are none.
 
-        Details may name the machine's folders. Only those of a full disk do not.
+        Details may name the machine's folders. Those of a full disk and of the broker do not.
         """
         with self._guard:
             reasons = dict(self._reasons)
-        words = {Obstacle.DISK: f"{Obstacle.DISK.value}: {reasons.get(Obstacle.DISK)}"}
+        words = {one: f"{one.value}: {reasons.get(one)}" for one in (Obstacle.DISK, Obstacle.BROKER)}
         return "; ".join(words.get(one, one.value) for one in TOLD if one in reasons)
 
     def put(self, obstacle: Obstacle, details: str = "") -> None:

@@ -110,6 +110,7 @@ class Agent:
                 self._jobs_of(stage),
                 lambda stage=stage: self._queues(stage),  # type: ignore[misc]
                 self._stopping,
+                self._upkeep.note_broker,
             )
             self._workers[stage] = worker
             worker.start()

@@ -14,7 +14,8 @@ from celery.concurrency.thread import TaskPool
 from celery.exceptions import SecurityWarning, WorkerShutdown
 from celery.worker.consumer import Consumer
 
-from runners.wire.queues import read_by_node
+from runners.agent.inbox import Inbox
+from runners.wire.broker import Rarely, log_rarely, refusal
 
 TICK_SECONDS = 0.05
 """Interval at which a worker checks its queues and its free slots."""
@@ -30,6 +31,7 @@ def make_app(settings: Mapping[str, Any]) -> Celery:
     # The agent may be root: every command runs as another user, in a sandbox.
     warnings.filterwarnings("ignore", category=SecurityWarning)
     logging.getLogger("celery").setLevel(logging.WARNING)
+    log_rarely()
     # node.py logs a rejected message without a traceback.
     logging.getLogger("celery.app.trace").setLevel(logging.ERROR)
     app = Celery("podium-node", set_as_current=False, fixups=[])
@@ -44,14 +46,21 @@ def _leave_logging_alone(**_: Any) -> None:
 class StageWorker:
     """Runs a Celery worker named `name` in a thread of its own, from `start` until `stopping` is set.
 
-    `wanted` is asked continually for the names of the queues to consume.
+    `wanted` is asked continually for the names of the queues to read. `tell` is called with the reason why the broker
+    cannot be used, and with "" once it can.
     """
 
     def __init__(
-        self, app: Celery, name: str, slots: int, wanted: Callable[[], Collection[str]], stopping: threading.Event
+        self,
+        app: Celery,
+        name: str,
+        slots: int,
+        wanted: Callable[[], Collection[str]],
+        stopping: threading.Event,
+        tell: Callable[[str], object] = str,
     ) -> None:
         self._app, self._name, self._slots = app, name, slots
-        self._consumer = partial(StageConsumer, wanted=wanted, stopping=stopping)
+        self._consumer = partial(StageConsumer, wanted=wanted, stopping=stopping, tell=tell)
         self._stopping = stopping
         self._thread = threading.Thread(target=self._run, name=name)
 
@@ -83,39 +92,81 @@ class StageWorker:
 
 
 class AppPool(TaskPool):
-    """A thread pool that gives each task its app. Celery's own pool relies on one app per process."""
+    """A thread pool that gives each task its app and counts open tasks. Celery's pool relies on one app per process."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._guard, self._n_open = threading.Lock(), 0
+
+    @property
+    def room(self) -> int:
+        """How many more tasks it can begin at once."""
+        with self._guard:
+            return int(self.limit) - self._n_open
 
     def on_apply(self, target: Any, args: Any = None, kwargs: Any = None, *rest: Any, **options: Any) -> Any:
-        return super().on_apply(target, args, {**(kwargs or {}), "app": self.app}, *rest, **options)
+        self._count(1)
+        applied = super().on_apply(target, args, {**(kwargs or {}), "app": self.app}, *rest, **options)
+        applied.f.add_done_callback(lambda _: self._count(-1))
+        return applied
+
+    def _count(self, change: int) -> None:
+        with self._guard:
+            self._n_open += change
 
 
 class StageConsumer(Consumer):
-    """A consumer that starts without queues and then consumes those that `wanted` returns."""
+    """Fetches messages, one at a time, from the queues that `wanted` returns, while the pool has room for their tasks.
+
+    The node therefore holds as many messages as the pool has threads, over all queues. A broker's prefetch count does
+    not bound that: RabbitMQ 4.3 counts for each queue apart, older ones for the channel or for each queue.
+    """
 
     def __init__(
-        self, *arguments: Any, wanted: Callable[[], Collection[str]], stopping: threading.Event, **options: Any
+        self,
+        *arguments: Any,
+        wanted: Callable[[], Collection[str]],
+        stopping: threading.Event,
+        tell: Callable[[str], object],
+        **options: Any,
     ) -> None:
-        self._wanted, self._stopping = wanted, stopping
+        self._wanted, self._stopping, self._tell = wanted, stopping, tell
         super().__init__(*arguments, **options)
         self.amqheartbeat = self.app.conf.broker_heartbeat
         self._beat_at = 0.0
+        self._rarely = Rarely()
 
     def ensure_connected(self, conn: Any) -> Any:
         return conn.ensure_connection(
             self._say_why, None, RETRY_SECONDS, RETRY_SECONDS, RETRY_AT_MOST_SECONDS, callback=self._leave_if_stopping
         )
 
-    def loop(self, _: Any, connection: Any, consumer: Any, blueprint: Any, _hub: Any, qos: Any, *_rest: Any) -> None:
+    def on_connection_error_before_connected(self, exc: Exception) -> None:
+        """The broker answered and refused this node, so another try at once would fail too."""
+        self._say_why(exc, RETRY_AT_MOST_SECONDS)
+        self._stopping.wait(RETRY_AT_MOST_SECONDS)
+
+    def on_connection_error_after_connected(self, exc: Exception) -> None:
+        super().on_connection_error_after_connected(exc)
+        self._stopping.wait(RETRY_SECONDS)
+
+    def call_soon_ack(self, acknowledge: Any, *arguments: Any, **options: Any) -> Any:
+        """Acknowledge in this thread. Celery would use the task's, but one thread at a time may use a connection."""
+        return self.call_soon(acknowledge, *arguments, **options)
+
+    def loop(self, _: Any, connection: Any, _consumer: Any, blueprint: Any, *_rest: Any) -> None:
         """Replaces Celery's loop, which waits 2 s for messages and accepts no queue changes from another thread."""
-        consumer.on_message = self.create_task_handler()
+        receive = self.create_task_handler()
+        inbox = Inbox(connection, self.app.conf.accept_content, self._rarely)
         self.on_ready()
+        self._tell("")
         while blueprint.state == RUN and self.connection:
             self._leave_if_stopping()
-            self._consume(consumer, set(self._wanted()))
-            self._beat(connection)
-            if qos.prev != qos.value:
-                qos.update()
+            room = self.pool.room  # counted first, so that what has ended is acknowledged before more is fetched
             self.perform_pending_operations()
+            for message in inbox.fetch(self._wanted(), room):
+                receive(message)
+            self._beat(connection)
             try:
                 connection.drain_events(timeout=TICK_SECONDS)
             except TimeoutError:
@@ -125,15 +176,6 @@ class StageConsumer(Consumer):
         if self._stopping.is_set():
             raise WorkerShutdown(0)
 
-    def _consume(self, consumer: Any, wanted: set[str]) -> None:
-        consumed = {queue.name for queue in consumer.queues}
-        for name in consumed - wanted:
-            consumer.cancel_by_queue(name)
-        for name in wanted - consumed:
-            consumer.add_queue(read_by_node(name))
-        if wanted - consumed:
-            consumer.consume()
-
     def _beat(self, connection: Any) -> None:
         """Keep the AMQP connection alive. Raises if it has died."""
         if connection.supports_heartbeats and time.monotonic() >= self._beat_at:
@@ -141,4 +183,6 @@ class StageConsumer(Consumer):
             connection.heartbeat_check()
 
     def _say_why(self, error: Exception, interval_seconds: float) -> None:
-        logger.warning("the broker is away, trying again in %.0f s: %s", interval_seconds, error)
+        self._tell(refusal(error))
+        if self._rarely.due("broker"):
+            logger.warning("the broker is away, trying again every %.0f s: %s", interval_seconds, error)

@@ -93,6 +93,16 @@ class Upkeep:
             self._wake.set()
         return words
 
+    def note_broker(self, words: str) -> None:
+        """Tell the site why the broker cannot be used; "" once it can. Meanwhile no message arrives."""
+        if not words:
+            self._fitness.clear(Obstacle.BROKER)
+            return
+        is_news = not self._fitness.has(Obstacle.BROKER)
+        self._fitness.put(Obstacle.BROKER, words)
+        if is_news:
+            self._wake.set()
+
     def failed(self, error: SiteUnavailable | SiteRefused) -> None:
         """Take no work until the site has answered a hello after RETRY_SECONDS. Called if a job's request failed."""
         if isinstance(error, SiteRefused) and error.status in FINAL:

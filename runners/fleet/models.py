@@ -261,3 +261,24 @@ class TaskLock(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class Pulse(models.Model):
+    """When a part of the site's worker was last alive; see pulse.py."""
+
+    name = models.CharField(max_length=20, primary_key=True)
+    at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.name} at {self.at:%Y-%m-%d %H:%M:%S}"
+
+
+class BrokerFault(models.Model):
+    """What the broker refuses the site now: a queue, or everything if `queue` is empty; see broker_faults.py."""
+
+    queue = models.CharField(max_length=200, unique=True, blank=True)
+    words = models.CharField(max_length=300)
+    since = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.queue or 'the broker'}: {self.words}"

@@ -1,8 +1,9 @@
 """A submission's places in the queues, the number of jobs ahead of it, and the stages of its running attempts."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Min, Q, QuerySet
 
 from leaderboard.models import Submission
 from runners.fleet.models import Attempt, AttemptState, Job, JobState
@@ -10,18 +11,27 @@ from runners.fleet.models import Attempt, AttemptState, Job, JobState
 
 @dataclass(frozen=True)
 class QueuePlace:
-    """One queue in which a submission waits. `ahead` counts the jobs before its next one."""
+    """One queue in which work waits. `ahead` counts the jobs before its next one; its first was queued at `oldest`."""
 
     track: str
     stage: str
     ahead: int
+    oldest: datetime
 
 
 def queue_places(submission: Submission) -> list[QueuePlace]:
     """One place per queue. Makes one query, and two more per place."""
-    waiting = Job.objects.filter(evaluation__in=submission.evaluations.live(), state=JobState.QUEUED)
-    queues = waiting.order_by("track__slug", "stage").values_list("track_id", "track__slug", "stage").distinct()
-    return [QueuePlace(slug, stage, n_ahead(waiting.filter(track_id=pk, stage=stage))) for pk, slug, stage in queues]
+    return places_of(Job.objects.filter(evaluation__in=submission.evaluations.live()))
+
+
+def places_of(jobs: QuerySet[Job]) -> list[QueuePlace]:
+    """One place per queue in which some of these jobs wait."""
+    waiting = jobs.filter(state=JobState.QUEUED)
+    queues = waiting.order_by("track__slug", "stage").values_list("track_id", "track__slug", "stage")
+    return [
+        QueuePlace(slug, stage, n_ahead(waiting.filter(track_id=pk, stage=stage)), oldest)
+        for pk, slug, stage, oldest in queues.annotate(Min("queued_at"))
+    ]
 
 
 def n_ahead(waiting: QuerySet[Job]) -> int:

@@ -18,6 +18,7 @@ from leaderboard.settle.questions import settle_questions
 from leaderboard.similarity.compare import compare_new
 from leaderboard.standings.rank import rank_touched
 from leaderboard.standings.shared_noise import measure_shared_noise
+from runners.fleet import pulse
 from runners.fleet.reference_runs import watch_noise
 from runners.fleet.sweep import sweep as sweep_leases
 from runners.fleet.task_locks import held
@@ -90,6 +91,7 @@ def _end_packing(**_: Any) -> None:
 
 @shared_task(name="podium.top_up", bind=True)
 def top_up(self: "Task[Any, Any]") -> None:
+    pulse.TASKS.note()
     top_up_all(self.app)
 
 

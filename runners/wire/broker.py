@@ -1,5 +1,7 @@
 """Celery settings of site and nodes: JSON only, late acknowledgement, no remote control."""
 
+import logging
+import time
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +43,53 @@ def celery_settings(broker_url: str, folder: Path, events: bool = False) -> dict
         folder_broker.register()
         settings["broker_transport_options"] = _folder_options(Path(place) if place else folder)
     return settings
+
+
+class Rarely(logging.Filter):
+    """Lets a line about the same pass once a minute. As a filter of a logger it tells lines apart by their format."""
+
+    def __init__(self, seconds: float = 60.0) -> None:
+        super().__init__()
+        self._seconds = seconds
+        self._passed_at: dict[str, float] = {}
+
+    def due(self, about: str) -> bool:
+        """Whether no line about this has passed within the last minute; if so, one passes now."""
+        now = time.monotonic()
+        if now - self._passed_at.get(about, -self._seconds) < self._seconds:
+            return False
+        self._passed_at[about] = now
+        return True
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return self.due(str(record.msg))
+
+
+_NO_ENTRY, _NOT_ALLOWED = 403, 530
+
+
+def refusal(error: BaseException) -> str:
+    """Why the broker could not be used, in words without addresses or names of accounts."""
+    code: int = getattr(error, "reply_code", 0) or 0
+    if code == _NO_ENTRY or type(error).__name__ == "AuthenticationError":  # of redis, which a client may lack
+        return "it refuses the account"
+    if code == _NOT_ALLOWED:
+        return "it has no such virtual host, or refuses the account there"
+    if code:
+        return f"it answers {code} {str(getattr(error, 'reply_text', '')).partition(' - ')[0]}"
+    return "it does not answer"
+
+
+REPEATING = ("celery.beat", "celery.worker.consumer.consumer", "kombu.connection")
+"""Loggers that repeat the same fault, with a traceback, as long as a broker is away or refuses its client."""
+
+
+def log_rarely() -> None:
+    """Let each of Celery's own lines about a broker pass once a minute."""
+    for name in REPEATING:
+        logger = logging.getLogger(name)
+        if not any(isinstance(one, Rarely) for one in logger.filters):
+            logger.addFilter(Rarely())
 
 
 def _folder_options(folder: Path) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Brokers of a test's own: the machine's are shared."""
 
+import os
 import shutil
 import subprocess
 import uuid
@@ -9,10 +10,15 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from tests.e2e.processes import Processes, free_port
-from tests.requirements import RABBITMQ_URL, REDIS_URL
+from tests.requirements import RABBITMQ4_URL, RABBITMQ_URL, REDIS_URL
 
 REDIS_SERVER = shutil.which("redis-server") or ""
-RABBITMQCTL = shutil.which("rabbitmqctl") or ""
+RABBITMQCTL = {
+    RABBITMQ_URL: shutil.which("rabbitmqctl") or "",
+    RABBITMQ4_URL: shutil.which(os.environ.get("PODIUM_TEST_RABBITMQ4CTL", "/var/tmp/podium-rabbitmq4/rabbitmqctl"))
+    or "",
+}
+"""The program that administers each server, if this machine has it."""
 
 
 def redis_url() -> str:
@@ -21,37 +27,39 @@ def redis_url() -> str:
 
 
 @contextmanager
-def rabbitmq_url() -> Iterator[str]:
+def rabbitmq_url(server: str = RABBITMQ_URL) -> Iterator[str]:
     """A virtual host of the test's own, if this user may make one."""
     name = f"podium-{uuid.uuid4().hex[:8]}"
-    parts = urlsplit(RABBITMQ_URL)
-    if not RABBITMQCTL or not _rabbitmqctl("add_vhost", name):
-        yield RABBITMQ_URL
+    parts = urlsplit(server)
+    if not _rabbitmqctl(server, "add_vhost", name):
+        yield server
         return
-    _rabbitmqctl("set_permissions", "-p", name, parts.username or "guest", ".*", ".*", ".*")
+    _rabbitmqctl(server, "set_permissions", "-p", name, parts.username or "guest", ".*", ".*", ".*")
     try:
         yield f"{parts.scheme}://{parts.netloc}/{name}"
     finally:
-        _rabbitmqctl("delete_vhost", name)
+        _rabbitmqctl(server, "delete_vhost", name)
 
 
 @contextmanager
 def reader_of(url: str) -> Iterator[str]:
     """The same address with an account that may only read, if this user may make one."""
     name, parts = f"reader-{uuid.uuid4().hex[:8]}", urlsplit(url)
+    server = next(one for one in RABBITMQCTL if urlsplit(one).port == parts.port)
     vhost = parts.path.removeprefix("/") or "/"
-    if not RABBITMQCTL or not _rabbitmqctl("add_user", name, "secret"):
+    if not _rabbitmqctl(server, "add_user", name, "secret"):
         yield url
         return
-    _rabbitmqctl("set_permissions", "-p", vhost, name, "", "", ".*")
+    _rabbitmqctl(server, "set_permissions", "-p", vhost, name, "", "", ".*")
     try:
         yield f"{parts.scheme}://{name}:secret@{parts.hostname}:{parts.port}{parts.path}"
     finally:
-        _rabbitmqctl("delete_user", name)
+        _rabbitmqctl(server, "delete_user", name)
 
 
-def _rabbitmqctl(*arguments: str) -> bool:
-    return subprocess.run([RABBITMQCTL, "-q", *arguments], check=False, capture_output=True).returncode == 0
+def _rabbitmqctl(server: str, *arguments: str) -> bool:
+    command = [RABBITMQCTL[server], "-q", *arguments]
+    return bool(command[0]) and subprocess.run(command, check=False, capture_output=True).returncode == 0
 
 
 class RedisServer:

@@ -10,7 +10,7 @@ import requests
 from tests.e2e.brokers import REDIS_SERVER, RedisServer, rabbitmq_url, reader_of
 from tests.e2e.stack import Stack
 from tests.packs import problem, solution
-from tests.requirements import requires
+from tests.requirements import RABBITMQ4_URL, RABBITMQ_URL, requires
 
 pytestmark = [requires("bubblewrap"), pytest.mark.rest]
 
@@ -53,9 +53,15 @@ def test_messages_follow_rows_in_a_folder(tmp_path: Path) -> None:
         walk(stack)
 
 
-@requires("rabbitmq")
-def test_messages_follow_rows_in_rabbitmq_and_nodes_only_read_them(tmp_path: Path) -> None:
-    with rabbitmq_url() as url, reader_of(url) as own_url, stack_on(tmp_path, url) as stack:
+SERVERS = [
+    pytest.param(RABBITMQ_URL, marks=requires("rabbitmq")),
+    pytest.param(RABBITMQ4_URL, marks=requires("rabbitmq4")),
+]
+
+
+@pytest.mark.parametrize("server", SERVERS, ids=["rabbitmq", "rabbitmq4"])
+def test_messages_follow_rows_in_rabbitmq_and_nodes_only_read_them(tmp_path: Path, server: str) -> None:
+    with rabbitmq_url(server) as url, reader_of(url) as own_url, stack_on(tmp_path, url) as stack:
         stack.node_broker_url = own_url
         walk(stack)
 

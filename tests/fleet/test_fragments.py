@@ -77,7 +77,8 @@ def test_a_submissions_page_refreshes_both_of_its_parts_while_work_is_open(clien
 def test_the_progress_fragment_counts_and_names_the_nodes_at_work(client: Client, site: Site) -> None:
     client.force_login(site.cast.owner)
     words = " ".join(text(fragment(client, "submission_progress", site.running.pk)).split())
-    assert "0 of 24 evaluations done, 0 passed, 1 running, 23 queued (0 jobs of others first)" in words
+    assert "0 of 24 evaluations done, 0 passed, 1 running, 23 queued." in words
+    assert "1 node of track cpu-test works on 1 job; 0 jobs of others come first" in words
     assert f'<a href="{site.node.get_absolute_url()}">node-a</a>' in words
     assert "1 building" in words
 
@@ -151,8 +152,8 @@ def test_the_state_beside_the_title_follows_the_work(client: Client, site: Site,
     ("changed", "words"),
     [
         ({}, ""),
-        ({"disabled_reason": "gone"}, "no node takes work now"),
-        ({"last_seen_at": None}, "no node online"),
+        ({"disabled_reason": "gone"}, "is disabled (gone)."),
+        ({"last_seen_at": None}, "was never seen."),
     ],
 )
 def test_work_that_no_node_takes_is_said_to_wait_for_one(
@@ -164,7 +165,7 @@ def test_work_that_no_node_takes_is_said_to_wait_for_one(
         Node.objects.update(**changed)
     for name, one in (("submission_progress", site.running), ("evaluation_work", waiting)):
         for answer in (client.get(one.get_absolute_url()), fragment(client, name, one.pk)):
-            assert ("<code>cpu-test</code>: <b>no node" in text(answer)) is bool(words)
+            assert ("No node takes track cpu-test now" in text(answer)) is bool(words)
             assert words in text(answer)
 
 

@@ -1,12 +1,16 @@
 """The site's periodic tasks: none outlives its turn, none runs twice at a time, and no schedule is kept in a file."""
 
+import time
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
+from amqp.exceptions import AccessRefused
+from celery import Celery
 from celery.beat import PersistentScheduler
 from django.utils import timezone
 
-from leaderboard.beat import OfOneWorker
+from leaderboard.beat import RETRY_SECONDS, OfOneWorker
 from leaderboard.celery import app
 from leaderboard.models import ReleaseTrack
 from runners.fleet import tasks
@@ -27,6 +31,33 @@ def test_each_turn_expires_when_the_next_one_comes() -> None:
 def test_the_schedule_is_kept_in_memory() -> None:
     assert app.conf.beat_scheduler == "leaderboard.beat:OfOneWorker"
     assert not issubclass(OfOneWorker, PersistentScheduler)
+
+
+def test_a_scheduler_whose_account_is_refused_goes_on_and_says_so_once(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    ringer = Celery("ringer", broker="memory://", set_as_current=False, fixups=[])
+    entry = {"task": "podium.nothing", "schedule": 0.01, "options": {"queue": "ringer"}}
+    ringer.conf.beat_schedule = {"one": entry, "two": entry}
+    scheduler = OfOneWorker(ringer)
+    scheduler.setup_schedule()
+    with monkeypatch.context() as refused:
+        refused.setattr(scheduler, "_ensure_connected", raises(AccessRefused("login")))
+        for _ in range(3):
+            time.sleep(0.02)  # both entries are due again
+            assert scheduler.tick() == RETRY_SECONDS
+    assert len(caplog.messages) == 1
+    time.sleep(0.02)
+    assert [scheduler.tick() for _ in range(2)] == [0, 0]
+    with ringer.connection_for_read() as connection, connection.channel() as channel:
+        assert channel.queue_declare("ringer", passive=True).message_count == 2
+
+
+def raises(error: Exception) -> Callable[[], None]:
+    def call() -> None:
+        raise error
+
+    return call
 
 
 def test_what_another_worker_is_at_is_left_to_it() -> None:

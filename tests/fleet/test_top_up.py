@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from celery import Celery
@@ -13,18 +14,18 @@ from kombu import Connection, Queue
 
 from leaderboard.actions.cancel import cancel
 from leaderboard.models import Track
-from runners.fleet import top_up
+from runners.fleet import pulse, top_up
 from runners.fleet.messages import ready
-from runners.fleet.models import Job, TaskLock
+from runners.fleet.models import BrokerFault, Job, NodeGrant, TaskLock
 from runners.fleet.task_locks import FREE
 from runners.fleet.top_up import top_up_all
-from runners.wire.broker import celery_settings
+from runners.wire.broker import Rarely, celery_settings
 from runners.wire.protocol import Stage
 from runners.wire.queues import GRADE, declared_by_site, queue_name
 from tests.fleet.site import Site, WireNode
 from tests.fleet.test_races import together
 from tests.patience import until
-from tests.requirements import RABBITMQ_URL, REDIS_URL, requires
+from tests.requirements import RABBITMQ4_URL, RABBITMQ_URL, REDIS_URL, requires
 
 pytestmark = [pytest.mark.django_db(transaction=True)]
 
@@ -38,8 +39,9 @@ BROKERS = [
     "filesystem://",
     pytest.param(REDIS_URL, marks=requires("redis")),
     pytest.param(RABBITMQ_URL, marks=requires("rabbitmq")),
+    pytest.param(RABBITMQ4_URL, marks=requires("rabbitmq4")),
 ]
-IDS = ["folder", "redis", "rabbitmq"]
+IDS = ["folder", "redis", "rabbitmq", "rabbitmq4"]
 
 
 @pytest.fixture
@@ -150,3 +152,72 @@ def test_workers_that_top_up_at_once_publish_once(
     assert sum(changes) == 20, changes
     assert arrived(connection, queue, 20)
     assert not TaskLock.objects.filter(held_until__gt=FREE).exists()
+
+
+def refused(queue: Queue, app: Celery) -> Connection:
+    """Another connection holds the queue for itself, so that RabbitMQ answers 405 to all others."""
+    holder = app.connection_for_write()
+    Queue(queue.name, exclusive=True, durable=False)(holder.channel()).declare()
+    return holder
+
+
+@pytest.mark.parametrize("app", BROKERS[2:], ids=IDS[2:], indirect=True)
+def test_a_refused_queue_stops_no_other_and_is_told_once(
+    site: Site, app: Celery, connection: Connection, queue: Queue, caplog: pytest.LogCaptureFixture
+) -> None:
+    free = Track.objects.create(slug=f"{site.track.slug}-free", title="Free", device="cpu")
+    NodeGrant.objects.create(node=site.node, track=free, stage="both")
+    other = declared_by_site(queue_name(free.slug, Stage.BOTH))
+    submit(site, 1)
+    holder = refused(queue, app)
+    for _ in range(3):
+        assert top_up_all(app) == 0
+    assert arrived(connection, other, 0), "the queue after the refused one was declared"
+    other(connection.channel()).delete()
+    assert len([one for one in caplog.messages if queue.name in one]) == 1
+    fault = BrokerFault.objects.get()
+    assert (fault.queue, fault.words) == (queue.name, "it answers 405 RESOURCE_LOCKED")
+    holder.release()
+
+    def mended() -> bool:
+        top_up_all(app)
+        return not BrokerFault.objects.exists()
+
+    assert until(mended)
+    assert arrived(connection, queue, 2)
+
+
+def elsewhere(url: str, **changes: str) -> Celery:
+    """A site whose broker's address is changed in one part."""
+    parts = urlsplit(url)
+    account, at = changes.get("account", "guest:guest"), changes.get("at", f"{parts.hostname}:{parts.port}")
+    app = Celery("site", set_as_current=False, fixups=[])
+    app.conf.update(celery_settings(f"amqp://{account}@{at}/{changes.get('vhost', '/')}", Path()))
+    return app
+
+
+WRONG = [
+    ({"account": "guest:wrong"}, "it refuses the account"),
+    ({"vhost": "nowhere"}, "it has no such virtual host, or refuses the account there"),
+    ({"at": "127.0.0.1:1"}, "it does not answer"),
+]
+
+
+@pytest.mark.parametrize("url", BROKERS[2:], ids=IDS[2:])
+@pytest.mark.parametrize(("wrong", "words"), WRONG, ids=["login", "vhost", "away"])
+def test_a_broker_that_lets_nobody_in_is_told_once_and_in_words(
+    site: Site, url: str, wrong: dict[str, str], words: str, caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    submit(site, 1)
+    monkeypatch.setattr(top_up, "_rarely", Rarely())
+    app = elsewhere(url, **wrong)
+    for _ in range(3):
+        assert top_up_all(app) == 0
+    assert len(caplog.messages) == 1, caplog.messages
+    pulse.beat(app)
+    since = BrokerFault.objects.get().since
+    pulse.beat(app)
+    assert [(one.queue, one.words, one.since) for one in BrokerFault.objects.all()] == [("", words, since)]
+    pulse.beat(elsewhere(url))
+    assert not BrokerFault.objects.exists()

@@ -41,5 +41,5 @@ def test_what_is_not_built_yet_does_not(client: Client, site: Site) -> None:
 def test_a_submission_names_each_queue_by_its_stage(client: Client, site: Site, built: Evaluation) -> None:
     client.force_login(site.cast.owner)
     text = " ".join(page(client, site.running).split())
-    assert "(0 jobs of others first)" in text
-    assert "(to run: 0 jobs of others first)" in text
+    assert "of track cpu-test works on 1 job; 0 jobs of others come first" in text
+    assert "No node is granted stage run of track cpu-test." in text

@@ -158,6 +158,7 @@ def _judged(entrant: Any, made: Release, track: Track, drawn: random.Random) -> 
 
 
 def _working_node(track: Track, running: Submission) -> Node:
+    factories.worker_at_work()
     node = factories.NodeFactory(slug="node-a", title="The one under the desk")
     factories.grant(node, track)
     job = Job.objects.filter(evaluation__submission=running).order_by("pk").first()

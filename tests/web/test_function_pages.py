@@ -45,6 +45,7 @@ class FunctionSite:
 
 
 def make_function_site(cast: Cast) -> FunctionSite:
+    factories.worker_at_work()
     made = function_site.mixed_release()
     track = factories.offer(made)
     own = function_site.judged(cast.entrant, made, track, function_site.report(), function_site.wrong_report())

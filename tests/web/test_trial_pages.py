@@ -77,7 +77,7 @@ def test_a_run_is_shown_beside_the_form_until_it_has_ended(client: Any, cast: Ca
     address = reverse("trial", args=[trial.pk])
     assert (started.status_code, Submission.objects.count()) == (200, before)
     assert f'hx-get="{address}?seen=' in started.content.decode()
-    assert "It waits for a node" in started.content.decode()
+    assert "No node is granted track cpu-test." in started.content.decode()
     end_trial(trial, report())
     text = client.get(address, headers={"HX-Request": "true"}).content.decode()
     assert "hx-get" not in text
@@ -99,15 +99,16 @@ def test_an_unchanged_run_is_not_sent_again(client: Any, cast: Cast, site: Funct
 
 def test_a_run_that_no_node_can_take_says_so(client: Any, cast: Cast, site: FunctionSite) -> None:
     client.force_login(cast.owner)
-    assert "No node online: queued until one returns." in run(client, site).content.decode()
+    assert "No node is granted track cpu-test." in run(client, site).content.decode()
     address = reverse("trial", args=[Trial.objects.get().pk])
     node = factories.NodeFactory(disabled_reason="a new driver")
     factories.grant(node, site.track)
-    assert "No node takes work now: queued until one does." in client.get(address).content.decode()
+    refused = f"No node takes track cpu-test now: {node} is disabled (a new driver)."
+    assert refused in client.get(address).content.decode()
     type(node).objects.update(disabled_reason="")
     served = client.get(address).content.decode()
-    assert "It waits for a node" in served
-    assert "queued until" not in served
+    assert "A node takes it within seconds; 0 jobs of others come first." in served
+    assert refused not in served
 
 
 def _leased(trial: Trial, stage: str) -> None:
@@ -160,7 +161,7 @@ def test_a_refused_run_keeps_what_was_typed_and_says_why(
 def test_too_many_open_runs_are_refused_in_words(client: Any, cast: Cast, site: FunctionSite) -> None:
     client.force_login(cast.owner)
     for _ in range(3):
-        assert "It waits for a node" in run(client, site).content.decode()
+        assert "No node is granted track cpu-test." in run(client, site).content.decode()
     assert "3 of your trials are under way" in run(client, site).content.decode()
     assert Trial.objects.filter(state=TrialState.QUEUED).count() == 3
 

@@ -1,6 +1,7 @@
 """The fleet in a few figures: nodes online, jobs running and queued, and the queue of each track."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from django.db.models import Count, Min, Q
@@ -8,6 +9,7 @@ from django.utils import timezone
 
 from leaderboard.models import Track
 from runners.fleet.models import ONLINE_FOR, Job, JobState, Node
+from runners.fleet.waiting import Wait, waits_of_queues
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,8 @@ class Queue:
     n_queued: int
     n_running: int
     oldest_queued_at: datetime | None
+    waits: Sequence[Wait] = ()
+    """What each of its queues waits for, where the page tells it."""
 
 
 def queues() -> list[Queue]:
@@ -58,6 +62,13 @@ def queues() -> list[Queue]:
     )
     by_track = {track_id: figures for track_id, *figures in counts}
     return [Queue(track, *by_track.get(track.pk, (0, 0, None))) for track in Track.objects.all()]
+
+
+def explained(rows: Sequence[Queue]) -> list[Queue]:
+    """The rows with what their queues wait for. Makes seven queries."""
+    queued = Job.objects.filter(state=JobState.QUEUED).order_by().values_list("track__slug", "stage")
+    waits = waits_of_queues({(track, stage): oldest for track, stage, oldest in queued.annotate(Min("queued_at"))})
+    return [replace(row, waits=waits.get(row.track.slug, [])) for row in rows]
 
 
 def fleet_state_context() -> dict[str, FleetState]:

@@ -14,8 +14,9 @@ from leaderboard.charts import faults as fault_chart
 from leaderboard.charts import golden
 from leaderboard.models import Submission
 from runners.fleet.models import Attempt, AttemptState, Node
+from runners.fleet.waiting import troubles
 from runners.fleet.web import faults, gpu_health
-from runners.fleet.web.fleet_state import fleet_state, queues
+from runners.fleet.web.fleet_state import explained, fleet_state, queues
 
 RECENT_ATTEMPTS = 30
 SHOWN_CHANGES = 20
@@ -27,7 +28,8 @@ def nodes(request: HttpRequest) -> HttpResponse:
     running = dict(leased)
     found = Node.objects.prefetch_related("grants__track")
     rows = [(one, running.get(one.pk, 0), gpu_health.Drift(one.last_drift)) for one in found]
-    return render(request, "fleet/nodes.html", {"nodes": rows, "queues": queues(), "fleet": fleet_state()})
+    context = {"nodes": rows, "queues": explained(queues()), "fleet": fleet_state(), "troubles": troubles()}
+    return render(request, "fleet/nodes.html", context)
 
 
 @require_safe

@@ -8,14 +8,14 @@ from django.db.models import Count
 from django.utils import timezone
 
 from leaderboard import visibility
-from leaderboard.models import Evaluation, EvaluationState, Submission, SubmissionState, Track
+from leaderboard.models import Evaluation, EvaluationState, Submission, SubmissionState
 from leaderboard.standings.absent import absent_verdicts
 from leaderboard.visibility import SubmissionView
 from leaderboard.web.case_rows import CaseTable, case_table
 from leaderboard.web.verdicts import STATES, VERDICTS, Look
 from runners.fleet.models import Attempt, AttemptState
 from runners.fleet.queue_place import QueuePlace, queue_places, running_stages
-from runners.fleet.web.track_state import Unserved, unserved
+from runners.fleet.waiting import waits_of
 
 SHOWN_ATTEMPTS = 12
 
@@ -66,15 +66,9 @@ def progress_context(view: SubmissionView, submission: Submission) -> dict[str, 
         "submission": submission,
         "progress": progress,
         "n_tracks": n_tracks,
-        "unserved": _unserved(submission) if progress.n_queued else [],
+        "waits": waits_of(progress.places) if progress.n_queued else [],
         "cases_so_far": _cases_so_far(view, progress.running) if progress.n_total <= n_tracks else [],
     }
-
-
-def _unserved(submission: Submission) -> list[Unserved]:
-    """The tracks of its queued evaluations of which no node takes work."""
-    queued = submission.evaluations.live().filter(state=EvaluationState.QUEUED)
-    return unserved(Track.objects.filter(pk__in=queued.values("track")).order_by("slug"))
 
 
 def _cases_so_far(view: SubmissionView, running: Sequence[Attempt]) -> list[CasesSoFar]:

@@ -32,14 +32,6 @@ class TrackState:
         return self.track.device != "none"
 
 
-@dataclass(frozen=True)
-class Unserved:
-    """A track of which no node takes work."""
-
-    track: Track
-    n_online: int
-
-
 def track_states(slugs: Container[str]) -> list[TrackState]:
     """The present state of the named tracks. Makes three queries."""
     nodes = nodes_by_track()
@@ -68,10 +60,3 @@ def nodes_by_track() -> dict[int, tuple[int, int]]:
         online=Count("node", distinct=True), working=Count("node", distinct=True, filter=fit)
     )  # fmt: skip
     return {track: (online, working) for track, online, working in rows}
-
-
-def unserved(tracks: Iterable[Track]) -> list[Unserved]:
-    """Those of the tracks that need a node and of which none takes work. Makes one query beside that for the tracks."""
-    nodes = nodes_by_track()
-    counted = [(one, *nodes.get(one.pk, (0, 0))) for one in tracks if one.device != "none"]
-    return [Unserved(one, n_online) for one, n_online, n_working in counted if not n_working]

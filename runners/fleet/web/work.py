@@ -10,13 +10,13 @@ from leaderboard.models import Evaluation, Trial
 from leaderboard.visibility import SubmissionView
 from leaderboard.web.case_rows import case_table
 from runners.fleet.models import LOST, Attempt, AttemptState, Job, JobState
-from runners.fleet.queue_place import n_ahead
-from runners.fleet.web.track_state import nodes_by_track, unserved
+from runners.fleet.queue_place import places_of
+from runners.fleet.waiting import waits_of
 from runners.wire.protocol import Stage
 
 
 def work_context(user: Any, view: SubmissionView, evaluation: Evaluation) -> dict[str, Any]:
-    """The context of `fleet/evaluation_work.html` for this user, whose view it is of the submission. Makes at most six
+    """The context of `fleet/evaluation_work.html` for this user, whose view it is of the submission. Makes at most 13
     queries, none if the evaluation has ended."""
     context: dict[str, Any] = {"evaluation": evaluation}
     if not evaluation.is_open:
@@ -24,19 +24,18 @@ def work_context(user: Any, view: SubmissionView, evaluation: Evaluation) -> dic
     attempt = _running_attempt(evaluation)
     log_tail = _log_tail(user, evaluation, attempt) if attempt else ""
     cases = case_table(visibility.shown_cases_so_far(view, attempt.cases), []) if attempt else None
+    waits = [] if attempt else waits_of(places_of(Job.objects.filter(evaluation=evaluation)))
     return context | {
         "attempt": attempt, "log_tail": log_tail, "cases": cases, "waits_to_run": _waits_to_run(evaluation),
-        "earlier": _earlier_attempts(evaluation), "unserved": [] if attempt else unserved([evaluation.track]),
+        "earlier": _earlier_attempts(evaluation), "waits": waits,
     }  # fmt: skip
 
 
 def trial_work_context(user: Any, trial: Trial) -> dict[str, Any]:
-    """The context of `fleet/trial_work.html` for this user, who may see the trial. Makes at most four queries."""
+    """The context of `fleet/trial_work.html` for this user, who may see the trial. Makes at most nine queries."""
     attempt = Attempt.objects.filter(job__trial=trial, state=AttemptState.LEASED).select_related("node").first()
     if attempt is None:
-        ahead = n_ahead(Job.objects.filter(trial=trial, state=JobState.QUEUED))
-        n_online, n_working = nodes_by_track().get(trial.track_id, (0, 0))
-        return {"trial": trial, "n_ahead": ahead, "n_online": n_online, "n_working": n_working}
+        return {"trial": trial, "waits": waits_of(places_of(Job.objects.filter(trial=trial)))}
     may_see = visibility.may_see_trial_tail(user, attempt.work_stage)
     return {"trial": trial, "attempt": attempt, "log_tail": attempt.log_tail if may_see else ""}
 
