@@ -139,9 +139,12 @@ def correct_ranking(user: Any, release: Release, values: Mapping[str, Any], reas
 def freeze(user: Any, release: Release) -> list[BoardSnapshot]:
     """Freeze a published release: it takes no more submissions, and its boards are stored as they stand.
 
-    Raises NotAllowed, ReleaseRefused, or Refused while evaluations are open.
+    Raises NotAllowed, ReleaseRefused, or Refused while evaluations are open or questions are sealed.
     """
     check_organiser(user)
+    if release.questions_are_sealed:
+        words = "its boards would be stored without its questions. Freeze it after `reveals at`."
+        raise Refused("questions_sealed", f"The questions of {release.slug} are sealed: {words}")
     releases.freeze(release)
     if n_open := _n_open(release):
         raise Refused(

@@ -253,7 +253,7 @@ class EvaluationDetail(ApiView):
         view = view_of(request.user, one.submission)
         if not view.is_visible:
             raise not_found("evaluation", pk)
-        return Response(_rendered(one, view))
+        return Response(_rendered(view.hide(one), view))
 
 
 def first_failure_of(

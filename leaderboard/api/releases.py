@@ -37,6 +37,7 @@ class ReleaseSerializer(serializers.ModelSerializer[Release]):
             "primary_metric", "timing_policy", "ks", "weights", "weights_note", "max_samples",
             "one_command", "separate_harness", "correction", "unverified_reason", "tracks", "n_problems",
             "why_closed", "opens_at", "closes_at", "hidden_until", "published_at", "frozen_at",
+            "question_policy", "question_samples", "reveals_at",
         ]  # fmt: skip
 
     def get_tracks(self, release: Release) -> list[str]:

@@ -36,7 +36,7 @@ def _judged(
     rows = Evaluation.objects.live().filter(submission=submission, track__in=tracks)
     rows = rows.order_by("problem__position", "sample__index", "track__slug")
     failures = FirstFailures(view, n_blobs=MAX_LOGS)
-    for one in with_facts(rows).iterator(chunk_size=CHUNK_ROWS):
+    for one in map(view.hide, with_facts(rows).iterator(chunk_size=CHUNK_ROWS)):
         one.problem.release = submission.release
         yield (one.problem.position, one.sample.index, one.track.slug), _row(one, view, failures)
 

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from django.contrib.auth.models import User
+
 from leaderboard.models import Counted, Entrant, Submission, SubmissionState, Track
 from leaderboard.models.audit import record
 from leaderboard.standings import scores
@@ -10,6 +12,12 @@ from leaderboard.standings import scores
 def hold(entrant_id: int) -> None:
     """Lock the entrant until the transaction ends, so that simultaneous submissions see each other."""
     list(Entrant.objects.select_for_update(no_key=True).filter(pk=entrant_id).values_list("pk"))
+
+
+def hold_account(user: Any) -> None:
+    """Lock the account likewise; before the entrant."""
+    if user is not None:
+        list(User.objects.select_for_update(no_key=True).filter(pk=user.pk).values_list("pk"))
 
 
 def settle(submission: Submission, actor: Any) -> None:

@@ -1,0 +1,81 @@
+"""What a release must say of its questions before it is published, and which of them are sealed now."""
+
+from collections.abc import Iterator, Sequence
+
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from problems.models import Problem, QuestionPolicy, Release
+from problems.spec.kinds import SITE_KINDS
+from scoring.metrics import Need, metric_named
+
+FIELDS = ("question_policy", "question_samples", "reveals_at")
+
+
+def sealed(path: str = "") -> Q:
+    """The problems of which nobody but organisers is told any outcome now. `path` leads to them, as `problem__`."""
+    names = {"kind__in": SITE_KINDS, "release__question_policy": QuestionPolicy.SEALED}
+    later = Q(**{f"{path}release__reveals_at": None}) | Q(**{f"{path}release__reveals_at__gt": timezone.now()})
+    return Q(**{f"{path}{name}": value for name, value in names.items()}) & later
+
+
+def told_problems(release: Release) -> QuerySet[Problem]:
+    """The problems of the release of which outcomes are told now: without its sealed questions."""
+    return release.problems.exclude(kind__in=SITE_KINDS) if release.questions_are_sealed else release.problems.all()
+
+
+def _questions_rank(release: Release) -> bool:
+    """Whether its primary metric counts questions."""
+    metric = metric_named(release.primary_metric)
+    return metric.k is not None or Need.QUESTIONS in metric.needs
+
+
+def policy_of(release: Release) -> str:
+    """The policy that publication fixes. Without questions there is nothing to seal."""
+    if not _questions(release).exists():
+        return QuestionPolicy.PRACTICE.value
+    if release.question_policy:
+        return release.question_policy
+    return QuestionPolicy.SEALED.value if _questions_rank(release) else QuestionPolicy.PRACTICE.value
+
+
+def faults(release: Release) -> Iterator[str]:
+    """Why the draft cannot be published with its questions, a sentence each."""
+    questions = _questions(release)
+    if not questions.exists():
+        return
+    is_sealed, now = policy_of(release) == QuestionPolicy.SEALED, timezone.now()
+    if is_sealed and (release.reveals_at is None or release.reveals_at <= now):
+        yield (
+            f"The questions of {release.slug} are sealed: set `reveals at` to a later time, at which everybody is shown"
+            " what rests on them, or choose the policy practice, which tells verdicts at once."
+        )
+    k = metric_named(release.primary_metric).k or 1
+    if is_sealed and k > release.question_samples:
+        yield (
+            f"{release.slug} is ranked by pass@{k}, and its sealed questions take {release.question_samples} replies."
+            " Raise `replies to a sealed question`, or choose another primary metric."
+        )
+    digests = questions.values("grading_digest")
+    other = Problem.objects.filter(sealed(), grading_digest__in=digests).exclude(release=release)
+    if not is_sealed:
+        elsewhere = other.select_related("release").first()
+    else:
+        elsewhere = other.filter(release__reveals_at__gt=release.reveals_at or now).select_related("release").first()
+    if elsewhere:
+        yield (
+            f"{elsewhere.task_id} is a sealed question of {elsewhere.release.slug} until"
+            f" {elsewhere.release.reveals_at:%Y-%m-%d %H:%M} UTC. Seal it here until then too, or leave it out."
+        )
+
+
+def keep_sealed(release: Release, earlier: Sequence[Release]) -> None:
+    """Set the fields of a revision as its earlier releases have them: sealed where one is, until the last of them."""
+    sealed_ones = [one for one in earlier if one.has_sealed_questions]
+    release.question_policy = QuestionPolicy.SEALED.value if sealed_ones else earlier[0].question_policy
+    release.question_samples = min(one.question_samples for one in earlier)
+    release.reveals_at = max((one.reveals_at for one in sealed_ones if one.reveals_at), default=None)
+
+
+def _questions(release: Release) -> QuerySet[Problem]:
+    return Problem.objects.filter(release=release, kind__in=SITE_KINDS)
