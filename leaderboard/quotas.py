@@ -63,11 +63,8 @@ def check_tries(user: Any, entrant: Entrant, release: Release) -> None:
         return
     start = datetime.combine(timezone.now().date(), time.min, tzinfo=UTC)
     today = Submission.objects.filter(release=release, is_full=True, created_at__gte=start)
-    for whose, sent in (
-        (entrant.name, today.filter(entrant=entrant)),
-        ("your account", today.filter(submitted_by=user)),
-    ):
-        if (n := sent.count()) >= settings.DAILY_TRIES:
+    for whose, by in ((entrant.name, {"entrant": entrant}), ("your account", {"submitted_by": user})):
+        if (n := today.filter(**by).count()) >= settings.DAILY_TRIES:
             words = f"{n} full submissions of {whose} to {release.slug} are from today, the most on a day (UTC)."
             raise TooMuch("too_many_tries", f"{words} Cancelled ones count. Send it tomorrow, or ask the organisers.")
 

@@ -10,6 +10,7 @@ from leaderboard.standings.absent import MISSING
 from problems.models import Problem
 from problems.spec.kinds import SITE_KINDS
 
+LATE = "sent after the questions were revealed"
 _Key = tuple[str, str]
 """A question over the revisions of its release: task_id and grading digest."""
 
@@ -29,17 +30,11 @@ def with_first_replies(submission: Submission, samples: Sequence[Sample]) -> lis
     replaced = {questions[key].pk for key in first}
     kept = [one for one in samples if one.problem_id not in replaced]
     if release.reveals_at and release.reveals_at <= submission.created_at:
-        asked = {one.pk for one in questions.values()}
+        late, asked = f"{LATE} at {release.reveals_at:%Y-%m-%d %H:%M} UTC", {one.pk for one in questions.values()}
         for one in kept:
-            if one.problem_id in asked:
-                one.invalid_reason = (
-                    f"sent after the questions were revealed at {release.reveals_at:%Y-%m-%d %H:%M} UTC"
-                )
-    return kept + [
-        _copy(row, submission, questions[key])
-        for key, rows in first.items()
-        for row in rows[: release.question_samples]
-    ]
+            one.invalid_reason = late if one.problem_id in asked else one.invalid_reason
+    most = release.question_samples
+    return kept + [_copy(row, submission, questions[key]) for key, rows in first.items() for row in rows[:most]]
 
 
 def _first(submission: Submission, questions: dict[_Key, Problem]) -> dict[_Key, list[Sample]]:
