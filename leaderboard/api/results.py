@@ -69,7 +69,7 @@ def _absent_row(one: AbsentSamples, index: int, submission: Submission, view: Su
 def _row(one: Evaluation, view: SubmissionView, failures: FirstFailures) -> dict[str, Any]:
     """`passed` and `skipped` are ComputeEval's; the rest is ours. Without a result yet both are null."""
     result = one.current_result
-    verdict = result.verdict if result else None
+    verdict, told_at = result.verdict if result else None, one.problem.release.reveals_at
     return {
         "task_id": one.problem.task_id,
         "sample": one.sample.index,
@@ -83,4 +83,5 @@ def _row(one: Evaluation, view: SubmissionView, failures: FirstFailures) -> dict
             if result
             else {}
         ),
+        **({"sealed_until": told_at.isoformat()} if one.is_sealed and told_at else {}),
     }

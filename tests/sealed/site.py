@@ -9,6 +9,7 @@ from pytest import MonkeyPatch
 from leaderboard.models import Entrant, Evaluation, Submission, Track
 from leaderboard.settle import questions
 from problems.models import Release
+from runners.fleet.models import Node
 from runners.wire.protocol import Verdict
 from tests import factories, mixed, packs, question_site
 from tests.factories import Cast
@@ -70,6 +71,7 @@ class SealedPlace(Place):
         factories.rank(made, track)
         place = cls(cast, made, stored)
         place.rival = rival
+        Node.objects.update(last_seen_at=timezone.now() - timedelta(days=9))  # it stays offline meanwhile
         return place
 
     def turn_to(self, kind: str) -> "SealedPlace":

@@ -26,16 +26,9 @@ from tests.web.test_strangers import TABLE as PAGES
 pytestmark = pytest.mark.django_db
 
 WITHOUT_RESULTS = {
-    "snapshot",
-    "readyz",
-    "livez",
-    "trial",
-    "trial_machine_code",
-    "trial_listing",
-    "pmpp_runs",
-    "personal_feed",
+    "snapshot", "readyz", "livez", "trial", "trial_machine_code", "trial_listing", "pmpp_runs", "personal_feed",
     "tokens",
-}
+}  # fmt: skip
 """Pages of the table that show no results of submissions, need a freeze, which is refused, or are asked for below."""
 ASKING = {
     "problems": ["?solved=some", "?solved=none", "?solved=me", "?sort=-solved"],
@@ -106,9 +99,7 @@ def walk(place: SealedPlace, who: str) -> Mapping[str, str]:
     client, found = Client(), {}
     if who in person:
         client.force_login(person[who])
-        found["feed"] = client.get(
-            reverse("personal_feed", "tokens", args=[notify.new_feed(person[who])])
-        ).content.decode()
+        found["feed"] = client.get(reverse("personal_feed", args=[notify.new_feed(person[who])])).content.decode()
     token = {"headers": {"Authorization": f"Bearer {factories.token(person[who])}"}} if who in person else {}
     for kind in ("choice", "command"):
         place.turn_to(kind)
