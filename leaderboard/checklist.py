@@ -103,7 +103,12 @@ def _questions(release: Release, problems: Sequence[Problem]) -> Iterator[Line]:
     if sealing.policy_of(release) != QuestionPolicy.SEALED:
         yield Line(State.DONE, "Questions", "practice: verdicts are told at once, so four submissions solve a choice")
         return
-    yield Line(State.DONE, "Questions", f"sealed until {release.reveals_at:%Y-%m-%d %H:%M} UTC")
+    until = f"sealed until {release.reveals_at:%Y-%m-%d %H:%M} UTC" if release.reveals_at else "sealed"
+    if n_told := sealing.told_elsewhere(release):
+        remedy = "Replace them, if entrants could have read the answers off there."
+        yield Line(State.ADVICE, "Questions", f"{until}, and {n_told} are told by another release already", remedy)
+        return
+    yield Line(State.DONE, "Questions", until)
 
 
 def _promises(release: Release, problems: Sequence[Problem]) -> Line:

@@ -6,7 +6,6 @@ from leaderboard.errors import Conflict, Refused
 from leaderboard.models import ReleaseTrack, Track
 from problems.formats.submission import SampleDraft
 from problems.models import Release
-from problems.spec.kinds import SITE_KINDS
 
 MAX_EVALUATIONS = 40_000
 """Of one submission, over all its tracks. They are stored in one transaction, for which SQLite lets nobody else write:
@@ -38,18 +37,6 @@ def check_sample(draft: SampleDraft) -> None:
     """Raises Refused where the sample would be invalid. For code that its author can still change."""
     if draft.invalid_reason:
         raise Refused("invalid_solution", f"This would not be graded: {draft.invalid_reason}.")
-
-
-def check_replies(release: Release, samples: Sequence[SampleDraft]) -> None:
-    """Raises Refused where a sealed question has more samples than its release takes."""
-    if not release.has_sealed_questions:
-        return
-    questions = set(release.problems.filter(kind__in=SITE_KINDS).values_list("task_id", flat=True))
-    most = release.question_samples
-    named = next((one.task_id for one in samples if one.index >= most and one.task_id in questions), "")
-    if named:
-        words = f"{named} is a sealed question: a submission may have {most} sample{'s'[: most > 1]} of it."
-        raise Refused("too_many_replies", f"{words} Leave the others out; code may have more.")
 
 
 def check_size(n_samples: int, n_tracks: int) -> None:

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from problems.models import Problem, QuestionPolicy, Release
+from problems.models import Problem, QuestionPolicy, Release, ReleaseState
 from problems.spec.kinds import SITE_KINDS
-from scoring.metrics import Need, metric_named
+from scoring.metrics import Metric, Need, UnknownMetric, metric_named
 
 FIELDS = ("question_policy", "question_samples", "reveals_at")
 
@@ -26,8 +26,16 @@ def told_problems(release: Release) -> QuerySet[Problem]:
 
 def _questions_rank(release: Release) -> bool:
     """Whether its primary metric counts questions."""
-    metric = metric_named(release.primary_metric)
-    return metric.k is not None or Need.QUESTIONS in metric.needs
+    metric = _metric(release)
+    return metric is not None and (metric.k is not None or Need.QUESTIONS in metric.needs)
+
+
+def _metric(release: Release) -> Metric | None:
+    """None where the draft names no metric, which has a fault of its own."""
+    try:
+        return metric_named(release.primary_metric)
+    except UnknownMetric:
+        return None
 
 
 def policy_of(release: Release) -> str:
@@ -50,7 +58,7 @@ def faults(release: Release) -> Iterator[str]:
             f"The questions of {release.slug} are sealed: set `reveals at` to a later time, at which everybody is shown"
             " what rests on them, or choose the policy practice, which tells verdicts at once."
         )
-    k = metric_named(release.primary_metric).k or 1
+    k = metric.k or 1 if (metric := _metric(release)) else 1
     if is_sealed and k > release.question_samples:
         yield (
             f"{release.slug} is ranked by pass@{k}, and its sealed questions take {release.question_samples} replies."
@@ -67,6 +75,13 @@ def faults(release: Release) -> Iterator[str]:
             f"{elsewhere.task_id} is a sealed question of {elsewhere.release.slug} until"
             f" {elsewhere.release.reveals_at:%Y-%m-%d %H:%M} UTC. Seal it here until then too, or leave it out."
         )
+
+
+def told_elsewhere(release: Release) -> int:
+    """How many of its questions a published release tells already."""
+    told = Problem.objects.filter(kind__in=SITE_KINDS, grading_digest__in=_questions(release).values("grading_digest"))
+    told = told.exclude(release=release).exclude(release__state=ReleaseState.DRAFT).exclude(sealed())
+    return told.order_by().values("grading_digest").distinct().count()
 
 
 def keep_sealed(release: Release, earlier: Sequence[Release]) -> None:

@@ -15,7 +15,7 @@ from leaderboard.errors import Refused
 from leaderboard.models import Submission
 from leaderboard.remedies import remedy_of
 from leaderboard.rows.submissions import SubmissionMetadata, identity_of, twin
-from leaderboard.submission_rules import check_replies, check_size
+from leaderboard.submission_rules import check_size
 from problems.formats.coverage import Coverage, absent_counts, covering
 from problems.formats.drafts import SampleDraft
 from problems.formats.errors import PackRefused
@@ -100,7 +100,6 @@ def dry_run(user: Any, metadata: SubmissionMetadata, read: Callable[[], Submissi
     except PackRefused as refusal:
         faults += _each(refusal)
     faults += _faults_of(partial(check_size, len(draft.samples), len(metadata.tracks)))
-    faults += _faults_of(partial(check_replies, metadata.release, draft.samples))
     contents = _contents(metadata, draft)
     if draft.full and contents.twin is None:
         faults += _faults_of(partial(quotas.check_tries, user, metadata.entrant, metadata.release))

@@ -8,7 +8,7 @@ from leaderboard.models import Entrant
 from leaderboard.quotas import Use, spending
 from leaderboard.rows.store_once import Receipt, store_once
 from leaderboard.rows.submissions import SubmissionMetadata, identity_of, twin
-from leaderboard.submission_rules import check_is_open, check_replies, check_size, check_tracks
+from leaderboard.submission_rules import check_is_open, check_size, check_tracks
 from problems.formats.submission import SubmissionDraft
 from problems.models import Release
 
@@ -22,7 +22,6 @@ def submit(user: Any, metadata: SubmissionMetadata, draft: SubmissionDraft) -> R
     for check in checks(user, metadata):
         check()
     check_size(len(draft.samples), len(metadata.tracks))
-    check_replies(metadata.release, draft.samples)
     identity = identity_of(metadata, draft)
     if found := twin(identity):
         return Receipt(found, created=False)

@@ -12,12 +12,13 @@ from leaderboard.actions.cancel import cancel
 from leaderboard.actions.carry import carry
 from leaderboard.actions.decide import retract
 from leaderboard.catalogue import catalogue_of
-from leaderboard.errors import Refused, TooMuch
+from leaderboard.errors import TooMuch
 from leaderboard.models import Evaluation, Standing, Submission, Track
 from leaderboard.quotas import check_tries
 from leaderboard.settle.questions import settle_questions
 from leaderboard.standings import rank as ranking
 from leaderboard.standings.rank import rank_touched
+from problems.formats.errors import PackRefused
 from problems.formats.submission import read_submission
 from problems.models import Release
 from tests import factories, mixed, packs, question_site
@@ -168,7 +169,7 @@ def test_the_next_revision_counts_the_first_reply_where_the_question_is_graded_t
 def test_a_sealed_question_takes_one_sample_and_code_more(cast: Cast, made: Release, track: Track) -> None:
     code = [packs.solution(f"code/{n}", f"exit 0 # {m}") for n in (1, 2, 3) for m in range(3)]
     replies = [question_site.reply(f"ask/{n}", "Final: B") for n in (1, 2, 3)]
-    with pytest.raises(Refused, match="ask/2 is a sealed question: a submission may have 1 sample of it"):
+    with pytest.raises(PackRefused, match="ask/2 has more than 1 sample, the most that this release takes of it"):
         question_site.submitted(cast.entrant, made, track, *code, *replies, question_site.reply("ask/2", "Final: C"))
     _done(question_site.submitted(cast.entrant, made, track, *code, *replies))
     reveal(made)
