@@ -13,7 +13,8 @@ from leaderboard.actions.carry import carry
 from leaderboard.actions.decide import retract
 from leaderboard.catalogue import catalogue_of
 from leaderboard.errors import TooMuch
-from leaderboard.models import Evaluation, Standing, Submission, Track
+from leaderboard.imports.import_results import ImportTarget, import_results
+from leaderboard.models import AuditEntry, Evaluation, Standing, Submission, Track
 from leaderboard.quotas import check_tries
 from leaderboard.settle.questions import settle_questions
 from leaderboard.standings import rank as ranking
@@ -23,6 +24,7 @@ from problems.formats.submission import read_submission
 from problems.models import Release
 from tests import factories, mixed, packs, question_site
 from tests.factories import Cast
+from tests.graded import compute_evals_row, write
 from tests.sealed.site import ASKED, in_a_month, reveal, sealed_release, sent
 
 pytestmark = pytest.mark.django_db
@@ -220,3 +222,16 @@ def test_tries_are_bounded_by_entrant_over_accounts_and_by_account_over_entrants
     check_tries(cast.organiser, cast.entrant, made)
     Submission.objects.update(created_at=timezone.now() - timedelta(days=1))
     check_tries(cast.teammate, cast.entrant, made)
+
+
+def test_imported_rows_of_other_replies_do_not_count(cast: Cast, made: Release, track: Track, tmp_path: Any) -> None:
+    _done(sent(cast.entrant, made, track, "A"))
+    rows = [compute_evals_row(one, "exit 0") for one in made.problems.order_by("position")]
+    for row in rows[3:]:
+        row["solution"] = question_site.reply(row["task_id"], "Final: B") | {"datapack_name": "one"}
+    file = write(tmp_path / "graded.jsonl", rows)
+    with file.open("rb") as source:
+        done = import_results(cast.organiser, ImportTarget(cast.entrant, made, track), source, file.name)
+    settle_questions()
+    assert (_questions_right(done.submission), done.n_stored) == (0, 3)
+    assert AuditEntry.objects.get(action="import results").detail["verdicts"] == {"passed": 3}
