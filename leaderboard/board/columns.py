@@ -316,7 +316,7 @@ def group_column(group: str) -> Column:
 def _sealed_questions(opens: datetime) -> Column:
     """The column of questions before it has figures."""
     words = f"Opens on {opens:%Y-%m-%d %H:%M} UTC: until then nothing is told that rests on questions."
-    return replace(QUESTIONS, title=f"Questions, from {opens:%Y-%m-%d} on", cell=lambda _: Cell(MISSING, note=words))
+    return replace(QUESTIONS, cell=lambda _: Cell(MISSING, f"from {opens:%Y-%m-%d}", words))
 
 
 def columns_for(query: BoardQuery, groups: Sequence[str], rows: Sequence[Row]) -> list[Column]:
