@@ -350,14 +350,16 @@ def visible_scores(user: Any, release: Release) -> QuerySet[ProblemScore]:
 
     Of questions that are or were sealed only those of replies that count, once they are told.
     """
-    never_rank = Q(submission__asks_to_count=False, problem__kind__in=SITE_KINDS)
     rows = (
-        told_scores(user, ProblemScore.objects.filter(submission__release=release))
-        .exclude(never_rank if release.has_sealed_questions else Q(pk__in=[]))
+        ProblemScore.objects.filter(submission__release=release)
         .exclude(submission__entrant__kind=EntrantKind.SYSTEM)
         .exclude(submission__state="cancelled")
         .exclude(submission__decisions__kind="submission_retracted")
     )
+    if seals_questions(user, release):
+        rows = rows.exclude(problem__kind__in=SITE_KINDS)
+    elif release.has_sealed_questions:
+        rows = rows.exclude(problem__kind__in=SITE_KINDS, submission__asks_to_count=False)
     if is_organiser(user) or not release.results_are_hidden:
         return rows
     return rows.filter(submission__entrant__in=_own(user))

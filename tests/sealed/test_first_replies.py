@@ -183,6 +183,7 @@ def test_until_it_reveals_the_board_counts_code_alone(cast: Cast, made: Release,
     row = _row(made)
     assert (row.n_problems, row.n_samples, row.rank, row.questions, row.coding) == (3, 3, 1, None, 1.0)
     assert set(row.groups) == {"ch2", "ch3"}
+    assert ranking.rebuild(check=True) == []
     client = Client()
     told = client.get(f"/api/v1/releases/{made.slug}/board").json()
     assert told["questions_from"] is not None
