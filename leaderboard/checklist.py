@@ -106,7 +106,7 @@ def _questions(release: Release, problems: Sequence[Problem]) -> Iterator[Line]:
     until = f"sealed until {release.reveals_at:%Y-%m-%d %H:%M} UTC" if release.reveals_at else "sealed"
     if n_told := sealing.told_elsewhere(release):
         remedy = "Replace them, if entrants could have read the answers off there."
-        yield Line(State.ADVICE, "Questions", f"{until}, and {n_told} are told by another release already", remedy)
+        yield Line(State.ADVICE, "Questions", f"{until}, and {n_told} are told by another release before", remedy)
         return
     yield Line(State.DONE, "Questions", until)
 

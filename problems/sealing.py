@@ -1,6 +1,7 @@
 """What a release must say of its questions before it is published, and which of them are sealed now."""
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 
 from django.db.models import Q, QuerySet
 from django.utils import timezone
@@ -64,23 +65,27 @@ def faults(release: Release) -> Iterator[str]:
             f"{release.slug} is ranked by pass@{k}, and its sealed questions take {release.question_samples} replies."
             " Raise `replies to a sealed question`, or choose another primary metric."
         )
-    digests = questions.values("grading_digest")
-    other = Problem.objects.filter(sealed(), grading_digest__in=digests).exclude(release=release)
-    if not is_sealed:
-        elsewhere = other.select_related("release").first()
-    else:
-        elsewhere = other.filter(release__reveals_at__gt=release.reveals_at or now).select_related("release").first()
-    if elsewhere:
-        yield (
-            f"{elsewhere.task_id} is a sealed question of {elsewhere.release.slug} until"
-            f" {elsewhere.release.reveals_at:%Y-%m-%d %H:%M} UTC. Seal it here until then too, or leave it out."
-        )
+    if words := why_too_early(release, release.reveals_at or now if is_sealed else now):
+        yield words
+
+
+def why_too_early(release: Release, at: datetime) -> str:
+    """Why it may not tell its questions at that time: another published release seals one of them for longer."""
+    digests = _questions(release).values("grading_digest")
+    others = Problem.objects.filter(sealed(), grading_digest__in=digests, release__reveals_at__gt=at)
+    others = others.exclude(release=release).exclude(release__state=ReleaseState.DRAFT)
+    first = others.select_related("release").order_by("-release__reveals_at", "position").first()
+    if first is None:
+        return ""
+    until = f"{first.release.reveals_at:%Y-%m-%d %H:%M} UTC"
+    return f"{first.task_id} is a sealed question of {first.release.slug} until {until}. Seal it until then here, too."
 
 
 def told_elsewhere(release: Release) -> int:
-    """How many of its questions a published release tells already."""
+    """How many of its questions another published release tells before it."""
     told = Problem.objects.filter(kind__in=SITE_KINDS, grading_digest__in=_questions(release).values("grading_digest"))
-    told = told.exclude(release=release).exclude(release__state=ReleaseState.DRAFT).exclude(sealed())
+    told = told.exclude(release=release).exclude(release__state=ReleaseState.DRAFT)
+    told = told.exclude(sealed() & Q(release__reveals_at__gte=release.reveals_at or timezone.now()))
     return told.order_by().values("grading_digest").distinct().count()
 
 

@@ -33,6 +33,7 @@ from leaderboard.standings import rankable
 from leaderboard.standings.scores import touch_release
 from problems.actions.drafts import HEAD_FIELDS, rewrite
 from problems.models import PROMISES, RANKING_FIELDS, Problem, Release, ReleaseState
+from problems.sealing import why_too_early
 from problems.spec.ranking import offered_ks
 from problems.spec.site.release import why_bad_weights
 
@@ -79,7 +80,7 @@ class ReleaseForm(forms.ModelForm[Release] if TYPE_CHECKING else forms.ModelForm
         ks = offered_ks(said.get("ks", release.ks), said.get("primary_metric", release.primary_metric))
         if said.get("max_samples", max(ks)) < max(ks):
             self.add_error("max_samples", f"Its pass@{max(ks)} needs as many samples a problem.")
-        if not release.is_draft and said.get("reveals_at") != release.reveals_at:
+        if not release.is_draft and "reveals_at" in self.changed_data:
             self._check_reveals(said.get("reveals_at"))
         opens, closes = said.get("opens_at"), said.get("closes_at")
         if opens and closes and closes <= opens:
@@ -93,6 +94,8 @@ class ReleaseForm(forms.ModelForm[Release] if TYPE_CHECKING else forms.ModelForm
             self.add_error("reveals_at", "Nothing of it is sealed any more, so it cannot be changed.")
         elif asked is None:
             self.add_error("reveals_at", "Its questions are sealed. Say when what rests on them is shown.")
+        elif words := why_too_early(self.instance, asked):
+            self.add_error("reveals_at", words)
 
 
 class CorrectionForm(forms.ModelForm[Release] if TYPE_CHECKING else forms.ModelForm):  # type: ignore[misc]

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.urls import reverse
 from django.utils import timezone
 
 from leaderboard.actions import curate
@@ -17,6 +18,7 @@ from problems.actions.drafts import next_revision
 from problems.actions.releases import ReleaseRefused
 from problems.models import Release
 from tests import factories, packs, question_site
+from tests.admin.pages import opened
 from tests.factories import Cast
 from tests.podium_cli.test_remote import Shell
 from tests.sealed.site import ASKED, in_a_month, reveal, sealed_release
@@ -78,7 +80,7 @@ def test_several_samples_rank_only_where_a_sealed_question_takes_as_many() -> No
 
 @pytest.mark.parametrize(("policy", "days", "is_refused"), [("practice", 0, True), ("", 10, True), ("", 40, False)])
 def test_no_other_release_tells_a_sealed_question_earlier(policy: str, days: int, is_refused: bool) -> None:
-    sealed_release()
+    next_revision(sealed_release())  # a draft keeps nobody from telling
     draft = _draft()
     draft.question_policy, draft.reveals_at = policy, timezone.now() + timedelta(days=days)
     draft.save()
@@ -87,6 +89,15 @@ def test_no_other_release_tells_a_sealed_question_earlier(policy: str, days: int
             release_actions.publish(draft)
     else:
         release_actions.publish(draft)
+
+
+def test_the_checklist_warns_of_questions_that_are_told_elsewhere() -> None:
+    question_site.release(question_site.choice("ask/1", group="ch2"), name="practice-1")
+    draft = _draft()
+    draft.reveals_at = in_a_month()
+    draft.save()
+    line = next(one for one in checklist(draft) if one.title == "Questions")
+    assert (line.state, "1 are told by another release" in line.detail) == (State.ADVICE, True)
 
 
 def test_the_next_revision_is_sealed_as_long() -> None:
@@ -103,6 +114,31 @@ def test_a_release_is_frozen_with_its_questions(cast: Cast) -> None:
         curate.freeze(cast.organiser, made)
     reveal(made)
     curate.freeze(cast.organiser, made)
+
+
+def test_the_time_may_be_moved_until_it_has_come(client: Any, cast: Cast) -> None:
+    made = sealed_release()
+    draft = _draft()
+    draft.reveals_at = timezone.now() + timedelta(days=50)
+    draft.save()
+    release_actions.publish(draft)  # it has the same questions
+    client.force_login(cast.organiser)
+    address = reverse("admin:problems_release_change", args=[made.pk])
+
+    def saved(when: Any) -> str:
+        form = {"title": "T", "is_public": "on", "max_samples": "20"}
+        form["reveals_at"] = f"{when:%Y-%m-%dT%H:%M:%S}" if when else ""
+        answer = client.post(address, form | opened(client, address))
+        return "saved" if answer.status_code == 302 else answer.content.decode()
+
+    assert "Say when what rests on them is shown" in saved(None)
+    assert "is a sealed question of other-1 until" in saved(in_a_month() + timedelta(days=1))
+    assert saved(timezone.now() + timedelta(days=60)) == "saved"
+    made.refresh_from_db()
+    assert made.reveals_at and made.reveals_at > timezone.now() + timedelta(days=59)
+    reveal(made)
+    assert saved(made.reveals_at) == "saved"
+    assert "Nothing of it is sealed any more" in saved(timezone.now() + timedelta(days=70))
 
 
 @pytest.mark.django_db(transaction=True)
