@@ -53,11 +53,11 @@ class Seen:
     verdict: str
     is_flagged: bool
     pairs: Sequence[tuple[float, float]]
-    """By case: the medians of candidate and baseline in ms."""
+    """The medians of candidate and baseline in ms, by case."""
     halves: Sequence[float]
-    """By case: half the width of the interval of their ratio, as a logarithm."""
+    """Half the width of the interval of their ratio, as a logarithm, by case."""
     host: dict[str, dict[str, float]]
-    """By role: the share of its time that others took, and the cores that they kept busy."""
+    """The share of a role's time that others took, and the cores that they kept busy."""
     seconds: float
 
     @property

@@ -17,7 +17,7 @@ from leaderboard.actions.baselines import submit_baselines
 from leaderboard.errors import Refused
 from leaderboard.models import Evaluation, EvaluationState, Track
 from leaderboard.models.entrant import EntrantKind
-from problems.models import Release
+from problems.models import QuestionPolicy, Release
 from problems.spec.kinds import Kind
 
 
@@ -79,8 +79,10 @@ class Course:
         yield from self._done(f"Baselines of {release.slug}", Evaluation.objects.filter(submission__in=made))
 
     def _publish(self, release: Release) -> None:
+        organiser = User.objects.get(username=ORGANISER)
         try:
-            curate.publish(User.objects.get(username=ORGANISER), release)
+            curate.set_question_policy(organiser, release, QuestionPolicy.PRACTICE.value, None)
+            curate.publish(organiser, release)
         except Refused as refused:
             raise DemoRefused(str(refused)) from refused
         self.said.append(

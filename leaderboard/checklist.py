@@ -12,8 +12,9 @@ from leaderboard.models import ReleaseTrack
 from leaderboard.revisions import questions
 from leaderboard.standings import rankable
 from leaderboard.verification import SHOWN_LINES, Checked, ProblemVerification, checked, verifications
+from problems import sealing
 from problems.actions.releases import broken_promises
-from problems.models import Problem, Release
+from problems.models import Problem, QuestionPolicy, Release
 from problems.spec.kinds import NODE_KINDS
 
 
@@ -48,6 +49,7 @@ def checklist(release: Release, facts: Checked | None = None) -> list[Line]:
         _problems(problems),
         _offered(release),
         _ranking(release),
+        *_questions(release, problems),
         _promises(release, problems),
         *_verified(release, verified, problems),
         *_known_bad(problems),
@@ -89,6 +91,24 @@ def _ranking(release: Release) -> Line:
         act = "" if release.is_draft else "correct-ranking"
         return Line(State.OPEN, "Ranking", f"cannot be ranked by {release.primary_metric}", " ".join(faults), act)
     return Line(State.DONE, "Ranking", f"by {release.primary_metric}, timing policy {release.timing_policy}")
+
+
+def _questions(release: Release, problems: Sequence[Problem]) -> Iterator[Line]:
+    """Nothing for a release without questions."""
+    if all(problem.kind in NODE_KINDS for problem in problems):
+        return
+    if release.is_draft and (found := list(sealing.faults(release))):
+        yield Line(State.OPEN, "Questions", "cannot be published so", "Set these fields below.", more=found)
+        return
+    if sealing.policy_of(release) != QuestionPolicy.SEALED:
+        yield Line(State.DONE, "Questions", "practice: verdicts are told at once, so four submissions solve a choice")
+        return
+    until = f"sealed until {release.reveals_at:%Y-%m-%d %H:%M} UTC" if release.reveals_at else "sealed"
+    if n_told := sealing.told_elsewhere(release):
+        remedy = "Replace them, if entrants could have read the answers off there."
+        yield Line(State.ADVICE, "Questions", f"{until}, and {n_told} are told by another release before", remedy)
+        return
+    yield Line(State.DONE, "Questions", until)
 
 
 def _promises(release: Release, problems: Sequence[Problem]) -> Line:

@@ -81,7 +81,7 @@ def read_failures(
     evaluations: "QuerySet[Evaluation]", view: SubmissionView, *, of_one_submission: bool = False
 ) -> Failures:
     """The newest MAX_FAILURES failures among the evaluations. One query."""
-    rows = evaluations.exclude(current_result=None).exclude(current_result__verdict__in=NOT_FAILURES)
+    rows = view.open_of(evaluations).exclude(current_result=None).exclude(current_result__verdict__in=NOT_FAILURES)
     newest = rows.order_by(_by_result(of_one_submission).desc()).values(*_COLUMNS)[: MAX_FAILURES + 1]
     reader = _Reader(view, MAX_BLOBS if view.run_log == "full" else 0)
     found = [reader.failure(row) for row in newest.iterator(chunk_size=200)]

@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 
 from leaderboard import blobs
 from leaderboard.models import Entrant, Evaluation, Sample
+from leaderboard.visibility import told_verdict
 
 CHUNK_ROWS = 200
 MAX_LINES = 50_000
@@ -25,12 +26,12 @@ def samples_of(user: Any, *, entrant: str = "", release: str = "", after: int = 
     return rows.select_related("submission__entrant", "submission__release", "problem").defer("problem__record")
 
 
-def sample_lines(rows: "QuerySet[Sample]", limit: int = MAX_LINES) -> Iterator[bytes]:
+def sample_lines(user: Any, rows: "QuerySet[Sample]", limit: int = MAX_LINES) -> Iterator[bytes]:
     """One JSON object a line, each with its record as it was sent. Raises BlobsUnavailable."""
     found = rows.order_by("pk")[:limit].iterator(chunk_size=CHUNK_ROWS)
     n, last = 0, 0
     while chunk := list(islice(found, CHUNK_ROWS)):
-        verdicts = _verdicts(chunk)
+        verdicts = _verdicts(user, chunk)
         for one in chunk:
             n, last = n + 1, one.pk
             yield _line(one, verdicts.get(one.pk, {}))
@@ -38,13 +39,11 @@ def sample_lines(rows: "QuerySet[Sample]", limit: int = MAX_LINES) -> Iterator[b
         yield json.dumps({"more": f"?after={last}"}).encode() + b"\n"
 
 
-def _verdicts(chunk: Sequence[Sample]) -> Mapping[int, dict[str, str]]:
+def _verdicts(user: Any, chunk: Sequence[Sample]) -> Mapping[int, dict[str, str]]:
     """Verdict or state by sample and track. One query."""
-    rows = Evaluation.objects.live().filter(sample__in=[one.pk for one in chunk])
+    rows = Evaluation.objects.live().filter(sample__in=[one.pk for one in chunk]).annotate(told=told_verdict(user))
     found: dict[int, dict[str, str]] = {}
-    for sample_id, track, verdict, state in rows.values_list(
-        "sample_id", "track__slug", "current_result__verdict", "state"
-    ):
+    for sample_id, track, verdict, state in rows.values_list("sample_id", "track__slug", "told", "state"):
         found.setdefault(sample_id, {})[track] = verdict or state
     return found
 

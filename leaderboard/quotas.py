@@ -1,9 +1,9 @@
-"""Quotas: how many evaluations and bytes one account may send on one day (UTC). Organisers have none."""
+"""Quotas: how many evaluations, bytes and full submissions may be sent on one day (UTC). Organisers have none."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, datetime, time
 from typing import Any
 
 from django.conf import settings
@@ -12,7 +12,8 @@ from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from leaderboard.errors import TooMuch
-from leaderboard.models import DailyUse
+from leaderboard.models import DailyUse, Entrant, Submission
+from problems.models import Release
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,19 @@ def take(user: Any, use: Use) -> date:
     if not _add(_row(user, day).filter(**rest), use):
         raise TooMuch("quota_exceeded", _words(_today(_row(user, day).get()), use))
     return day
+
+
+def check_tries(user: Any, entrant: Entrant, release: Release) -> None:
+    """Raises TooMuch if the entrant, by whichever account, or the account, for whichever entrant, has sent as many full
+    submissions to the release today as it may."""
+    if _is_free(user):
+        return
+    start = datetime.combine(timezone.now().date(), time.min, tzinfo=UTC)
+    today = Submission.objects.filter(release=release, is_full=True, created_at__gte=start)
+    for whose, by in ((entrant.name, {"entrant": entrant}), ("your account", {"submitted_by": user})):
+        if (n := today.filter(**by).count()) >= settings.DAILY_TRIES:
+            words = f"{n} full submissions of {whose} to {release.slug} are from today, the most on a day (UTC)."
+            raise TooMuch("too_many_tries", f"{words} Cancelled ones count. Send it tomorrow, or ask the organisers.")
 
 
 def give_back(user: Any, day: date, n_evaluations: int) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Literal
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Value, When
 from django.utils import timezone
 
 from leaderboard.models import (
@@ -25,6 +25,7 @@ from leaderboard.models.decision import DecisionKind
 from leaderboard.models.entrant import EntrantKind
 from leaderboard.models.team import SUBMITTING
 from problems.models import Problem, Release
+from problems.sealing import sealed
 from problems.spec.case import is_held_out
 from problems.spec.kinds import SITE_KINDS
 from problems.spec.record import FileRole, ProblemFile, ProblemRecord
@@ -34,6 +35,9 @@ from runners.wire.protocol import BUILDING, Audience, FlagScope, Purpose, Verdic
 LogView = Literal["full", "summary", "none"]
 
 
+SEALED = "sealed"
+"""Stands for the verdict on a sealed question."""
+_VERDICT = "current_result__verdict"
 OF_TESTS = (Verdict.TEST_FAILED, Verdict.WRONG_ANSWER)
 """Verdicts whose reasons say what failed first."""
 
@@ -96,8 +100,26 @@ def may_see_reference(user: Any) -> bool:
 
 
 def shown_explanation(user: Any, release: Release, record: ProblemRecord) -> str:
-    """The explanation of a question's answer: an organiser's, and everybody's once the release is closed."""
-    return record.after_closing if is_organiser(user) or release.has_closed else ""
+    """The explanation of a question's answer: an organiser's, and everybody's once the release tells its answers."""
+    return record.after_closing if is_organiser(user) or _tells_answers(release) else ""
+
+
+def _tells_answers(release: Release) -> bool:
+    return release.has_closed and not release.questions_are_sealed
+
+
+def seals_questions(user: Any, release: Release) -> bool:
+    """Whether the user is told nothing now that rests on the release's questions."""
+    return release.questions_are_sealed and not is_organiser(user)
+
+
+def told_verdict(user: Any) -> Case | F:
+    """The verdict of an evaluation as this user is told it, for queries over several releases."""
+    return F(_VERDICT) if is_organiser(user) else _unless_sealed(sealed("problem__"))
+
+
+def _unless_sealed(condition: Q) -> Case:
+    return Case(When(condition & Q(current_result__isnull=False), then=Value(SEALED)), default=F(_VERDICT))
 
 
 @dataclass(frozen=True)
@@ -111,7 +133,8 @@ class SubmissionView:
     """The reason why a sample failed, in the words of the result (they may quote the contestant's files)."""
     solution: bool
     replies: bool
-    """Replies to questions. With its verdict a reply tells the answer, so others read it once the release is closed."""
+    """Replies to questions. With its verdict a reply tells the answer, so others read it once the release is closed and
+    tells verdicts."""
     build_log: bool
     run_log: LogView
     live_tail: bool
@@ -126,6 +149,27 @@ class SubmissionView:
     """Organisers' notes on samples."""
     of_private_problems: bool = False
     """Also samples of problems marked `do_not_release`."""
+    seals_questions: bool = False
+    """Whether nothing that rests on questions is told yet."""
+
+    def seals(self, problem: Problem) -> bool:
+        """Whether the outcome of the problem is not told yet."""
+        return self.seals_questions and problem.kind in SITE_KINDS
+
+    def hide(self, evaluation: Evaluation) -> Evaluation:
+        """The same evaluation; where its outcome is not told, without its result and `is_sealed`. Not to be saved."""
+        if self.seals(evaluation.problem) and evaluation.current_result_id is not None:
+            evaluation.current_result, evaluation.is_sealed = None, True
+        return evaluation
+
+    def open_of(self, evaluations: QuerySet[Evaluation]) -> QuerySet[Evaluation]:
+        """Those whose outcome is told."""
+        return evaluations.exclude(problem__kind__in=SITE_KINDS) if self.seals_questions else evaluations
+
+    def told(self, evaluations: QuerySet[Evaluation]) -> Any:
+        """With `told`: the verdict as the user is told it, `SEALED` where it is kept back, None without a result."""
+        of_questions = Q(problem__kind__in=SITE_KINDS)
+        return evaluations.annotate(told=_unless_sealed(of_questions) if self.seals_questions else F(_VERDICT))
 
     def shows(self, problem: Problem) -> bool:
         """Whether the user may read the samples of the problem, with their prompts and whole records.
@@ -164,14 +208,16 @@ def view_of(user: Any, submission: Submission) -> SubmissionView:
         return _NOTHING
     if role := entrant.role_of(user):
         teams = _TEAMS if submission.release.shows_first_failure else _TEAMS_VERDICTS_ONLY
-        return teams if role in SUBMITTING else replace(teams, may_change=False)
+        is_sealed = submission.release.questions_are_sealed
+        return replace(teams, may_change=role in SUBMITTING, seals_questions=is_sealed)
     if submission.release.results_are_hidden or not may_see_board(user, submission.release):
         return _NOTHING
     published = entrant.publishes_code and may_see_statements(user, submission.release)
     return SubmissionView(
         is_visible=True, results=True, reasons=False, solution=published,
-        replies=published and submission.release.has_closed, build_log=False, run_log="none", live_tail=False,
+        replies=published and _tells_answers(submission.release), build_log=False, run_log="none", live_tail=False,
         may_change=False, audiences=frozenset({Audience.PUBLIC}),
+        seals_questions=submission.release.questions_are_sealed,
     )  # fmt: skip
 
 
@@ -256,7 +302,7 @@ def why_unreadable(evaluation: Evaluation, view: SubmissionView) -> str:
     if view.shows(evaluation.problem):
         return ""
     if evaluation.problem.kind in SITE_KINDS:
-        return "Replies to questions are shown to others once the release is closed."
+        return "Replies to questions are shown to others once the release is closed and tells their verdicts."
     who = f"{evaluation.submission.entrant.name} does not publish its solutions, or the problem is private"
     return f"{who}. Its team and organisers may read this one with a token of their own."
 
@@ -314,16 +360,28 @@ def visible_standings_of(user: Any, entrant: Entrant) -> QuerySet[Standing]:
 
 
 def visible_scores(user: Any, release: Release) -> QuerySet[ProblemScore]:
-    """Per-problem aggregates under the same rule; those of cancelled and retracted submissions are left out."""
+    """Per-problem aggregates under the same rule; those of cancelled and retracted submissions are left out.
+
+    Of questions that are or were sealed only those of replies that count, once they are told.
+    """
     rows = (
         ProblemScore.objects.filter(submission__release=release)
         .exclude(submission__entrant__kind=EntrantKind.SYSTEM)
         .exclude(submission__state="cancelled")
         .exclude(submission__decisions__kind="submission_retracted")
     )
+    if seals_questions(user, release):
+        rows = rows.exclude(problem__kind__in=SITE_KINDS)
+    elif release.has_sealed_questions:
+        rows = rows.exclude(problem__kind__in=SITE_KINDS, submission__asks_to_count=False)
     if is_organiser(user) or not release.results_are_hidden:
         return rows
     return rows.filter(submission__entrant__in=_own(user))
+
+
+def told_scores(user: Any, scores: QuerySet[ProblemScore]) -> QuerySet[ProblemScore]:
+    """Without those of sealed questions."""
+    return scores if is_organiser(user) else scores.exclude(sealed("problem__"))
 
 
 def scores_with_readable_code(user: Any, problem: Problem) -> QuerySet[ProblemScore]:
@@ -333,7 +391,7 @@ def scores_with_readable_code(user: Any, problem: Problem) -> QuerySet[ProblemSc
     if is_organiser(user):
         return rows
     readable = Q(submission__entrant__in=_own(user)) if user.is_authenticated else Q(pk__in=[])
-    if may_see_statement(user, problem) and (problem.kind not in SITE_KINDS or release.has_closed):
+    if may_see_statement(user, problem) and (problem.kind not in SITE_KINDS or _tells_answers(release)):
         readable |= Q(submission__entrant__publishes_code=True)
     return rows.filter(readable)
 

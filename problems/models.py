@@ -28,6 +28,13 @@ class ReleaseState(models.TextChoices):
     FROZEN = "frozen", "Frozen"
 
 
+class QuestionPolicy(models.TextChoices):
+    """When a release tells what rests on its questions."""
+
+    PRACTICE = "practice", "Practice: verdicts at once"
+    SEALED = "sealed", "Sealed: nothing before they are revealed, and an entrant's first reply counts"
+
+
 def _valid(check: Callable[[Any], Any], value: Any) -> None:
     try:
         check(value)
@@ -167,6 +174,20 @@ class Release(models.Model):
         help_text="Promise: every problem says `harness: separate`, which verifying tests with a solution that ends its"
         " process at once. Publishing checks it.",
     )
+    question_policy = models.CharField(
+        max_length=10,
+        blank=True,
+        choices=QuestionPolicy.choices,
+        verbose_name="questions",
+        help_text="Whether verdicts on questions are told at once, or nothing that rests on them before `reveals at`."
+        " Publication fixes it; left empty, sealed where questions rank and practice where they do not.",
+    )
+    question_samples = models.PositiveIntegerField(
+        default=1,
+        validators=[MinValueValidator(1)],
+        verbose_name="replies to a sealed question",
+        help_text="The most samples of one sealed question that a submission may have.",
+    )
     rules = models.PositiveSmallIntegerField(
         default=NEWEST,
         verbose_name="version of the rules",
@@ -181,6 +202,9 @@ class Release(models.Model):
     opens_at = models.DateTimeField(null=True, blank=True)
     closes_at = models.DateTimeField(null=True, blank=True)
     hidden_until = models.DateTimeField(null=True, blank=True)
+    reveals_at = models.DateTimeField(
+        null=True, blank=True, help_text="When what rests on sealed questions is shown. Later replies never rank."
+    )
     created_at = models.DateTimeField(default=timezone.now)
     published_at = models.DateTimeField(null=True, blank=True)
     frozen_at = models.DateTimeField(null=True, blank=True)
@@ -225,6 +249,16 @@ class Release(models.Model):
     @property
     def results_are_hidden(self) -> bool:
         return self.hidden_until is not None and timezone.now() < self.hidden_until
+
+    @property
+    def has_sealed_questions(self) -> bool:
+        """Whether it seals questions, or has sealed them until it revealed them."""
+        return self.question_policy == QuestionPolicy.SEALED
+
+    @property
+    def questions_are_sealed(self) -> bool:
+        """Whether nothing that rests on its questions is told now."""
+        return self.has_sealed_questions and (self.reveals_at is None or timezone.now() < self.reveals_at)
 
     @property
     def has_closed(self) -> bool:

@@ -1,6 +1,7 @@
 """Releases that mix coding problems and questions, with weights, and submissions that solve a part of them."""
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from leaderboard.models import Entrant, Submission, Track
@@ -29,12 +30,13 @@ EACH_KIND = [
 
 
 def release(
-    problems: Sequence[dict[str, Any]] = EACH_KIND, weights: Mapping[str, float] = WEIGHTS, **metadata: Any
-) -> Release:
+    problems: Sequence[dict[str, Any]] = EACH_KIND, weights: Mapping[str, float] = WEIGHTS, policy: str = "practice",
+    reveals_at: datetime | None = None, **metadata: Any,
+) -> Release:  # fmt: skip
     """Published and public."""
     pack = packs.problem_pack(problems, **{"ks": [1], "title": "Chapters", "weights": dict(weights), **metadata})
     made = release_actions.import_release(pack).release
-    made.is_public = True
+    made.is_public, made.question_policy, made.reveals_at = True, policy, reveals_at
     made.save()
     release_actions.publish(made)
     return made

@@ -25,7 +25,7 @@ def release(*problems: dict[str, Any], name: str = "questions-1", **metadata: An
     write_problem_pack(file, pack.metadata_bytes, pack.jsonl_bytes)
     file.seek(0)
     made = curate.import_release(None, file).release
-    made.is_public = True
+    made.is_public, made.question_policy = True, "practice"
     made.save()
     release_actions.publish(made)
     return made

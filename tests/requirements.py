@@ -29,7 +29,7 @@ POSTGRES_URL = os.environ.get("PODIUM_TEST_POSTGRES", "postgresql://postgres@127
 REDIS_URL = os.environ.get("PODIUM_TEST_REDIS", "redis://127.0.0.1:6379/0")
 RABBITMQ_URL = os.environ.get("PODIUM_TEST_RABBITMQ", "amqp://guest:guest@127.0.0.1:5672//")
 RABBITMQ4_URL = os.environ.get("PODIUM_TEST_RABBITMQ4", "amqp://guest:guest@127.0.0.1:5682//")
-"""That which scripts/newer_rabbitmq.sh starts."""
+"""The broker that scripts/newer_rabbitmq.sh starts."""
 VERIFIERS_PYTHON = os.environ.get("PODIUM_TEST_VERIFIERS", "")
 """A Python with verifiers, which needs another version of openai than Podium."""
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome") or ""

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -27,7 +28,7 @@ from problems.actions import releases
 from problems.actions.releases import ImportReport
 from problems.formats.compute_eval.directory import read_problem_directory
 from problems.formats.compute_eval.packs import ProblemPack, read_problem_pack
-from problems.models import RANKING_FIELDS, Release
+from problems.models import RANKING_FIELDS, Release, ReleaseState
 from problems.spec.digests import canonical_json
 from problems.spec.kinds import NODE_KINDS
 
@@ -93,6 +94,8 @@ def try_import(user: Any, pack: ProblemPack, slug: str | None = None) -> ImportR
 def publish(user: Any, release: Release, unverified_reason: str = "") -> None:
     """Publish a draft. After that its content never changes. Errata of the last revision that hold are carried over.
 
+    The policy of its questions is fixed, too: sealed where they rank, unless the draft says practice.
+
     Raises Refused if the release cannot be ranked by its primary metric, if a decision of the last revision waits for
     an answer, or if a problem is not verified and there is no `unverified_reason`. The reason is stored only if a
     problem is not verified. Also raises NotAllowed and ReleaseRefused.
@@ -106,8 +109,22 @@ def publish(user: Any, release: Release, unverified_reason: str = "") -> None:
         raise Refused("not_verified", _not_verified(release, missing))
     releases.publish(release, unverified_reason if missing else "")
     errata = carry_errata_over(user, release)
-    facts = {"digest": release.digest[:12], "errata": len(errata)}
+    facts = {"digest": release.digest[:12], "errata": len(errata), "questions": release.question_policy}
     record(user, "publish", release, reason=release.unverified_reason, **facts)
+
+
+@transaction.atomic
+def set_question_policy(user: Any, release: Release, policy: str | None, reveals_at: datetime | None) -> None:
+    """Set what is given of a draft. Raises NotAllowed, or Refused if it is none."""
+    check_organiser(user)
+    given = {name: value for name, value in (("question_policy", policy), ("reveals_at", reveals_at)) if value}
+    if not given:
+        return
+    before = {name: getattr(release, name) for name in given}
+    if not Release.objects.filter(pk=release.pk, state=ReleaseState.DRAFT).update(**given):
+        raise Refused("not_a_draft", f"{release.slug} is no draft: publication fixed the policy of its questions.")
+    release.refresh_from_db()
+    record(user, "edit", release, **edit_detail(before, given))
 
 
 def _not_verified(release: Release, missing: Sequence[str]) -> str:
@@ -139,9 +156,12 @@ def correct_ranking(user: Any, release: Release, values: Mapping[str, Any], reas
 def freeze(user: Any, release: Release) -> list[BoardSnapshot]:
     """Freeze a published release: it takes no more submissions, and its boards are stored as they stand.
 
-    Raises NotAllowed, ReleaseRefused, or Refused while evaluations are open.
+    Raises NotAllowed, ReleaseRefused, or Refused while evaluations are open or questions are sealed.
     """
     check_organiser(user)
+    if release.questions_are_sealed:
+        words = "its boards would be stored without its questions. Freeze it after `reveals at`."
+        raise Refused("questions_sealed", f"The questions of {release.slug} are sealed: {words}")
     releases.freeze(release)
     if n_open := _n_open(release):
         raise Refused(

@@ -102,6 +102,8 @@ def dry_run(user: Any, metadata: SubmissionMetadata, read: Callable[[], Submissi
         faults += _each(refusal)
     faults += _faults_of(partial(check_size, len(draft.samples), len(metadata.tracks)))
     contents = _contents(metadata, draft)
+    if draft.full and contents.twin is None:
+        faults += _faults_of(partial(quotas.check_tries, user, metadata.entrant, metadata.release))
     use = use_of(metadata, draft)
     if quota and contents.twin is None and (words := quota.why_too_much(use)):
         faults.append(_fault("quota_exceeded", words))

@@ -28,7 +28,8 @@ from leaderboard.models.evaluation import OPEN_STATES, ResultOrigin
 from leaderboard.models.rejudge import Outcome
 from leaderboard.rows.reuse import holding
 from leaderboard.verification import missing_lines, verified_on
-from problems.models import Problem, Release
+from problems.models import Problem, QuestionPolicy, Release
+from problems.sealing import policy_of
 from problems.spec.kinds import NODE_KINDS
 from runners.wire.protocol import JUDGE_VERSIONS
 from scoring.rules import NEWEST, changes_since
@@ -57,10 +58,19 @@ def of_publishing(_request: HttpRequest, release: Release) -> Lines:
         f"{n_problems} problems, the metric {release.primary_metric} and the timing policy {release.timing_policy}"
         " become fixed for good.",
         f"{_audience(release)} It takes submissions on {places}{_from(release)}.",
+        *_questions(release),
         *_errata_carried(release),
         *_still_to_answer(release),
         *_unverified(release),
     ]
+
+
+def _questions(release: Release) -> Lines:
+    """Nothing for a release without sealed questions."""
+    if policy_of(release) != QuestionPolicy.SEALED or release.reveals_at is None:
+        return []
+    until = f"{release.reveals_at:%Y-%m-%d %H:%M} UTC"
+    return [f"Its questions are sealed for good: nobody but organisers is told what rests on them before {until}."]
 
 
 def _audience(release: Release) -> str:

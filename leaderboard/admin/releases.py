@@ -33,14 +33,15 @@ from leaderboard.standings import rankable
 from leaderboard.standings.scores import touch_release
 from problems.actions.drafts import HEAD_FIELDS, rewrite
 from problems.models import PROMISES, RANKING_FIELDS, Problem, Release, ReleaseState
+from problems.sealing import why_too_early
 from problems.spec.ranking import offered_ks
 from problems.spec.site.release import why_bad_weights
 
 EDITABLE = (
     "title", "description", "is_public", "results_are_public", "invited", "invited_may_read", "licence", "dataset_card",
-    "shows_first_failure", "opens_at", "closes_at", "hidden_until", "max_samples",
+    "shows_first_failure", "opens_at", "closes_at", "hidden_until", "reveals_at", "max_samples",
 )  # fmt: skip
-EDITABLE_DRAFT = ("slug", *EDITABLE, *RANKING_FIELDS, *PROMISES)
+EDITABLE_DRAFT = ("slug", *EDITABLE, "question_policy", "question_samples", *RANKING_FIELDS, *PROMISES)
 
 
 FACTS = (
@@ -79,11 +80,22 @@ class ReleaseForm(forms.ModelForm[Release] if TYPE_CHECKING else forms.ModelForm
         ks = offered_ks(said.get("ks", release.ks), said.get("primary_metric", release.primary_metric))
         if said.get("max_samples", max(ks)) < max(ks):
             self.add_error("max_samples", f"Its pass@{max(ks)} needs as many samples a problem.")
+        if not release.is_draft and "reveals_at" in self.changed_data:
+            self._check_reveals(said.get("reveals_at"))
         opens, closes = said.get("opens_at"), said.get("closes_at")
         if opens and closes and closes <= opens:
             words = f"It opens at {opens:%Y-%m-%d %H:%M} UTC and must close later. Correct one of the two dates."
             self.add_error("closes_at", words)
         return said
+
+    def _check_reveals(self, asked: Any) -> None:
+        """Answers that were told stay told, and a published release says when it tells the rest."""
+        if not self.instance.questions_are_sealed:
+            self.add_error("reveals_at", "Nothing of it is sealed any more, so it cannot be changed.")
+        elif asked is None:
+            self.add_error("reveals_at", "Its questions are sealed. Say when what rests on them is shown.")
+        elif words := why_too_early(self.instance, asked):
+            self.add_error("reveals_at", words)
 
 
 class CorrectionForm(forms.ModelForm[Release] if TYPE_CHECKING else forms.ModelForm):  # type: ignore[misc]
@@ -227,6 +239,7 @@ class ReleaseAdmin(DraftPages, AuditedAdmin):
             {"fields": ("is_public", "results_are_public", "invited", "invited_may_read", "shows_first_failure")},
         ),
         ("Dates (UTC)", {"fields": ("opens_at", "closes_at", "hidden_until")}),
+        ("Questions", {"fields": ("question_policy", "reveals_at", "question_samples")}),
         ("Ranking", {"fields": (*RANKING_FIELDS, "rules", "max_samples", "correction")}),
         ("Promises", {"fields": PROMISES}),
         ("Facts", {"classes": ("collapse",), "fields": FACTS}),
@@ -353,7 +366,7 @@ class ReleaseAdmin(DraftPages, AuditedAdmin):
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         """A draft's export says what its page says."""
         super().save_model(request, obj, form, change)
-        if set(form.changed_data) & set(RANKING_FIELDS):
+        if set(form.changed_data) & {*RANKING_FIELDS, "reveals_at"}:
             touch_release(obj)
         if obj.is_draft and set(form.changed_data) & set(HEAD_FIELDS):
             rewrite(obj)

@@ -59,6 +59,9 @@ class BoardSerializer(serializers.Serializer[Any]):
         help_text="Why the track cannot be ranked now; the rows are then those of the last ranking. Else empty."
     )
     hidden_until = serializers.DateTimeField(allow_null=True, help_text="Until then only your own rows are shown.")
+    questions_from = serializers.DateTimeField(
+        allow_null=True, help_text="From when figures that rest on sealed questions are told; null if they are."
+    )
     imported = serializers.CharField(
         help_text="Where and when, if all results on the track were measured elsewhere and imported; else empty."
     )
@@ -149,6 +152,7 @@ def _facts(release: Release, tracks: list[Track], query: BoardQuery, columns: li
         "primary_metric": release.primary_metric,
         "ranking_error": ranking_error(release, query.track),
         "hidden_until": release.hidden_until if release.results_are_hidden else None,
+        "questions_from": query.questions_from,
         "timed_work": counts_of(release),
         "references": references and ReferencesSerializer(references.facts).data,
         "columns": [ColumnSerializer(column).data for column in columns],

@@ -86,6 +86,6 @@ class OwnSamples(ApiView):
         asked = _Asked(data=request.query_params)
         asked.is_valid(raise_exception=True)
         rows = samples_of(request.user, **asked.validated_data)
-        answer = StreamingHttpResponse(sample_lines(rows), content_type="application/x-ndjson")
+        answer = StreamingHttpResponse(sample_lines(request.user, rows), content_type="application/x-ndjson")
         answer["Content-Disposition"] = 'attachment; filename="my-samples.jsonl"'
         return answer

@@ -240,6 +240,9 @@ class EvaluationSerializer(serializers.Serializer[Any]):
     )
     steps = StepSerializer(many=True)
     reproduce = RecipeSerializer(allow_null=True, help_text="Null where nothing was judged.")
+    sealed_until = serializers.DateTimeField(
+        allow_null=True, help_text="When the outcome of a sealed question is told; null where it is."
+    )
     n_results = serializers.IntegerField(help_text="All results, the current one included.")
 
 
@@ -273,7 +276,7 @@ class EvaluationDetail(ApiView):
         view = view_of(request.user, one.submission)
         if not view.is_visible:
             raise not_found("evaluation", pk)
-        return Response(_rendered(one, view))
+        return Response(_rendered(view.hide(one), view))
 
 
 def first_failure_of(
@@ -303,5 +306,6 @@ def _rendered(one: Evaluation, view: SubmissionView) -> dict[str, Any]:
         "first_failure": first_failure_of(one, result, view, FirstFailures(view, n_blobs=1)) if result else None,
         "steps": _steps(result, view),
         "reproduce": RecipeSerializer(recipe).data if result and (recipe := recipe_of(one, result)) else None,
+        "sealed_until": one.submission.release.reveals_at if one.is_sealed else None,
         "n_results": one.results.count(),
     }

@@ -27,6 +27,9 @@ class ReleaseSerializer(serializers.ModelSerializer[Release]):
         child=serializers.IntegerField(), source="offered_ks", help_text="The k of pass@k that its boards offer."
     )
     previous = serializers.SlugRelatedField[Release](slug_field="slug", read_only=True)
+    questions_are_sealed = serializers.BooleanField(
+        help_text="Whether nothing that rests on its questions is told before `reveals_at`."
+    )
     why_closed = serializers.CharField(help_text="Why it takes no submissions now; empty when it does.")
 
     class Meta:
@@ -37,6 +40,7 @@ class ReleaseSerializer(serializers.ModelSerializer[Release]):
             "primary_metric", "timing_policy", "ks", "weights", "weights_note", "max_samples",
             "one_command", "separate_harness", "correction", "unverified_reason", "tracks", "n_problems",
             "why_closed", "opens_at", "closes_at", "hidden_until", "published_at", "frozen_at",
+            "question_policy", "question_samples", "questions_are_sealed", "reveals_at",
         ]  # fmt: skip
 
     def get_tracks(self, release: Release) -> list[str]:

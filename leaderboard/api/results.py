@@ -36,7 +36,7 @@ def _judged(
     rows = Evaluation.objects.live().filter(submission=submission, track__in=tracks)
     rows = rows.order_by("problem__position", "sample__index", "track__slug")
     failures = FirstFailures(view, n_blobs=MAX_LOGS)
-    for one in with_facts(rows).iterator(chunk_size=CHUNK_ROWS):
+    for one in map(view.hide, with_facts(rows).iterator(chunk_size=CHUNK_ROWS)):
         one.problem.release = submission.release
         yield (one.problem.position, one.sample.index, one.track.slug), _row(one, view, failures)
 
@@ -69,7 +69,7 @@ def _absent_row(one: AbsentSamples, index: int, submission: Submission, view: Su
 def _row(one: Evaluation, view: SubmissionView, failures: FirstFailures) -> dict[str, Any]:
     """`passed` and `skipped` are ComputeEval's; the rest is ours. Without a result yet both are null."""
     result = one.current_result
-    verdict = result.verdict if result else None
+    verdict, told_at = result.verdict if result else None, one.problem.release.reveals_at
     return {
         "task_id": one.problem.task_id,
         "sample": one.sample.index,
@@ -83,4 +83,5 @@ def _row(one: Evaluation, view: SubmissionView, failures: FirstFailures) -> dict
             if result
             else {}
         ),
+        **({"sealed_until": told_at.isoformat()} if one.is_sealed and told_at else {}),
     }

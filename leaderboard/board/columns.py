@@ -1,7 +1,8 @@
 """The board's columns: one place for each one's title, unit, definition, sort value, text and exported value."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from leaderboard.board.numerals import (
@@ -329,6 +330,12 @@ def group_column(group: str) -> Column:
     )
 
 
+def _sealed_questions(opens: datetime) -> Column:
+    """The column of questions before it has figures."""
+    words = f"Opens on {opens:%Y-%m-%d %H:%M} UTC: until then nothing is told that rests on questions."
+    return replace(QUESTIONS, cell=lambda _: Cell(MISSING, f"from {opens:%Y-%m-%d}", words))
+
+
 def columns_for(query: BoardQuery, groups: Sequence[str], rows: Sequence[Row]) -> list[Column]:
     """The columns right of the model's name; none whose every figure would be missing, but those of groups."""
     chosen = [group for group in groups if query.group in (group, ALL_GROUPS)]
@@ -336,6 +343,7 @@ def columns_for(query: BoardQuery, groups: Sequence[str], rows: Sequence[Row]) -
     if query.k > 1:
         columns += _with_figures((pass_at(query.k),), rows) if rows else [pass_at(query.k)]
     columns += _with_figures((CODING, WEIGHTED, QUESTIONS), rows)
+    columns += [_sealed_questions(query.questions_from)] if query.questions_from else []
     columns += [group_column(group) for group in chosen]
     columns += [SOLVED]
     if not rows:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from problems.models import Release
+from problems.sealing import told_problems
 from problems.spec.natural import natural_key
 
 _EASE = {"easy": 0, "medium": 1, "hard": 2}
@@ -67,8 +68,8 @@ class ReleaseProblems:
 
     @classmethod
     def of(cls, release: Release) -> "ReleaseProblems":
-        """One query."""
-        rows = release.problems.order_by("position").values_list("pk", "group", "tags", "difficulty")
+        """One query. Sealed questions are not ranked, so they cannot be chosen."""
+        rows = told_problems(release).order_by("position").values_list("pk", "group", "tags", "difficulty")
         return cls([ProblemFacts(pk, group, tuple(map(str, tags)), difficulty) for pk, group, tags, difficulty in rows])
 
     @property

@@ -41,6 +41,8 @@ class BoardQuery:
     sort: str = ""
     page: int = 1
     expanded: str = ""
+    questions_from: datetime | None = None
+    """When figures that rest on questions are shown; None if they are."""
 
     def url(self, **changes: Any) -> str:
         """`?…` for this query with some of it changed; what is at its default is left out."""
@@ -83,6 +85,7 @@ def parse(parameters: QueryDict, release: Release, tracks: Sequence[Track], prob
         sort=parameters.get("sort", "")[:80],
         page=_whole(parameters.get("page", ""), 1),
         expanded=parameters.get("open", "")[:100],
+        questions_from=release.reveals_at if release.questions_are_sealed else None,
     )
 
 

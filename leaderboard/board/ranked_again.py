@@ -15,6 +15,7 @@ from leaderboard.standings import history, rank
 from leaderboard.standings.board_arrays import BoardArrays, PackedBoard, unpack
 from leaderboard.standings.history import TooLarge
 from leaderboard.standings.selection import tell_selection
+from problems.sealing import told_problems
 from scoring.board import MetricMissing
 
 _KEYS = {"id", "release", "track", "entrant", "submission", "updated_at"}
@@ -88,7 +89,7 @@ def _computed_once(key: Hashable, place: ReleaseTrack, problem_ids: frozenset[in
 
 
 def _computed(place: ReleaseTrack, problem_ids: frozenset[int] | None, day: date | None) -> Ranked:
-    n_problems = len(problem_ids) if problem_ids is not None else place.release.problems.count()
+    n_problems = len(problem_ids) if problem_ids is not None else told_problems(place.release).count()
     if not n_problems:
         return Ranked({}, 0, "No problem fits all of these filters.")
     try:

@@ -28,6 +28,7 @@ from problems.formats.bounded import DEFAULT_LIMITS, UploadLimits
 from problems.formats.drafts import SampleDraft, SampleJudge, SubmissionDraft
 from problems.formats.graded_rows import read_graded_rows
 from problems.models import Release
+from problems.sealing import told_problems
 from runners.wire.protocol import Verdict
 
 _ENDINGS = (".gz", ".jsonl", "-graded-solutions")
@@ -70,7 +71,7 @@ def import_results(
         rows = dict(zip([(one.task_id, one.index) for one in draft.samples], matched, strict=True))
         n_stored, n_known = _store_results(submission, place.track, rows)
         if n_stored:
-            _conclude(user, submission, place.track, matched, n_stored)
+            _conclude(user, submission, place, matched, n_stored)
     return Imported(submission, n_stored, n_known)
 
 
@@ -133,8 +134,12 @@ def _checked_twin(found: Submission) -> Submission:
 
 
 def _store_results(submission: Submission, track: Track, rows: Mapping[tuple[str, int], Matched]) -> tuple[int, int]:
-    """Append each row's result where the evaluation lacks it; what the site settled itself stays as it is."""
+    """Append each row's result where the evaluation lacks it; what the site settled itself stays as it is.
+
+    So does a sealed question to which the entrant replied before: the row is of another reply than the one that counts.
+    """
     evaluations = Evaluation.objects.live().filter(submission=submission, track=track, sample__invalid_reason="")
+    evaluations = evaluations.filter(sample__first_sent=None)
     known = _known(evaluations)
     n_stored = n_known = 0
     for one in evaluations.select_related("submission", "track", "problem", "sample").defer("problem__record"):
@@ -173,7 +178,10 @@ def _check_judge(evaluation: Evaluation, matched: Matched) -> None:
         raise Conflict("rerun_under_way", words, matched.number)
 
 
-def _conclude(user: Any, submission: Submission, track: Track, matched: Sequence[Matched], n_stored: int) -> None:
+def _conclude(
+    user: Any, submission: Submission, place: ImportTarget, matched: Sequence[Matched], n_stored: int
+) -> None:
+    track = place.track
     provenances = [one.provenance for one in matched if one.provenance]
     Submission.objects.filter(pk=submission.pk).update(measured_where=where_measured(provenances))
     submission.refresh_from_db()
@@ -182,5 +190,6 @@ def _conclude(user: Any, submission: Submission, track: Track, matched: Sequence
     scores.finish_if_done(submission)
     submission.refresh_from_db()
     count.settle(submission, user)
-    verdicts = Counter(one.row.verdict for one in matched)
+    told = set(told_problems(place.release).values_list("task_id", flat=True))  # its team reads the audit
+    verdicts = Counter(one.row.verdict for one in matched if one.row.task_id in told)
     record(user, "import results", submission, track=track.slug, results=n_stored, verdicts=dict(verdicts))

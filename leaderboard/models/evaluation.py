@@ -55,6 +55,8 @@ class Evaluation(models.Model):
     done_at = models.DateTimeField(null=True, blank=True)
 
     objects = EvaluationQuerySet.as_manager()
+    is_sealed = False
+    """Set on one that is shown to a user who is not told its outcome yet."""
 
     class Meta:
         constraints: ClassVar = [

@@ -135,6 +135,12 @@ class Sample(models.Model):
         max_length=20, blank=True, help_text="Of a function: cuda, cpp, triton or python; empty where it is not known."
     )
 
+    first_sent = models.ForeignKey(
+        Submission, null=True, blank=True, on_delete=models.SET_NULL, related_name="+", db_index=False,
+        help_text="Of a reply to a sealed question that counts in place of the one that was sent: with which submission"
+        " it came.",
+    )  # fmt: skip
+
     class Meta:
         ordering: ClassVar = ["problem", "index"]
         constraints: ClassVar = [

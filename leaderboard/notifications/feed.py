@@ -9,6 +9,7 @@ from django.utils.feedgenerator import Atom1Feed
 
 from leaderboard.models import Entrant, ProblemScore, Submission, SubmissionState
 from leaderboard.notifications.words import page_of, title
+from leaderboard.visibility import told_scores
 
 ENTRIES = 20
 
@@ -16,7 +17,7 @@ ENTRIES = 20
 def atom_of(user: Any) -> str:
     """The feed as Atom. Its own address is not in it, since that holds the token. Three queries."""
     rows = _ended(user)
-    passed = _passed(rows)
+    passed = _passed(user, rows)
     feed = Atom1Feed(
         title=f"Submissions of {user.get_username()} on Podium",
         link=f"{settings.SITE_URL}/account/submissions/",
@@ -41,8 +42,8 @@ def _ended(user: Any) -> list[Submission]:
     return list(ended.select_related("entrant", "release").order_by("-pk")[:ENTRIES])
 
 
-def _passed(rows: Sequence[Submission]) -> Mapping[int, tuple[int, int]]:
+def _passed(user: Any, rows: Sequence[Submission]) -> Mapping[int, tuple[int, int]]:
     """Passed samples and all samples by submission, over all tracks."""
-    scores = ProblemScore.objects.filter(submission__in=[one.pk for one in rows]).order_by().values("submission_id")
-    sums = scores.annotate(passed=Sum("n_passed"), n=Sum("n_samples"))
+    scores = told_scores(user, ProblemScore.objects.filter(submission__in=[one.pk for one in rows]))
+    sums = scores.order_by().values("submission_id").annotate(passed=Sum("n_passed"), n=Sum("n_samples"))
     return {row["submission_id"]: (row["passed"], row["n"]) for row in sums}

@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from leaderboard.models import Delivery, Evaluation, Submission
 from leaderboard.standings.absent import absent_verdicts
+from leaderboard.visibility import told_verdict
 
 ENDED, TEST = "submission.ended", "test"
 
@@ -45,9 +46,12 @@ def page_of(submission: Submission) -> str:
 
 
 def verdicts_of(submission: Submission) -> dict[str, int]:
-    """Numbers of evaluations by verdict over all tracks, absent samples included; the states of those without one."""
-    live = Evaluation.objects.live().filter(submission=submission).order_by()
-    rows = live.values_list("state", "current_result__verdict").annotate(Count("pk"))
+    """Numbers of evaluations by verdict over all tracks, absent samples included; the states of those without one.
+
+    As everybody is told them now, organisers too.
+    """
+    live = Evaluation.objects.live().filter(submission=submission).annotate(told=told_verdict(None)).order_by()
+    rows = live.values_list("state", "told").annotate(Count("pk"))
     found: dict[str, int] = dict(absent_verdicts(submission))
     for state, verdict, n in rows:
         key = str(verdict or state)

@@ -7,6 +7,7 @@ from django.db import IntegrityError, transaction
 
 from leaderboard.models import Submission
 from leaderboard.models.audit import record
+from leaderboard.quotas import check_tries
 from leaderboard.rows.evaluations import make_evaluations, queue_evaluations
 from leaderboard.rows.reuse import Reuse
 from leaderboard.rows.submissions import SubmissionMetadata, store_blobs, store_samples, twin
@@ -44,6 +45,10 @@ def _store(
 ) -> Submission:
     stored = store_blobs(draft.samples)
     with transaction.atomic():
+        if draft.full:
+            count.hold_account(user)
+            count.hold(metadata.entrant.pk)
+            check_tries(user, metadata.entrant, metadata.release)
         submission, samples = store_samples(user, metadata, draft, identity, stored)
         for track in metadata.tracks:
             make_evaluations(submission, track, samples)

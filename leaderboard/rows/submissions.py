@@ -7,6 +7,7 @@ from typing import Any
 
 from leaderboard import blobs
 from leaderboard.models import Entrant, Sample, Submission, SubmissionState, Track
+from leaderboard.rows.first_replies import with_first_replies
 from leaderboard.standings import count
 from problems.formats.submission import SampleDraft, SubmissionDraft
 from problems.models import Problem, Release
@@ -82,7 +83,7 @@ def store_samples(
         priority=metadata.priority or _priority(draft),
     )
     submission.tracks.set(metadata.tracks)
-    samples = _samples(submission, draft, problems, stored)
+    samples = with_first_replies(submission, _samples(submission, draft, problems, stored))
     Sample.objects.bulk_create(samples, batch_size=BATCH)
     return submission, samples
 

@@ -8,6 +8,7 @@ from django.db.models import Count
 
 from leaderboard.models import ProblemTrack, Submission, Track
 from problems.models import Problem
+from problems.spec.kinds import SITE_KINDS
 from runners.wire.protocol import Verdict
 
 MISSING = "missing"
@@ -43,7 +44,7 @@ def absent_samples(
     queries."""
     if not submission.is_full:
         return
-    most = submission.n_samples_per_problem
+    most, most_replies = submission.n_samples_per_problem, _most_replies(submission)
     present = _present(submission, problem_ids)
     problems = Problem.objects.filter(release_id=submission.release_id).order_by("position")
     if problem_ids is not None:
@@ -52,12 +53,18 @@ def absent_samples(
             return
         problems = problems.filter(pk__in=lacking)
     skips = _skips(submission, tracks)
-    for pk, position, task_id in problems.values_list("pk", "position", "task_id"):
-        first = present.get(pk, 0)
-        if first < most:
+    for pk, position, task_id, kind in problems.values_list("pk", "position", "task_id", "kind"):
+        first, wanted = present.get(pk, 0), most_replies if kind in SITE_KINDS else most
+        if first < wanted:
             for track in tracks:
                 reason = skips.get((pk, track.pk), "")
-                yield AbsentSamples(pk, position, task_id, track, first, most - first, reason)
+                yield AbsentSamples(pk, position, task_id, track, first, wanted - first, reason)
+
+
+def _most_replies(submission: Submission) -> int:
+    """The samples that a full submission has of a question: a sealed one takes no more than its release says."""
+    most, release = submission.n_samples_per_problem, submission.release
+    return min(most, release.question_samples) if release.has_sealed_questions else most
 
 
 def absent_verdicts(submission: Submission) -> Counter[str]:

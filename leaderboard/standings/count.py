@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Max, Q
 
@@ -25,6 +26,12 @@ def choose(user: Any, submission: Submission, tracks: Iterable[Track]) -> None:
     """
     by = user if getattr(user, "is_authenticated", False) else None
     Chosen.objects.bulk_create(Chosen(submission=submission, track=track, chosen_by=by) for track in tracks)
+
+
+def hold_account(user: Any) -> None:
+    """Lock the account likewise; before the entrant."""
+    if user is not None:
+        list(User.objects.select_for_update(no_key=True).filter(pk=user.pk).values_list("pk"))
 
 
 def settle(submission: Submission, actor: Any) -> None:

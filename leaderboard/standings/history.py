@@ -8,6 +8,7 @@ import numpy as np
 from leaderboard.models import Counted, Decision, Flag, ProblemScore, ReleaseTrack, Submission
 from leaderboard.standings import count, rank, scores
 from leaderboard.standings.board_arrays import BoardArrays, PackedBoard
+from problems.sealing import told_problems
 from scoring.arrays import BoolArray
 
 MOST_SCORES = 120_000
@@ -38,7 +39,7 @@ def board_at(place: ReleaseTrack, day: date, stored: PackedBoard | None) -> Boar
         entrants = np.array([pk in ids for pk in stored.submission_ids], dtype=np.bool_)
         everything = np.ones(len(stored.problem_ids), dtype=np.bool_)
         return stored.over(place, everything, voided_before(place, stored.problem_ids, end), entrants)
-    n_scores = len(counted) * place.release.problems.count()
+    n_scores = len(counted) * told_problems(place.release).count()
     n_submissions = len({submission for submission, _ in changed})
     if n_scores > MOST_SCORES or len(changed) > MOST_CHANGED or n_submissions > MOST_SUBMISSIONS:
         raise TooLarge(

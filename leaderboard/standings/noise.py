@@ -43,7 +43,7 @@ class Ratio:
 
 
 def ratio_of(lns: Sequence[float], halves: Sequence[float]) -> Ratio | None:
-    """Of the logarithms of speedups and the half widths of their own intervals; None without any.
+    """The estimate from logarithms of speedups and the half widths of their own intervals; None without any.
 
     The interval is the wider one of that of the timing and that of the differences between problems. Of two
     problems the ends are their own ratios: Student's t for them would refuse a third of quiet days.
@@ -59,7 +59,7 @@ def ratio_of(lns: Sequence[float], halves: Sequence[float]) -> Ratio | None:
 
 
 def ratio_in(run: ReferenceRun) -> Ratio | None:
-    """That of the current results of its references, of the times that rank. Two queries.
+    """The estimate from the current results of its references, of the times that rank. Two queries.
 
     Times with an open flag are left out: no such time ranks, so they say nothing of those that do.
     """
@@ -102,7 +102,7 @@ def is_noisy(result: Result) -> bool:
 
 @dataclass(frozen=True)
 class References:
-    """What a board says of its hidden references, over all nodes and days that have timed them."""
+    """A board's facts on its hidden references, over all nodes and days that have timed them."""
 
     ratio: float
     low: float | None

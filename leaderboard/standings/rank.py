@@ -22,7 +22,8 @@ from leaderboard.standings.first import note_first
 from leaderboard.standings.selection import tell_selection
 from leaderboard.standings.sol import sol_scores
 from leaderboard.standings.standing_rows import standing_rows
-from problems.models import Problem, Release
+from problems.models import Problem, QuestionPolicy, Release
+from problems.sealing import told_problems
 from problems.spec.case import Case
 from problems.spec.kinds import NODE_KINDS
 from problems.spec.ranking import checked_weights, weights_of_problems
@@ -30,7 +31,7 @@ from scoring.arrays import BoolArray, FloatArray, IntArray
 from scoring.board import score_board
 from scoring.board_input import BoardInput
 from scoring.fast_p import THRESHOLDS
-from scoring.metrics import CODING
+from scoring.metrics import CODING, QUESTIONS, pass_at
 from scoring.throughput import PER_MS_TO_GIGA_PER_S, geometric_mean
 
 logger = logging.getLogger("podium.ranking")
@@ -67,7 +68,13 @@ def rank_touched(release: Release | None = None) -> int:
     """Rank every track, or those of one release, whose aggregates changed since its last ranking. Returns their number.
 
     A track that cannot be ranked keeps its standings and stores the reason. It is tried again after its next change.
+    That its release reveals its questions is a change.
     """
+    revealed = ReleaseTrack.objects.filter(
+        release__question_policy=QuestionPolicy.SEALED, release__reveals_at__lte=timezone.now(),
+        touched_at__lt=F("release__reveals_at"),
+    )  # fmt: skip
+    ReleaseTrack.objects.filter(pk__in=revealed.values("pk")).update(touched_at=timezone.now())
     stale = ReleaseTrack.objects.exclude(touched_at=None).filter(
         Q(ranked_at=None) | Q(touched_at__gt=F("ranked_at")),
         Q(ranking_failed_at=None) | Q(touched_at__gt=F("ranking_failed_at")),
@@ -139,7 +146,18 @@ def standings_of(board: BoardArrays) -> list[Standing]:
     if not board.counted:
         return []
     found = score_board(board.input)
-    return standing_rows(board.release, board.track_id, board.counted, board.groups, board.input, found, board.shown)
+    rows = standing_rows(board.release, board.track_id, board.counted, board.groups, board.input, found, board.shown)
+    if waits_for_questions(board.release):
+        for row in rows:
+            row.primary_value = None
+    return rows
+
+
+def waits_for_questions(release: Release) -> bool:
+    """Whether nobody is ranked yet, because questions alone rank and are sealed."""
+    return release.questions_are_sealed and (
+        release.primary_metric == QUESTIONS.name or not told_problems(release).exists()
+    )
 
 
 def load(place: ReleaseTrack, entrant_ids: Collection[int] | None = None) -> BoardArrays:
@@ -154,7 +172,7 @@ def load_samples(place: ReleaseTrack, entrant_ids: Sequence[int]) -> SampleCount
     """Read the counts of samples of these entrants, in this order; zeros for one that does not count. Four queries."""
     counted = Counted.objects.filter(release=place.release, track_id=place.track_id, entrant__in=entrant_ids)
     submission_of = dict(counted.values_list("entrant_id", "submission_id"))
-    problem_ids = list(place.release.problems.order_by("position").values_list("pk", flat=True))
+    problem_ids = list(told_problems(place.release).order_by("position").values_list("pk", flat=True))
     submission_ids = [submission_of.get(pk, 0) for pk in entrant_ids]  # no submission has the id 0
     grids = _grids(submission_ids, place.track_id, problem_ids, (), _SAMPLE_COUNTS)
     return SampleCounts(**_sample_fields(grids), voided=_voided(place.release, problem_ids, None))
@@ -166,12 +184,12 @@ def load_of(
     instead: Sequence[ProblemScore] = (),
     before: datetime | None = None,
 ) -> BoardArrays:
-    """The same of these submissions, in the order of their entrants.
+    """The same of these submissions, in the order of their entrants, without sealed questions.
 
     `instead` replaces stored aggregates. Problems that were voided later than `before` count.
     """
     release, track_id = place.release, place.track_id
-    problems = list(release.problems.order_by("position").only("release", "group", "kind", "cases"))
+    problems = list(told_problems(release).order_by("position").only("release", "group", "kind", "cases"))
     problem_ids = [one.pk for one in problems]
     submission_ids = [one.submission_id for one in counted]
     grids = _grids(submission_ids, track_id, problem_ids, instead)
@@ -200,7 +218,8 @@ def _kinds(release: Release, problems: Sequence[Problem]) -> dict[str, FloatArra
     weights = np.zeros(len(problems))
     if by_group:
         weights[~questions] = weights_of_problems(by_group, [one.group for one in problems if one.kind in NODE_KINDS])
-    told = bool(by_group) or bool(questions.any()) or release.primary_metric == CODING.name
+    told = bool(by_group) or bool(questions.any()) or release.questions_are_sealed
+    told = told or release.primary_metric == CODING.name
     return {"questions": questions if told else None, "weights": weights if by_group else None}
 
 
@@ -222,6 +241,8 @@ def _grids(
     keys = ("submission_id", "problem_id", *names)
     replaced = [[getattr(one, name) for name in keys] for one in instead]
     for submission_id, problem_id, *values in chain(stored.values_list(*keys).iterator(5000), replaced):
+        if problem_id not in column_of:  # a sealed question
+            continue
         place = row_of[submission_id], column_of[problem_id]
         for name, value in zip(names, values, strict=True):
             if value is not None or name in _SUMS:
@@ -260,7 +281,7 @@ def _board_input(
     figures: Mapping[str, Any], before: datetime | None,
 ) -> BoardInput:  # fmt: skip
     """`figures` holds the fields that are not counts or sums: what baselines, work, peaks and weights give."""
-    release = place.release
+    release, waits = place.release, waits_for_questions(place.release)
     return BoardInput(
         **_sample_fields(grids),
         ln_speedup_sum=grids["ln_speedup_sum"],
@@ -268,10 +289,10 @@ def _board_input(
         correct_count=grids["n_timed"],
         fast_counts=grids["fast_counts"],
         voided=_voided(release, problem_ids, before),
-        rankable=np.array([one.entrant.kind != EntrantKind.BASELINE for one in counted], dtype=np.bool_),
+        rankable=np.array([one.entrant.kind != EntrantKind.BASELINE and not waits for one in counted], dtype=np.bool_),
         release_digest=release.digest,
-        primary=release.primary_metric,
-        ks=tuple(release.offered_ks),
+        primary=pass_at(1).name if waits else release.primary_metric,
+        ks=tuple(sorted({1, *release.offered_ks}) if waits else release.offered_ks),
         time_pending=grids["n_time_flagged"],
         **_held_out(grids),
         rules=release.rules,

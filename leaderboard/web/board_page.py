@@ -57,7 +57,7 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _notices(release: Release, query: BoardQuery) -> list[str]:
-    """What a reader should know of the board's times."""
+    """Notes for a reader on the board's times."""
     references = references_of(release, query.track, query.as_of)
     return [*(references.notices if references else []), *timed_work.notices(timed_work.counts_of(release))]
 

@@ -105,7 +105,7 @@ def history(user: Any, entrant: Entrant, standings: Sequence[Standing]) -> list[
     submissions = {one.pk: one for one in finished}
     counted = set(Counted.objects.filter(submission__in=submissions).values_list("submission_id", "track_id"))
     found = []
-    for submission_id, track_id, share, undecided in _shares(list(submissions)):
+    for submission_id, track_id, share, undecided in _shares(user, list(submissions)):
         one = submissions[submission_id]
         board = boards.get((one.release_id, track_id))
         if board and share is not None and not undecided:
@@ -114,12 +114,13 @@ def history(user: Any, entrant: Entrant, standings: Sequence[Standing]) -> list[
     return found
 
 
-def _shares(submission_ids: Sequence[int]) -> list[tuple[int, int, float | None, int]]:
+def _shares(user: Any, submission_ids: Sequence[int]) -> list[tuple[int, int, float | None, int]]:
     """Submission, track, mean share of samples passed over the problems that count, number of undecided samples."""
     voided = Decision.objects.errata().values("problem_id")
     counts = Q(n_samples__gt=0) & ~Q(n_skipped=F("n_samples"))
     share = Cast("n_passed", FloatField()) / Cast("n_samples", FloatField())
-    rows = ProblemScore.objects.filter(counts, submission__in=submission_ids).exclude(problem__in=voided)
+    scores = visibility.told_scores(user, ProblemScore.objects.filter(counts, submission__in=submission_ids))
+    rows = scores.exclude(problem__in=voided)
     told = rows.order_by().values("submission_id", "track_id").annotate(
         share=Avg(share), undecided=Sum(F("n_pending") + F("n_unresolved"))
     )  # fmt: skip

@@ -50,7 +50,7 @@ def evaluation(request: HttpRequest, pk: int) -> HttpResponse:
         "may_appeal": found.submission.entrant.has_submitter(request.user),
         "is_question": found.problem.kind in SITE_KINDS, "is_function": found.problem.kind == Kind.FUNCTION,
         "solution": _solution(found) if view.shows(found.problem) else None,
-        "history": found.results.select_related("voided__voiding"),
+        "history": [] if found.is_sealed else found.results.select_related("voided__voiding"),
         "reruns": AuditEntry.objects.filter(target=f"evaluation {found}", action__in=CHANGES).order_by("id"),
     }  # fmt: skip
     if result:

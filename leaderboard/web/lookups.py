@@ -41,7 +41,7 @@ def evaluation_or_404(request: HttpRequest, pk: int) -> tuple[Evaluation, Submis
     evaluation = get_object_or_404(rows, pk=pk)
     evaluation.problem.release = evaluation.submission.release
     _, view = _seen(request, evaluation.submission)
-    return evaluation, view
+    return view.hide(evaluation), view
 
 
 def _seen(request: HttpRequest, submission: Submission) -> tuple[Submission, SubmissionView]:

@@ -12,6 +12,7 @@ from django.utils.safestring import SafeString
 from leaderboard.models import Decision, Evaluation, EvaluationState, Flag, Submission, Track
 from leaderboard.models.decision import DecisionKind
 from leaderboard.standings.absent import AbsentSamples, absent_samples
+from leaderboard.visibility import SubmissionView
 from leaderboard.web.verdicts import STATES, VERDICTS, look_of
 from problems.models import Problem
 from runners.wire.protocol import FlagScope, Verdict
@@ -33,18 +34,18 @@ class MatrixRow:
     cells: SafeString
 
 
-def matrix(submission: Submission, track: Track, problems: Sequence[Problem]) -> list[MatrixRow]:
+def matrix(submission: Submission, track: Track, problems: Sequence[Problem], view: SubmissionView) -> list[MatrixRow]:
     """Problem × sample of verdict chips, each a link to its evaluation; absent samples have none. Five queries."""
     rows = (
         Evaluation.objects.live()
         .filter(submission=submission, track=track, problem__in=[one.pk for one in problems])
         .order_by("sample__index")
     )
-    columns = ("problem_id", "sample__index", "pk", "state", "current_result__verdict", "current_result_id")
+    columns = ("problem_id", "sample__index", "pk", "state", "told", "current_result_id")
     flags = _flags(rows)
     address = reverse("evaluation", args=[_PLACE])
     cells: dict[int, list[str]] = {}
-    for problem_id, index, pk, state, verdict, result_id in rows.values_list(*columns):
+    for problem_id, index, pk, state, verdict, result_id in view.told(rows).values_list(*columns):
         chip = _chip(address, index, state, verdict, _flag_words(verdict, flags.get(result_id, set())))
         cells.setdefault(problem_id, []).append(chip.replace(str(_PLACE), str(pk)))
     for one in absent_samples(submission, [track], [problem.pk for problem in problems]):

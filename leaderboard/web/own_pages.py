@@ -15,6 +15,7 @@ from django.views.decorators.http import require_safe
 
 from leaderboard.models import Counted, Entrant, ProblemScore, Submission, SubmissionState
 from leaderboard.own_samples import sample_lines, samples_of
+from leaderboard.visibility import told_scores
 from leaderboard.web.paging import other_parameters
 from problems.models import Release
 
@@ -46,7 +47,7 @@ def submissions(request: HttpRequest) -> HttpResponse:
     chosen = {name: request.GET.get(name, "") for name in _FILTERS}
     rows = mine.filter(**{_FILTERS[name]: value for name, value in chosen.items() if value})
     page = Paginator(_rendering(rows), PAGE_ROWS).get_page(request.GET.get("page"))
-    listed = _rows(list(page.object_list))
+    listed = _rows(request.user, list(page.object_list))
     context: dict[str, Any] = {
         "rows": listed, "page": page, "parameters": other_parameters(request), "asked": chosen,
         "is_filtered": any(chosen.values()), "query": request.GET.urlencode(),
@@ -68,10 +69,10 @@ def _rendering(rows: "QuerySet[Submission]") -> "QuerySet[Submission]":
     return rows.select_related("entrant", "release").prefetch_related("tracks").order_by("-pk")
 
 
-def _rows(found: Sequence[Submission]) -> list[OwnRow]:
+def _rows(user: Any, found: Sequence[Submission]) -> list[OwnRow]:
     """Two queries for the page's submissions."""
     ids = [one.pk for one in found]
-    scores = ProblemScore.objects.filter(submission__in=ids).order_by().values("submission_id")
+    scores = told_scores(user, ProblemScore.objects.filter(submission__in=ids)).order_by().values("submission_id")
     sums: Mapping[int, Any] = {
         row["submission_id"]: row
         for row in scores.annotate(samples=Sum("n_samples"), passed=Sum("n_passed"), pending=Sum("n_pending"))
@@ -97,6 +98,6 @@ def samples(request: HttpRequest) -> StreamingHttpResponse:
         request.user, entrant=request.GET.get("entrant", ""), release=request.GET.get("release", ""),
         after=int(after) if after.isdecimal() and len(after) < 19 else 0,
     )  # fmt: skip
-    answer = StreamingHttpResponse(sample_lines(rows), content_type="application/x-ndjson")
+    answer = StreamingHttpResponse(sample_lines(request.user, rows), content_type="application/x-ndjson")
     answer["Content-Disposition"] = 'attachment; filename="my-samples.jsonl"'
     return answer

@@ -93,7 +93,8 @@ def problem_context(request: HttpRequest, found: Problem) -> dict[str, Any]:
     case = next((one for one in cases if one.name and one.name == request.GET.get("case")), None)
     context = {
         "problem": found, "spec": spec, "kind_template": f"problems/kinds/{spec.kind}.html",
-        "is_readable": is_readable, "is_question": spec.kind in SITE_KINDS,
+        "is_readable": is_readable, "is_question": (is_question := spec.kind in SITE_KINDS),
+        "is_sealed": is_question and visibility.seals_questions(request.user, found.release),
         "tracks": tracks, "track": track,
         "on_track": on_track, "cases": cases, "case": case, "work": Declared.by([case] if case else cases),
         "too_short": {one.name for one in found.public_cases} - {one.name for one in cases},

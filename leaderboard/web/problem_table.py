@@ -13,6 +13,7 @@ from leaderboard.board.problem_choice import Facet, ease
 from leaderboard.models import Decision, Entrant, ProblemTrack, Track
 from leaderboard.standings.problem_sums import FIELDS
 from problems.models import Release
+from problems.spec.kinds import SITE_KINDS
 from problems.spec.natural import natural_key
 
 SOLVED = {"me": "solved by me", "not-me": "not solved by me", "some": "solved by some model", "none": "solved by none"}
@@ -41,6 +42,8 @@ class ProblemRow:
     """The reason why the track cannot run it, or ""."""
     voided: str
     """The reason why it counts for nobody, or ""."""
+    is_sealed: bool
+    """Whether who solved it is not told yet."""
 
     @property
     def solved_share(self) -> float | None:
@@ -98,9 +101,9 @@ class TableQuery:
 
 _SOLVED: dict[str, Callable[[ProblemRow], bool]] = {
     "me": lambda row: row.mine,
-    "not-me": lambda row: not row.mine,
+    "not-me": lambda row: not row.mine and not row.is_sealed,
     "some": lambda row: row.n_solved > 0,
-    "none": lambda row: row.n_solved == 0 and not row.skip_reason,
+    "none": lambda row: row.n_solved == 0 and not row.skip_reason and not row.is_sealed,
 }
 
 
@@ -161,6 +164,7 @@ def rows_of(user: Any, release: Release, track: Track | None) -> list[ProblemRow
         pk = problem["pk"]
         facts = problem | {name: sums.get(pk, nothing)[name] for name in FIELDS}
         skipped = on_track.get(pk, {}).get("skip_reason", "")
+        facts["is_sealed"] = release.questions_are_sealed and problem["kind"] in SITE_KINDS
         facts |= {"mine": pk in mine, "skip_reason": skipped, "voided": voided.get(pk, "")}
         rows.append(ProblemRow(**facts))
     return rows

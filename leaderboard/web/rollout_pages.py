@@ -45,7 +45,7 @@ def rollouts(request: HttpRequest, pk: int) -> HttpResponse:
     found, view = submission_or_404(request, pk)
     query = asked_for(request, found, view)
     everything = list(problems_of(found))
-    counted = _counts(query)
+    counted = _counts(query, view)
     matching = [one for one in everything if one.pk in counted] if query.is_filtered else everything
     context = {
         "submission": found, "view": view, "query": query, "problems": everything, "verdicts": VERDICTS,
@@ -62,9 +62,9 @@ def rollouts(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "podium/rollouts.html", context | {"page": page, "rows": rows})
 
 
-def _counts(query: RolloutQuery) -> dict[int, list[tuple[Look, int]]]:
+def _counts(query: RolloutQuery, view: SubmissionView) -> dict[int, list[tuple[Look, int]]]:
     """Counts by problem id; the most frequent verdict first."""
-    rows = query.evaluations.order_by().values_list("problem_id", "state", "current_result__verdict")
+    rows = view.told(query.evaluations).order_by().values_list("problem_id", "state", "told")
     found: dict[int, dict[Look, int]] = {}
     for problem_id, state, verdict, n in rows.annotate(n=Count("pk")):
         counts = found.setdefault(problem_id, {})
@@ -80,12 +80,12 @@ def _samples(
     problem.release = found.release
     rows = (
         query.evaluations.filter(problem=problem)
-        .select_related("sample", "current_result")
+        .select_related("sample", "current_result", "problem")
         .prefetch_related("current_result__cases")
     )
     page = Paginator(rows.order_by("sample__index", "pk"), PAGE_SAMPLES).get_page(request.GET.get("page"))
     absent = absent_samples(found, [query.track], [problem.pk]) if query.track else ()
-    samples = shown_samples(request.user, view, problem, list(page.object_list))
+    samples = shown_samples(request.user, view, problem, list(map(view.hide, page.object_list)))
     before = [one for one in matching if one.position < problem.position]
     after = [one for one in matching if one.position > problem.position]
     return {

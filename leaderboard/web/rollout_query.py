@@ -41,7 +41,7 @@ def asked_for(request: HttpRequest, submission: Submission, view: SubmissionView
     cluster = request.GET.get("cluster", "")[:20] if view.reasons else ""
     members = [one for one in read_failures(rows, view).rows if one.cluster == cluster] if cluster else []
     if verdict:
-        rows = rows.filter(current_result__verdict=verdict)
+        rows = view.told(rows).filter(told=verdict)
     if noted:
         rows = rows.filter(Exists(SampleNote.objects.filter(sample=OuterRef("sample"))))
     if cluster:

@@ -31,7 +31,7 @@ def submission(request: HttpRequest, pk: int) -> HttpResponse:
     history = AuditEntry.objects.filter(target=f"submission {found}"[:200]) if view.may_change else []
     context = {"view": view, "decisions": decisions, "history": history, "verdicts": VERDICTS}
     context |= {"facts": facts_of(found), "counts_on": counts_on(found), "offered": offered_tracks(request.user, found)}
-    context |= _samples_context(request, found)
+    context |= _samples_context(request, found, view)
     return render(request, "podium/submission.html", context)
 
 
@@ -39,15 +39,15 @@ def submission(request: HttpRequest, pk: int) -> HttpResponse:
 @never_cache
 def submission_samples(request: HttpRequest, pk: int) -> HttpResponse:
     """The table of samples alone; the page fetches it every two seconds while work is open."""
-    found, _ = submission_or_404(request, pk)
-    return render(request, "podium/submission_samples.html", _samples_context(request, found))
+    found, view = submission_or_404(request, pk)
+    return render(request, "podium/submission_samples.html", _samples_context(request, found, view))
 
 
-def _samples_context(request: HttpRequest, found: Submission) -> dict[str, Any]:
+def _samples_context(request: HttpRequest, found: Submission, view: SubmissionView) -> dict[str, Any]:
     tracks = list(found.tracks.order_by("slug"))
     track = chosen_track(request, tracks)
     page = page_of(request, problems_of(found))
-    rows = matrix(found, track, list(page.object_list)) if track else []
+    rows = matrix(found, track, list(page.object_list), view) if track else []
     return {
         "submission": found, "is_live": found.has_open_work(), "tracks": tracks, "track": track, "matrix": rows,
         "page": page, "parameters": other_parameters(request),
@@ -96,11 +96,11 @@ def choose_submission(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def rerun_submission(request: HttpRequest, pk: int) -> HttpResponse:
     """Run the evaluations with the verdict named (all when none is named) again."""
-    found, _ = submission_or_404(request, pk)
+    found, view = submission_or_404(request, pk)
     rows = Evaluation.objects.live().filter(submission=found).select_related("submission__entrant", "current_result")
     verdict = request.POST.get("verdict")
     if verdict in VERDICTS:
-        rows = rows.filter(current_result__verdict=verdict)
+        rows = view.told(rows).filter(told=verdict)
     try:
         queued = rerun(request.user, list(rows), request.POST.get("reason", ""))
         messages.success(request, f"{queued} evaluations are queued again; old results stay until the new ones land.")

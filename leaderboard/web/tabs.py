@@ -53,6 +53,12 @@ def banners(release: Release) -> list[str]:
     if release.results_are_hidden and release.hidden_until:
         until = f"{release.hidden_until:%Y-%m-%d %H:%M} UTC"
         lines.append(f"Results are hidden until {until}. Until then a team sees its own, organisers all, others none.")
+    if release.questions_are_sealed and release.reveals_at:
+        until = f"{release.reveals_at:%Y-%m-%d %H:%M} UTC"
+        lines.append(
+            f"Its questions are sealed: what rests on them is shown from {until} on, and until then the board counts"
+            " code alone. The first reply in a submission that asks to count is the one that counts."
+        )
     if release.unverified_reason:
         lines.append(f"Published without verification on this site: {release.unverified_reason}")
     if release.correction:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from leaderboard.visibility import SEALED
 from runners.wire.protocol import Verdict
 
 
@@ -29,6 +30,7 @@ VERDICTS: Mapping[str, Look] = {
     Verdict.SOURCE_REFERENCE_MISSING: Look("reference missing", "R", "bad", "The sources lack a name asked for."),
     Verdict.INVALID: Look("invalid", "!", "bad", "The solution could not be run: a bad path, no files, or missing."),
     Verdict.SKIPPED: Look("skipped", "–", "dim", "The track cannot run this problem; it counts for nobody."),
+    SEALED: Look("sealed", "◇", "dim", "A question's verdict, which is told when its release opens its questions."),
     Verdict.PLATFORM_ERROR: Look("platform error", "?", "warn", "Ours, not the contestant's; it waits for a person."),
 }  # fmt: skip
 STATES: Mapping[str, Look] = {

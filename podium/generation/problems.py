@@ -26,6 +26,17 @@ class Problems:
     asked: Sequence[Asked]
     groups: list[str] | None = None
     records: Mapping[str, PackRecord] = field(default_factory=dict)
+    sealed_until: str = ""
+    """When the site begins to tell what rests on the release's questions; empty where it tells it."""
+
+    def check_told(self) -> None:
+        """Raises CannotGenerate where the release's questions are sealed: there are no verdicts to learn from."""
+        if self.sealed_until:
+            raise CannotGenerate(
+                f"the questions of {self.release} are sealed until {self.sealed_until}: the site tells nothing that"
+                " rests on them before, and an entrant's first reply counts. Train on a release whose questions are"
+                " for practice, or on a problem pack with --problems"
+            )
 
     def narrowed(self, include: Sequence[str], exclude: Sequence[str]) -> "Problems":
         """The problems of some groups. Raises CannotGenerate for unknown groups, for both kinds, or if nothing is
@@ -42,7 +53,7 @@ class Problems:
         if not asked:
             raise CannotGenerate("no problem is left: the groups exclude all")
         records = {one.task_id: self.records[one.task_id] for one in asked if one.task_id in self.records}
-        return Problems(self.release, self.profile, asked, groups, records)
+        return Problems(self.release, self.profile, asked, groups, records, self.sealed_until)
 
 
 def of_pack(path: Path) -> Problems:
@@ -67,4 +78,5 @@ def of_site(slug: str) -> Problems:
         raise CannotGenerate(str(error)) from error
     profile = Profile(release["profile"])
     asked = [of_detail({**detail, "profile": profile.value}) for detail in details]
-    return Problems(release["datapack_release"], profile, asked)
+    sealed_until = release.get("reveals_at") or "" if release.get("questions_are_sealed") else ""
+    return Problems(release["datapack_release"], profile, asked, sealed_until=sealed_until)

@@ -11,16 +11,24 @@ from problems.spec.command.workspace_rules import WorkspaceRules
 from problems.spec.function.manifest import Parameter
 from problems.spec.function.rules import FunctionRules
 from problems.spec.function.signature import FUNCTION_NAME
+from problems.spec.kinds import SITE_KINDS
 from problems.spec.profile import Profile
 from problems.spec.solution import SourceFile
 
 
 def catalogue_from(release: Mapping[str, Any], problems: Iterable[Mapping[str, Any]]) -> Catalogue:
     """A catalogue from the public API. The site applies the rules that depend on held-out files."""
-    groups = {str(row["task_id"]): str(row["group"]) for row in problems}
+    rows = list(problems)
+    groups = {str(row["task_id"]): str(row["group"]) for row in rows}
+    questions = [str(row["task_id"]) for row in rows if row.get("kind") in SITE_KINDS]
+    most_replies = dict.fromkeys(questions, release["question_samples"]) if _seals(release) else {}
     rules = dict.fromkeys(groups, WorkspaceRules.without_files())
     profile = Profile(release["profile"])
-    return Catalogue(str(release["datapack_release"]), profile, groups, rules, release.get("max_samples"))
+    return Catalogue(str(release["datapack_release"]), profile, groups, rules, release.get("max_samples"), most_replies)
+
+
+def _seals(release: Mapping[str, Any]) -> bool:
+    return release.get("question_policy") == "sealed"
 
 
 def function_files(facts: Mapping[str, Any], path: Path) -> list[dict[str, str]]:

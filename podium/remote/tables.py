@@ -139,7 +139,9 @@ def results_table(rows: Sequence[Mapping[str, Any]]) -> Table:
         groups.setdefault((row["task_id"], row["track"]), []).append(row)
     for (task_id, track), samples in groups.items():
         n_passed = sum(bool(sample["passed"]) for sample in samples)
-        table.add_row(task_id, track, f"{n_passed}/{len(samples)}", _best(samples), _verdicts(samples))
+        n_told = sum("sealed_until" not in sample for sample in samples)
+        passed = f"{n_passed}/{len(samples)}" if n_told else "–"
+        table.add_row(task_id, track, passed, _best(samples), _verdicts(samples))
     return table
 
 
@@ -171,7 +173,7 @@ def _best(samples: Sequence[Mapping[str, Any]]) -> str:
 def _verdicts(samples: Sequence[Mapping[str, Any]]) -> Text:
     text = Text()
     for sample in samples:
-        verdict = sample.get("verdict") or sample["state"]
+        verdict = sample.get("verdict") or ("sealed" if sample.get("sealed_until") else sample["state"])
         text.append(
             f"{verdict} ".replace("_", " "), VERDICT_STYLES.get(verdict, "red" if "verdict" in sample else "dim")
         )

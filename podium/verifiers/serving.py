@@ -31,8 +31,9 @@ Release = Annotated[str, typer.Option(help="Instead: a release on the site of `p
 def tasks(problems: Problems = None, release: Release = "") -> None:
     """Print each problem as a JSON line: task_id, kind, group, and the messages that ask a model for it."""
     with refusing(PackRefused, CannotGenerate):
-        asked, prompts = problems_of(problems, release).asked, Prompts()
-        for one in asked:
+        found, prompts = problems_of(problems, release), Prompts()
+        found.check_told()
+        for one in found.asked:
             line = {"task_id": one.task_id, "kind": one.kind, "group": one.group, "messages": prompts.messages(one)}
             sys.stdout.write(json.dumps(line) + "\n")
 

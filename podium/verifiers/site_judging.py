@@ -21,7 +21,9 @@ class SiteJudge:
 
     def __init__(self, release: str, entrant: str, track: str, workers: int) -> None:
         """Raises CannotGenerate, NotConfigured."""
-        self.asked = {one.task_id: one for one in of_site(release).asked}
+        found = of_site(release)
+        found.check_told()
+        self.asked = {one.task_id: one for one in found.asked}
         self.workers = workers
         self._site = load()
         self._order = {"release": release, "entrant": entrant, "tracks": [track], "counted": False, "note": "rollout"}

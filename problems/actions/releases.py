@@ -12,6 +12,7 @@ from django.db import models, transaction
 from django.utils import timezone
 from django.utils.text import slugify
 
+from problems import sealing
 from problems.formats.compute_eval.packs import PackRecord, ProblemPack, write_problem_pack
 from problems.formats.errors import PackRefused
 from problems.models import DEFAULT_MAX_SAMPLES, RANKING_FIELDS, Problem, Release, ReleaseState
@@ -168,12 +169,15 @@ _AUDIENCE = ("is_public", "results_are_public", "invited_may_read", "shows_first
 
 
 def keep_audience(release: Release, *earlier: Release) -> None:
-    """Show the saved release to those who may see all of the earlier ones, and its results no sooner than theirs."""
+    """Show the saved release to those who may see all of the earlier ones, and its results no sooner than theirs.
+
+    Its questions have their policy."""
     for name in _AUDIENCE:
         setattr(release, name, all(getattr(one, name) for one in earlier))
     hidden = [one.hidden_until for one in earlier if one.hidden_until and one.hidden_until > timezone.now()]
     release.hidden_until = max(hidden, default=None)
-    release.save(update_fields=[*_AUDIENCE, "hidden_until"])
+    sealing.keep_sealed(release, earlier)
+    release.save(update_fields=[*_AUDIENCE, "hidden_until", *sealing.FIELDS])
     first, *others = (set(one.invited.all()) for one in earlier)
     release.invited.set(first.intersection(*others))
 
@@ -327,9 +331,10 @@ def publish(release: Release, unverified_reason: str = "") -> None:
         raise ReleaseRefused(f"{release.slug} has no problems; there is nothing to publish.")
     if broken := " ".join(broken_promises(release)):
         raise ReleaseRefused(f"{broken} Mend the pack, or take the promise back.")
-    _move(
-        release, ReleaseState.DRAFT, ReleaseState.PUBLISHED, "published_at", unverified_reason=unverified_reason.strip()
-    )
+    if faults := " ".join(sealing.faults(release)):
+        raise ReleaseRefused(faults)
+    fixed = {"unverified_reason": unverified_reason.strip(), "question_policy": sealing.policy_of(release)}
+    _move(release, ReleaseState.DRAFT, ReleaseState.PUBLISHED, "published_at", **fixed)
 
 
 def broken_promises(release: Release) -> Iterator[str]:

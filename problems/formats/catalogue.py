@@ -22,6 +22,8 @@ class Catalogue:
     problems: Mapping[str, ProblemRecord | SolutionRules]
     max_samples: int | None = None
     """The most samples of one problem that a submission may have; None: as many as the reader takes."""
+    most_replies: Mapping[str, int] = field(default_factory=dict)
+    """The most samples of each sealed question, by task_id."""
     _rules: dict[str, SolutionRules] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
@@ -30,6 +32,10 @@ class Catalogue:
         problems = {record.problem.task_id: record.problem for record in pack.records}
         groups = {task_id: problem.group for task_id, problem in problems.items()}
         return cls(pack.metadata.release, pack.profile, groups, problems)
+
+    def most_of(self, task_id: str) -> int | None:
+        """The most samples of the problem that a submission may have."""
+        return self.most_replies.get(task_id, self.max_samples)
 
     def rules_for(self, task_id: str) -> SolutionRules:
         """The file rules of a problem, worked out at most once; raises KeyError."""

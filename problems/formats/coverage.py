@@ -35,10 +35,14 @@ def settled(draft: SubmissionDraft, catalogue: Catalogue, said: str = "") -> Sub
 
 
 def absent_counts(draft: SubmissionDraft, catalogue: Catalogue) -> dict[str, int]:
-    """How many samples each problem lacks, if all are to have as many as the one with most; 0 is left out."""
+    """How many samples each problem lacks, if all are to have as many as the one with most; 0 is left out.
+
+    A sealed question lacks none that a submission may not have.
+    """
     counts = draft.sample_counts
     most = max(counts.values(), default=0)
-    lacking = {task_id: most - counts.get(task_id, 0) for task_id in catalogue.problems}
+    wanted = {task_id: min(most, catalogue.most_replies.get(task_id, most)) for task_id in catalogue.problems}
+    lacking = {task_id: n - counts.get(task_id, 0) for task_id, n in wanted.items()}
     return {task_id: n for task_id, n in lacking.items() if n}
 
 

@@ -141,9 +141,9 @@ class SampleJudge:
         return SampleDraft(task_id, index, line_number, record, hashlib.sha256(content).hexdigest(), readable)
 
     def _check_room(self, task_id: str, index: int, line_number: int) -> None:
-        most = self._catalogue.max_samples
+        most = self._catalogue.most_of(task_id)
         if most is not None and index >= most:
-            words = f"{task_id} has more than {most} samples, the most that this release takes of a problem"
+            words = f"{task_id} has more than {most} sample{'s'[: most > 1]}, the most that this release takes of it"
             raise PackRefused("too_many_samples", words, line_number or None)
 
     def _why_invalid(self, solution: Solution) -> str:

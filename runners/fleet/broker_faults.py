@@ -1,4 +1,4 @@
-"""What the broker refuses the site, kept as rows, so that pages tell it without asking the broker."""
+"""The broker's refusals to the site, kept as rows, so that pages tell them without asking the broker."""
 
 from collections.abc import Mapping
 

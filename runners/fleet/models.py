@@ -274,7 +274,7 @@ class Pulse(models.Model):
 
 
 class BrokerFault(models.Model):
-    """What the broker refuses the site now: a queue, or everything if `queue` is empty; see broker_faults.py."""
+    """A refusal of the broker to the site: of a queue, or of everything if `queue` is empty; see broker_faults.py."""
 
     queue = models.CharField(max_length=200, unique=True, blank=True)
     words = models.CharField(max_length=300)

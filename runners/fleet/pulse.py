@@ -76,7 +76,7 @@ def beat(app: Celery) -> None:
 
 
 def trouble(app: Celery) -> str:
-    """Why the broker does not let the site in, in words; "" if it does."""
+    """The reason why the broker does not let the site in, in words; "" if it does."""
     broker = app.connection_for_write()
     try:
         broker.connect()

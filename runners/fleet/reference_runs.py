@@ -21,7 +21,7 @@ from scoring.rules import RULES
 
 RECENT, GONE_AFTER = timedelta(days=1), timedelta(hours=1)
 SERVED = "evaluation__submission__release", "evaluation__track", "provenance__node", "day"
-"""What one run speaks for, in words of results."""
+"""The meaning of one run, in words of results."""
 MOST_STARTS = 20
 """Runs that one turn starts."""
 

@@ -1,4 +1,4 @@
-"""Why queued work does not move, in one sentence for each queue."""
+"""The reasons why queued work does not move, in one sentence for each queue."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -26,7 +26,7 @@ SOON = timedelta(seconds=20)
 
 @dataclass(frozen=True)
 class Wait:
-    """What one queue waits for. `is_stuck` tells a fault, or that no node takes the work, from a busy fleet."""
+    """The obstacle of one queue. `is_stuck` tells a fault, or that no node takes the work, from a busy fleet."""
 
     track: str
     stage: str
@@ -57,12 +57,13 @@ class Fleet:
 
     @property
     def site_words(self) -> str:
-        """What stops every queue, in one sentence; "" if nothing does."""
+        """The obstacle of every queue, in one sentence; "" if there is none."""
         return self.worker_words or self.broker_words
 
     @property
     def worker_words(self) -> str:
-        """That the site's worker does nothing, and since when. Its periodic tasks need the broker."""
+        """A sentence if the site's worker does nothing, with the time since when. Its periodic tasks need the
+        broker."""
         for part, name in ((Part.WORKER, "The site's worker"), (Part.TASKS, "The periodic work of the site's worker")):
             at, is_alive = last(self._pulses, part)
             if not is_alive and not (part is Part.TASKS and WHOLE in self.refused):
@@ -80,19 +81,19 @@ class Fleet:
         return None if at is None else round((timezone.now() - at).total_seconds(), 1)
 
     def wait(self, place: Place, ahead: int | None, oldest: datetime) -> Wait:
-        """What a queue waits for whose oldest job was queued at `oldest`; `ahead` counts the jobs of others before."""
+        """The obstacle of a queue whose oldest job was queued at `oldest`; `ahead` counts the jobs of others before."""
         stuck = self.site_words or self.refusal(queue_name(*place)) or self._nobody(place)
         return Wait(*place, stuck or self._busy(place, ahead, oldest), is_stuck=bool(stuck))
 
     def refusal(self, queue: str) -> str:
-        """That the broker refuses this queue; "" if it does not."""
+        """A sentence if the broker refuses this queue; else ""."""
         fault = self.refused.get(queue) if queue != WHOLE else None
         return (
             f"The broker refuses the queue {fault.queue} since {_moment(fault.since)}: {fault.words}." if fault else ""
         )
 
     def _nobody(self, place: Place) -> str:
-        """That no node takes the queue's work, and why each does not; "" if one does."""
+        """A sentence if no node takes the queue's work, with the reason of each; "" if one does."""
         grants, doing = self._grants.get(place, []), _doing(place)
         if not grants:
             return f"No node is granted {doing}."
@@ -125,7 +126,7 @@ class Fleet:
 
 
 def why_idle(grant: NodeGrant) -> str:
-    """Why the node takes no work of its grant, to follow its name; "" if it does."""
+    """The reason why the node takes no work of its grant, to follow its name; "" if it does."""
     node: Node = grant.node
     if node.disabled_reason:
         until = f" until {_moment(node.back_at)}" if node.back_at else ""
@@ -140,7 +141,8 @@ def why_idle(grant: NodeGrant) -> str:
 
 
 def waits_of(places: Collection[QueuePlace]) -> list[Wait]:
-    """What the work waits for in each of these queues. Work without a queue is the site's own and waits for it only."""
+    """The obstacle of the work in each of these queues. Work without a queue is the site's own and waits for it
+    only."""
     fleet = Fleet({one.track for one in places})
     if not places and fleet.site_words:
         return [Wait("", "", fleet.site_words, is_stuck=True)]
@@ -148,7 +150,7 @@ def waits_of(places: Collection[QueuePlace]) -> list[Wait]:
 
 
 def waits_of_queues(queued: Mapping[Place, datetime]) -> dict[str, list[Wait]]:
-    """What each queue waits for, by track; `queued` says since when its oldest job waits."""
+    """The obstacle of each queue, by track; `queued` says since when its oldest job waits."""
     fleet = Fleet({track for track, _ in queued})
     found: dict[str, list[Wait]] = {}
     for place, oldest in queued.items():
@@ -157,7 +159,7 @@ def waits_of_queues(queued: Mapping[Place, datetime]) -> dict[str, list[Wait]]:
 
 
 def troubles() -> list[str]:
-    """What is wrong with the site's worker and with the broker, a sentence each."""
+    """Faults of the site's worker and of the broker, a sentence each."""
     fleet = Fleet(())
     return [words for words in (fleet.site_words, *(fleet.refusal(name) for name in fleet.refused)) if words]
 

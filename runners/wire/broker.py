@@ -69,7 +69,7 @@ _NO_ENTRY, _NOT_ALLOWED = 403, 530
 
 
 def refusal(error: BaseException) -> str:
-    """Why the broker could not be used, in words without addresses or names of accounts."""
+    """The reason why the broker could not be used, in words without addresses or names of accounts."""
     code: int = getattr(error, "reply_code", 0) or 0
     if code == _NO_ENTRY or type(error).__name__ == "AuthenticationError":  # of redis, which a client may lack
         return "it refuses the account"

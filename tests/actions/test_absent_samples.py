@@ -215,7 +215,7 @@ def test_a_draft_cannot_promise_more_samples_than_it_takes(client: Any, cast: fa
     client.force_login(cast.organiser)
     address = reverse("admin:problems_release_change", args=[draft.pk])
     form = {"title": "T", "slug": "draft-1", "primary_metric": "pass@50", "timing_policy": "ranked", "ks": "[1, 2]",
-            "weights": "{}", "max_samples": "20"}  # fmt: skip
+            "weights": "{}", "max_samples": "20", "question_samples": "1"}  # fmt: skip
     assert "pass@50 needs as many" in client.post(address, form).content.decode()
     client.post(address, form | {"max_samples": "50"} | opened(client, address))
     draft.refresh_from_db()

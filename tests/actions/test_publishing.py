@@ -187,6 +187,7 @@ def test_a_problem_that_every_track_skips_needs_no_verification() -> None:
 def test_a_question_needs_no_verification() -> None:
     made = draft()
     made.problems.update(kind="choice")
+    curate.set_question_policy(None, made, "practice", None)
     curate.publish(None, made)
     assert (made.state, made.unverified_reason) == ("published", "")
 

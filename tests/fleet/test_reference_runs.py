@@ -79,7 +79,7 @@ def test_a_quiet_node_and_day_keep_their_ranks_and_the_board_says_the_ratio(site
 
 
 def references(site: Site, **asked: str) -> Any:
-    """What the board's JSON says of them, as the API does."""
+    """The fields of the board's JSON on them, as the API has them."""
     at = {"track": site.track.slug, **asked}
     exported = Client().get(f"/releases/{site.release.slug}/board.json", at).json()["references"]
     assert exported == Client().get(f"/api/v1/releases/{site.release.slug}/board", at).json()["references"]

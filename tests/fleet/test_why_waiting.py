@@ -1,4 +1,4 @@
-"""Why work does not move: one sentence, the same for the command, the submission's page and the page of the fleet."""
+"""The reason why work does not move: one sentence for the command, the submission's page and the page of the fleet."""
 
 from datetime import timedelta
 from typing import Any

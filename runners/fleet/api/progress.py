@@ -13,7 +13,7 @@ from leaderboard.api.base import ApiView
 from leaderboard.api.submissions import seen_submission
 from leaderboard.models import Evaluation, EvaluationState, Submission
 from leaderboard.standings.absent import absent_verdicts
-from leaderboard.visibility import view_of
+from leaderboard.visibility import SubmissionView, view_of
 from runners.fleet.queue_place import queue_places, running_stages
 
 
@@ -38,13 +38,13 @@ class ProgressSerializer(serializers.Serializer[Any]):
     finished_at = serializers.DateTimeField(allow_null=True)
 
 
-def progress(submission: Submission, *, with_verdicts: bool) -> dict[str, Any]:
+def progress(submission: Submission, view: SubmissionView) -> dict[str, Any]:
     """Counts over all tracks, absent samples included. A few queries, and two more for each queue in which it waits."""
     evaluations = Evaluation.objects.live().filter(submission=submission)
     absent = absent_verdicts(submission)
     states = Counter(dict(evaluations.values_list("state").annotate(Count("pk"))))
     states += Counter({EvaluationState.DONE.value: absent.total()})
-    judged = evaluations.exclude(current_result=None).values_list("current_result__verdict")
+    judged = view.told(evaluations.exclude(current_result=None)).values_list("told")
     verdicts = Counter(dict(judged.annotate(Count("pk")))) + absent
     return {
         "submission": submission.pk,
@@ -52,7 +52,7 @@ def progress(submission: Submission, *, with_verdicts: bool) -> dict[str, Any]:
         "total": states.total(),
         "done": states[EvaluationState.DONE] + states[EvaluationState.CANCELLED],
         "states": _in_order(states),
-        "verdicts": _in_order(verdicts) if with_verdicts else None,
+        "verdicts": _in_order(verdicts) if view.results else None,
         "stages": running_stages(submission),
         "queue": queue_places(submission),
         "created_at": submission.created_at,
@@ -69,5 +69,5 @@ class SubmissionProgress(ApiView):
     def get(self, request: Request, pk: int) -> Response:
         """Counts per state, verdict and stage, and the place in the queue."""
         submission = seen_submission(request, pk)
-        visible = view_of(request.user, submission).results
-        return Response(ProgressSerializer(progress(submission, with_verdicts=visible)).data)
+        view = view_of(request.user, submission)
+        return Response(ProgressSerializer(progress(submission, view)).data)

@@ -48,7 +48,7 @@ class Queue:
     n_running: int
     oldest_queued_at: datetime | None
     waits: Sequence[Wait] = ()
-    """What each of its queues waits for, where the page tells it."""
+    """The obstacle of each of its queues, where the page tells it."""
 
 
 def queues() -> list[Queue]:

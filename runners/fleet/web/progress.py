@@ -61,7 +61,7 @@ class CasesSoFar:
 def progress_context(view: SubmissionView, submission: Submission) -> dict[str, Any]:
     """The context of `fleet/submission_progress.html` for a user with this view. It shows the cases of a submission of
     one sample; those of more samples are on the pages of their evaluations."""
-    progress, n_tracks = progress_of(submission), submission.tracks.count()
+    progress, n_tracks = progress_of(submission, view), submission.tracks.count()
     return {
         "submission": submission,
         "progress": progress,
@@ -80,10 +80,10 @@ def _cases_so_far(view: SubmissionView, running: Sequence[Attempt]) -> list[Case
     ]
 
 
-def progress_of(submission: Submission) -> ProgressCounts:
+def progress_of(submission: Submission, view: SubmissionView) -> ProgressCounts:
     """The submission's progress. Makes a constant number of queries, and two more for each queue in which it waits."""
     live = Evaluation.objects.live().filter(submission=submission).order_by()
-    rows = list(live.values_list("state", "current_result__verdict").annotate(Count("pk")))
+    rows = list(view.told(live).values_list("state", "told").annotate(Count("pk")))
     rows += [(EvaluationState.DONE.value, verdict, n) for verdict, n in absent_verdicts(submission).items()]
     by_state = {state: sum(n for s, _, n in rows if s == state) for state in EvaluationState.values}
     total = sum(by_state.values())

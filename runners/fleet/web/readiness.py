@@ -40,7 +40,7 @@ def readyz(_request: HttpRequest) -> HttpResponse:
 
 
 def _worker_facts() -> dict[str, Any]:
-    """What is wrong with the worker, and with the broker as the worker found it."""
+    """Faults of the worker, and of the broker as the worker found it."""
     fleet = Fleet(())
     broker = " ".join(filter(None, (fleet.broker_words, *(fleet.refusal(name) for name in fleet.refused))))
     return {

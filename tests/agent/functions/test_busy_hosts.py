@@ -44,7 +44,7 @@ class Host:
 
 @pytest.fixture
 def host(monkeypatch: pytest.MonkeyPatch) -> Iterator[Host]:
-    """Of the processes that are timed."""
+    """Number of the processes that are timed."""
     given, plain = Host(), function_judge.contest
 
     def contest(*facts: Any, **named: Any) -> contests.Contest:
@@ -56,7 +56,7 @@ def host(monkeypatch: pytest.MonkeyPatch) -> Iterator[Host]:
 
 
 def judged(table: Table, record: ProblemRecord, **changes: Any) -> Finished:
-    """By a judge that keeps no baseline of earlier tests."""
+    """Judged by a judge that keeps no baseline of earlier tests."""
     fresh = record.model_copy(update={"prompt": f"{record.prompt} {os.urandom(4).hex()}"})
     return table.judge(fresh, SCALE_CPP, needs_baseline=True, **changes)
 

@@ -1,4 +1,4 @@
-"""What a sample's processes and its baseline's say together: the times, and what a person should look at."""
+"""The comparison of a sample's processes with its baseline's: the times, and the findings for a person."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class Timed:
 
     @property
     def facts(self) -> dict[str, float | str]:
-        """What was seen of the machine, for each of its measurements."""
+        """Observations of the machine for each of its measurements."""
         return {**self.clocks.facts, **(self.host.facts if self.host else {})}
 
 

@@ -35,7 +35,7 @@ class Contest:
     load_ms: float
     """Time until its solution was loaded."""
     host: HostRecord | None = None
-    """Of the machine during the timed calls, on a CPU."""
+    """Observations of the machine during the timed calls, on a CPU."""
 
     @property
     def is_disturbed(self) -> bool:

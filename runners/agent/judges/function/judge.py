@@ -301,7 +301,7 @@ class _Match:
     contestants: Contestants
     cases: TimedCases
     spared: dict[Entry, int] = field(default_factory=dict)
-    """By contestant, the number of its processes that were disturbed and repeated."""
+    """The number of processes that were disturbed and repeated, by contestant."""
 
     def calibrate(self, filling: Entry, count: int, progress: Progress) -> None:
         """Have the checker time what a call costs in so many processes of this kind, unless it has. On a GPU that
