@@ -24,7 +24,7 @@ from leaderboard.web.paging import other_parameters, page_of
 from leaderboard.web.rollout_query import RolloutQuery, asked_for
 from leaderboard.web.rollout_samples import SHOWN_CHARACTERS, shown_samples
 from leaderboard.web.submission_pages import problems_of
-from leaderboard.web.verdicts import VERDICTS, Look, look_of
+from leaderboard.web.verdicts import Look, look_of, to_choose_from
 from problems.models import Problem
 from problems.spec.kinds import SITE_KINDS
 
@@ -48,7 +48,7 @@ def rollouts(request: HttpRequest, pk: int) -> HttpResponse:
     counted = _counts(query, view)
     matching = [one for one in everything if one.pk in counted] if query.is_filtered else everything
     context = {
-        "submission": found, "view": view, "query": query, "problems": everything, "verdicts": VERDICTS,
+        "submission": found, "view": view, "query": query, "problems": everything, "verdicts": to_choose_from(view),
         "parameters": other_parameters(request),
     }  # fmt: skip
     if slug := request.GET.get("problem"):

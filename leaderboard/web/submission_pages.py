@@ -20,7 +20,7 @@ from leaderboard.visibility import SubmissionView
 from leaderboard.web.lookups import chosen_track, submission_or_404
 from leaderboard.web.matrix import matrix
 from leaderboard.web.paging import other_parameters, page_of
-from leaderboard.web.verdicts import VERDICTS
+from leaderboard.web.verdicts import VERDICTS, to_choose_from
 from problems.models import Problem
 
 
@@ -29,7 +29,7 @@ def submission(request: HttpRequest, pk: int) -> HttpResponse:
     found, view = submission_or_404(request, pk)
     decisions = Decision.objects.filter(submission=found).select_related("decided_by")
     history = AuditEntry.objects.filter(target=f"submission {found}"[:200]) if view.may_change else []
-    context = {"view": view, "decisions": decisions, "history": history, "verdicts": VERDICTS}
+    context = {"view": view, "decisions": decisions, "history": history, "verdicts": to_choose_from(view)}
     context |= {"facts": facts_of(found), "counts_on": counts_on(found), "offered": offered_tracks(request.user, found)}
     context |= _samples_context(request, found, view)
     return render(request, "podium/submission.html", context)

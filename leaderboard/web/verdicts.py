@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from leaderboard.visibility import SEALED
+from leaderboard.visibility import SEALED, SubmissionView
 from runners.wire.protocol import Verdict
 
 
@@ -43,6 +43,11 @@ STATES: Mapping[str, Look] = {
     "published": Look("published", "●", "good"),
     "frozen": Look("frozen", "❄", "dim"),
 }
+
+
+def to_choose_from(view: SubmissionView) -> Mapping[str, Look]:
+    """The verdicts by which a page's samples are chosen."""
+    return VERDICTS if view.seals_questions else {name: look for name, look in VERDICTS.items() if name != SEALED}
 
 
 def look_of(state: str, verdict: str | None) -> Look:

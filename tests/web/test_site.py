@@ -10,6 +10,7 @@ from django.contrib.staticfiles import finders
 from django.urls import reverse
 
 from leaderboard.models import Decision
+from leaderboard.visibility import SEALED
 from leaderboard.web.statement import as_html
 from leaderboard.web.verdicts import VERDICTS
 from runners.wire.protocol import Verdict
@@ -90,7 +91,7 @@ def test_a_header_cell_without_words_is_no_header() -> None:
 
 
 def test_every_verdict_has_a_look() -> None:
-    assert set(VERDICTS) == set(Verdict)
+    assert set(VERDICTS) == {*Verdict, SEALED}
     symbols = [look.symbol for look in VERDICTS.values()]
     assert len(set(symbols)) == len(symbols), "told apart without colour"
 
