@@ -12,7 +12,8 @@ from typing import Any
 from leaderboard import logs
 from leaderboard.first_message import first_line, telling_line, telling_lines
 from leaderboard.models import Result
-from leaderboard.visibility import ShownCase, SubmissionView, shown_reason
+from leaderboard.shown_cases import ShownCase
+from leaderboard.visibility import SubmissionView, shown_reason
 from problems.models import Problem
 from runners.wire.protocol import BUILD_STEP, Verdict
 

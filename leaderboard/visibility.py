@@ -1,6 +1,6 @@
 """The rights of readers: the one place where pages and API ask before they show anything (docs: "Who may see what")."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Literal
@@ -14,9 +14,7 @@ from leaderboard.models import (
     Entrant,
     Evaluation,
     Flag,
-    Measurement,
     ProblemScore,
-    ResultCase,
     Standing,
     Submission,
     Trial,
@@ -26,7 +24,6 @@ from leaderboard.models.entrant import EntrantKind
 from leaderboard.models.team import SUBMITTING
 from problems.models import Problem, Release
 from problems.sealing import sealed
-from problems.spec.case import is_held_out
 from problems.spec.kinds import SITE_KINDS
 from problems.spec.record import FileRole, ProblemFile, ProblemRecord
 from problems.spec.solution import SourceFile
@@ -238,49 +235,9 @@ def may_see_trial_tail(user: Any, stage: str) -> bool:
     return stage == BUILDING or is_organiser(user)
 
 
-@dataclass(frozen=True)
-class ShownCase:
-    """A case as one user may read it: `facts` are the fields that are for this user."""
-
-    name: str
-    verdict: str
-    facts: Mapping[str, Any]
-
-
-def may_see_case(view: SubmissionView, case: str) -> bool:
-    """Verdict and times of a case of that name: of a held-out one an organiser's alone."""
-    return not is_held_out(case) or Audience.ORGANISER in view.audiences
-
-
-def shown_measurements(view: SubmissionView, rows: Iterable[Measurement]) -> list[Measurement]:
-    """Those of the cases that this user may see."""
-    return [row for row in rows if may_see_case(view, row.case)]
-
-
-def shown_cases(view: SubmissionView, cases: Iterable[ResultCase]) -> list[ShownCase]:
-    """The cases that this user may see, each with the fields that are for this user."""
-    shown = [case for case in cases if may_see_case(view, case.name)]
-    return [ShownCase(case.name, case.verdict, _facts(case.fields, view.audiences)) for case in shown]
-
-
-def shown_cases_so_far(view: SubmissionView, cases: Iterable[Mapping[str, Any]]) -> list[ShownCase]:
-    """The same of the rows that a node has told while it works. Values of a call's arrays are never among them."""
-    shown = [one for one in cases if may_see_case(view, one["name"])]
-    return [ShownCase(one["name"], one["verdict"], _facts(_without_values(one), view.audiences)) for one in shown]
-
-
-def shown_trial_cases(user: Any, cases: Iterable[Mapping[str, Any]]) -> list[ShownCase]:
-    """The cases of a trial that this user may see: to its user they are what a result's are to the team."""
-    audiences = (_EVERYTHING if is_organiser(user) else _TEAMS).audiences
-    return [ShownCase(case["name"], case["verdict"], _facts(case["fields"], audiences)) for case in cases]
-
-
-def _without_values(case: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    return [field for field in case["fields"] if not field["name"].startswith("sample_")]
-
-
-def _facts(fields: Iterable[Mapping[str, Any]], audiences: frozenset[Audience]) -> dict[str, Any]:
-    return {field["name"]: field["value"] for field in fields if field["audience"] in audiences}
+def trial_audiences(user: Any) -> frozenset[Audience]:
+    """The audiences of the facts that this user reads in a trial; its user reads what a team reads of a result."""
+    return (_EVERYTHING if is_organiser(user) else _TEAMS).audiences
 
 
 def visible_trials(user: Any) -> QuerySet[Trial]:

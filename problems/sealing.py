@@ -70,7 +70,7 @@ def faults(release: Release) -> Iterator[str]:
 
 
 def why_too_early(release: Release, at: datetime) -> str:
-    """The reason why it may not tell its questions at that time: another published release seals one of them for longer."""
+    """The reason why it may not tell its questions then: another published release seals one of them for longer."""
     digests = _questions(release).values("grading_digest")
     others = Problem.objects.filter(sealed(), grading_digest__in=digests, release__reveals_at__gt=at)
     others = others.exclude(release=release).exclude(release__state=ReleaseState.DRAFT)

@@ -16,11 +16,10 @@ from leaderboard.measurements import held_out_of
 from leaderboard.models import Evaluation, Flag, Measurement, Result, Submission
 from leaderboard.models.evaluation import ResultOrigin
 from leaderboard.reproduce import Recipe, recipe_of
+from leaderboard.shown_cases import shown_cases, shown_measurements
 from leaderboard.standings.absent import AbsentSamples
 from leaderboard.visibility import (
     SubmissionView,
-    shown_cases,
-    shown_measurements,
     shown_reason,
     view_of,
     visible_evaluations,

@@ -16,7 +16,8 @@ from leaderboard.api.releases import FileSerializer
 from leaderboard.catalogue import catalogue_of
 from leaderboard.logs import SHOWN_BYTES, log_text
 from leaderboard.models import Track, Trial
-from leaderboard.visibility import shown_trial_cases, visible_trials
+from leaderboard.shown_cases import shown_trial_cases
+from leaderboard.visibility import visible_trials
 from problems.formats.submission import single_solution
 from problems.models import Problem, Release
 from problems.spec.solution import SourceFile

@@ -9,8 +9,8 @@ from leaderboard.board.numerals import MISSING
 from leaderboard.headline import timed
 from leaderboard.models import Measurement
 from leaderboard.rates import Rates
+from leaderboard.shown_cases import ShownCase
 from leaderboard.timings import Timing
-from leaderboard.visibility import ShownCase
 from runners.wire.protocol import Role, Verdict
 from scoring.speedup_interval import speedup_interval
 

@@ -25,9 +25,10 @@ from leaderboard.rates import Declared
 from leaderboard.reproduce import recipe_of, solutions_file
 from leaderboard.rollouts import SampleUnreadable, read_sample
 from leaderboard.sample_packs import pack_of
+from leaderboard.shown_cases import ShownCase, shown_cases, shown_measurements
 from leaderboard.standings.noise import is_noisy
 from leaderboard.timings import are_provisional, device_facts, facts_as_others, roof_of, timings_of, whose_clock
-from leaderboard.visibility import Relation, ShownCase, SubmissionView, relation
+from leaderboard.visibility import Relation, SubmissionView, relation
 from leaderboard.web.case_rows import case_table
 from leaderboard.web.compiler_messages import errors_in, linked
 from leaderboard.web.lookups import evaluation_or_404
@@ -55,7 +56,7 @@ def evaluation(request: HttpRequest, pk: int) -> HttpResponse:
     }  # fmt: skip
     if result:
         kept_cases = list(result.cases.all())
-        cases = visibility.shown_cases(view, kept_cases)
+        cases = shown_cases(view, kept_cases)
         context |= {
             **_failure(found, result, view, cases),
             "steps": logs.steps_of(result, view),
@@ -77,7 +78,7 @@ def evaluation(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _second_times(second: Result, view: SubmissionView) -> list[Measurement]:
-    return visibility.shown_measurements(view, second.measurements.filter(role=Role.CANDIDATE))
+    return shown_measurements(view, second.measurements.filter(role=Role.CANDIDATE))
 
 
 def _failure(found: Evaluation, result: Result, view: SubmissionView, cases: Sequence[ShownCase]) -> dict[str, Any]:
@@ -105,7 +106,7 @@ def _times(
     user: Any, found: Evaluation, result: Result, view: SubmissionView, kept: Sequence[ResultCase]
 ) -> dict[str, Any]:
     kept_rows, cases = measurements_of(result), found.problem.public_cases
-    rows = visibility.shown_measurements(view, kept_rows)
+    rows = shown_measurements(view, kept_rows)
     own, places = (
         [row for row in kept_rows if row.role == Role.CANDIDATE],
         found.problem.on_tracks.filter(track=found.track_id),
@@ -123,7 +124,7 @@ def _times(
         "whose_clock": whose_clock((row.clock for row in own), is_function=found.problem.kind == Kind.FUNCTION),
         "held_out": held_out_of(own),
         "place": place_of(user, found, result.speedup, ranked_time_ms(rows)),
-        "cases": case_table(visibility.shown_cases(view, kept), timings),
+        "cases": case_table(shown_cases(view, kept), timings),
         "work": Declared.by(cases), "roof": roof, "device_facts": device_facts(rows),
         "facts_as_others": facts_as_others(rows),
         "provisional": are_provisional(result, found.submission.release),
@@ -165,7 +166,7 @@ def evaluation_runs(request: HttpRequest, pk: int) -> HttpResponse:
     """Every timed run, as plotly.js draws it."""
     found, view = evaluation_or_404(request, pk)
     rows = measurements_of(found.current_result) if found.current_result else []
-    rows = visibility.shown_measurements(view, rows)
+    rows = shown_measurements(view, rows)
     return JsonResponse(runs.spec([runs_of(one) for one in rows]))
 
 

@@ -16,7 +16,8 @@ from leaderboard.listings import build_log, kernels_of
 from leaderboard.logs import SHOWN_BYTES, log_text
 from leaderboard.models import Trial
 from leaderboard.models.trial import OPEN_TRIALS
-from leaderboard.visibility import shown_trial_cases, visible_trials
+from leaderboard.shown_cases import shown_trial_cases
+from leaderboard.visibility import visible_trials
 from leaderboard.web.lookups import problem_or_404
 from leaderboard.web.problem_pages import problem_context
 from leaderboard.web.submit_forms import AnswerForm, TypedForm, keep_typed, refuse, typed_form

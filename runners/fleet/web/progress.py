@@ -7,8 +7,8 @@ from typing import Any
 from django.db.models import Count
 from django.utils import timezone
 
-from leaderboard import visibility
 from leaderboard.models import Evaluation, EvaluationState, Submission, SubmissionState
+from leaderboard.shown_cases import shown_cases_so_far
 from leaderboard.standings.absent import absent_verdicts
 from leaderboard.visibility import SubmissionView
 from leaderboard.web.case_rows import CaseTable, case_table
@@ -74,7 +74,7 @@ def progress_context(view: SubmissionView, submission: Submission) -> dict[str, 
 def _cases_so_far(view: SubmissionView, running: Sequence[Attempt]) -> list[CasesSoFar]:
     """Cases of the attempts that have finished one."""
     return [
-        CasesSoFar(one.job.track.slug, case_table(visibility.shown_cases_so_far(view, one.cases), []))
+        CasesSoFar(one.job.track.slug, case_table(shown_cases_so_far(view, one.cases), []))
         for one in running
         if one.cases
     ]

@@ -7,6 +7,7 @@ from django.db.models import Count
 
 from leaderboard import visibility
 from leaderboard.models import Evaluation, Trial
+from leaderboard.shown_cases import shown_cases_so_far
 from leaderboard.visibility import SubmissionView
 from leaderboard.web.case_rows import case_table
 from runners.fleet.models import LOST, Attempt, AttemptState, Job, JobState
@@ -23,7 +24,7 @@ def work_context(user: Any, view: SubmissionView, evaluation: Evaluation) -> dic
         return context
     attempt = _running_attempt(evaluation)
     log_tail = _log_tail(user, evaluation, attempt) if attempt else ""
-    cases = case_table(visibility.shown_cases_so_far(view, attempt.cases), []) if attempt else None
+    cases = case_table(shown_cases_so_far(view, attempt.cases), []) if attempt else None
     waits = [] if attempt else waits_of(places_of(Job.objects.filter(evaluation=evaluation)))
     return context | {
         "attempt": attempt, "log_tail": log_tail, "cases": cases, "waits_to_run": _waits_to_run(evaluation),
