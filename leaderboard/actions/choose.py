@@ -47,6 +47,12 @@ def _check(user: Any, submission: Submission) -> None:
     name = f"Submission #{submission.pk}"
     if not submission.is_full:
         raise Refused("not_full", f"{name} answers a part of the release. Only a full submission counts on the board.")
+    if submission.release.has_sealed_questions and not submission.asks_to_count:
+        raise Refused(
+            "did_not_ask",
+            f"{name} did not ask to count when it was sent, so its replies are not the first ones that count for sealed"
+            " questions. Send its samples again, one of them changed if only in a comment, and ask to count.",
+        )
     if submission.state != SubmissionState.DONE:
         state = "was cancelled" if submission.state == SubmissionState.CANCELLED else "is still in progress"
         raise Conflict("not_finished", f"{name} {state}. Only a finished submission can be chosen.")
