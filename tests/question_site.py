@@ -35,8 +35,10 @@ def reply(task_id: str, text: str) -> dict[str, Any]:
     return packs.solution(task_id, text, ANSWER_PATH)
 
 
-def submitted(entrant: Entrant, made: Release, track: Track, *lines: dict[str, Any]) -> Submission:
+def submitted(
+    entrant: Entrant, made: Release, track: Track, *lines: dict[str, Any], counted: bool = True
+) -> Submission:
     file = packs.solution_pack(list(lines), made.datapack_release)
     draft = read_submission(file, "pack-solutions.tar.gz", catalogue_of(made))
-    metadata = SubmissionMetadata(entrant=entrant, release=made, tracks=[track], asks_to_count=True)
+    metadata = SubmissionMetadata(entrant=entrant, release=made, tracks=[track], asks_to_count=counted)
     return submit(factories.submitter(entrant), metadata, draft).submission

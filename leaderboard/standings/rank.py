@@ -74,7 +74,8 @@ def rank_touched(release: Release | None = None) -> int:
         release__question_policy=QuestionPolicy.SEALED, release__reveals_at__lte=timezone.now(),
         touched_at__lt=F("release__reveals_at"),
     )  # fmt: skip
-    ReleaseTrack.objects.filter(pk__in=revealed.values("pk")).update(touched_at=timezone.now())
+    if keys := list(revealed.values_list("pk", flat=True)):  # nearly never: an UPDATE would take SQLite's write lock
+        ReleaseTrack.objects.filter(pk__in=keys).update(touched_at=timezone.now())
     stale = ReleaseTrack.objects.exclude(touched_at=None).filter(
         Q(ranked_at=None) | Q(touched_at__gt=F("ranked_at")),
         Q(ranking_failed_at=None) | Q(touched_at__gt=F("ranking_failed_at")),

@@ -145,6 +145,7 @@ class StageConsumer(Consumer):
         """The broker answered and refused this node, so another try at once would fail too."""
         self._say_why(exc, RETRY_AT_MOST_SECONDS)
         self._stopping.wait(RETRY_AT_MOST_SECONDS)
+        self._leave_if_stopping()
 
     def on_connection_error_after_connected(self, exc: Exception) -> None:
         super().on_connection_error_after_connected(exc)

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from celery import Celery
 
+from runners.agent.fitness import Fitness, Obstacle
 from runners.agent.stage_worker import StageWorker, make_app
 from runners.fleet.messages import publish, ready
 from runners.wire.broker import celery_settings
@@ -176,3 +177,10 @@ def test_a_node_whose_account_is_refused_says_so_once_and_works_when_it_is_let_i
     with broker.node().at_work() as node:
         assert until(lambda: len(node.begun) == 1)
         assert node.told == [""]
+
+
+def test_the_site_is_told_why_a_node_cannot_use_the_broker() -> None:
+    fitness = Fitness()
+    fitness.put(Obstacle.BROKER, "it refuses the account")
+    assert not fitness.is_fit
+    assert fitness.words_for_site == "it cannot use the broker: it refuses the account"

@@ -16,6 +16,7 @@ import pytest
 from runners.agent import grading, upkeep
 from runners.agent.grading import Grader
 from runners.agent.ground.errors import SandboxFault, SiteRefused
+from runners.agent.inbox import LOOK_SECONDS
 from runners.agent.judges.command.judge import TESTING
 from runners.agent.judges.registry import Judges
 from runners.agent.link import outbox as outbox_module
@@ -458,8 +459,8 @@ def test_a_site_that_is_away_costs_no_message(site: WireSite, start: Start) -> N
     site.wait_until(lambda: any(hello.boot_id for hello in site.hellos))
     site.away = True
     works = [site.add(shell_problem(), {"solution.sh": f"exit {n}"}) for n in range(3)]
-    threading.Event().wait(0.5)
-    assert site.n_ready == 3
+    threading.Event().wait(2 * LOOK_SECONDS)  # the node has fetched some by now
+    site.wait_until(lambda: site.n_ready == 3)
     site.away = False
     site.wait_until(lambda: len(site.reports) == len(works))
 

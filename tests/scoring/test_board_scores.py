@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scoring.board import BoardScores, score_board
 from scoring.board_input import BoardInput, from_samples
 from scoring.pass_at_k import most_trials
+from scoring.rules import SECOND
 from scoring.uncertainty import Estimate, bounded, geometric, mean_interval, means, share_interval
 
 NAN = float("nan")
@@ -456,25 +457,26 @@ def test_by_the_first_rules_too_a_speedup_is_never_below_one() -> None:
 def test_a_speedup_is_never_below_one_and_gflops_may_be() -> None:
     speedups = np.array([1.0] * 9 + [9.0]).reshape(1, 10, 1)
     board = from_samples(np.ones((1, 10, 1), dtype=bool), speedups, "digest")
-    scores = score_board(replace(board, gflops=np.array([[0.1] * 4 + [90.0] * 6])))
+    scores = score_board(replace(board, gflops=np.array([[0.1] * 4 + [90.0] * 6]), baseline_gflops=np.ones(10)))
     assert scores.speedup.low.tolist() == [1.0]
     assert scores.gflops is not None
     assert scores.gflops.low[0] < 1.0 < scores.gflops.value[0] < scores.gflops.high[0]
 
 
 def test_gflops_of_zero_are_none_and_without_gflops_no_problem_is_shared() -> None:
-    board = random_board(2, 3)
+    board = replace(random_board(2, 3), rules=SECOND.version)
     scores = score_board(replace(board, gflops=np.array([[1.0, 0.0, 4.0], [1.0, 2.0, 4.0]])))
-    assert scores.gflops_problems == 2
+    assert scores.gflops_problems.tolist() == [2, 2]
     assert scores.gflops is not None
     assert scores.gflops.value == pytest.approx([2.0, 2.0])
-    assert score_board(board).gflops_problems == 0
+    assert score_board(board).gflops_problems.tolist() == [0, 0]
 
 
 def test_shared_noise_widens_a_speedup_by_what_is_faster_than_the_baseline() -> None:
     """It moves GFLOPS whole, and a speedup only where it is above 1, unless the board does not say where that is."""
     speedups = np.stack([np.full((8, 1), 1.5), np.where(np.arange(8) < 4, 1.5, 0.5)[:, None]])
     board = replace(from_samples(np.ones((2, 8, 1), dtype=bool), speedups, "digest"), gflops=np.full((2, 8), 3.0))
+    board = replace(board, baseline_gflops=np.ones(8))
     noisy = replace(board, shared_ln_sd=0.2)
     whole, half = means(np.log(np.maximum(speedups[:, :, 0], 1.0)), np.ones((2, 8))), np.array([0.2, 0.1])
     assert flat(score_board(noisy).speedup) == flat(geometric(bounded(mean_interval(whole, half), 0.0)))

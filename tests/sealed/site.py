@@ -36,7 +36,9 @@ def settle_as(monkeypatch: MonkeyPatch, verdict: Verdict) -> None:
     questions.settle_questions()
 
 
-def sent(entrant: Entrant, made: Release, track: Track, letter: str = "B", script: str = "exit 0") -> Submission:
+def sent(
+    entrant: Entrant, made: Release, track: Track, letter: str = "B", script: str = "exit 0", *, counted: bool = True
+) -> Submission:
     """Code that passes and a reply to each question; queued."""
     lines = [
         question_site.reply(one.task_id, f"Final: {letter}")
@@ -44,7 +46,7 @@ def sent(entrant: Entrant, made: Release, track: Track, letter: str = "B", scrip
         else packs.solution(one.task_id, script)
         for one in made.problems.order_by("position")
     ]
-    return question_site.submitted(entrant, made, track, *lines)
+    return question_site.submitted(entrant, made, track, *lines, counted=counted)
 
 
 def reveal(made: Release) -> None:

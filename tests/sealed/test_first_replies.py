@@ -15,7 +15,7 @@ from leaderboard.actions.decide import retract
 from leaderboard.catalogue import catalogue_of
 from leaderboard.errors import Refused, TooMuch
 from leaderboard.imports.import_results import ImportTarget, import_results
-from leaderboard.models import AuditEntry, Chosen, Evaluation, Standing, Submission, Track
+from leaderboard.models import AuditEntry, Evaluation, Standing, Submission, Track
 from leaderboard.quotas import check_tries
 from leaderboard.settle.questions import settle_questions
 from leaderboard.standings import rank as ranking
@@ -242,10 +242,7 @@ def test_imported_rows_of_other_replies_do_not_count(cast: Cast, made: Release, 
 def test_what_did_not_ask_to_count_cannot_be_chosen(made: Release, track: Track, cast: Cast) -> None:
     """Its replies were not exchanged for the first ones: so it would be a way around them."""
     _done(sent(cast.entrant, made, track, "A"))
-    silent = sent(cast.entrant, made, track, "B")
-    Submission.objects.filter(pk=silent.pk).update(asks_to_count=False)
-    Chosen.objects.filter(submission=silent).delete()
-    silent = _done(silent)
+    silent = _done(sent(cast.entrant, made, track, "B", counted=False))
     assert offered_tracks(cast.owner, silent) == []
     with pytest.raises(Refused) as refused:
         choose(cast.owner, silent, [track])
