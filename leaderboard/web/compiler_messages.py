@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import NamedTuple
 
 from django.utils.safestring import SafeString, mark_safe
 
@@ -23,8 +24,7 @@ _IS_ERROR = re.compile(r"\b(?:fatal )?error\b|undefined reference|multiple defin
 _PYTHON_ERROR = re.compile(r"^[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit)\b.*$")
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(NamedTuple):
     """The target of a line of a log; `start` and `end` are the columns of the words that name it."""
 
     path: str
