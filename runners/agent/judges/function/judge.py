@@ -63,7 +63,7 @@ class FunctionJudge:
             lambda shared: shared.is_disturbed, samples=math.inf, seconds=RANKED_SECONDS
         )
         self._on_host: dict[tuple[str, ...], frozenset[int]] = {}
-        """Cases in which a baseline needs the host's clock on a GPU, by its key."""
+        """Cases in which a baseline needs the host's clock on a GPU, by its key: few have any."""
         self._first_cases = FirstCases(environment.capabilities)
 
     def judge(self, assignment: Assignment, progress: Progress) -> Judgement:
@@ -163,7 +163,11 @@ class FunctionJudge:
             return None
         time_it = self._ranked_baseline if _is_ranked(assignment) else self._baseline
         found = time_it(match, entrants.reference, progress)
-        self._on_host[_baseline_key(entrants.reference, match.seat)] = on_host_in(found.runs)
+        key = _baseline_key(entrants.reference, match.seat)
+        if on_host := on_host_in(found.runs):
+            self._on_host[key] = on_host
+        else:
+            self._on_host.pop(key, None)
         return found
 
     def _known_on_host(self, entrants: "_Entrants", seat: Seat) -> frozenset[int]:
