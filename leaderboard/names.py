@@ -32,7 +32,7 @@ _TELLING = "#&@%"
 
 
 def why_imitates(name: str) -> str:
-    """Returns the reason why the name may stand nowhere, whoever has a similar one; empty where it may."""
+    """Returns the reason why nobody may have the name; empty if somebody may."""
     for word in _words(name):
         if not _is_one_writing(word):
             return MIXED.format(word=word)

@@ -57,8 +57,8 @@ def take(user: Any, use: Use) -> date:
 
 
 def check_tries(user: Any, entrant: Entrant, release: Release) -> None:
-    """Raises TooMuch if the entrant, by whichever account, or the account, for whichever entrant, has sent as many full
-    submissions to the release today as it may."""
+    """Raises TooMuch if the entrant has its day's full submissions to the release, from all accounts together, or the
+    account has them, for all entrants together."""
     if _is_free(user):
         return
     start = datetime.combine(timezone.now().date(), time.min, tzinfo=UTC)

@@ -23,7 +23,7 @@ from runners.wire.broker import Rarely, refusal
 PULSE_SECONDS = 10.0
 TASKS_SECONDS = 5.0
 LATE = timedelta(seconds=45)
-"""A part without a sign of life for so long is down."""
+"""Longest time between two signs of life; after it the part is down."""
 
 logger = logging.getLogger(__name__)
 _rarely = Rarely()

@@ -91,7 +91,7 @@ def said(product: Product) -> str:
 
 
 def held(cache: Path) -> list[str]:
-    """The contents of the cache, but for the lock."""
+    """Names of the files in the cache, without the lock."""
     return sorted(path.name for path in cache.iterdir() if not path.name.endswith(".lock"))
 
 

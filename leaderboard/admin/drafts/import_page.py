@@ -78,7 +78,7 @@ class ImportForm(forms.Form):
 
 
 class HeadForm(forms.Form):
-    """The fields of `release.yaml`, for a zip that has none."""
+    """Asks for what a missing `release.yaml` would say."""
 
     name = ReleaseNameField(help_text="The name inside its packs, as spring-2027. It never changes.")
     title = forms.CharField(max_length=200, required=False, help_text="Shown on its pages; the name where it is empty.")

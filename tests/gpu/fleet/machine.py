@@ -93,7 +93,7 @@ class Machine(Processes):
         return self._run(f"manage.py {arguments[0]}", ["manage.py", *arguments], self._site_environment)[0]
 
     def podium(self, *arguments: str, **extra: str) -> tuple[str, str]:
-        """The output of `podium` on stdout and stderr, for a user who has used none before. Raises Failed."""
+        """The output of `podium` on stdout and stderr, run by a user without stored settings. Raises Failed."""
         own = {"XDG_CONFIG_HOME": str(self.work / "home"), "COLUMNS": "200"}
         return self._run(f"podium {arguments[0]}", ["-m", "podium.cli", *arguments], self._outside | own | extra)
 
