@@ -161,6 +161,7 @@ def _load(dump: Path) -> None:
             place.with_name(f"{place.name}{beside}").unlink(missing_ok=True)
         draft.rename(place)
     else:
+        _postgres("pg_restore", "--list", str(dump))  # program and dump can be used: only then the old data go
         with connection.cursor() as cursor:
             cursor.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
         connection.close()

@@ -67,6 +67,15 @@ class Node(models.Model):
         return Service.DISABLED.label if self.service == Service.IN_SERVICE else Service(self.service).label
 
     @property
+    def state(self) -> str:
+        """Its state in a word, as its page says."""
+        if self.disabled_reason:
+            return self.out_of_service
+        if not self.is_online:
+            return "offline"
+        return "paused" if self.obstacle else "online"
+
+    @property
     def is_online(self) -> bool:
         return self.last_seen_at is not None and timezone.now() - self.last_seen_at < ONLINE_FOR
 

@@ -90,18 +90,10 @@ def _of_attempts(now: datetime) -> Iterator[Metric]:
 
 def _of_nodes() -> Metric:
     found = GaugeMetricFamily("podium_nodes", "Nodes, by state.", labels=["state"])
-    states = Counter(_state_of(node) for node in Node.objects.all())
+    states = Counter(node.state for node in Node.objects.all())
     for state in sorted(states):
         found.add_metric([state], states[state])
     return found
-
-
-def _state_of(node: Node) -> str:
-    if node.out_of_service:
-        return node.out_of_service
-    if not node.is_online:
-        return "offline"
-    return "taking no work" if node.obstacle else "online"
 
 
 def _of_rankings(now: datetime) -> Iterator[Metric]:
