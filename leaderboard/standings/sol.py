@@ -24,8 +24,10 @@ def sol_scores(
     track_id: int,
     n_samples: IntArray,
     instead: Sequence[ProblemScore] = (),
-) -> dict[str, FloatArray | BoolArray | None]:
-    """The fields `sol_score` and `at_bound` of BoardInput; None if no problem's work has a bound at these peaks.
+) -> tuple[FloatArray | None, BoolArray | None]:
+    """The scores (E × P) and the problems whose baseline is at its bound (P).
+
+    None and None if no problem's work has a bound at these peaks.
 
     `baselines_ms` holds the rankable baseline's time of each case, by problem; `n_samples` is E × P. The score is the
     mean over samples of the mean over a sample's timed cases whose baseline leaves room. A sample or case whose time
@@ -33,16 +35,14 @@ def sol_scores(
     """
     least_ms = [_least_ms(one, peaks) for one in problems]
     if not any(least_ms):
-        return {"sol_score": None, "at_bound": None}
+        return None, None
     known = [_with_baseline(baselines_ms.get(one.pk, {}), least) for one, least in zip(problems, least_ms, strict=True)]
     bounds = [{case: pair for case, pair in of_one.items() if has_room(*pair)} for of_one in known]
     columns = {one.pk: place for place, one in enumerate(problems) if bounds[place]}
     sums = _sums(bounds, columns, submission_ids, track_id, instead)
     scored = np.array([bool(one) for one in bounds], dtype=np.bool_)
-    return {
-        "sol_score": np.where(scored, sums / np.maximum(n_samples, 1), np.nan),
-        "at_bound": np.array([bool(one) for one in known], dtype=np.bool_) & ~scored,
-    }
+    at_bound = np.array([bool(one) for one in known], dtype=np.bool_) & ~scored
+    return np.where(scored, sums / np.maximum(n_samples, 1), np.nan), at_bound
 
 
 def _least_ms(problem: Problem, peaks: Mapping[str, Any]) -> Mapping[str, float]:
