@@ -88,12 +88,13 @@ def _standing(rank: int, submission: Any, track: Any, draw: random.Random) -> An
     times = {"value": speedup, "low": speedup * 0.95, "high": speedup * 1.05, "problems": PROBLEMS}
     estimates = {
         "pass@1": interval, "speedup": times, "correct_speedup": {"value": speedup, "problems": PROBLEMS},
-        "fast_1": {"value": share / 4, "curve": [share / n for n in range(1, 10)]},
+        "fast_1": {"value": share / 4},
     }  # fmt: skip
     return Standing(
         release=submission.release, track=track, entrant=submission.entrant, submission=submission,
         rank=rank, rank_low=max(1, rank - 3), rank_high=rank + 3, primary_value=share,
         estimates=estimates, n_solved=int(share * PROBLEMS), n_problems=PROBLEMS, n_samples=PROBLEMS * 10,
+        fast_p=[share / n for n in range(1, 10)],
         groups={"cuda-kernels": {"solved": int(share * PROBLEMS), "problems": PROBLEMS, "pass_at_1": share}},
     )  # fmt: skip
 

@@ -9,7 +9,6 @@ from leaderboard.board.table import ROW_FIELDS
 from leaderboard.models import BoardSnapshot, Decision, ReleaseTrack, Standing
 from leaderboard.models.entrant import EntrantKind
 from leaderboard.models.estimates import figure_of, part_of
-from scoring.fast_p import THRESHOLDS
 from scoring.metrics import (
     CORRECT_SPEEDUP,
     FAST_1,
@@ -79,7 +78,6 @@ def _record(row: dict[str, Any], ks: Iterable[int]) -> dict[str, Any]:
     record = {name.replace("__", "_"): value for name, value in row.items() if name not in _INTERNAL}
     estimates = row["estimates"]
     record["pass_at_k"] = {str(k): figure_of(estimates, pass_at(k).name) for k in ks}
-    record["fast_p"] = part_of(estimates, FAST_1.name, "curve") or [None] * len(THRESHOLDS)
     record |= {name: part_of(estimates, metric.name, part) for name, (metric, part) in _PARTS.items()}
     for metric in SHOWN:
         if metric is not FAST_1:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scoring.arrays import BoolArray, IntArray
+from scoring.arrays import BoolArray, FloatArray, IntArray
 from scoring.board_input import BoardInput
 from scoring.computed import Figure, Work, figures_of
 from scoring.metrics import Need, metric_named
@@ -19,6 +19,8 @@ class BoardScores:
     """By the name of the metric (`scoring.metrics`); those that the board has the inputs of."""
     primary: Figure
     """The one by which entrants are ranked."""
+    fast_p: FloatArray
+    """E × T, over the same problems as the speedup."""
     solved: IntArray
     """Counted problems with at least one pass."""
     problems: IntArray
@@ -55,6 +57,7 @@ def score_board(board: BoardInput) -> BoardScores:
     return BoardScores(
         figures=figures,
         primary=primary,
+        fast_p=work.curve,
         solved=(work.counted & (board.passed > 0)).sum(axis=1),
         problems=work.counted.sum(axis=1),
         samples=np.where(board.voided, 0, board.n).sum(axis=1),

@@ -34,7 +34,7 @@ class Figure(Estimate):
     """A metric's value and interval of each entrant (E), on the scale on which it is shown."""
 
     parts: _Parts = field(default_factory=dict)
-    """What else the figure consists of, E or E × T: `problems` is the number over which it is taken."""
+    """What else the figure consists of (E): `problems` is the number over which it is taken."""
     measured: Measured | None = None
     """The means from which ranks by it follow; None if it cannot rank."""
     shared_sd: FloatArray | None = None
@@ -173,7 +173,7 @@ def _held_out_speedup(work: Work) -> Figure | None:
 def _fast_1(work: Work) -> Figure | None:
     if 1.0 not in work.board.thresholds:
         return None
-    return _alone(work.curve[:, work.board.thresholds.index(1.0)], curve=work.curve)
+    return _alone(work.curve[:, work.board.thresholds.index(1.0)])
 
 
 def _figure(found: Estimate, parts: _Parts, measured: Measured, shared: FloatArray | None = None) -> Figure:

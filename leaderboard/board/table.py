@@ -19,7 +19,7 @@ PAGE_ROWS = 100
 ROW_FIELDS = (
     "pk", "rank", "rank_low", "rank_high", "is_incomplete", "incomplete_reason", "primary_value", "estimates",
     "n_solved", "n_problems", "n_skipped", "n_samples", "n_passed", "n_unwitnessed", "n_provisional",
-    "n_open_flags", "n_upheld_flags", "n_full_submissions", "round_figures", "groups",
+    "n_open_flags", "n_upheld_flags", "n_full_submissions", "round_figures", "fast_p", "groups",
     "submission_id", "submission__created_at",
     "submission__finished_at", "submission__state",
     "submission__measured_where", "submission__tokens_per_sample", "submission__usd_per_sample",

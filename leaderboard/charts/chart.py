@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from leaderboard.board.numerals import percent, significant
-from leaderboard.models.estimates import Estimates, Triple, figure_of, part_of
-from scoring.metrics import FAST_1, Metric, pass_at, shown_metric
+from leaderboard.models.estimates import Estimates, Triple, figure_of
+from scoring.metrics import Metric, pass_at, shown_metric
 
 if TYPE_CHECKING:
     from plotly.graph_objs._figure import Figure
@@ -31,6 +31,7 @@ class BoardRow:
     is_baseline: bool
     estimates: Estimates
     """Of the board's row, by name of metric."""
+    fast_p: Sequence[float | None] = ()
     metric: Metric = PASS_AT_1
     """The metric that the release ranks by."""
     usd_per_sample: float | None = None
@@ -51,11 +52,6 @@ class BoardRow:
     def primary(self) -> Triple:
         """The figure that the release ranks by."""
         return self.figure(self.metric)
-
-    @property
-    def fast_p(self) -> list[float | None]:
-        """The curve of fast_p; empty without one."""
-        return part_of(self.estimates, FAST_1.name, "curve") or []
 
     @property
     def ks(self) -> list[int]:

@@ -28,7 +28,7 @@ def estimates_of(row: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     made |= {name: {"value": row[name], "low": row[f"{name}_low"], "high": row[f"{name}_high"]} for name in INTERVALS}
     made |= {name: {"value": row[name]} for name in VALUES}
     if len(row["fast_p"]) > FAST_1 and row["fast_p"][FAST_1] is not None:
-        made["fast_1"] = {"value": row["fast_p"][FAST_1], "curve": row["fast_p"]}
+        made["fast_1"] = {"value": row["fast_p"][FAST_1]}
     for name, parts in PARTS.items():
         made[name] |= {part: row[column] for part, column in parts.items()}
     known = {name: {part: value for part, value in one.items() if value is not None} for name, one in made.items()}

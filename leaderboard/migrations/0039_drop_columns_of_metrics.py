@@ -14,7 +14,7 @@ fill = importlib.import_module("leaderboard.migrations.0038_fill_estimates").fil
 DROPPED = (
     "pass_at_1", "pass_at_1_low", "pass_at_1_high", "pass_at_k", "n_timed_problems",
     "speedup", "speedup_low", "speedup_high", "correct_speedup", "n_correct_problems",
-    "held_out_speedup", "public_speedup", "n_held_out_problems", "fast_p",
+    "held_out_speedup", "public_speedup", "n_held_out_problems",
     "coding", "coding_low", "coding_high", "weighted", "weighted_low", "weighted_high",
     "questions", "questions_low", "questions_high", "gflops", "n_gflops_problems", "n_gflops_own",
     "roofline", "roofline_low", "roofline_high", "n_roofline_problems",

@@ -83,6 +83,7 @@ class Standing(models.Model):
     estimates = models.JSONField(
         default=dict, db_default={}, help_text="Name of a metric → value, low, high, and what it is taken over."
     )
+    fast_p = models.JSONField(default=list, help_text="Share of samples passed faster than each threshold.")
     n_solved = models.PositiveIntegerField(default=0)
     n_problems = models.PositiveIntegerField(default=0)
     n_skipped = models.PositiveIntegerField(default=0)

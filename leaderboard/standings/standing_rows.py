@@ -39,6 +39,7 @@ def standing_rows(
             **_incomplete(n, board, found),
             **_primary(n, board.primary, found),
             estimates=_estimates(n, found),
+            fast_p=[_number(share) for share in found.fast_p[n]],
             n_solved=int(found.solved[n]),
             n_problems=int(found.problems[n]),
             n_samples=int(found.samples[n]),
@@ -94,9 +95,7 @@ def _estimate(metric: Metric, n: int, figure: Figure) -> dict[str, Any]:
     return {"value": value, "low": low, "high": high, **counts}
 
 
-def _part(value: Any) -> int | float | list[float | None] | None:
-    if np.ndim(value):
-        return [_number(one) for one in value]
+def _part(value: Any) -> int | float | None:
     return int(value) if np.issubdtype(np.asarray(value).dtype, np.integer) else _number(value)
 
 

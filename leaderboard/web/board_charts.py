@@ -59,6 +59,7 @@ def chart_rows(user: Any, release: Release, track: Track | None) -> list[BoardRo
             name=row["entrant__name"],
             is_baseline=row["entrant__kind"] == EntrantKind.BASELINE,
             estimates=row["estimates"],
+            fast_p=row["fast_p"],
             metric=metric,
             usd_per_sample=row["submission__usd_per_sample"],
             slug=row["entrant__slug"],

@@ -75,8 +75,8 @@ def _result(made: Release, track: Track, entrant: Entrant, place: int, drawn: ra
                 "weighted": (share**1.5, max(0.0, share**1.5 - 0.1), min(1.0, share**1.5 + 0.1)),
                 "fast_1": curve[THRESHOLDS.index(1.0)],
             },
-            fast_1={"curve": curve},
         ),
+        fast_p=curve,
         n_solved=int(share * N_PROBLEMS), n_problems=N_PROBLEMS, n_samples=8 * N_PROBLEMS,
         groups={
             group: {"solved": 1, "problems": 4, "pass_at_1": None if n == place else share * drawn.random()}

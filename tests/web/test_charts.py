@@ -46,7 +46,7 @@ def _row(name: str, pass_1: float | None, speedup: float | None, entrant_id: int
     }  # fmt: skip
     return BoardRow(
         entrant_id=entrant_id, name=name, is_baseline=False,
-        estimates=estimates(figures, fast_1={"curve": CURVE}), usd_per_sample=speedup and speedup / 100,
+        estimates=estimates(figures), fast_p=list(CURVE), usd_per_sample=speedup and speedup / 100,
     )  # fmt: skip
 
 
