@@ -2,7 +2,6 @@
 
 from leaderboard.board.numerals import (
     MISSING,
-    milliseconds,
     percent,
     ratio,
     ratio_interval,
@@ -16,16 +15,17 @@ _SCORE_DIGITS = 3
 
 
 def written(metric: Metric, value: float | None, low: float | None = None, high: float | None = None) -> str:
-    """`71.4`, `1.84×`, `0.479`, `12.3 ms`; a ratio or a time with as many decimals as its interval supports."""
+    """`71.4`, `1.84×`, `0.479`, `12.3`; a ratio or an amount with as many decimals as its interval supports."""
     if value is None:
         return MISSING
     if metric.unit == "%":
         return percent(value)
     if metric.unit == "×":
         return ratio(value, low, high)
-    if metric.unit == "ms":
-        return milliseconds(value, low, high)
-    return f"{value:.{_SCORE_DIGITS}f}" if _is_score(metric) else significant(value)
+    if _is_score(metric):
+        return f"{value:.{_SCORE_DIGITS}f}"
+    digits = supported(low, high)
+    return significant(value) if digits is None else f"{value:,.{digits}f}"
 
 
 def margin(metric: Metric, value: float, low: float | None, high: float | None) -> str:
@@ -46,9 +46,10 @@ def interval_words(metric: Metric, low: float | None, high: float | None) -> str
         return f"95 % interval {100 * low:.1f}–{100 * high:.1f} %"
     if metric.unit == "×":
         return ratio_interval(low, high)
-    return f"95 % interval {written(metric, low, low, high)}–{written(metric, high, low, high)}"
+    unit = f" {metric.unit}" if metric.unit else ""
+    return f"95 % interval {written(metric, low, low, high)}–{written(metric, high, low, high)}{unit}"
 
 
 def _is_score(metric: Metric) -> bool:
     """A share that is written as a number from 0 to 1."""
-    return not metric.unit and metric.average is not Average.GEOMETRIC
+    return metric.average is Average.ARITHMETIC and not metric.unit
