@@ -68,7 +68,8 @@ class BoardInput:
     """E × P by name of metric: figures of which the metric is an average over problems; NaN where a problem has none.
 
     The share of the roofline is 0 without a ranking time, and NaN if the problem declares no work. The sol_score is the
-    mean over the samples, and NaN if the problem has no bound or its baseline no room.
+    mean over the samples, and NaN if the problem has no bound or its baseline no room. The median time is that of the
+    samples whose time ranks.
     """
     held_out_ln_sum: FloatArray | None = None
     """E × P: Σ over passed samples of the mean ln ratio over held-out cases; None if no problem has such cases."""

@@ -9,12 +9,14 @@ import numpy as np
 from scoring.arrays import BoolArray, FloatArray, IntArray
 from scoring.board_input import BoardInput
 from scoring.fast_p import fast_p
+from scoring.median import median_interval
 from scoring.metrics import (
     CODING,
     CORRECT_SPEEDUP,
     FAST_1,
     GFLOPS,
     HELD_OUT_SPEEDUP,
+    MEDIAN_TIME,
     QUESTIONS,
     ROOFLINE,
     SOL_SCORE,
@@ -176,6 +178,17 @@ def _fast_1(work: Work) -> Figure | None:
     return _alone(work.curve[:, work.board.thresholds.index(1.0)])
 
 
+def _median_time(work: Work) -> Figure | None:
+    """The median over the counted problems with a time, and its interval from order statistics."""
+    times = work.board.figures.get(MEDIAN_TIME.name)
+    if times is None:
+        return None
+    known = [row[use] for row, use in zip(times, work.counted & np.isfinite(times), strict=True)]
+    found = [median_interval(row) if row.size else (None, None, None) for row in known]
+    value, low, high = np.array(found, dtype=np.float64).reshape(-1, 3).T
+    return Figure(value, low, high, {"problems": np.array([row.size for row in known], dtype=np.int64)})
+
+
 def _figure(found: Estimate, parts: _Parts, measured: Measured, shared: FloatArray | None = None) -> Figure:
     return Figure(found.value, found.low, found.high, parts, measured, shared)
 
@@ -213,4 +226,5 @@ _COMPUTATIONS: Mapping[str, Computation] = {
     ROOFLINE.name: partial(_of_figures, name=ROOFLINE.name),
     GFLOPS.name: _gflops,
     SOL_SCORE.name: _sol_score,
+    MEDIAN_TIME.name: _median_time,
 }

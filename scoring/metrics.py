@@ -31,11 +31,13 @@ class Need(StrEnum):
 
 
 class Average(StrEnum):
-    """The kind of average over problems: of shares of passes, of other shares, or of positive ratios and rates."""
+    """The kind of average over problems: of shares of passes, of other shares, of positive ratios and rates, or the
+    median of times."""
 
     PROPORTION = "proportion"
     ARITHMETIC = "arithmetic"
     GEOMETRIC = "geometric"
+    MEDIAN = "median"
 
 
 @dataclass(frozen=True)
@@ -182,10 +184,34 @@ FAST_1 = Metric(
     Average.PROPORTION,
     no_interval="It is a point of the curve of fast_p, which has none.",
 )
+MEDIAN_TIME = Metric(
+    "median_ms",
+    "Median time",
+    "Median over problems of the median time of the samples that pass with a time that may rank. Samples that fail have"
+    " no time, so that it compares entrants who pass the same problems.",
+    frozenset({Need.TIMES}),
+    Average.MEDIAN,
+    unit="ms",
+    better="down",
+    missing="No sample passed with a time that may rank.",
+    exported={"median_ms_problems": "problems"},
+)
 
 NAMED = (SPEEDUP, CODING, WEIGHTED, QUESTIONS, GFLOPS, ROOFLINE, SOL_SCORE)
 """Every metric without a parameter that can rank a release. Releases have a constraint of these names in this order."""
-SHOWN = (CODING, WEIGHTED, QUESTIONS, SPEEDUP, CORRECT_SPEEDUP, HELD_OUT_SPEEDUP, FAST_1, ROOFLINE, GFLOPS, SOL_SCORE)
+SHOWN = (
+    CODING,
+    WEIGHTED,
+    QUESTIONS,
+    SPEEDUP,
+    CORRECT_SPEEDUP,
+    HELD_OUT_SPEEDUP,
+    FAST_1,
+    ROOFLINE,
+    GFLOPS,
+    SOL_SCORE,
+    MEDIAN_TIME,
+)
 """Every metric without a parameter, in the order of a board's columns."""
 SHOWN_ONLY = tuple(metric for metric in SHOWN if metric not in NAMED)
 """Those that cannot rank a release."""
