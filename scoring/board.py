@@ -16,7 +16,7 @@ class BoardScores:
     """One value per entrant (E), in the given order."""
 
     figures: Mapping[str, Figure]
-    """By the name of the metric (`scoring.metrics`); those that the board has the inputs of."""
+    """Name of a metric (`scoring.metrics`) → its figure, where the board has the inputs of it."""
     primary: Figure
     """The one by which entrants are ranked."""
     fast_p: FloatArray

@@ -36,7 +36,7 @@ class Figure(Estimate):
     """A metric's value and interval of each entrant (E), on the scale on which it is shown."""
 
     parts: _Parts = field(default_factory=dict)
-    """What else the figure consists of (E): `problems` is the number over which it is taken."""
+    """Its other parts (E): `problems` is the number over which it is taken."""
     measured: Measured | None = None
     """The means from which ranks by it follow; None if it cannot rank."""
     shared_sd: FloatArray | None = None

@@ -42,7 +42,7 @@ class Column:
     bounds: Callable[[Row], tuple[float | None, float | None]] | None = None
 
     exported: Callable[[Row], Mapping[str, Any]] = lambda _: {}
-    """What exports add to the figure and its interval."""
+    """Further columns of exports, beside the figure and its interval."""
 
 
 def _plain(value: Callable[[Row], Any], text: Callable[[Any], str] = str) -> Callable[[Row], Cell]:

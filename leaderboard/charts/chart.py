@@ -30,7 +30,7 @@ class BoardRow:
     name: str
     is_baseline: bool
     estimates: Estimates
-    """Of the board's row, by name of metric."""
+    """The row's, by name of metric."""
     fast_p: Sequence[float | None] = ()
     metric: Metric = PASS_AT_1
     """The metric that the release ranks by."""
