@@ -84,14 +84,17 @@ def _standing(rank: int, submission: Any, track: Any, draw: random.Random) -> An
     from leaderboard.models import Standing
 
     share, speedup = 1 - rank / (ENTRANTS + 1), draw.uniform(1, 3)
-    interval = [share, share - 0.02, share + 0.02]
+    interval = {"value": share, "low": share - 0.02, "high": share + 0.02}
+    times = {"value": speedup, "low": speedup * 0.95, "high": speedup * 1.05, "problems": PROBLEMS}
+    estimates = {
+        "pass@1": interval, "speedup": times, "correct_speedup": {"value": speedup, "problems": PROBLEMS},
+        "fast_1": {"value": share / 4},
+    }  # fmt: skip
     return Standing(
         release=submission.release, track=track, entrant=submission.entrant, submission=submission,
         rank=rank, rank_low=max(1, rank - 3), rank_high=rank + 3, primary_value=share,
-        pass_at_1=interval[0], pass_at_1_low=interval[1], pass_at_1_high=interval[2], pass_at_k={"1": interval},
-        n_solved=int(share * PROBLEMS), n_problems=PROBLEMS, n_timed_problems=PROBLEMS,
-        speedup=speedup, speedup_low=speedup * 0.95, speedup_high=speedup * 1.05, correct_speedup=speedup,
-        fast_p=[share / n for n in range(1, 8)], n_samples=PROBLEMS * 10,
+        estimates=estimates, n_solved=int(share * PROBLEMS), n_problems=PROBLEMS, n_samples=PROBLEMS * 10,
+        fast_p=[share / n for n in range(1, 10)],
         groups={"cuda-kernels": {"solved": int(share * PROBLEMS), "problems": PROBLEMS, "pass_at_1": share}},
     )  # fmt: skip
 

@@ -1,14 +1,27 @@
 """A board's snapshot: every figure of every row, as canonical JSON. Equal boards give equal bytes."""
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from leaderboard import blobs
 from leaderboard.board.table import ROW_FIELDS
 from leaderboard.models import BoardSnapshot, Decision, ReleaseTrack, Standing
 from leaderboard.models.entrant import EntrantKind
+from leaderboard.models.estimates import figure_of, part_of
+from scoring.metrics import (
+    CORRECT_SPEEDUP,
+    FAST_1,
+    GFLOPS,
+    HELD_OUT_SPEEDUP,
+    ROOFLINE,
+    SHOWN,
+    SOL_SCORE,
+    SPEEDUP,
+    pass_at,
+)
 
-_INTERNAL = {"pk", "entrant_id"}
+_INTERNAL = {"pk", "entrant_id", "estimates"}
 
 
 def take(place: ReleaseTrack) -> BoardSnapshot:
@@ -38,10 +51,38 @@ def as_json(place: ReleaseTrack) -> bytes:
             {"task_id": task_id, "reason": reason}
             for task_id, reason in voided.order_by("problem__position").values_list("problem__task_id", "public_reason")
         ],
-        "rows": [_record(row) for row in rows.order_by("rank", "entrant__slug").values(*ROW_FIELDS)],
+        "rows": [
+            _record(row, release.offered_ks) for row in rows.order_by("rank", "entrant__slug").values(*ROW_FIELDS)
+        ],
     }
     return json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str).encode()
 
 
-def _record(row: dict[str, Any]) -> dict[str, Any]:
-    return {name.replace("__", "_"): value for name, value in row.items() if name not in _INTERNAL}
+_PARTS = {
+    "n_timed_problems": (SPEEDUP, "problems"),
+    "n_correct_problems": (CORRECT_SPEEDUP, "problems"),
+    "public_speedup": (HELD_OUT_SPEEDUP, "public"),
+    "n_held_out_problems": (HELD_OUT_SPEEDUP, "problems"),
+    "n_gflops_problems": (GFLOPS, "problems"),
+    "n_gflops_own": (GFLOPS, "own"),
+    "n_roofline_problems": (ROOFLINE, "problems"),
+    "n_sol_score_problems": (SOL_SCORE, "problems"),
+    "n_sol_score_left_out": (SOL_SCORE, "left_out"),
+}
+"""Parts of estimates that have names of their own, as earlier snapshots have them. Others are named as in exports."""
+_NAMED_HERE = {metric for metric, _ in _PARTS.values()}
+
+
+def _record(row: dict[str, Any], ks: Iterable[int]) -> dict[str, Any]:
+    """The row as one flat record."""
+    record = {name.replace("__", "_"): value for name, value in row.items() if name not in _INTERNAL}
+    estimates = row["estimates"]
+    record["pass_at_k"] = {str(k): figure_of(estimates, pass_at(k).name) for k in ks}
+    record |= {name: part_of(estimates, metric.name, part) for name, (metric, part) in _PARTS.items()}
+    for metric in SHOWN:
+        if metric is not FAST_1:
+            record[metric.name], low, high = figure_of(estimates, metric.name)
+            record |= {} if metric.no_interval else {f"{metric.name}_low": low, f"{metric.name}_high": high}
+        if metric not in _NAMED_HERE:
+            record |= {name: part_of(estimates, metric.name, part) for name, part in metric.exported.items()}
+    return record

@@ -1,6 +1,7 @@
 """The input of a board: counts and sums of each entrant on each problem."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -8,6 +9,14 @@ from scoring.arrays import BoolArray, FloatArray, IntArray, check_shape
 from scoring.fast_p import THRESHOLDS, fast_counts
 from scoring.rules import NEWEST, RULES
 from scoring.speedup import correct_ln, fallback_ln, timed
+
+BY_BOTH = (
+    "n", "passed", "pending", "skipped", "ln_speedup_sum", "correct_ln_sum", "correct_count", "fast_counts",
+    "time_pending", "gflops", "held_out_ln_sum", "public_ln_sum", "held_out_count",
+)  # fmt: skip
+"""Fields that are E × P; `fast_counts` is E × P × T."""
+BY_PROBLEM = ("has_rankable_baseline", "voided", "weights", "questions", "at_bound", "baseline_gflops")
+"""Fields that are P."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,16 +64,19 @@ class BoardInput:
     """E × P: the entrant's GFLOPS on the problem; NaN if it has none that may rank."""
     baseline_gflops: FloatArray | None = None
     """P: those of the baseline; NaN if it has no time that may rank, or the problem declares no work."""
-    roofline: FloatArray | None = None
-    """E × P: the share of the roofline; 0 without a ranking time, NaN if the problem declares no work."""
+    figures: Mapping[str, FloatArray] = field(default_factory=dict)
+    """E × P by name of metric: figures of which the metric is an average over problems; NaN where a problem has none.
+
+    The share of the roofline is 0 without a ranking time, and NaN if the problem declares no work. The sol_score is the
+    mean over the samples, and NaN if the problem has no bound or its baseline no room. The median time is that of the
+    samples whose time ranks.
+    """
     held_out_ln_sum: FloatArray | None = None
     """E × P: Σ over passed samples of the mean ln ratio over held-out cases; None if no problem has such cases."""
     public_ln_sum: FloatArray | None = None
     """E × P: the same of these samples over their other cases."""
     held_out_count: IntArray | None = None
     """E × P: the number of these samples: timed in cases of both kinds."""
-    sol_score: FloatArray | None = None
-    """E × P: the mean of the sol_score over the samples; NaN if the problem has no bound or its baseline no room."""
     at_bound: BoolArray | None = None
     """P: whether the problem has a bound and its baseline leaves no room above it. It has no sol_score."""
     rules: int = NEWEST
@@ -91,24 +103,13 @@ def _check_shapes(board: BoardInput) -> None:
     if board.n.ndim != 2:
         raise ValueError(f"n has shape {board.n.shape}, expected entrants × problems")
     entrants, problems = shape = board.n.shape
-    for name in ("passed", "pending", "skipped", "ln_speedup_sum", "correct_ln_sum", "correct_count"):
-        check_shape(name, getattr(board, name), shape)
-    for name in (
-        "time_pending",
-        "gflops",
-        "roofline",
-        "sol_score",
-        "held_out_ln_sum",
-        "public_ln_sum",
-        "held_out_count",
-    ):
+    whole = {"fast_counts": (*shape, len(board.thresholds)), "rankable": (entrants,)}
+    shapes = dict.fromkeys(BY_BOTH, shape) | dict.fromkeys(BY_PROBLEM, (problems,)) | whole
+    for name, expected in shapes.items():
         if getattr(board, name) is not None:
-            check_shape(name, getattr(board, name), shape)
-    for name in ("has_rankable_baseline", "voided", "weights", "questions", "at_bound", "baseline_gflops"):
-        if getattr(board, name) is not None:
-            check_shape(name, getattr(board, name), (problems,))
-    check_shape("rankable", board.rankable, (entrants,))
-    check_shape("fast_counts", board.fast_counts, (*shape, len(board.thresholds)))
+            check_shape(name, getattr(board, name), expected)
+    for name, figures in board.figures.items():
+        check_shape(name, figures, shape)
 
 
 def from_samples(

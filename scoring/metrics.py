@@ -1,11 +1,12 @@
-"""The registry of metrics that can rank a release: name, needs and meaning of each. Standard library only.
+"""The registry of metrics: name, needs and meaning of each. Standard library only.
 
-The specification of packs, the boards, the admin and the about page read it.
+The specification of packs, the boards with their exports, the charts, the admin and the about page read it. A new
+metric is an entry here and its computation in `scoring.computed`.
 """
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 LARGEST_K = 100
@@ -23,17 +24,20 @@ class Need(StrEnum):
     WORK = "timed problems that declare `flops` or `bytes`"
     PEAKS = "the track's measured peaks"
     FASTEST_PEAKS = "the track's measured peaks, those of the fastest arithmetic that the tolerances admit"
+    HELD_OUT = "held-out cases"
     CODING = "command or function problems"
     QUESTIONS = "choice or short-answer problems"
     WEIGHTS = "a weight for each of their groups"
 
 
 class Average(StrEnum):
-    """The kind of average over problems: of shares of passes, of other shares, or of positive ratios and rates."""
+    """The kind of average over problems: of shares of passes, of other shares, of positive ratios and rates, or the
+    median of times."""
 
     PROPORTION = "proportion"
     ARITHMETIC = "arithmetic"
     GEOMETRIC = "geometric"
+    MEDIAN = "median"
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,12 @@ class Metric:
     better: str = "up"
     k: int | None = None
     """The k of pass@k; None for other metrics."""
+    missing: str = ""
+    """The explanation of a figure that does not exist."""
+    no_interval: str = ""
+    """The reason why it is stored and shown without an interval; empty if it has one."""
+    exported: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """Columns that exports add to it, each with the part of the stored estimate that it holds."""
 
     @property
     def sorted_needs(self) -> list[Need]:
@@ -69,7 +79,8 @@ def pass_at(k: int) -> Metric:
     else:
         definition = f"Chance that one of {k} samples passes, averaged over problems."
     needs = frozenset() if k == 1 else frozenset({Need.SAMPLES})
-    return Metric(f"pass@{k}", f"pass@{k}", definition, needs, Average.PROPORTION, k=k)
+    missing = f"Some problem has fewer than {k} samples."
+    return Metric(f"pass@{k}", f"pass@{k}", definition, needs, Average.PROPORTION, k=k, missing=missing)
 
 
 SPEEDUP = Metric(
@@ -80,6 +91,8 @@ SPEEDUP = Metric(
     frozenset({Need.TIMES}),
     Average.GEOMETRIC,
     unit="×",
+    missing="No problem on this track has a baseline time that may rank.",
+    exported={"timed_problems": "problems"},
 )
 CODING = Metric(
     "coding",
@@ -87,6 +100,7 @@ CODING = Metric(
     "pass@1 averaged over the command and function problems, each with the same weight.",
     frozenset({Need.CODING}),
     Average.PROPORTION,
+    missing="No command or function problem counts here yet.",
 )
 WEIGHTED = Metric(
     "weighted",
@@ -95,6 +109,7 @@ WEIGHTED = Metric(
     " group.",
     frozenset({Need.CODING, Need.WEIGHTS}),
     Average.PROPORTION,
+    missing="No problem with a weight counts here yet.",
 )
 QUESTIONS = Metric(
     "questions",
@@ -102,6 +117,7 @@ QUESTIONS = Metric(
     "pass@1 averaged over the choice and short-answer problems, each with the same weight.",
     frozenset({Need.QUESTIONS}),
     Average.PROPORTION,
+    missing="No question counts here yet.",
 )
 GFLOPS = Metric(
     "gflops",
@@ -111,6 +127,9 @@ GFLOPS = Metric(
     frozenset({Need.TIMES, Need.FLOPS}),
     Average.GEOMETRIC,
     unit="",
+    missing="No problem counts here that declares work and has a baseline time that may rank.",
+    no_interval="Problems differ in GFLOPS by orders of magnitude, whoever solves them.",
+    exported={"gflops_problems": "problems", "gflops_own": "own"},
 )
 ROOFLINE = Metric(
     "roofline",
@@ -119,6 +138,7 @@ ROOFLINE = Metric(
     " a problem without a time that may rank counts 0.",
     frozenset({Need.TIMES, Need.WORK, Need.PEAKS}),
     Average.ARITHMETIC,
+    missing="No problem that counts for it declares work for which the track's peaks are measured.",
 )
 SOL_SCORE = Metric(
     "sol_score",
@@ -129,27 +149,95 @@ SOL_SCORE = Metric(
     frozenset({Need.TIMES, Need.WORK, Need.FASTEST_PEAKS}),
     Average.ARITHMETIC,
     unit="",
+    missing="No problem counts here whose baseline is above its bound",
+    exported={"sol_score_left_out": "left_out"},
+)
+
+_PASSES_ALONE = "It is over passes alone, so that entrants differ in the problems that it is over."
+CORRECT_SPEEDUP = Metric(
+    "correct_speedup",
+    "Speedup of passes",
+    "Geometric mean over passing samples whose time may rank, as measured: slower ones count less than 1×.",
+    frozenset({Need.TIMES}),
+    Average.GEOMETRIC,
+    unit="×",
+    missing="No sample passed with a time that may rank.",
+    no_interval=_PASSES_ALONE,
+    exported={"correct_problems": "problems"},
+)
+HELD_OUT_SPEEDUP = Metric(
+    "held_out_speedup",
+    "Held out",
+    "Speedup of passes in cases whose sizes nobody is told. Below it the gap: this figure by that of the public cases.",
+    frozenset({Need.TIMES, Need.HELD_OUT}),
+    Average.GEOMETRIC,
+    unit="×",
+    missing="No sample passed with times that may rank in held-out cases and in others.",
+    no_interval=_PASSES_ALONE,
+    exported={"public_speedup": "public", "held_out_problems": "problems"},
+)
+FAST_1 = Metric(
+    "fast_1",
+    "fast₁",
+    "Share of samples that pass and are faster than the baseline, averaged over problems.",
+    frozenset({Need.TIMES}),
+    Average.PROPORTION,
+    no_interval="It is a point of the curve of fast_p, which has none.",
+)
+MEDIAN_TIME = Metric(
+    "median_ms",
+    "Median time",
+    "Median over problems of the median time of the samples that pass with a time that may rank. Samples that fail have"
+    " no time, so that it compares entrants who pass the same problems.",
+    frozenset({Need.TIMES}),
+    Average.MEDIAN,
+    unit="ms",
+    better="down",
+    missing="No sample passed with a time that may rank.",
+    exported={"median_ms_problems": "problems"},
 )
 
 NAMED = (SPEEDUP, CODING, WEIGHTED, QUESTIONS, GFLOPS, ROOFLINE, SOL_SCORE)
-"""Every metric without a parameter."""
+"""Every metric without a parameter that can rank a release. Releases have a constraint of these names in this order."""
+SHOWN = (
+    CODING,
+    WEIGHTED,
+    QUESTIONS,
+    SPEEDUP,
+    CORRECT_SPEEDUP,
+    HELD_OUT_SPEEDUP,
+    FAST_1,
+    ROOFLINE,
+    GFLOPS,
+    SOL_SCORE,
+    MEDIAN_TIME,
+)
+"""Every metric without a parameter, in the order of a board's columns."""
+SHOWN_ONLY = tuple(metric for metric in SHOWN if metric not in NAMED)
+"""Those that cannot rank a release."""
 
-_BY_NAME = {metric.name: metric for metric in NAMED}
+_RANKS_BY_NAME = {metric.name: metric for metric in NAMED}
+_BY_NAME = {metric.name: metric for metric in SHOWN}
+
+
+def shown_metric(name: str) -> Metric:
+    """The metric of that name, also one that cannot rank. Raises UnknownMetric."""
+    return _BY_NAME[name] if name in _BY_NAME else metric_named(name)
 
 
 def metric_named(name: str) -> Metric:
-    """The metric of that name, for example `speedup` or `pass@3`. Raises UnknownMetric."""
+    """The metric of that name that can rank a release, as `speedup` or `pass@3`. Raises UnknownMetric."""
     if found := _PASS_AT.fullmatch(name):
         k = int(found[1])
         if k <= LARGEST_K:
             return pass_at(k)
-    if name in _BY_NAME:
-        return _BY_NAME[name]
-    raise UnknownMetric(f"is no metric; use pass@k with a k from 1 to {LARGEST_K}, or {', '.join(_BY_NAME)}")
+    if name in _RANKS_BY_NAME:
+        return _RANKS_BY_NAME[name]
+    raise UnknownMetric(f"is no metric; use pass@k with a k from 1 to {LARGEST_K}, or {', '.join(_RANKS_BY_NAME)}")
 
 
 def registry() -> Iterator[Metric]:
-    """One metric of each kind, for pages that explain them; pass@k is shown as pass@1 and pass@2."""
+    """One metric of each kind that can rank, for pages that explain them; pass@k is shown as pass@1 and pass@2."""
     yield pass_at(1)
     yield pass_at(2)
     yield from NAMED

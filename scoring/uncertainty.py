@@ -64,7 +64,8 @@ def means(values: FloatArray, weights: FloatArray) -> Means:
 
 
 def student_t(freedom: FloatArray) -> FloatArray:
-    """Student's 97.5 % quantile. Exact up to 7 degrees of freedom, above by Fisher's expansion (error below 0.0001)."""
+    """Student's 97.5 % quantile. Below 7 degrees of freedom exact at whole ones and interpolated between them; from 7
+    on by Fisher's expansion (error below 0.0001)."""
     z, n = Z_95, np.maximum(freedom, 4.0)
     terms = (
         (z**3 + z) / 4,

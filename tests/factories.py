@@ -50,6 +50,7 @@ from runners.wire.protocol import (
     Witness,
 )
 from tests import packs
+from tests.estimates import estimates
 
 PASSWORD = "correct horse battery"
 
@@ -330,9 +331,15 @@ def _standing(made: Release, track: Track, one: Submission, place: int, n: int) 
     share = 1 - place / n
     return Standing(
         release=made, track=track, entrant=one.entrant, submission=one, rank=place + 1, rank_low=max(1, place - 1),
-        rank_high=min(n, place + 3), primary_value=share, pass_at_1=share, pass_at_1_low=share - 0.02,
-        pass_at_1_high=share + 0.02, pass_at_k={"1": [share, share - 0.02, share + 0.02], "2": [share, share, share]},
-        n_solved=int(3 * share), n_problems=3, n_timed_problems=3, speedup=1 + share, speedup_low=1 + share / 2,
-        speedup_high=1 + share * 1.5, correct_speedup=1.1 + share, fast_p=[share] * 9, gflops=10 * (1 + share),
-        n_gflops_problems=2, n_samples=6, groups={"strings": {"solved": 1, "problems": 2, "pass_at_1": share}},
+        rank_high=min(n, place + 3), primary_value=share, primary_low=share - 0.02, primary_high=share + 0.02,
+        estimates=estimates(
+            {
+                "pass@1": (share, share - 0.02, share + 0.02), "pass@2": (share, share, share),
+                "speedup": (1 + share, 1 + share / 2, 1 + share * 1.5), "correct_speedup": 1.1 + share,
+                "fast_1": share, "gflops": 10 * (1 + share),
+            },
+            speedup={"problems": 3}, gflops={"problems": 2},
+        ),
+        n_solved=int(3 * share), n_problems=3, n_samples=6, fast_p=[share] * 9,
+        groups={"strings": {"solved": 1, "problems": 2, "pass_at_1": share}},
     )  # fmt: skip

@@ -118,8 +118,8 @@ class Board(ApiView):
         pages = Pages()
         page = pages.paginate_queryset(rows, request, view=self) or []
         facts = _facts(release, tracks, query, columns) | ranking_facts(query, source)
-        imported = imported_words(rows)
-        return Response({**facts, "imported": imported, "count": len(rows), "standings": records(columns, page)})
+        facts |= {"timed_work": counts_of(problems), "imported": imported_words(rows), "count": len(rows)}
+        return Response({**facts, "standings": records(columns, page)})
 
 
 def _check_track(slug: str | None, tracks: list[Track]) -> None:
@@ -153,7 +153,6 @@ def _facts(release: Release, tracks: list[Track], query: BoardQuery, columns: li
         "ranking_error": ranking_error(release, query.track),
         "hidden_until": release.hidden_until if release.results_are_hidden else None,
         "questions_from": query.questions_from,
-        "timed_work": counts_of(release),
         "references": references and ReferencesSerializer(references.facts).data,
         "columns": [ColumnSerializer(column).data for column in columns],
     }

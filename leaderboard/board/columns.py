@@ -5,26 +5,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from leaderboard.board.numerals import (
-    MISSING,
-    dollars,
-    percent,
-    percent_interval,
-    ratio,
-    ratio_interval,
-    score_interval,
-    significant,
-    spread,
-    supported,
-    tokens,
-)
+from leaderboard.board.numerals import MISSING, dollars, percent, ratio, tokens
 from leaderboard.board.query import ALL_GROUPS, BoardQuery
+from leaderboard.board.written import interval_words, margin, written
+from leaderboard.models.estimates import figure_of, part_of
 from scoring import metrics
-from scoring.fast_p import THRESHOLDS
+from scoring.metrics import Metric, Need
 
 Row = Mapping[str, Any]
 DECLARED = "Declared by the entrant."
-_FAST_1 = THRESHOLDS.index(1.0)
 _FEW = 10
 """Below so many problems a mean says how many it rests on."""
 
@@ -52,43 +41,12 @@ class Column:
     better: str = ""
     bounds: Callable[[Row], tuple[float | None, float | None]] | None = None
 
-
-def _of(
-    metric: metrics.Metric,
-    value: Callable[[Row], Any],
-    cell: Callable[[Row], Cell],
-    bounds: Callable[[Row], tuple[float | None, float | None]] | None = None,
-) -> Column:
-    """The column of a metric: its words come from the registry."""
-    return Column(
-        metric.name, metric.title, metric.definition, value, cell, unit=metric.unit, better=metric.better, bounds=bounds
-    )
+    exported: Callable[[Row], Mapping[str, Any]] = lambda _: {}
+    """Further columns of exports, beside the figure and its interval."""
 
 
 def _plain(value: Callable[[Row], Any], text: Callable[[Any], str] = str) -> Callable[[Row], Cell]:
     return lambda row: Cell(MISSING if value(row) is None else text(value(row)))
-
-
-def _estimate(row: Row, k: int) -> tuple[float | None, float | None, float | None]:
-    value, low, high = row["pass_at_k"].get(str(k), (None, None, None))
-    return value, low, high
-
-
-def _share_of(metric: metrics.Metric, missing: str) -> Column:
-    """The column of a share that rows hold under the metric's name; `missing` explains a dash."""
-    return _of(
-        metric,
-        lambda row: row[metric.name],
-        lambda row: _share_cell(row, metric.name, missing),
-        lambda row: (row[f"{metric.name}_low"], row[f"{metric.name}_high"]),
-    )
-
-
-def _pass_cell(row: Row, k: int) -> Cell:
-    value, low, high = _estimate(row, k)
-    if value is None:
-        return Cell(MISSING, f"needs {k} samples" if k > 1 else "", f"Some problem has fewer than {k} samples.")
-    return Cell(percent(value), spread(value, low, high, 100), percent_interval(low, high))
 
 
 def _few(n: int, of: int) -> str:
@@ -96,13 +54,32 @@ def _few(n: int, of: int) -> str:
     return f"{n} of {of}" if n < of and (n < _FEW or 2 * n < of) else ""
 
 
-def pass_at(k: int) -> Column:
-    return _of(
-        metrics.pass_at(k),
-        lambda row: _estimate(row, k)[0],
-        lambda row: _pass_cell(row, k),
-        lambda row: _estimate(row, k)[1:],
-    )
+def column_of(metric: Metric) -> Column:
+    """The column of a metric: its words come from the registry, its figures from the rows' estimates."""
+    name, cell = metric.name, _CELLS.get(metric.name, _figure_cell)
+    return Column(
+        name, metric.title, metric.definition,
+        lambda row: figure_of(row["estimates"], name)[0],
+        lambda row: cell(metric, row),
+        unit=metric.unit,
+        better=metric.better,
+        bounds=None if metric.no_interval else lambda row: figure_of(row["estimates"], name)[1:],
+        exported=lambda row: {key: part_of(row["estimates"], name, part) for key, part in metric.exported.items()},
+    )  # fmt: skip
+
+
+def _figure_cell(metric: Metric, row: Row) -> Cell:
+    """The figure, its interval, and the problems that it rests on."""
+    value, low, high = figure_of(row["estimates"], metric.name)
+    n, n_left_out = (part_of(row["estimates"], metric.name, part) for part in ("problems", "left_out"))
+    left_out = f"; {n_left_out} left out, whose baseline is already at the bound" if n_left_out else ""
+    if value is None:
+        needs = f"needs {metric.k} samples" if (metric.k or 1) > 1 else ""
+        return Cell(MISSING, needs, f"{metric.missing}{left_out}")
+    interval = [] if metric.no_interval else [interval_words(metric, low, high)]
+    words = ", ".join([*interval, *([f"over {n} problems{left_out}"] if n else [])])
+    basis = _few(n, row["n_problems"]) if n else ""
+    return Cell(written(metric, value, low, high), margin(metric, value, low, high), words, basis)
 
 
 def _solved_cell(row: Row) -> Cell:
@@ -114,41 +91,27 @@ def _solved_cell(row: Row) -> Cell:
     )
 
 
-def _speedup_cell(row: Row) -> Cell:
-    if row["speedup"] is None:
-        return Cell(MISSING, note="No problem on this track has a baseline time that may rank.")
-    low, high = row["speedup_low"], row["speedup_high"]
-    words = f"{ratio_interval(low, high)}, over {row['n_timed_problems']} problems"
-    basis = _few(row["n_timed_problems"], row["n_problems"])
-    digits = supported(low, high)
-    margin = spread(row["speedup"], low, high, digits=2 if digits is None else digits)
-    return Cell(ratio(row["speedup"], low, high), margin, words, basis)
-
-
-def _correct_cell(row: Row) -> Cell:
-    n, of = row["n_correct_problems"], row["n_timed_problems"]
-    if row["correct_speedup"] is None:
-        return Cell(MISSING, note="No sample passed with a time that may rank.")
+def _correct_cell(metric: Metric, row: Row) -> Cell:
+    value, _, _ = figure_of(row["estimates"], metric.name)
+    n = part_of(row["estimates"], metric.name, "problems")
+    of = part_of(row["estimates"], metrics.SPEEDUP.name, "problems")
+    if value is None:
+        return Cell(MISSING, note=metric.missing)
     return Cell(
-        ratio(row["correct_speedup"]),
+        written(metric, value),
         note=f"Over the {n} of {of} problems with a passing sample whose time may rank.",
         basis=f"{n} of {of}" if 0 < n < of else "",
     )
 
 
-def _held_out_cell(row: Row) -> Cell:
+def _held_out_cell(metric: Metric, row: Row) -> Cell:
     """The figure, and how it compares with that of the same samples' other cases."""
-    value, public = row["held_out_speedup"], row["public_speedup"]
+    value, _, _ = figure_of(row["estimates"], metric.name)
+    n, public = (part_of(row["estimates"], metric.name, part) for part in ("problems", "public"))
     if value is None or public is None:
-        return Cell(MISSING, note="No sample passed with times that may rank in held-out cases and in others.")
-    gap = value / public
-    words = f"Over {row['n_held_out_problems']} problems; {ratio(public)} in the public cases of the same samples"
-    return Cell(ratio(value), f"{ratio(gap)} of public", words)
-
-
-def _fast_1(row: Row) -> float | None:
-    curve = row["fast_p"]
-    return curve[_FAST_1] if len(curve) > _FAST_1 else None
+        return Cell(MISSING, note=metric.missing)
+    words = f"Over {n} problems; {ratio(public)} in the public cases of the same samples"
+    return Cell(written(metric, value), f"{ratio(value / public)} of public", words)
 
 
 def _day(row: Row) -> str | None:
@@ -167,35 +130,22 @@ def _day_cell(row: Row) -> Cell:
     return Cell(day, note=imported)
 
 
-def _gflops_cell(row: Row) -> Cell:
-    if row["gflops"] is None:
-        return Cell(MISSING, note="No problem counts here that declares work and has a baseline time that may rank.")
-    n, own = row["n_gflops_problems"], row["n_gflops_own"]
+def _gflops_cell(metric: Metric, row: Row) -> Cell:
+    value, _, _ = figure_of(row["estimates"], metric.name)
+    if value is None:
+        return Cell(MISSING, note=metric.missing)
+    n, own = (part_of(row["estimates"], metric.name, part) for part in ("problems", "own"))
     words = f"Over {n} problems, {own} by times of its own{'; the baseline counts on the others' if own < n else ''}"
     basis = f"{own} own of {n}" if own < n else _few(n, row["n_problems"])
-    return Cell(significant(row["gflops"]), note=words, basis=basis)
+    return Cell(written(metric, value), note=words, basis=basis)
 
 
-def _roofline_cell(row: Row) -> Cell:
-    value, low, high = row["roofline"], row["roofline_low"], row["roofline_high"]
-    if value is None:
-        return Cell(
-            MISSING, note="No problem that counts for it declares work for which the track's peaks are measured."
-        )
-    n = row["n_roofline_problems"]
-    words = f"{percent_interval(low, high)}, over {n} problems"
-    return Cell(percent(value), spread(value, low, high, 100), words, _few(n, row["n_problems"]))
-
-
-def _sol_score_cell(row: Row) -> Cell:
-    value, low, high = row["sol_score"], row["sol_score_low"], row["sol_score_high"]
-    n_left_out = row["n_sol_score_left_out"]
-    left_out = f"; {n_left_out} left out, whose baseline is already at the bound" if n_left_out else ""
-    if value is None:
-        return Cell(MISSING, note=f"No problem counts here whose baseline is above its bound{left_out}")
-    n = row["n_sol_score_problems"]
-    words = f"{score_interval(low, high)}, over {n} problems{left_out}"
-    return Cell(f"{value:.3f}", spread(value, low, high, digits=3), words, _few(n, row["n_problems"]))
+_CELLS: Mapping[str, Callable[[Metric, Row], Cell]] = {
+    metrics.CORRECT_SPEEDUP.name: _correct_cell,
+    metrics.HELD_OUT_SPEEDUP.name: _held_out_cell,
+    metrics.GFLOPS.name: _gflops_cell,
+}
+"""The metrics whose cells say more than the figure, its interval and its problems."""
 
 
 def _first_figure(row: Row) -> float | None:
@@ -203,27 +153,17 @@ def _first_figure(row: Row) -> float | None:
     return figures["value"] if figures else None
 
 
-_BY_UNIT: Mapping[str, Callable[[float | None], str]] = {"%": percent, "×": ratio}
-
-
 def _first_cell(row: Row) -> Cell:
     """The primary figure and the rank before the round, and how much of the row it has measured anew."""
     figures = row["round_figures"]
     if not figures:
         return Cell(MISSING, note="It was not measured anew: its rank did not reach the first ten.")
-    unit = metrics.metric_named(figures["metric"]).unit
-    text, n, of = _BY_UNIT.get(unit, significant)(figures["value"]), figures["n_judged"], figures["n"]
+    metric = metrics.metric_named(figures["metric"])
+    text, n, of = written(metric, figures["value"]), figures["n_judged"], figures["n"]
     imported = f" {figures['n_imported']} imported passes cannot be measured anew." if figures["n_imported"] else ""
     words = f"{figures['metric']} and rank before the round. {n} of {of} passes are measured anew.{imported}"
     basis = f"{n} of {of} anew" if n < of else "" if of else "imported, not anew"
-    return Cell(f"{text}{' %' if unit == '%' else ''}", f"rank {figures['rank']}", words, basis)
-
-
-def _share_cell(row: Row, name: str, missing: str) -> Cell:
-    value, low, high = row[name], row[f"{name}_low"], row[f"{name}_high"]
-    if value is None:
-        return Cell(MISSING, note=missing)
-    return Cell(percent(value), spread(value, low, high, 100), percent_interval(low, high))
+    return Cell(f"{text}{' %' if metric.unit == '%' else ''}", f"rank {figures['rank']}", words, basis)
 
 
 def _unwitnessed(row: Row) -> float | None:
@@ -248,37 +188,7 @@ def _declared(key: str, title: str, definition: str, text: Callable[[float], str
 SOLVED = Column(
     "solved", "Solved", "Problems with at least one passing sample, of the problems that count.",
     lambda row: row["n_solved"], _solved_cell, better="up",
-)  # fmt: skip
-SPEEDUP = _of(
-    metrics.SPEEDUP, lambda row: row["speedup"], _speedup_cell, lambda row: (row["speedup_low"], row["speedup_high"])
-)
-CODING, WEIGHTED, QUESTIONS = (
-    _share_of(metrics.CODING, "No command or function problem counts here yet."),
-    _share_of(metrics.WEIGHTED, "No problem with a weight counts here yet."),
-    _share_of(metrics.QUESTIONS, "No question counts here yet."),
-)
-CORRECT = Column(
-    "correct_speedup", "Speedup of passes",
-    "Geometric mean over passing samples whose time may rank, as measured: slower ones count less than 1×.",
-    lambda row: row["correct_speedup"], _correct_cell, unit="×", better="up",
-)  # fmt: skip
-HELD_OUT = Column(
-    "held_out_speedup", "Held out",
-    "Speedup of passes in cases whose sizes nobody is told. Below it the gap: this figure by that of the public cases.",
-    lambda row: row["held_out_speedup"], _held_out_cell, unit="×", better="up",
-)  # fmt: skip
-FAST_1 = Column(
-    "fast_1", "fast₁", "Share of samples that pass and are faster than the baseline, averaged over problems.",
-    _fast_1, _plain(_fast_1, percent), unit="%", better="up",
-)  # fmt: skip
-GFLOPS = _of(metrics.GFLOPS, lambda row: row["gflops"], _gflops_cell)
-ROOFLINE = _of(
-    metrics.ROOFLINE, lambda row: row["roofline"], _roofline_cell,
-    lambda row: (row["roofline_low"], row["roofline_high"]),
-)  # fmt: skip
-SOL_SCORE = _of(
-    metrics.SOL_SCORE, lambda row: row["sol_score"], _sol_score_cell,
-    lambda row: (row["sol_score_low"], row["sol_score_high"]),
+    exported=lambda row: {"problems": row["n_problems"], "skipped": row["n_skipped"]},
 )  # fmt: skip
 UNWITNESSED = Column(
     "unwitnessed", "Unwitnessed",
@@ -295,6 +205,7 @@ FIRST = Column(
     "before_round", "Before the round",
     "Primary figure and rank by the first measurements, as the round began. The rank uses the second measurements.",
     _first_figure, _first_cell, better="up",
+    exported=lambda row: {"rank_before_round": (row["round_figures"] or {}).get("rank")},
 )  # fmt: skip
 SAMPLES = Column(
     "samples", "Samples", "Samples judged, over all problems.",
@@ -333,27 +244,25 @@ def group_column(group: str) -> Column:
 def _sealed_questions(opens: datetime) -> Column:
     """The column of questions before it has figures."""
     words = f"Opens on {opens:%Y-%m-%d %H:%M} UTC: until then nothing is told that rests on questions."
-    return replace(QUESTIONS, cell=lambda _: Cell(MISSING, f"from {opens:%Y-%m-%d}", words))
+    return replace(column_of(metrics.QUESTIONS), cell=lambda _: Cell(MISSING, f"from {opens:%Y-%m-%d}", words))
+
+
+_OF_PASSES = [column_of(metric) for metric in metrics.SHOWN if Need.TIMES not in metric.needs]
+_OF_TIMES = [column_of(metric) for metric in metrics.SHOWN if Need.TIMES in metric.needs]
+_OF_AN_EMPTY_BOARD = [column_of(one) for one in (metrics.SPEEDUP, metrics.CORRECT_SPEEDUP, metrics.FAST_1)]
 
 
 def columns_for(query: BoardQuery, groups: Sequence[str], rows: Sequence[Row]) -> list[Column]:
     """The columns right of the model's name; none whose every figure would be missing, but those of groups."""
-    chosen = [group for group in groups if query.group in (group, ALL_GROUPS)]
-    columns = [pass_at(1)]
+    columns, of_k = [column_of(metrics.pass_at(1))], column_of(metrics.pass_at(query.k))
     if query.k > 1:
-        columns += _with_figures((pass_at(query.k),), rows) if rows else [pass_at(query.k)]
-    columns += _with_figures((CODING, WEIGHTED, QUESTIONS), rows)
+        columns += _with_figures([of_k], rows) if rows else [of_k]
+    columns += _with_figures(_OF_PASSES, rows)
     columns += [_sealed_questions(query.questions_from)] if query.questions_from else []
-    columns += [group_column(group) for group in chosen]
-    columns += [SOLVED]
-    if not rows:
-        columns += [SPEEDUP, CORRECT, FAST_1]
-    elif any(row["n_timed_problems"] for row in rows):
-        columns += [SPEEDUP, *_with_figures((CORRECT, HELD_OUT), rows), FAST_1]
-    columns += _with_figures((ROOFLINE, GFLOPS), rows)
-    columns += [SOL_SCORE] if any(row["sol_score"] is not None or row["n_sol_score_left_out"] for row in rows) else []
+    columns += [group_column(group) for group in groups if query.group in (group, ALL_GROUPS)]
+    columns += [SOLVED, *(_with_figures(_OF_TIMES, rows) if rows else _OF_AN_EMPTY_BOARD)]
     columns += [UNWITNESSED] if any(row["n_unwitnessed"] for row in rows) else []
-    columns += _with_figures((TOKENS, COST), rows)
+    columns += _declared_by(rows)
     columns += [FIRST] if any(row["round_figures"] for row in rows) else []
     return [*columns, SAMPLES, DATE]
 
@@ -365,4 +274,10 @@ def declared_words(columns: Sequence[Column]) -> str:
 
 
 def _with_figures(columns: Sequence[Column], rows: Sequence[Row]) -> list[Column]:
-    return [column for column in columns if any(column.value(row) is not None for row in rows)]
+    """The metrics of which a row has an estimate. One that is stored without a value has something to say about it."""
+    known = {name for row in rows for name in row["estimates"]}
+    return [column for column in columns if column.key in known]
+
+
+def _declared_by(rows: Sequence[Row]) -> list[Column]:
+    return [column for column in (TOKENS, COST) if any(column.value(row) is not None for row in rows)]

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leaderboard.charts.chart import Triple
 from leaderboard.models import ReleaseTrack, Standing
+from leaderboard.models.estimates import Triple
 from leaderboard.standings import rank
 from leaderboard.standings.rank import SampleCounts
 from problems.models import Problem

@@ -33,20 +33,7 @@ def _record(columns: Sequence[Column], row: Row) -> dict[str, Any]:
         record[column.key] = column.value(row)
         if column.bounds:
             record[f"{column.key}_low"], record[f"{column.key}_high"] = column.bounds(row)
-        if column.key == "before_round":
-            record["rank_before_round"] = (row["round_figures"] or {}).get("rank")
-        if column.key == "solved":
-            record |= {"problems": row["n_problems"], "skipped": row["n_skipped"]}
-        if column.key == "speedup":
-            record["timed_problems"] = row["n_timed_problems"]
-        if column.key == "correct_speedup":
-            record["correct_problems"] = row["n_correct_problems"]
-        if column.key == "held_out_speedup":
-            record |= {"public_speedup": row["public_speedup"], "held_out_problems": row["n_held_out_problems"]}
-        if column.key == "gflops":
-            record |= {"gflops_problems": row["n_gflops_problems"], "gflops_own": row["n_gflops_own"]}
-        if column.key == "sol_score":
-            record["sol_score_left_out"] = row["n_sol_score_left_out"]
+        record |= column.exported(row)
     return record
 
 

@@ -27,13 +27,6 @@ def spread(value: float, low: float | None, high: float | None, scale: float = 1
     return f"±{scale * (high - low) / 2:.{digits}f}"
 
 
-def percent_interval(low: float | None, high: float | None) -> str:
-    """Words for a tooltip: `95 % interval 69.1–73.2 %`."""
-    if low is None or high is None:
-        return "no interval"
-    return f"95 % interval {100 * low:.1f}–{100 * high:.1f} %"
-
-
 def supported(low: float | None, high: float | None) -> int | None:
     """The decimals that an interval supports, by the Particle Data Group's rule: of its half width the first two
     digits if they are below 3.55, else one. None without an interval, or with one of no width."""
@@ -68,12 +61,6 @@ def ratio_interval(low: float | None, high: float | None) -> str:
 def _end(end: float, digits: int | None) -> str:
     """An end of a ratio's interval; one above 0 is never written as 0."""
     return _times(end) if digits is None or round(end, digits) == 0 else f"{end:,.{digits}f}"
-
-
-def score_interval(low: float | None, high: float | None) -> str:
-    if low is None or high is None:
-        return "no interval"
-    return f"95 % interval {low:.3f}–{high:.3f}"
 
 
 def significant(value: float | None, digits: int = 3) -> str:

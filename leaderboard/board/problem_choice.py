@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from problems.models import Release
 from problems.sealing import told_problems
+from problems.spec.kinds import NODE_KINDS
 from problems.spec.natural import natural_key
 
 _EASE = {"easy": 0, "medium": 1, "hard": 2}
@@ -27,6 +28,9 @@ class ProblemFacts:
     group: str
     tags: tuple[str, ...]
     difficulty: str
+    kind: str = ""
+    timed_work: str = ""
+    """A value of `TimedWork`; empty if it is not timed."""
 
 
 @dataclass(frozen=True)
@@ -69,8 +73,14 @@ class ReleaseProblems:
     @classmethod
     def of(cls, release: Release) -> "ReleaseProblems":
         """One query. Sealed questions are not ranked, so they cannot be chosen."""
-        rows = told_problems(release).order_by("position").values_list("pk", "group", "tags", "difficulty")
-        return cls([ProblemFacts(pk, group, tuple(map(str, tags)), difficulty) for pk, group, tags, difficulty in rows])
+        names = ("pk", "group", "tags", "difficulty", "kind", "timed_work")
+        rows = told_problems(release).order_by("position").values_list(*names)
+        return cls([ProblemFacts(pk, group, tuple(map(str, tags)), *facts) for pk, group, tags, *facts in rows])
+
+    @property
+    def coding_groups(self) -> list[str]:
+        """The group of each command and function problem."""
+        return [one.group for one in self.all if one.kind in NODE_KINDS]
 
     @property
     def groups(self) -> list[str]:

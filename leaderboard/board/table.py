@@ -17,15 +17,9 @@ from leaderboard.models.entrant import EntrantKind
 
 PAGE_ROWS = 100
 ROW_FIELDS = (
-    "pk", "rank", "rank_low", "rank_high", "is_incomplete", "incomplete_reason", "primary_value", "pass_at_k",
-    "n_solved", "n_problems", "n_skipped", "n_timed_problems", "speedup", "speedup_low", "speedup_high",
-    "correct_speedup", "n_correct_problems", "held_out_speedup", "public_speedup", "n_held_out_problems",
-    "fast_p", "coding", "coding_low", "coding_high",
-    "weighted", "weighted_low", "weighted_high", "questions", "questions_low", "questions_high",
-    "gflops", "n_gflops_problems", "n_gflops_own", "roofline", "roofline_low", "roofline_high",
-    "n_roofline_problems", "sol_score", "sol_score_low", "sol_score_high", "n_sol_score_problems",
-    "n_sol_score_left_out", "n_samples", "n_passed", "n_unwitnessed", "n_provisional",
-    "n_open_flags", "n_upheld_flags", "n_full_submissions", "round_figures", "groups",
+    "pk", "rank", "rank_low", "rank_high", "is_incomplete", "incomplete_reason", "primary_value", "estimates",
+    "n_solved", "n_problems", "n_skipped", "n_samples", "n_passed", "n_unwitnessed", "n_provisional",
+    "n_open_flags", "n_upheld_flags", "n_full_submissions", "round_figures", "fast_p", "groups",
     "submission_id", "submission__created_at",
     "submission__finished_at", "submission__state",
     "submission__measured_where", "submission__tokens_per_sample", "submission__usd_per_sample",
@@ -33,11 +27,8 @@ ROW_FIELDS = (
     "entrant__organisation", "entrant__is_verified", "entrant__open_weights", "submission__licence",
 )  # fmt: skip
 _SLIM_FIELDS = (
-    "pk", "rank", "primary_value", "pass_at_k", "n_timed_problems", "correct_speedup", "held_out_speedup", "coding",
-    "weighted",
-    "questions", "gflops", "roofline", "sol_score",
-    "n_sol_score_left_out", "n_unwitnessed", "n_provisional", "round_figures", "submission__measured_where",
-    "submission__tokens_per_sample", "submission__usd_per_sample",
+    "pk", "rank", "primary_value", "estimates", "n_unwitnessed", "n_provisional", "round_figures",
+    "submission__measured_where", "submission__tokens_per_sample", "submission__usd_per_sample",
     "entrant__name", "entrant__kind", "entrant__organisation", "entrant__is_verified", "entrant__open_weights",
 )  # fmt: skip
 """Enough to filter, count and sort by rank or name."""

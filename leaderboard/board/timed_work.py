@@ -1,19 +1,17 @@
 """Notes of a board on its times: whether anything checks the timed work, and whether programs time themselves."""
 
+from collections import Counter
 from collections.abc import Mapping
 
-from django.db.models import Count
-
-from problems.models import Release
+from leaderboard.board.problem_choice import ReleaseProblems
 from problems.spec.record import TimedWork
 from runners.wire.protocol import UNCHECKED_SPEEDUP
 
 
-def counts_of(release: Release) -> dict[str, int]:
-    """The number of timed problems of each kind of `TimedWork`. Makes one query."""
-    rows = release.problems.exclude(timed_work="").order_by().values_list("timed_work").annotate(n=Count("pk"))
-    known = dict(rows)
-    return {kind.value: known.get(kind, 0) for kind in TimedWork}
+def counts_of(problems: ReleaseProblems) -> dict[str, int]:
+    """The number of timed problems of each kind of `TimedWork`."""
+    known = Counter(one.timed_work for one in problems.all)
+    return {kind.value: known[kind] for kind in TimedWork}
 
 
 def notices(counts: Mapping[str, int]) -> list[str]:

@@ -5,7 +5,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from scoring.metrics import Metric, pass_at
+from leaderboard.board.numerals import percent, significant
+from leaderboard.models.estimates import Estimates, Triple, figure_of
+from scoring.metrics import Metric, pass_at, shown_metric
 
 if TYPE_CHECKING:
     from plotly.graph_objs._figure import Figure
@@ -18,9 +20,6 @@ MAX_ENTRANTS = 20
 """Lines and bars beyond this many cannot be told apart; the table beside the figure has more."""
 
 PASS_AT_1 = pass_at(1)
-Triple = tuple[float | None, float | None, float | None]
-"""A figure and the ends of its interval."""
-NO_FIGURE: Triple = (None, None, None)
 
 
 @dataclass(frozen=True)
@@ -30,24 +29,56 @@ class BoardRow:
     entrant_id: int
     name: str
     is_baseline: bool
-    pass_at_k: dict[str, list[float | None]]
-    """k → [value, low, high]."""
-    speedup: float | None
-    speedup_low: float | None
-    speedup_high: float | None
-    fast_p: list[float | None]
-    coding: Triple = NO_FIGURE
-    weighted: Triple = NO_FIGURE
-    primary: Triple = NO_FIGURE
-    """The figure that the release ranks by."""
+    estimates: Estimates
+    """The row's, by name of metric."""
+    fast_p: Sequence[float | None] = ()
     metric: Metric = PASS_AT_1
-    """The metric of `primary`."""
+    """The metric that the release ranks by."""
     usd_per_sample: float | None = None
     """Declared by the entrant."""
     groups: Mapping[str, float | None] = field(default_factory=dict)
     """Group → pass@1; None where no problem of it counts."""
     slug: str = ""
     """The entrant's, for links."""
+
+    def figure(self, metric: Metric) -> Triple:
+        """The metric's value and the ends of its interval."""
+        return figure_of(self.estimates, metric.name)
+
+    def pass_at(self, k: int) -> Triple:
+        return self.figure(pass_at(k))
+
+    @property
+    def primary(self) -> Triple:
+        """The figure that the release ranks by."""
+        return self.figure(self.metric)
+
+    @property
+    def ks(self) -> list[int]:
+        """Each k of which it has a pass@k, in rising order."""
+        known = (shown_metric(name).k for name, one in self.estimates.items() if "value" in one)
+        return sorted(k for k in known if k)
+
+
+def titled(metric: Metric) -> str:
+    """The title of an axis. Shares have their unit at each tick."""
+    return metric.title if metric.unit in ("", "%") else f"{metric.title} ({metric.unit})"
+
+
+def headed(metric: Metric, words: str = "{}") -> str:
+    """The heading of a table's column; `words` may stand around the title."""
+    unit = f" ({metric.unit})" if metric.unit else ""
+    return f"{words.format(metric.title)}{unit}"
+
+
+def figured(metric: Metric, value: float | None) -> str:
+    """A figure in a table whose heading has the unit."""
+    return percent(value) if metric.unit == "%" else significant(value)
+
+
+def hovered(metric: Metric) -> str:
+    """How plotly.js writes the figure of the vertical axis on hover."""
+    return "%{y:.1%}" if metric.unit == "%" else "%{y:.3g}"
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from leaderboard.charts.chart import (
     Chart,
     Spec,
     Table,
-    Triple,
     axis,
     days_axis,
     layout,
@@ -21,6 +20,7 @@ from leaderboard.charts.chart import (
 )
 from leaderboard.charts.colours import colour_of
 from leaderboard.charts.fast_p import DASHES
+from leaderboard.models.estimates import Triple
 
 MAX_COMPARED = 100
 """Ranked entrants of a board, by rank, whose mean stands beside an entrant's bar."""

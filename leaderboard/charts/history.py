@@ -5,8 +5,20 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from leaderboard.board.numerals import percent, significant
-from leaderboard.charts.chart import GREY, Spec, Table, as_figure, axis, days_axis, layout, plain
+from leaderboard.charts.chart import (
+    GREY,
+    Spec,
+    Table,
+    as_figure,
+    axis,
+    days_axis,
+    figured,
+    headed,
+    hovered,
+    layout,
+    plain,
+    titled,
+)
 from leaderboard.charts.colours import colour_of
 from scoring.metrics import Metric
 
@@ -58,20 +70,15 @@ def spec(rows: Sequence[Result]) -> Spec:
     points = [_points(others, metric, 7, 0.55, ""), _points(best, metric, 11, 1.0, "top left")]
     top = 1.0 if metric.unit == "%" else max(row.score for row in rows) or 1.0
     shares = {"tickformat": ".0%"} if metric.unit == "%" else {}
-    y = axis(_titled(metric), range=[-0.06 * top, 1.12 * top], **shares)
+    y = axis(titled(metric), range=[-0.06 * top, 1.12 * top], **shares)
     return {
         "data": [line, *(one for one in points if one["x"])],
         "layout": layout(days_axis([row.at for row in rows]), y),
     }
 
 
-def _titled(metric: Metric) -> str:
-    return f"{metric.title} (×)" if metric.unit == "×" else metric.title
-
-
 def _points(rows: Sequence[Result], metric: Metric, size: int, opacity: float, side: str) -> Spec:
     """Named at `side`; where it is empty, on hover only."""
-    written = "%{y:.1%}" if metric.unit == "%" else "%{y:.3g}"
     return {
         "type": "scatter",
         "mode": "markers+text" if side else "markers",
@@ -81,7 +88,7 @@ def _points(rows: Sequence[Result], metric: Metric, size: int, opacity: float, s
         "text": [plain(row.name) for row in rows],
         "textposition": side or "top left",
         "marker": {"size": size, "opacity": opacity, "color": [colour_of(row.entrant_id) for row in rows]},
-        "hovertemplate": f"%{{text}}<br>{metric.title} {written}<br>%{{x|%Y-%m-%d}}<extra></extra>",
+        "hovertemplate": f"%{{text}}<br>{metric.title} {hovered(metric)}<br>%{{x|%Y-%m-%d}}<extra></extra>",
     }
 
 
@@ -94,10 +101,6 @@ def table(rows: Sequence[Result]) -> Table:
     if not rows:
         return Table(["Day (UTC)", "Model", "Score"], [])
     metric = rows[0].metric
-    unit = f" ({metric.unit})" if metric.unit else ""
-    header = ["Day (UTC)", "Model", f"Best {metric.title} so far{unit}"]
-    return Table(header, [[f"{row.at:%Y-%m-%d}", row.name, _written(row)] for row in reversed(records(rows))])
-
-
-def _written(row: Result) -> str:
-    return percent(row.score) if row.metric.unit == "%" else significant(row.score)
+    header = ["Day (UTC)", "Model", headed(metric, "Best {} so far")]
+    newest_first = reversed(records(rows))
+    return Table(header, [[f"{row.at:%Y-%m-%d}", row.name, figured(metric, row.score)] for row in newest_first])

@@ -16,8 +16,7 @@ CAPTION = "The chance that at least one of k samples of a problem passes, averag
 
 
 def _points(row: BoardRow) -> list[tuple[int, float]]:
-    found = ((int(k), values[0]) for k, values in row.pass_at_k.items())
-    return sorted((k, value) for k, value in found if value is not None)
+    return [(k, value) for k in row.ks if (value := row.pass_at(k)[0]) is not None]
 
 
 def _curves(rows: Sequence[BoardRow]) -> list[BoardRow]:

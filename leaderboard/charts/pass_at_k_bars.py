@@ -27,15 +27,11 @@ CAPTION = "pass@k of each entrant, fainter for larger k; whiskers are 95 % inter
 
 def shown_ks(rows: Sequence[BoardRow]) -> list[int]:
     """Each k of which an entrant has a figure."""
-    return sorted({int(k) for row in rows for k, values in row.pass_at_k.items() if values[0] is not None})
-
-
-def _triples(rows: Sequence[BoardRow], k: int) -> list[list[float | None]]:
-    return [row.pass_at_k.get(str(k), [None, None, None]) for row in rows]
+    return sorted({k for row in rows for k in row.ks})
 
 
 def _trace(rows: Sequence[BoardRow], k: int, opacity: float) -> Spec:
-    values, lows, highs = ([one[part] for one in _triples(rows, k)] for part in range(3))
+    values, lows, highs = ([row.pass_at(k)[part] for row in rows] for part in range(3))
     return {
         "type": "bar",
         "name": f"pass@{k}",
@@ -71,5 +67,5 @@ def table(rows: Sequence[BoardRow]) -> Table:
 
 
 def _words(row: BoardRow, k: int) -> tuple[str, str]:
-    value, low, high = row.pass_at_k.get(str(k), (None, None, None))
+    value, low, high = row.pass_at(k)
     return percent(value), f"{percent(low)}–{percent(high)}" if low is not None else MISSING

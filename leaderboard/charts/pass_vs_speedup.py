@@ -23,7 +23,7 @@ WIDE = 20.0
 
 
 def _placed(rows: Sequence[BoardRow]) -> list[BoardRow]:
-    return [row for row in rows if row.speedup is not None and row.speedup > 0 and _pass_1(row)[0] is not None]
+    return [row for row in rows if (row.figure(SPEEDUP)[0] or 0.0) > 0 and row.pass_at(1)[0] is not None]
 
 
 def has_points(rows: Sequence[BoardRow]) -> bool:
@@ -35,27 +35,27 @@ def caption(rows: Sequence[BoardRow]) -> str:
     return FRONT_CAPTION if _has_line(_placed(rows)) else CAPTION
 
 
-def _pass_1(row: BoardRow) -> list[float | None]:
-    return row.pass_at_k.get("1", [None, None, None])
-
-
 def _point(row: BoardRow, side: str, named: bool) -> Spec:
-    value, low, high = _pass_1(row)
+    (value, low, high), (speedup, slowest, fastest) = row.pass_at(1), row.figure(SPEEDUP)
     colour = colour_of(row.entrant_id)
     return entrant_point(
         row,
-        row.speedup,
+        speedup,
         value,
         side,
         named=named,
-        hover=f"pass@1 %{{y:.1%}}<br>speedup {ratio(row.speedup)}",
-        error_x=margins([row.speedup], [row.speedup_low], [row.speedup_high], colour),
+        hover=f"pass@1 %{{y:.1%}}<br>speedup {ratio(speedup)}",
+        error_x=margins([speedup], [slowest], [fastest], colour),
         error_y=margins([value], [low], [high], colour),
     )
 
 
+def _place(row: BoardRow) -> tuple[float, float]:
+    return row.figure(SPEEDUP)[0] or 0.0, row.pass_at(1)[0] or 0.0
+
+
 def _front(rows: Sequence[BoardRow]) -> list[tuple[float, float]]:
-    return pareto_front([(row.speedup or 0.0, _pass_1(row)[0] or 0.0) for row in rows])
+    return pareto_front([_place(row) for row in rows])
 
 
 def _has_line(placed: Sequence[BoardRow]) -> bool:
@@ -64,7 +64,7 @@ def _has_line(placed: Sequence[BoardRow]) -> bool:
 
 def _scale(placed: Sequence[BoardRow]) -> tuple[str, float, float]:
     """The kind of the axis of speedups and its ends, as plotly takes them: powers of ten on a logarithmic one."""
-    ends = [one for row in placed for one in (row.speedup, row.speedup_low, row.speedup_high) if one]
+    ends = [one for row in placed for one in row.figure(SPEEDUP) if one]
     low, high = min(ends, default=1.0), max(ends, default=1.0)
     if high > WIDE * low:
         low, high = math.log10(low), math.log10(high)
@@ -78,9 +78,9 @@ def spec(rows: Sequence[BoardRow]) -> Spec:
     scale, left, right = _scale(placed)
 
     def place(row: BoardRow) -> tuple[float, float]:
-        speedup = row.speedup or 1.0
+        speedup, share = _place(row)
         across = ((math.log10(speedup) if scale == "log" else speedup) - left) / (right - left)
-        return across, ((_pass_1(row)[0] or 0.0) - RANGE[0]) / (RANGE[1] - RANGE[0])
+        return across, (share - RANGE[0]) / (RANGE[1] - RANGE[0])
 
     sides = label_sides([row.name for row in placed], [place(row) for row in placed])
     points = [_point(row, side, len(placed) <= MAX_LABELS) for row, side in zip(placed, sides, strict=True)]
@@ -98,9 +98,9 @@ def figure(rows: Sequence[BoardRow]) -> "Figure":
 def table(rows: Sequence[BoardRow]) -> Table:
     placed = _placed(rows)
     header = ["Model", "pass@1 (%)", f"{SPEEDUP.title} (×)"]
-    lines = [[row.name, percent(_pass_1(row)[0]), ratio(row.speedup)] for row in placed]
+    lines = [[row.name, percent(row.pass_at(1)[0]), ratio(row.figure(SPEEDUP)[0])] for row in placed]
     if not _has_line(placed):
         return Table(header, lines)
     front = set(_front(placed))
-    told = ["yes" if (row.speedup, _pass_1(row)[0]) in front else "no" for row in placed]
+    told = ["yes" if _place(row) in front else "no" for row in placed]
     return Table([*header, "On the Pareto front"], [[*line, word] for line, word in zip(lines, told, strict=True)])

@@ -7,6 +7,7 @@ from leaderboard.board.numerals import MISSING, percent
 from leaderboard.charts.chart import BoardRow, Spec, Table, as_figure, axis, layout, margins
 from leaderboard.charts.labels import label_sides
 from leaderboard.charts.scatter import MAX_LABELS, dotted_line, entrant_point, faint
+from scoring.metrics import CODING, WEIGHTED
 
 if TYPE_CHECKING:
     from plotly.graph_objs._figure import Figure
@@ -16,7 +17,7 @@ RANGE = (-0.04, 1.08)
 
 
 def _placed(rows: Sequence[BoardRow]) -> list[BoardRow]:
-    return [row for row in rows if row.coding[0] is not None and row.weighted[0] is not None]
+    return [row for row in rows if row.figure(CODING)[0] is not None and row.figure(WEIGHTED)[0] is not None]
 
 
 def has_points(rows: Sequence[BoardRow]) -> bool:
@@ -24,7 +25,7 @@ def has_points(rows: Sequence[BoardRow]) -> bool:
 
 
 def _point(row: BoardRow, side: str, named: bool) -> Spec:
-    (raw, raw_low, raw_high), (weighted, low, high) = row.coding, row.weighted
+    (raw, raw_low, raw_high), (weighted, low, high) = row.figure(CODING), row.figure(WEIGHTED)
     return entrant_point(
         row,
         raw,
@@ -47,7 +48,7 @@ _EQUAL = dotted_line("Raw = weighted", [(0, 0), (1, 1)])
 
 def spec(rows: Sequence[BoardRow]) -> Spec:
     placed = _placed(rows)
-    places = [(_in_frame(row.coding[0]), _in_frame(row.weighted[0])) for row in placed]
+    places = [(_in_frame(row.figure(CODING)[0]), _in_frame(row.figure(WEIGHTED)[0])) for row in placed]
     sides = label_sides([row.name for row in placed], places)
     points = [_point(row, side, len(placed) <= MAX_LABELS) for row, side in zip(placed, sides, strict=True)]
     x, y = (axis(f"{name} score", tickformat=".0%", range=list(RANGE)) for name in ("Raw", "Weighted"))
@@ -68,6 +69,6 @@ def table(rows: Sequence[BoardRow]) -> Table:
 
 
 def _line(row: BoardRow) -> list[str]:
-    (raw, raw_low, raw_high), (weighted, low, high) = row.coding, row.weighted
+    (raw, raw_low, raw_high), (weighted, low, high) = row.figure(CODING), row.figure(WEIGHTED)
     change = f"{100 * ((weighted or 0.0) - (raw or 0.0)):+.1f}".replace("-", "−")
     return [row.name, percent(raw), _interval(raw_low, raw_high), percent(weighted), _interval(low, high), change]

@@ -5,8 +5,21 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from leaderboard.board.numerals import MISSING, dollars, percent, significant
-from leaderboard.charts.chart import PASS_AT_1, BoardRow, Spec, Table, as_figure, axis, layout, margins
+from leaderboard.board.numerals import MISSING, dollars
+from leaderboard.charts.chart import (
+    PASS_AT_1,
+    BoardRow,
+    Spec,
+    Table,
+    as_figure,
+    axis,
+    figured,
+    headed,
+    hovered,
+    layout,
+    margins,
+    titled,
+)
 from leaderboard.charts.labels import label_sides
 from leaderboard.charts.scatter import MAX_LABELS, dotted_line, entrant_point, faint, pareto_front
 
@@ -105,20 +118,18 @@ def cost_ticks(left: float, right: float) -> list[float]:
 
 def _score_axis(row: BoardRow, low: float, high: float) -> Spec:
     shares = {"tickformat": ".0%"} if row.metric.unit == "%" else {}
-    title = f"{row.metric.title} (×)" if row.metric.unit == "×" else row.metric.title
-    return axis(title, range=[low, high], **shares)
+    return axis(titled(row.metric), range=[low, high], **shares)
 
 
 def _point(row: BoardRow, cost: float, score: float, side: str, named: bool) -> Spec:
     _, low, high = row.primary
-    written = "%{y:.1%}" if row.metric.unit == "%" else "%{y:.3g}"
     return entrant_point(
         row,
         cost,
         score,
         side,
         named=named,
-        hover=f"{row.metric.title} {written}<br>US$ %{{x:.3~g}} per sample",
+        hover=f"{row.metric.title} {hovered(row.metric)}<br>US$ %{{x:.3~g}} per sample",
         error_y=margins([score], [low], [high], faint(row)),
     )
 
@@ -138,19 +149,14 @@ def table(rows: Sequence[BoardRow]) -> Table:
     known = _known(rows)
     front = set(_front([(cost, score) for _, cost, score in known]))
     metric = rows[0].metric if rows else PASS_AT_1
-    unit = f" ({metric.unit})" if metric.unit else ""
-    header = ["Model", f"{metric.title}{unit}", "95 % interval", "Cost per sample (US$)", "On the Pareto front"]
+    header = ["Model", headed(metric), "95 % interval", "Cost per sample (US$)", "On the Pareto front"]
     lines = [
-        [row.name, _written(row, score), _interval(row), dollars(cost), "yes" if (cost, score) in front else "no"]
+        [row.name, figured(metric, score), _interval(row), dollars(cost), "yes" if (cost, score) in front else "no"]
         for row, cost, score in known
     ]
     return Table(header, lines)
 
 
-def _written(row: BoardRow, figure: float | None) -> str:
-    return percent(figure) if row.metric.unit == "%" else significant(figure)
-
-
 def _interval(row: BoardRow) -> str:
     _, low, high = row.primary
-    return MISSING if low is None or high is None else f"{_written(row, low)}–{_written(row, high)}"
+    return MISSING if low is None or high is None else f"{figured(row.metric, low)}–{figured(row.metric, high)}"

@@ -6,6 +6,9 @@ from django.db import models
 from django.urls import reverse
 from django.utils import timezone
 
+from leaderboard.models.estimates import Triple, figure_of
+from scoring.metrics import SPEEDUP, pass_at
+
 
 class ProblemScore(models.Model):
     """Aggregate of a submission's samples of one problem on a track, computed from their current results."""
@@ -75,50 +78,15 @@ class Standing(models.Model):
     is_incomplete = models.BooleanField(default=False)
     incomplete_reason = models.CharField(max_length=300, blank=True)
     primary_value = models.FloatField(null=True)
-    pass_at_1 = models.FloatField(null=True)
-    pass_at_1_low = models.FloatField(null=True)
-    pass_at_1_high = models.FloatField(null=True)
-    pass_at_k = models.JSONField(default=dict, help_text="k → [value, low, high]; value null where n < k.")
+    primary_low = models.FloatField(null=True)
+    primary_high = models.FloatField(null=True)
+    estimates = models.JSONField(
+        default=dict, db_default={}, help_text="Name of a metric → value, low, high, and what it is taken over."
+    )
+    fast_p = models.JSONField(default=list, help_text="Share of samples passed faster than each threshold.")
     n_solved = models.PositiveIntegerField(default=0)
     n_problems = models.PositiveIntegerField(default=0)
     n_skipped = models.PositiveIntegerField(default=0)
-    n_timed_problems = models.PositiveIntegerField(default=0)
-    speedup = models.FloatField(null=True)
-    speedup_low = models.FloatField(null=True)
-    speedup_high = models.FloatField(null=True)
-    correct_speedup = models.FloatField(null=True)
-    n_correct_problems = models.PositiveIntegerField(
-        default=0, help_text="Problems with a passing sample whose time ranks: those of the correct-only mean."
-    )
-    held_out_speedup = models.FloatField(null=True, help_text="Of passes, over held-out cases alone.")
-    public_speedup = models.FloatField(null=True, help_text="Of the same passes, over their other cases.")
-    n_held_out_problems = models.PositiveIntegerField(default=0)
-    fast_p = models.JSONField(default=list, help_text="Share of samples passed faster than each threshold.")
-    coding = models.FloatField(null=True, help_text="pass@1 over coding problems, where questions or weights exist.")
-    coding_low = models.FloatField(null=True)
-    coding_high = models.FloatField(null=True)
-    weighted = models.FloatField(null=True, help_text="The same by the weights that the release gives to groups.")
-    weighted_low = models.FloatField(null=True)
-    weighted_high = models.FloatField(null=True)
-    questions = models.FloatField(null=True, help_text="pass@1 over questions.")
-    questions_low = models.FloatField(null=True)
-    questions_high = models.FloatField(null=True)
-    gflops = models.FloatField(null=True, help_text="Geometric mean over the problems that the rules take.")
-    n_gflops_problems = models.PositiveIntegerField(default=0)
-    n_gflops_own = models.PositiveIntegerField(
-        default=0, help_text="Those on which its own GFLOPS count. On the others the baseline's do."
-    )
-    roofline = models.FloatField(null=True, help_text="Mean share of the roofline over problems that declare work.")
-    roofline_low = models.FloatField(null=True)
-    roofline_high = models.FloatField(null=True)
-    n_roofline_problems = models.PositiveIntegerField(default=0)
-    sol_score = models.FloatField(null=True, help_text="Mean score over problems whose work has a bound.")
-    sol_score_low = models.FloatField(null=True)
-    sol_score_high = models.FloatField(null=True)
-    n_sol_score_problems = models.PositiveIntegerField(default=0)
-    n_sol_score_left_out = models.PositiveIntegerField(
-        default=0, help_text="Problems left out because their baseline is already at the bound."
-    )
     n_samples = models.PositiveIntegerField(default=0)
     n_passed = models.PositiveIntegerField(default=0)
     n_unwitnessed = models.PositiveIntegerField(default=0, help_text="Passes that nothing outside saw end.")
@@ -150,6 +118,18 @@ class Standing(models.Model):
     def get_absolute_url(self) -> str:
         """The board on which it stands."""
         return reverse("board", args=[self.release.slug], query={"track": self.track.slug})
+
+    def figure(self, name: str) -> Triple:
+        """The metric's value and the ends of its interval."""
+        return figure_of(self.estimates, name)
+
+    @property
+    def pass_at_1(self) -> float | None:
+        return self.figure(pass_at(1).name)[0]
+
+    @property
+    def speedup(self) -> float | None:
+        return self.figure(SPEEDUP.name)[0]
 
 
 class RankedArrays(models.Model):

@@ -13,16 +13,12 @@ import numpy.typing as npt
 from leaderboard.models import Counted, ReleaseTrack
 from problems.models import Release
 from scoring.arrays import BoolArray, FloatArray, IntArray
-from scoring.board_input import BoardInput
+from scoring.board_input import BY_BOTH, BY_PROBLEM, BoardInput
 from scoring.rules import FIRST
 
-_BY_PROBLEM = ("has_rankable_baseline", "voided", "weights", "questions", "at_bound", "baseline_gflops")
-_BY_BOTH = (
-    "n", "passed", "pending", "skipped", "ln_speedup_sum", "correct_ln_sum", "correct_count", "fast_counts",
-    "time_pending", "gflops", "roofline", "sol_score", "held_out_ln_sum", "public_ln_sum", "held_out_count",
-)  # fmt: skip
 _SETTINGS = ("release_digest", "primary", "ks", "draws", "rules", "shared_ln_sd")
-_SHOWN = "shown."
+_SHOWN, _FIGURES = "shown.", "figures."
+"""Prefixes of the names of packed arrays."""
 _QUICKLY = 1
 """zlib's level: three times as fast as its default."""
 
@@ -54,9 +50,10 @@ class PackedBoard:
 
     @classmethod
     def of(cls, board: BoardArrays) -> "PackedBoard":
-        given = {name: getattr(board.input, name) for name in (*_BY_BOTH, *_BY_PROBLEM, "rankable")}
+        given = {name: getattr(board.input, name) for name in (*BY_BOTH, *BY_PROBLEM, "rankable")}
         arrays = {name: _small(values) for name, values in given.items() if values is not None}
         arrays |= {_SHOWN + name: _small(values) for name, values in board.shown.items()}
+        arrays |= {_FIGURES + name: values for name, values in board.input.figures.items()}
         arrays |= {
             "entrant_ids": np.array([one.entrant_id for one in board.counted], dtype=np.int64),
             "submission_ids": np.array([one.submission_id for one in board.counted], dtype=np.int64),
@@ -78,13 +75,16 @@ class PackedBoard:
     ) -> BoardArrays:
         """The board of some problems and some entrants (None: all). `voided` is of all its problems."""
         rows = np.ones(len(self.submission_ids), dtype=np.bool_) if entrants is None else entrants
-        both: dict[str, Any] = {
-            name.removeprefix(_SHOWN): _wide(self.arrays[name][rows][:, problems])
-            for name in self.arrays
-            if name in _BY_BOTH or name.startswith(_SHOWN)
-        }
-        shown = {name for name in both if _SHOWN + name in self.arrays}
-        fields: dict[str, Any] = {name: self.arrays[name][problems] for name in _BY_PROBLEM if name in self.arrays}
+
+        def cut(name: str) -> _Array:
+            return _wide(self.arrays[name][rows][:, problems])
+
+        def cut_all(prefix: str) -> dict[str, _Array]:
+            return {name.removeprefix(prefix): cut(name) for name in self.arrays if name.startswith(prefix)}
+
+        fields: dict[str, Any] = {name: cut(name) for name in BY_BOTH if name in self.arrays}
+        fields |= {name: self.arrays[name][problems] for name in BY_PROBLEM if name in self.arrays}
+        fields |= {"voided": voided[problems], "figures": cut_all(_FIGURES)}
         settings = {"rules": FIRST.version, **self.settings, "ks": tuple(self.settings["ks"])}
         ids = zip(self.arrays["entrant_ids"][rows], self.arrays["submission_ids"][rows], strict=True)
         return BoardArrays(
@@ -93,14 +93,9 @@ class PackedBoard:
             counted=[Counted(entrant_id=int(entrant), submission_id=int(submission)) for entrant, submission in ids],
             problem_ids=[int(pk) for pk in self.arrays["problem_ids"][problems]],
             groups=[str(name) for name in self.arrays["groups"][problems]],
-            input=BoardInput(
-                **{name: both[name] for name in both if name not in shown},
-                **(fields | {"voided": voided[problems]}),
-                rankable=self.arrays["rankable"][rows],
-                **settings,
-            ),
-            shown={name: both[name] for name in shown},
-            best_speedup=np.full(both["n"].shape, np.nan),
+            input=BoardInput(**fields, rankable=self.arrays["rankable"][rows], **settings),
+            shown=cut_all(_SHOWN),
+            best_speedup=np.full(fields["n"].shape, np.nan),
         )
 
 

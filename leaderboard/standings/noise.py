@@ -10,8 +10,8 @@ from statistics import fmean, stdev
 from typing import Any
 
 import numpy as np
-from django.db.models import Avg, Count, Max, Min, Q, QuerySet
-from django.db.models.functions import Ln
+from django.db.models import Avg, Count, IntegerField, Max, Min, Q, QuerySet, Sum, Window
+from django.db.models.functions import Cast, Ln
 
 from leaderboard.models import Measurement, ReferenceRun, Result
 from problems.models import Release
@@ -135,18 +135,18 @@ class References:
 
 
 def references_of(release: Release, track_slug: str, as_of: date | None = None) -> References | None:
-    """None if no reference has a time yet. One query, and one more if there are noisy days."""
+    """None if no reference has a time yet. One query."""
     runs = ReferenceRun.objects.filter(release=release, track__slug=track_slug).exclude(ratio=None)
     if as_of is not None:
         runs = runs.filter(day__lte=as_of)
-    noisy = runs.filter(is_noisy=True).order_by("-day", "node")
-    found = runs.order_by().aggregate(
-        n=Count("pk"), ln=Avg(Ln("ratio")), low=Min("low"), high=Max("high"), n_noisy=Count("pk", Q(is_noisy=True))
-    )
-    if not found["n"]:
+    over_all = {"n": Count("pk"), "ln": Avg(Ln("ratio")), "least": Min("low"), "most": Max("high")}
+    over_all["n_noisy"] = Sum(Cast("is_noisy", IntegerField()))
+    told = runs.annotate(**{name: Window(figure) for name, figure in over_all.items()})
+    latest: list[Any] = list(told.order_by("-is_noisy", "-day", "node")[:MOST_TOLD])
+    if not latest:
         return None
-    latest = list(noisy[:MOST_TOLD]) if found["n_noisy"] else []
-    return References(math.exp(found["ln"]), found["low"], found["high"], found["n"], latest, found["n_noisy"])
+    noisy, first = [run for run in latest if run.is_noisy], latest[0]
+    return References(math.exp(first.ln), first.least, first.most, first.n, noisy, first.n_noisy)
 
 
 def _words(one: References | ReferenceRun) -> str:

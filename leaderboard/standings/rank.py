@@ -19,6 +19,7 @@ from leaderboard.rates import bound_ms, cases_with_time, public_mean_ms
 from leaderboard.standings import count, problem_sums, rankable, scores
 from leaderboard.standings.board_arrays import BoardArrays, pack
 from leaderboard.standings.first import note_first
+from leaderboard.standings.sample_times import median_times
 from leaderboard.standings.selection import tell_selection
 from leaderboard.standings.sol import sol_scores
 from leaderboard.standings.standing_rows import standing_rows
@@ -31,7 +32,7 @@ from scoring.arrays import BoolArray, FloatArray, IntArray
 from scoring.board import score_board
 from scoring.board_input import BoardInput
 from scoring.fast_p import THRESHOLDS
-from scoring.metrics import CODING, QUESTIONS, pass_at
+from scoring.metrics import CODING, MEDIAN_TIME, QUESTIONS, ROOFLINE, SOL_SCORE, pass_at
 from scoring.throughput import PER_MS_TO_GIGA_PER_S, geometric_mean
 
 logger = logging.getLogger("podium.ranking")
@@ -150,7 +151,7 @@ def standings_of(board: BoardArrays) -> list[Standing]:
     rows = standing_rows(board.release, board.track_id, board.counted, board.groups, board.input, found, board.shown)
     if waits_for_questions(board.release):
         for row in rows:
-            row.primary_value = None
+            row.primary_value = row.primary_low = row.primary_high = None
     return rows
 
 
@@ -196,18 +197,23 @@ def load_of(
     grids = _grids(submission_ids, track_id, problem_ids, instead)
     peaks, groups = place.track.peaks, [one.group for one in problems]
     baselines_ms = _baselines_ms(release, track_id)
-    figures: dict[str, Any] = {
+    own_cases = [cases_with_time(one.public_cases, baselines_ms.get(one.pk, {})) for one in problems]
+    sol_score, at_bound = sol_scores(
+        problems, baselines_ms, peaks, submission_ids, track_id, grids["n_samples"], instead
+    )
+    figures = {
+        ROOFLINE.name: _roofline(own_cases, peaks, grids["best_ms"]),
+        SOL_SCORE.name: sol_score,
+        MEDIAN_TIME.name: median_times(submission_ids, track_id, problem_ids, instead),
+    }
+    given: dict[str, Any] = {
         "has_rankable_baseline": np.array([pk in baselines_ms for pk in problem_ids], dtype=np.bool_),
-        **_rates(
-            [cases_with_time(one.public_cases, baselines_ms.get(one.pk, {})) for one in problems],
-            peaks,
-            grids["best_ms"],
-            [baselines_ms.get(one.pk, {}) for one in problems],
-        ),
-        **sol_scores(problems, baselines_ms, peaks, submission_ids, track_id, grids["n_samples"], instead),
+        "figures": {name: values for name, values in figures.items() if values is not None},
+        "at_bound": at_bound,
+        **_gflops(own_cases, grids["best_ms"], [baselines_ms.get(one.pk, {}) for one in problems]),
         **_kinds(release, problems),
     }
-    board_input = _board_input(place, counted, problem_ids, grids, figures, before)
+    board_input = _board_input(place, counted, problem_ids, grids, given, before)
     shown = {name: grids[name] for name in _SHOWN}
     return BoardArrays(release, track_id, counted, problem_ids, groups, board_input, shown, grids["best_speedup"])
 
@@ -279,9 +285,9 @@ def _voided(release: Release, problem_ids: Sequence[int], before: datetime | Non
 
 def _board_input(
     place: ReleaseTrack, counted: Sequence[Counted], problem_ids: Sequence[int], grids: dict[str, Any],
-    figures: Mapping[str, Any], before: datetime | None,
+    given: Mapping[str, Any], before: datetime | None,
 ) -> BoardInput:  # fmt: skip
-    """`figures` holds the fields that are not counts or sums: what baselines, work, peaks and weights give."""
+    """`given` holds the fields that are not counts or sums: what baselines, work, peaks and weights give."""
     release, waits = place.release, waits_for_questions(place.release)
     return BoardInput(
         **_sample_fields(grids),
@@ -299,7 +305,7 @@ def _board_input(
         rules=release.rules,
         shared_ln_sd=place.shared_ln_sd,
         draws=settings.BOOTSTRAP_DRAWS,
-        **figures,
+        **given,
     )
 
 
@@ -310,25 +316,27 @@ def _held_out(grids: Mapping[str, Any]) -> dict[str, Any]:
     return {name: grids[of] if known else None for name, of in fields.items()}
 
 
-def _rates(
-    cases: Sequence[Sequence[Case]], peaks: Mapping[str, Any], best_ms: FloatArray,
-    baselines_ms: Sequence[Mapping[str, float]],
-) -> dict[str, FloatArray | None]:  # fmt: skip
-    """GFLOPS and share of the roofline of each entrant's fastest ranking sample, E × P; None if no problem has any.
-
-    `cases` holds each problem's cases and `baselines_ms` the baseline's times, where they rank; figures are geometric
-    means over the cases, those of `baseline_gflops` (P) too. A share is 0 if the entrant has no
-    ranking time, and NaN if the problem declares no work or a peak is unknown.
-    """
+def _gflops(
+    cases: Sequence[Sequence[Case]], best_ms: FloatArray, baselines_ms: Sequence[Mapping[str, float]]
+) -> dict[str, FloatArray | None]:
+    """The fields `gflops`, of each entrant's fastest ranking sample (None if no problem has any), and
+    `baseline_gflops` of BoardInput: geometric means over a problem's cases, whose times `baselines_ms` holds."""
     flops = _known(geometric_mean(one.flops for one in of_problem) for of_problem in cases)
-    least = _known(geometric_mean(bound_ms(one, peaks) for one in of_problem) for of_problem in cases)
-    share = np.where(np.isnan(least), np.nan, np.where(np.isnan(best_ms), 0.0, least / best_ms))
     baseline_ms = _known(map(public_mean_ms, baselines_ms))
     return {
         "baseline_gflops": flops / baseline_ms * PER_MS_TO_GIGA_PER_S,
         "gflops": None if np.isnan(flops).all() else flops / best_ms * PER_MS_TO_GIGA_PER_S,
-        "roofline": None if np.isnan(least).all() else share,
     }
+
+
+def _roofline(cases: Sequence[Sequence[Case]], peaks: Mapping[str, Any], best_ms: FloatArray) -> FloatArray | None:
+    """The share of the roofline of each entrant's fastest ranking sample, E × P; None if no problem has any.
+
+    A share is 0 if the entrant has no ranking time, and NaN if the problem declares no work or a peak is unknown.
+    """
+    least = _known(geometric_mean(bound_ms(one, peaks) for one in of_problem) for of_problem in cases)
+    share = np.where(np.isnan(least), np.nan, np.where(np.isnan(best_ms), 0.0, least / best_ms))
+    return None if np.isnan(least).all() else share
 
 
 def _known(values: Iterable[float | None]) -> FloatArray:

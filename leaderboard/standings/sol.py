@@ -1,13 +1,13 @@
 """The sol_score of each entrant on each problem of a board, from the times of its samples by case."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from leaderboard.models import ProblemScore
 from leaderboard.rates import speed_of_light_ms
+from leaderboard.standings.sample_times import sample_times
 from problems.models import Problem
 from scoring.arrays import BoolArray, FloatArray, IntArray
 from scoring.sol_score import has_room, sol_score
@@ -24,8 +24,10 @@ def sol_scores(
     track_id: int,
     n_samples: IntArray,
     instead: Sequence[ProblemScore] = (),
-) -> dict[str, FloatArray | BoolArray | None]:
-    """The fields `sol_score` and `at_bound` of BoardInput; None if no problem's work has a bound at these peaks.
+) -> tuple[FloatArray | None, BoolArray | None]:
+    """The scores (E × P) and the problems whose baseline is at its bound (P).
+
+    None and None if no problem's work has a bound at these peaks.
 
     `baselines_ms` holds the rankable baseline's time of each case, by problem; `n_samples` is E × P. The score is the
     mean over samples of the mean over a sample's timed cases whose baseline leaves room. A sample or case whose time
@@ -33,16 +35,14 @@ def sol_scores(
     """
     least_ms = [_least_ms(one, peaks) for one in problems]
     if not any(least_ms):
-        return {"sol_score": None, "at_bound": None}
+        return None, None
     known = [_with_baseline(baselines_ms.get(one.pk, {}), least) for one, least in zip(problems, least_ms, strict=True)]
     bounds = [{case: pair for case, pair in of_one.items() if has_room(*pair)} for of_one in known]
     columns = {one.pk: place for place, one in enumerate(problems) if bounds[place]}
     sums = _sums(bounds, columns, submission_ids, track_id, instead)
     scored = np.array([bool(one) for one in bounds], dtype=np.bool_)
-    return {
-        "sol_score": np.where(scored, sums / np.maximum(n_samples, 1), np.nan),
-        "at_bound": np.array([bool(one) for one in known], dtype=np.bool_) & ~scored,
-    }
+    at_bound = np.array([bool(one) for one in known], dtype=np.bool_) & ~scored
+    return np.where(scored, sums / np.maximum(n_samples, 1), np.nan), at_bound
 
 
 def _least_ms(problem: Problem, peaks: Mapping[str, Any]) -> Mapping[str, float]:
@@ -64,8 +64,7 @@ def _sums(
     instead: Sequence[ProblemScore],
 ) -> FloatArray:
     """E × P: the sum over samples of the mean over cases."""
-    replaced = {(one.submission_id, one.problem_id): one.times_ms for one in instead if one.problem_id in columns}
-    cases = _timed_cases(bounds, columns, submission_ids, track_id, replaced)
+    cases = _timed_cases(bounds, columns, submission_ids, track_id, instead)
     timed = np.fromiter(cases, dtype=np.dtype((np.float64, 6)))
     row, column, n_cases, time_ms, baseline_ms, least_ms = timed.T
     sums = np.zeros((len(submission_ids), len(bounds)))
@@ -79,16 +78,10 @@ def _timed_cases(
     columns: Mapping[int, int],
     submission_ids: Sequence[int],
     track_id: int,
-    replaced: Mapping[tuple[int, int], Sequence[Mapping[str, float | None]]],
+    instead: Sequence[ProblemScore],
 ) -> Iterator[tuple[float | None, ...]]:
     """Row, column, number of the sample's scored cases, own time (None: does not rank), baseline's and least time."""
-    rows = {pk: place for place, pk in enumerate(submission_ids)}
-    stored = ProblemScore.objects.filter(
-        submission_id__in=submission_ids, track_id=track_id, problem_id__in=columns, n_timed__gt=0
-    ).values_list("submission_id", "problem_id", "times_ms")
-    kept = (row for row in stored.iterator(5000) if row[:2] not in replaced)
-    for submission_id, problem_id, samples in chain(kept, ((*key, times) for key, times in replaced.items())):
-        row, column = rows[submission_id], columns[problem_id]
+    for row, column, samples in sample_times(submission_ids, track_id, columns, instead):
         for times_ms in samples:
             scored = [case for case in bounds[column] if case in times_ms]
             for case in scored:

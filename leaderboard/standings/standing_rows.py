@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 
 from leaderboard.models import Counted, Standing
+from leaderboard.models.estimates import kept
 from problems.models import Release
 from scoring.board import BoardScores
 from scoring.board_input import BoardInput
-from scoring.uncertainty import Estimate
+from scoring.computed import Figure
+from scoring.metrics import Metric, shown_metric
 
 Array = np.ndarray[Any, Any]
 
@@ -35,14 +37,15 @@ def standing_rows(
             groups={name: figures[n] for name, figures in by_group.items()},
             **_ranks(n, found),
             **_incomplete(n, board, found),
-            **_pass_figures(n, found),
-            **_of_kinds(n, found),
-            **_time_figures(n, found),
+            **_primary(n, board.primary, found),
+            estimates=_estimates(n, found),
+            fast_p=[_number(share) for share in found.fast_p[n]],
+            n_solved=int(found.solved[n]),
+            n_problems=int(found.problems[n]),
             n_samples=int(found.samples[n]),
             n_passed=_total(board.passed[n], board),
             **{name: _total(counts[n], board) for name, counts in shown.items()},
             n_skipped=int((board.skipped[n] & ~board.voided).sum()),
-            primary_value=_number(found.primary.value[n]),
         )
         for n, one in enumerate(counted)
     ]
@@ -74,68 +77,26 @@ def _incomplete(n: int, board: BoardInput, found: BoardScores) -> dict[str, Any]
     return {"is_incomplete": True, "incomplete_reason": ", ".join(words)}
 
 
-def _pass_figures(n: int, found: BoardScores) -> dict[str, Any]:
-    table = {
-        str(k): [_number(estimate.value[n]), _number(estimate.low[n]), _number(estimate.high[n])]
-        for k, estimate in found.pass_at.items()
-    }
-    first = table.get("1", [None, None, None])
-    return {
-        "pass_at_k": table,
-        "pass_at_1": first[0],
-        "pass_at_1_low": first[1],
-        "pass_at_1_high": first[2],
-        "n_solved": int(found.solved[n]),
-        "n_problems": int(found.problems[n]),
-    }
+def _primary(n: int, name: str, found: BoardScores) -> dict[str, float | None]:
+    estimate = _estimate(shown_metric(name), n, found.primary)
+    return {f"primary_{part}": estimate[part] for part in ("value", "low", "high")}
 
 
-def _time_figures(n: int, found: BoardScores) -> dict[str, Any]:
-    timed = int(found.speedup_problems[n])
-    return {
-        "n_timed_problems": timed,
-        "speedup": _number(found.speedup.value[n]) if timed else None,
-        "speedup_low": _number(found.speedup.low[n]) if timed else None,
-        "speedup_high": _number(found.speedup.high[n]) if timed else None,
-        "correct_speedup": _number(found.correct_speedup[n]),
-        "n_correct_problems": int(found.correct_problems[n]),
-        "held_out_speedup": _number(found.held_out_speedup[n]),
-        "public_speedup": _number(found.public_speedup[n]),
-        "n_held_out_problems": int(found.held_out_problems[n]),
-        "fast_p": [_number(share) for share in found.fast_p[n]],
-        "gflops": _number(found.gflops.value[n]) if found.gflops is not None else None,
-        "n_gflops_problems": int(found.gflops_problems[n]),
-        "n_gflops_own": int(found.gflops_own[n]),
-        **_roofline(n, found),
-        **_sol_score(n, found),
-    }
+def _estimates(n: int, found: BoardScores) -> dict[str, Any]:
+    return kept({name: _estimate(shown_metric(name), n, figure) for name, figure in found.figures.items()})
 
 
-def _roofline(n: int, found: BoardScores) -> dict[str, float | int | None]:
-    problems = 0 if found.roofline is None else int(found.roofline_problems[n])
-    return {**_estimate("roofline", n, found.roofline), "n_roofline_problems": problems}
+def _estimate(metric: Metric, n: int, figure: Figure) -> dict[str, Any]:
+    """The figure as it is stored. Without a value it has its counts alone."""
+    value = _number(figure.value[n])
+    low, high = (None, None) if metric.no_interval else (_number(figure.low[n]), _number(figure.high[n]))
+    parts = {name: _part(values[n]) for name, values in figure.parts.items()}
+    counts = {name: part for name, part in parts.items() if value is not None or isinstance(part, int)}
+    return {"value": value, "low": low, "high": high, **counts}
 
 
-def _sol_score(n: int, found: BoardScores) -> dict[str, float | int | None]:
-    problems, left_out = int(found.sol_score_problems[n]), int(found.sol_score_left_out[n])
-    counts = {"n_sol_score_problems": problems, "n_sol_score_left_out": left_out}
-    return {**_estimate("sol_score", n, found.sol_score), **counts}
-
-
-def _of_kinds(n: int, found: BoardScores) -> dict[str, float | None]:
-    estimates = {"coding": found.coding, "weighted": found.weighted, "questions": found.questions}
-    return {field: value for name, one in estimates.items() for field, value in _estimate(name, n, one).items()}
-
-
-def _estimate(name: str, n: int, found: Estimate | None) -> dict[str, float | None]:
-    """A figure and the ends of its interval, by field of Standing."""
-    if found is None:
-        return {name: None, f"{name}_low": None, f"{name}_high": None}
-    return {
-        name: _number(found.value[n]),
-        f"{name}_low": _number(found.low[n]),
-        f"{name}_high": _number(found.high[n]),
-    }
+def _part(value: Any) -> int | float | None:
+    return int(value) if np.issubdtype(np.asarray(value).dtype, np.integer) else _number(value)
 
 
 def _by_group(groups: Sequence[str], board: BoardInput) -> dict[str, list[dict[str, Any]]]:

@@ -20,7 +20,7 @@ from leaderboard.board import table
 from leaderboard.board.compare import MOST
 from leaderboard.board.differences import differences
 from leaderboard.charts import BOARD_CHARTS, DIFFERENCES, HISTORY, SPEEDUPS
-from leaderboard.charts.chart import MAX_ENTRANTS, NO_FIGURE, BoardRow, Triple
+from leaderboard.charts.chart import MAX_ENTRANTS, BoardRow
 from leaderboard.charts.forest import Difference
 from leaderboard.charts.history import Result
 from leaderboard.charts.speedups import MAX_BOXES, SpeedupBox, box_of
@@ -58,14 +58,8 @@ def chart_rows(user: Any, release: Release, track: Track | None) -> list[BoardRo
             entrant_id=row["entrant_id"],
             name=row["entrant__name"],
             is_baseline=row["entrant__kind"] == EntrantKind.BASELINE,
-            pass_at_k=row["pass_at_k"],
-            speedup=row["speedup"],
-            speedup_low=row["speedup_low"],
-            speedup_high=row["speedup_high"],
+            estimates=row["estimates"],
             fast_p=row["fast_p"],
-            coding=(row["coding"], row["coding_low"], row["coding_high"]),
-            weighted=(row["weighted"], row["weighted_low"], row["weighted_high"]),
-            primary=_figure(row, metric),
             metric=metric,
             usd_per_sample=row["submission__usd_per_sample"],
             slug=row["entrant__slug"],
@@ -75,17 +69,9 @@ def chart_rows(user: Any, release: Release, track: Track | None) -> list[BoardRo
     ]
 
 
-def _figure(row: table.Row, metric: Metric) -> Triple:
-    """A metric's value and the ends of its interval."""
-    if metric.k is not None:
-        value, low, high = row["pass_at_k"].get(str(metric.k), NO_FIGURE)
-        return value, low, high
-    return row[metric.name], row.get(f"{metric.name}_low"), row.get(f"{metric.name}_high")
-
-
 def speedup_boxes(user: Any, release: Release, track: Track | None) -> list[SpeedupBox]:
     """Speedups of the first ranked entrants that have times that rank. Three queries."""
-    ranked = _by_rank(user, release, track).exclude(rank=None).exclude(speedup=None)
+    ranked = _by_rank(user, release, track).exclude(rank=None).filter(estimates__speedup__has_key="value")
     entrants = list(ranked.values_list("submission_id", "entrant_id", "entrant__name")[:MAX_BOXES])
     voided = Decision.objects.errata().filter(problem__release=release)
     left_out = set(voided.values_list("problem_id", flat=True))

@@ -45,7 +45,7 @@ class Links:
 
 
 def body(rows: Sequence[Row], columns: Sequence[Column], links: Links, expanded: str = "") -> SafeString:
-    """Every text that a person or a pack may have written goes through `escape` on its way.
+    """Every text of a row, a column and an address goes through `escape`.
 
     The details of the row of the slug `expanded` stand below it.
     """
@@ -59,7 +59,7 @@ def _row(row: Row, columns: Sequence[Column], entrant: str, links: Links, is_ope
     tone = "baseline" if baseline else "incomplete" if row["is_incomplete"] else ""
     cells = "".join(_cell(column.cell(row)) for column in columns)
     more = details(row, columns, len(columns) + 2) if is_open and links.details else ""
-    slug = row["entrant__slug"]
+    slug = escape(row["entrant__slug"])
     return f'<tr class="{tone}" id="row-{slug}">{_rank(row)}{_model(row, entrant, links, is_open)}{cells}</tr>{more}'
 
 
@@ -90,7 +90,7 @@ def _model(row: Row, entrant: str, links: Links, is_open: bool) -> str:
         for tone, words, text in _badges(row, links.newer_than)
     )
     slug = row["entrant__slug"]
-    flags = _flags(row, f"{escape(links.flags)}&amp;entrant={slug}")
+    flags = _flags(row, escape(f"{links.flags}&entrant={slug}"))
     return (
         '<th scope="row" class="model"><svg class="dot" viewBox="0 0 10 10" aria-hidden="true">'
         f'<circle cx="5" cy="5" r="5" fill="{colour_of(row["entrant_id"])}"/></svg>'
@@ -106,7 +106,7 @@ def _expander(row: Row, links: Links, is_open: bool) -> str:
         return ""
     slug, target = row["entrant__slug"], links.collapse if is_open else links.expand
     return (
-        f'<a class="expander" href="{escape(target.replace(SLUG, slug))}#row-{slug}"'
+        f'<a class="expander" href="{escape(target.replace(SLUG, slug))}#row-{escape(slug)}"'
         f' data-details="{escape(links.details.replace(SLUG, slug))}" aria-expanded="{str(is_open).lower()}"'
         f' aria-label="Details of {escape(row["entrant__name"])}">Details</a>'
     )
@@ -118,7 +118,7 @@ def _tick(row: Row, form: str) -> str:
         return ""
     slug, name = escape(row["entrant__slug"]), escape(row["entrant__name"])
     words = f'title="Tick to compare" aria-label="Compare {name}"'
-    return f'<input type="checkbox" class="tick" form="{form}" name="entrant" value="{slug}" {words}>'
+    return f'<input type="checkbox" class="tick" form="{escape(form)}" name="entrant" value="{slug}" {words}>'
 
 
 def flags_address(release: Release, track: str) -> str:

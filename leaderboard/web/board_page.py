@@ -1,5 +1,7 @@
 """A release's board: the page, the groups of one row, and the same rows as CSV and JSON."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -11,7 +13,7 @@ from django.views.decorators.http import require_safe
 
 from leaderboard import rounds
 from leaderboard.board import export, table, timed_work
-from leaderboard.board.columns import declared_words
+from leaderboard.board.columns import Column, declared_words
 from leaderboard.board.problem_choice import ALL_PROBLEMS, ReleaseProblems
 from leaderboard.board.query import ALL_GROUPS, BoardQuery, parse, why_no_day
 from leaderboard.board.source import BoardSource, source_of
@@ -40,11 +42,11 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
     links = _links(release, query, ticks)
     context = release_context(request, release, "board") | _ranking_context(request, release, query, source) | {
         "query": query, "tracks": tracks, "groups": problems.groups, "all_groups": ALL_GROUPS, "table": found,
-        "facets": problems.facets(query.choice), "notices": _notices(release, query),
+        "facets": problems.facets(query.choice), "notices": _notices(release, query, problems),
         "ks": [k for k in release.offered_ks if k > 1], "lacks_k": _lacks_k(query, found),
         "header": board_html.header(found.columns, query), "choosable": found.available[1:],
         "declared": declared_words(found.columns), "missing": board_html.missing_words(found.columns, found.rows),
-        "weights": weights_of(release), "ticks": ticks,
+        "weights": weights_of(release, problems), "ticks": ticks,
         "pinned": board_html.body(found.pinned, found.columns, links, query.expanded),
         "rows": board_html.body(found.rows, found.columns, links, query.expanded),
         "pages": [(number, query.url(page=number)) for number in range(1, found.n_pages + 1)],
@@ -56,10 +58,10 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "podium/board.html", context)
 
 
-def _notices(release: Release, query: BoardQuery) -> list[str]:
+def _notices(release: Release, query: BoardQuery, problems: ReleaseProblems) -> list[str]:
     """Notes for a reader on the board's times."""
     references = references_of(release, query.track, query.as_of)
-    return [*(references.notices if references else []), *timed_work.notices(timed_work.counts_of(release))]
+    return [*(references.notices if references else []), *timed_work.notices(timed_work.counts_of(problems))]
 
 
 def _links(release: Release, query: BoardQuery, ticks: str) -> board_html.Links:
@@ -116,19 +118,30 @@ def row_details(request: HttpRequest, slug: str, entrant: str) -> HttpResponse:
     return HttpResponse(board_html.details(rows[0], columns, n_cells=2))
 
 
-def _export(request: HttpRequest, slug: str) -> tuple[Release, BoardQuery, BoardSource, list[Any], list[table.Row]]:
+@dataclass(frozen=True)
+class _Exported:
+    release: Release
+    query: BoardQuery
+    problems: ReleaseProblems
+    source: BoardSource
+    columns: Sequence[Column]
+    rows: Sequence[table.Row]
+
+
+def _export(request: HttpRequest, slug: str) -> _Exported:
     release = release_or_404(request, slug)
     query, _, problems = _query(request, release)
     source = source_of(request.user, release, query, problems)
     columns, rows = table.load_all(source.rows, query, problems.groups_of(query.choice))
-    return release, query, source, columns, rows
+    return _Exported(release, query, problems, source, columns, rows)
 
 
 @require_safe
 def board_csv(request: HttpRequest, slug: str) -> HttpResponse:
-    release, query, source, columns, rows = _export(request, slug)
-    response = HttpResponse(export.as_csv(columns, rows), content_type="text/csv; charset=utf-8")
-    parts = [release.slug, query.track, "some-problems" if source.is_part else "", str(query.as_of or "")]
+    found = _export(request, slug)
+    response = HttpResponse(export.as_csv(found.columns, found.rows), content_type="text/csv; charset=utf-8")
+    part, day = "some-problems" if found.source.is_part else "", str(found.query.as_of or "")
+    parts = [found.release.slug, found.query.track, part, day]
     name = "-".join(part for part in parts if part)
     response["Content-Disposition"] = f'attachment; filename="{name}.csv"'
     return response
@@ -136,15 +149,16 @@ def board_csv(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_safe
 def board_json(request: HttpRequest, slug: str) -> HttpResponse:
-    release, query, source, columns, rows = _export(request, slug)
+    found = _export(request, slug)
+    release, query = found.release, found.query
     head: dict[str, Any] = {
         "release": release.slug,
         "digest": release.digest,
         "track": query.track,
         "metric": release.primary_metric,
         "rules": release.rules,
-        **export.ranking_facts(query, source),
+        **export.ranking_facts(query, found.source),
     }
     references = references_of(release, query.track, query.as_of)
-    head |= {"timed_work": timed_work.counts_of(release), "references": references and references.facts}
-    return JsonResponse({**head, "rows": export.records(columns, rows)})
+    head |= {"timed_work": timed_work.counts_of(found.problems), "references": references and references.facts}
+    return JsonResponse({**head, "rows": export.records(found.columns, found.rows)})

@@ -9,6 +9,7 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
 from leaderboard import blobs, visibility
+from leaderboard.board.problem_choice import ReleaseProblems
 from leaderboard.models import BoardSnapshot, Clarification, Decision, ReleaseTrack
 from leaderboard.verification import references_passed
 from leaderboard.web.lookups import release_or_404
@@ -17,7 +18,6 @@ from leaderboard.web.snippets import frame_snippet
 from leaderboard.web.tabs import release_context
 from problems.models import Release
 from problems.spec.errors import RecordError
-from problems.spec.kinds import NODE_KINDS
 from problems.spec.ranking import checked_weights, weights_of_problems
 
 SHOWN_ANSWERS = 50
@@ -44,12 +44,11 @@ def submissions(request: HttpRequest, slug: str) -> HttpResponse:
     )
 
 
-def weights_of(release: Release) -> list[tuple[str, int, float]]:
+def weights_of(release: Release, problems: ReleaseProblems) -> list[tuple[str, int, float]]:
     """Group, number of its coding problems, and the weight of each: their mean over problems is 1."""
     if not release.weights:
         return []
-    coding = release.problems.filter(kind__in=NODE_KINDS).order_by("position")
-    groups = list(coding.values_list("group", flat=True))
+    groups = problems.coding_groups
     try:
         weights = weights_of_problems(checked_weights(release.weights), groups)
     except RecordError:
@@ -83,7 +82,8 @@ def about(request: HttpRequest, slug: str) -> HttpResponse:
     hides = release.results_are_hidden and not visibility.is_organiser(request.user)
     context = {
         "offered": offered, "errata": errata_of(release), "n_problems": release.problems.count(),
-        "references_passed": references_passed(release), "weights": weights_of(release),
+        "references_passed": references_passed(release),
+        "weights": weights_of(release, ReleaseProblems.of(release)),
         "snapshots": [] if hides else list(BoardSnapshot.objects.filter(release=release).select_related("track")),
         "clarifications": _public_answers(request.user, release),
         "embed": frame_snippet(release, offered[0].track.slug if offered else ""),

@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from leaderboard import visibility
-from leaderboard.charts.chart import Chart
+from leaderboard.charts.chart import PASS_AT_1, Chart
 from leaderboard.charts.entrant import GROUPS, HISTORY, MAX_COMPARED, RESULTS, BoardResult, GroupShare, PastResult
 from leaderboard.models import Counted, Decision, Entrant, ProblemScore, Standing, SubmissionState
 from leaderboard.models.decision import DecisionKind
@@ -45,7 +45,7 @@ def results(standings: Sequence[Standing]) -> list[BoardResult]:
             entrant_id=row.entrant_id,
             release=row.release.title,
             track=row.track.slug,
-            pass_at_1=(row.pass_at_1, row.pass_at_1_low, row.pass_at_1_high),
+            pass_at_1=row.figure(PASS_AT_1.name),
             rank=row.rank,
         )
         for row in standings

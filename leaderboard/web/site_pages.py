@@ -23,7 +23,7 @@ from leaderboard.web.board_charts import chart_rows
 from leaderboard.web.figures import board_figure
 from leaderboard.web.lookups import tracks_of
 from problems.models import Problem, Release, ReleaseState
-from scoring.metrics import registry
+from scoring.metrics import SHOWN_ONLY, registry
 from scoring.rules import NEWEST, RULES
 from scoring.uncertainty import FEW_PROBLEMS
 
@@ -86,7 +86,7 @@ def _with_facts(rows: Any) -> Any:
 @require_safe
 def about(request: HttpRequest) -> HttpResponse:
     context = {
-        "site_url": settings.SITE_URL, "metrics": registry(), "worked": worked.examples(),
+        "site_url": settings.SITE_URL, "metrics": registry(), "shown_only": SHOWN_ONLY, "worked": worked.examples(),
         "few_problems": FEW_PROBLEMS, "rules": RULES.values(), "newest": NEWEST,
     }  # fmt: skip
     return render(request, "podium/about.html", context)

@@ -12,6 +12,7 @@ from scoring.board import score_board
 from scoring.board_input import from_samples
 from scoring.fast_p import fast_counts, fast_p
 from scoring.median import Z_95, median_interval, median_ranks
+from scoring.metrics import CORRECT_SPEEDUP, SPEEDUP
 from scoring.paired import Drawn, paired_difference
 from scoring.pass_at_k import pass_at_k
 from scoring.ranking import FAMILY_LEVEL, rank_entrants
@@ -69,7 +70,7 @@ def _mean() -> Worked:
     return Worked(
         f"Three problems, on which {words} samples passed.",
         [f"({' + '.join(f'{one:.2f}' for one in shares)}) / {len(shares)} = {shares.mean():.3f}"],
-        f"pass@1 = {100 * scores.pass_at[1].value[0]:.1f} %, solved {scores.solved[0]}/{scores.problems[0]}",
+        f"pass@1 = {100 * scores.primary.value[0]:.1f} %, solved {scores.solved[0]}/{scores.problems[0]}",
         _name(score_board),
     )
 
@@ -197,7 +198,8 @@ def _speedup() -> Worked:
             f"Of passes: exp(({' + '.join(f'({one:.4f})' for one in correct[:n_correct])}) / {n_correct})"
             f" = {math.exp(correct.sum() / n_correct):.3f}",
         ],
-        f"speedup ≥ 1 {scores.speedup.value[0]:.2f}×, of passes {scores.correct_speedup[0]:.2f}×",
+        f"speedup ≥ 1 {scores.figures[SPEEDUP.name].value[0]:.2f}×,"
+        f" of passes {scores.figures[CORRECT_SPEEDUP.name].value[0]:.2f}×",
         _name(score_board),
     )
 

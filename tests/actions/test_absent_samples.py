@@ -85,7 +85,7 @@ def test_scores_and_standings_are_those_of_invalid_samples_in_their_place(shop: 
     assert figures(first) == figures(second)
     assert (first.n_samples, first.n_problems, first.n_solved) == (6, 3, 2)
     assert first.pass_at_1 == pytest.approx((1 + 0.5 + 0) / 3)
-    assert first.pass_at_k["2"][0] == pytest.approx((1 + 1 + 0) / 3)
+    assert first.figure("pass@2")[0] == pytest.approx((1 + 1 + 0) / 3)
 
 
 def _scores(submission: Submission) -> Sequence[ProblemScore]:

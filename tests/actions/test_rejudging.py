@@ -85,7 +85,7 @@ def state_of_the_board() -> list[Any]:
     fields = "problem_id", "n_samples", "n_passed", "n_pending", "ln_speedup_sum", "times_ms", "best_evaluation"
     tables = [
         ProblemScore.objects.order_by("pk").values_list(*fields),
-        Standing.objects.values_list("rank", "pass_at_1", "speedup"),
+        Standing.objects.values_list("rank", "primary_value", "estimates__speedup__value"),
     ]
     tables.append(ProblemTrack.objects.order_by("pk").values_list("has_rankable_baseline", "baseline_cases_ms"))
     return [list(one) for one in tables]

@@ -10,6 +10,7 @@ from leaderboard.actions.decide import decide_flag, retract, void_problem
 from leaderboard.actions.record_result import record_result
 from leaderboard.errors import Conflict, NotAllowed, Refused
 from leaderboard.models import Decision, Entrant, Flag, Measurement, ProblemScore, ReleaseTrack, Standing, Submission
+from leaderboard.models.estimates import part_of
 from leaderboard.models.evaluation import ResultOrigin
 from leaderboard.rows.origin import Origin
 from leaderboard.standings import rank, scores
@@ -28,6 +29,7 @@ from runners.wire.protocol import (
 )
 from scoring.fast_p import THRESHOLDS
 from tests import factories
+from tests.estimates import change
 from tests.fleet.site import Site
 from tests.packs import problem
 
@@ -100,8 +102,10 @@ def test_a_board_row_shows_pass_and_speedup_with_intervals(site: Site) -> None:
     assert (row.n_solved, row.n_problems, row.n_samples) == (2, 2, 4)
     # one problem with a baseline: samples at 2.0 and 0.5, the latter falls back to 1: exp((ln 2 + ln 1) / 2)
     assert row.speedup == pytest.approx(2**0.5)
-    assert row.correct_speedup == pytest.approx(1.0)
-    assert row.pass_at_1_low < row.pass_at_1 < row.pass_at_1_high
+    assert row.figure("correct_speedup")[0] == pytest.approx(1.0)
+    value, low, high = row.figure("pass@1")
+    assert low < value < high
+    assert (row.primary_value, row.primary_low, row.primary_high) == (value, low, high)
 
 
 def test_an_unfinished_submission_is_incomplete_and_not_ranked(site: Site) -> None:
@@ -143,7 +147,7 @@ def test_a_quick_time_is_provisional_and_does_not_rank_unless_the_release_chose_
     provenance = Provenance(timing_policy="quick")
     grade(submission, "a/1", report(measurements=timed(6.0), provenance=provenance))
     assert {one.ranks for one in Measurement.objects.all()} == {ranks}
-    assert standing(site).n_timed_problems == int(ranks)
+    assert part_of(standing(site).estimates, "speedup", "problems") == int(ranks)
     site_client = Client()
     site_client.force_login(site.organiser)
     text = site_client.get(submission.evaluations.get().get_absolute_url()).content.decode()
@@ -225,7 +229,7 @@ def test_a_tampered_row_is_found_and_mended(site: Site) -> None:
     graded(site)
     rank.rank_touched()
     ProblemScore.objects.filter(problem__task_id="a/2").update(n_passed=2)
-    Standing.objects.update(pass_at_1=1.0)
+    change(Standing.objects.all(), **{"pass@1": {"value": 1.0}})
     lines = rank.rebuild(check=True)
     assert len(lines) == 3, "the aggregate, the standing and the problem's sums"
     assert Standing.objects.get().pass_at_1 == 1.0
@@ -268,16 +272,18 @@ def test_a_newcomer_who_passes_one_problem_changes_no_gflops_of_others(cast: Any
     releases.publish(made)
     track = factories.offer(made)
     factories.judged_submission(cast.entrant, made, track)
-    of_entrant = Standing.objects.filter(entrant=cast.entrant).values_list(
-        "gflops", "n_gflops_problems", "n_gflops_own"
-    )
+    of_entrant = Standing.objects.filter(entrant=cast.entrant).values_list("estimates__gflops", flat=True)
     before = of_entrant.get()
-    assert before == (pytest.approx(1e9 / 5.0 * 1e-6), 3, 3)  # each in half of the baseline's 10 ms
+    assert before == {
+        "value": pytest.approx(1e9 / 5.0 * 1e-6),
+        "problems": 3,
+        "own": 3,
+    }  # each in half of the baseline's 10 ms
     fails = factories.report(Verdict.TEST_FAILED)
     factories.judged_submission(
         cast.strangers_entrant, made, track, lambda one: fails if one.problem.position else factories.report()
     )
     assert of_entrant.get() == before
-    newcomer = Standing.objects.get(entrant=cast.strangers_entrant)
-    assert (newcomer.n_gflops_problems, newcomer.n_gflops_own) == (3, 1)
-    assert newcomer.gflops == pytest.approx((200.0 * 100.0 * 100.0) ** (1 / 3)), "the baseline's count on two"
+    newcomer = Standing.objects.get(entrant=cast.strangers_entrant).estimates["gflops"]
+    assert (newcomer["problems"], newcomer["own"]) == (3, 1)
+    assert newcomer["value"] == pytest.approx((200.0 * 100.0 * 100.0) ** (1 / 3)), "the baseline's count on two"

@@ -11,6 +11,7 @@ from leaderboard.actions.record_result import record_result
 from leaderboard.actions.submit import submit
 from leaderboard.catalogue import catalogue_of
 from leaderboard.models import ProblemTrack, Standing, Submission, Track
+from leaderboard.models.estimates import part_of
 from leaderboard.models.evaluation import ResultOrigin
 from leaderboard.rows.origin import Origin
 from leaderboard.rows.submissions import SubmissionMetadata
@@ -92,6 +93,10 @@ def standing() -> Standing:
     return Standing.objects.get()
 
 
+def _parts(found: Standing) -> tuple[int, ...]:
+    return tuple(part_of(found.estimates, "sol_score", part) for part in ("problems", "left_out"))
+
+
 def test_scores_are_means_over_cases_then_samples_then_problems(submission: Submission) -> None:
     recorded(submission, 0, 0, {"1k": 2.0, "1m": 6.0})  # 4 / (4 + 1) and 2 / (2 + 4)
     recorded(submission, 0, 1, {"1k": 0.5, "1m": 4.0})  # below the bound, and at the baseline
@@ -99,9 +104,9 @@ def test_scores_are_means_over_cases_then_samples_then_problems(submission: Subm
     recorded(submission, 1, 1, {})
     found = standing()
     first, second = ((0.8 + 1 / 3) / 2 + (1 + 0.5) / 2) / 2, ((0.5 + 1) / 2 + 0) / 2
-    assert found.sol_score == found.primary_value == pytest.approx((first + second) / 2)
-    assert (found.n_sol_score_problems, found.n_sol_score_left_out, found.rank) == (2, 0, 1)
-    assert found.sol_score_low is not None
+    assert found.figure("sol_score")[0] == found.primary_value == pytest.approx((first + second) / 2)
+    assert (_parts(found), found.rank) == ((2, 0), 1)
+    assert found.figure("sol_score")[1] is not None
 
 
 def test_a_case_or_a_sample_without_a_time_that_ranks_counts_zero(submission: Submission) -> None:
@@ -111,7 +116,7 @@ def test_a_case_or_a_sample_without_a_time_that_ranks_counts_zero(submission: Su
     recorded(submission, 1, 0, {"1k": 1.0}, baseline_ms={"1k": 5.0})  # the other case was too short for a time
     recorded(submission, 1, 1, {})
     found = standing()
-    assert found.sol_score == pytest.approx((0.25 / 2 + 1 / 2) / 2)
+    assert found.figure("sol_score")[0] == pytest.approx((0.25 / 2 + 1 / 2) / 2)
     assert found.is_incomplete
     assert found.rank is None
 
@@ -123,7 +128,7 @@ def test_what_was_not_submitted_counts_zero(cast: factories.Cast, made: Release,
     submission = submit(cast.owner, SubmissionMetadata(cast.entrant, made, [track]), draft).submission
     for position, index in ((0, 0), (0, 1), (0, 2), (1, 0)):
         recorded(submission, position, index, {"1k": 1.0, "1m": 2.0})
-    assert standing().sol_score == pytest.approx((1 + 1 / 3) / 2)
+    assert standing().figure("sol_score")[0] == pytest.approx((1 + 1 / 3) / 2)
 
 
 def test_problems_whose_baseline_is_at_the_bound_are_left_out_and_counted(submission: Submission, client: Any) -> None:
@@ -133,7 +138,7 @@ def test_problems_whose_baseline_is_at_the_bound_are_left_out_and_counted(submis
     recorded(submission, 1, 0, {"1k": 0.9, "1m": 1.9}, baseline_ms=at_bound)
     recorded(submission, 1, 1, {})
     found = standing()
-    assert (found.sol_score, found.n_sol_score_problems, found.n_sol_score_left_out) == (0.5, 1, 1)
+    assert (found.figure("sol_score")[0], *_parts(found)) == (0.5, 1, 1)
     page = client.get(reverse("board", args=[submission.release.slug])).content.decode()
     assert "over 1 problems; 1 left out, whose baseline is already at the bound" in page
     board = client.get(f"/api/v1/releases/{submission.release.slug}/board").json()
@@ -146,17 +151,17 @@ def test_a_case_whose_baseline_is_at_the_bound_leaves_the_mean_over_cases(submis
     for position in range(2):
         for index in range(2):
             recorded(submission, position, index, {"1k": 2.0, "1m": 9.0}, baseline_ms={"1k": 5.0, "1m": 2.0})
-    assert standing().sol_score == pytest.approx(0.8)
+    assert standing().figure("sol_score")[0] == pytest.approx(0.8)
 
 
 def test_new_peaks_give_new_scores_and_missing_ones_a_reason(submission: Submission, track: Track) -> None:
     for position in range(2):
         for index in range(2):
             recorded(submission, position, index, {"1k": 3.0, "1m": 2.0})
-    assert standing().sol_score == pytest.approx((4 / 6 + 1) / 2)
+    assert standing().figure("sol_score")[0] == pytest.approx((4 / 6 + 1) / 2)
     Track.objects.filter(pk=track.pk).update(peaks={"gbps": 2000.0, "gflops": {"tf32": 2000.0}})
     touch(submission.release_id, track.pk)
-    assert standing().sol_score == pytest.approx((3 / 4 + 3 / 4) / 2)  # bounds of 2 and 1 ms
+    assert standing().figure("sol_score")[0] == pytest.approx((3 / 4 + 3 / 4) / 2)  # bounds of 2 and 1 ms
     Track.objects.filter(pk=track.pk).update(peaks={"gbps": 2000.0, "gflops": {"fp32": 2000.0}})
     touch(submission.release_id, track.pk)
     rank.rank_touched()

@@ -2,7 +2,19 @@
 
 import pytest
 
-from scoring.metrics import LARGEST_K, NAMED, Need, UnknownMetric, metric_named, pass_at, registry
+from scoring.metrics import (
+    LARGEST_K,
+    NAMED,
+    SHOWN,
+    SHOWN_ONLY,
+    Metric,
+    Need,
+    UnknownMetric,
+    metric_named,
+    pass_at,
+    registry,
+    shown_metric,
+)
 
 
 @pytest.mark.parametrize("metric", [*NAMED, pass_at(1), pass_at(10), pass_at(LARGEST_K)], ids=lambda one: one.name)
@@ -27,6 +39,22 @@ def test_only_pass_at_1_needs_nothing() -> None:
 
 def test_the_registry_shows_two_of_pass_at_k_and_each_other_metric_once() -> None:
     assert [metric.name for metric in registry()] == ["pass@1", "pass@2", *(metric.name for metric in NAMED)]
+
+
+def test_every_metric_that_can_rank_is_shown_and_the_others_cannot_be_chosen() -> None:
+    assert set(NAMED) < set(SHOWN)
+    assert {metric.name for metric in SHOWN_ONLY} >= {"correct_speedup", "held_out_speedup", "fast_1"}
+    for metric in SHOWN_ONLY:
+        assert shown_metric(metric.name) == metric
+        with pytest.raises(UnknownMetric):
+            metric_named(metric.name)
+
+
+@pytest.mark.parametrize("metric", SHOWN, ids=lambda one: one.name)
+def test_a_metric_has_its_words_and_a_reason_where_it_has_no_interval(metric: Metric) -> None:
+    assert metric.title
+    assert metric.definition.endswith(".")
+    assert not metric.no_interval or metric.no_interval.endswith(".")
 
 
 @pytest.mark.parametrize("k", [0, LARGEST_K + 1])

@@ -7,9 +7,11 @@ from datetime import timedelta
 from django.utils import timezone
 
 from leaderboard.models import Counted, Entrant, ProblemScore, Standing, Submission, Track
+from leaderboard.models.estimates import Triple
 from problems.models import Release
 from scoring.fast_p import THRESHOLDS
 from tests import factories
+from tests.estimates import estimates
 
 NAMES = (
     "Cobalt Max", "Nothing passed", "Tern Next 80B A3B Thinking (2026-09, high effort)", "Never timed", "Faster by far",
@@ -53,6 +55,7 @@ def with_past(made: Release, track: Track) -> Entrant:
 def _result(made: Release, track: Track, entrant: Entrant, place: int, drawn: random.Random) -> None:
     share = {"Nothing passed": 0.0, "Cobalt Max": 1.0}.get(entrant.name, 0.95 - 0.07 * place)
     speedup = {"Nothing passed": 1.0, "Never timed": None, "Faster by far": 2500.0}.get(entrant.name, 1 + 2 * share)
+    curve = [share * 0.8**n for n in range(len(THRESHOLDS))]
     stored = Submission.objects.create(
         entrant=entrant, release=made, is_full=True, name="pack", digest="0" * 64, state="done",
         identity=f"{made.slug:0>60}{place:04d}", n_samples_per_problem=8,
@@ -64,12 +67,17 @@ def _result(made: Release, track: Track, entrant: Entrant, place: int, drawn: ra
     Standing.objects.create(
         release=made, track=track, entrant=entrant, submission=stored, rank=place + 1, primary_value=share,
         rank_low=place + 1, rank_high=place + 2,
-        pass_at_1=share, pass_at_1_low=max(0.0, share - 0.1), pass_at_1_high=min(1.0, share + 0.08),
-        pass_at_k={str(k): _of_k(share, k) for k in (1, 2, 4, 8)}, n_solved=int(share * N_PROBLEMS),
-        n_problems=N_PROBLEMS, speedup=speedup, speedup_low=speedup and max(1.0, speedup * 0.8),
-        speedup_high=speedup and speedup * 1.3, fast_p=[share * 0.8**n for n in range(len(THRESHOLDS))],
-        coding=share, coding_low=max(0.0, share - 0.1), coding_high=min(1.0, share + 0.08), weighted=share**1.5,
-        weighted_low=max(0.0, share**1.5 - 0.1), weighted_high=min(1.0, share**1.5 + 0.1), n_samples=8 * N_PROBLEMS,
+        estimates=estimates(
+            {
+                **{f"pass@{k}": _of_k(share, k) for k in (1, 2, 4, 8)},
+                "speedup": (speedup, speedup and max(1.0, speedup * 0.8), speedup and speedup * 1.3),
+                "coding": (share, max(0.0, share - 0.1), min(1.0, share + 0.08)),
+                "weighted": (share**1.5, max(0.0, share**1.5 - 0.1), min(1.0, share**1.5 + 0.1)),
+                "fast_1": curve[THRESHOLDS.index(1.0)],
+            },
+        ),
+        fast_p=curve,
+        n_solved=int(share * N_PROBLEMS), n_problems=N_PROBLEMS, n_samples=8 * N_PROBLEMS,
         groups={
             group: {"solved": 1, "problems": 4, "pass_at_1": None if n == place else share * drawn.random()}
             for n, group in enumerate(GROUPS)
@@ -86,6 +94,6 @@ def _result(made: Release, track: Track, entrant: Entrant, place: int, drawn: ra
         )  # fmt: skip
 
 
-def _of_k(share: float, k: int) -> list[float | None]:
+def _of_k(share: float, k: int) -> Triple:
     value = 1 - (1 - share) ** k
-    return [value, max(0.0, value - 0.1), min(1.0, value + 0.05)]
+    return value, max(0.0, value - 0.1), min(1.0, value + 0.05)

@@ -13,6 +13,7 @@ from django.utils import timezone
 from leaderboard.board import numerals
 from leaderboard.models import ReleaseTrack, Standing
 from tests import factories
+from tests.estimates import change
 from tests.web.conftest import Site
 
 pytestmark = pytest.mark.both_databases  # where NULL stands in an order differs
@@ -57,7 +58,7 @@ def test_a_board_says_when_it_was_ranked_and_whether_newer_results_wait(client: 
 
 
 def test_every_column_sorts_both_ways_with_missing_last(client: Any, site: Site, board: str) -> None:
-    Standing.objects.filter(entrant__name="Gamma").update(speedup=None)
+    change(Standing.objects.filter(entrant__name="Gamma"), speedup={"value": None})
     assert _names(_text(client, board + "?sort=speedup"))[-1] == "Gamma"
     assert _names(_text(client, board + "?sort=-speedup"))[-1] == "Gamma"
     html = _text(client, board + "?sort=-speedup")

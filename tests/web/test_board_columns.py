@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from leaderboard.models import Standing, Submission
 from problems.models import Release
+from tests.estimates import change, estimates
 from tests.web.conftest import Site
 
 pytestmark = pytest.mark.both_databases
@@ -20,13 +21,14 @@ def board(client: Any, site: Site, query: str = "") -> str:
 
 
 def test_an_uneven_interval_is_written_by_its_ends(client: Any, site: Site) -> None:
-    Standing.objects.filter(entrant__slug="alpha").update(speedup=1.87, speedup_low=1.29, speedup_high=3.01)
+    change(Standing.objects.filter(entrant__slug="alpha"), speedup={"value": 1.87, "low": 1.29, "high": 3.01})
     html = board(client, site)
     assert "1.9×<small>1.3–3.0</small>" in html
 
 
 def test_a_mean_over_few_problems_says_over_how_many(client: Any, site: Site) -> None:
-    Standing.objects.filter(entrant__slug="alpha").update(n_correct_problems=4, n_timed_problems=6)
+    changed = {"correct_speedup": {"problems": 4}, "speedup": {"problems": 6}}
+    change(Standing.objects.filter(entrant__slug="alpha"), **changed)
     assert "<small>4 of 6</small>" in board(client, site)
     rows = client.get(reverse("board_json", args=[site.release.slug])).json()["rows"]
     assert [row["correct_problems"] for row in rows if row["entrant"] == "alpha"] == [4]
@@ -34,8 +36,7 @@ def test_a_mean_over_few_problems_says_over_how_many(client: Any, site: Site) ->
 
 def test_columns_that_would_be_all_dashes_are_left_out(client: Any, site: Site) -> None:
     assert "fast₁" in board(client, site)
-    Standing.objects.update(n_timed_problems=0, speedup=None, correct_speedup=None, fast_p=[], gflops=None)
-    Standing.objects.update(pass_at_k={"1": [0.5, 0.4, 0.6], "4": [None, None, None]})
+    Standing.objects.update(estimates=estimates({"pass@1": (0.5, 0.4, 0.6)}))
     html = board(client, site)
     for title in ("fast₁", "Speedup", "GFLOPS"):
         assert f">{title}" not in html
@@ -43,7 +44,7 @@ def test_columns_that_would_be_all_dashes_are_left_out(client: Any, site: Site) 
 
 
 def test_reasons_for_dashes_are_listed_for_those_who_cannot_point(client: Any, site: Site) -> None:
-    Standing.objects.filter(entrant__slug="alpha").update(correct_speedup=None)
+    change(Standing.objects.filter(entrant__slug="alpha"), correct_speedup={"value": None})
     assert "<li>Speedup of passes: No sample passed with a time that may rank.</li>" in board(client, site)
 
 

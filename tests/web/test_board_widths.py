@@ -7,7 +7,9 @@ import pytest
 from django.urls import reverse
 
 from leaderboard.models import Standing, Submission
+from leaderboard.models.estimates import Triple
 from tests import factories, packs
+from tests.estimates import estimates
 from tests.requirements import requires
 from tests.web.test_browser import Visit
 
@@ -28,21 +30,23 @@ HIDDEN = """() => {
     return {under: Math.max(0, edge - last.left), beyond: Math.max(0, last.right - shown.right)};
 }"""
 WIDEST = {
-    "rank": 17, "rank_low": 15, "rank_high": 20, "pass_at_k": {"1": [1.0, 0.816, 1.0], "2": [1.0, 0.816, 1.0]},
-    "speedup": 12.34, "speedup_low": 12.30, "speedup_high": 19.87, "correct_speedup": 1234.5, "gflops": 123456.7,
-    "roofline": 1.0, "roofline_low": 0.814, "roofline_high": 1.0, "n_samples": 123456, "n_solved": 566,
-    "n_problems": 566, "sol_score": 0.654, "sol_score_low": 0.543, "sol_score_high": 0.987,
+    "rank": 17, "rank_low": 15, "rank_high": 20, "n_samples": 123456, "n_solved": 566, "n_problems": 566,
+}  # fmt: skip
+WIDEST_FIGURES: dict[str, Triple | float | None] = {
+    "pass@1": (1.0, 0.816, 1.0), "pass@2": (1.0, 0.816, 1.0), "speedup": (12.34, 12.30, 19.87), "fast_1": 1.0,
+    "correct_speedup": 1234.5, "gflops": 123456.7, "roofline": (1.0, 0.814, 1.0), "sol_score": (0.654, 0.543, 0.987),
 }  # fmt: skip
 
 
-def board_of(n_groups: int, **figures: Any) -> str:
+def board_of(n_groups: int, **figures: float | None) -> str:
     """The address of a board whose every figure is as wide as it gets, with a column for each group."""
     groups = GROUPS[:n_groups]
     made = factories.release(len(GROUPS), problem=lambda n: packs.problem(f"Wide/{n}", group=groups[n % n_groups]))
     track = factories.offer(made)
     rows = factories.standings(made, track, 3, owner=factories.UserFactory())
     solved = {group: {"solved": 100, "problems": 100, "pass_at_1": 1.0} for group in groups}
-    changes = {**WIDEST, "groups": solved, **figures}
+    known = estimates(WIDEST_FIGURES | figures, speedup={"problems": 3}, gflops={"problems": 2})
+    changes = {**WIDEST, "groups": solved, "estimates": known}
     Standing.objects.filter(pk__in=[row.pk for row in rows]).update(**changes)
     return reverse("board", args=[made.slug])
 

@@ -27,25 +27,32 @@ from leaderboard.charts.chart import PASS_AT_1, BoardRow
 from leaderboard.charts.colours import PALETTE, colour_of
 from leaderboard.charts.labels import label_sides
 from leaderboard.charts.scatter import pareto_front
+from leaderboard.models.estimates import Triple
 from problems.models import Release
 from scoring.fast_p import THRESHOLDS
 from scoring.metrics import SPEEDUP
 from tests import factories
+from tests.estimates import estimates
 from tests.web.conftest import Site
 
 CURVE = [1.0 - n / len(THRESHOLDS) for n in range(len(THRESHOLDS))]
 
 
 def _row(name: str, pass_1: float | None, speedup: float | None, entrant_id: int = 1) -> BoardRow:
-    share = None if pass_1 is None else [pass_1, pass_1 - 0.1, pass_1 + 0.05]
+    figures = {
+        "pass@1": (pass_1, pass_1 and pass_1 - 0.1, pass_1 and pass_1 + 0.05), "pass@5": None,
+        "speedup": (speedup, speedup and speedup - 0.2, speedup and speedup + 0.3),
+        "fast_1": CURVE[3], "coding": (pass_1, 0.1, 0.95), "weighted": (pass_1 and pass_1 - 0.2, 0.05, 0.9),
+    }  # fmt: skip
     return BoardRow(
         entrant_id=entrant_id, name=name, is_baseline=False,
-        pass_at_k={"1": share or [None] * 3, "5": [None, None, None]},
-        speedup=speedup, speedup_low=speedup and speedup - 0.2, speedup_high=speedup and speedup + 0.3,
-        fast_p=list(CURVE),
-        coding=(pass_1, 0.1, 0.95), weighted=(pass_1 and pass_1 - 0.2, 0.05, 0.9),
-        primary=(pass_1, pass_1 and pass_1 - 0.1, pass_1 and pass_1 + 0.05), usd_per_sample=speedup and speedup / 100,
+        estimates=estimates(figures), fast_p=list(CURVE), usd_per_sample=speedup and speedup / 100,
     )  # fmt: skip
+
+
+def _with(row: BoardRow, figures: dict[str, Triple | float | None], **changes: Any) -> BoardRow:
+    """The row with other figures of these metrics."""
+    return replace(row, estimates={**row.estimates, **{name: {} for name in figures}, **estimates(figures)}, **changes)
 
 
 ROWS = [_row("A", 0.9, 1.1), _row("B", 0.5, 2.0, 2), _row("C", 0.4, 1.5, 3), _row("D", 0.7, None, 4)]
@@ -77,7 +84,7 @@ def test_the_pareto_front_joins_those_nobody_beats_on_both_axes() -> None:
 
 
 def test_raw_and_weighted_scores_are_compared_beside_a_line_of_equals() -> None:
-    unweighted = replace(ROWS[0], name="E", weighted=(None, None, None))
+    unweighted = _with(ROWS[0], {"weighted": None}, name="E")
     line, *points = raw_vs_weighted.spec([*ROWS, unweighted])["data"]
     assert (line["x"], line["y"]) == ([0, 1], [0, 1])
     assert [(one["name"], one["x"], one["y"]) for one in points[:2]] == [
@@ -90,12 +97,12 @@ def test_raw_and_weighted_scores_are_compared_beside_a_line_of_equals() -> None:
 
 
 COSTS = [
-    replace(ROWS[0], primary=(0.9, 0.8, 0.95), usd_per_sample=1.0),
-    replace(ROWS[1], primary=(0.5, 0.4, 0.6), usd_per_sample=0.01),
-    replace(ROWS[2], primary=(0.4, 0.3, 0.5), usd_per_sample=0.1),
-    replace(ROWS[3], primary=(0.7, 0.6, 0.8), usd_per_sample=0.0),
-    replace(ROWS[3], name="E", primary=(0.7, 0.6, 0.8), usd_per_sample=None),
-    replace(ROWS[3], name="F", primary=(None, None, None), usd_per_sample=0.1),
+    _with(ROWS[0], {"pass@1": (0.9, 0.8, 0.95)}, usd_per_sample=1.0),
+    _with(ROWS[1], {"pass@1": (0.5, 0.4, 0.6)}, usd_per_sample=0.01),
+    _with(ROWS[2], {"pass@1": (0.4, 0.3, 0.5)}, usd_per_sample=0.1),
+    _with(ROWS[3], {"pass@1": (0.7, 0.6, 0.8)}, usd_per_sample=0.0),
+    _with(ROWS[3], {"pass@1": (0.7, 0.6, 0.8)}, name="E", usd_per_sample=None),
+    _with(ROWS[3], {"pass@1": (None, None, None)}, name="F", usd_per_sample=0.1),
 ]
 
 
@@ -125,7 +132,7 @@ def test_of_equal_scores_the_dearer_entrant_is_not_on_the_front_and_equals_share
 
 
 def test_the_score_of_costs_is_what_the_release_ranks_by() -> None:
-    rows = [replace(row, metric=SPEEDUP, primary=(2.5, 2.0, 4.0)) for row in COSTS[:2]]
+    rows = [_with(row, {"speedup": (2.5, 2.0, 4.0)}, metric=SPEEDUP) for row in COSTS[:2]]
     layout = score_vs_cost.spec(rows)["layout"]
     assert layout["yaxis"]["title"]["text"] == "Speedup ≥ 1 (×)"
     assert layout["yaxis"]["range"] == pytest.approx([-0.16, 4.4])
@@ -216,7 +223,7 @@ def test_names_go_where_neither_another_name_nor_another_point_lies() -> None:
 
 
 def test_curves_of_k_take_entrants_with_several_samples() -> None:
-    many = replace(ROWS[0], pass_at_k={"1": [0.2, 0.1, 0.3], "10": [0.9, 0.8, 1.0], "2": [0.4, 0.3, 0.5]})
+    many = _with(ROWS[0], {"pass@1": (0.2, 0.1, 0.3), "pass@10": (0.9, 0.8, 1.0), "pass@2": (0.4, 0.3, 0.5)})
     (trace,) = k_curve.spec([many, ROWS[1]])["data"]
     assert (trace["x"], trace["y"]) == ([1, 2, 10], [0.2, 0.4, 0.9])
     assert [row[0] for row in k_curve.table([many, ROWS[1]]).rows] == ["A"]
@@ -266,7 +273,7 @@ def test_a_speedup_of_thousands_makes_the_axis_logarithmic_and_a_point_at_0_is_w
 
 
 def test_a_small_speedup_is_not_zero_on_hover() -> None:
-    row = replace(_row("A", 0.5, 0.0031), speedup_low=None, speedup_high=None)
+    row = _with(_row("A", 0.5, 0.0031), {"speedup": 0.0031})
     (point,) = pass_vs_speedup.spec([row])["data"]
     assert "speedup 0.0031×" in point["hovertemplate"]
 

@@ -256,8 +256,8 @@ def test_the_board_has_the_mean_share_of_the_roofline(client: Any, gpu: GpuSite,
     standing = Standing.objects.get(entrant=cast.entrant)
     # by problem: 0.08 of 2 ms, 1 of 3 ms, 1.5 of 3 ms, 10/7 of 5 ms; the fifth declares nothing
     shares = [0.08 / 2, 1 / 3, 1.5 / 3, (1e12 / 700_000e6) / 5]
-    assert standing.roofline == pytest.approx(sum(shares) / 4)
-    assert standing.n_roofline_problems == 4
+    assert standing.figure("roofline")[0] == pytest.approx(sum(shares) / 4)
+    assert standing.estimates["roofline"]["problems"] == 4
     text = page(client, reverse("board", args=[gpu.release.slug]))
     assert ">Roofline (%)" in text.replace("\n", "")
     assert "over 4 problems" in text
@@ -266,7 +266,7 @@ def test_the_board_has_the_mean_share_of_the_roofline(client: Any, gpu: GpuSite,
 def test_a_problem_without_a_ranking_time_counts_nothing_of_the_roofline(gpu: GpuSite, cast: factories.Cast) -> None:
     flagged = Standing.objects.get(entrant=cast.strangers_entrant)
     shares = [0.08 / 3.4, 1 / 5.1, 1.5 / 5.1, 0.0]
-    assert flagged.roofline == pytest.approx(sum(shares) / 4)
+    assert flagged.figure("roofline")[0] == pytest.approx(sum(shares) / 4)
 
 
 def test_every_skipped_problem_gives_its_reason(client: Any, gpu: GpuSite) -> None:

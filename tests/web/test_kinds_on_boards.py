@@ -14,10 +14,12 @@ from leaderboard.actions.carry import carry
 from leaderboard.actions.tracks import no_hardware, offer
 from leaderboard.errors import Refused
 from leaderboard.models import Entrant, Standing, Track
+from leaderboard.models.estimates import figure_of
 from leaderboard.standings.rank import rank_touched, rebuild
 from problems.actions.releases import import_release
 from problems.models import Release
 from tests import factories, mixed, packs
+from tests.estimates import estimates
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 SOLVERS: dict[str, mixed.Solves] = {
@@ -42,15 +44,18 @@ def text(client: Any, name: str, made: Release, query: str = "") -> str:
 
 def figures(made: Release, *names: str) -> dict[str, list[float | None]]:
     """Figures by entrant, rounded."""
-    rows = Standing.objects.filter(release=made).values_list("entrant__name", *names)
-    return {name: [None if one is None else round(one, 4) for one in values] for name, *values in rows}
+    rows = Standing.objects.filter(release=made).values_list("entrant__name", "estimates")
+    triples = {entrant: [figure_of(known, name) for name in names] for entrant, known in rows}
+    return {
+        entrant: [None if one is None else round(one, 4) for one, *_ in found] for entrant, found in triples.items()
+    }
 
 
 def test_coding_problems_and_questions_are_scored_apart(cast: factories.Cast) -> None:
     made = mixed.release()
     board_of(made, cast)
     # ch2 weighs 0.5 and each of the two of ch3 1.25: 3 in all, a mean of 1
-    assert figures(made, "pass_at_1", "coding", "weighted", "questions") == {
+    assert figures(made, "pass@1", "coding", "weighted", "questions") == {
         "Alpha": [0.5, 1.0, 1.0, 0.0],
         "Beta": [0.5, 0.3333, 0.1667, 0.6667],
         "Gamma": [0.5, 0.6667, 0.5833, 0.3333],
@@ -166,10 +171,10 @@ def test_more_groups_and_entrants_cost_no_more_queries(client: Any, cast: factor
     track = board_of(made, cast)
     paths = [reverse("board", args=[made.slug]) + "?group=*", reverse("charts", args=[made.slug])]
     factories.standings(made, track, 5, prefix="few")
-    Standing.objects.update(coding=0.5, weighted=0.4, questions=0.3)
+    Standing.objects.update(estimates=estimates({"coding": 0.5, "weighted": 0.4, "questions": 0.3}))
     few = [_queries(client, path) for path in paths]
     factories.standings(made, track, 150)
-    Standing.objects.update(coding=0.5, weighted=0.4, questions=0.3)
+    Standing.objects.update(estimates=estimates({"coding": 0.5, "weighted": 0.4, "questions": 0.3}))
     assert [_queries(client, path) for path in paths] == few
     assert few[0] <= 12
     assert few[1] <= 16
