@@ -28,6 +28,7 @@ production() {
 
 check "ruff check" $bin/python -m ruff check .
 check "ruff format" $bin/python -m ruff format --check .
+check "C++ format" $bin/clang-format --dry-run --Werror $(find runners -name '*.cpp' -o -name '*.h')
 check "mypy --strict" $bin/python -m mypy .
 check "import layers" $bin/lint-imports
 check "layout" $bin/python scripts/check_layout.py

@@ -1,10 +1,10 @@
-"""The lint check of long files, long functions and modules without a first line."""
+"""The lint check of long files, functions and lines, and of modules without a first line."""
 
 from pathlib import Path
 
 import pytest
 
-from scripts.check_layout import MAX_FILE_LINES, MAX_FUNCTION_LINES, main
+from scripts.check_layout import MAX_FILE_LINES, MAX_FUNCTION_LINES, MAX_TEMPLATE_LINE, main
 
 SAID = '"""Says what it is for."""\n'
 
@@ -30,6 +30,16 @@ def test_a_module_has_the_fault(tmp_path: Path, text: str, fault: str, capsys: p
     (tmp_path / "podium" / "a.py").write_text(text)
     assert main(tmp_path) == bool(fault)
     assert capsys.readouterr().out == (f"podium/a.py: {fault}\n" if fault else "")
+
+
+def test_a_long_line_of_a_template_is_a_fault(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("podium/a.py", "templates/podium/a.html"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text(SAID)
+    assert main(tmp_path) == 0
+    (tmp_path / "templates/podium/a.html").write_text("–" * MAX_TEMPLATE_LINE + "\n" + "–" * (MAX_TEMPLATE_LINE + 1))
+    assert main(tmp_path) == 1
+    assert capsys.readouterr().out == "templates/podium/a.html:2: 121 characters; 120 are the most\n"
 
 
 def test_migrations_are_left_out_and_nothing_to_look_at_is_a_fault(tmp_path: Path) -> None:

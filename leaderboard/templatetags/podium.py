@@ -1,22 +1,27 @@
 """Template tags and filters that write figures, times and verdicts alike on every page."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, cast
+from urllib.parse import quote, urlencode
 
-from django import template
+from django import forms, template
+from django.urls import reverse
 from django.utils import timezone
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from leaderboard.board import numerals
+from leaderboard.board.problem_choice import Facet
 from leaderboard.measured import measured_words
-from leaderboard.models import Measurement
+from leaderboard.models import Evaluation, Measurement
 from leaderboard.side_by_side import FilePair
 from leaderboard.timings import clock_words
+from leaderboard.visibility import SEALED
 from leaderboard.web import highlight, verdicts
 from leaderboard.web.account_nav import account_nav
 from leaderboard.web.statement import as_html
+from problems.models import Release
 
 register = template.Library()
 
@@ -32,6 +37,7 @@ register.filter("measured", measured_words)
 register.filter("markdown", as_html)
 register.simple_tag(account_nav)
 register.filter("code", highlight.code)
+register.simple_tag(verdicts.count_chip)
 
 
 def _budget(context: template.Context) -> highlight.Budget:
@@ -60,6 +66,15 @@ def verdict(name: str) -> SafeString:
 @register.filter
 def state(name: str) -> SafeString:
     return verdicts.chip(verdicts.STATES[name])
+
+
+@register.filter
+def standing(evaluation: Evaluation) -> SafeString:
+    """The chip of an evaluation: its verdict, that it is sealed, or its state."""
+    result = evaluation.current_result
+    if result is None and evaluation.is_sealed:
+        return verdict(SEALED)
+    return verdicts.chip(verdicts.look_of(evaluation.state, result.verdict if result else None))
 
 
 @register.filter
@@ -122,3 +137,82 @@ def shape(lengths: Sequence[int]) -> str:
 @register.filter
 def item(mapping: Any, key: Any) -> Any:
     return mapping.get(key)
+
+
+@register.filter
+def column_words(column: Mapping[str, str]) -> str:
+    """A column's definition, its unit, and which direction is better."""
+    unit = f" Unit: {column['unit']}." if column["unit"] else ""
+    better = {"up": " More is better.", "down": " Less is better."}.get(column["better"], "")
+    return f"{column['definition']}{unit}{better}"
+
+
+@register.inclusion_tag("podium/fact.html")
+def fact(title: str, value: Any) -> dict[str, Any]:
+    """One term of a `<dl class="facts">` and its value."""
+    return {"title": title, "value": value}
+
+
+@register.inclusion_tag("podium/chart.html")
+def chart(label: str, url: str, name: str) -> dict[str, str]:
+    """The place of a chart that charts.js draws from the figures at `url`. `name` begins its file when it is saved."""
+    return {"label": label, "url": url, "name": name}
+
+
+@register.inclusion_tag("podium/numbers.html")
+def numbers(table: Any, n_names: int) -> dict[str, Any]:
+    """A chart's numbers as a table that can be opened. Its first `n_names` columns are words."""
+    return {"table": table, "n_names": n_names}
+
+
+@register.inclusion_tag("podium/choice.html")
+def choice(label: str, name: str, options: Iterable[tuple[Any, Any]], chosen: Any, every: str = "") -> dict[str, Any]:
+    """A labelled `<select>` of pairs of value and words; `every` names the first option, which has no value."""
+    return {"label": label, "name": name, "options": options, "chosen": chosen, "every": every}
+
+
+@register.simple_tag
+def ticks(name: str, options: Iterable[tuple[str, str]], chosen: Container[str]) -> SafeString:
+    """A checkbox in a label for each pair of value and words. No white space stands between them."""
+    checked = SafeString(" checked")
+    label = '<label><input type="checkbox" name="{}" value="{}"{}> {}</label>'
+    rows = ((name, value, checked if value in chosen else "", words) for value, words in options)
+    return format_html_join("", label, rows)
+
+
+@register.filter
+def counted(facets: Iterable[Facet]) -> list[tuple[str, str]]:
+    """The options of a `choice`: `scan (3)` for a value that three rows have."""
+    return [(facet.value, f"{facet.value} ({facet.count})") for facet in facets]
+
+
+@register.filter
+def titled(rows: Iterable[Any]) -> list[tuple[str, str]]:
+    """The options of a `choice` among tracks, releases or entrants, by their slugs."""
+    return [(row.slug, getattr(row, "title", "") or getattr(row, "name", "") or row.slug) for row in rows]
+
+
+@register.inclusion_tag("podium/flag_badges.html")
+def flag_badges(release: Release, n_open: int, n_upheld: int, **narrowed: str) -> dict[str, Any]:
+    """The numbers of open and of upheld flags, linked to the release's flags that are narrowed by these parameters."""
+    url = f"{reverse('release_flags', args=[release.slug])}?{urlencode(narrowed, quote_via=quote)}"
+    return {"url": url, "n_open": n_open, "n_upheld": n_upheld}
+
+
+@register.simple_tag
+def field_groups(form: forms.BaseForm, names: str) -> SafeString:
+    """Those of the named fields that the form has, with labels, help and errors. No white space stands between them."""
+    return format_html_join("", "{}", ((form[name].as_field_group(),) for name in names.split() if name in form.fields))
+
+
+@register.filter
+def keyed(columns: Iterable[Any]) -> list[tuple[str, str]]:
+    """The options of `ticks` among a board's columns."""
+    return [(column.key, column.title) for column in columns]
+
+
+@register.simple_tag
+def parameters(**values: Any) -> SafeString:
+    """`?track=gpu&amp;k=4`, without the names that have no value; "" if none has one."""
+    query = urlencode({name: value for name, value in values.items() if value}, quote_via=quote)
+    return format_html("?{}", query) if query else SafeString("")

@@ -20,7 +20,7 @@ from leaderboard.listings import build_log, kernels_of
 from leaderboard.measured import measured_words, where_measured
 from leaderboard.measurements import held_out_of, measurements_of, provenance_rows, ranked_time_ms, runs_of
 from leaderboard.models import AuditEntry, Evaluation, Measurement, Result, ResultCase
-from leaderboard.models.evaluation import ResultOrigin
+from leaderboard.models.evaluation import EvaluationState, ResultOrigin
 from leaderboard.rates import Declared
 from leaderboard.reproduce import recipe_of, solutions_file
 from leaderboard.rollouts import SampleUnreadable, read_sample
@@ -35,10 +35,11 @@ from leaderboard.web.lookups import evaluation_or_404
 from leaderboard.web.place import place_of
 from problems.spec.kinds import SITE_KINDS, Kind
 from problems.spec.solution import SourceFile
-from runners.wire.protocol import Clock, Role, Verdict, Witness
+from runners.wire.protocol import Clock, Purpose, Role, Verdict, Witness
 
 CHANGES = ("rerun", "rejudge", "void result")
 """Audited acts that give an evaluation another result."""
+UNWITNESSED = "Nothing outside the process could see whether the harness ended: the pass counts, its time never ranks"
 
 
 @require_safe
@@ -61,6 +62,8 @@ def evaluation(request: HttpRequest, pk: int) -> HttpResponse:
             **_failure(found, result, view, cases),
             "steps": logs.steps_of(result, view),
             **_build(result, view, context["solution"] or []),
+            "unwitnessed_words": UNWITNESSED,
+            "may_rerun": view.may_change and _can_run_again(found, result),
             "shows_witness": result.passed or result.witness != Witness.UNAVAILABLE,
             "recipe": recipe_of(found, result),
             **_times(request.user, found, result, view, kept_cases),
@@ -75,6 +78,10 @@ def evaluation(request: HttpRequest, pk: int) -> HttpResponse:
             "why_unranked": _why_unranked(result, flags),
         }
     return render(request, "podium/evaluation.html", context)
+
+
+def _can_run_again(found: Evaluation, result: Result) -> bool:
+    return result.origin != ResultOrigin.SITE and found.state == EvaluationState.DONE and found.purpose == Purpose.LIVE
 
 
 def _second_times(second: Result, view: SubmissionView) -> list[Measurement]:

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
+from django.utils.text import capfirst
 from django.views.decorators.http import require_safe
 
 from leaderboard import visibility
@@ -99,6 +100,7 @@ def problem_context(request: HttpRequest, found: Problem) -> dict[str, Any]:
         "on_track": on_track, "cases": cases, "case": case, "work": Declared.by([case] if case else cases),
         "too_short": {one.name for one in found.public_cases} - {one.name for one in cases},
         "too_short_words": TOO_SHORT,
+        "why_no_case_time": capfirst(TOO_SHORT) if case and spec.kind == Kind.FUNCTION else "",
         "ranking": with_places(ranked_by_case(track, ranking, case, by) if case else ranking),
         "whose_clock": whose_clock(clocks_of(ranking), is_function=spec.kind == Kind.FUNCTION),
         "by": by, "counted": counted_figure(release), "orders": _orders(request, by),

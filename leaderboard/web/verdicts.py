@@ -59,3 +59,10 @@ def chip(look: Look) -> SafeString:
     return format_html(
         '<span class="chip {}"><i aria-hidden="true">{}</i> {}</span>', look.tone, look.symbol, look.label
     )
+
+
+def count_chip(look: Look, n: int) -> SafeString:
+    """How many look like this."""
+    return format_html(
+        '<span class="chip {}"><i aria-hidden="true">{}</i> {} {}</span>', look.tone, look.symbol, n, look.label
+    )

@@ -21,6 +21,7 @@ from problems.models import Release
 from tests import factories, packs
 from tests.admin.pages import opened
 from tests.api import calls
+from tests.markup import markup
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 IDENTITY = {"id", "entrant_id", "submission_id", "submission", "best_evaluation_id", "best_speedup_evaluation_id",
@@ -140,10 +141,10 @@ def test_progress_counts_them_as_done(shop: Shop) -> None:
 def test_the_submissions_page_shows_them(client: Any, shop: Shop) -> None:
     stored = shop.send(shop.cast.entrant, GIVEN)
     client.force_login(shop.cast.owner)
-    page = client.get(stored.get_absolute_url()).content.decode()
+    page = markup(client.get(stored.get_absolute_url()))
     assert page.count("invalid (missing)") == 2 * 3, "a title and a label for each"
     assert "3 of 6 evaluations done" in page
-    part = client.get(reverse("submission_samples", args=[stored.pk])).content.decode()
+    part = markup(client.get(reverse("submission_samples", args=[stored.pk])))
     assert "sample 2: invalid (missing)" in part
 
 
@@ -192,7 +193,7 @@ def test_an_organiser_may_allow_more(client: Any, shop: Shop) -> None:
     client.force_login(shop.cast.organiser)
     address = reverse("admin:problems_release_change", args=[shop.release.pk])
     form = {"title": "T", "is_public": "on", "max_samples": "1"}
-    assert "pass@2 needs as many" in client.post(address, form).content.decode()
+    assert "pass@2 needs as many" in markup(client.post(address, form))
     assert client.post(address, form | {"max_samples": "21"} | opened(client, address)).status_code == 302
     shop.release.refresh_from_db()
     assert shop.send(shop.cast.entrant, [good(0, n) for n in range(21)]).samples.count() == 21
@@ -216,7 +217,7 @@ def test_a_draft_cannot_promise_more_samples_than_it_takes(client: Any, cast: fa
     address = reverse("admin:problems_release_change", args=[draft.pk])
     form = {"title": "T", "slug": "draft-1", "primary_metric": "pass@50", "timing_policy": "ranked", "ks": "[1, 2]",
             "weights": "{}", "max_samples": "20", "question_samples": "1"}  # fmt: skip
-    assert "pass@50 needs as many" in client.post(address, form).content.decode()
+    assert "pass@50 needs as many" in markup(client.post(address, form))
     client.post(address, form | {"max_samples": "50"} | opened(client, address))
     draft.refresh_from_db()
     assert (draft.primary_metric, draft.max_samples) == ("pass@50", 50)

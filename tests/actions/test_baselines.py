@@ -14,6 +14,7 @@ from problems.actions import releases as release_actions
 from problems.models import Release
 from tests import factories, packs
 from tests.function_site import function, solution
+from tests.markup import markup
 
 pytestmark = pytest.mark.django_db
 EXPERT, COMPILED = "// expert words\n", "# compiled words\n"
@@ -63,7 +64,7 @@ def test_the_board_shows_them_without_a_rank(release: Release, track: Any) -> No
     factories.rank(release, track)
     standing = Standing.objects.get(submission__entrant__slug="baseline-reference")
     assert standing.rank is None
-    page = Client().get(reverse("board", args=[release.slug])).content.decode()
+    page = markup(Client().get(reverse("board", args=[release.slug])))
     assert [name in page for name in NAMES] == [True, True, True]
 
 
@@ -74,7 +75,7 @@ def test_strangers_and_members_read_none_of_their_code(release: Release, track: 
     organiser = Client()
     organiser.force_login(factories.UserFactory(is_staff=True))
     address = made[2].samples.get().evaluations.get().get_absolute_url()
-    pages = [one.get(address).content.decode() for one in (stranger, member, organiser)]
+    pages = [markup(one.get(address)) for one in (stranger, member, organiser)]
     assert ["Baseline: expert" in page for page in pages] == [True, True, True]
     assert ["expert words" in page for page in pages] == [False, False, True]
 

@@ -17,6 +17,7 @@ from problems.formats.errors import PackRefused
 from problems.models import Release
 from runners.wire.protocol import Provenance, Report, StepReport, Verdict, Witness
 from tests import factories
+from tests.markup import markup
 from tests.packs import problem, problem_pack
 
 pytestmark = pytest.mark.django_db
@@ -269,7 +270,7 @@ def test_a_reason_stands_on_the_releases_pages_and_in_the_log(client: Any) -> No
     made = draft()
     curate.publish(None, made, "No node with this GPU.")
     curate.make_public(None, made)
-    page = client.get(f"/releases/{made.slug}/").content.decode()
+    page = markup(client.get(f"/releases/{made.slug}/"))
     assert "Published without verification on this site: No node with this GPU." in page
     assert client.get(f"/api/v1/releases/{made.slug}").json()["unverified_reason"] == "No node with this GPU."
     assert AuditEntry.objects.get(action="publish").reason == "No node with this GPU."

@@ -13,6 +13,7 @@ from leaderboard.models import DailyUse, Membership, Submission, Trial
 from runners.fleet.models import Attempt, Job, JobState, Node
 from tests import factories
 from tests.api import calls
+from tests.markup import markup
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -176,11 +177,11 @@ def test_the_page_says_it_beside_the_form(client: Any, cast: Any, offered: Any, 
     }
     answer = client.post(reverse("submit"), fields)
     assert answer.status_code == 422
-    assert "more than your account may send today" in answer.content.decode()
+    assert "more than your account may send today" in markup(answer)
 
 
 def test_the_account_page_says_what_is_left(client: Any, cast: Any, offered: Any) -> None:
     send(cast, offered, "exit 0")
     client.force_login(cast.owner)
-    assert "3 of 7 evaluations" in client.get(reverse("quota")).content.decode()
+    assert "3 of 7 evaluations" in markup(client.get(reverse("quota")))
     assert timezone.now().date() == DailyUse.objects.get().day

@@ -31,6 +31,7 @@ from scoring.fast_p import THRESHOLDS
 from tests import factories
 from tests.estimates import change
 from tests.fleet.site import Site
+from tests.markup import markup
 from tests.packs import problem
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -150,7 +151,7 @@ def test_a_quick_time_is_provisional_and_does_not_rank_unless_the_release_chose_
     assert part_of(standing(site).estimates, "speedup", "problems") == int(ranks)
     site_client = Client()
     site_client.force_login(site.organiser)
-    text = site_client.get(submission.evaluations.get().get_absolute_url()).content.decode()
+    text = markup(site_client.get(submission.evaluations.get().get_absolute_url()))
     assert ("These times are provisional" in text) == (not ranks)
 
 

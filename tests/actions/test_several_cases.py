@@ -14,6 +14,7 @@ from problems.actions import releases
 from problems.spec.case import Case
 from runners.wire.protocol import Clock, MeasurementReport, Provenance, Report, Role, Verdict, Witness
 from tests import factories
+from tests.markup import markup
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -84,7 +85,7 @@ def test_every_call_of_every_process_is_kept(evaluation: Evaluation) -> None:
 def test_an_evaluation_shows_each_case_with_its_own_rates(client: Client, evaluation: Evaluation) -> None:
     recorded(evaluation, *REFERENCE, measured(Role.CANDIDATE, "1k", 5.0), measured(Role.CANDIDATE, "1m", 1.0))
     client.force_login(evaluation.submission.submitted_by)
-    text = client.get(evaluation.get_absolute_url()).content.decode()
+    text = markup(client.get(evaluation.get_absolute_url()))
     assert '<td class="one-line">1k</td><td class="num">5.000 ms</td>' in text
     # 1e9 operations in 5 ms and 4e9 in 1 ms
     assert '<td class="num">200</td>' in text

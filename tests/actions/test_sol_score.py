@@ -33,6 +33,7 @@ from runners.wire.protocol import (
     Witness,
 )
 from tests import factories, packs
+from tests.markup import markup
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 PEAKS = {"gbps": 1000.0, "gflops": {"fp32": 1000.0, "tf32": 4000.0}}
@@ -139,7 +140,7 @@ def test_problems_whose_baseline_is_at_the_bound_are_left_out_and_counted(submis
     recorded(submission, 1, 1, {})
     found = standing()
     assert (found.figure("sol_score")[0], *_parts(found)) == (0.5, 1, 1)
-    page = client.get(reverse("board", args=[submission.release.slug])).content.decode()
+    page = markup(client.get(reverse("board", args=[submission.release.slug])))
     assert "over 1 problems; 1 left out, whose baseline is already at the bound" in page
     board = client.get(f"/api/v1/releases/{submission.release.slug}/board").json()
     assert board["primary_metric"] == "sol_score"

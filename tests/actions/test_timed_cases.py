@@ -25,6 +25,7 @@ from runners.wire.protocol import Audience, CaseField, Clock, Report
 from tests import factories, function_site, packs
 from tests.fleet.site import WireNode, add_node
 from tests.function_site import LARGE, SMALL
+from tests.markup import markup
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 BOTH = sorted([SMALL, LARGE])
@@ -108,17 +109,17 @@ def test_a_case_without_a_time_for_the_solutions_own_reason_counts_one(
     found = judged(cast, made, track, function_site.report(), without_time(LARGE))
     assert speedups(found)[1] == pytest.approx(2**0.5)
     client.force_login(cast.owner)
-    text = client.get(found[1].get_absolute_url()).content.decode()
+    text = markup(client.get(found[1].get_absolute_url()))
     assert "No time: A call takes more than 1e+09 ms." in text
     assert "of 2 cases" not in text
 
 
 def test_a_result_over_fewer_cases_says_so(client: Client, cast: Any, made: Release, track: Any) -> None:
     _, fewer = judged(cast, made, track, function_site.report(), OVER_ONE)
-    page = client.get(reverse("problem", args=[made.slug, place().problem.slug])).content.decode()
+    page = markup(client.get(reverse("problem", args=[made.slug, place().problem.slug])))
     assert "<br><small>1 of 2 cases</small>" in page
     client.force_login(cast.owner)
-    assert "</small> <small>1 of 2 cases</small></dd>" in client.get(fewer.get_absolute_url()).content.decode()
+    assert "</small> <small>1 of 2 cases</small></dd>" in markup(client.get(fewer.get_absolute_url()))
     facts = client.get(f"/api/v1/evaluations/{fewer.pk}").json()["result"]
     assert (facts["n_speedup_cases"], facts["n_timed_cases"]) == (1, 2)
     whole = client.get(f"/api/v1/evaluations/{fewer.pk - 1}").json()["result"]

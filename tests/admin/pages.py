@@ -11,6 +11,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
+from tests.markup import markup
+
 
 def signed_in(user: User) -> Client:
     browser = Client()
@@ -34,7 +36,7 @@ def imported(user: User, pack: Any) -> str:
 
 
 def text(answer: Any) -> str:
-    return str(answer.content.decode())
+    return markup(answer)
 
 
 def opened(browser: Client, address: str) -> dict[str, str]:

@@ -23,6 +23,7 @@ from runners.wire.protocol import Verdict
 from tests import factories
 from tests.admin.pages import act, signed_in, text
 from tests.factories import Cast
+from tests.markup import markup
 
 RELEASE = "problems_release"
 
@@ -136,7 +137,7 @@ def test_freezing_stores_each_board_with_its_digest(frozen: Release, client: Any
     board = json.loads(content)
     assert (board["release"], board["digest"], board["track"]) == (frozen.slug, frozen.digest, "cpu-test")
     assert [(row["rank"], row["entrant_slug"], row["n_solved"]) for row in board["rows"]] == [(1, "alpha", 2)]
-    about = client.get(reverse("release_about", args=[frozen.slug])).content.decode()
+    about = markup(client.get(reverse("release_about", args=[frozen.slug])))
     assert stored.sha256 in about
     assert address in about
 
@@ -146,7 +147,7 @@ def test_an_erratum_changes_the_board_and_never_the_snapshot(frozen: Release, ca
     before = client.get(address).content
     void_problem(cast.organiser, frozen.problems.get(slug="shell-1"), "Its test accepts anything.")
     factories.rank(frozen, frozen.on_tracks.get().track)
-    board = " ".join(client.get(reverse("board", args=[frozen.slug])).content.decode().split())
+    board = " ".join(markup(client.get(reverse("board", args=[frozen.slug]))).split())
     assert "1 of 2 problems count; 1 is voided" in board
     assert "Its test accepts anything." in board
     assert client.get(address).content == before
@@ -174,7 +175,7 @@ def test_a_snapshot_of_hidden_results_is_the_organisers(frozen: Release, cast: C
     Release.objects.filter(pk=frozen.pk).update(hidden_until=timezone.now() + timedelta(days=1))
     address = reverse("snapshot", args=[frozen.slug, "cpu-test"])
     assert client.get(address).status_code == 404
-    assert "Frozen boards" not in client.get(reverse("release_about", args=[frozen.slug])).content.decode()
+    assert "Frozen boards" not in markup(client.get(reverse("release_about", args=[frozen.slug])))
     assert signed_in(cast.organiser).get(address).status_code == 200
 
 

@@ -13,6 +13,7 @@ from problems.models import Release
 from runners.fleet.models import Attempt, Node
 from runners.wire.protocol import Audience, CaseField, CaseReport, Verdict
 from tests import factories
+from tests.markup import markup
 from tests.web.conftest import Site
 
 pytestmark = pytest.mark.django_db
@@ -45,7 +46,7 @@ def fragment(client: Client, name: str, *args: Any) -> Any:
 
 
 def text(answer: Any) -> str:
-    return str(answer.content.decode())
+    return markup(answer)
 
 
 @pytest.fixture

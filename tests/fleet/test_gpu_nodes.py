@@ -12,6 +12,7 @@ from runners.fleet.models import GoldenRun, Node
 from runners.wire.protocol import Stage
 from tests import factories
 from tests.fleet.gpu_node import H200, UUID, golden_runs, gpu_node
+from tests.markup import markup
 
 pytestmark = pytest.mark.django_db
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -20,7 +21,7 @@ NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 def page(client: Any, node: Node) -> str:
     answer = client.get(node.get_absolute_url())
     assert answer.status_code == 200
-    return str(answer.content.decode())
+    return markup(answer)
 
 
 def test_the_page_shows_gpus_peaks_and_golden_times(client: Any) -> None:
@@ -69,7 +70,7 @@ def test_a_page_costs_the_same_however_long_the_history(client: Any, django_asse
 def test_the_list_shows_each_nodes_last_drift(client: Any) -> None:
     gpu_node(last_drift=0.0312)
     gpu_node("steady", last_drift=-0.001)
-    text = client.get(reverse("nodes")).content.decode()
+    text = markup(client.get(reverse("nodes")))
     assert '<span class="badge bad">+3.12 %</span>' in text
     assert "-0.10 %" in text
 

@@ -30,6 +30,7 @@ from runners.wire.protocol import (
     Witness,
 )
 from tests.fleet.site import Site, WireNode, passed
+from tests.markup import markup
 from tests.packs import problem
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -153,7 +154,7 @@ def test_each_field_of_a_case_is_shown_to_its_audience(site: Site, node: WireNod
     told = browser.get(f"/api/v1/evaluations/{pk}").json()["result"]["cases"]
     assert [(case["name"], case["verdict"]) for case in told] == [("n = 1024", "passed"), ("n = 4096", "wrong_answer")]
     assert set(told[0]["facts"]) == facts
-    page = browser.get(f"/evaluations/{pk}/").content.decode()
+    page = markup(browser.get(f"/evaluations/{pk}/"))
     assert "n = 4096" in page
     assert ("seed words" in page) == (who == "organiser")
 

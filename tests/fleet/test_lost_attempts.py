@@ -11,6 +11,7 @@ from leaderboard.models import Result
 from runners.fleet.models import Attempt, Job, JobState, Node
 from runners.fleet.sweep import sweep
 from tests.fleet.site import Site, WireNode, add_node
+from tests.markup import markup
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -165,5 +166,5 @@ def test_the_evaluations_page_tells_of_earlier_attempts(site: Site, node: WireNo
     work = lose(node)
     node.release(node.take())
     client.force_login(site.owner)
-    page = client.get(f"/evaluations/{work['evaluation']}/").content.decode()
+    page = markup(client.get(f"/evaluations/{work['evaluation']}/"))
     assert "1 lost, 1 given back" in page

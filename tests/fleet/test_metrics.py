@@ -11,6 +11,7 @@ from leaderboard.models import ReleaseTrack
 from problems.models import Release
 from runners.fleet.models import Attempt, AttemptState, Job, Node
 from tests import factories
+from tests.markup import markup
 
 pytestmark = pytest.mark.django_db
 TOKEN = "of-the-scraper"
@@ -24,7 +25,7 @@ def scraped(client: Any, settings: Any) -> Any:
     def read() -> dict[str, dict[tuple[str, ...], float]]:
         answer = client.get("/metrics", headers={"Authorization": f"Bearer {TOKEN}"})
         assert answer.status_code == 200
-        families = text_string_to_metric_families(answer.content.decode())
+        families = text_string_to_metric_families(markup(answer))
         return {
             one.name: {tuple(value for _, value in sorted(row.labels.items())): row.value for row in one.samples}
             for one in families

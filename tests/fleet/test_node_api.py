@@ -15,6 +15,7 @@ from runners.fleet.models import Attempt, AttemptState, Job, JobState, Node
 from runners.fleet.sweep import sweep
 from runners.wire.protocol import BlobRef, LogText, Provenance, Report, Stage, StepReport, Verdict, Witness
 from tests.fleet.site import NODE_TOKEN, Site, WireNode, add_node, passed
+from tests.markup import markup
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -43,12 +44,12 @@ def test_hello_tells_the_node_its_grants_and_its_rhythm(site: Site, node: WireNo
 def test_a_node_tells_why_it_takes_no_work(site: Site, node: WireNode, client: Any) -> None:
     page = reverse("node", args=[site.node.slug])
     node.hello(obstacle="its disk is too full: less than 1,024 MiB are free")
-    assert "Takes no work: its disk is too full: less than 1,024 MiB are free." in client.get(page).content.decode()
-    assert "paused" in client.get(reverse("nodes")).content.decode()
+    assert "Takes no work: its disk is too full: less than 1,024 MiB are free." in markup(client.get(page))
+    assert "paused" in markup(client.get(reverse("nodes")))
     (told,) = client.get("/api/v1/nodes").json()["results"]
     assert told["obstacle"] == "its disk is too full: less than 1,024 MiB are free"
     node.hello()
-    assert "Takes no work" not in client.get(page).content.decode()
+    assert "Takes no work" not in markup(client.get(page))
 
 
 def test_an_evaluation_costs_a_bounded_number_of_statements(

@@ -20,6 +20,7 @@ from runners.wire.protocol import FlagReport, FlagScope
 from scoring.rules import FIRST
 from tests.actions.test_rejudging import timed
 from tests.fleet.site import Site, WireNode, add_node
+from tests.markup import markup
 from tests.packs import problem
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -73,7 +74,7 @@ def test_a_quiet_node_and_day_keep_their_ranks_and_the_board_says_the_ratio(site
     watch_noise()
     rank_touched()
     assert Standing.objects.get().rank == 1
-    page = Client().get(f"/releases/{site.release.slug}/").content.decode()
+    page = markup(Client().get(f"/releases/{site.release.slug}/"))
     assert "The hidden reference stands at 1.00×" in page
     assert "Noisy" not in page
 
@@ -100,13 +101,13 @@ def test_times_of_a_noisy_node_and_day_do_not_rank_and_the_board_says_so(
     assert (row.rank, row.incomplete_reason) == (None, "2 samples with a flagged or noisy time")
     counted = ProblemScore.objects.filter(submission__entrant=site.entrant)
     assert set(counted.values_list("n_passed", "n_timed", "n_time_flagged", "n_open_flags")) == {(1, 0, 1, 0)}
-    assert "Noisy: it stands at" in Client().get(f"/releases/{site.release.slug}/").content.decode()
+    assert "Noisy: it stands at" in markup(Client().get(f"/releases/{site.release.slug}/"))
     told = references(site)
     assert (told["ratio"], told["nodes_and_days"], told["n_noisy"]) == (pytest.approx(10 / ms), 1, 1)
     assert (told["noisy"][0]["node"], told["noisy"][0]["day"]) == ("node-1", timezone.now().date().isoformat())
     assert references(site, as_of=str(timezone.now().date() - timedelta(days=1))) is None
     evaluation = Evaluation.objects.filter(submission__entrant=site.entrant).earliest("pk")
-    assert "no: its node was noisy that day" in Client().get(f"/evaluations/{evaluation.pk}/").content.decode()
+    assert "no: its node was noisy that day" in markup(Client().get(f"/evaluations/{evaluation.pk}/"))
     assert rebuild(check=True) == []
 
 

@@ -6,6 +6,7 @@ from django.test import Client
 from leaderboard.models import Evaluation
 from runners.fleet.models import Job, JobState
 from runners.wire.protocol import Stage
+from tests.markup import markup
 from tests.web.conftest import Site
 
 pytestmark = pytest.mark.django_db
@@ -21,7 +22,7 @@ def built(site: Site) -> Evaluation:
 
 
 def page(client: Client, of: object) -> str:
-    return client.get(of.get_absolute_url()).content.decode()
+    return markup(client.get(of.get_absolute_url()))
 
 
 def test_what_is_built_says_that_it_waits_for_a_node(client: Client, site: Site, built: Evaluation) -> None:

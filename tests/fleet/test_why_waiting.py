@@ -13,6 +13,7 @@ from leaderboard.models import Submission
 from runners.fleet import pulse
 from runners.fleet.models import Attempt, BrokerFault, Job, Node, NodeGrant, Pulse
 from tests.fleet.site import NODE_TOKEN, Site, WireNode, add_node
+from tests.markup import markup
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -40,9 +41,9 @@ def said(submission: Submission, capsys: pytest.CaptureFixture[str]) -> str:
     (sentence,) = sentences
     client = Client()
     client.force_login(submission.entrant.owner)
-    shown = client.get(f"/submissions/{submission.pk}/progress/").content.decode().replace("&#x27;", "'")
+    shown = markup(client.get(f"/submissions/{submission.pk}/progress/")).replace("&#x27;", "'")
     assert f">{sentence}</p>" in shown
-    fleet = client.get("/nodes/").content.decode().replace("&#x27;", "'")
+    fleet = markup(client.get("/nodes/")).replace("&#x27;", "'")
     assert f">{sentence.partition(';')[0]}" in fleet
     return sentence
 

@@ -8,27 +8,28 @@ from django.urls import reverse
 from leaderboard.models import ApiToken, AuditEntry, Entrant
 from tests.admin.pages import opened
 from tests.factories import PASSWORD, Cast
+from tests.markup import markup
 
 
 def test_signing_up_leads_to_the_account(client: Any, db: Any) -> None:
     fields = {"username": "newcomer", "email": "", "password1": PASSWORD, "password2": PASSWORD}
     answer = client.post(reverse("account_signup"), fields)
     assert answer.url == reverse("account")
-    assert "newcomer" in client.get(answer.url).content.decode()
+    assert "newcomer" in markup(client.get(answer.url))
 
 
 def test_a_wrong_password_says_so(client: Any, cast: Cast) -> None:
     answer = client.post(reverse("account_login"), {"login": "owner", "password": "wrong"})
-    assert "not correct" in answer.content.decode()
+    assert "not correct" in markup(answer)
 
 
 def test_a_token_is_shown_once_and_stored_as_a_digest(client: Any, cast: Cast) -> None:
     client.force_login(cast.owner)
     answer = client.post(reverse("new_token"), {"name": "build server", "scopes": ["read"], "days": "30"})
     secret = answer.context["secret"]
-    assert secret in answer.content.decode()
+    assert secret in markup(answer)
     assert "no-store" in answer["Cache-Control"]
-    assert secret not in client.get(reverse("tokens")).content.decode()
+    assert secret not in markup(client.get(reverse("tokens")))
     token = ApiToken.find(secret)
     assert token is not None
     assert (token.user, token.scopes) == (cast.owner, ["read"])
@@ -75,4 +76,4 @@ def test_an_entrant_that_cannot_be_is_refused(name: str, kind: str, words: str, 
     client.force_login(cast.stranger)
     answer = client.post(reverse("new_entrant"), {"name": name, "kind": kind, "open_weights": "unknown"})
     assert answer.status_code == 422
-    assert words in answer.content.decode()
+    assert words in markup(answer)

@@ -15,6 +15,7 @@ from leaderboard.kept_data import KEPT
 from leaderboard.models import ApiToken, AuditEntry, Entrant, Membership, Submission, Team
 from tests import factories
 from tests.factories import PASSWORD, Cast
+from tests.markup import markup
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -67,7 +68,7 @@ def test_deletion_keeps_results_and_nothing_personal(client: Any, cast: Cast, pa
     asked = client.get(reverse("remove_account"))
     client.post(asked.url, {"password": PASSWORD})
     page = client.post(reverse("remove_account"), {"username": "owner"})
-    assert "not your username" in page.content.decode()
+    assert "not your username" in markup(page)
     assert client.post(reverse("remove_account"), {"username": "stranger"}).url == reverse("home")
     participant.refresh_from_db()
     assert participant.username.startswith("deleted-")
@@ -85,7 +86,7 @@ def test_deletion_keeps_results_and_nothing_personal(client: Any, cast: Cast, pa
 def test_the_name_of_a_deleted_account_is_nobody_elses(client: Any, cast: Cast) -> None:
     delete_account(cast.stranger)
     fields = {"username": "Stranger", "email": "", "password1": PASSWORD, "password2": PASSWORD}
-    assert "was deleted" in client.post(reverse("account_signup"), fields).content.decode()
+    assert "was deleted" in markup(client.post(reverse("account_signup"), fields))
 
 
 def test_the_only_owner_of_a_team_with_others_names_a_successor_first(cast: Cast) -> None:

@@ -14,6 +14,7 @@ from leaderboard.board import numerals
 from leaderboard.models import ReleaseTrack, Standing
 from tests import factories
 from tests.estimates import change
+from tests.markup import markup
 from tests.web.conftest import Site
 
 pytestmark = pytest.mark.both_databases  # where NULL stands in an order differs
@@ -25,7 +26,7 @@ def _names(html: str) -> list[str]:
 
 
 def _text(client: Any, path: str) -> str:
-    return client.get(path).content.decode()
+    return markup(client.get(path))
 
 
 @pytest.fixture
@@ -124,7 +125,7 @@ def test_csv_and_json_hold_the_rows_shown_as_plain_numbers(client: Any, site: Si
     query = "?weights=open&sort=-speedup&nobase=1"
     shown = _names(_text(client, reverse("board", args=[site.release.slug]) + query))
     answer = client.get(reverse("board_csv", args=[site.release.slug]) + query)
-    rows = list(csv.DictReader(io.StringIO(answer.content.decode())))
+    rows = list(csv.DictReader(io.StringIO(markup(answer))))
     assert [row["model"] for row in rows] == shown
     assert 0 <= float(rows[0]["pass@1"]) <= 1
     assert float(rows[0]["speedup_low"]) <= float(rows[0]["speedup_high"])
@@ -149,7 +150,7 @@ def test_a_name_cannot_become_markup_or_a_formula(client: Any, site: Site, board
     html = _text(client, board)
     assert "<script>alert" not in html
     assert "<img src=x" not in html
-    rows = csv.DictReader(io.StringIO(client.get(reverse("board_csv", args=[site.release.slug])).content.decode()))
+    rows = csv.DictReader(io.StringIO(markup(client.get(reverse("board_csv", args=[site.release.slug])))))
     assert any(row["model"].startswith("'=HYPERLINK") for row in rows)
 
 

@@ -11,6 +11,7 @@ from leaderboard.actions.decide import void_problem
 from leaderboard.models import Chosen, Result, Submission
 from leaderboard.standings import history
 from tests import factories
+from tests.markup import markup
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -21,9 +22,9 @@ def test_a_choice_that_fits_no_problem_says_so_and_leads_back(client: Any, cast:
     track = factories.offer(made)
     factories.judged_submission(cast.entrant, made, track)
     path = reverse("board", args=[made.slug])
-    tiled = client.get(path + "?tags=tiled&difficulty=hard").content.decode()
+    tiled = markup(client.get(path + "?tags=tiled&difficulty=hard"))
     assert "over 1 of 4 problems (tag tiled; difficulty hard)" in tiled
-    nothing = client.get(path + "?tags=tiled&groups=sums").content.decode()
+    nothing = markup(client.get(path + "?tags=tiled&groups=sums"))
     assert "No problem fits all of these filters." in nothing
     assert f'<a href="{path}' in nothing or '<a href="?track=' in nothing
 
@@ -76,9 +77,9 @@ def test_a_board_of_a_day_has_the_submissions_of_then(client: Any, past: History
     assert shares(client, past, f"?as_of={past.day(5)}") == {"strangers-model": (0.5, 1), "alpha": (0.0, 2)}
     assert shares(client, past, f"?as_of={past.day(10)}") == {"alpha": (0.0, 1)}
     assert shares(client, past, f"?as_of={past.day(11)}") == {}
-    html = client.get(reverse("board", args=[past.release.slug]) + f"?as_of={past.day(5)}").content.decode()
+    html = markup(client.get(reverse("board", args=[past.release.slug]) + f"?as_of={past.day(5)}"))
     assert f"the board as it stood at the end of {past.day(5)} (UTC)" in html
-    empty = client.get(reverse("board", args=[past.release.slug]) + f"?as_of={past.day(11)}").content.decode()
+    empty = markup(client.get(reverse("board", args=[past.release.slug]) + f"?as_of={past.day(11)}"))
     assert f"No submission had finished by the end of {past.day(11)}" in empty
 
 
@@ -109,8 +110,8 @@ def test_a_board_of_a_day_has_the_results_of_then(client: Any, past: History, ca
 
 def test_days_that_are_none_are_named(client: Any, past: History) -> None:
     path = reverse("board", args=[past.release.slug])
-    assert "is not a date" in client.get(path + "?as_of=yesterday").content.decode()
-    assert "is in the future" in client.get(path + "?as_of=2999-01-01").content.decode()
+    assert "is not a date" in markup(client.get(path + "?as_of=yesterday"))
+    assert "is in the future" in markup(client.get(path + "?as_of=2999-01-01"))
     answer = client.get(f"/api/v1/releases/{past.release.slug}/board?as_of=yesterday")
     assert answer.status_code == 400
 
@@ -119,7 +120,7 @@ def test_a_day_that_would_take_too_long_is_refused_with_the_reason(
     client: Any, past: History, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(history, "MOST_SCORES", 1)
-    html = client.get(reverse("board", args=[past.release.slug]) + f"?as_of={past.day(5)}").content.decode()
+    html = markup(client.get(reverse("board", args=[past.release.slug]) + f"?as_of={past.day(5)}"))
     assert "would read 6 aggregates" in html
 
 
@@ -134,10 +135,10 @@ def test_a_board_says_that_it_is_live_only_while_a_counted_submission_is_graded(
     track = factories.offer(made)
     path = reverse("board", args=[made.slug])
     factories.submission(cast.strangers_entrant, made, track, counted=False)
-    assert "data-live" not in client.get(path).content.decode()
+    assert "data-live" not in markup(client.get(path))
     stored = factories.submission(cast.entrant, made, track)
-    assert "data-live" in client.get(path).content.decode()
-    assert "data-live" not in client.get(f"{path}?as_of={timezone.now():%Y-%m-%d}").content.decode()
+    assert "data-live" in markup(client.get(path))
+    assert "data-live" not in markup(client.get(f"{path}?as_of={timezone.now():%Y-%m-%d}"))
     factories.judge(stored)
     factories.rank(made, track)
-    assert "data-live" not in client.get(path).content.decode()
+    assert "data-live" not in markup(client.get(path))

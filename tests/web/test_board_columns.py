@@ -11,13 +11,14 @@ from django.utils import timezone
 from leaderboard.models import Standing, Submission
 from problems.models import Release
 from tests.estimates import change, estimates
+from tests.markup import markup
 from tests.web.conftest import Site
 
 pytestmark = pytest.mark.both_databases
 
 
 def board(client: Any, site: Site, query: str = "") -> str:
-    return str(client.get(reverse("board", args=[site.release.slug]) + query).content.decode())
+    return str(markup(client.get(reverse("board", args=[site.release.slug]) + query)))
 
 
 def test_an_uneven_interval_is_written_by_its_ends(client: Any, site: Site) -> None:
@@ -66,7 +67,7 @@ def test_counts_beside_a_filter_are_what_it_would_leave(client: Any, site: Site)
 
 def test_the_details_of_a_row_have_its_groups_and_reasons(client: Any, site: Site) -> None:
     Standing.objects.filter(entrant__slug="gamma").update(rank=None, incomplete_reason="1 sample not yet decided")
-    fragment = client.get(reverse("board_row", args=[site.release.slug, "gamma"])).content.decode()
+    fragment = markup(client.get(reverse("board_row", args=[site.release.slug, "gamma"])))
     groups = Standing.objects.get(entrant__slug="gamma").groups
     for name, figures in groups.items():
         assert f'aria-label="{name}: ' in fragment
@@ -80,7 +81,7 @@ def test_a_name_cannot_become_markup_in_details(client: Any, site: Site) -> None
     Standing.objects.filter(entrant__slug="gamma").update(
         groups={"<b>": {"solved": 1, "problems": 2, "pass_at_1": 0.5}}
     )
-    fragment = client.get(reverse("board_row", args=[site.release.slug, "gamma"])).content.decode()
+    fragment = markup(client.get(reverse("board_row", args=[site.release.slug, "gamma"])))
     assert "<b>" not in fragment
     assert "&lt;b&gt;" in fragment
 

@@ -10,6 +10,7 @@ from django.utils import timezone
 from leaderboard.board import ranked_again
 from leaderboard.models import Evaluation, RankedArrays, ReleaseTrack, Standing
 from leaderboard.standings import rank, scores
+from tests.markup import markup
 from tests.web.conftest import Site
 
 pytestmark = pytest.mark.both_databases
@@ -24,7 +25,7 @@ def records(client: Any, site: Site, query: str) -> list[dict[str, Any]]:
 
 
 def page(client: Any, site: Site, query: str) -> str:
-    return str(client.get(reverse("board", args=[site.release.slug]) + query).content.decode())
+    return str(markup(client.get(reverse("board", args=[site.release.slug]) + query)))
 
 
 def test_the_stored_arrays_give_the_stored_ranking(site: Site) -> None:
@@ -59,7 +60,7 @@ def test_page_json_and_api_say_over_what_they_rank(client: Any, site: Site) -> N
     assert [row["pass@1"] for row in found["standings"]] == [row["pass@1"] for row in head["rows"]]
     refused = client.get(f"/api/v1/releases/{site.release.slug}/board?groups=strange")
     assert refused.status_code == 400
-    assert "strange" in refused.content.decode()
+    assert "strange" in markup(refused)
 
 
 def test_a_later_ranking_replaces_a_kept_one(client: Any, site: Site) -> None:
@@ -104,5 +105,5 @@ def test_a_visitor_does_not_wait_long_for_others_rankings(
         for name in ("board", "board_csv"):
             refused = client.get(reverse(name, args=[site.release.slug]) + "?groups=sums")
             assert refused.status_code == 503
-            assert "ranking other boards just now" in refused.content.decode()
+            assert "ranking other boards just now" in markup(refused)
     assert "Ranked anew over 3 of 6 problems" in page(client, site, "?groups=sums")

@@ -21,6 +21,7 @@ from leaderboard.web import worked
 from problems.models import Release
 from runners.wire.protocol import Verdict
 from tests import factories
+from tests.markup import markup
 from tests.web.conftest import Site
 
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -33,7 +34,7 @@ def _badge(site: Site, entrant: Entrant) -> str:
 
 def test_a_badge_shows_rank_and_score_and_is_kept_by_caches(client: Any, site: Site) -> None:
     answered = client.get(_badge(site, site.cast.entrant))
-    text = answered.content.decode()
+    text = markup(answered)
     ElementTree.fromstring(text)
     standing = site.release.standings.get(entrant=site.cast.entrant)
     assert f"rank {standing.rank} of 5" in text
@@ -46,7 +47,7 @@ def test_a_badge_shows_rank_and_score_and_is_kept_by_caches(client: Any, site: S
 
 def test_a_badge_names_what_is_not_ranked(client: Any, site: Site) -> None:
     baseline = Entrant.objects.get(slug="reference")
-    assert "not ranked" in client.get(_badge(site, baseline)).content.decode()
+    assert "not ranked" in markup(client.get(_badge(site, baseline)))
     assert client.get(_badge(site, factories.EntrantFactory())).status_code == 404
 
 
@@ -67,7 +68,7 @@ def test_the_framed_board_may_be_framed_and_tells_nothing_of_the_session(
     assert "unsafe-inline" not in policy
     assert not answered.cookies
     assert "Cookie" not in answered.get("Vary", "")
-    assert "Alpha" in answered.content.decode()
+    assert "Alpha" in markup(answered)
     board = client.get(reverse("board", args=[site.release.slug]))
     assert board["X-Frame-Options"] == "DENY"
     assert "frame-ancestors 'none'" in board["Content-Security-Policy"]
@@ -75,7 +76,7 @@ def test_the_framed_board_may_be_framed_and_tells_nothing_of_the_session(
 
 def test_the_framed_board_has_as_many_rows_as_asked_for(client: Any, site: Site) -> None:
     page = reverse("framed_board", args=[site.release.slug])
-    counts = [client.get(page, {"rows": n}).content.decode().count('<th scope="row">') for n in ("2", "0", "none", "")]
+    counts = [markup(client.get(page, {"rows": n})).count('<th scope="row">') for n in ("2", "0", "none", "")]
     assert counts == [2, 5, 5, 5]
 
 
@@ -88,7 +89,7 @@ def test_names_are_escaped_wherever_they_are_shared(client: Any, site: Site) -> 
         reverse("framed_board", args=[slug]), reverse("release_feed", args=[slug]), reverse("site_feed"),
         reverse("board", args=[slug]), reverse("entrant", args=["alpha"]), reverse("release_about", args=[slug]),
     ):  # fmt: skip
-        assert "<script>" not in client.get(path).content.decode(), path
+        assert "<script>" not in markup(client.get(path)), path
 
 
 @pytest.mark.parametrize("change", [{"is_public": False}, {"hidden_until": timezone.now() + timedelta(days=3)}])
@@ -97,17 +98,17 @@ def test_hidden_results_are_shared_with_nobody(client: Any, site: Site, change: 
     client.force_login(site.cast.organiser)
     slug = site.release.slug
     assert client.get(_badge(site, site.cast.entrant)).status_code == 404
-    assert "Alpha" not in client.get(reverse("framed_board", args=[slug])).content.decode()
-    assert "badges" not in client.get(reverse("entrant", args=["alpha"])).content.decode()
-    assert "<iframe" not in client.get(reverse("release_about", args=[slug])).content.decode()
+    assert "Alpha" not in markup(client.get(reverse("framed_board", args=[slug])))
+    assert "badges" not in markup(client.get(reverse("entrant", args=["alpha"])))
+    assert "<iframe" not in markup(client.get(reverse("release_about", args=[slug])))
     addresses = _addresses(client, "entrants")
     assert not any("alpha" in one for one in addresses)
 
 
 def test_snippets_stand_on_the_pages_of_entrant_and_release(client: Any, site: Site) -> None:
-    text = client.get(reverse("entrant", args=["alpha"])).content.decode()
+    text = markup(client.get(reverse("entrant", args=["alpha"])))
     assert f"http://127.0.0.1:8000{_badge(site, site.cast.entrant)}" in text
-    assert "&lt;iframe src=" in client.get(reverse("release_about", args=[site.release.slug])).content.decode()
+    assert "&lt;iframe src=" in markup(client.get(reverse("release_about", args=[site.release.slug])))
 
 
 def _addresses(client: Any, section: str) -> list[str]:
@@ -131,7 +132,7 @@ def test_the_sitemap_lists_pages_that_a_stranger_may_open(client: Any, site: Sit
 
 
 def test_robots_are_told_where_the_sitemap_is(client: Any, db: Any) -> None:
-    text = client.get("/robots.txt").content.decode()
+    text = markup(client.get("/robots.txt"))
     assert "Sitemap: http://127.0.0.1:8000/sitemap.xml" in text
     assert "Disallow: /account/" in text
 
@@ -147,14 +148,14 @@ def test_a_release_tells_its_changes_on_a_page_and_in_a_feed(client: Any, site: 
     answer(organiser, asked, "Yes, always.", public_text="May n be odd?")
     void_problem(organiser, problem, "Its test was wrong.")
     titles = ["Published", f"Clarification: {problem.task_id}", f"Erratum: {problem.task_id} voided"]
-    page = client.get(reverse("changelog", args=[release.slug])).content.decode()
-    feed = client.get(reverse("release_feed", args=[release.slug])).content.decode()
+    page = markup(client.get(reverse("changelog", args=[release.slug])))
+    feed = markup(client.get(reverse("release_feed", args=[release.slug])))
     for words in (*titles, "Its test was wrong.", "Yes, always."):
         assert words in page
         assert words in feed
     entries = _entries(client, reverse("release_feed", args=[release.slug]))
     assert len({one.find(f"{ATOM}id").text for one in entries}) == len(entries) == 4
-    assert f"{release.title}: Published" in client.get(reverse("site_feed")).content.decode()
+    assert f"{release.title}: Published" in markup(client.get(reverse("site_feed")))
 
 
 def test_a_new_first_rank_is_told_once(client: Any, site: Site) -> None:
@@ -162,21 +163,21 @@ def test_a_new_first_rank_is_told_once(client: Any, site: Site) -> None:
     factories.rank(release, track)
     page = reverse("changelog", args=[release.slug])
     first = f"New first rank on {track.slug}: "
-    assert client.get(page).content.decode().count(first) == 1
+    assert markup(client.get(page)).count(first) == 1
     made = factories.release(name="led-1")
     place = factories.offer(made)
     alpha, other = site.cast.entrant, site.cast.strangers_entrant
     failed = factories.report(Verdict.TEST_FAILED)
     for entrant, reported in ((other, failed), (alpha, factories.report())):
         factories.judged_submission(entrant, made, place, lambda _, reported=reported: reported)
-    text = client.get(reverse("changelog", args=[made.slug])).content.decode()
+    text = markup(client.get(reverse("changelog", args=[made.slug])))
     assert [text.count(f"New first rank on {place.slug}: {escape(one.name)}") for one in (other, alpha)] == [1, 1]
     Release.objects.filter(pk=made.pk).update(hidden_until=timezone.now() + timedelta(days=3))
-    assert first not in client.get(reverse("release_feed", args=[made.slug])).content.decode()
+    assert first not in markup(client.get(reverse("release_feed", args=[made.slug])))
 
 
 def test_the_pages_name_their_feeds(client: Any, site: Site) -> None:
-    text = client.get(reverse("board", args=[site.release.slug])).content.decode()
+    text = markup(client.get(reverse("board", args=[site.release.slug])))
     feeds = re.findall(r'<link rel="alternate" type="application/atom\+xml"[^>]*href="([^"]+)"', text)
     assert feeds == [reverse("site_feed"), reverse("release_feed", args=[site.release.slug])]
 
@@ -185,8 +186,8 @@ def test_a_private_releases_changes_are_its_own(client: Any, site: Site) -> None
     made = factories.release(is_public=False)
     client.force_login(site.cast.organiser)
     assert client.get(reverse("release_feed", args=[made.slug])).status_code == 404
-    assert made.title not in client.get(reverse("site_feed")).content.decode()
-    page = client.get(reverse("changelog", args=[made.slug])).content.decode()
+    assert made.title not in markup(client.get(reverse("site_feed")))
+    page = markup(client.get(reverse("changelog", args=[made.slug])))
     assert "Published" in page
     assert "og:image" not in page
 
@@ -194,14 +195,14 @@ def test_a_private_releases_changes_are_its_own(client: Any, site: Site) -> None
 def test_a_frozen_release_says_so(client: Any, site: Site) -> None:
     site.running.evaluations.filter(state__in=["queued", "leased"]).update(state="cancelled")
     curate.freeze(site.cast.organiser, site.release)
-    assert "Frozen" in client.get(reverse("changelog", args=[site.release.slug])).content.decode()
+    assert "Frozen" in markup(client.get(reverse("changelog", args=[site.release.slug])))
 
 
 def test_a_card_is_a_picture_of_the_board(client: Any, site: Site) -> None:
     answered = client.get(reverse("card", args=[site.release.slug]))
     assert answered["Content-Type"] == "image/png"
     assert Image.open(io.BytesIO(answered.content)).size == (1200, 630)
-    text = client.get(reverse("board", args=[site.release.slug])).content.decode()
+    text = markup(client.get(reverse("board", args=[site.release.slug])))
     assert f'property="og:image" content="http://127.0.0.1:8000/releases/{site.release.slug}/card.png"' in text
     kept = client.get(reverse("card", args=[site.release.slug]), headers={"If-None-Match": answered["ETag"]})
     assert kept.status_code == 304
@@ -223,22 +224,22 @@ def test_the_coverage_map_counts_and_narrows(client: Any, site: Site) -> None:
 
     made = factories.release(problem=problem)
     page = reverse("coverage", args=[made.slug])
-    text = client.get(page).content.decode()
+    text = markup(client.get(page))
     assert f'<a href="{reverse("problems", args=[made.slug])}?group=strings&amp;difficulty=easy">2</a>' in text
     assert "heat-5" in text
-    assert "1 of 3 problems" in client.get(page, {"difficulty": "hard"}).content.decode()
-    assert "No problem fits" in client.get(page, {"difficulty": "none"}).content.decode()
+    assert "1 of 3 problems" in markup(client.get(page, {"difficulty": "hard"}))
+    assert "No problem fits" in markup(client.get(page, {"difficulty": "none"}))
 
 
 def test_the_contents_of_the_about_page_lead_to_its_parts(client: Any, db: Any) -> None:
-    text = client.get(reverse("about")).content.decode()
+    text = markup(client.get(reverse("about")))
     anchors = re.findall(r'<a href="#([^"]+)"', text.partition("</nav>\n")[2] or text)
     assert {"pass-at-k", "speedup", "intervals"} <= set(anchors)
     assert [one for one in anchors if f'id="{one}"' not in text] == []
 
 
 def test_every_worked_example_names_a_function_of_the_ranking_code(client: Any, db: Any) -> None:
-    text = client.get(reverse("about")).content.decode()
+    text = markup(client.get(reverse("about")))
     for name, one in worked.examples().items():
         module, _, function = one.function.rpartition(".")
         assert module.startswith("scoring.")

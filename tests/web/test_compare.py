@@ -13,6 +13,7 @@ from problems.models import Release
 from tests import factories
 from tests.factories import Cast
 from tests.made_once import of_module
+from tests.markup import markup
 
 
 def _make() -> tuple[Cast, Release]:
@@ -44,12 +45,12 @@ def _slugs(cast: Cast) -> tuple[str, str]:
 
 
 def test_the_page_tells_differences_wins_and_who_passed_what(client: Any, cast: Cast, board: Release) -> None:
-    text = " ".join(_get(client, board, *_slugs(cast)).content.decode().split())
+    text = " ".join(markup(_get(client, board, *_slugs(cast))).split())
     assert "−50.0" in text  # points: passes 2 of 4 problems less
     assert "The 2 of 4 problems on which they differ" in text
     assert "Problem number 0" in text
     assert "Problem number 2" not in text
-    whole = _get(client, board, *_slugs(cast), all="1").content.decode()
+    whole = markup(_get(client, board, *_slugs(cast), all="1"))
     assert "Problem number 2" in whole
 
 
@@ -59,37 +60,37 @@ def test_without_a_release_the_page_is_a_form_of_boards_then_of_entrants(
     first, second = _slugs(cast)
     asked = client.get(reverse("compare"), {"a": first, "b": second})
     assert asked.status_code == 200
-    text = asked.content.decode()
+    text = markup(asked)
     value = f"{board.slug}/cpu-test"
     assert f'<option value="{value}">' in text
     assert f'<input type="hidden" name="entrant" value="{first}">' in text
     chosen = client.get(reverse("compare"), {"board": value}, follow=True)
-    assert f'name="entrant" value="{first}"' in chosen.content.decode()
+    assert f'name="entrant" value="{first}"' in markup(chosen)
     compared = client.get(reverse("compare"), {"board": value, "entrant": [first, second]}, follow=True)
-    assert "The 2 of 4 problems on which they differ" in " ".join(compared.content.decode().split())
+    assert "The 2 of 4 problems on which they differ" in " ".join(markup(compared).split())
 
 
 def test_the_form_lists_no_board_that_the_user_may_not_see(client: Any, cast: Cast, board: Release) -> None:
     Release.objects.filter(pk=board.pk).update(hidden_until=timezone.now() + timedelta(days=1))
-    assert "No board has results yet" in client.get(reverse("compare")).content.decode()
+    assert "No board has results yet" in markup(client.get(reverse("compare")))
     client.force_login(cast.organiser)
-    assert f"{board.slug}/cpu-test" in client.get(reverse("compare")).content.decode()
+    assert f"{board.slug}/cpu-test" in markup(client.get(reverse("compare")))
 
 
 def test_the_order_asked_for_is_kept(client: Any, cast: Cast, board: Release) -> None:
     first, second = _slugs(cast)
-    assert "+50.0" in _get(client, board, second, first).content.decode()
+    assert "+50.0" in markup(_get(client, board, second, first))
 
 
 def test_ticked_rows_and_letters_name_the_same(client: Any, cast: Cast, board: Release) -> None:
     asked = {"release": board.slug, "entrant": list(_slugs(cast))}
-    assert "−50.0" in client.get(reverse("compare"), asked).content.decode()
+    assert "−50.0" in markup(client.get(reverse("compare"), asked))
 
 
 def test_a_voided_problem_counts_for_nobody(client: Any, cast: Cast, board: Release) -> None:
     void_problem(cast.organiser, board.problems.get(slug="shell-0"), "Wrong test.")
     factories.rank(board, board.on_tracks.get().track)
-    text = " ".join(_get(client, board, *_slugs(cast)).content.decode().split())
+    text = " ".join(markup(_get(client, board, *_slugs(cast))).split())
     assert "−33.3" in text
     assert "The 1 of 4 problems" in text
 
@@ -111,7 +112,7 @@ def test_the_forest_plot_has_the_difference_of_the_page(client: Any, cast: Cast,
 @pytest.mark.parametrize("slugs", [(), ("alpha",), ("alpha", "nobody")])
 def test_too_few_entrants_get_the_form_and_no_figures(slugs: tuple[str, ...], client: Any, board: Release) -> None:
     answer = _get(client, board, *slugs)
-    text = answer.content.decode()
+    text = markup(answer)
     assert answer.status_code == 200
     assert "Choose 2 to 6 entrants" in text
     assert "Who passed what" not in text
@@ -129,11 +130,11 @@ def test_bad_addresses_are_not_found(client: Any, cast: Cast, board: Release) ->
 
 def test_hidden_results_are_not_compared(client: Any, cast: Cast, board: Release, far_future: Any) -> None:
     Release.objects.filter(pk=board.pk).update(hidden_until=far_future)
-    assert "Who passed what" not in _get(client, board, *_slugs(cast)).content.decode()
+    assert "Who passed what" not in markup(_get(client, board, *_slugs(cast)))
     client.force_login(cast.owner)
-    assert "Who passed what" not in _get(client, board, *_slugs(cast)).content.decode()
+    assert "Who passed what" not in markup(_get(client, board, *_slugs(cast)))
     client.force_login(cast.organiser)
-    assert "Who passed what" in _get(client, board, *_slugs(cast)).content.decode()
+    assert "Who passed what" in markup(_get(client, board, *_slugs(cast)))
 
 
 def test_the_number_of_queries_does_not_grow(
@@ -145,8 +146,8 @@ def test_the_number_of_queries_does_not_grow(
 
 
 def test_the_boards_ticks_lead_to_the_comparison(client: Any, cast: Cast, board: Release) -> None:
-    text = client.get(reverse("board", args=[board.slug])).content.decode()
+    text = markup(client.get(reverse("board", args=[board.slug])))
     for slug in _slugs(cast):
         assert f'form="compare" name="entrant" value="{slug}"' in text
     assert f'<form id="compare" method="get" action="{reverse("compare")}"' in text
-    assert 'name="entrant"' not in client.get(reverse("home")).content.decode()
+    assert 'name="entrant"' not in markup(client.get(reverse("home")))

@@ -14,6 +14,7 @@ from leaderboard.models import Entrant, Submission
 from leaderboard.web import highlight
 from tests import factories
 from tests.factories import Cast
+from tests.markup import markup
 
 FIRST, SECOND = "exit 0 # one", "exit 0 # two"
 
@@ -48,12 +49,12 @@ def test_a_team_compares_its_code_with_published_code(
 ) -> None:
     client.force_login(cast.owner)
     a, b = keys(pair)
-    text = client.get(address(a=a, b=b)).content.decode()
+    text = markup(client.get(address(a=a, b=b)))
     assert FIRST in text
     assert SECOND in text
     assert '<tr class="changed">' in text
     by_sample = f"sample-{pair[0].samples.order_by('problem__position').first().pk}"
-    assert FIRST in client.get(address(a=by_sample, b=b)).content.decode()
+    assert FIRST in markup(client.get(address(a=by_sample, b=b)))
 
 
 def test_more_samples_cost_no_more_queries(
@@ -72,7 +73,7 @@ def test_more_samples_cost_no_more_queries(
     with zeal_context():
         client.get(address(a=a))
     with django_assert_num_queries(n_before):
-        assert client.get(address(a=a, b=b)).content.decode().count("<option") > 10
+        assert markup(client.get(address(a=a, b=b))).count("<option") > 10
 
 
 @pytest.mark.parametrize("who", [None, "stranger"])
@@ -85,10 +86,10 @@ def test_unpublished_code_is_not_there_for_others(
     sample = f"sample-{pair[0].samples.first().pk}"
     for query in ({"a": a, "b": b}, {"a": b, "b": a}, {"a": a}, {"a": sample, "b": b}):
         assert client.get(address(**query)).status_code == 404
-    offered = client.get(address(a=b)).content.decode()
+    offered = markup(client.get(address(a=b)))
     assert "Alpha, submission" not in offered
     problem = pair[0].release.problems.order_by("position").first()
-    form = client.get(address(release=pair[0].release.slug, problem=problem.slug)).content.decode()
+    form = markup(client.get(address(release=pair[0].release.slug, problem=problem.slug)))
     assert "Alpha, submission" not in form
     assert f'<option value="{b}">' in form
 
@@ -101,9 +102,9 @@ def test_what_names_no_sample_is_not_there(client: Any, cast: Cast, key: str) ->
 def test_the_ranking_and_an_evaluation_lead_there(client: Any, cast: Cast, pair: tuple[Submission, Submission]) -> None:
     client.force_login(cast.owner)
     evaluation = pair[0].evaluations.order_by("pk").first()
-    assert f'href="/compare/code/?a={evaluation.pk}"' in client.get(evaluation.get_absolute_url()).content.decode()
+    assert f'href="/compare/code/?a={evaluation.pk}"' in markup(client.get(evaluation.get_absolute_url()))
     page = reverse("problem", args=[pair[0].release.slug, evaluation.problem.slug])
-    assert "Compare two samples line by line" in client.get(page).content.decode()
+    assert "Compare two samples line by line" in markup(client.get(page))
 
 
 def test_code_is_coloured_escaped_and_every_line_has_an_anchor() -> None:

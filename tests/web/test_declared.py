@@ -24,6 +24,7 @@ from runners.wire.protocol import Report, Verdict
 from tests import factories, packs
 from tests.api import calls
 from tests.factories import Cast
+from tests.markup import markup
 from tests.spec.test_generation import ANY_JSON, KEYED, manifest
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -63,7 +64,7 @@ def rows_of(client: Any, made: Release, query: str = "") -> dict[str, dict[str, 
 
 
 def text(client: Any, name: str, made: Release, query: str = "") -> str:
-    page: str = client.get(reverse(name, args=[made.slug]) + query).content.decode()
+    page: str = markup(client.get(reverse(name, args=[made.slug]) + query))
     return page
 
 
@@ -103,7 +104,7 @@ def test_what_is_left_out_is_said_and_the_pack_is_taken(client: Any, cast: Cast)
     assert [answer[name] for name in ("generation", *DECLARED)] == [None, None, None]
     client.force_login(cast.owner)
     fields = {"release": made.slug, "entrant": "alpha", "tracks": [track.slug], "counted": "on"}
-    page = client.post(reverse("submit"), fields | {"file": pack(made, bad, 2)}, follow=True).content.decode()
+    page = markup(client.post(reverse("submit"), fields | {"file": pack(made, bad, 2)}, follow=True))
     assert "`generation.usage.cost` is left out" in page
 
 
@@ -159,7 +160,7 @@ def test_the_board_has_tokens_and_cost_per_sample_where_unknown_is_missing_and_z
     for written in ("1.00", "0.00500", "0"):
         assert f'title="Declared by the entrant.">{written}<' in html
     assert html.count('title="Not declared.">–<') == 4
-    for page in (html, client.get(reverse("home")).content.decode()):
+    for page in (html, markup(client.get(reverse("home")))):
         assert "Tokens and Cost: per sample, declared by the entrant, not checked by Podium." in page
 
 
@@ -291,7 +292,7 @@ def test_submission_and_entrant_pages_show_what_is_declared_and_that_it_is(clien
     made, _ = board_of(cast, {"Dear": hostile})
     stored = made.submissions.get()
     for path in (stored.get_absolute_url(), stored.entrant.get_absolute_url()):
-        page = client.get(path).content.decode()
+        page = markup(client.get(path))
         assert "Declared by the entrant" in page
         for words in (
             "&lt;script&gt;alert(1)&lt;/script&gt; (the endpoint says served)", "api.example.org:8000",
@@ -307,4 +308,4 @@ def test_where_nothing_is_declared_no_page_speaks_of_it(client: Any, cast: Cast)
     made, _ = board_of(cast, {"Silent": None})
     stored = made.submissions.get()
     for path in (stored.get_absolute_url(), stored.entrant.get_absolute_url()):
-        assert "Declared by the entrant" not in client.get(path).content.decode()
+        assert "Declared by the entrant" not in markup(client.get(path))

@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from demo.seed import _sign_in_link
 from tests import factories
+from tests.markup import markup
 
 pytestmark = pytest.mark.django_db
 
@@ -66,10 +67,10 @@ def test_the_guide_says_where_each_walk_begins(client, organiser) -> None:
     assert b"The first board appears here" in client.get("/").content
     release = factories.release(1)
     factories.offer(release)
-    page = client.get("/").content.decode()
+    page = markup(client.get("/"))
     assert reverse("board", args=[release.slug]) in page
     assert page.count("link that the terminal printed") == 2
     client.force_login(organiser)
-    page = client.get("/").content.decode()
+    page = markup(client.get("/"))
     assert reverse("problem", args=[release.slug, release.problems.get().slug]) in page
     assert "Open the administration" in page

@@ -16,6 +16,7 @@ from problems.models import Release
 from scoring.paired import PairedDifference
 from tests import factories
 from tests.factories import Cast
+from tests.markup import markup
 from tests.web.drawn_board import drawn_board
 
 pytestmark = pytest.mark.django_db
@@ -25,7 +26,7 @@ DRAWS = 200
 def _page(client: Any, made: Release, **asked: str) -> str:
     answer = client.get(reverse("charts", args=[made.slug]), asked)
     assert answer.status_code == 200
-    return " ".join(answer.content.decode().split())
+    return " ".join(markup(answer).split())
 
 
 def _figure(client: Any, made: Release, **asked: str) -> Any:

@@ -9,6 +9,7 @@ from leaderboard.models import Entrant, Evaluation, Track
 from problems.models import Release
 from runners.wire.protocol import Clock, Report, Witness
 from tests import factories
+from tests.markup import markup
 from tests.packs import problem
 
 pytestmark = pytest.mark.django_db
@@ -26,7 +27,7 @@ def checked(task_id: str) -> dict[str, Any]:
 
 
 def notices(client: Any, made: Release) -> tuple[str, dict[str, int]]:
-    page = client.get(f"/releases/{made.slug}/").content.decode()
+    page = markup(client.get(f"/releases/{made.slug}/"))
     return page, client.get(f"/api/v1/releases/{made.slug}/board").json()["timed_work"]
 
 
@@ -62,7 +63,7 @@ def test_a_self_reported_time_says_so_everywhere_and_never_ranks(client: Any, ca
     made, track = released(problem("a/1", **CUSTOM))
     one = judged(made, track, cast.entrant, self_reported)
     assert "Times of 1 of 1 timed problems are self-reported" in notices(client, made)[0]
-    assert "These times are self-reported" in client.get(one.get_absolute_url()).content.decode()
+    assert "These times are self-reported" in markup(client.get(one.get_absolute_url()))
     told = client.get(f"/api/v1/evaluations/{one.pk}").json()["result"]
     assert told["self_reported"] is True
     assert [pair["ranks"] for pair in told["measurements"]] == [False]
@@ -74,17 +75,17 @@ def test_a_time_by_the_nodes_clock_is_not_self_reported(client: Any, cast: facto
     made, track = released(checked("a/1"))
     one = judged(made, track, cast.entrant, lambda _: factories.report())
     assert client.get(f"/api/v1/evaluations/{one.pk}").json()["result"]["self_reported"] is False
-    assert "self-reported" not in client.get(one.get_absolute_url()).content.decode()
+    assert "self-reported" not in markup(client.get(one.get_absolute_url()))
 
 
 def test_the_column_of_unwitnessed_passes_stands_where_there_are_some(client: Any, cast: factories.Cast) -> None:
     made, track = released(problem("a/1"), problem("a/2"))
     judged(made, track, cast.strangers_entrant, lambda _: factories.report())
-    assert "Unwitnessed" not in client.get(f"/releases/{made.slug}/").content.decode()
+    assert "Unwitnessed" not in markup(client.get(f"/releases/{made.slug}/"))
     judged(made, track, cast.entrant, _half_unseen)
     rows = client.get(f"/api/v1/releases/{made.slug}/board").json()["standings"]
     assert {row["entrant"]: row["unwitnessed"] for row in rows} == {"alpha": 0.5, "strangers-model": 0.0}
-    page = client.get(f"/releases/{made.slug}/?sort=unwitnessed").content.decode()
+    page = markup(client.get(f"/releases/{made.slug}/?sort=unwitnessed"))
     assert "2 of 4 passing samples" in page
 
 
@@ -100,9 +101,9 @@ def test_a_board_says_how_many_times_are_not_of_its_releases_policy(client: Any,
     made, track = released(checked("a/1"), checked("a/2"))
     assert made.timing_policy == "ranked"
     judged(made, track, cast.strangers_entrant, _measured_under("ranked"))
-    assert "provisional" not in client.get(f"/releases/{made.slug}/").content.decode()
+    assert "provisional" not in markup(client.get(f"/releases/{made.slug}/"))
     judged(made, track, cast.entrant, _measured_under("quick"))
-    page = client.get(f"/releases/{made.slug}/").content.decode()
+    page = markup(client.get(f"/releases/{made.slug}/"))
     assert "Times of 4 passing samples are provisional" in page
 
 
@@ -115,18 +116,18 @@ def test_problems_say_whether_their_timed_work_is_checked(client: Any) -> None:
     made, _ = released(problem("a/1", **TIMED), checked("a/2"), problem("a/3", **CUSTOM), problem("a/4"))
     words = ["The timed work is not checked.", "The timed work is checked.", "The program prints its own time", ""]
     for one, expected in zip(made.problems.order_by("position"), words, strict=True):
-        page = client.get(f"/releases/{made.slug}/problems/{one.slug}/").content.decode()
+        page = markup(client.get(f"/releases/{made.slug}/problems/{one.slug}/"))
         assert [said for said in words if said and said in page] == [expected] * bool(expected)
 
 
 def test_promises_stand_on_the_releases_pages(client: Any) -> None:
     made, _ = released(problem("a/1", podium={"build_only": [], "harness": "separate"}))
-    assert "timed by its test command" not in client.get(f"/releases/{made.slug}/about/").content.decode()
+    assert "timed by its test command" not in markup(client.get(f"/releases/{made.slug}/about/"))
     promising = factories.release(
         1, "test-2", problem=lambda _: problem("a/1", podium={"build_only": [], "harness": "separate"}),
         one_command=True, separate_harness=True,
     )  # fmt: skip
-    page = client.get(f"/releases/{promising.slug}/about/").content.decode()
+    page = markup(client.get(f"/releases/{promising.slug}/about/"))
     assert "Every timed problem is timed by its test command" in page
     assert "its harness runs in a process of its own" in page
     told = client.get(f"/api/v1/releases/{promising.slug}").json()

@@ -8,17 +8,18 @@ from django.utils import timezone
 
 from tests import factories
 from tests.factories import Cast
+from tests.markup import markup
 
 pytestmark = pytest.mark.django_db
 
 
 def test_the_empty_front_page_names_no_command(client: Any, cast: Cast) -> None:
-    page = client.get("/").content.decode()
+    page = markup(client.get("/"))
     assert "No release is published yet" in page
     assert "manage.py" not in page
     assert "Set the site up" not in page
     client.force_login(cast.organiser)
-    assert "Set the site up" in client.get("/").content.decode()
+    assert "Set the site up" in markup(client.get("/"))
 
 
 def steps(client: Any) -> dict[str, Any]:
@@ -44,11 +45,11 @@ def test_a_fresh_site_leads_its_organiser_from_node_to_release(client: Any, cast
     factories.offer(made)
     found = steps(client)
     assert (found["Track"].is_done, found["Release"].state) == (True, "test-1 is a draft: verify and publish it")
-    assert "Set this site up" in client.get(reverse("admin:index")).content.decode()
+    assert "Set this site up" in markup(client.get(reverse("admin:index")))
 
 
 def test_the_panel_goes_when_a_release_is_published(client: Any, cast: Cast) -> None:
     factories.release(1)
     client.force_login(cast.organiser)
     assert steps(client) == {}
-    assert "Set this site up" not in client.get(reverse("admin:index")).content.decode()
+    assert "Set this site up" not in markup(client.get(reverse("admin:index")))

@@ -21,6 +21,7 @@ from problems.models import Release
 from runners.wire.protocol import BlobRef, LogText, Report, StepReport, Verdict
 from tests import factories
 from tests.factories import Cast
+from tests.markup import markup
 
 BUILD_ERROR = 'solution.cu({n}): error: identifier "v{n}" is undefined'
 HELD_OUT = "held-out case {n} expected 3.5, got 4"
@@ -66,7 +67,7 @@ def stored(cast: Cast, made: Release, track: Track) -> Submission:
 def text(client: Client, path: str) -> str:
     answer = client.get(path)
     assert answer.status_code == 200, path
-    return answer.content.decode()
+    return markup(answer)
 
 
 def of_submission(stored: Submission) -> str:

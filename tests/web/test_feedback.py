@@ -29,6 +29,7 @@ from runners.wire.protocol import (
 from tests import factories, question_site
 from tests.api import calls
 from tests.factories import Cast
+from tests.markup import markup
 
 TEST_LOG = """running tests
     sh solution.sh # held-out words that say error
@@ -77,7 +78,7 @@ def judged(cast: Cast, judge: Any, **changes: Any) -> Evaluation:
 
 def page(client: Client, user: Any, one: Evaluation) -> str:
     client.force_login(user)
-    return client.get(one.get_absolute_url()).content.decode()
+    return markup(client.get(one.get_absolute_url()))
 
 
 def first_failure(text: str) -> str:
@@ -140,7 +141,7 @@ def test_a_release_may_forbid_it(client: Client, cast: Cast) -> None:
         assert "verdicts and build logs only" in shown
         answer = calls.get(f"evaluations/{one.pk}", cast.owner)
         assert answer.json()["first_failure"] is None
-        assert words not in answer.content.decode()
+        assert words not in markup(answer)
         assert words in page(client, cast.organiser, one)
 
 

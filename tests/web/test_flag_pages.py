@@ -17,6 +17,7 @@ from leaderboard.models import Appeal, Flag, Standing
 from problems.models import Release
 from runners.wire.protocol import FlagReport, FlagScope
 from tests import factories
+from tests.markup import markup
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def text(answer: Any) -> str:
     assert answer.status_code == 200
-    return str(answer.content.decode())
+    return markup(answer)
 
 
 def judged(entrant: Any, made: Release, *scopes: FlagScope) -> Any:

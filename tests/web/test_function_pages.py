@@ -22,6 +22,7 @@ from tests import factories, function_site, packs
 from tests.factories import Cast
 from tests.function_site import LARGE, SMALL
 from tests.made_once import of_module
+from tests.markup import markup
 from tests.spec.functions import manifest_fields, softmax_case
 from tests.web.gpu_function_site import GpuFunctionSite, make_gpu_function_site
 from tests.web.test_queries import _cost
@@ -76,7 +77,7 @@ def site(made_site: Any, cast: Cast) -> FunctionSite:
 def text_of(client: Any, path: str, **asked: str) -> str:
     answer = client.get(path, asked)
     assert answer.status_code == 200
-    return answer.content.decode()
+    return markup(answer)
 
 
 def test_the_page_shows_signature_parameters_accuracy_cases_and_limits(client: Any, site: FunctionSite) -> None:
@@ -195,7 +196,7 @@ def test_what_the_rules_refuse_is_said_at_the_form_and_nothing_is_stored(
     client.force_login(cast.owner)
     before = Submission.objects.count()
     answer = typed(client, site, path, content, language="python")
-    text = answer.content.decode()
+    text = markup(answer)
     assert answer.status_code == 422
     assert words in text
     assert f'value="{path}"' in text, "what was typed stays"

@@ -34,6 +34,7 @@ from runners.wire.protocol import BlobRef, Role, Witness
 from tests import factories, graded, packs
 from tests.agent.traffic_cases import NAIVE, checked
 from tests.made_once import of_module
+from tests.markup import markup
 from tests.spec.functions import function_problem, manifest_fields, softmax_case
 from tests.web.gpu_site import GpuSite, make_gpu_site
 
@@ -61,7 +62,7 @@ def gpu(made_site: Any, cast: factories.Cast) -> GpuSite:
 def page(client: Any, path: str) -> str:
     answer = client.get(path)
     assert answer.status_code == 200, path
-    return answer.content.decode()
+    return markup(answer)
 
 
 def problem_page(gpu: GpuSite, n: int) -> str:

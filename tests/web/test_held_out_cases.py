@@ -16,6 +16,7 @@ from runners.wire.protocol import Verdict
 from tests import factories, function_site
 from tests.api import calls
 from tests.function_site import LARGE, SMALL
+from tests.markup import markup
 from tests.spec.functions import manifest_fields, softmax_case
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -73,8 +74,7 @@ def site(cast: Any) -> Site:
 def told(client: Any, address: str) -> str:
     answer = client.get(address)
     assert answer.status_code == 200, address
-    content = b"".join(answer.streaming_content) if answer.streaming else answer.content
-    return str(content.decode())
+    return b"".join(answer.streaming_content).decode() if answer.streaming else markup(answer)
 
 
 @pytest.mark.parametrize("who", ["owner", "stranger"])

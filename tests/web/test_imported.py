@@ -9,6 +9,7 @@ from django.urls import reverse
 from leaderboard.imports.import_results import ImportTarget, import_results
 from leaderboard.models import Evaluation, Submission
 from tests import factories, graded
+from tests.markup import markup
 from tests.web.gpu_site import GpuSite, make_gpu_site
 
 pytestmark = pytest.mark.django_db
@@ -23,7 +24,7 @@ def gpu(cast: factories.Cast, tmp_path: Path) -> GpuSite:
 def page(client: Any, path: str) -> str:
     answer = client.get(path)
     assert answer.status_code == 200, path
-    return answer.content.decode()
+    return markup(answer)
 
 
 def test_a_board_of_imported_results_says_so_above_and_in_every_row(client: Any, gpu: GpuSite) -> None:

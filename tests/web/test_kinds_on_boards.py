@@ -20,6 +20,7 @@ from problems.actions.releases import import_release
 from problems.models import Release
 from tests import factories, mixed, packs
 from tests.estimates import estimates
+from tests.markup import markup
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 SOLVERS: dict[str, mixed.Solves] = {
@@ -39,7 +40,7 @@ def board_of(made: Release, cast: factories.Cast, solvers: dict[str, mixed.Solve
 
 
 def text(client: Any, name: str, made: Release, query: str = "") -> str:
-    return client.get(reverse(name, args=[made.slug]) + query).content.decode()
+    return markup(client.get(reverse(name, args=[made.slug]) + query))
 
 
 def figures(made: Release, *names: str) -> dict[str, list[float | None]]:

@@ -10,6 +10,7 @@ from leaderboard import blobs, logs
 from runners.wire.protocol import BlobRef, LogText, StepReport
 from tests import factories
 from tests.factories import Cast
+from tests.markup import markup
 
 LONG = "x" * (logs.SHOWN_BYTES + 5000) + "THE END"
 
@@ -43,11 +44,11 @@ def test_the_page_cuts_a_long_log_and_links_to_all_of_it(client: Any, cast: Cast
     )
     client.force_login(cast.owner)
     pk = stored.evaluations.first().pk
-    page = client.get(reverse("evaluation", args=[pk])).content.decode()
+    page = markup(client.get(reverse("evaluation", args=[pk])))
     assert "Only the beginning is shown" in page
     assert "THE END" not in page
     whole = client.get(reverse("evaluation_log", args=[pk, "build"]))
-    assert whole.content.decode() == LONG
+    assert markup(whole) == LONG
     assert whole["Content-Type"].startswith("text/plain")
 
 

@@ -15,6 +15,7 @@ from runners.wire.protocol import BlobRef, LogText, Report, StepReport
 from tests import factories, function_site
 from tests.factories import Cast
 from tests.made_once import of_module
+from tests.markup import markup
 from tests.web.test_function_pages import FunctionSite, make_function_site, text_of
 from tests.web.test_queries import _cost
 from tests.web.test_trial_pages import run
@@ -99,7 +100,7 @@ def test_the_team_reads_kernels_sass_and_ptx_and_downloads_them(
         assert "EXIT ;" in text
         assert ".visible .entry plain()" in text
         download = client.get(pages[1])
-        assert download.content.decode() == LISTING
+        assert markup(download) == LISTING
         assert download["Content-Type"].startswith("text/plain")
         assert "attachment" in download["Content-Disposition"]
 

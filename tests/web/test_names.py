@@ -23,6 +23,7 @@ from leaderboard.models.token import Scope
 from leaderboard.names import skeleton, why_imitates
 from tests.admin.pages import opened
 from tests.factories import PASSWORD, Cast, EntrantFactory, UserFactory, team_of
+from tests.markup import markup
 
 pytestmark = pytest.mark.django_db
 
@@ -57,7 +58,7 @@ def test_a_name_of_the_sites_is_refused(cast: Cast, name: str) -> None:
 def test_an_honest_name_stands(cast: Cast, name: str) -> None:
     made = create_entrant(cast.stranger, name, organisation=name)
     assert made.slug
-    assert name in Client().get(made.get_absolute_url()).content.decode()
+    assert name in markup(Client().get(made.get_absolute_url()))
     assert create_team(cast.stranger, name).slug
 
 
@@ -78,7 +79,7 @@ def test_a_rename_to_a_name_like_anothers_is_refused_and_an_old_name_stays(clien
     assert client.post(address, said | {"name": mine.name} | opened(client, address)).status_code == 302
     answer = client.post(address, said | {"name": "AIpha"} | opened(client, address))
     assert answer.status_code == 422
-    assert "looks like one that somebody else has" in answer.content.decode()
+    assert "looks like one that somebody else has" in markup(answer)
 
 
 def test_an_organisation_is_shared_but_not_imitated(cast: Cast) -> None:
@@ -124,12 +125,12 @@ def test_names_that_look_alike_are_listed_to_organisers_alone(client: Any, cast:
     client.force_login(cast.stranger)
     assert client.get(address).status_code in (302, 403)
     client.force_login(cast.organiser)
-    page = client.get(address).content.decode()
+    page = markup(client.get(address))
     assert ">AIpha<" in page
     assert ">Alpha<" in page
     assert ">admin<" in page
     assert "Stranger&#x27;s model" not in page
-    assert address in client.get(reverse("admin:leaderboard_entrant_changelist")).content.decode()
+    assert address in markup(client.get(reverse("admin:leaderboard_entrant_changelist")))
 
 
 def test_a_name_that_goes_is_free(cast: Cast) -> None:
@@ -157,7 +158,7 @@ def test_an_account_has_a_bounded_number_of_entrants(client: Any, cast: Cast, se
     client.force_login(cast.stranger)
     answer = client.post(reverse("new_entrant"), {"name": "Fifth", "kind": "model", "open_weights": "unknown"})
     assert answer.status_code == 422
-    assert "at most 3 entrants" in answer.content.decode()
+    assert "at most 3 entrants" in markup(answer)
     assert not Entrant.objects.filter(name__in=["Fourth", "Fifth"]).exists()
     for number in range(4):
         create_entrant(cast.organiser, f"Course {number}")
@@ -194,10 +195,10 @@ def test_a_new_password_offers_to_end_tokens(client: Any, cast: Cast) -> None:
     client.force_login(cast.owner)
     address = reverse("account_change_password")
     ApiToken.objects.filter(user=cast.owner).delete()
-    assert "end_tokens" not in client.get(address).content.decode()
+    assert "end_tokens" not in markup(client.get(address))
     _, secret = ApiToken.issue(cast.owner, "build", [Scope.READ], timezone.now() + timedelta(days=1))
     _, others = ApiToken.issue(cast.stranger, "build", [Scope.READ], timezone.now() + timedelta(days=1))
-    assert "Also end my tokens (1)" in client.get(address).content.decode()
+    assert "Also end my tokens (1)" in markup(client.get(address))
     first, second = "a quite new password", "another new password"
     client.post(address, {"oldpassword": PASSWORD, "password1": first, "password2": first})
     assert ApiToken.find(secret)

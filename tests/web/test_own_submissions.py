@@ -21,6 +21,7 @@ from problems.models import Problem, Release
 from tests import factories
 from tests.api import calls
 from tests.factories import Cast
+from tests.markup import markup
 
 
 @pytest.fixture
@@ -34,7 +35,7 @@ def track(made: Release) -> Track:
 
 
 def shown(client: Client, **asked: str) -> str:
-    return client.get(reverse("own_submissions"), asked).content.decode()
+    return markup(client.get(reverse("own_submissions"), asked))
 
 
 def test_a_team_finds_its_submissions_and_nobody_elses(client: Client, cast: Cast, made: Release, track: Track) -> None:
@@ -58,7 +59,7 @@ def test_filters_narrow_the_table_and_states_are_live(client: Client, cast: Cast
     assert running.get_absolute_url() not in shown(client, state="done")
     assert done.get_absolute_url() not in shown(client, state="accepted")
     assert "No submission of yours is like that" in shown(client, entrant="nobody")
-    fragment = client.get(reverse("own_submissions"), headers={"HX-Request": "true"}).content.decode()
+    fragment = markup(client.get(reverse("own_submissions"), headers={"HX-Request": "true"}))
     assert fragment.startswith('<div id="own-submissions"')
 
 
@@ -134,5 +135,5 @@ def test_those_who_may_not_read_the_problems_get_no_kit(client: Client, cast: Ca
     made.invited.add(cast.owner)
     client.force_login(cast.owner)
     assert client.get(reverse("starter_kit", args=[made.slug])).status_code == 404
-    assert "Starter kit" not in client.get(reverse("release_about", args=[made.slug])).content.decode()
+    assert "Starter kit" not in markup(client.get(reverse("release_about", args=[made.slug])))
     assert calls.get(f"releases/{made.slug}/starter-kit.zip", cast.owner).status_code == 404

@@ -15,6 +15,7 @@ from leaderboard.models import AuditEntry, PmppRun, PmppToken
 from runners.wire.protocol import Verdict
 from tests import factories
 from tests.factories import Cast
+from tests.markup import markup
 
 
 @pytest.fixture
@@ -44,7 +45,7 @@ def test_an_address_is_shown_once(client: Any, cast: Cast, place: Any, settings:
     token = PmppToken.find(secret)
     assert token is not None
     assert (token.user, token.entrant, token.release, token.daily_runs) == (cast.owner, cast.entrant, place.release, 50)
-    assert secret not in client.get(reverse("pmpp_tokens")).content.decode()
+    assert secret not in markup(client.get(reverse("pmpp_tokens")))
     assert AuditEntry.objects.filter(action="issue_pmpp_token").count() == 1
 
 
@@ -63,7 +64,7 @@ def test_a_closed_release_gives_no_address(client: Any, cast: Cast, place: Any) 
     type(place.release).objects.update(closes_at=timezone.now())
     answer = make(client, cast, place)
     assert answer.status_code == 422
-    assert "closed" in answer.content.decode()
+    assert "closed" in markup(answer)
 
 
 def test_a_teammate_or_an_organiser_may_revoke_it_and_a_stranger_does_not_see_it(
@@ -80,7 +81,7 @@ def test_a_teammate_or_an_organiser_may_revoke_it_and_a_stranger_does_not_see_it
     assert AuditEntry.objects.filter(action="revoke_pmpp_token").get().actor == cast.teammate
     stranger = Client()
     stranger.force_login(cast.stranger)
-    assert "nightly evaluation" not in stranger.get(reverse("pmpp_tokens")).content.decode()
+    assert "nightly evaluation" not in markup(stranger.get(reverse("pmpp_tokens")))
 
 
 @pytest.fixture
@@ -91,7 +92,7 @@ def runs(client: Any, cast: Cast, place: Any) -> Iterator[list[PmppRun]]:
 
 
 def listed(client: Any) -> str:
-    text: str = client.get(reverse("pmpp_runs", args=[PmppToken.objects.get().pk])).content.decode()
+    text: str = markup(client.get(reverse("pmpp_runs", args=[PmppToken.objects.get().pk])))
     return text
 
 

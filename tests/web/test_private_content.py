@@ -17,6 +17,7 @@ from problems.models import Release
 from problems.spec.solution import SourceFile
 from tests import factories
 from tests.factories import Cast
+from tests.markup import markup
 
 STATEMENT, VISIBLE_TEST, STARTER = "Write <code>solution.sh</code>", "echo visible test", "your code"
 PEOPLE = (None, "stranger", "owner", "organiser")
@@ -59,7 +60,7 @@ def test_who_sees_the_board_and_who_reads(
             )
         answer = client.get(reverse("problem", args=[made.slug, "shell-0"]))
         assert answer.status_code == (200 if who in boards else 404)
-        text = answer.content.decode()
+        text = markup(answer)
         for words in (STATEMENT, VISIBLE_TEST, "visible context"):
             assert (words in text) == (who in readers), (who, words)
         api = client.get(f"/api/v1/releases/{made.slug}/problems/shell-0")
@@ -71,11 +72,11 @@ def test_a_stranger_sees_the_ranking_of_a_private_problem_but_no_code(client: An
     made = _made(cast, results_are_public=True)
     cast.entrant.publishes_code = True
     cast.entrant.save()
-    text = _as(client, cast, "stranger").get(reverse("problem", args=[made.slug, "shell-0"])).content.decode()
+    text = markup(_as(client, cast, "stranger").get(reverse("problem", args=[made.slug, "shell-0"])))
     assert "Alpha" in text
     assert STARTER not in text
     evaluation = made.submissions.first().evaluations.first()
-    text = client.get(evaluation.get_absolute_url()).content.decode()
+    text = markup(client.get(evaluation.get_absolute_url()))
     assert "passed" in text
     assert "solution words" not in text
     assert client.get(reverse("download_submission", args=[made.submissions.first().pk])).status_code == 404
@@ -108,9 +109,9 @@ def test_only_the_invited_submit_and_only_readers_run(
 
 def test_the_form_to_submit_offers_only_what_one_may_submit_to(client: Any, cast: Cast) -> None:
     made = _made(cast, results_are_public=True)
-    text = _as(client, cast, "stranger").get(reverse("submit")).content.decode()
+    text = markup(_as(client, cast, "stranger").get(reverse("submit")))
     assert made.title not in text
-    assert made.title in _as(client, cast, "owner").get(reverse("submit")).content.decode()
+    assert made.title in markup(_as(client, cast, "owner").get(reverse("submit")))
 
 
 def test_a_typed_solution_to_a_private_problem_is_refused_without_its_starter_code(client: Any, cast: Cast) -> None:
@@ -120,7 +121,7 @@ def test_a_typed_solution_to_a_private_problem_is_refused_without_its_starter_co
     for name in ("submit_typed", "run_typed"):
         answer = client.post(reverse(name, args=[made.slug, "shell-0"]), sent)
         assert answer.status_code in (400, 403, 422)
-        assert STARTER not in answer.content.decode()
+        assert STARTER not in markup(answer)
     assert made.submissions.count() == 1
 
 
@@ -134,10 +135,10 @@ def test_a_problem_that_is_not_to_be_released_is_read_by_organisers_alone(client
     made = factories.release(problem=_not_released)
     factories.judged_submission(cast.entrant, made, factories.offer(made))
     for who in PEOPLE:
-        text = _as(client, cast, who).get(reverse("problem", args=[made.slug, "shell-0"])).content.decode()
+        text = markup(_as(client, cast, who).get(reverse("problem", args=[made.slug, "shell-0"])))
         assert (STATEMENT in text) == (who == "organiser")
         assert ("not to be released" in text) == (who != "organiser")
-        assert STATEMENT in client.get(reverse("problem", args=[made.slug, "shell-1"])).content.decode()
+        assert STATEMENT in markup(client.get(reverse("problem", args=[made.slug, "shell-1"])))
 
 
 def test_samples_of_a_problem_that_is_not_to_be_released_are_not_published(client: Any, cast: Cast) -> None:
@@ -148,7 +149,7 @@ def test_samples_of_a_problem_that_is_not_to_be_released_are_not_published(clien
     for who, reads in ((None, False), ("stranger", False), ("owner", True), ("organiser", True)):
         site = _as(client, cast, who)
         for evaluation, is_shown in ((private, reads), (public, True)):
-            text = site.get(evaluation.get_absolute_url()).content.decode()
+            text = markup(site.get(evaluation.get_absolute_url()))
             assert ("solution words" in text) == is_shown, (who, evaluation.problem.slug)
         pack = gzip.decompress(site.get(reverse("download_submission", args=[stored.pk])).content)
         assert (b"Shell/0" in pack) == reads
@@ -157,8 +158,8 @@ def test_samples_of_a_problem_that_is_not_to_be_released_are_not_published(clien
 
 def test_the_pages_say_what_is_private(client: Any, cast: Cast) -> None:
     made = _made(cast, results_are_public=True, licence="Apache-2.0", dataset_card="Made **by hand**.")
-    text = client.get(reverse("release_about", args=[made.slug])).content.decode()
+    text = markup(client.get(reverse("release_about", args=[made.slug])))
     assert "Results are public; statements and files of the problems are private." in text
     assert "Apache-2.0" in text
     assert "<strong>by hand</strong>" in text
-    assert "private problems" in client.get(reverse("releases")).content.decode()
+    assert "private problems" in markup(client.get(reverse("releases")))

@@ -13,6 +13,7 @@ from leaderboard.standings import rank
 from problems.models import Problem, Release
 from tests import factories
 from tests.made_once import of_module
+from tests.markup import markup
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -68,7 +69,7 @@ def cast(shop: Shop) -> factories.Cast:
 def table(client: Any, made: Release, query: str = "") -> str:
     answer = client.get(reverse("problems", args=[made.slug]) + query)
     assert answer.status_code == 200
-    return str(answer.content.decode())
+    return markup(answer)
 
 
 def ids(html: str) -> list[str]:
@@ -126,7 +127,7 @@ def test_hidden_results_are_no_part_of_a_strangers_table(client: Any, shop: Shop
     shop.release.save()
     assert "1/2" not in table(client, shop.release)
     page = reverse("problem", args=[shop.release.slug, shop.problem_at(1).slug])
-    assert "samples pass" not in client.get(page).content.decode()
+    assert "samples pass" not in markup(client.get(page))
     client.force_login(shop.cast.owner)
     assert "1/1" in table(client, shop.release)
 
@@ -157,22 +158,22 @@ def test_a_row_is_one_sample_with_its_own_time_and_speedup(client: Any, shop: Sh
     assert (rows[0]["time_ms"], rows[0]["speedup"], rows[0]["sample_index"]) == (5.0, 10.0, 1)
     by_time = client.get(page + "?by=time").context["ranking"]
     assert (by_time[0]["time_ms"], by_time[0]["speedup"], by_time[0]["sample_index"]) == (2.5, 4.0, 0)
-    assert 'aria-sort="ascending"' in client.get(page + "?by=time").content.decode()
+    assert 'aria-sort="ascending"' in markup(client.get(page + "?by=time"))
 
 
 def test_the_page_says_what_part_of_the_samples_pass(client: Any, shop: Shop) -> None:
     page = reverse("problem", args=[shop.release.slug, shop.problem_at(0).slug])
-    assert "Solved by 1 of 2 models; 1 of their 4 samples pass." in client.get(page).content.decode()
+    assert "Solved by 1 of 2 models; 1 of their 4 samples pass." in markup(client.get(page))
 
 
 def test_the_distribution_of_runtimes_counts_every_timed_sample(client: Any, shop: Shop) -> None:
     problem = shop.problem_at(1)
-    html = client.get(reverse("problem", args=[shop.release.slug, problem.slug])).content.decode()
+    html = markup(client.get(reverse("problem", args=[shop.release.slug, problem.slug])))
     assert "Distribution of runtimes" in html
     assert "The times of 4 passing samples of 2 models" in html
     drawn = client.get(reverse("runtimes", args=[shop.release.slug, problem.slug])).json()
     assert sum(drawn["data"][0]["y"]) == 4
-    first = client.get(reverse("problem", args=[shop.release.slug, shop.problem_at(0).slug])).content.decode()
+    first = markup(client.get(reverse("problem", args=[shop.release.slug, shop.problem_at(0).slug])))
     assert "Distribution of runtimes" not in first, "one sample is no distribution"
 
 

@@ -13,6 +13,7 @@ from django.urls import reverse
 from leaderboard.actions.invite import invite
 from leaderboard.models import AuditEntry, Invitation
 from tests.factories import PASSWORD, Cast
+from tests.markup import markup
 from tests.web.openid_provider import Provider, configure
 
 pytestmark = pytest.mark.django_db
@@ -24,21 +25,21 @@ def go(client: Any, address: str = LOGIN) -> Any:
     page = client.post(address)
     assert page.status_code == 200, "a page that leads on, which the policy for forms allows"
     onward = page.context["address"]
-    assert f'content="0;url={onward}"'.replace("&", "&amp;") in page.content.decode()
+    assert f'content="0;url={onward}"'.replace("&", "&amp;") in markup(page)
     back = requests.get(onward, allow_redirects=False, timeout=5).headers["Location"]
     return client.get(back[back.index("/accounts/") :])
 
 
 def test_nothing_is_offered_where_nothing_is_configured(client: Any, cast: Cast) -> None:
-    page = client.get(reverse("account_login")).content.decode()
+    page = markup(client.get(reverse("account_login")))
     assert "account elsewhere" not in page
     assert client.post(LOGIN).status_code == 404
     client.force_login(cast.owner)
-    assert "Accounts elsewhere" not in client.get(reverse("sign_in_methods")).content.decode()
+    assert "Accounts elsewhere" not in markup(client.get(reverse("sign_in_methods")))
 
 
 def test_a_newcomer_signs_up_and_in_again(client: Any, provider: Provider) -> None:
-    assert "Sign in with Example Lab" in client.get(reverse("account_login")).content.decode()
+    assert "Sign in with Example Lab" in markup(client.get(reverse("account_login")))
     assert go(client).url == reverse("account")
     user = User.objects.get(username="newcomer")
     assert (user.email, user.has_usable_password()) == ("new@lab.example", False)
@@ -50,7 +51,7 @@ def test_a_newcomer_signs_up_and_in_again(client: Any, provider: Provider) -> No
 
 def test_a_closed_site_takes_nobody_from_elsewhere(client: Any, provider: Provider, settings: Any) -> None:
     settings.SIGNUP = "closed"
-    assert "closed" in go(client).content.decode().lower()
+    assert "closed" in markup(go(client)).lower()
     assert not User.objects.exists()
 
 
@@ -94,14 +95,14 @@ def test_an_account_is_linked_by_who_is_signed_in(client: Any, cast: Cast, provi
     client.post(asked.url, {"password": PASSWORD})
     assert SocialAccount.objects.get().user == cast.owner
     assert AuditEntry.objects.filter(action="link_provider", actor=cast.owner).exists()
-    assert "Example Lab" in client.get(reverse("sign_in_methods")).content.decode()
+    assert "Example Lab" in markup(client.get(reverse("sign_in_methods")))
     assert client.get(reverse("socialaccount_connections")).status_code == 200
 
 
 def test_an_answer_that_was_not_asked_for_signs_nobody_in(client: Any, provider: Provider) -> None:
     answer = client.get("/accounts/oidc/openid/login/callback/?code=code-0&state=forged")
     assert answer.status_code in (200, 401)
-    assert "not signed in" in answer.content.decode()
+    assert "not signed in" in markup(answer)
     assert not User.objects.exists()
 
 
@@ -116,6 +117,6 @@ def test_what_is_half_configured_names_its_variable(settings: Any, monkeypatch: 
 def test_github_is_offered_where_it_is_configured(client: Any, settings: Any, monkeypatch: Any) -> None:
     more = {"PODIUM_GITHUB_CLIENT_ID": "x", "PODIUM_GITHUB_SECRET": "y"}
     configure(settings, monkeypatch, "https://id.example", **more)
-    assert "Sign in with GitHub" in client.get(reverse("account_login")).content.decode()
+    assert "Sign in with GitHub" in markup(client.get(reverse("account_login")))
     page = client.post("/accounts/github/login/?process=login")
     assert page.context["address"].startswith("https://github.com/login/oauth/authorize?client_id=x")

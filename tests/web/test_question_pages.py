@@ -15,6 +15,7 @@ from leaderboard.standings.rank import rank_touched
 from problems.actions.releases import import_release
 from problems.models import Problem, Release
 from tests.factories import Cast
+from tests.markup import markup
 from tests.packs import problem_pack
 from tests.question_records import EXPLANATION, choice, short
 from tests.question_site import release, reply, submitted
@@ -45,7 +46,7 @@ def page(problem: Problem) -> str:
 def text(client: Client, path: str) -> str:
     answer = client.get(path)
     assert answer.status_code == 200, path
-    return answer.content.decode()
+    return markup(answer)
 
 
 def test_a_choice_shows_its_lettered_texts_and_a_form_to_choose(client: Client, cast: Cast, made: Release) -> None:
@@ -75,7 +76,7 @@ def test_an_answer_that_is_none_is_refused_at_the_field(
     address = reverse("submit_typed", args=[made.slug, made.problems.get(kind=kind).slug])
     said = client.post(address, {"entrant": cast.entrant.slug, "tracks": ["no-hardware"], "answer": answer})
     assert said.status_code == 422
-    assert "errorlist" in said.content.decode()
+    assert "errorlist" in markup(said)
     assert not Submission.objects.exists()
 
 
@@ -84,7 +85,7 @@ def test_running_a_question_is_refused_with_words(client: Client, cast: Cast, ma
     address = reverse("run_typed", args=[made.slug, made.problems.get(kind="choice").slug])
     fields = {"entrant": cast.entrant.slug, "tracks": ["no-hardware"], "answer": "B"}
     said = client.post(address, fields, headers={"HX-Request": "true"})
-    assert "there is nothing to run" in said.content.decode()
+    assert "there is nothing to run" in markup(said)
 
 
 def _everything(client: Client, made: Release, own: Submission) -> str:

@@ -24,6 +24,7 @@ from runners.wire.protocol import Report, Verdict
 from tests import factories, packs, question_site
 from tests.blob_stores import no_folder
 from tests.factories import Cast
+from tests.markup import markup
 
 PROMPT, REPLY, CODE, REASON = "prompt words", "reply words", "solution words", "first failure words"
 GENERATED = {"prompt": [{"role": "user", "content": PROMPT}], "completion": REPLY, "usage": {"completion_tokens": 71}}
@@ -71,7 +72,7 @@ def page(stored: Submission, **query: str) -> str:
 def text(client: Client, path: str) -> str:
     answer = client.get(path)
     assert answer.status_code == 200, path
-    return answer.content.decode()
+    return markup(answer)
 
 
 def publish_code(cast: Cast) -> None:

@@ -14,6 +14,7 @@ from leaderboard.models import AuditEntry
 from tests import factories
 from tests.api import calls
 from tests.factories import PASSWORD, Cast
+from tests.markup import markup
 
 pytestmark = pytest.mark.django_db
 
@@ -39,13 +40,13 @@ def test_an_app_is_set_up_with_a_code_and_asked_for_from_then_on(
     sign_in(client, "owner")
     asked = client.get(reverse("mfa_activate_totp"))
     page = client.post(asked.url, {"password": PASSWORD}, follow=True)
-    assert "data:image/svg+xml" in page.content.decode()
+    assert "data:image/svg+xml" in markup(page)
     secret = page.context["form"].secret
     with django_capture_on_commit_callbacks(execute=True):
         done = client.post(reverse("mfa_activate_totp"), {"code": code_of(secret)}, follow=True)
-    assert "recovery codes" in done.content.decode().lower()
+    assert "recovery codes" in markup(done).lower()
     assert AuditEntry.objects.filter(action="add_second_factor", actor=cast.owner).count() == 2
-    assert "since" in client.get(reverse("sign_in_methods")).content.decode()
+    assert "since" in markup(client.get(reverse("sign_in_methods")))
     elsewhere = Client()
     assert sign_in(elsewhere, "owner").url == reverse("mfa_authenticate")
     assert elsewhere.get(reverse("account")).status_code == 302, "the password alone is not enough"
@@ -57,9 +58,9 @@ def test_recovery_codes_are_shown_once(client: Any, cast: Cast) -> None:
     with_app(cast.owner)
     codes = Authenticator.objects.get(user=cast.owner, type="recovery_codes").wrap().get_unused_codes()
     first = client.get(reverse("mfa_view_recovery_codes"))
-    assert all(code in first.content.decode() for code in codes)
+    assert all(code in markup(first) for code in codes)
     assert "no-store" in first.headers.get("Cache-Control", "")
-    again = client.get(reverse("mfa_view_recovery_codes")).content.decode()
+    again = markup(client.get(reverse("mfa_view_recovery_codes")))
     assert not any(code in again for code in codes)
     assert "Generate new codes" in again
     assert client.get(reverse("mfa_download_recovery_codes")).status_code == 403
@@ -69,19 +70,19 @@ def test_a_wrong_code_is_refused_and_a_recovery_code_works_once(cast: Cast) -> N
     with_app(cast.owner)
     client = Client()
     sign_in(client, "owner")
-    assert "Incorrect code" in client.post(reverse("mfa_authenticate"), {"code": "000000"}).content.decode()
+    assert "Incorrect code" in markup(client.post(reverse("mfa_authenticate"), {"code": "000000"}))
     codes = Authenticator.objects.get(user=cast.owner, type="recovery_codes").wrap().get_unused_codes()
     assert client.post(reverse("mfa_authenticate"), {"code": codes[0]}).url == reverse("account")
     again = Client()
     sign_in(again, "owner")
-    assert "Incorrect code" in again.post(reverse("mfa_authenticate"), {"code": codes[0]}).content.decode()
+    assert "Incorrect code" in markup(again.post(reverse("mfa_authenticate"), {"code": codes[0]}))
 
 
 def test_guesses_of_codes_are_bounded(cast: Cast) -> None:
     with_app(cast.owner)
     client = Client()
     sign_in(client, "owner")
-    pages = [client.post(reverse("mfa_authenticate"), {"code": f"{n:06}"}).content.decode() for n in range(12)]
+    pages = [markup(client.post(reverse("mfa_authenticate"), {"code": f"{n:06}"})) for n in range(12)]
     assert "Too many" in pages[-1]
 
 
@@ -103,7 +104,7 @@ def test_who_may_not_open_the_administration_is_told_so(client: Any, cast: Cast)
     client.force_login(cast.stranger)
     answer = client.get("/admin/", follow=True)
     assert answer.status_code == 403
-    assert "for organisers" in answer.content.decode()
+    assert "for organisers" in markup(answer)
 
 
 class TestRequired:
@@ -132,14 +133,14 @@ def test_an_organiser_removes_the_factors_of_somebody_who_lost_them(client: Any,
     with_app(cast.owner)
     client.force_login(cast.organiser)
     act = reverse("admin:auth_user_act", args=[cast.owner.pk, "remove_factors"])
-    assert "without a second factor" in client.post(act).content.decode()
+    assert "without a second factor" in markup(client.post(act))
     assert not Authenticator.objects.filter(user=cast.owner).exists()
     assert AuditEntry.objects.get(action="remove_second_factors").actor == cast.organiser
 
 
 def test_no_page_of_the_administration_shows_a_secret(client: Any, cast: Cast) -> None:
     client.force_login(cast.organiser)
-    text = client.get(reverse("admin:more_tables")).content.decode().lower()
+    text = markup(client.get(reverse("admin:more_tables"))).lower()
     assert not [word for word in ("authenticator", "social") if word in text]
     assert factories.PASSWORD not in text
 
@@ -149,8 +150,8 @@ def test_an_address_is_added_and_removed_and_no_confirmation_is_promised(client:
     path = reverse("account_email")
     asked = client.post(path, {"action_add": "", "email": "second@example.org"})
     client.post(asked.url, {"password": PASSWORD}, follow=True)
-    page = client.get(path).content.decode()
+    page = markup(client.get(path))
     assert "second@example.org" in page
     assert "Re-send" not in page
     client.post(path, {"action_remove": "", "email": "second@example.org"})
-    assert "second@example.org" not in client.get(path).content.decode().partition("<fieldset")[2]
+    assert "second@example.org" not in markup(client.get(path)).partition("<fieldset")[2]

@@ -16,6 +16,7 @@ from leaderboard.actions.invite import invite
 from leaderboard.errors import NotAllowed
 from leaderboard.models import AuditEntry, Invitation
 from tests.factories import PASSWORD, Cast
+from tests.markup import markup
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -41,7 +42,7 @@ def by_domain(settings: Any) -> None:
 
 
 def test_an_open_site_asks_for_no_invitation(client: Any) -> None:
-    assert "invitation" not in client.get(reverse("account_signup")).content.decode().lower()
+    assert "invitation" not in markup(client.get(reverse("account_signup"))).lower()
     assert sign_up(client).url == reverse("account")
     assert is_here()
 
@@ -49,7 +50,7 @@ def test_an_open_site_asks_for_no_invitation(client: Any) -> None:
 def test_a_closed_site_takes_nobody(client: Any, cast: Cast, settings: Any) -> None:
     settings.SIGNUP = "closed"
     _, secret = invite(cast.organiser, days=1)
-    assert "closed" in client.get(reverse("account_signup")).content.decode().lower()
+    assert "closed" in markup(client.get(reverse("account_signup"))).lower()
     sign_up(client)
     sign_up(client, invitation=secret)
     assert not is_here()
@@ -72,13 +73,13 @@ class TestByInvitation:
         assert row.used_by.username == "newcomer"
         client.logout()
         answer = sign_up(client, username="second", invitation=secret)
-        assert "was used" in answer.content.decode()
+        assert "was used" in markup(answer)
         assert not User.objects.filter(username="second").exists()
 
     def test_an_expired_or_withdrawn_one_is_refused(self, client: Any, cast: Cast) -> None:
         row, secret = invite(cast.organiser, days=1)
         Invitation.objects.filter(pk=row.pk).update(expires_at=timezone.now() - timedelta(seconds=1))
-        assert "has expired" in sign_up(client, invitation=secret).content.decode()
+        assert "has expired" in markup(sign_up(client, invitation=secret))
         assert not is_here()
 
     def test_a_sign_up_that_fails_does_not_use_it_up(self, client: Any, cast: Cast) -> None:
@@ -105,7 +106,7 @@ class TestByInvitation:
 
     def test_one_made_for_an_address_is_for_no_other(self, client: Any, cast: Cast) -> None:
         _, secret = invite(cast.organiser, days=1, email="New@example.org")
-        assert "that the invitation was made for" in sign_up(client, invitation=secret).content.decode()
+        assert "that the invitation was made for" in markup(sign_up(client, invitation=secret))
         assert not is_here()
         sign_up(client, invitation=secret, email="new@example.org")
         assert is_here()
@@ -118,7 +119,7 @@ class TestByInvitation:
 def test_the_admin_shows_an_invitation_once_and_stores_its_digest(client: Any, cast: Cast) -> None:
     client.force_login(cast.organiser)
     address = reverse("admin:leaderboard_invitation_list_act", args=["invite"])
-    page = client.post(address, {"note": "the new lab", "email": "", "days": "14"}).content.decode()
+    page = markup(client.post(address, {"note": "the new lab", "email": "", "days": "14"}))
     secret = re.search(r"pdi_[\w-]{32}", page)
     assert secret
     row = Invitation.find(secret[0])
@@ -129,7 +130,7 @@ def test_the_admin_shows_an_invitation_once_and_stores_its_digest(client: Any, c
         reverse("admin:leaderboard_invitation_changelist"),
         f"{address[: -len('act/invite/')]}{row.pk}/change/",
     ):
-        text = client.get(again, follow=True).content.decode()
+        text = markup(client.get(again, follow=True))
         assert "the new lab" in text
         assert secret[0] not in text
         assert row.digest not in text
@@ -155,17 +156,16 @@ class TestByDomain:
         return client.post(reverse("request_invitation"), {"email": email})
 
     def test_an_address_of_the_domain_gets_one_that_only_it_can_use(self, client: Any) -> None:
-        assert reverse("request_invitation") in client.get(reverse("account_signup")).content.decode()
-        assert "example.com" in client.get(reverse("request_invitation")).content.decode()
+        assert reverse("request_invitation") in markup(client.get(reverse("account_signup")))
+        assert "example.com" in markup(client.get(reverse("request_invitation")))
         assert self.ask(client, "New@Example.org").url == reverse("account_signup")
         (message,) = mail.outbox
         assert message.to == ["New@Example.org"]
         secret = re.search(r"pdi_\S+", message.body)
         assert secret
         assert not re.search(r"http\S*pdi_", message.body), "the secret is in no address"
-        assert (
-            "that the invitation was made for"
-            in sign_up(client, invitation=secret[0], email="other@example.org").content.decode()
+        assert "that the invitation was made for" in markup(
+            sign_up(client, invitation=secret[0], email="other@example.org")
         )
         sign_up(client, invitation=secret[0], email="new@example.org")
         assert is_here()
@@ -189,7 +189,7 @@ class TestByDomain:
         settings.MAIL = {"backend": "django.core.mail.backends.smtp.EmailBackend", "host": "127.0.0.1", "port": 9}
         answer = self.ask(client, "a@example.org")
         assert answer.status_code == 422
-        assert "could not be sent" in answer.content.decode()
+        assert "could not be sent" in markup(answer)
 
     def test_an_organisers_invitation_holds_too(self, client: Any, cast: Cast) -> None:
         _, secret = invite(cast.organiser, days=1)

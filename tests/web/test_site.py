@@ -15,13 +15,14 @@ from leaderboard.web.statement import as_html
 from leaderboard.web.verdicts import VERDICTS
 from runners.wire.protocol import Verdict
 from tests import factories
+from tests.markup import markup
 from tests.web.conftest import Site
 
 
 def test_no_page_holds_a_script_or_handler_of_its_own(client: Any, site: Site) -> None:
     client.force_login(site.cast.owner)
     for path in {**site.public_pages, **site.own_pages}.values():
-        text = client.get(path).content.decode()
+        text = markup(client.get(path))
         assert not re.search(r"<script(?![^>]* src=)", text), path
         assert not re.search(r"<[^>]+ (on\w+|style)=", text), path
         assert not re.search(r'(src|href)="(https?:)?//(?!example)', text), f"{path} loads from another site"
@@ -99,7 +100,7 @@ def test_every_verdict_has_a_look() -> None:
 def test_a_missing_page_says_so_in_the_sites_own_words(client: Any, db: Any) -> None:
     answer = client.get("/releases/none/")
     assert answer.status_code == 404
-    assert "nothing that you may see" in answer.content.decode()
+    assert "nothing that you may see" in markup(answer)
 
 
 def test_the_site_is_alive(client: Any, db: Any) -> None:
@@ -113,11 +114,11 @@ def test_a_voided_problem_says_why(client: Any, site: Site) -> None:
         kind="problem_voided", problem=problem, decided_by=organiser, public_reason="Its test was wrong."
     )
     for path in (reverse("problem", args=[made.slug, problem.slug]), reverse("release_about", args=[made.slug])):
-        assert "Its test was wrong." in client.get(path).content.decode()
+        assert "Its test was wrong." in markup(client.get(path))
 
 
 def test_home_leads_with_the_latest_release(client: Any, site: Site) -> None:
-    text = client.get("/").content.decode()
+    text = markup(client.get("/"))
     assert site.release.title in text
     assert "top ten of 5" in text
     assert "Latest releases" not in text, "there is but one"
@@ -126,7 +127,7 @@ def test_home_leads_with_the_latest_release(client: Any, site: Site) -> None:
 def test_home_leads_with_the_latest_release_that_has_results(client: Any, site: Site) -> None:
     later = factories.release(name="later-1")
     factories.offer(later)
-    lead = client.get("/").content.decode().partition("Latest releases")[0]
+    lead = markup(client.get("/")).partition("Latest releases")[0]
     assert reverse("board", args=[site.release.slug]) in lead
     assert later.title not in lead
 
@@ -139,7 +140,7 @@ def test_home_leads_with_hidden_results_only_for_those_who_see_them(client: Any,
         client.logout()
         if user:
             client.force_login(user)
-        lead = client.get("/").content.decode().partition("Latest releases")[0]
+        lead = markup(client.get("/")).partition("Latest releases")[0]
         leads[str(user)] = "later" if later.title in lead else "first" if site.release.title in lead else ""
     assert leads == {"None": "first", "stranger": "first", "owner": "later", "organiser": "later"}
 
@@ -147,7 +148,7 @@ def test_home_leads_with_hidden_results_only_for_those_who_see_them(client: Any,
 def test_home_lists_the_latest_releases_and_no_draft(client: Any, site: Site) -> None:
     later = factories.release(name="later-1")
     draft = factories.release(name="draft-1", publish=False)
-    text = client.get("/").content.decode()
+    text = markup(client.get("/"))
     listed = text.partition("Latest releases")[2]
     assert [f'href="{reverse("board", args=[one.slug])}"' in listed for one in (site.release, later, draft)] == [
         True, True, False,
@@ -157,11 +158,11 @@ def test_home_lists_the_latest_releases_and_no_draft(client: Any, site: Site) ->
 def test_a_disabled_node_says_why(client: Any, db: Any) -> None:
     node = factories.NodeFactory(disabled_reason="its golden program drifted by 4 %")
     for path in ("/nodes/", node.get_absolute_url()):
-        assert "its golden program drifted by 4 %" in client.get(path).content.decode()
+        assert "its golden program drifted by 4 %" in markup(client.get(path))
 
 
 def test_the_about_page_says_what_decides_for_each_kind(client: Any, db: Any) -> None:
-    page = client.get(reverse("about")).content.decode()
+    page = markup(client.get(reverse("about")))
     assert "The exit status of a command decides" in page
     assert "A function's answers are compared" in page
     assert "A question's reply is read by the site" in page

@@ -9,6 +9,7 @@ from django.urls import reverse
 from leaderboard.models import Submission
 from leaderboard.web.paging import PAGE_ROWS
 from tests import factories
+from tests.markup import markup
 
 
 @pytest.fixture
@@ -18,10 +19,10 @@ def long_submission(cast: Any) -> Submission:
 
 
 def test_every_problem_is_on_some_page(client: Client, long_submission: Submission) -> None:
-    first = client.get(long_submission.get_absolute_url()).content.decode()
+    first = markup(client.get(long_submission.get_absolute_url()))
     assert f"Problem number {PAGE_ROWS - 1}<" in first
     assert f"Problem number {PAGE_ROWS}<" not in first
     assert 'href="?page=2"' in first
-    second = client.get(long_submission.get_absolute_url(), {"page": 2}).content.decode()
+    second = markup(client.get(long_submission.get_absolute_url(), {"page": 2}))
     assert f"Problem number {PAGE_ROWS}<" in second
     assert f'hx-get="{reverse("submission_samples", args=[long_submission.pk])}?page=2"' in second

@@ -14,6 +14,7 @@ from django.utils import timezone
 from leaderboard.models import Evaluation, Submission
 from tests import factories, packs
 from tests.factories import Cast
+from tests.markup import markup
 
 
 @pytest.fixture
@@ -47,7 +48,7 @@ def test_sending_the_same_again_stores_nothing_and_says_so(client: Any, shop: An
     for _ in range(2):
         answer = _post(client, shop, _pack(["Shell/0", "Shell/1", "Shell/2"]))
     assert Submission.objects.count() == 1
-    assert "here already" in client.get(answer.url).content.decode()
+    assert "here already" in markup(client.get(answer.url))
 
 
 def test_an_equal_pack_is_offered_to_count_and_chosen_on_its_page(client: Any, shop: Any, cast: Cast) -> None:
@@ -60,23 +61,23 @@ def test_an_equal_pack_is_offered_to_count_and_chosen_on_its_page(client: Any, s
     first, second = Submission.objects.order_by("pk")
     answer = _post(client, shop, _pack(["Shell/0", "Shell/1", "Shell/2"]))
     assert answer.url == first.get_absolute_url()
-    page = client.get(answer.url).content.decode()
+    page = markup(client.get(answer.url))
     assert f"Choose it on its page, or by `podium choose {first.pk}`, to let it count on cpu-test." in page
     assert "Count it on cpu-test" in page
     assert "Counts on</dt><dd>no track" in page
     said = client.post(reverse("choose_submission", args=[first.pk]), {"track": track.slug}, follow=True)
-    assert f"Submission #{first.pk} counts on cpu-test from now on." in said.content.decode()
-    page = client.get(first.get_absolute_url()).content.decode()
+    assert f"Submission #{first.pk} counts on cpu-test from now on." in markup(said)
+    page = markup(client.get(first.get_absolute_url()))
     assert "Counts on</dt><dd>cpu-test" in page
     assert "Count it on cpu-test" not in page
-    assert "Count it on cpu-test" in client.get(second.get_absolute_url()).content.decode()
+    assert "Count it on cpu-test" in markup(client.get(second.get_absolute_url()))
     client.force_login(cast.stranger)
-    assert "Count it on cpu-test" not in client.get(second.get_absolute_url()).content.decode()
+    assert "Count it on cpu-test" not in markup(client.get(second.get_absolute_url()))
 
 
 def test_choosing_without_a_track_says_which_there_are(client: Any, shop: Any, cast: Cast) -> None:
     stored = factories.judged_submission(cast.entrant, *shop)
-    said = client.post(reverse("choose_submission", args=[stored.pk]), follow=True).content.decode()
+    said = markup(client.post(reverse("choose_submission", args=[stored.pk]), follow=True))
     assert f"Name at least one track of submission #{stored.pk}: cpu-test." in said
 
 
@@ -84,12 +85,12 @@ def test_what_is_left_out_counts_as_missing(client: Any, shop: Any) -> None:
     _post(client, shop, _pack(["Shell/0"]))
     stored = Submission.objects.get()
     assert stored.samples.count() == 1
-    assert "2 invalid" in client.get(stored.get_absolute_url()).content.decode()
+    assert "2 invalid" in markup(client.get(stored.get_absolute_url()))
 
 
 def test_an_unknown_task_is_named_with_its_line(client: Any, shop: Any) -> None:
     answer = _post(client, shop, _pack(["Shell/0", "Shell/999"]))
-    text = answer.content.decode()
+    text = markup(answer)
     assert answer.status_code == 422
     assert "Line 2" in text
     assert "Shell/999" in text
@@ -124,14 +125,14 @@ def test_a_zip_of_folders_will_do(client: Any, shop: Any) -> None:
 def test_a_refusal_says_what_is_wrong(changes: dict[str, Any], words: str, client: Any, shop: Any) -> None:
     answer = _post(client, shop, _pack(["Shell/0"]), **changes)
     assert answer.status_code == 422
-    assert words in answer.content.decode()
+    assert words in markup(answer)
     assert not Submission.objects.exists()
 
 
 def test_a_file_too_large_is_refused_with_both_sizes(client: Any, shop: Any, settings: Any) -> None:
     settings.UPLOAD_MAX_BYTES = 1024 * 1024
     file = SimpleUploadedFile("big.zip", b"0" * (3 * 1024 * 1024 // 2))
-    text = _post(client, shop, file).content.decode()
+    text = markup(_post(client, shop, file))
     assert "1.5 MiB" in text
     assert "1 MiB" in text
 
@@ -139,13 +140,13 @@ def test_a_file_too_large_is_refused_with_both_sizes(client: Any, shop: Any, set
 def test_a_closed_release_says_when_it_closed(client: Any, shop: Any) -> None:
     made, _ = shop
     type(made).objects.update(closes_at=timezone.now() - timedelta(days=1))
-    assert "closed at" in _post(client, shop, _pack(["Shell/0"])).content.decode()
+    assert "closed at" in markup(_post(client, shop, _pack(["Shell/0"])))
     assert not Submission.objects.exists()
 
 
 def test_without_an_entrant_the_page_leads_to_one(client: Any, shop: Any) -> None:
     client.force_login(factories.UserFactory())
-    assert reverse("new_entrant") in client.get(reverse("submit")).content.decode()
+    assert reverse("new_entrant") in markup(client.get(reverse("submit")))
 
 
 def _typed(client: Any, shop: Any, **fields: Any) -> Any:
@@ -159,13 +160,13 @@ def test_typed_code_is_a_partial_submission_of_one_sample(client: Any, shop: Any
     stored = Submission.objects.get()
     assert (stored.is_full, stored.samples.count(), stored.samples.get().problem.task_id) == (False, 1, "Shell/1")
     client.force_login(shop[0].submissions.get().submitted_by)
-    text = client.get(stored.evaluations.get().get_absolute_url()).content.decode()
+    text = markup(client.get(stored.evaluations.get().get_absolute_url()))
     assert "exit 0\necho done" in re.sub("<[^>]+>", "", text), "line ends are as they were typed"
 
 
 def test_empty_code_is_refused_and_what_was_typed_stays(client: Any, shop: Any) -> None:
     answer = _typed(client, shop, **{"path-0": "other.sh", "content-0": "  "})
-    text = answer.content.decode()
+    text = markup(answer)
     assert answer.status_code == 422
     assert "no file has any content" in text
     assert 'value="other.sh"' in text
@@ -175,15 +176,17 @@ def test_cancel_and_rerun_say_what_they_did(client: Any, shop: Any, cast: Cast) 
     made, track = shop
     stored = factories.submission(cast.entrant, made, track)
     factories.judge(stored)
-    text = client.post(reverse("rerun_submission", args=[stored.pk]), {"reason": ""}, follow=True).content.decode()
+    text = markup(client.post(reverse("rerun_submission", args=[stored.pk]), {"reason": ""}, follow=True))
     assert "Say why" in text
-    text = client.post(
-        reverse("rerun_evaluation", args=[stored.evaluations.first().pk]), {"reason": "odd time"}, follow=True
-    ).content.decode()
+    text = markup(
+        client.post(
+            reverse("rerun_evaluation", args=[stored.evaluations.first().pk]), {"reason": "odd time"}, follow=True
+        )
+    )
     assert "Queued again" in text
     assert "odd time" in text
     again = factories.submission(cast.entrant, made, track, script="exit 0 # other")
-    text = client.post(reverse("cancel_submission", args=[again.pk]), follow=True).content.decode()
+    text = markup(client.post(reverse("cancel_submission", args=[again.pk]), follow=True))
     assert "6 evaluations were withdrawn" in text
     again.refresh_from_db()
     assert again.state == "cancelled"

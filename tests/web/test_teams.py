@@ -21,6 +21,7 @@ from tests import factories
 from tests.admin.pages import opened
 from tests.api import calls
 from tests.factories import Cast
+from tests.markup import markup
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -44,15 +45,15 @@ def test_an_invitation_brings_one_signed_in_user_into_the_team(client: Any, cast
     page = client.post(reverse("invite_to_team", args=[team.slug]), {"role": "reader"})
     assert page.status_code == 201
     secret = page.context["secret"]
-    assert f"#{secret}" in page.content.decode(), "the link carries it in the fragment, which no server logs"
-    assert secret not in client.get(reverse("team", args=[team.slug])).content.decode()
+    assert f"#{secret}" in markup(page), "the link carries it in the fragment, which no server logs"
+    assert secret not in markup(client.get(reverse("team", args=[team.slug])))
     assert secret not in str(TeamInvitation.objects.values()) + str(AuditEntry.objects.values())
     client.force_login(cast.stranger)
     answer = client.post(reverse("join_team"), {"invitation": f" {secret} "})
     assert answer.url == reverse("team", args=[team.slug])
     assert member(cast, "stranger").role == Role.READER
     client.force_login(factories.UserFactory(username="late"))
-    assert "was used" in client.post(reverse("join_team"), {"invitation": secret}).content.decode()
+    assert "was used" in markup(client.post(reverse("join_team"), {"invitation": secret}))
 
 
 @pytest.mark.parametrize("secret", ["pdt_nothing", "x" * 100, "\0", "' OR 1=1"])
@@ -78,7 +79,7 @@ def test_an_invitation_ends_with_its_time_its_withdrawal_or_its_makers_rank(cast
 def test_a_mailed_invitation_has_its_secret_in_no_address(client: Any, cast: Cast, team: Team, settings: Any) -> None:
     settings.MAIL = {"backend": "django.core.mail.backends.locmem.EmailBackend"}
     client.force_login(cast.owner)
-    assert "Mail it to" not in client.get(reverse("team", args=[team.slug])).content.decode(), "no mail server is set"
+    assert "Mail it to" not in markup(client.get(reverse("team", args=[team.slug]))), "no mail server is set"
     settings.MAIL_URL = "smtp://mail.example.org"
     fields = {"role": "member", "email": "new@example.org"}
     assert client.post(reverse("invite_to_team", args=[team.slug]), fields).status_code == 302
@@ -94,7 +95,7 @@ def test_a_mail_that_cannot_be_sent_leaves_no_invitation(client: Any, cast: Cast
     settings.MAIL = {"backend": "django.core.mail.backends.smtp.EmailBackend", "host": "127.0.0.1", "port": 9}
     client.force_login(cast.owner)
     answer = client.post(reverse("invite_to_team", args=[team.slug]), {"role": "member", "email": "a@example.org"})
-    assert "could not be sent" in answer.content.decode()
+    assert "could not be sent" in markup(answer)
     assert not TeamInvitation.usable().exists()
 
 
@@ -168,11 +169,11 @@ class TestTransfers:
     def test_an_entrant_is_offered_and_accepted(self, client: Any, cast: Cast) -> None:
         client.force_login(cast.owner)
         offer = reverse("offer_entrant", args=["alpha"])
-        assert "There is no user" in client.post(offer, {"to_kind": "user", "to_name": "none"}).content.decode()
+        assert "There is no user" in markup(client.post(offer, {"to_kind": "user", "to_name": "none"}))
         assert client.post(offer, {"to_kind": "user", "to_name": "stranger"}).status_code == 302
-        assert "offered to somebody" in client.post(offer, {"to_kind": "user", "to_name": "teammate"}).content.decode()
+        assert "offered to somebody" in markup(client.post(offer, {"to_kind": "user", "to_name": "teammate"}))
         client.force_login(cast.stranger)
-        assert "owner offers" in client.get(reverse("account")).content.decode()
+        assert "owner offers" in markup(client.get(reverse("account")))
         client.post(reverse("answer_offer", args=[Transfer.objects.get().pk]), {"answer": "accept"})
         cast.entrant.refresh_from_db()
         assert (cast.entrant.owner, cast.entrant.team, cast.entrant.is_verified) == (cast.stranger, None, False)
@@ -216,26 +217,26 @@ class TestRequests:
     def test_a_claim_is_asked_and_granted_in_the_administration(self, client: Any, cast: Cast) -> None:
         imported = factories.EntrantFactory(name="Imported", slug="imported", owner=cast.organiser)
         client.force_login(cast.stranger)
-        assert "Claim" in client.get(imported.get_absolute_url()).content.decode()
+        assert "Claim" in markup(client.get(imported.get_absolute_url()))
         path = reverse("claim_entrant", args=["imported"])
         assert client.post(path, {"reason": "It is our model; see our page."}).status_code == 302
-        assert "asked this already" in client.post(path, {"reason": "Again."}).content.decode()
+        assert "asked this already" in markup(client.post(path, {"reason": "Again."}))
         asked = EntrantRequest.objects.get()
         client.force_login(cast.organiser)
-        assert "Claim of Imported" in client.get(reverse("admin:index")).content.decode()
+        assert "Claim of Imported" in markup(client.get(reverse("admin:index")))
         grant = reverse("admin:leaderboard_entrantrequest_act", args=[asked.pk, "grant"])
-        assert "Granted" in client.post(grant, {"ruling": "Your page says so."}).content.decode()
+        assert "Granted" in markup(client.post(grant, {"ruling": "Your page says so."}))
         imported.refresh_from_db()
         assert imported.owner == cast.stranger
         entry = AuditEntry.objects.get(action="grant_claim")
         assert (entry.actor, entry.detail["now"]) == (cast.organiser, "stranger")
         client.force_login(cast.stranger)
-        assert "Your page says so." in client.get(reverse("account")).content.decode()
+        assert "Your page says so." in markup(client.get(reverse("account")))
 
     def test_somebodys_entrant_cannot_be_claimed(self, client: Any, cast: Cast) -> None:
         client.force_login(cast.stranger)
         path = reverse("claim_entrant", args=["alpha"])
-        assert "cannot be claimed" in client.get(path).content.decode()
+        assert "cannot be claimed" in markup(client.get(path))
         assert client.post(path, {"reason": "Mine."}).status_code == 422
         assert not EntrantRequest.objects.exists()
 
@@ -244,7 +245,7 @@ class TestRequests:
         path = reverse("ask_verification", args=["strangers-model"])
         client.post(path, {"reason": "See our page."})
         entrant_requests.rule(cast.organiser, EntrantRequest.objects.get(), granted=False, words="It names nobody.")
-        page = client.get(reverse("edit_entrant", args=["strangers-model"])).content.decode()
+        page = markup(client.get(reverse("edit_entrant", args=["strangers-model"])))
         assert "It names nobody." in page
         client.post(path, {"reason": "It does now."})
         asked = EntrantRequest.objects.get(state="open")
@@ -267,8 +268,8 @@ class TestRequests:
 def test_an_organiser_puts_somebody_in_charge(client: Any, cast: Cast, team: Team) -> None:
     client.force_login(cast.organiser)
     path = reverse("admin:leaderboard_team_act", args=[team.pk, "owner"])
-    assert "There is no account" in client.post(path, {"username": "nobody"}).content.decode()
-    assert "is an owner" in client.post(path, {"username": "stranger"}).content.decode()
+    assert "There is no account" in markup(client.post(path, {"username": "nobody"}))
+    assert "is an owner" in markup(client.post(path, {"username": "stranger"}))
     assert member(cast, "stranger").role == Role.OWNER
     assert client.get(reverse("admin:leaderboard_team_change", args=[team.pk])).status_code == 200
 
@@ -314,7 +315,7 @@ def test_a_verification_ends_when_who_it_is_changes(client: Any, cast: Cast) -> 
     client.post(address, said | told | opened(client, address))
     assert Entrant.objects.get(pk=entrant.pk).is_verified
     said |= {"organisation": "A famous lab"} | opened(client, address)
-    page = client.post(address, said, follow=True).content.decode()
+    page = markup(client.post(address, said, follow=True))
     assert "no longer verified" in page
     assert not Entrant.objects.get(pk=entrant.pk).is_verified
 
@@ -332,7 +333,7 @@ def test_a_role_that_was_changed_meanwhile_is_not_overwritten(client: Any, cast:
     teams.set_role(cast.owner, mine, Role.READER)
     client.force_login(cast.owner)
     address = reverse("change_role", args=[team.slug, mine.pk])
-    page = client.post(address, {"role": "owner", "was": "member"}, follow=True).content.decode()
+    page = markup(client.post(address, {"role": "owner", "was": "member"}, follow=True))
     assert "became reader" in page and member(cast).role == Role.READER
     assert f'name="was" value="{Role.READER}"' in page
     client.post(address, {"role": "owner", "was": "reader"})

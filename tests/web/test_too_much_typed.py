@@ -6,6 +6,7 @@ import pytest
 from django.urls import reverse
 
 from tests import factories
+from tests.markup import markup
 
 pytestmark = pytest.mark.django_db
 TOO_MUCH = "x" * (4 * 1024 * 1024 + 1)
@@ -31,7 +32,7 @@ def test_too_much_typed_text_is_answered_by_a_page_in_words(client: Any, cast: A
         else:
             kind = "application/x-www-form-urlencoded"
             answer = client.post(address, f"prompt={TOO_MUCH}", content_type=kind)
-        text = answer.content.decode()
+        text = markup(answer)
         assert answer.status_code == 413, address
         assert "The typed text is larger than 4 MiB" in text
         assert "Nothing was saved" in text
@@ -40,7 +41,7 @@ def test_too_much_typed_text_is_answered_by_a_page_in_words(client: Any, cast: A
 def test_too_many_fields_are_answered_by_a_page_in_words(client: Any, cast: Any) -> None:
     answer = client.post(reverse("account_login"), {f"field-{n}": "" for n in range(2100)})
     assert answer.status_code == 413
-    assert "more than 2,000 fields" in answer.content.decode()
+    assert "more than 2,000 fields" in markup(answer)
 
 
 def test_another_request_that_cannot_be_read_has_words_too(client: Any) -> None:

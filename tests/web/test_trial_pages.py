@@ -23,6 +23,7 @@ from runners.wire.protocol import (
 from tests import factories, function_site
 from tests.factories import Cast
 from tests.made_once import of_module
+from tests.markup import markup
 from tests.web.test_function_pages import FunctionSite, make_function_site
 
 VALUES = {"sample_inputs": "x = [1, 2]", "sample_expected": "y = [3, 6]", "sample_output": "y = [3, 5]"}
@@ -76,10 +77,10 @@ def test_a_run_is_shown_beside_the_form_until_it_has_ended(client: Any, cast: Ca
     trial = Trial.objects.get()
     address = reverse("trial", args=[trial.pk])
     assert (started.status_code, Submission.objects.count()) == (200, before)
-    assert f'hx-get="{address}?seen=' in started.content.decode()
-    assert "No node is granted track cpu-test." in started.content.decode()
+    assert f'hx-get="{address}?seen=' in markup(started)
+    assert "No node is granted track cpu-test." in markup(started)
     end_trial(trial, report())
-    text = client.get(address, headers={"HX-Request": "true"}).content.decode()
+    text = markup(client.get(address, headers={"HX-Request": "true"}))
     assert "hx-get" not in text
     assert "<html" not in text
     for words in (*VALUES.values(), "1 of 2 elements are wrong", "printed words", "wrong answer"):
@@ -89,7 +90,7 @@ def test_a_run_is_shown_beside_the_form_until_it_has_ended(client: Any, cast: Ca
 
 def test_an_unchanged_run_is_not_sent_again(client: Any, cast: Cast, site: FunctionSite) -> None:
     client.force_login(cast.owner)
-    started = run(client, site).content.decode()
+    started = markup(run(client, site))
     again = re.search(r'hx-get="([^"]+)"', started)
     assert again
     assert client.get(again[1], headers={"HX-Request": "true"}).status_code == 204
@@ -99,14 +100,14 @@ def test_an_unchanged_run_is_not_sent_again(client: Any, cast: Cast, site: Funct
 
 def test_a_run_that_no_node_can_take_says_so(client: Any, cast: Cast, site: FunctionSite) -> None:
     client.force_login(cast.owner)
-    assert "No node is granted track cpu-test." in run(client, site).content.decode()
+    assert "No node is granted track cpu-test." in markup(run(client, site))
     address = reverse("trial", args=[Trial.objects.get().pk])
     node = factories.NodeFactory(disabled_reason="a new driver")
     factories.grant(node, site.track)
     refused = f"No node takes track cpu-test now: {node} is disabled (a new driver)."
-    assert refused in client.get(address).content.decode()
+    assert refused in markup(client.get(address))
     type(node).objects.update(disabled_reason="")
-    served = client.get(address).content.decode()
+    served = markup(client.get(address))
     assert "A node takes it within seconds; 0 jobs of others come first." in served
     assert refused not in served
 
@@ -130,7 +131,7 @@ def test_a_run_under_way_names_its_node_and_shows_what_its_build_prints(
     Trial.objects.filter(pk=trial.pk).update(state=TrialState.LEASED)
     _leased(trial, stage)
     client.force_login(getattr(cast, who))
-    text = client.get(reverse("trial", args=[trial.pk])).content.decode()
+    text = markup(client.get(reverse("trial", args=[trial.pk])))
     assert f"{stage.capitalize()} on <a" in text
     assert ("tail words" in text) is sees
 
@@ -140,7 +141,7 @@ def test_without_scripts_a_run_has_a_page_of_its_own(client: Any, cast: Cast, si
     started = run(client, site, by_script=False)
     trial = Trial.objects.get()
     assert (started.status_code, started.url) == (302, reverse("trial", args=[trial.pk]))
-    page = client.get(started.url).content.decode()
+    page = markup(client.get(started.url))
     assert "Load this page again" in page
     assert site.page in page
 
@@ -151,7 +152,7 @@ def test_a_refused_run_keeps_what_was_typed_and_says_why(
 ) -> None:
     client.force_login(cast.owner)
     answer = run(client, site, by_script=by_script, **{"content-0": function_site.WRONG_SIGNATURE})
-    text = answer.content.decode()
+    text = markup(answer)
     assert answer.status_code == (200 if by_script else 422)
     assert "`solution` takes 2 parameters" in text
     assert not Trial.objects.exists()
@@ -161,8 +162,8 @@ def test_a_refused_run_keeps_what_was_typed_and_says_why(
 def test_too_many_open_runs_are_refused_in_words(client: Any, cast: Cast, site: FunctionSite) -> None:
     client.force_login(cast.owner)
     for _ in range(3):
-        assert "No node is granted track cpu-test." in run(client, site).content.decode()
-    assert "3 of your trials are under way" in run(client, site).content.decode()
+        assert "No node is granted track cpu-test." in markup(run(client, site))
+    assert "3 of your trials are under way" in markup(run(client, site))
     assert Trial.objects.filter(state=TrialState.QUEUED).count() == 3
 
 
@@ -178,17 +179,17 @@ def test_a_run_is_its_users_alone(client: Any, cast: Cast, site: FunctionSite) -
 
 def test_the_button_says_what_a_run_does(client: Any, cast: Cast, site: FunctionSite) -> None:
     client.force_login(cast.owner)
-    assert "Run one small case" in client.get(site.page).content.decode()
+    assert "Run one small case" in markup(client.get(site.page))
     command = site.release.problems.exclude(pk=site.problem.pk).get()
     page = reverse("problem", args=[site.release.slug, command.slug])
-    assert "Try to build" in client.get(page).content.decode()
+    assert "Try to build" in markup(client.get(page))
 
 
 def test_a_run_may_choose_its_own_sizes(client: Any, cast: Cast, site: FunctionSite) -> None:
     client.force_login(cast.owner)
-    page = client.get(site.page).content.decode()
+    page = markup(client.get(site.page))
     assert 'name="size-cols" min="1" max="4096" placeholder="5"' in page
-    text = run(client, site, **{"size-rows": "7", "size-cols": ""}).content.decode()
+    text = markup(run(client, site, **{"size-rows": "7", "size-cols": ""}))
     assert Trial.objects.get().sizes == {"rows": 7}
     assert "rows = 7" in text
 
@@ -206,7 +207,7 @@ def test_sizes_that_no_run_may_have_are_refused_in_words(
     client: Any, cast: Cast, site: FunctionSite, typed: dict[str, str], words: str
 ) -> None:
     client.force_login(cast.owner)
-    assert words in run(client, site, **typed).content.decode()
+    assert words in markup(run(client, site, **typed))
     assert not Trial.objects.exists()
 
 
@@ -214,7 +215,7 @@ def test_a_command_problem_offers_no_sizes(client: Any, cast: Cast, site: Functi
     client.force_login(cast.owner)
     command = site.release.problems.exclude(pk=site.problem.pk).get()
     page = reverse("problem", args=[site.release.slug, command.slug])
-    assert "Sizes of the run" not in client.get(page).content.decode()
+    assert "Sizes of the run" not in markup(client.get(page))
 
 
 def test_of_several_cases_the_first_that_failed_is_shown(client: Any, cast: Cast, site: FunctionSite) -> None:
@@ -225,6 +226,6 @@ def test_of_several_cases_the_first_that_failed_is_shown(client: Any, cast: Cast
     bad = report().cases[0]
     later = bad.model_copy(update={"name": "later"})
     end_trial(trial, report().model_copy(update={"cases": [good, bad, later]}))
-    text = client.get(reverse("trial", args=[trial.pk])).content.decode()
+    text = markup(client.get(reverse("trial", args=[trial.pk])))
     assert "2 of 3 cases failed; this is the first of them." in text
     assert ["Case fine" in text, "Case 3 x 5" in text, "Case later" in text] == [False, True, False]

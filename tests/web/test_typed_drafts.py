@@ -10,6 +10,7 @@ from leaderboard.models import TypedDraft
 from problems.models import Problem
 from tests import factories, function_site
 from tests.factories import Cast
+from tests.markup import markup
 from tests.web.test_function_pages import FunctionSite, make_function_site
 
 JSON = {"Accept": "application/json"}
@@ -32,7 +33,7 @@ def save(client: Any, problem: Problem, *, by_script: bool = True, **fields: Any
 
 def page(client: Any, problem: Problem, **query: str) -> str:
     answer = client.get(reverse("problem", args=[problem.release.slug, problem.slug], query=query))
-    return answer.content.decode()
+    return markup(answer)
 
 
 def test_what_was_typed_is_there_on_return_and_nobody_else_sees_it(client: Any, cast: Cast, site: FunctionSite) -> None:
@@ -75,7 +76,7 @@ def test_without_scripts_the_button_saves_and_says_so(client: Any, cast: Cast, c
     fields = {"path-0": "kept.sh", "content-0": "exit 0\n", "path-1": "", "content-1": ""}
     answer = save(client, command, by_script=False, **fields)
     assert answer.status_code == 302
-    text = client.get(answer.url).content.decode()
+    text = markup(client.get(answer.url))
     assert "Draft saved at" in text
     assert 'value="kept.sh"' in text
 
@@ -91,7 +92,7 @@ def test_a_bad_path_is_refused_at_its_field(
     assert list(said["faults"]) == ["1"]
     address = reverse("submit_typed", args=[command.release.slug, command.slug])
     answer = client.post(address, fields | {"tracks": [site.track.slug]})
-    text = answer.content.decode()
+    text = markup(answer)
     assert answer.status_code == 422
     assert 'id="path-1"' in text
     assert 'aria-describedby="fault-1" aria-invalid="true"' in text

@@ -11,6 +11,7 @@ from leaderboard import visibility
 from runners.wire.protocol import Verdict
 from tests import factories
 from tests.factories import Cast
+from tests.markup import markup
 
 BUILD, TEST, CODE, REASON = "build log words", "test log words", "solution words", "first failure words"
 
@@ -27,7 +28,7 @@ def _evaluation_text(client: Any, judged: Any, user: Any) -> str:
     client.logout()
     if user:
         client.force_login(user)
-    return client.get(judged.evaluations.first().get_absolute_url()).content.decode()
+    return markup(client.get(judged.evaluations.first().get_absolute_url()))
 
 
 @pytest.mark.parametrize(
@@ -94,14 +95,14 @@ def test_held_out_files_and_reference_are_the_organisers(client: Any, cast: Cast
     for user in (None, cast.owner):
         if user:
             client.force_login(user)
-        text = client.get(path).content.decode()
+        text = markup(client.get(path))
         assert "visible context" in text
         assert "echo visible test" in text
         assert "held-out words" not in text
         assert "reference words" not in text
         assert "1 test file" in text
     client.force_login(cast.organiser)
-    text = client.get(path).content.decode()
+    text = markup(client.get(path))
     assert "held-out words" in text
     assert "reference words" in text
 
@@ -129,4 +130,4 @@ def test_a_skips_reason_is_public_and_a_failures_is_not(cast: Cast, judged: Any)
 
 
 def test_an_empty_site_says_so(client: Any, db: Any) -> None:
-    assert "No release is published yet." in client.get("/").content.decode()
+    assert "No release is published yet." in markup(client.get("/"))

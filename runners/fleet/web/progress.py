@@ -7,6 +7,7 @@ from typing import Any
 from django.db.models import Count
 from django.utils import timezone
 
+from leaderboard.board.numerals import duration
 from leaderboard.models import Evaluation, EvaluationState, Submission, SubmissionState
 from leaderboard.shown_cases import shown_cases_so_far
 from leaderboard.standings.absent import absent_verdicts
@@ -49,6 +50,13 @@ class ProgressCounts:
     is_live: bool
     waits_for_rerun: bool
 
+    def time_words(self, *, is_imported: bool) -> str:
+        """`3 min so far`, `took 12 min`; nothing for imported results, which took no time here."""
+        words = duration(self.elapsed_seconds)
+        if self.is_live:
+            return f"{words} so far"
+        return "" if is_imported else f"took {words}"
+
 
 @dataclass(frozen=True)
 class CasesSoFar:
@@ -65,6 +73,7 @@ def progress_context(view: SubmissionView, submission: Submission) -> dict[str, 
     return {
         "submission": submission,
         "progress": progress,
+        "time_words": progress.time_words(is_imported=submission.is_imported),
         "n_tracks": n_tracks,
         "waits": waits_of(progress.places) if progress.n_queued else [],
         "cases_so_far": _cases_so_far(view, progress.running) if progress.n_total <= n_tracks else [],

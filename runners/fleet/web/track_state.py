@@ -4,8 +4,10 @@ from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from urllib.parse import urlencode
 
 from django.db.models import Count, Q
+from django.urls import reverse
 from django.utils import timezone
 
 from leaderboard.models import Track
@@ -48,7 +50,9 @@ def track_choices_context(boxes: Iterable[Any]) -> dict[str, Any]:
     """Context of `fleet/track_choices.html`, of a form's check boxes of tracks."""
     by_slug = {box.data["value"].instance.slug: box for box in boxes}
     states = track_states(by_slug)
-    return {"choices": [(by_slug[one.track.slug], one) for one in states], "states": states}
+    query = urlencode([("track", one.track.slug) for one in states])
+    choices = [(by_slug[one.track.slug], one) for one in states]
+    return {"choices": choices, "states": states, "refresh_url": f"{reverse('track_states')}?{query}"}
 
 
 def nodes_by_track() -> dict[int, tuple[int, int]]:

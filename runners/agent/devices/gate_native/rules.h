@@ -30,12 +30,12 @@ constexpr unsigned SELDOM = 4;
 // When a turn ends while others wait.
 constexpr std::uint64_t IDLE_NS = 200'000;       // a run that has not used the device for this long loses its turn
 constexpr std::uint64_t UNSETTLED_NS = 500'000;  // the same, if its earlier work may still be on the device
-constexpr std::uint64_t GAP_NS = 5'000'000;      // a benchmark keeps its turn in a gap between two uses up to this length,
-constexpr std::uint64_t GAPS_NS = 40'000'000;    // and this total: after another run's turn, cold caches lengthen kernels
-constexpr std::uint64_t TURN_NS = 5'000'000;     // assumed length of a run's first turn
-constexpr std::uint64_t SLICE_NS = 20'000'000;   // a turn of this length may be recalled
+constexpr std::uint64_t GAP_NS = 5'000'000;  // a benchmark keeps its turn in a gap between two uses up to this length,
+constexpr std::uint64_t GAPS_NS = 40'000'000;  // and this total: after another run's turn, cold caches lengthen kernels
+constexpr std::uint64_t TURN_NS = 5'000'000;   // assumed length of a run's first turn
+constexpr std::uint64_t SLICE_NS = 20'000'000;    // a turn of this length may be recalled
 constexpr std::uint64_t BRIEF_NS = SLICE_NS / 2;  // maximum length of a brief turn
-constexpr std::uint64_t STOP_NS = 50'000'000;    // a recalled run that does not stop gets its turn back after this time
+constexpr std::uint64_t STOP_NS = 50'000'000;  // a recalled run that does not stop gets its turn back after this time
 
 // Starts of CUDA, and quiet: no start beside a benchmark's first turns.
 constexpr std::size_t STARTS = 2;                   // at a time; more are not faster and delay all runs' driver calls
@@ -55,7 +55,8 @@ using Clock = std::uint64_t (*)();  // monotonic, in nanoseconds
 
 inline void tell(const char* event, const std::string& id, std::uint64_t at_ns) {
     char line[128];
-    const int length = std::snprintf(line, sizeof line, "%s %.40s %llu\n", event, id.c_str(), (unsigned long long)at_ns);
+    const int length =
+        std::snprintf(line, sizeof line, "%s %.40s %llu\n", event, id.c_str(), (unsigned long long)at_ns);
     for (int told = 0; told < length;) {
         const ssize_t written = ::write(STDOUT_FILENO, line + told, static_cast<std::size_t>(length - told));
         if (written <= 0) _exit(1);  // the node has closed its end
@@ -81,7 +82,7 @@ public:
 
     const bool alone;
     bool waits = false, inside = false;
-    bool recalled = false;  // inside, and asked to stop before its work is done
+    bool recalled = false;     // inside, and asked to stop before its work is done
     bool unstoppable = false;  // a recall failed: a part of the run waits for work of the rest
     std::uint64_t recalled_ns = 0;
     std::uint64_t held_ns = 0, asked_ns = 0, opened_ns = 0;

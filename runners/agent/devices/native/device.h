@@ -89,9 +89,7 @@ public:
         cuda.check(cuda.launch(function, n_blocks, 1, 1, kThreads, 1, 1, 0, nullptr, pointers, nullptr), name);
     }
 
-    void fill(Address at, size_t bytes, uint64_t word) const {
-        launch("fill", blocks(), at, bytes / kPairBytes, word);
-    }
+    void fill(Address at, size_t bytes, uint64_t word) const { launch("fill", blocks(), at, bytes / kPairBytes, word); }
 
     void noise(Address at, size_t bytes, uint64_t keep, uint64_t set) const {
         launch("noise", blocks(), at, bytes / kPairBytes, keep, set);

@@ -15,7 +15,7 @@ struct Failure : std::runtime_error {
 };
 
 constexpr int kOutOfMemory = 2;
-constexpr int kMultiprocessors = 16, kL2Bytes = 38;  // CUdevice_attribute
+constexpr int kMultiprocessors = 16, kL2Bytes = 38;     // CUdevice_attribute
 constexpr int kJitErrorLog = 5, kJitErrorLogBytes = 6;  // CUjit_option
 
 using Address = uint64_t;  // CUdeviceptr

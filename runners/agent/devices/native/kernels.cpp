@@ -63,10 +63,11 @@ std::string count() {
         loads += "ld.global.v2.u64 {" + low + ", " + high + "}, [%d4];\nadd.u64 %d4, %d4, %d8;\n";
         tallies += tally("eq", low, "%d42") + tally("eq", high, "%d42");
     }
-    const std::string four = "mul.lo.u64 %d9, %d1, 3;\nshl.b64 %d8, %d1, 4;\n"
-                             "FOUR:\nadd.u64 %d10, %d0, %d9;\nsetp.ge.u64 %p0, %d10, %d41;\n@%p0 bra PAIR;\n"
-                             "shl.b64 %d3, %d0, 4;\nadd.u64 %d4, %d40, %d3;\n" +
-                             loads + tallies + "add.u64 %d0, %d10, %d1;\nbra FOUR;\n";
+    const std::string four =
+        "mul.lo.u64 %d9, %d1, 3;\nshl.b64 %d8, %d1, 4;\n"
+        "FOUR:\nadd.u64 %d10, %d0, %d9;\nsetp.ge.u64 %p0, %d10, %d41;\n@%p0 bra PAIR;\n"
+        "shl.b64 %d3, %d0, 4;\nadd.u64 %d4, %d40, %d3;\n" +
+        loads + tallies + "add.u64 %d0, %d10, %d1;\nbra FOUR;\n";
     const std::string one = "add.u64 %d4, %d40, %d3;\nld.global.v2.u64 {%d16, %d17}, [%d4];\n" +
                             tally("eq", "%d16", "%d42") + tally("eq", "%d17", "%d42");
     return kernel("count", 4,
@@ -75,9 +76,10 @@ std::string count() {
 
 // differ(one, pairs, other, counter): how many words of the two buffers are not equal.
 std::string differ() {
-    const std::string one = "add.u64 %d4, %d40, %d3;\nld.global.v2.u64 {%d16, %d17}, [%d4];\n"
-                            "add.u64 %d4, %d42, %d3;\nld.global.v2.u64 {%d18, %d19}, [%d4];\n" +
-                            tally("ne", "%d16", "%d18") + tally("ne", "%d17", "%d19");
+    const std::string one =
+        "add.u64 %d4, %d40, %d3;\nld.global.v2.u64 {%d16, %d17}, [%d4];\n"
+        "add.u64 %d4, %d42, %d3;\nld.global.v2.u64 {%d18, %d19}, [%d4];\n" +
+        tally("ne", "%d16", "%d18") + tally("ne", "%d17", "%d19");
     return kernel("differ", 4,
                   "cvta.to.global.u64 %d40, %d40;\ncvta.to.global.u64 %d42, %d42;\nmov.u64 %d5, 0;\n" +
                       for_each_pair(one) + add_tally("%d43"));
@@ -86,18 +88,18 @@ std::string differ() {
 // The hash of `index` (splitmix64) into `word`, then `& d42 | d43`.
 std::string random_word(const std::string& index, const std::string& word) {
     return "add.u64 " + word + ", " + index + ", 1;\nmul.lo.u64 " + word + ", " + word + ", %d20;\n" +
-           "shr.u64 %d23, " + word + ", 30;\nxor.b64 " + word + ", " + word + ", %d23;\n" +
-           "mul.lo.u64 " + word + ", " + word + ", %d21;\n" +
-           "shr.u64 %d23, " + word + ", 27;\nxor.b64 " + word + ", " + word + ", %d23;\n" +
-           "mul.lo.u64 " + word + ", " + word + ", %d22;\n" +
-           "shr.u64 %d23, " + word + ", 31;\nxor.b64 " + word + ", " + word + ", %d23;\n" +
-           "and.b64 " + word + ", " + word + ", %d42;\nor.b64 " + word + ", " + word + ", %d43;\n";
+           "shr.u64 %d23, " + word + ", 30;\nxor.b64 " + word + ", " + word + ", %d23;\n" + "mul.lo.u64 " + word +
+           ", " + word + ", %d21;\n" + "shr.u64 %d23, " + word + ", 27;\nxor.b64 " + word + ", " + word + ", %d23;\n" +
+           "mul.lo.u64 " + word + ", " + word + ", %d22;\n" + "shr.u64 %d23, " + word + ", 31;\nxor.b64 " + word +
+           ", " + word + ", %d23;\n" + "and.b64 " + word + ", " + word + ", %d42;\nor.b64 " + word + ", " + word +
+           ", %d43;\n";
 }
 
 // noise(buffer, pairs, and, or): random bits, some cleared and some set, so that they are normal numbers of a data type.
 std::string noise() {
-    const std::string constants = "mov.u64 %d20, 0x9E3779B97F4A7C15;\nmov.u64 %d21, 0xBF58476D1CE4E5B9;\n"
-                                  "mov.u64 %d22, 0x94D049BB133111EB;\n";
+    const std::string constants =
+        "mov.u64 %d20, 0x9E3779B97F4A7C15;\nmov.u64 %d21, 0xBF58476D1CE4E5B9;\n"
+        "mov.u64 %d22, 0x94D049BB133111EB;\n";
     const std::string pair = "shl.b64 %d24, %d0, 1;\n" + random_word("%d24", "%d25") + "add.u64 %d24, %d24, 1;\n" +
                              random_word("%d24", "%d26") +
                              "add.u64 %d4, %d40, %d3;\nst.global.v2.u64 [%d4], {%d25, %d26};\n";
@@ -138,7 +140,8 @@ std::string logistic() {
 // compiler keeps all chains.
 std::string fma(const char* name, const char* type, const char* bank, const char* a, const char* b) {
     const std::string suffix = type, factor = reg(bank, 30), summand = reg(bank, 31), sum = reg(bank, 29);
-    std::string begin = "mov." + suffix + " " + factor + ", " + a + ";\nmov." + suffix + " " + summand + ", " + b + ";\n";
+    std::string begin =
+        "mov." + suffix + " " + factor + ", " + a + ";\nmov." + suffix + " " + summand + ", " + b + ";\n";
     std::string turn, end = "mov." + suffix + " " + sum + ", " + summand + ";\n";
     for (int k = 0; k < kChains; ++k) {
         const std::string x = reg(bank, k);

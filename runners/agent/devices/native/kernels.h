@@ -9,8 +9,8 @@
 
 namespace podium {
 
-constexpr int kChains = 8;           // independent chains of arithmetic in each thread: enough to fill the pipelines
-constexpr int kFmaUnroll = 16;       // links of each chain in one turn of the loop
+constexpr int kChains = 8;      // independent chains of arithmetic in each thread: enough to fill the pipelines
+constexpr int kFmaUnroll = 16;  // links of each chain in one turn of the loop
 constexpr int kLogisticUnroll = 5;
 constexpr uint32_t kGrowthBits = 0x407F5C29;  // 3.99f: chaotic, so one wrong bit changes all that follows
 

@@ -68,8 +68,7 @@ Blas::Blas(const Library& whole, const Library& light) {
 int Blas::start_fp8(const Product& product, int64_t n, Address a, Address b, Address c, Address workspace) {
     if (const int status = order_ ? kSuccess : prepare_fp8(product, n); status != kSuccess) return status;
     return light_multiply_(light_, order_, factors_.f, at(a), layout_in_, at(b), layout_in_, factors_.f + 1, at(c),
-                           layout_out_, at(c), layout_out_, choice_.algorithm, at(workspace), kWorkspaceBytes,
-                           nullptr);
+                           layout_out_, at(c), layout_out_, choice_.algorithm, at(workspace), kWorkspaceBytes, nullptr);
 }
 
 int Blas::prepare_fp8(const Product& product, int64_t n) {

@@ -11,7 +11,8 @@
 namespace podium {
 
 constexpr int kTimed = 10, kWarmUps = 3;
-constexpr int kReal32 = 0, kReal64 = 1, kReal16 = 2, kInt8 = 3, kInt32 = 10, kBrain16 = 14, kFloat8 = 28;  // cudaDataType
+constexpr int kReal32 = 0, kReal64 = 1, kReal16 = 2, kInt8 = 3, kInt32 = 10, kBrain16 = 14,
+              kFloat8 = 28;                                                             // cudaDataType
 constexpr int kCompute32 = 68, kCompute64 = 70, kComputeInt32 = 72, kComputeTf32 = 77;  // cublasComputeType_t
 constexpr int kPlain = 0, kTransposed = 1, kDefaultAlgorithm = -1, kSuccess = 0;
 constexpr int kLtTransposeA = 3, kLtTransposeB = 4, kLtFastAccumulation = 25, kLtWorkspaceBytes = 1;

@@ -20,11 +20,16 @@ constexpr std::uint32_t FULL_BUFFERS_EVERY_MS = 100;
 
 std::string_view direction(std::uint8_t kind) {
     switch (kind) {
-        case CUPTI_ACTIVITY_MEMCPY_KIND_HTOD: return UPLOAD;
-        case CUPTI_ACTIVITY_MEMCPY_KIND_DTOH: return DOWNLOAD;
-        case CUPTI_ACTIVITY_MEMCPY_KIND_DTOD: return "DtoD";
-        case CUPTI_ACTIVITY_MEMCPY_KIND_PTOP: return "PtoP";
-        default: return "Other";
+        case CUPTI_ACTIVITY_MEMCPY_KIND_HTOD:
+            return UPLOAD;
+        case CUPTI_ACTIVITY_MEMCPY_KIND_DTOH:
+            return DOWNLOAD;
+        case CUPTI_ACTIVITY_MEMCPY_KIND_DTOD:
+            return "DtoD";
+        case CUPTI_ACTIVITY_MEMCPY_KIND_PTOP:
+            return "PtoP";
+        default:
+            return "Other";
     }
 }
 
@@ -32,7 +37,8 @@ std::string_view direction(std::uint8_t kind) {
 void tell(Recorder& recorder, const CUpti_Activity* record) {
     if (record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL || record->kind == CUPTI_ACTIVITY_KIND_KERNEL) {
         const auto* kernel = reinterpret_cast<const CUpti_ActivityKernel4*>(record);
-        recorder.ran({Work::kernel, kernel->start, kernel->end, kernel->correlationId, kernel->name ? kernel->name : "?"});
+        recorder.ran(
+            {Work::kernel, kernel->start, kernel->end, kernel->correlationId, kernel->name ? kernel->name : "?"});
     } else if (record->kind == CUPTI_ACTIVITY_KIND_MEMCPY) {
         const auto* copy = reinterpret_cast<const CUpti_ActivityMemcpy*>(record);
         recorder.ran({Work::copy, copy->start, copy->end, copy->correlationId, direction(copy->copyKind), copy->bytes});
@@ -51,7 +57,8 @@ void CUPTIAPI buffer_requested(std::uint8_t** buffer, std::size_t* size, std::si
     *most_records = 0;
 }
 
-void CUPTIAPI buffer_completed(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t, std::size_t filled) {
+void CUPTIAPI buffer_completed(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t,
+                               std::size_t filled) {
     if (Recorder* its = recorder()) {
         CUpti_Activity* record = nullptr;
         while (cuptiActivityGetNextRecord(buffer, filled, &record) == CUPTI_SUCCESS) tell(*its, record);
@@ -70,9 +77,8 @@ bool launches(std::string_view name) {
 
 // Whether a call makes one kernel record, unless it is captured into a graph.
 bool launches_kernel(std::string_view name) {
-    return !contains(name, "MultiDevice") &&
-           begins_with_any(name, {"cuLaunchKernel", "cuLaunchCooperativeKernel", "cudaLaunchKernel",
-                                  "cudaLaunchCooperativeKernel"});
+    return !contains(name, "MultiDevice") && begins_with_any(name, {"cuLaunchKernel", "cuLaunchCooperativeKernel",
+                                                                    "cudaLaunchKernel", "cudaLaunchCooperativeKernel"});
 }
 
 // Whether a call destroys a context and its unread records.
@@ -130,8 +136,7 @@ void watch(CUpti_CallbackDomain domain, CUpti_CallbackId end, Watched& watched) 
         watched.graph[id] = begins(name, "cuGraphLaunch");  // the runtime calls the driver's function, too
         watched.teardown[id] = tears_down(name);
         const bool takes_turns = domain == CUPTI_CB_DOMAIN_DRIVER_API && gate().in_use() && learn_turns(id, name);
-        if (watched.launch[id] || watched.teardown[id] || takes_turns)
-            cuptiEnableCallback(1, subscriber, domain, id);
+        if (watched.launch[id] || watched.teardown[id] || takes_turns) cuptiEnableCallback(1, subscriber, domain, id);
     }
 }
 
@@ -168,7 +173,8 @@ void record_device() {
     cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed);
     if (!subscribe()) note_device_use(flush_complete);
     cuptiActivityEnable(one_at_a_time() ? CUPTI_ACTIVITY_KIND_KERNEL : CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
-    for (const CUpti_ActivityKind kind : {CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMSET})
+    for (const CUpti_ActivityKind kind :
+         {CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMSET})
         cuptiActivityEnable(kind);
     cuptiActivityFlushPeriod(FULL_BUFFERS_EVERY_MS);
     finish_at_exit(flush_all);

@@ -9,8 +9,8 @@ constexpr char OTHER_KERNELS[] = "(other kernels)";
 
 // How one name's open instances relate to a launch.
 struct Claim {
-    bool own = false;       // opened by the launching thread
-    Nanoseconds left = 0;   // exit time of the last of them; 0 while one is open
+    bool own = false;      // opened by the launching thread
+    Nanoseconds left = 0;  // exit time of the last of them; 0 while one is open
     bool settled = false;
 };
 
@@ -43,7 +43,8 @@ void Ledger::ran(const Activity& activity, const Launch& launch) {
     add_to_timeline(activity, launch);
     if (no_range(launch)) return;
     std::map<NameId, Claim> claims;
-    for (const auto& instance : *launch.open) join(claims[instance->name], *instance, instance->thread == launch.thread);
+    for (const auto& instance : *launch.open)
+        join(claims[instance->name], *instance, instance->thread == launch.thread);
     for (const auto& [name, claim] : claims) add_to_range(name, activity, claim.own, claim.left);
 }
 
@@ -67,7 +68,10 @@ void Ledger::add_total(const Activity& activity, const Launch& launch) {
 void Ledger::add_to_range(NameId name, const Activity& activity, bool own, Nanoseconds left) {
     if (name >= ranges.size()) ranges.resize(name + 1);
     RangeWork& range = ranges[name];
-    (activity.work == Work::kernel ? range.kernels : activity.work == Work::copy ? range.copies : range.fills).add(activity);
+    (activity.work == Work::kernel ? range.kernels
+     : activity.work == Work::copy ? range.copies
+                                   : range.fills)
+        .add(activity);
     if (activity.work == Work::kernel && !own) ++range.foreign_launches;
     range.busy.add(activity.start, activity.end);
     if (left != 0) range.late.add(std::max(activity.start, left), activity.end);

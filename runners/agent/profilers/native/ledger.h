@@ -47,8 +47,8 @@ public:
     Tally outside;  // kernels launched while no range was open
     Coverage busy;
     Timeline timeline;
-    std::vector<RangeWork> ranges;  // by NameId
-    std::uint64_t incomplete = 0;   // records without times: see ProcessNote in profilers/cupti_notes.py
+    std::vector<RangeWork> ranges;   // by NameId
+    std::uint64_t incomplete = 0;    // records without times: see ProcessNote in profilers/cupti_notes.py
     std::uint64_t unattributed = 0;  // kernels whose launch the recorder did not see
 
     static constexpr NameId NO_RANGE = ~NameId{0};

@@ -106,9 +106,13 @@ nvtxRangeId_t NVTX_API start_wide(const wchar_t* message) { return start(message
 nvtxRangeId_t NVTX_API start_attributes(const nvtxEventAttributes_t* attributes) { return start(attributes); }
 void NVTX_API end_default(nvtxRangeId_t id) { end(id); }
 
-int NVTX_API domain_push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes) { return push(domain, attributes); }
+int NVTX_API domain_push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes) {
+    return push(domain, attributes);
+}
 int NVTX_API domain_pop(nvtxDomainHandle_t domain) { return pop(domain); }
-nvtxRangeId_t NVTX_API domain_start(nvtxDomainHandle_t, const nvtxEventAttributes_t* attributes) { return start(attributes); }
+nvtxRangeId_t NVTX_API domain_start(nvtxDomainHandle_t, const nvtxEventAttributes_t* attributes) {
+    return start(attributes);
+}
 void NVTX_API domain_end(nvtxDomainHandle_t, nvtxRangeId_t id) { end(id); }
 nvtxStringHandle_t NVTX_API register_ascii(nvtxDomainHandle_t, const char* text) {
     return text ? registered(clean(text)) : nullptr;

@@ -105,7 +105,8 @@ void Ranges::close_interval(RangeAccount& account, Nanoseconds now) const {
 void Ranges::forget_idle_threads() {
     for (auto thread = threads_.begin(); thread != threads_.end();) {
         const auto& stacks = thread->second.stacks;
-        const bool idle = std::all_of(stacks.begin(), stacks.end(), [](const auto& held) { return held.second.empty(); });
+        const bool idle =
+            std::all_of(stacks.begin(), stacks.end(), [](const auto& held) { return held.second.empty(); });
         thread = idle ? threads_.erase(thread) : std::next(thread);
     }
 }

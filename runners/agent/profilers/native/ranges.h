@@ -23,8 +23,8 @@ struct RangeAccount {
     std::uint64_t unclosed = 0;   // entered and not left yet
     // Sum over threads (push and pop) and the process (start and end). Nested instances count once, waits do not count.
     Nanoseconds wall_ns = 0;
-    std::uint64_t depth = 0;      // number of open instances in the process
-    Nanoseconds since = 0;        // entry time of the first of these
+    std::uint64_t depth = 0;  // number of open instances in the process
+    Nanoseconds since = 0;    // entry time of the first of these
     // The intervals in which an instance was open. If there are too many, neighbours are joined.
     std::vector<std::pair<Nanoseconds, Nanoseconds>> open;
 };

@@ -55,7 +55,8 @@ private:
 std::string kernels_json(const Ledger& ledger) {
     List list;
     for (const auto& [mangled, tally] : ledger.kernels)
-        list.add(Object().text("name", kernel_name(mangled)).number("launches", tally.count).number("ns", tally.ns).str());
+        list.add(
+            Object().text("name", kernel_name(mangled)).number("launches", tally.count).number("ns", tally.ns).str());
     return list.str();
 }
 
@@ -81,7 +82,8 @@ std::string copies_json(const Ledger& ledger, const std::vector<RangeAccount>& a
 
 std::string intervals_json(const RangeAccount& account) {
     List list;
-    for (const auto& [start, end] : account.open) list.add("[" + std::to_string(start) + "," + std::to_string(end) + "]");
+    for (const auto& [start, end] : account.open)
+        list.add("[" + std::to_string(start) + "," + std::to_string(end) + "]");
     return list.str();
 }
 
@@ -111,8 +113,9 @@ std::string timeline_json(const Timeline& timeline) {
         const Slice& slice = timeline.slices()[i];
         if (slice.launches + slice.copies + slice.fill_ns == 0) continue;
         List numbers;
-        for (const std::uint64_t number : {std::uint64_t{i}, slice.launches, slice.kernel_ns, slice.copies, slice.copy_ns,
-                                           slice.copied_bytes, slice.fill_ns, slice.outside_launches, slice.outside_ns})
+        for (const std::uint64_t number :
+             {std::uint64_t{i}, slice.launches, slice.kernel_ns, slice.copies, slice.copy_ns, slice.copied_bytes,
+              slice.fill_ns, slice.outside_launches, slice.outside_ns})
             numbers.add(std::to_string(number));
         slices.add(numbers.str());
         if (slice.uploaded_bytes + slice.downloaded_bytes == 0) continue;
@@ -205,8 +208,7 @@ std::string Recorder::json(long pid, Nanoseconds (*clock)(), bool is_final) {
     }
     held_->ledger.ranges.resize(std::max(held_->ledger.ranges.size(), accounts.size()));
     List ranges;
-    for (NameId id = 0; id < accounts.size(); ++id)
-        ranges.add(range_json(accounts[id], held_->ledger.ranges[id]));
+    for (NameId id = 0; id < accounts.size(); ++id) ranges.add(range_json(accounts[id], held_->ledger.ranges[id]));
     return Object()
                .number("schema", 1)
                .number("pid", static_cast<std::uint64_t>(pid))

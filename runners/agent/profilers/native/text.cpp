@@ -16,9 +16,11 @@ constexpr char REPLACEMENT[] = "\xEF\xBF\xBD";
 std::size_t character_length(std::string_view text) {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
     const unsigned lead = byte(0);
-    const std::size_t length = lead < 0x80 ? 1 : lead >= 0xC2 && lead < 0xE0 ? 2 : (lead & 0xF0) == 0xE0 ? 3
-                               : lead >= 0xF0 && lead < 0xF5                 ? 4
-                                                                             : 0;
+    const std::size_t length = lead < 0x80                   ? 1
+                               : lead >= 0xC2 && lead < 0xE0 ? 2
+                               : (lead & 0xF0) == 0xE0       ? 3
+                               : lead >= 0xF0 && lead < 0xF5 ? 4
+                                                             : 0;
     if (length == 0 || length > text.size()) return 0;
     for (std::size_t i = 1; i < length; ++i)
         if ((byte(i) & 0xC0) != 0x80) return 0;
@@ -66,10 +68,8 @@ std::string clean(std::string_view raw) {
     std::string text;
     while (!raw.empty() && text.size() < LONGEST_NAME) {
         const std::size_t length = character_length(raw);
-        if (length == 0)
-            text += REPLACEMENT;
-        else
-            text.append(raw.substr(0, length));
+        if (length == 0) text += REPLACEMENT;
+        else text.append(raw.substr(0, length));
         raw.remove_prefix(length == 0 ? 1 : length);
     }
     return text;

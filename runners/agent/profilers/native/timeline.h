@@ -13,7 +13,7 @@ struct Slice {
     std::uint64_t launches = 0, kernel_ns = 0;
     std::uint64_t copy_ns = 0, copies = 0, copied_bytes = 0;
     std::uint64_t fill_ns = 0;
-    std::uint64_t outside_launches = 0, outside_ns = 0;  // the part launched while this process had no range open
+    std::uint64_t outside_launches = 0, outside_ns = 0;      // the part launched while this process had no range open
     std::uint64_t uploaded_bytes = 0, downloaded_bytes = 0;  // likewise: copied from and to the host
 
     void operator+=(const Slice& other) {

@@ -27,12 +27,12 @@ constexpr long SETTLE_LOOK_NS = 20'000;
 struct Traits {
     // The stream's position among the parameters. NONE: the call uses the default stream. UNKNOWN: at another position.
     enum Parameters { NONE, LAUNCH, LAUNCH_EX, FIRST, SECOND, FOURTH, UNKNOWN } parameters = NONE;
-    bool uses = false;      // needs a turn
-    bool waits = false;     // needs no turn, but keeps the turn that the run has
-    bool frees = false;     // waits for the kernels that may use the freed object
-    bool crosses = false;   // copies between host and device
-    bool settles = false;   // returns only once all earlier work is done
-    bool async = false;     // returns before its work is done
+    bool uses = false;     // needs a turn
+    bool waits = false;    // needs no turn, but keeps the turn that the run has
+    bool frees = false;    // waits for the kernels that may use the freed object
+    bool crosses = false;  // copies between host and device
+    bool settles = false;  // returns only once all earlier work is done
+    bool async = false;    // returns before its work is done
     bool per_thread = false;
     bool begins_capture = false, ends_capture = false;
     bool destroys_stream = false, destroys_all = false;
@@ -89,12 +89,14 @@ Streams streams;
 
 // Notes the stream on which the call puts work. Launches and asynchronous calls name it; null is the default stream.
 void note_stream(const Traits& its, const void* parameters) {
-    if (its.parameters == Traits::UNKNOWN || (!parameters && its.parameters != Traits::NONE)) return streams.lose_count();
+    if (its.parameters == Traits::UNKNOWN || (!parameters && its.parameters != Traits::NONE))
+        return streams.lose_count();
     const auto at = [&](int place) { return static_cast<const CUstream*>(parameters)[place]; };
     CUstream stream = nullptr;
     if (its.parameters == Traits::LAUNCH) stream = static_cast<const cuLaunchKernel_params*>(parameters)->hStream;
     if (its.parameters == Traits::LAUNCH_EX)
-        if (const auto* config = static_cast<const cuLaunchKernelEx_params*>(parameters)->config) stream = config->hStream;
+        if (const auto* config = static_cast<const cuLaunchKernelEx_params*>(parameters)->config)
+            stream = config->hStream;
     if (its.parameters == Traits::FIRST) stream = at(0);
     if (its.parameters == Traits::SECOND) stream = at(1);
     if (its.parameters == Traits::FOURTH) stream = at(3);

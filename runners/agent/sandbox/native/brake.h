@@ -31,7 +31,7 @@ struct BrakeAnswer {
 };
 
 class Brake {
-  public:
+public:
     // Only the first process of a namespace can tell the command's processes from all others.
     explicit Brake(int socket) : socket_(socket), is_first_(getpid() == 1) {}
 
@@ -51,7 +51,7 @@ class Brake {
         return true;
     }
 
-  private:
+private:
     static constexpr int kLooks = 20000, kLookUs = 50, kSpinMs = 5;
     static constexpr double kStartMs = 0.1;  // so long threads wait for a core when they are continued, beside nothing
 

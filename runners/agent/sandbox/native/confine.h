@@ -26,18 +26,67 @@ constexpr unsigned kForbiddenCloneFlags = 0x7E020000u | 0x00800000u;
 // Calls that reach into other processes, widen the kernel's surface or change the machine. Listed by number where
 // an old header may lack the name; those numbers are the same on both architectures.
 constexpr int kDenied[] = {
-    SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_kcmp, SYS_perf_event_open, SYS_bpf, SYS_userfaultfd,
-    SYS_keyctl, SYS_add_key, SYS_request_key, SYS_unshare, SYS_setns, SYS_mount, SYS_umount2, SYS_pivot_root,
-    SYS_chroot, SYS_personality, SYS_kexec_load, SYS_kexec_file_load, SYS_init_module, SYS_finit_module,
-    SYS_delete_module, SYS_reboot, SYS_swapon, SYS_swapoff, SYS_acct, SYS_quotactl, SYS_seccomp, SYS_syslog,
-    SYS_settimeofday, SYS_clock_settime, SYS_clock_adjtime, SYS_adjtimex, SYS_sethostname, SYS_setdomainname,
-    SYS_open_by_handle_at, SYS_name_to_handle_at, SYS_fanotify_init, SYS_lookup_dcookie, SYS_vhangup, SYS_nfsservctl,
+    SYS_ptrace,
+    SYS_process_vm_readv,
+    SYS_process_vm_writev,
+    SYS_kcmp,
+    SYS_perf_event_open,
+    SYS_bpf,
+    SYS_userfaultfd,
+    SYS_keyctl,
+    SYS_add_key,
+    SYS_request_key,
+    SYS_unshare,
+    SYS_setns,
+    SYS_mount,
+    SYS_umount2,
+    SYS_pivot_root,
+    SYS_chroot,
+    SYS_personality,
+    SYS_kexec_load,
+    SYS_kexec_file_load,
+    SYS_init_module,
+    SYS_finit_module,
+    SYS_delete_module,
+    SYS_reboot,
+    SYS_swapon,
+    SYS_swapoff,
+    SYS_acct,
+    SYS_quotactl,
+    SYS_seccomp,
+    SYS_syslog,
+    SYS_settimeofday,
+    SYS_clock_settime,
+    SYS_clock_adjtime,
+    SYS_adjtimex,
+    SYS_sethostname,
+    SYS_setdomainname,
+    SYS_open_by_handle_at,
+    SYS_name_to_handle_at,
+    SYS_fanotify_init,
+    SYS_lookup_dcookie,
+    SYS_vhangup,
+    SYS_nfsservctl,
 #if defined(__x86_64__)
-    SYS_iopl, SYS_ioperm, SYS_modify_ldt, SYS_uselib, SYS__sysctl, SYS_create_module,
+    SYS_iopl,
+    SYS_ioperm,
+    SYS_modify_ldt,
+    SYS_uselib,
+    SYS__sysctl,
+    SYS_create_module,
 #endif
-    428 /* open_tree */, 429 /* move_mount */, 430 /* fsopen */, 431 /* fsconfig */, 432 /* fsmount */, 433 /* fspick */,
-    438 /* pidfd_getfd */, 440 /* process_madvise */, 442 /* mount_setattr */, 443 /* quotactl_fd */,
-    447 /* memfd_secret */, 467 /* open_tree_attr */,
+    428 /* open_tree */,
+    429 /* move_mount */,
+    430 /* fsopen */,
+    431 /* fsconfig */,
+    432 /* fsmount */,
+    433 /* fspick */,
+    438 /* pidfd_getfd */,
+    440 /* process_madvise */,
+    442 /* mount_setattr */,
+    443 /* quotactl_fd */,
+    447 /* memfd_secret */,
+    467 /* open_tree_attr */,
 };
 
 // Calls that slow or bound the process that they name. Linux allows them between processes of one user, so that without
@@ -46,13 +95,14 @@ struct NamingCall {
     int number, argument;
 };
 constexpr NamingCall kNamingCalls[] = {
-    {SYS_prlimit64, 0},     {SYS_sched_setparam, 0}, {SYS_sched_setscheduler, 0}, {SYS_sched_setattr, 0},
+    {SYS_prlimit64, 0},         {SYS_sched_setparam, 0}, {SYS_sched_setscheduler, 0}, {SYS_sched_setattr, 0},
     {SYS_sched_setaffinity, 0}, {SYS_setpriority, 1},    {SYS_ioprio_set, 1},
 };
 constexpr unsigned kPriorityOfUser = 2, kIoPriorityOfUser = 3;  // PRIO_USER, IOPRIO_WHO_USER: all processes of a user
 
 // Answered as if the kernel were too old, so that libraries take their older way.
-constexpr int kAbsent[] = {435 /* clone3 */, 425 /* io_uring_setup */, 426 /* io_uring_enter */, 427 /* io_uring_register */};
+constexpr int kAbsent[] = {435 /* clone3 */, 425 /* io_uring_setup */, 426 /* io_uring_enter */,
+                           427 /* io_uring_register */};
 
 struct Filter {
     std::vector<sock_filter> code;

@@ -39,17 +39,18 @@ struct End {
 };
 
 struct ElfFacts {
-    bool readable = false;  // a 64-bit ELF file whose headers could be read
+    bool readable = false;      // a 64-bit ELF file whose headers could be read
     bool is_excessive = false;  // more names than any honest program's: reading all would keep the supervisor busy
     uint64_t entry = 0;
-    Range main;             // start 0: the file names no `main`
+    Range main;                       // start 0: the file names no `main`
     std::vector<Function> functions;  // not of libraries; by their starts
     uint64_t name_bytes = 0;
     std::vector<End> ends;
     bool has_harness_file = false, has_solution_file = false;
 };
 
-constexpr uint64_t kLargestTable = 256u << 20, kMostNameBytes = 128u << 20, kMostFunctions = 1u << 20, kLongestName = 4096;
+constexpr uint64_t kLargestTable = 256u << 20, kMostNameBytes = 128u << 20, kMostFunctions = 1u << 20,
+                   kLongestName = 4096;
 
 inline bool read_at(int file, uint64_t offset, void* into, uint64_t size) {
     return pread(file, into, size, static_cast<off_t>(offset)) == static_cast<ssize_t>(size);
@@ -102,8 +103,9 @@ inline std::string source_name(const std::string& symbol) {
 // What a static program calls to end itself, by all names that the C library gives it.
 inline bool is_library_s(const std::string& name) {
     static const std::set<std::string> names{
-        "_exit", "_Exit", "exit", "quick_exit", "__new_quick_exit", "pthread_exit", "__pthread_exit", "syscall", "execl",
-        "execle", "execlp", "execv", "execve", "__execve", "execvp", "execvpe", "__execvpe", "fexecve"};
+        "_exit",          "_Exit",    "exit",   "quick_exit", "__new_quick_exit", "pthread_exit",
+        "__pthread_exit", "syscall",  "execl",  "execle",     "execlp",           "execv",
+        "execve",         "__execve", "execvp", "execvpe",    "__execvpe",        "fexecve"};
     return names.count(name) != 0;
 }
 
@@ -166,7 +168,8 @@ inline ElfFacts read_elf(int file, const SourceFacts* sources) {
     if (header.e_shentsize != sizeof(Elf64_Shdr)) return facts;
     auto sections = read_table<Elf64_Shdr>(file, header.e_shoff, uint64_t{header.e_shnum} * sizeof(Elf64_Shdr));
     for (unsigned type : {SHT_SYMTAB, SHT_DYNSYM}) {  // a file has one of each; reading more could take hours
-        auto table = std::find_if(sections.begin(), sections.end(), [&](auto& section) { return section.sh_type == type; });
+        auto table =
+            std::find_if(sections.begin(), sections.end(), [&](auto& section) { return section.sh_type == type; });
         if (table != sections.end()) read_symbols(file, sections, *table, facts, sources);
     }
     std::sort(facts.functions.begin(), facts.functions.end(),

@@ -28,7 +28,7 @@ struct HostTimes {
 
 // How long the command's threads were ready to run while others had the cores. Sleeping and waiting do not count.
 class CoreWaits {
-  public:
+public:
     // `task` has ended and is not yet waited for: after that the kernel forgets its times.
     void note(pid_t task) {
         const std::string times = read_small_file("/proc/" + std::to_string(task) + "/schedstat");
@@ -49,6 +49,6 @@ class CoreWaits {
         return std::min(wall_ms, std::max(longest_ms_, std::min(total_ms_, wall_ms - cpu_ms)));
     }
 
-  private:
+private:
     double longest_ms_ = 0, total_ms_ = 0;
 };

@@ -19,28 +19,98 @@ struct NvccCall {
     bool compiles_only = false;  // -c and its like: no link follows
 
     size_t count(Part part) const {
-        return static_cast<size_t>(std::count_if(words.begin(), words.end(), [&](auto& word) { return word.part == part; }));
+        return static_cast<size_t>(
+            std::count_if(words.begin(), words.end(), [&](auto& word) { return word.part == part; }));
     }
 };
 
 // Options without a value that mean the same to one source as to many.
 constexpr const char* kSwitches[] = {
-    "-g", "--debug", "-G", "--device-debug", "-lineinfo", "--generate-line-info", "-w", "--disable-warnings",
-    "-use_fast_math", "--use_fast_math", "-extended-lambda", "--extended-lambda", "-expt-extended-lambda",
-    "--expt-extended-lambda", "-expt-relaxed-constexpr", "--expt-relaxed-constexpr", "-restrict", "--restrict", "-m64",
-    "--m64", "-res-usage", "--resource-usage", "-extra-device-vectorization", "--extra-device-vectorization",
-    "-err-no", "--display-error-number", "-no-err-no", "--no-display-error-number", "-allow-unsupported-compiler",
-    "--allow-unsupported-compiler", "-shared", "--shared",
+    "-g",
+    "--debug",
+    "-G",
+    "--device-debug",
+    "-lineinfo",
+    "--generate-line-info",
+    "-w",
+    "--disable-warnings",
+    "-use_fast_math",
+    "--use_fast_math",
+    "-extended-lambda",
+    "--extended-lambda",
+    "-expt-extended-lambda",
+    "--expt-extended-lambda",
+    "-expt-relaxed-constexpr",
+    "--expt-relaxed-constexpr",
+    "-restrict",
+    "--restrict",
+    "-m64",
+    "--m64",
+    "-res-usage",
+    "--resource-usage",
+    "-extra-device-vectorization",
+    "--extra-device-vectorization",
+    "-err-no",
+    "--display-error-number",
+    "-no-err-no",
+    "--no-display-error-number",
+    "-allow-unsupported-compiler",
+    "--allow-unsupported-compiler",
+    "-shared",
+    "--shared",
 };
 // Options whose value follows a `=` or is the next word.
 constexpr const char* kValued[] = {
-    "-std", "--std", "-arch", "--gpu-architecture", "-code", "--gpu-code", "-gencode", "--generate-code", "-Xcompiler",
-    "--compiler-options", "-Xptxas", "--ptxas-options", "-maxrregcount", "--maxrregcount", "-rdc",
-    "--relocatable-device-code", "-ftz", "--ftz", "-prec-div", "--prec-div", "-prec-sqrt", "--prec-sqrt", "-fmad",
-    "--fmad", "-default-stream", "--default-stream", "-cudart", "--cudart", "-cudadevrt", "--cudadevrt", "-include",
-    "--pre-include", "-isystem", "--system-include", "-diag-suppress", "--diag-suppress", "-diag-error", "--diag-error",
-    "-diag-warn", "--diag-warn", "-ccbin", "--compiler-bindir", "-t", "--threads", "--include-path", "--define-macro",
-    "--undefine-macro", "--optimize", "-m", "--machine",
+    "-std",
+    "--std",
+    "-arch",
+    "--gpu-architecture",
+    "-code",
+    "--gpu-code",
+    "-gencode",
+    "--generate-code",
+    "-Xcompiler",
+    "--compiler-options",
+    "-Xptxas",
+    "--ptxas-options",
+    "-maxrregcount",
+    "--maxrregcount",
+    "-rdc",
+    "--relocatable-device-code",
+    "-ftz",
+    "--ftz",
+    "-prec-div",
+    "--prec-div",
+    "-prec-sqrt",
+    "--prec-sqrt",
+    "-fmad",
+    "--fmad",
+    "-default-stream",
+    "--default-stream",
+    "-cudart",
+    "--cudart",
+    "-cudadevrt",
+    "--cudadevrt",
+    "-include",
+    "--pre-include",
+    "-isystem",
+    "--system-include",
+    "-diag-suppress",
+    "--diag-suppress",
+    "-diag-error",
+    "--diag-error",
+    "-diag-warn",
+    "--diag-warn",
+    "-ccbin",
+    "--compiler-bindir",
+    "-t",
+    "--threads",
+    "--include-path",
+    "--define-macro",
+    "--undefine-macro",
+    "--optimize",
+    "-m",
+    "--machine",
 };
 constexpr const char* kValuedForLinking[] = {
     "-Xlinker", "--linker-options", "-Xnvlink", "--nvlink-options", "--library", "--library-path",
@@ -48,7 +118,9 @@ constexpr const char* kValuedForLinking[] = {
 // Words that begin like `-l NAME` and are something else.
 constexpr const char* kNotLibraries[] = {"-lib", "-lto", "-ldir", "-link"};
 
-inline bool starts_with(const std::string& text, const char* start) { return text.compare(0, strlen(start), start) == 0; }
+inline bool starts_with(const std::string& text, const char* start) {
+    return text.compare(0, strlen(start), start) == 0;
+}
 
 inline bool ends_with(const std::string& text, const char* end) {
     size_t size = strlen(end);
@@ -69,7 +141,7 @@ constexpr const char* kSources[] = {".cu", ".cpp", ".cc", ".cxx", ".c"};
 constexpr const char* kObjects[] = {".o", ".a", ".so"};
 
 class NvccReader {
-  public:
+public:
     explicit NvccReader(const std::vector<std::string>& arguments) : arguments_(arguments) {}
 
     // Nothing where any word is not understood.
@@ -79,7 +151,7 @@ class NvccReader {
         return call_;
     }
 
-  private:
+private:
     bool take(size_t words, Part part) {
         if (at_ + words > arguments_.size()) return false;
         for (size_t end = at_ + words; at_ < end; ++at_) call_.words.push_back({arguments_[at_], part});
@@ -96,7 +168,8 @@ class NvccReader {
         const std::string& word = arguments_[at_];
         std::string name = word.substr(0, word.find('='));
         size_t words = name.size() < word.size() ? 1 : 2;
-        if (is_one_of(word, {"-c", "--compile", "-dc", "--device-c"})) return call_.compiles_only = take(1, Part::option);
+        if (is_one_of(word, {"-c", "--compile", "-dc", "--device-c"}))
+            return call_.compiles_only = take(1, Part::option);
         if (is_one_of(word, kSwitches)) return take(1, Part::option);
         if (is_one_of(name, {"-o", "--output-file"})) return words == 2 && take(2, Part::output);
         if (is_one_of(name, kValuedForLinking)) return take(words, Part::link_option);
@@ -116,7 +189,8 @@ class NvccReader {
         size_t words = word.size() == 2 ? 2 : 1;
         if (is_one_of(word, kNotLibraries) || starts_with(word, "-ldir")) return false;
         if (starts_with(word, "-L") || starts_with(word, "-l")) return take(words, Part::link_option);
-        bool known = starts_with(word, "-I") || starts_with(word, "-D") || starts_with(word, "-U") || starts_with(word, "-O");
+        bool known =
+            starts_with(word, "-I") || starts_with(word, "-D") || starts_with(word, "-U") || starts_with(word, "-O");
         return known && take(words, Part::option);
     }
 

@@ -18,9 +18,11 @@ inline bool names_host_compiler(const std::string& word) {
 
 // `kibibytes` as gcc counts it; empty where nothing shall be added. Another host compiler may not know the option.
 inline std::vector<std::string> with_host_heap(std::vector<std::string> arguments, const std::string& kibibytes) {
-    const bool another = !setting("NVCC_CCBIN").empty() || std::any_of(arguments.begin(), arguments.end(), names_host_compiler);
+    const bool another =
+        !setting("NVCC_CCBIN").empty() || std::any_of(arguments.begin(), arguments.end(), names_host_compiler);
     if (kibibytes.empty() || another || arguments.empty()) return arguments;
-    std::vector<std::string> all{"-Xcompiler", "--param=ggc-min-heapsize=" + kibibytes, "-Xcompiler", "--param=ggc-min-expand=50"};
+    std::vector<std::string> all{"-Xcompiler", "--param=ggc-min-heapsize=" + kibibytes, "-Xcompiler",
+                                 "--param=ggc-min-expand=50"};
     all.insert(all.end(), std::make_move_iterator(arguments.begin()), std::make_move_iterator(arguments.end()));
     return all;
 }

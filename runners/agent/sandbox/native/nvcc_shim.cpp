@@ -28,7 +28,7 @@ static std::vector<char*> argument_pointers(std::vector<std::string>& texts) {
 
 // One program started with its output kept aside, so that the outputs of several come in the order of their sources.
 class Piece {
-  public:
+public:
     Piece(std::string notes, std::vector<std::string> command, const ObjectCache* cache) : notes_(std::move(notes)) {
         pid_ = fork();
         if (pid_ != 0) return;
@@ -59,7 +59,7 @@ class Piece {
         copy(notes_ + ".err", STDERR_FILENO, said);
     }
 
-  private:
+private:
     static void redirect(int stream, const std::string& path) {
         int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
         dup2(file, stream);
@@ -87,9 +87,7 @@ class Piece {
     int status_ = 0;
 };
 
-static int exit_status(int status) {
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
+static int exit_status(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
 
 // Two unless told otherwise.
 static size_t jobs_at_a_time() {
@@ -99,8 +97,9 @@ static size_t jobs_at_a_time() {
 
 // `nvcc a.cu b.cpp -o out` as nvcc itself goes about it, source after source and then the link, but side by side.
 class SplitCall {
-  public:
-    SplitCall(std::string nvcc, const NvccCall& call, ObjectCache& cache) : nvcc_(std::move(nvcc)), call_(call), cache_(cache) {
+public:
+    SplitCall(std::string nvcc, const NvccCall& call, ObjectCache& cache)
+        : nvcc_(std::move(nvcc)), call_(call), cache_(cache) {
         std::string pattern = setting("TMPDIR").empty() ? "/tmp" : setting("TMPDIR");
         pattern += "/podium-nvcc-XXXXXX";
         if (mkdtemp(pattern.data()) != nullptr) folder_ = pattern;
@@ -133,7 +132,7 @@ class SplitCall {
         return exit_status(status);
     }
 
-  private:
+private:
     void compile_all() {
         size_t jobs = jobs_at_a_time(), running = 0;
         while (!verdict_is_known() && (pieces_.size() < sources_.size() || running > 0)) {
@@ -178,7 +177,8 @@ class SplitCall {
         command.push_back(nvcc_);
         for (const Word& word : call_.words)
             if (word.part == Part::option) command.push_back(word.text);
-        for (const std::string& word : {std::string("-c"), std::string("-o"), object(index), sources_[index]}) command.push_back(word);
+        for (const std::string& word : {std::string("-c"), std::string("-o"), object(index), sources_[index]})
+            command.push_back(word);
         return command;
     }
 

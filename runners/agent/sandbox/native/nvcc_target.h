@@ -24,14 +24,17 @@ inline bool options_file_names_architecture(const std::vector<std::string>& argu
     const std::string& word = arguments[at];
     if (!is_one_of(word.substr(0, word.find('=')), {"-optf", "--options-file"})) return false;
     size_t equals = word.find('=');
-    std::string path = equals != std::string::npos ? word.substr(equals + 1) : at + 1 < arguments.size() ? arguments[at + 1] : "";
+    std::string path = equals != std::string::npos ? word.substr(equals + 1)
+                       : at + 1 < arguments.size() ? arguments[at + 1]
+                                                   : "";
     return text_names_architecture(read_small_file(path));
 }
 
 inline bool architecture_is_named(const std::vector<std::string>& arguments) {
     for (size_t at = 0; at < arguments.size(); ++at)
         if (names_architecture(arguments[at]) || options_file_names_architecture(arguments, at)) return true;
-    return text_names_architecture(setting("NVCC_PREPEND_FLAGS")) || text_names_architecture(setting("NVCC_APPEND_FLAGS"));
+    return text_names_architecture(setting("NVCC_PREPEND_FLAGS")) ||
+           text_names_architecture(setting("NVCC_APPEND_FLAGS"));
 }
 
 // A sandbox that builds has no GPU: nvcc would warn of `native` and fall back to its own default.

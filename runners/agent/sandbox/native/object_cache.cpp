@@ -34,7 +34,8 @@ static bool find_files(const std::string& folder, std::vector<std::string>& plac
     return true;
 }
 
-ObjectCache::ObjectCache() : folder_(setting("PODIUM_OBJECT_CACHE")), solution_(split(setting("PODIUM_SOLUTION_FILES"), ":")) {}
+ObjectCache::ObjectCache()
+    : folder_(setting("PODIUM_OBJECT_CACHE")), solution_(split(setting("PODIUM_SOLUTION_FILES"), ":")) {}
 
 bool ObjectCache::serves(const std::string& source) {
     const std::string place = canonical(source);
@@ -57,9 +58,8 @@ void ObjectCache::set_environment() const {
 }
 
 bool ObjectCache::is_solution(const std::string& place) const {
-    return std::any_of(solution_.begin(), solution_.end(), [&](const std::string& path) {
-        return place == std::string(kCacheWorkspace) + "/" + path;
-    });
+    return std::any_of(solution_.begin(), solution_.end(),
+                       [&](const std::string& path) { return place == std::string(kCacheWorkspace) + "/" + path; });
 }
 
 // Looks at every file of the workspace once; afterwards `sound_` says whether no include may lead to the solution.

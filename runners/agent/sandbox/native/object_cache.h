@@ -9,7 +9,7 @@
 #include <vector>
 
 class ObjectCache {
-  public:
+public:
     ObjectCache();
 
     bool present() const { return !folder_.empty(); }
@@ -20,7 +20,7 @@ class ObjectCache {
     // To be called in the process that becomes ccache.
     void set_environment() const;
 
-  private:
+private:
     bool is_solution(const std::string& place) const;
     void survey();
     bool add(const std::string& place);

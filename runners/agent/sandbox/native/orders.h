@@ -11,8 +11,8 @@
 #include <vector>
 
 struct Orders {
-    std::string nonce;      // drawn per command; the contestant never sees it, so it cannot forge a report
-    std::string over;       // likewise, and said before the command is dead: it may learn this one, for what it is worth
+    std::string nonce;  // drawn per command; the contestant never sees it, so it cannot forge a report
+    std::string over;   // likewise, and said before the command is dead: it may learn this one, for what it is worth
     std::string command;
     std::string workspace;  // becomes the working directory; programs under it are witnessed
     std::string launcher;   // path of pylaunch.py as the sandbox sees it
@@ -20,21 +20,21 @@ struct Orders {
     std::vector<std::string> environment;
     SourceFacts sources;
     long wall_ms = 0;
-    long processor_ms = 0;        // past wall_ms the command goes on until it has used so much; 0: it ends at wall_ms
-    long longest_ms = 0;          // or until so much wall time
+    long processor_ms = 0;  // past wall_ms the command goes on until it has used so much; 0: it ends at wall_ms
+    long longest_ms = 0;    // or until so much wall time
     long file_bytes = 0;
     long open_files = 4096;
-    long processes = 0;           // RLIMIT_NPROC; 0 leaves the bound to a control group
-    long niceness = 0;            // added to the agent's own
-    long channel = -1;            // descriptor of the command's channel, inherited from the agent
-    long brake = -1;              // descriptor of a socket over which a judge stops and continues the command
-    std::string door;             // or the socket where the agent hands both over
+    long processes = 0;  // RLIMIT_NPROC; 0 leaves the bound to a control group
+    long niceness = 0;   // added to the agent's own
+    long channel = -1;   // descriptor of the command's channel, inherited from the agent
+    long brake = -1;     // descriptor of a socket over which a judge stops and continues the command
+    std::string door;    // or the socket where the agent hands both over
     bool inherit_environment = false;
-    bool own_network = false;     // no other process shares its loopback device
+    bool own_network = false;  // no other process shares its loopback device
     bool trace = false;
     bool harness_separate = false;
-    bool linger = false;          // after the report, stay until the agent hangs up: it reads a scope that ends with us
-    bool owns_everyone = false;   // every process this one may signal belongs to the command
+    bool linger = false;         // after the report, stay until the agent hangs up: it reads a scope that ends with us
+    bool owns_everyone = false;  // every process this one may signal belongs to the command
 };
 
 [[noreturn]] inline void die(const char* what) {

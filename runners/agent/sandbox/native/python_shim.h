@@ -24,7 +24,8 @@ inline std::string program_behind_us(const char* name) {
     for (size_t at = 0; at <= path.size();) {
         size_t colon = std::min(path.find(':', at), path.size());
         std::string candidate = path.substr(at, colon - at) + "/" + name;
-        if (candidate[0] == '/' && access(candidate.c_str(), X_OK) == 0 && !is_this_program(candidate)) return candidate;
+        if (candidate[0] == '/' && access(candidate.c_str(), X_OK) == 0 && !is_this_program(candidate))
+            return candidate;
         at = colon + 1;
     }
     return "";
@@ -36,7 +37,8 @@ inline int leading_options(char** arguments) {
     int index = 1;
     for (; arguments[index] != nullptr && arguments[index][0] == '-'; ++index) {
         const char* option = arguments[index];
-        if (strcmp(option, "-m") == 0 || strcmp(option, "-c") == 0) return arguments[index + 1] == nullptr ? -1 : index - 1;
+        if (strcmp(option, "-m") == 0 || strcmp(option, "-c") == 0)
+            return arguments[index + 1] == nullptr ? -1 : index - 1;
         bool has_value = option[1] == 'W' || option[1] == 'X';
         if (has_value && option[2] == '\0' && arguments[++index] == nullptr) return -1;
         if (!has_value && (option[1] == '\0' || strpbrk(option + 1, "-cmhVix?") != nullptr)) return -1;

@@ -75,7 +75,8 @@ static std::vector<std::string> environment_for(const Orders& orders, int channe
         for (char** entry = environ; *entry; ++entry) all.emplace_back(*entry);
     for (const std::string& entry : orders.environment) {
         std::string variable = entry.substr(0, entry.find('='));
-        all.erase(std::remove_if(all.begin(), all.end(), [&](auto& old) { return names(old, variable.c_str()); }), all.end());
+        all.erase(std::remove_if(all.begin(), all.end(), [&](auto& old) { return names(old, variable.c_str()); }),
+                  all.end());
         all.push_back(entry);
     }
     auto path = std::find_if(all.begin(), all.end(), [](auto& entry) { return names(entry, "PATH"); });
@@ -136,7 +137,8 @@ static void step_back(long niceness) {
     close(session);
 }
 
-[[noreturn]] static void run_child(Orders& orders, std::vector<std::string>& environment, int gate, int report, int channel) {
+[[noreturn]] static void run_child(Orders& orders, std::vector<std::string>& environment, int gate, int report,
+                                   int channel) {
     keep_only_our_streams(gate, report, channel);
     setsid();
     reset_signals();
@@ -149,7 +151,8 @@ static void step_back(long niceness) {
     char* arguments[] = {name, flag, orders.command.data(), nullptr};
     std::vector<char*> variables = pointers(environment);
     Started started{now_ms(), 0};
-    bool is_confined = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && install_filter(getppid(), is_witnessed, orders.own_network);
+    bool is_confined =
+        prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && install_filter(getppid(), is_witnessed, orders.own_network);
     if (!is_confined) started.error = errno;
     if (write(kReport, &started, sizeof started) < 0 || started.error != 0) _exit(125);
     execve(shell, arguments, variables.data());
@@ -164,15 +167,16 @@ struct Ending {
     int status = 0;
     bool timed_out = false, cancelled = false;
     double started_ms = 0, ended_ms = 0, stalled_ms = 0;
-    HostTimes host;  // from just before the start to the end
-    CoreWaits waits;  // of traced commands
+    HostTimes host;                            // from just before the start to the end
+    CoreWaits waits;                           // of traced commands
     double timed_ms = 0, lost_in_goes_ms = 0;  // of commands with a brake
 };
 
 static void ignore_signal(int) {}
 
 static void kill_tree(pid_t parent) {
-    std::string listed = read_small_file("/proc/" + std::to_string(parent) + "/task/" + std::to_string(parent) + "/children");
+    std::string listed =
+        read_small_file("/proc/" + std::to_string(parent) + "/task/" + std::to_string(parent) + "/children");
     for (const char* at = listed.c_str(); *at != 0;) {
         char* after = nullptr;
         pid_t child = static_cast<pid_t>(strtol(at, &after, 10));
@@ -188,12 +192,12 @@ static void kill_everything(const Orders& orders) {
     else kill_tree(getpid());
 }
 
-constexpr double kLookMs = 100;  // between two looks at the processor time of a command that is past its wall time
-constexpr double kTickMs = 250;   // the longest wait between two looks at the clock
-constexpr double kStallMs = 2000; // a wait that is longer by this much was no delay by load: this machine stood still
+constexpr double kLookMs = 100;    // between two looks at the processor time of a command that is past its wall time
+constexpr double kTickMs = 250;    // the longest wait between two looks at the clock
+constexpr double kStallMs = 2000;  // a wait that is longer by this much was no delay by load: this machine stood still
 
 class Supervision {
-  public:
+public:
     Supervision(const Orders& orders, Witness& witness, pid_t child, int brake)
         : orders_(orders), witness_(witness), child_(child), brake_(brake) {}
 
@@ -218,7 +222,7 @@ class Supervision {
         return ending_;
     }
 
-  private:
+private:
     // Until the command is out of time, as far as that is known now; 0 or less where it is.
     double left_ms() {
         const double spent_ms = now_ms() - began_ms_;
@@ -267,7 +271,8 @@ class Supervision {
     void wait_for_news(double left_ms) {
         sigset_t none;
         sigemptyset(&none);
-        timespec timeout{static_cast<time_t>(left_ms / 1e3), static_cast<long>(static_cast<long>(left_ms * 1e6) % 1000000000)};
+        timespec timeout{static_cast<time_t>(left_ms / 1e3),
+                         static_cast<long>(static_cast<long>(left_ms * 1e6) % 1000000000)};
         pollfd lines[] = {{0, POLLIN, 0}, {is_braked_ ? brake_.socket() : -1, POLLIN, 0}};
         const double asked_ms = now_ms();
         const int ready = ppoll(lines, 2, &timeout, &none);
@@ -319,15 +324,16 @@ static void send_report(const Orders& orders, const Witness& witness, const Endi
     bool exited = ending.ended && WIFEXITED(ending.status);
     int killed_by = ending.ended ? WTERMSIG(ending.status) : SIGKILL;
     char numbers[512];
-    snprintf(numbers, sizeof numbers,
-             "{\"exit_code\": %s, \"signal\": %s, \"timed_out\": %s, \"cancelled\": %s, \"wall_ms\": %.4f, "
-             "\"cpu_ms\": %.3f, \"stalled_ms\": %.3f, \"lost_ms\": %.3f, \"timed_ms\": %.3f, "
-             "\"others_ms\": %.3f, \"steal_ms\": %.3f, \"max_rss_bytes\": %ld, \"witness\": \"%s\", \"witness_detail\": ",
-             exited ? std::to_string(WEXITSTATUS(ending.status)).c_str() : "null",
-             exited ? "null" : std::to_string(killed_by).c_str(), ending.timed_out ? "true" : "false",
-             ending.cancelled ? "true" : "false", wall_ms, cpu_ms, ending.stalled_ms,
-             ending.timed_ms > 0 ? ending.lost_in_goes_ms : ending.waits.lost_ms(wall_ms, cpu_ms), ending.timed_ms,
-             std::max(0.0, ending.host.busy_ms - cpu_ms), ending.host.steal_ms, usage.ru_maxrss * 1024, witness.verdict());
+    snprintf(
+        numbers, sizeof numbers,
+        "{\"exit_code\": %s, \"signal\": %s, \"timed_out\": %s, \"cancelled\": %s, \"wall_ms\": %.4f, "
+        "\"cpu_ms\": %.3f, \"stalled_ms\": %.3f, \"lost_ms\": %.3f, \"timed_ms\": %.3f, "
+        "\"others_ms\": %.3f, \"steal_ms\": %.3f, \"max_rss_bytes\": %ld, \"witness\": \"%s\", \"witness_detail\": ",
+        exited ? std::to_string(WEXITSTATUS(ending.status)).c_str() : "null",
+        exited ? "null" : std::to_string(killed_by).c_str(), ending.timed_out ? "true" : "false",
+        ending.cancelled ? "true" : "false", wall_ms, cpu_ms, ending.stalled_ms,
+        ending.timed_ms > 0 ? ending.lost_in_goes_ms : ending.waits.lost_ms(wall_ms, cpu_ms), ending.timed_ms,
+        std::max(0.0, ending.host.busy_ms - cpu_ms), ending.host.steal_ms, usage.ru_maxrss * 1024, witness.verdict());
     std::string line = "\n" + orders.nonce + " " + numbers + json_text(witness.detail()) + "}\n";
     write_all(1, line.data(), line.size());
 }
@@ -358,7 +364,8 @@ static double release(const Orders& orders, Witness& witness, pid_t child, int g
     Started started{};
     if (read(report, &ready, 1) != 1) die("the command's process died at birth");
     write_all(gate, orders.trace && witness.seize(child) ? "w" : "g", 1);
-    if (read(report, &started, sizeof started) != sizeof started || started.error != 0) die("cannot confine the command");
+    if (read(report, &started, sizeof started) != sizeof started || started.error != 0)
+        die("cannot confine the command");
     close(gate);
     close(report);
     return started.at_ms;
@@ -427,7 +434,8 @@ static void stage_all(char** sources, int count) {
     if (count == 0) return;
     if (unshare(CLONE_NEWNS) != 0 || mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
         die("cannot make a mount namespace: an agent that runs as root needs CAP_SYS_ADMIN, or run it as another user");
-    if (mount("podium", kStage, "tmpfs", 0, "mode=0755,size=1m") != 0) die("cannot stage folders on /mnt: make that folder");
+    if (mount("podium", kStage, "tmpfs", 0, "mode=0755,size=1m") != 0)
+        die("cannot stage folders on /mnt: make that folder");
     umask(022);
     for (int index = 0; index < count; ++index) stage(sources[index], index);
 }

@@ -41,8 +41,8 @@ struct Process {
     bool replaced = false;    // its program was exchanged for another before it reached its end
     bool hands_over = false;  // its harness is about to exchange the program for another
     bool ended_well = false;
-    bool is_static = false;   // it maps no C library
-    bool is_over = false;     // `main` has ended: what happens afterwards changes nothing
+    bool is_static = false;  // it maps no C library
+    bool is_over = false;    // `main` has ended: what happens afterwards changes nothing
     uint64_t base = 0;
     uint64_t main_stack = 0;  // the stack pointer as `main` found it, and where `main` was to return to
     uint64_t return_to = 0;
@@ -84,8 +84,8 @@ static uint64_t entry_address_of(pid_t pid) {
 }
 
 constexpr uint64_t kLargestStack = 64 << 20, kLargestChain = 512 << 10;  // of a thread; of the calls that end a program
-constexpr int kMostNames = 64;  // that are looked at for one address
-constexpr uint64_t kLongestWrapper = 256;  // bytes of the library's functions that only make a system call
+constexpr int kMostNames = 64;                                           // that are looked at for one address
+constexpr uint64_t kLongestWrapper = 256;             // bytes of the library's functions that only make a system call
 constexpr uint64_t kLandingPad = 0xFFFFFFFFFA1E0FF3;  // endbr64, read as a signed distance
 
 static bool same_file(const char* one, const char* other) {
@@ -94,14 +94,14 @@ static bool same_file(const char* one, const char* other) {
 }
 
 class Witness::Watch {
-  public:
+public:
     Watch(const Orders& orders, std::string workspace, int end_signal)
         : orders_(orders), workspace_(std::move(workspace)), end_signal_(end_signal) {}
 
     // `child` waits for its start; from here on it and all it starts stop for the witness.
     bool seize(pid_t child) {
-        long options = PTRACE_O_EXITKILL | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE |
-                       PTRACE_O_TRACESECCOMP;
+        long options = PTRACE_O_EXITKILL | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |
+                       PTRACE_O_TRACECLONE | PTRACE_O_TRACESECCOMP;
         processes_[child] = Process();
         threads_[child] = child;
         active_ = kCanWitness && ptrace(PTRACE_SEIZE, child, 0, options) == 0;
@@ -116,7 +116,8 @@ class Witness::Watch {
         Process& process = processes_[threads_[task]];
         if (process.first_stop) release_copy(task, process);
         int event = status >> 16, signal = WSTOPSIG(status);
-        if (event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK || event == PTRACE_EVENT_CLONE) on_birth(task, event);
+        if (event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK || event == PTRACE_EVENT_CLONE)
+            on_birth(task, event);
         else if (event == PTRACE_EVENT_EXEC) on_exec(threads_[task]);
         else if (event == PTRACE_EVENT_SECCOMP) on_call(task, process);
         else if (event == PTRACE_EVENT_STOP && signal != SIGTRAP) return resume(PTRACE_LISTEN, task, 0);
@@ -148,7 +149,7 @@ class Witness::Watch {
         return unknown_.empty() ? "the command ran no program of the workspace" : unknown_;
     }
 
-  private:
+private:
     static void resume(int request, pid_t task, int signal) {
         ptrace(static_cast<__ptrace_request>(request), task, 0, static_cast<long>(signal));
     }
@@ -222,7 +223,8 @@ class Witness::Watch {
     }
 
     bool belongs_to_contestant(const std::string& path) const {
-        for (const std::string& folder : {workspace_ + "/", std::string("/tmp/"), std::string("/var/tmp/"), std::string("/dev/")})
+        for (const std::string& folder :
+             {workspace_ + "/", std::string("/tmp/"), std::string("/var/tmp/"), std::string("/dev/")})
             if (path.compare(0, folder.size(), folder) == 0) return true;
         return path.find("/memfd:") != std::string::npos || path.find(" (deleted)") != std::string::npos;
     }
@@ -361,7 +363,9 @@ class Witness::Watch {
     }
 
     static const Mapping* mapping_with(const std::vector<Mapping>& code, uint64_t address) {
-        auto is_before = [](uint64_t place, const Mapping& one) { return place < one.range.start; };  // the kernel sorts
+        auto is_before = [](uint64_t place, const Mapping& one) {
+            return place < one.range.start;
+        };  // the kernel sorts
         auto after = std::upper_bound(code.begin(), code.end(), address, is_before);
         return after == code.begin() || address >= (after - 1)->range.end ? nullptr : &*(after - 1);
     }
@@ -437,7 +441,9 @@ class Witness::Watch {
         return static_cast<unsigned char>(word_at(task, address & ~7ul) >> (8 * (address & 7)));
     }
 
-    static void write_word(pid_t task, uint64_t address, uint64_t value) { ptrace(PTRACE_POKEDATA, task, address, value); }
+    static void write_word(pid_t task, uint64_t address, uint64_t value) {
+        ptrace(PTRACE_POKEDATA, task, address, value);
+    }
 
     static bool write_byte(pid_t task, uint64_t address, unsigned char value) {
         uint64_t shift = 8 * (address & 7), aligned = address & ~7ul;
@@ -467,7 +473,8 @@ class Witness::Watch {
             size_t path = maps.find('/', at);
             if (path == std::string::npos || path > next) continue;
             std::string file = maps.substr(path, next - path);
-            bool is_library = file.find("/libc.so.6") != std::string::npos || file.find("/libc-2.") != std::string::npos;
+            bool is_library =
+                file.find("/libc.so.6") != std::string::npos || file.find("/libc-2.") != std::string::npos;
             if (!is_library || belongs_to_contestant(file)) continue;
             uint64_t start = strtoul(maps.c_str() + at, nullptr, 16);
             std::vector<End> ends = ends_in(file);
@@ -501,8 +508,9 @@ class Witness::Watch {
         } else if (!process.ended_well && is_contestants(process)) {
             unknown_ = process.name + " is the solution's own program";
         } else if (!process.ended_well) {
-            contradict(process, process.image == Image::own ? "ended with status 0, but not by the end of its main"
-                                                            : "ended with status 0, but its script did not reach its end");
+            contradict(process, process.image == Image::own
+                                    ? "ended with status 0, but not by the end of its main"
+                                    : "ended with status 0, but its script did not reach its end");
         } else if (process.image == Image::own || orders_.harness_separate) {
             ++seen_;
         } else {

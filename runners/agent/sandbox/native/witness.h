@@ -10,7 +10,7 @@
 #include <sys/types.h>
 
 class Witness {
-  public:
+public:
     Witness(const Orders& orders, std::string workspace, int end_signal);
     ~Witness();
     Witness(const Witness&) = delete;
@@ -24,7 +24,7 @@ class Witness {
     const char* verdict() const;
     std::string detail() const;
 
-  private:
+private:
     class Watch;
     Watch* const watch_;
 };

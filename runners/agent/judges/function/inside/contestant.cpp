@@ -190,7 +190,8 @@ ssize_t receive(char* message, size_t size, int* files) {
     do got = recvmsg(channel, &envelope, MSG_CMSG_CLOEXEC);
     while (got < 0 && errno == EINTR);
     const cmsghdr* first = CMSG_FIRSTHDR(&envelope);
-    if (first != nullptr && first->cmsg_type == SCM_RIGHTS) memcpy(files, CMSG_DATA(first), first->cmsg_len - CMSG_LEN(0));
+    if (first != nullptr && first->cmsg_type == SCM_RIGHTS)
+        memcpy(files, CMSG_DATA(first), first->cmsg_len - CMSG_LEN(0));
     return got;
 }
 
@@ -230,7 +231,8 @@ int main() {
     while (receive(message, sizeof message, files) > 0) {
         Head head;
         memcpy(&head, message, sizeof head);
-        if (head.kind == 'G' && head.device + head.count <= kMostSets) call(head.index, head.device, head.count, podium_call);
+        if (head.kind == 'G' && head.device + head.count <= kMostSets)
+            call(head.index, head.device, head.count, podium_call);
         else if (head.kind == 'H' && on_gpu) hand_off(head.index, head.device);
         else if (head.kind == 'W' && on_gpu) {
             go_word = map_on_gpu(files[0], head.index, false);

@@ -21,7 +21,7 @@ struct Region {
 };
 
 struct Call {
-    int32_t channel, brake;  // brake -1: the contestant is not stopped (calibration alone)
+    int32_t channel, brake;       // brake -1: the contestant is not stopped (calibration alone)
     uint32_t on_gpu, copies_all;  // copies_all: all inputs are written inside the clock, on a CPU
     uint32_t n_regions, poison;   // byte
     uint32_t n_goes, n_calls;     // one after another, each of so many calls
@@ -40,10 +40,10 @@ constexpr uint32_t kMostGoes = 64;
 struct Times {
     uint32_t status, is_queued;  // is_queued: of a hand-off, whether all work was queued before the word
     uint64_t clock_ns, complete_ns, go_ns, copy_ns;  // the clock, and its parts in order
-    uint64_t prepare_ns;            // from the stop to the clock
-    uint64_t known_ns, wide_ns;     // of a hand-off: the checker's work up to the word, and from there to its last copy
-    uint64_t queue_ns;              // of a hand-off, by the host: until all work was queued
-    uint64_t each_ns[kMostGoes];    // the clock of each go, on a CPU without the copying
+    uint64_t prepare_ns;                             // from the stop to the clock
+    uint64_t known_ns, wide_ns;   // of a hand-off: the checker's work up to the word, and from there to its last copy
+    uint64_t queue_ns;            // of a hand-off, by the host: until all work was queued
+    uint64_t each_ns[kMostGoes];  // the clock of each go, on a CPU without the copying
     char words[2000];
 };
 

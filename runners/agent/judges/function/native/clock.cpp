@@ -17,7 +17,7 @@
 namespace {
 
 constexpr uint64_t kLine = 64, kScatter = 256;  // one line of every kScatter is secret
-constexpr uint64_t kBlock = 4096;  // of an output's copy
+constexpr uint64_t kBlock = 4096;               // of an output's copy
 constexpr uint64_t kSpinNs = 60000, kGpuSpinNs = 20000000;
 constexpr int kBrakeMs = 5000;
 
@@ -71,7 +71,8 @@ void copy_past_caches(const Region& region) {
     for (; done + sizeof *to <= region.size; done += sizeof *to) _mm_stream_si128(to++, _mm_loadu_si128(from++));
     _mm_sfence();
 #endif
-    memcpy(static_cast<char*>(region.shared) + done, static_cast<const char*>(region.content) + done, region.size - done);
+    memcpy(static_cast<char*>(region.shared) + done, static_cast<const char*>(region.content) + done,
+           region.size - done);
 }
 
 void complete_on_cpu(const Region& region, const Call& call) {
@@ -105,7 +106,8 @@ bool prepare(const Call& call) {
         }
     }
     if (!call.on_gpu) return true;
-    if (call.flush_size > 0) well = well && gpu::fill(call.flush, static_cast<uint32_t>(call.index & 0xFF), call.flush_size);
+    if (call.flush_size > 0)
+        well = well && gpu::fill(call.flush, static_cast<uint32_t>(call.index & 0xFF), call.flush_size);
     return well && gpu::finish();
 }
 
@@ -132,7 +134,9 @@ uint64_t blocks_of(const Region& region, uint64_t go) {
     return region.copy == nullptr || region.go != go ? 0 : (region.size + kBlock - 1) / kBlock;
 }
 
-uint64_t common_divisor(uint64_t left, uint64_t right) { return right == 0 ? left : common_divisor(right, left % right); }
+uint64_t common_divisor(uint64_t left, uint64_t right) {
+    return right == 0 ? left : common_divisor(right, left % right);
+}
 
 // Copies all outputs of a go in blocks, each at a time that the contestant cannot know. Timers may continue it for
 // milliseconds after its answer, and half of the work may be in one line: what is written after its block was copied is
@@ -148,7 +152,8 @@ void take_outputs_on_cpu(const Call& call, uint64_t go) {
         uint64_t block = next;
         for (; block >= blocks_of(*region, go); ++region) block -= blocks_of(*region, go);
         const uint64_t at = block * kBlock, left = region->size - at;
-        memcpy(static_cast<char*>(region->copy) + at, static_cast<const char*>(region->shared) + at, left < kBlock ? left : kBlock);
+        memcpy(static_cast<char*>(region->copy) + at, static_cast<const char*>(region->shared) + at,
+               left < kBlock ? left : kBlock);
     }
 }
 
@@ -157,7 +162,7 @@ void take_outputs_on_cpu(const Call& call, uint64_t go) {
 // An ordered copy would not do: work can go on just ahead of it. Nor would lines of all outputs together: a small output
 // beside a large one would go unseen, and half of the work may be in it.
 class Probes {
-  public:
+public:
     explicit Probes(const Call& call) {
         uint64_t secret = ~call.secret;
         probes_ = static_cast<Probe*>(malloc(sizeof(Probe) * kProbes * call.n_regions));
@@ -173,10 +178,11 @@ class Probes {
             if (probes_[index].go == go) memcpy(probes_[index].seen, probes_[index].shared, probes_[index].size);
     }
     void give() const {
-        for (uint64_t index = 0; index < count_; ++index) memcpy(probes_[index].copy, probes_[index].seen, probes_[index].size);
+        for (uint64_t index = 0; index < count_; ++index)
+            memcpy(probes_[index].copy, probes_[index].seen, probes_[index].size);
     }
 
-  private:
+private:
     static constexpr uint64_t kProbes = 64;  // of each output
     struct Probe {
         const char* shared;
@@ -188,9 +194,13 @@ class Probes {
     void choose(const Region& region, uint64_t& secret) {
         const uint64_t lines = (region.size + kLine - 1) / kLine;
         for (uint64_t index = 0; index < kProbes && index < lines; ++index) {
-            const uint64_t at = (lines <= kProbes ? index : next_random(secret) % lines) * kLine, left = region.size - at;
-            probes_[count_++] = {static_cast<const char*>(region.shared) + at, static_cast<char*>(region.copy) + at,
-                                 left < kLine ? left : kLine, region.go, {}};
+            const uint64_t at = (lines <= kProbes ? index : next_random(secret) % lines) * kLine,
+                           left = region.size - at;
+            probes_[count_++] = {static_cast<const char*>(region.shared) + at,
+                                 static_cast<char*>(region.copy) + at,
+                                 left < kLine ? left : kLine,
+                                 region.go,
+                                 {}};
         }
     }
 

@@ -41,11 +41,12 @@ inline int (*wait_word)(void*, Pointer, uint32_t, unsigned) = nullptr;
 inline int (*allocate)(Pointer*, size_t) = nullptr;
 inline int (*module_load)(void**, const void*) = nullptr;
 inline int (*module_function)(void**, void*, const char*) = nullptr;
-inline int (*launch)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**, void**) = nullptr;
+inline int (*launch)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**,
+                     void**) = nullptr;
 
-constexpr int kNotReady = 600;    // CUDA_ERROR_NOT_READY
-constexpr unsigned kEqual = 1;    // CU_STREAM_WAIT_VALUE_EQ
-inline void* stream = nullptr;    // in which arrays are written and copied: the default one, but for a hand-off
+constexpr int kNotReady = 600;  // CUDA_ERROR_NOT_READY
+constexpr unsigned kEqual = 1;  // CU_STREAM_WAIT_VALUE_EQ
+inline void* stream = nullptr;  // in which arrays are written and copied: the default one, but for a hand-off
 
 inline Pointer at(const void* pointer) { return reinterpret_cast<Pointer>(pointer); }
 

@@ -15,8 +15,8 @@
 
 namespace {
 
-constexpr int kKnownFills = 4;               // of the memory that clears the caches, so that the known work is long enough
-constexpr uint64_t kQueueNs = 500000000;     // within which all work must be queued
+constexpr int kKnownFills = 4;            // of the memory that clears the caches, so that the known work is long enough
+constexpr uint64_t kQueueNs = 500000000;  // within which all work must be queued
 constexpr uint64_t kSpinNs = 20000000;
 constexpr uint64_t kReleaseNs = 1000000000;  // after which the contestant that was let go is late
 constexpr uint32_t kProbes = 64;             // of each output
@@ -68,7 +68,8 @@ Device device;
 bool take_lines(uint32_t count, bool back) {
     gpu::Pointer table = device.tables + (back ? kMostProbes * sizeof(Probe) : 0);
     void* parameters[] = {&table};
-    return count == 0 || gpu::launch(device.probe_kernel, count, 1, 1, kGpuLine, 1, 1, 0, device.stream, parameters, nullptr) == 0;
+    return count == 0 ||
+           gpu::launch(device.probe_kernel, count, 1, 1, kGpuLine, 1, 1, 0, device.stream, parameters, nullptr) == 0;
 }
 
 // Secret lines of each output, or all lines of a small one, are read as they are when the word comes: what comes later
@@ -82,7 +83,8 @@ bool choose_lines(const Call& call, uint32_t& count) {
         if (region.copy == nullptr) continue;
         const uint64_t lines = (region.size + kGpuLine - 1) / kGpuLine;
         for (uint64_t line = 0; line < kProbes && line < lines && count < kMostProbes; ++line, ++count) {
-            const uint64_t at = (lines <= kProbes ? line : next_random(secret) % lines) * kGpuLine, left = region.size - at;
+            const uint64_t at = (lines <= kProbes ? line : next_random(secret) % lines) * kGpuLine,
+                           left = region.size - at;
             const uint64_t seen = device.seen + count * kGpuLine, size = left < kGpuLine ? left : kGpuLine;
             tables[0][count] = {gpu::at(region.shared) + at, seen, size};
             tables[1][count] = {seen, gpu::at(region.copy) + at, size};
@@ -97,7 +99,8 @@ bool mark(int event) { return gpu::event_record(device.events[event], device.str
 bool queue_known_work(const Call& call) {
     bool well = mark(Device::kBegan);
     const auto byte = static_cast<uint32_t>(call.index & 0xFF);
-    for (int count = 0; count < kKnownFills; ++count) well = well && gpu::fill(call.flush, ~byte & 0xFF, call.flush_size);
+    for (int count = 0; count < kKnownFills; ++count)
+        well = well && gpu::fill(call.flush, ~byte & 0xFF, call.flush_size);
     for (uint32_t index = 0; index < call.n_regions; ++index) well = well && write_on_gpu(call.regions[index], call);
     well = well && gpu::fill(call.flush, byte, call.flush_size);
     for (uint32_t index = 0; index < call.n_regions; ++index) well = well && complete_on_gpu(call.regions[index], call);
@@ -167,10 +170,11 @@ Status handed_off(const Call& call, Times& times) {
         return copied != kDeviceFault && release(call) ? copied : kDeviceFault;
     }
     for (;;) {
-        const uint64_t now = now_ns(), least_ns = now + kReleaseNs, until = deadline_ns > least_ns ? deadline_ns : least_ns;
+        const uint64_t now = now_ns(), least_ns = now + kReleaseNs,
+                       until = deadline_ns > least_ns ? deadline_ns : least_ns;
         got = await(call.channel, message, sizeof message, until - now, kSpinNs);
-        const bool is_late_word = !times.is_queued && times.queue_ns == 0 &&
-                                  status_of('q', call.index, message, got, times) == kDone;
+        const bool is_late_word =
+            !times.is_queued && times.queue_ns == 0 && status_of('q', call.index, message, got, times) == kDone;
         if (!is_late_word) break;
         times.queue_ns = now_ns() - began;
     }
