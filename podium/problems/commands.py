@@ -1,0 +1,100 @@
+"""The commands `podium problems import` and `podium problems audit`."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from podium.evaluation.sandboxes import SandboxName
+from podium.problems.importing import pack_of, read_kernelbench, write_folder
+from podium.refusals import refuse, refusing, say
+from problems.formats.compute_eval.packs import write_problem_pack
+from problems.formats.errors import PackRefused
+from problems.formats.problem_sets import SetRead
+from runners.agent import capabilities
+from runners.agent.devices.gpus import UnknownGpu
+from runners.agent.devices.tool import ToolUnavailable
+from runners.agent.sandbox import SandboxUnavailable, choose
+
+FINE, SOME_REFUSED = 0, 1
+MIN_COLUMNS = 160
+SetFormat = Literal["kernelbench"]
+app = typer.Typer(help="Import problems of other forms, and audit packs.", no_args_is_help=True)
+
+
+@app.callback()
+def _group() -> None:
+    """Import problems of other forms, and audit packs."""
+
+
+@app.command("import")
+def import_(
+    format_: Annotated[SetFormat, typer.Argument(metavar="FORMAT", help="The set's form.")],
+    path: Annotated[Path, typer.Argument(exists=True, file_okay=False, help="The set's folder on this machine.")],
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="The pack to write, as set.tar.gz.")] = None,
+    folders: Annotated[Path | None, typer.Option(help="Also write each problem's folder here, to be changed.")] = None,
+    release: Annotated[str, typer.Option(help="The pack's name.")] = "imported",
+    device: Annotated[Literal["gpu", "cpu"], typer.Option(help="Where the problems' tensors are.")] = "gpu",
+    report: Annotated[Path | None, typer.Option(help="Also write the report to this file, as JSON.")] = None,
+    sandbox: Annotated[SandboxName | None, typer.Option(help="What confines the set's files.")] = None,
+) -> None:
+    """Read another's problem set. Without --out and --folders, only the report is made.
+
+    Exit status: 0 all problems were read, 1 some were refused, 2 nothing was written.
+    """
+    for target in (out, folders, report):
+        if target is not None and not target.parent.is_dir():
+            refuse(f"there is no folder {target.parent} for {target.name}: make it, or name another place")
+    with refusing(PackRefused, SandboxUnavailable, ToolUnavailable, UnknownGpu):
+        box = choose(sandbox.value if sandbox else None)
+        try:
+            uuids = tuple(gpu.uuid for gpu in capabilities.gpus_by_nvidia_smi())[:1] if device == "gpu" else ()
+            read = read_kernelbench(path, device, box)
+            say(_counts(read))
+            pack = None
+            if out is not None and read.readable:
+                read, pack = pack_of(read, release, box, uuids)
+        finally:
+            box.close()
+        _show(read)
+        if report is not None:
+            rows = [one.as_json() for one in read.problems]
+            report.write_text(json.dumps(rows, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        if not read.readable:
+            refuse("No problem of the set could be read; nothing was written.")
+        if folders is not None:
+            for one in read.readable:
+                write_folder(folders / one.slug, one.files)
+        if out is not None and pack is not None:
+            write_problem_pack(out, pack.metadata_bytes, pack.jsonl_bytes)
+            say(f"{out}: {len(pack.records)} of {len(read.problems)} problems imported.")
+    raise typer.Exit(SOME_REFUSED if read.having("refused") else FINE)
+
+
+def _counts(read: SetRead) -> str:
+    counts = ", ".join(f"{len(read.having(state))} {words}" for state, words in _STATES)
+    return f"{len(read.problems)} problems: {counts}."
+
+
+_STATES = (("read", "read"), ("changed", "read with a change"), ("refused", "refused"))
+
+
+def _show(read: SetRead) -> None:
+    """Print the report: every problem that was changed or refused."""
+    table = Table("Problem", "State", "Line", "What and what would help")
+    table.columns[0].overflow = "fold"
+    for one in read.problems:
+        if one.state != "read":
+            words = f"{one.refused}; {one.remedy}" if one.refused else "; ".join(one.notes)
+            table.add_row(one.source, one.state, str(one.line or ""), Text(words))
+    shown = Console()
+    shown.width = max(shown.width, MIN_COLUMNS)
+    shown.print(_counts(read), markup=False, highlight=False)
+    if table.row_count:
+        shown.print(table)
+    if read.terms:
+        shown.print(read.terms, markup=False, highlight=False)

@@ -1,0 +1,36 @@
+"""Parts of the folders that imports write: front matter, fenced sources and embedded modules."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+_DOCSTRING_END = '"""\n'
+
+
+def front_matter(head: Mapping[str, Any]) -> str:
+    """The lines of a statement's front matter. JSON values are YAML."""
+    lines = [f"{name}: {json.dumps(value)}" for name, value in head.items()]
+    return "\n".join(["---", *lines, "---", "", ""])
+
+
+def fenced(text: str, language: str) -> str:
+    """A block of code in Markdown, with a fence longer than any within the text."""
+    ticks = "`" * max(3, 1 + _longest_run(text))
+    return f"{ticks}{language}\n{text.rstrip()}\n{ticks}"
+
+
+def _longest_run(text: str) -> int:
+    longest = run = 0
+    for char in text:
+        run = run + 1 if char == "`" else 0
+        longest = max(longest, run)
+    return longest
+
+
+def embedded(title: str, module: Path) -> str:
+    """A module's text under another docstring, so that a definition needs no other file."""
+    text = module.read_text(encoding="utf-8")
+    start = text.index(_DOCSTRING_END) + len(_DOCSTRING_END)
+    own = title.replace("\\", "/").replace('"', "'")
+    return f'"""{own}"""\n{text[start:]}'
