@@ -10,7 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from podium.evaluation.sandboxes import SandboxName
-from podium.problems.importing import pack_of, read_kernelbench, write_folder
+from podium.problems.importing import pack_of, write_folder, write_references
+from podium.problems.readers import SetFormat, read_set
 from podium.refusals import refuse, refusing, say
 from problems.formats.compute_eval.packs import write_problem_pack
 from problems.formats.errors import PackRefused
@@ -22,7 +23,6 @@ from runners.agent.sandbox import SandboxUnavailable, choose
 
 FINE, SOME_REFUSED = 0, 1
 MIN_COLUMNS = 160
-SetFormat = Literal["kernelbench"]
 app = typer.Typer(help="Import problems of other forms, and audit packs.", no_args_is_help=True)
 
 
@@ -40,20 +40,21 @@ def import_(
     release: Annotated[str, typer.Option(help="The pack's name.")] = "imported",
     device: Annotated[Literal["gpu", "cpu"], typer.Option(help="Where the problems' tensors are.")] = "gpu",
     report: Annotated[Path | None, typer.Option(help="Also write the report to this file, as JSON.")] = None,
+    references: Annotated[Path | None, typer.Option(help="Also write the references, as a solutions pack.")] = None,
     sandbox: Annotated[SandboxName | None, typer.Option(help="What confines the set's files.")] = None,
 ) -> None:
     """Read another's problem set. Without --out and --folders, only the report is made.
 
     Exit status: 0 all problems were read, 1 some were refused, 2 nothing was written.
     """
-    for target in (out, folders, report):
+    for target in (out, folders, report, references):
         if target is not None and not target.parent.is_dir():
             refuse(f"there is no folder {target.parent} for {target.name}: make it, or name another place")
     with refusing(PackRefused, SandboxUnavailable, ToolUnavailable, UnknownGpu):
         box = choose(sandbox.value if sandbox else None)
         try:
             uuids = tuple(gpu.uuid for gpu in capabilities.gpus_by_nvidia_smi())[:1] if device == "gpu" else ()
-            read = read_kernelbench(path, device, box)
+            read = read_set(format_, path, device, box)
             say(_counts(read))
             pack = None
             if out is not None and read.readable:
@@ -72,6 +73,8 @@ def import_(
         if out is not None and pack is not None:
             write_problem_pack(out, pack.metadata_bytes, pack.jsonl_bytes)
             say(f"{out}: {len(pack.records)} of {len(read.problems)} problems imported.")
+        if references is not None and pack is not None:
+            write_references(references, pack)
     raise typer.Exit(SOME_REFUSED if read.having("refused") else FINE)
 
 

@@ -1,4 +1,4 @@
-"""Turns another's problem set into folders of function problems, and these into a pack."""
+"""Packs the problems that were read from another's set."""
 
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -7,48 +7,18 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from podium.problems.readers import WARM
 from podium.problems.sandboxed import Answer, Job, call_each
-from problems.formats.compute_eval.packs import ProblemPack
+from problems.formats.compute_eval.packs import ProblemPack, write_solution_pack
 from problems.formats.errors import PackRefused
 from problems.formats.functions.pack import read_function_directory
-from problems.formats.kernelbench.checkout import SetFile, set_files
-from problems.formats.kernelbench.records import Described
-from problems.formats.kernelbench.writing import folder_of
 from problems.formats.problem_sets import ProblemRead, SetRead
 from problems.spec.errors import explain
 from problems.spec.function.manifest import Manifest
+from problems.spec.pack import SolutionPackMetadata
+from problems.spec.solution import FileSolution
 from runners.agent.sandbox import Sandbox
 
-WARM = (Job("kernelbench_inside.warm:warm"),)
-
-
-def read_kernelbench(root: Path, device: str, sandbox: Sandbox) -> SetRead:
-    """Read the files of KernelBench's form below a folder. Raises PackRefused if nothing can be read at all."""
-    files = set_files(root)
-    textual = [one for one in files if not one.refused]
-    jobs = [Job("kernelbench_inside.describe:description", (one.text, one.settings)) for one in textual]
-    described = iter(call_each(sandbox, jobs, warm=WARM))
-    answers = [None if one.refused else next(described) for one in files]
-    return SetRead([_kernelbench_problem(*pair, device) for pair in zip(files, answers, strict=True)])
-
-
-def _kernelbench_problem(file: SetFile, answer: Answer | None, device: str) -> ProblemRead:
-    if answer is None:
-        return ProblemRead(file.slug, file.source, {}, refused=file.refused, remedy="correct the file")
-    if answer.fault:
-        return ProblemRead(file.slug, file.source, {}, refused=answer.fault, remedy="make it end by itself, and soon")
-    try:
-        found = Described.model_validate(answer.result)
-    except ValidationError as error:
-        words = f"its description {explain(error)}"
-        return ProblemRead(file.slug, file.source, {}, refused=words, remedy="use other names or sizes")
-    if found.refused is not None:
-        refusal = found.refused
-        return ProblemRead(
-            file.slug, file.source, {}, refused=refusal.why, line=refusal.line, remedy=refusal.remedy
-        )  # fmt: skip
-    notes = list(dict.fromkeys(note for case in found.cases for note in case.notes))
-    return ProblemRead(file.slug, file.source, folder_of(file, found.cases, device), notes)
 
 
 def pack_of(read: SetRead, release: str, sandbox: Sandbox, gpu_uuids: tuple[str, ...]) -> tuple[SetRead, ProblemPack]:
@@ -83,6 +53,19 @@ def write_folder(folder: Path, files: Mapping[str, str]) -> None:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
+
+
+def write_references(target: Path, pack: ProblemPack) -> None:
+    """Write the problems' references as a solutions pack: as samples they pass."""
+    problems = [record.problem for record in pack.records]
+    write_solutions(target, pack, [one.reference for one in problems if isinstance(one.reference, FileSolution)])
+
+
+def write_solutions(target: Path, pack: ProblemPack, solutions: Sequence[FileSolution]) -> None:
+    """Write a solutions pack for a problem pack."""
+    fields = {"release": pack.metadata.release, "total_count": len(solutions)}
+    metadata = SolutionPackMetadata.model_validate(fields, context={"profile": pack.profile})
+    write_solution_pack(target, metadata, [one.to_line() for one in solutions])
 
 
 def _manifests(

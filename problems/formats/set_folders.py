@@ -1,10 +1,11 @@
 """Parts of the folders that imports write: front matter, fenced sources and embedded modules."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+Dims = tuple[int | str, ...]
 _DOCSTRING_END = '"""\n'
 
 
@@ -34,3 +35,24 @@ def embedded(title: str, module: Path) -> str:
     start = text.index(_DOCSTRING_END) + len(_DOCSTRING_END)
     own = title.replace("\\", "/").replace('"', "'")
     return f'"""{own}"""\n{text[start:]}'
+
+
+def dims_over(cases: Sequence[Mapping[str, Sequence[int]]]) -> tuple[dict[str, Dims], list[dict[str, int]]]:
+    """The dims of each array, and the axes of each case, from the arrays' shapes in each.
+
+    A length that differs between cases is an axis named after the array and its place. Each array has as many axes in
+    all cases.
+    """
+    dims: dict[str, Dims] = {}
+    axes: list[dict[str, int]] = [{} for _ in cases]
+    for name in cases[0]:
+        found: list[int | str] = []
+        for place, lengths in enumerate(zip(*(case[name] for case in cases), strict=True)):
+            if len(set(lengths)) == 1:
+                found.append(lengths[0])
+                continue
+            found.append(f"{name}_{place}")
+            for own, length in zip(axes, lengths, strict=True):
+                own[f"{name}_{place}"] = length
+        dims[name] = tuple(found)
+    return dims, axes

@@ -1,12 +1,12 @@
 """Writes a function problem's folder for a file of KernelBench's form."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from problems.formats.kernelbench import inside
 from problems.formats.kernelbench.checkout import SetFile
 from problems.formats.kernelbench.records import Case, Value, Weight
-from problems.formats.set_folders import embedded, fenced, front_matter
+from problems.formats.set_folders import Dims, dims_over, embedded, fenced, front_matter
 
 WEIGHT_SEED = "weight_seed"
 """As `inside/model.py` has it."""
@@ -23,7 +23,7 @@ def folder_of(file: SetFile, cases: Sequence[Case], device: str) -> dict[str, st
 
 def _definition(file: SetFile, cases: Sequence[Case]) -> str:
     first = cases[0]
-    dims, axes = _dims(cases)
+    dims, axes = dims_over([{one.name: one.shape for one in _arrays(case)} for case in cases])
     states = {one.name: one.path for one in first.weights if not one.is_attribute}
     attributes = {one.name: one.path for one in first.weights if one.is_attribute}
     tolerance = COARSE_TOLERANCE if any(one.dtype in COARSE for one in first.outputs) else FINE_TOLERANCE
@@ -67,31 +67,11 @@ def _accuracy(case: Case, tolerance: float) -> str:
     return f"Tolerance(rtol={tolerance!r}, atol={tolerance!r}, reason={reason!r})"
 
 
-def _dims(cases: Sequence[Case]) -> tuple[dict[str, tuple[int | str, ...]], list[dict[str, int]]]:
-    """The dims of each array, and the axes of each case: lengths that differ between cases have names."""
-    dims: dict[str, tuple[int | str, ...]] = {}
-    axes: list[dict[str, int]] = [{} for _ in cases]
-    for arrays in zip(*(_arrays(case) for case in cases), strict=True):
-        name = arrays[0].name
-        lengths = list(zip(*(one.shape for one in arrays), strict=False))
-        found: list[int | str] = []
-        for place, each in enumerate(lengths):
-            if len(set(each)) == 1:
-                found.append(each[0])
-                continue
-            axis = f"{name}_{place}"
-            found.append(axis)
-            for number, length in enumerate(each):
-                axes[number][axis] = length
-        dims[name] = tuple(found)
-    return dims, axes
-
-
 def _arrays(case: Case) -> list[Value | Weight]:
     return [one for one in (*case.inputs, *case.weights, *case.outputs) if one.kind == "array"]
 
 
-def _parameters(case: Case, dims: dict[str, tuple[int | str, ...]], *, several: bool) -> list[str]:
+def _parameters(case: Case, dims: Mapping[str, Dims], *, several: bool) -> list[str]:
     lines = []
     for one in case.inputs:
         if one.kind == "array":
@@ -106,7 +86,7 @@ def _parameters(case: Case, dims: dict[str, tuple[int | str, ...]], *, several: 
     return [*lines, 'Scalar("setting", "size_t")'] if several else lines
 
 
-def _cases(cases: Sequence[Case], axes: Sequence[dict[str, int]]) -> list[str]:
+def _cases(cases: Sequence[Case], axes: Sequence[Mapping[str, int]]) -> list[str]:
     if len(cases) == 1:
         return ['Case("the set\'s")']
     return [
