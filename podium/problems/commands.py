@@ -10,12 +10,14 @@ from rich.table import Table
 from rich.text import Text
 
 from podium.evaluation.sandboxes import SandboxName
-from podium.problems.importing import pack_of, write_folder, write_references
+from podium.problems.importing import pack_of, write_folder, write_references, write_solutions
 from podium.problems.readers import SetFormat, read_set
 from podium.refusals import refuse, refusing, say
-from problems.formats.compute_eval.packs import write_problem_pack
+from problems.formats.compute_eval.packs import read_problem_pack, write_problem_pack
 from problems.formats.errors import PackRefused
 from problems.formats.problem_sets import SetRead
+from problems.formats.set_solutions import converted
+from problems.spec.function.problem import FunctionProblem
 from runners.agent import capabilities
 from runners.agent.devices.gpus import UnknownGpu
 from runners.agent.devices.tool import ToolUnavailable
@@ -76,6 +78,34 @@ def import_(
         if references is not None and pack is not None:
             write_references(references, pack)
     raise typer.Exit(SOME_REFUSED if read.having("refused") else FINE)
+
+
+@app.command()
+def adapt(
+    format_: Annotated[SetFormat, typer.Argument(metavar="FORMAT", help="The solutions' form.")],
+    path: Annotated[Path, typer.Argument(exists=True, file_okay=False, help="A folder of solutions of this form.")],
+    problems: Annotated[Path, typer.Option(exists=True, dir_okay=False, help="The pack that `import` made.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The solutions pack to write.")],
+) -> None:
+    """Turn solutions of another form, such as files with a `ModelNew`, into samples. Nothing of them runs.
+
+    Exit status: 0 all were converted, 1 some were refused, 2 nothing was written.
+    """
+    with refusing(PackRefused):
+        pack = read_problem_pack(problems)
+        functions = {one.problem.task_id: one.problem for one in pack.records}
+        rows = converted(
+            format_, path, {name: one for name, one in functions.items() if isinstance(one, FunctionProblem)}
+        )
+        samples = [one.solution for one in rows if one.solution is not None]
+        for one in rows:
+            if one.refused:
+                say(f"{one.source}: {one.refused}")
+        if not samples:
+            refuse("No solution could be converted; nothing was written.")
+        write_solutions(out, pack, samples)
+    say(f"{out}: {len(samples)} of {len(rows)} solutions converted.")
+    raise typer.Exit(SOME_REFUSED if len(samples) < len(rows) else FINE)
 
 
 def _counts(read: SetRead) -> str:

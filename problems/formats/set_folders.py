@@ -29,12 +29,19 @@ def _longest_run(text: str) -> int:
     return longest
 
 
-def embedded(title: str, module: Path) -> str:
-    """A module's text under another docstring, so that a definition needs no other file."""
-    text = module.read_text(encoding="utf-8")
-    start = text.index(_DOCSTRING_END) + len(_DOCSTRING_END)
+def embedded(title: str, *modules: Path) -> str:
+    """The text of modules under one docstring, so that a definition or solution needs no other file.
+
+    A later module imports from an earlier one by lines that begin with `from .`; these are left out.
+    """
+    parts = []
+    for module in modules:
+        text = module.read_text(encoding="utf-8")
+        text = text[text.index(_DOCSTRING_END) + len(_DOCSTRING_END) :]
+        lines = [line for line in text.splitlines(keepends=True) if not line.startswith("from .")]
+        parts.append("".join(line for line in lines if not parts or not line.startswith("from __future__")))
     own = title.replace("\\", "/").replace('"', "'")
-    return f'"""{own}"""\n{text[start:]}'
+    return f'"""{own}"""\n{"".join(parts)}'
 
 
 def dims_over(cases: Sequence[Mapping[str, Sequence[int]]]) -> tuple[dict[str, Dims], list[dict[str, int]]]:

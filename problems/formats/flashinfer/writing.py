@@ -60,8 +60,6 @@ def folder_of(root: Path, file: SetDefinitionFile, dialect: Dialect, device: str
     fixed = _fixed(definition, cases)
     if fixed:
         notes.append(f"{', '.join(sorted(fixed))} may stay the same from call to call: role structure")
-    if any(one.facts["bounds"]["ratio"] < 1 for one in cases):
-        notes.append("a share of the elements may be wrong by the set's own rule: a case ranks only if mutants fail")
     definition_text = _definition_text(definition, cases, fixed, dialect)
     statement = _statement(definition, file, device, notes)
     return Written({"def.py": definition_text, "problem.md": statement}, list(dict.fromkeys(notes)))
