@@ -107,7 +107,8 @@ def _workspace(asked: Mapping[str, Any], files: Mapping[str, str]) -> Iterator[P
         folder.chmod(0o755)
         for name, source in PACKAGES.items():
             shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-        shutil.copyfile(Path(inside.__file__).parent / "many.py", folder / "many.py")
+        for name in ("many.py", "idle.py"):
+            shutil.copyfile(Path(inside.__file__).parent / name, folder / name)
         (folder / "jobs.json").write_text(json.dumps(asked), encoding="utf-8")
         for name, text in files.items():
             path = folder / name

@@ -11,7 +11,7 @@ from problems.formats.errors import PackRefused
 from problems.formats.set_files import read_json, read_text, slug_of
 
 FUNCTIONAL, CONFIGURATION = "func_forward.py", "config_forward.json"
-MOST_SETTINGS = 16
+MOST_SETTINGS = 32
 Setting = tuple[Mapping[str, Any], Mapping[str, Any]]
 """Keyword arguments of the constructor and of `get_inputs`."""
 

@@ -157,7 +157,9 @@ class SetModel:
             owner, _, leaf = path.rpartition(".")
             vars(model.get_submodule(owner))[leaf] = given[name]
         with torch.no_grad():
-            answer = torch.func.functional_call(model, state, tuple(rebuilt(self.nesting, flat)))
+            answer = torch.func.functional_call(
+                model, state, tuple(rebuilt(self.nesting, flat)), tie_weights=False
+            )
         return tuple(leaves(answer))
 
     def _ready(self, setting: int, device: str) -> tuple[Any, dict[str, Any]]:
