@@ -11,11 +11,11 @@ from rich.text import Text
 
 from podium.evaluation.sandboxes import SandboxName
 from podium.problems.importing import pack_of, write_folder, write_references, write_solutions
-from podium.problems.readers import SetFormat, read_set
+from podium.problems.readers import SetFormat, read_pmpp, read_set
 from podium.refusals import refuse, refusing, say
 from problems.formats.compute_eval.packs import read_problem_pack, write_problem_pack
 from problems.formats.errors import PackRefused
-from problems.formats.problem_sets import SetRead
+from problems.formats.problem_sets import SetRead, State
 from problems.formats.set_solutions import converted
 from problems.spec.function.problem import FunctionProblem
 from runners.agent import capabilities
@@ -56,10 +56,13 @@ def import_(
         box = choose(sandbox.value if sandbox else None)
         try:
             uuids = tuple(gpu.uuid for gpu in capabilities.gpus_by_nvidia_smi())[:1] if device == "gpu" else ()
-            read = read_set(format_, path, device, box)
-            say(_counts(read))
             pack = None
-            if out is not None and read.readable:
+            if format_ == "pmpp":
+                read, pack = read_pmpp(path, release)
+            else:
+                read = read_set(format_, path, device, box)
+                say(_counts(read))
+            if out is not None and pack is None and read.readable:
                 read, pack = pack_of(read, release, box, uuids)
         finally:
             box.close()
@@ -119,8 +122,9 @@ def audit(
 ) -> None:
     """Judge answers that do no work, and say which of them each problem's check accepts.
 
-    A mutant counts if it was built and ran. Exit status: 0 none survived, 1 some did or a problem was not audited, 2 the
-    pack cannot be used.
+    A mutant counts if it was built and ran.
+
+    Exit status: 0 none survived, 1 some did or a problem was not audited, 2 the pack cannot be used.
     """
     from podium.problems.audit.report import audit_pack, show  # a node's packages load slowly
 
@@ -137,7 +141,7 @@ def _counts(read: SetRead) -> str:
     return f"{len(read.problems)} problems: {counts}."
 
 
-_STATES = (("read", "read"), ("changed", "read with a change"), ("refused", "refused"))
+_STATES: tuple[tuple[State, str], ...] = (("read", "read"), ("changed", "read with a change"), ("refused", "refused"))
 
 
 def _show(read: SetRead) -> None:

@@ -20,7 +20,6 @@ from problems.spec.solution import FileSolution
 from runners.agent.sandbox import Sandbox
 
 
-
 def pack_of(read: SetRead, release: str, sandbox: Sandbox, gpu_uuids: tuple[str, ...]) -> tuple[SetRead, ProblemPack]:
     """The pack of all problems that can be read, and the report with those that could not be packed refused.
 

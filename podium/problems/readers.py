@@ -7,31 +7,35 @@ from typing import Literal
 from pydantic import ValidationError
 
 from podium.problems.sandboxed import Answer, Job, call_each
+from problems.formats.compute_eval.packs import ProblemPack
 from problems.formats.errors import PackRefused
 from problems.formats.flashinfer import writing as flashinfer_writing
 from problems.formats.flashinfer.checkout import SetDefinitionFile, definition_files
 from problems.formats.flashinfer.records import Dialect
+from problems.formats.functions.folder import SUFFIXES, function_folders, read_folder
 from problems.formats.kernelbench import records as kernelbench_records
 from problems.formats.kernelbench import writing as kernelbench_writing
 from problems.formats.kernelbench.checkout import SetFile, set_files
 from problems.formats.leetgpu import reading as leetgpu
+from problems.formats.pmpp.packs import read_pmpp_checkout
 from problems.formats.problem_sets import ProblemRead, SetRead
 from problems.formats.set_files import read_text, slug_of
 from problems.spec.errors import explain
 from runners.agent.sandbox import Sandbox
 
-SetFormat = Literal["kernelbench", "flashinfer", "sol-execbench", "leetgpu"]
+SetFormat = Literal["kernelbench", "flashinfer", "sol-execbench", "leetgpu", "tensara", "pmpp"]
 WARM = (Job("kernelbench_inside.warm:warm"),)
 SOL_TERMS = "SOL-ExecBench's data may be used for evaluation and not be passed on: keep this pack to yourself."
 
 
 def read_set(form: SetFormat, root: Path, device: str, sandbox: Sandbox) -> SetRead:
     """Read a set. Raises PackRefused if nothing can be read at all."""
-    readers: Mapping[SetFormat, Callable[[], SetRead]] = {
+    readers: Mapping[str, Callable[[], SetRead]] = {
         "kernelbench": lambda: _kernelbench(root, device, sandbox),
         "flashinfer": lambda: _definitions(root, device, "flashinfer", ""),
         "sol-execbench": lambda: _definitions(root, device, "sol-execbench", SOL_TERMS),
         "leetgpu": lambda: _leetgpu(root, device, sandbox),
+        "tensara": lambda: _tensara(root),
     }
     return _with_unique_slugs(readers[form]())
 
@@ -41,10 +45,10 @@ def _with_unique_slugs(read: SetRead) -> SetRead:
     taken: set[str] = set()
     kept = []
     for one in read.problems:
-        if one.slug in taken and not one.refused:
-            one = refused(one.slug, one.source, f"another problem is called `{one.slug}`, too", "rename one of them")
+        is_second = one.slug in taken and not one.refused
+        words = f"another problem is called `{one.slug}`, too"
+        kept.append(refused(one.slug, one.source, words, "rename one of them") if is_second else one)
         taken.add(one.slug)
-        kept.append(one)
     return SetRead(kept, read.terms)
 
 
@@ -119,3 +123,32 @@ def _challenge(root: Path, path: Path, text: str, answer: Answer, device: str) -
         return ProblemRead(slug, source, leetgpu.folder_of(path, text, found, device))
     except PackRefused as fault:
         return refused(slug, source, fault.message, "make the tests alike")
+
+
+def read_pmpp(root: Path, release: str) -> tuple[SetRead, ProblemPack]:
+    """The tasks of a checkout in the layout of PMPP: command problems. Nothing of it runs. Raises PackRefused."""
+    imported = read_pmpp_checkout(root, release)
+    rows = []
+    for one in imported.tasks:
+        notes = [*(f"dropped {file.path}: {file.reason}" for file in one.dropped), *one.notes]
+        slug, source = slug_of(one.name), f"{one.group}/{one.name}"
+        rows.append(ProblemRead(slug, source, {}, () if one.refused else notes, refused=one.refused))
+    return SetRead(rows), imported.pack
+
+
+def _tensara(root: Path) -> SetRead:
+    """Folders with a `def.py` and a `problem.md`, which are function problems as they are."""
+    paths = function_folders(root)
+    if not paths:
+        raise PackRefused("no_problems", f"{root} holds no folder with a def.py; give the folder of the problems")
+    return SetRead([_tensara_problem(root, path) for path in paths])
+
+
+def _tensara_problem(root: Path, path: Path) -> ProblemRead:
+    source = str(path.relative_to(root))
+    try:
+        folder = read_folder(path)
+        kept = [one for one in sorted(path.rglob("*")) if one.is_file() and one.suffix in (*SUFFIXES, ".md", ".json")]
+        return ProblemRead(folder.slug, source, {str(one.relative_to(path)): read_text(one) for one in kept})
+    except PackRefused as fault:
+        return refused(slug_of(path.name), source, fault.message, "correct the folder", fault.line or 0)

@@ -1,7 +1,6 @@
 """Reads the text and JSON files of others' problem sets within bounds."""
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,6 @@ from problems.formats.errors import PackRefused
 
 MOST_BYTES = 2 * MEBIBYTE
 MOST_LINES_BYTES = 64 * MEBIBYTE
-_PLAIN = re.compile("[^a-z0-9]+")
 
 
 def read_text(path: Path, most: int = MOST_BYTES) -> str:
@@ -43,5 +41,6 @@ def parsed(text: str, where: str, line: int = 0) -> Any:
 
 def slug_of(*parts: str) -> str:
     """A problem's slug from the names of its folders and its file."""
-    plain = "-".join(part.removesuffix(".py") for part in parts).lower()
-    return _PLAIN.sub("-", plain).strip("-")[:100] or "problem"
+    text = "-".join(part.removesuffix(".py") for part in parts).lower()
+    plain = "".join(char if char.isascii() and char.isalnum() else " " for char in text)
+    return "-".join(plain.split())[:100].strip("-") or "problem"

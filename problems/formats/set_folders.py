@@ -34,7 +34,7 @@ def embedded(title: str, *modules: Path) -> str:
 
     A later module imports from an earlier one by lines that begin with `from .`; these are left out.
     """
-    parts = []
+    parts: list[str] = []
     for module in modules:
         text = module.read_text(encoding="utf-8")
         text = text[text.index(_DOCSTRING_END) + len(_DOCSTRING_END) :]

@@ -1,7 +1,6 @@
 """Converts solutions of other forms into samples of imported problems, by a declared adapter."""
 
 import ast
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,8 +19,6 @@ from problems.spec.function.problem import FunctionProblem
 from problems.spec.function.signature import SETUP_NAME, python_signature
 from problems.spec.solution import FileSolution, SourceFile
 
-GENERATED = re.compile(r"\Alevel_(\d{1,3})_problem_(\d{1,5})_sample_(\d{1,5})_kernel\Z")
-"""KernelBench's own names of generated files."""
 KERNELBENCH = Path(kernelbench_inside.__file__).parent
 FLASHINFER = Path(flashinfer_inside.__file__).parent
 PYTHON_LANGUAGES = frozenset({"python", "triton", "pytorch", "cute_dsl", "cutile", "tilelang", "cudnn_frontend"})
@@ -63,9 +60,9 @@ def _problem_of(path: Path, problems: Mapping[str, FunctionProblem]) -> Function
     for name in (slug_of(path.stem), slug_of(path.parent.name)):
         if name in problems:
             return problems[name]
-    numbers = GENERATED.match(path.stem)
-    if numbers is not None:
-        begins = f"level{int(numbers[1])}-{int(numbers[2])}-"
+    parts = path.stem.split("_")
+    if parts[0::2] == ["level", "problem", "sample", "kernel"]:  # KernelBench's own names of generated files
+        begins = f"level{parts[1]}-{parts[3]}-"
         fitting = [one for name, one in problems.items() if name.startswith(begins)]
         if len(fitting) == 1:
             return fitting[0]

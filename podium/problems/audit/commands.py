@@ -1,7 +1,6 @@
 """Mutants of a command problem: its reference with a part emptied, removed, halved or kept. They are made to build."""
 
 import ast
-import re
 from collections.abc import Iterator, Sequence
 
 from tree_sitter import Node
@@ -34,7 +33,8 @@ def mutants_of(problem: CommandProblem, printed: str) -> Iterator[Mutant]:
         return
     for number, file in enumerate(reference.files):
         for kind, place, text in _edits(file):
-            files = [*reference.files[:number], SourceFile(path=file.path, content=text), *reference.files[number + 1 :]]
+            changed = SourceFile(path=file.path, content=text)
+            files = [*reference.files[:number], changed, *reference.files[number + 1 :]]
             yield Mutant(kind, f"{file.path} {place}", tuple(files))
     if any(file.path.endswith((*C_SUFFIXES, ".py")) for file in reference.files):
         files = [_printing(file, printed) for file in reference.files]
@@ -51,14 +51,12 @@ def _edits(file: SourceFile) -> Iterator[Edit]:
 def _printing(file: SourceFile, printed: str) -> SourceFile:
     if file.path.endswith(".py"):
         head = f"import os\n\nos.write(1, {printed.encode()!r})\nos._exit(0)\n"
-        return SourceFile(path=file.path, content=head + _FUTURE.sub("", file.content))
+        lines = [line for line in file.content.splitlines(keepends=True) if not line.startswith("from __future__")]
+        return SourceFile(path=file.path, content=head + "".join(lines))
     if file.path.endswith(C_SUFFIXES):
         text = '"' + "".join(f"\\{byte:03o}" for byte in printed.encode()) + '"'
         return SourceFile(path=file.path, content=file.content + _PRINTS.format(text=text))
     return file
-
-
-_FUTURE = re.compile(r"^from[ \t]+__future__[ \t]+import[ \t]*(?:\([^)]{0,500}\)|.*)$", re.MULTILINE)
 
 
 def c_edits(text: str) -> Iterator[Edit]:

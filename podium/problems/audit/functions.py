@@ -76,11 +76,8 @@ def reduced(definition: str) -> Iterator[tuple[str, str]]:
     for number, place in enumerate(places):
         tree = ast.parse(definition)
         _Without(number).visit(tree)
-        where = f"line {place.lineno}: {ast.unparse(place)[:80]}"
+        where = f"line {getattr(place, 'lineno', 0)}: {ast.unparse(place)[:80]}"
         yield where, ast.unparse(ast.fix_missing_locations(tree)) + "\n"
-
-
-Operation = ast.BinOp | ast.UnaryOp | ast.Call | ast.AugAssign
 
 
 def _nodes(tree: ast.Module) -> Iterator[ast.AST]:
@@ -129,7 +126,7 @@ class _Without(ast.NodeTransformer):
         self._left = number
         self._is_inside = False
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:  # noqa: N802 - the name is ast's
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         if node.name == "reference":
             self._is_inside = True
             self.generic_visit(node)

@@ -77,5 +77,5 @@ def show(audit: PackAudit) -> None:
     shown.width = max(shown.width, MIN_COLUMNS)
     shown.print(table)
     if audit.built:
-        rate = 100 * audit.killed / audit.built
-        shown.print(f"{audit.killed} of {audit.built} mutants that ran were killed: {rate:.1f} %.", highlight=False)
+        share = f"{100 * audit.killed / audit.built:.1f} %"
+        shown.print(f"{audit.killed} of {audit.built} mutants that ran were killed: {share}.", highlight=False)

@@ -19,7 +19,9 @@ class Idle:
     of the only output that is changed, `source` that of the argument to copy, `number` that of the operation left out.
     """
 
-    def __init__(self, definition: str, device: str, kind: str, output: int = 0, source: int = 0, number: int = 0):
+    def __init__(
+        self, definition: str, device: str, kind: str, output: int = 0, source: int = 0, number: int = 0
+    ) -> None:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "def.py")
             path.write_text(definition, encoding="utf-8")
@@ -51,8 +53,8 @@ class Idle:
         library = self._loaded.library
         given = [library.copy(one) if library.is_array(one) else one for one in arguments]
         if self._kind == "without":
-            return left_out(lambda: self._loaded.form.answer(given), self._number)
-        return self._loaded.form.answer(given)
+            return list(left_out(lambda: self._loaded.form.answer(given), self._number))
+        return list(self._loaded.form.answer(given))
 
     def _change(self, answers: list[Any], arguments: tuple[Any, ...]) -> None:
         library = self._loaded.library
@@ -93,7 +95,7 @@ def left_out(call: Any, number: int) -> Any:
     import torch
     from torch.utils._python_dispatch import TorchDispatchMode
 
-    class Without(TorchDispatchMode):
+    class Without(TorchDispatchMode):  # type: ignore[misc]
         count = -1
 
         def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -127,7 +129,7 @@ def operations(path: str, device: str, fake: bool) -> int:
     import torch
     from torch.utils._python_dispatch import TorchDispatchMode
 
-    class Count(TorchDispatchMode):
+    class Count(TorchDispatchMode):  # type: ignore[misc]
         count = 0
 
         def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -138,4 +140,4 @@ def operations(path: str, device: str, fake: bool) -> int:
     drawn = loaded.draw(0, 0)
     with loaded.library.placing(), Count() as mode:
         loaded.answer(drawn)
-    return min(mode.count, 200)
+    return min(int(mode.count), 200)

@@ -41,8 +41,8 @@ def read_tensor(path: Path, key: str) -> Recorded:
             words = f"{path} declares {end} bytes of data for `{key}` in a file of {size}"
             raise PackRefused("bad_safetensors", words)
         if end - start > MOST_TENSOR_BYTES:
-            words = f"`{key}` of {path} has {end - start} bytes; at most {MOST_TENSOR_BYTES} can be part of a definition"
-            raise PackRefused("too_large", words)
+            words = f"`{key}` of {path} has {end - start} bytes"
+            raise PackRefused("too_large", f"{words}; at most {MOST_TENSOR_BYTES} can be part of a definition")
         file.seek(8 + length + start)
         return Recorded(dtype, shape, file.read(end - start))
 

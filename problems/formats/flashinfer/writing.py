@@ -196,9 +196,7 @@ def _parameters(definition: Definition, fixed: set[str]) -> list[str]:
     return lines + [f'Scalar({name!r}, "size_t")' for name in variable]
 
 
-def _definition_text(
-    definition: Definition, cases: Sequence[WrittenCase], fixed: set[str], dialect: Dialect
-) -> str:
+def _definition_text(definition: Definition, cases: Sequence[WrittenCase], fixed: set[str], dialect: Dialect) -> str:
     specs = {name: (spec.dtype, _dims(spec)) for name, spec in definition.inputs.items()}
     computing = next((COMPUTING[spec.dtype] for spec in definition.inputs.values() if spec.dtype in COMPUTING), "fp32")
     rule = (

@@ -101,5 +101,6 @@ def _listed(path: Path, data: Mapping[str, Any], name: str) -> list[dict[str, An
     if not isinstance(found, list) or not all(isinstance(one, dict) for one in found) or not found:
         raise PackRefused("bad_json", f"{path}: `{name}` must be a list of mappings")
     if len(found) > MOST_SETTINGS:
-        raise PackRefused("too_many", f"{path}: `{name}` has {len(found)} entries; at most {MOST_SETTINGS} are possible")
+        words = f"{path}: `{name}` has {len(found)} entries"
+        raise PackRefused("too_many", f"{words}; at most {MOST_SETTINGS} are possible")
     return found

@@ -68,7 +68,8 @@ def _accuracy(case: Case, tolerance: float) -> str:
 
 
 def _arrays(case: Case) -> list[Value | Weight]:
-    return [one for one in (*case.inputs, *case.weights, *case.outputs) if one.kind == "array"]
+    values: list[Value | Weight] = [*case.inputs, *case.weights, *case.outputs]
+    return [one for one in values if one.kind == "array"]
 
 
 def _parameters(case: Case, dims: Mapping[str, Dims], *, several: bool) -> list[str]:
@@ -103,7 +104,7 @@ def _statement(file: SetFile, cases: Sequence[Case], title: str, device: str) ->
     }  # fmt: skip
     weights = ", ".join(f"`{one.name}` is `{one.path}`" for one in first.weights)
     words = [
-        "Compute what `forward` of this `Model` returns. The inputs are those of `get_inputs`, drawn anew for each call.",
+        "Compute what `forward` of this `Model` returns. The inputs are those of `get_inputs`, drawn anew each call.",
     ]
     if weights:
         words.append(
@@ -112,4 +113,3 @@ def _statement(file: SetFile, cases: Sequence[Case], title: str, device: str) ->
         )
     words += [f"Changed from the set: {note}." for case in cases[:1] for note in case.notes]
     return front_matter(head) + "\n\n".join([*words, fenced(file.text, "python")]) + "\n"
-

@@ -70,5 +70,5 @@ def load(model: Any, state: dict[str, Any], plain: dict[str, Any]) -> None:
     left = [*own.values(), *beside.values()]
     for path, one in (*state.items(), *plain.items()):
         if not any(other.shape == one.shape and torch.equal(other.to(one.dtype), one) for other in left):
-            words = "names no tensor of ModelNew, and none that its constructor draws equals it"
-            raise ValueError(f"`{path}` {words}: use the names of Model, or construct the same layers in the same order")
+            words = f"`{path}` names no tensor of ModelNew, and none that its constructor draws equals it"
+            raise ValueError(f"{words}: use the names of Model, or construct the same layers in the same order")

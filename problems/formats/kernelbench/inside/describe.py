@@ -171,7 +171,7 @@ def _value(name: str, value: Any) -> dict[str, Any]:
     raise Refused(f"`{name}` is {type(value).__name__}", "use tensors, whole numbers, floats and bools")
 
 
-class _Watch(TorchDispatchMode):
+class _Watch(TorchDispatchMode):  # type: ignore[misc]
     """Notes the operations that draw random numbers."""
 
     def __init__(self) -> None:

@@ -18,7 +18,7 @@ STATISTICS = ("running_mean", "running_var", "num_batches_tracked")
 def module_of(source: str, name: str) -> types.ModuleType:
     """Execute a file's text."""
     module = types.ModuleType(name)
-    exec(compile(source, f"{name}.py", "exec"), module.__dict__)
+    exec(compile(source, f"{name}.py", "exec"), module.__dict__)  # noqa: S102 - inside a sandbox
     return module
 
 
@@ -125,7 +125,7 @@ class SetModel:
 
     def built(self, setting: int, device: str, seed: int) -> Any:
         """A model that was constructed after the seed, without dropout, in the mode that its constructor leaves."""
-        taken = getattr(self.module, "get_init_inputs", list)()
+        taken: Any = getattr(self.module, "get_init_inputs", list)()
         seed_plainly(seed)
         with torch.device(device):
             named = accepted(self.module.Model, self.settings[setting][0])
@@ -157,9 +157,7 @@ class SetModel:
             owner, _, leaf = path.rpartition(".")
             vars(model.get_submodule(owner))[leaf] = given[name]
         with torch.no_grad():
-            answer = torch.func.functional_call(
-                model, state, tuple(rebuilt(self.nesting, flat)), tie_weights=False
-            )
+            answer = torch.func.functional_call(model, state, tuple(rebuilt(self.nesting, flat)), tie_weights=False)
         return tuple(leaves(answer))
 
     def _ready(self, setting: int, device: str) -> tuple[Any, dict[str, Any]]:
