@@ -115,6 +115,9 @@ def adapt(
 def audit(
     pack: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="A problem pack.")],
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Also write the audit to this file, as JSON.")] = None,
+    explained: Annotated[
+        Path | None, typer.Option(exists=True, dir_okay=False, help="JSON: problem, survivor, the reason it is fine.")
+    ] = None,
     task: Annotated[list[str] | None, typer.Option(help="Only this problem; may be given several times.")] = None,
     most: Annotated[int, typer.Option(min=1, max=1000, help="The most mutants of a problem.")] = 60,
     workers: Annotated[int, typer.Option(min=1, max=64, help="Mutants judged at a time.")] = 2,
@@ -129,7 +132,7 @@ def audit(
     from podium.problems.audit.report import audit_pack, show  # a node's packages load slowly
 
     with refusing(PackRefused, SandboxUnavailable, ToolUnavailable, UnknownGpu):
-        found = audit_pack(pack, sandbox.value if sandbox else None, workers, most, task or [])
+        found = audit_pack(pack, sandbox.value if sandbox else None, workers, most, task or [], explained)
         if out is not None:
             out.write_text(json.dumps(found.as_json(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     show(found)

@@ -33,8 +33,7 @@ def parsed(text: str, where: str, line: int = 0) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        place = line or error.lineno
-        raise PackRefused("bad_json", f"{where} line {place}: {error.msg}", None) from error
+        raise PackRefused("bad_json", f"{where}: {error.msg}", line or error.lineno) from error
     except (ValueError, RecursionError) as error:
         raise PackRefused("bad_json", f"{where}: {type(error).__name__}: {error}") from error
 

@@ -36,10 +36,17 @@ class Judged:
     mutant: Mutant
     outcome: Outcome
     verdict: str
+    explained: str = ""
+    """The reason for which a survivor is no fault of the check, by a person."""
+
+    @property
+    def title(self) -> str:
+        return f"{self.mutant.kind} {self.mutant.name}".strip()
 
     def as_json(self) -> dict[str, Any]:
         row = {"kind": self.mutant.kind, "name": self.mutant.name, "outcome": self.outcome, "verdict": self.verdict}
         if self.outcome == "survived":
+            row["explained"] = self.explained
             row["sha256"] = sha256("".join(one.content for one in self.mutant.files).encode()).hexdigest()
         return row
 

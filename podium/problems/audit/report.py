@@ -1,7 +1,7 @@
 """Audits a pack with this machine's judges, and prints the outcome."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from podium.problems.audit.running import audited, provenance
 from podium.refusals import say
 from problems.formats.compute_eval.packs import read_problem_pack
 from problems.formats.errors import PackRefused
+from problems.formats.set_files import read_json
 from problems.spec.record import ProblemRecord
 from runners.agent.sandbox import choose
 
@@ -42,9 +43,12 @@ class PackAudit:
         return {**self.provenance, **counts, "problems": [one.as_json() for one in self.problems]}
 
 
-def audit_pack(path: Path, sandbox_name: str | None, workers: int, most: int, named: Sequence[str]) -> PackAudit:
+def audit_pack(
+    path: Path, sandbox_name: str | None, workers: int, most: int, named: Sequence[str], reasons: Path | None
+) -> PackAudit:
     """Audit a pack's problems, or the named ones. Raises PackRefused, SandboxUnavailable, ToolUnavailable."""
     pack = read_problem_pack(path)
+    explained = _reasons(reasons)
     unknown = sorted(set(named) - {record.problem.task_id for record in pack.records})
     if unknown:
         raise PackRefused("unknown_task", f"the pack has no problem `{unknown[0]}`")
@@ -54,7 +58,20 @@ def audit_pack(path: Path, sandbox_name: str | None, workers: int, most: int, na
             found = list(audited(pack, judges, box, workers, most, named, _tell))
     finally:
         box.close()
+    found = [_explained(one, explained.get(one.problem.task_id, {})) for one in found]
     return PackAudit(provenance(pack, sandbox_name or type(box).__name__, most), found)
+
+
+def _reasons(path: Path | None) -> dict[str, dict[str, str]]:
+    """The explanations of a file: by problem, then by the survivor's title. Raises PackRefused."""
+    found = {} if path is None else read_json(path)
+    if not isinstance(found, dict) or not all(isinstance(one, dict) for one in found.values()):
+        raise PackRefused("bad_json", f"{path}: must map problems to the titles of survivors and the reasons")
+    return found
+
+
+def _explained(one: Audited, reasons: Mapping[str, str]) -> Audited:
+    return replace(one, rows=[replace(row, explained=str(reasons.get(row.title, ""))) for row in one.rows])
 
 
 def _tell(problem: ProblemRecord, one: Judged) -> None:
@@ -67,7 +84,7 @@ def show(audit: PackAudit) -> None:
     table = Table("Problem", "Built", "Killed", "Rate", "Less precise", "Survivors, or why it was not audited")
     table.columns[0].overflow = "fold"
     for one in audit.problems:
-        names = [f"{row.mutant.kind} {row.mutant.name}".strip() for row in one.survivors]
+        names = [f"{row.title} ({row.explained or 'not explained'})" for row in one.survivors]
         rate = "–" if one.kill_rate is None else f"{100 * one.kill_rate:.1f} %"
         words = f"not audited: {one.why_not}" if one.state == "not_audited" else "; ".join(names)
         killed = one.built - len(one.survivors)
