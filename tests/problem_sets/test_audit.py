@@ -81,7 +81,14 @@ def test_the_changes_of_cuda_are_where_they_say() -> None:
 def test_each_part_of_python_is_changed_and_still_parses() -> None:
     made = list(python_edits(PYTHON))
     kinds = [kind for kind, _, _ in made]
-    assert kinds == ["body emptied", "body emptied", "launch removed", "grid halved", "loop halved", "first result kept"]
+    assert kinds == [
+        "body emptied",
+        "body emptied",
+        "launch removed",
+        "grid halved",
+        "loop halved",
+        "first result kept",
+    ]
     for _, _, text in made:
         ast.parse(text)
     assert "scale[tuple(-(-n // 2) for n in (n, 1))](x)" in made[3][2]

@@ -88,7 +88,12 @@ BAD = [
     (changed(DEFINITION, inputs={"x": {"shape": ["rows"], "dtype": "float31"}}), [WORKLOAD], 0, "float31"),
     (changed(DEFINITION, inputs={"x": {"shape": ["cols"], "dtype": "float32"}}), [WORKLOAD], 0, "`cols`"),
     (changed(DEFINITION, outputs={"x": {"shape": ["rows"], "dtype": "float32"}}), [WORKLOAD], 0, "input and as output"),
-    (changed(DEFINITION, inputs={"x": {"shape": ["rows"], "dtype": "float4_e2m1"}}), [WORKLOAD], 0, "packs two numbers"),
+    (
+        changed(DEFINITION, inputs={"x": {"shape": ["rows"], "dtype": "float4_e2m1"}}),
+        [WORKLOAD],
+        0,
+        "packs two numbers",
+    ),
     (DEFINITION, '{"uuid": "one", "axes"\n', 1, "Line 1"),
     (DEFINITION, [WORKLOAD, changed(WORKLOAD, axes={"rows": 4, "width": 9})], 2, "const 8"),
     (DEFINITION, [changed(WORKLOAD, axes={})], 1, "no length for the variable axis `rows`"),

@@ -25,18 +25,18 @@ AUDIT_SCHEMA = "podium-audit/1"
 def audited(
     pack: ProblemPack, judges: Judges, sandbox: Sandbox, workers: int, most: int, named: Sequence[str], tell: Tell
 ) -> Iterator[Audited]:
-    """The audit of each problem, or of the named ones."""
+    """The audit of each problem that runs code, or of the named ones."""
     auditor = Auditor(judges, workers)
     for record in pack.records:
         problem = record.problem
-        if named and problem.task_id not in named:
+        if not isinstance(problem, FunctionProblem | CommandProblem) or (named and problem.task_id not in named):
             continue
         yield _audited(problem, auditor, sandbox, most, tell)
 
 
-def _audited(problem: ProblemRecord, auditor: Auditor, sandbox: Sandbox, most: int, tell: Tell) -> Audited:
-    if not isinstance(problem, FunctionProblem | CommandProblem):
-        return Audited(problem, why_not="it runs no code")
+def _audited(
+    problem: FunctionProblem | CommandProblem, auditor: Auditor, sandbox: Sandbox, most: int, tell: Tell
+) -> Audited:
     if isinstance(problem, FunctionProblem) and not {"python", "triton"} & set(problem.languages):
         return Audited(problem, why_not="it takes no solution in Python, as these mutants are")
     why_not, printed = auditor.reference(problem)
