@@ -19,10 +19,11 @@ LOCAL_COMMANDS = {
     "run": "podium.generation.run",
     "weights": "podium.weights.commands",
     "pmpp": "podium.pmpp.commands",
+    "problems": "podium.problems.commands",
     "verifiers": "podium.verifiers.commands",
     "uploads": "podium.uploads.commands",
 }
-NODE_COMMANDS = frozenset({"evaluate", "node", "prepare", "functions", "reproduce", "run"})
+NODE_COMMANDS = frozenset({"evaluate", "node", "prepare", "problems", "functions", "reproduce", "run"})
 """Commands that may import packages of `podium[node]` long after their start."""
 
 

@@ -1,0 +1,1 @@
+"""`podium problems`: imports problems of other forms, and audits packs."""

@@ -1,0 +1,93 @@
+"""Packs the problems that were read from another's set."""
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from podium.problems.readers import WARM
+from podium.problems.sandboxed import Answer, Job, call_each
+from problems.formats.compute_eval.packs import ProblemPack, write_solution_pack
+from problems.formats.errors import PackRefused
+from problems.formats.functions.pack import read_function_directory
+from problems.formats.problem_sets import ProblemRead, SetRead
+from problems.spec.errors import explain
+from problems.spec.function.manifest import Manifest
+from problems.spec.pack import SolutionPackMetadata
+from problems.spec.solution import FileSolution
+from runners.agent.sandbox import Sandbox
+
+
+def pack_of(read: SetRead, release: str, sandbox: Sandbox, gpu_uuids: tuple[str, ...]) -> tuple[SetRead, ProblemPack]:
+    """The pack of all problems that can be read, and the report with those that could not be packed refused.
+
+    Raises PackRefused if no problem is left.
+    """
+    manifests = _manifests(read.readable, sandbox, gpu_uuids)
+    kept: list[ProblemRead] = []
+    with tempfile.TemporaryDirectory(prefix="podium-set-") as place:
+        root = Path(place)
+        known: dict[Path, Manifest] = {}
+        for one in read.problems:
+            made = manifests.get(one.slug)
+            if isinstance(made, Manifest):
+                write_folder(root / one.slug, one.files)
+                known[root / one.slug] = made
+            kept.append(one if made is None or isinstance(made, Manifest) else _refused(one, made))
+        report = replace(read, problems=kept)
+        if not known:
+            raise PackRefused("no_problems", "no problem of the set could be read")
+        return report, read_function_directory(root, known.__getitem__, release)
+
+
+def _refused(one: ProblemRead, fault: str) -> ProblemRead:
+    return replace(one, files={}, notes=(), refused=fault, remedy="see what the definition made of it does")
+
+
+def write_folder(folder: Path, files: Mapping[str, str]) -> None:
+    """Write a problem's files."""
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def write_references(target: Path, pack: ProblemPack) -> None:
+    """Write the problems' references as a solutions pack: as samples they pass."""
+    problems = [record.problem for record in pack.records]
+    write_solutions(target, pack, [one.reference for one in problems if isinstance(one.reference, FileSolution)])
+
+
+def write_solutions(target: Path, pack: ProblemPack, solutions: Sequence[FileSolution]) -> None:
+    """Write a solutions pack for a problem pack."""
+    fields = {"release": pack.metadata.release, "total_count": len(solutions)}
+    metadata = SolutionPackMetadata.model_validate(fields, context={"profile": pack.profile})
+    write_solution_pack(target, metadata, [one.to_line() for one in solutions])
+
+
+def _manifests(
+    problems: Sequence[ProblemRead], sandbox: Sandbox, gpu_uuids: tuple[str, ...]
+) -> dict[str, Manifest | str]:
+    """The manifest of each problem by its slug, or why it has none."""
+    files = {f"definitions/{one.slug}/def.py": one.files["def.py"] for one in problems}
+    device = "cuda" if gpu_uuids else "cpu"
+    jobs = [
+        Job("inside.make_manifest:answer", (f"definitions/{one.slug}/def.py", device), {"fake": not gpu_uuids})
+        for one in problems
+    ]
+    answers = call_each(sandbox, jobs, warm=WARM if not gpu_uuids else (), files=files, gpu_uuids=gpu_uuids)
+    return {one.slug: _manifest(answer) for one, answer in zip(problems, answers, strict=True)}
+
+
+def _manifest(answer: Answer) -> Manifest | str:
+    if answer.fault:
+        return answer.fault
+    if isinstance(answer.result, dict) and "error" in answer.result:
+        error = answer.result["error"]
+        return f"its definition, line {error.get('line')}: {error.get('what')}"[:1000]
+    try:
+        return Manifest.model_validate(answer.result)
+    except ValidationError as error:
+        return f"its manifest {explain(error)}"

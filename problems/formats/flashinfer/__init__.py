@@ -1,0 +1,1 @@
+"""Problems in the form of FlashInfer Trace, and SOL-ExecBench's folders by the same reader."""

@@ -1,0 +1,1 @@
+"""Problems in the form of KernelBench, and the functional files of robust-kbench."""

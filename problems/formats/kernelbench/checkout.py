@@ -1,0 +1,106 @@
+"""Finds the files of a set in KernelBench's form. They are read as text; nothing of them runs here."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from problems.formats.errors import PackRefused
+from problems.formats.set_files import read_json, read_text, slug_of
+
+FUNCTIONAL, CONFIGURATION = "func_forward.py", "config_forward.json"
+MOST_SETTINGS = 32
+Setting = tuple[Mapping[str, Any], Mapping[str, Any]]
+"""Keyword arguments of the constructor and of `get_inputs`."""
+
+
+@dataclass(frozen=True)
+class SetFile:
+    """One problem's file. `refused` says why it could not even be read as text."""
+
+    slug: str
+    group: str
+    source: str
+    """Its path within the set."""
+    text: str = ""
+    settings: tuple[Setting, ...] = (({}, {}),)
+    refused: str = ""
+
+
+def set_files(root: Path) -> list[SetFile]:
+    """The files with a `Model` below a folder, in the order of their paths. Raises PackRefused if there is none."""
+    found = list(_files(root))
+    if not found:
+        words = "holds no file with a class Model and a function get_inputs"
+        raise PackRefused("no_problems", f"{root} {words}; give the folder of a level, or a task's")
+    return found
+
+
+def _files(root: Path) -> Iterator[SetFile]:
+    inner = root / "KernelBench"
+    root = inner if inner.is_dir() and any(inner.glob("level*")) else root
+    paths = sorted(root.rglob("*.py"), key=lambda path: (str(path.parent), _number(path), path.name))
+    for path in paths:
+        if path.is_symlink() or (path.name != FUNCTIONAL and (path.parent / FUNCTIONAL).exists()):
+            continue
+        source = str(path.relative_to(root))
+        try:
+            text = read_text(path)
+        except PackRefused as refused:
+            yield SetFile(slug_of(root.name, source), _group(root, path), source, refused=str(refused))
+            continue
+        if "class Model" in text and "def get_inputs" in text:
+            yield _set_file(root, path, source, text)
+
+
+def _set_file(root: Path, path: Path, source: str, text: str) -> SetFile:
+    is_functional = path.name == FUNCTIONAL
+    named = str(Path(source).parent) if is_functional else source
+    slug, group = slug_of(root.name, named), _group(root, path.parent if is_functional else path)
+    if not is_functional or not (path.parent / CONFIGURATION).exists():
+        return SetFile(slug, group, source, text)
+    try:
+        return SetFile(slug, group, source, text, _settings(path.parent / CONFIGURATION))
+    except PackRefused as refused:
+        return SetFile(slug, group, source, refused=str(refused))
+
+
+def _number(path: Path) -> int:
+    first = path.name.partition("_")[0]
+    return int(first) if first.isdigit() and len(first) < 9 else 0
+
+
+def _group(root: Path, path: Path) -> str:
+    """The folder around a file, as level1."""
+    return path.parent.name if path.parent != root else root.name
+
+
+def _settings(path: Path) -> tuple[Setting, ...]:
+    """The settings of a configuration: each constructor's with each of the inputs and each shared one.
+
+    Its several settings count where there are any, else its single ones. Raises PackRefused.
+    """
+    data = read_json(path)
+    if not isinstance(data, dict):
+        raise PackRefused("bad_json", f"{path}: must be a mapping")
+    for kind in ("multi", "single"):
+        parts = [_listed(path, data, f"{kind}_{part}_configs") for part in ("init", "input", "shared")]
+        combined = [({**init, **shared}, {**given, **shared}) for init, given, shared in product(*parts)]
+        if any(any(part) for part in parts):
+            break
+    if len(combined) > MOST_SETTINGS:
+        raise PackRefused("too_many", f"{path}: {len(combined)} settings; at most {MOST_SETTINGS} are possible")
+    unique = {json.dumps(one, sort_keys=True): one for one in combined}
+    return tuple(unique.values())
+
+
+def _listed(path: Path, data: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    found = data.get(name, [{}])
+    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found) or not found:
+        raise PackRefused("bad_json", f"{path}: `{name}` must be a list of mappings")
+    if len(found) > MOST_SETTINGS:
+        words = f"{path}: `{name}` has {len(found)} entries"
+        raise PackRefused("too_many", f"{words}; at most {MOST_SETTINGS} are possible")
+    return found

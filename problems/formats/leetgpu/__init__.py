@@ -1,0 +1,1 @@
+"""Challenges in the form of LeetGPU, read from the user's own checkout."""

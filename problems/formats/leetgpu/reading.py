@@ -1,0 +1,139 @@
+"""Reads a checkout of challenges, and writes a function problem's folder for one."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
+
+from problems.formats.errors import PackRefused
+from problems.formats.leetgpu import inside
+from problems.formats.set_files import slug_of
+from problems.formats.set_folders import Dims, dims_over, embedded, front_matter
+from problems.spec.function.dtypes import ParameterDtype
+
+CHALLENGE = "challenge.py"
+TERMS = (
+    "LeetGPU's challenges are under CC BY-NC-ND: a converted copy may not be passed on. Keep this pack to yourself, and"
+    " publish no release of it."
+)
+MODULE = Path(inside.__file__).parent / "challenge.py"
+Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,99}$")]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Value(_Strict):
+    """A parameter in one test."""
+
+    kind: Literal["array", "scalar"]
+    dtype: ParameterDtype
+    shape: Annotated[list[Annotated[int, Field(ge=0, le=2**48)]], Field(max_length=8)] = Field(default_factory=list)
+    value: bool | int | float | None = None
+
+
+class Refusal(_Strict):
+    """The reason for which a challenge is not read."""
+
+    line: int
+    why: Annotated[str, Field(max_length=1000)]
+    remedy: Annotated[str, Field(max_length=1000)]
+
+
+class Described(_Strict):
+    """A challenge as the sandbox describes it, or a refusal."""
+
+    title: str = ""
+    rtol: Annotated[FiniteFloat, Field(ge=0)] = 0.0
+    atol: Annotated[FiniteFloat, Field(ge=0)] = 0.0
+    directions: dict[Name, Literal["in", "out", "inout"]] = Field(default_factory=dict)
+    cases: list[dict[Name, Value]] = Field(default_factory=list, max_length=256)
+    refused: Refusal | None = None
+
+
+def challenge_files(root: Path) -> list[Path]:
+    """The challenges below a folder, in the order of their paths. Raises PackRefused if there is none."""
+    paths = sorted(path for path in root.rglob(CHALLENGE) if not path.is_symlink())
+    if not paths:
+        raise PackRefused("no_problems", f"{root} holds no {CHALLENGE}; give the checkout's folder")
+    return paths
+
+
+def folder_of(path: Path, text: str, found: Described, device: str) -> dict[str, str]:
+    """The files of the problem's folder, by path. Raises PackRefused if the tests do not agree."""
+    _check(found)
+    arrays = [name for name, one in found.cases[0].items() if one.kind == "array"]
+    dims, axes = dims_over([{name: case[name].shape for name in arrays} for case in found.cases])
+    head = {
+        "slug": slug_of(path.parent.name), "title": found.title or path.parent.name,
+        "group": path.parent.parent.name[:100] or "challenges", "device": device, "tags": ["leetgpu-form"],
+        "time_limit_seconds": 600,
+    }  # fmt: skip
+    told = "Compute what the challenge asks for; its own page states it. The tests are cases; the last is for time.\n"
+    return {"def.py": _definition(path, text, found, dims, axes), "problem.md": front_matter(head) + told}
+
+
+def _check(found: Described) -> None:
+    if not found.cases:
+        raise PackRefused("no_tests", "it has no tests")
+    first = found.cases[0]
+    for number, case in enumerate(found.cases):
+        for name, one in case.items():
+            like = first[name]
+            if (one.kind, one.dtype, len(one.shape)) != (like.kind, like.dtype, len(like.shape)):
+                words = f"`{name}` has another kind, data type or number of axes in test {number + 1} than in the first"
+                raise PackRefused("tests_differ", f"{words}; make it the same in all")
+
+
+def _definition(
+    path: Path, text: str, found: Described, dims: Mapping[str, Dims], axes: Sequence[Mapping[str, int]]
+) -> str:
+    outputs = tuple(
+        {name: (tuple(one.shape), one.dtype) for name, one in case.items() if found.directions[name] != "in"}
+        for case in found.cases
+    )
+    exact = not any(one.dtype.startswith(("float", "bfloat")) for name, one in found.cases[0].items()
+                    if found.directions[name] != "in")  # fmt: skip
+    tolerance = f"Tolerance(rtol={found.rtol!r}, atol={found.atol!r}, reason='the challenge names these')"
+    lines = [
+        embedded(f"Made from the challenge {path.parent.name}.", MODULE),
+        "from podium_functions import Array, Case, Exact, FunctionProblem, Scalar, Tolerance",
+        "",
+        f"SOURCE = {text!r}",
+        f"DIRECTIONS = {found.directions!r}",
+        f"OUTPUTS = {outputs!r}",
+        "SET = SetChallenge(SOURCE, DIRECTIONS, OUTPUTS)",
+        "",
+        "",
+        "class Imported(FunctionProblem):",
+        '    arrays = "torch"',
+        '    output_init = "zero"',
+        "    parameters = (",
+        *(f"        {_parameter(name, found, dims)}," for name in found.directions),
+        "    )",
+        f"    accuracy = {'Exact()' if exact else tolerance}",
+        "    cases = (",
+        *(f"        {_case(number, len(axes), own)}," for number, own in enumerate(axes)),
+        "    )",
+        "",
+        "    def inputs(self, case, rng):",
+        "        return SET.inputs(case, self.device)",
+        "",
+        "    def reference(self, case, **given):",
+        "        return SET.answer(case, self.device, given)",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _parameter(name: str, found: Described, dims: Mapping[str, Dims]) -> str:
+    one = found.cases[0][name]
+    if one.kind == "scalar":
+        return f"Scalar({name!r}, {one.dtype!r})"
+    return f"Array({name!r}, {one.dtype!r}, {found.directions[name]!r}, {dims[name]!r})"
+
+
+def _case(number: int, count: int, axes: Mapping[str, int]) -> str:
+    name = "performance" if number == count - 1 else f"functional {number + 1}"
+    return f"Case({name!r}, test={number}" + "".join(f", {axis}={length}" for axis, length in axes.items()) + ")"

@@ -1,0 +1,149 @@
+"""Mutants of references, and what an audit counts."""
+
+import ast
+import json
+from pathlib import Path
+
+import pytest
+
+from podium.problems.audit.commands import c_edits, python_edits
+from podium.problems.audit.functions import reduced
+from podium.problems.audit.judging import Audited, Judged, Outcome
+from podium.problems.audit.mutants import Mutant, distinct
+from problems.spec.solution import SourceFile
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+AUDITS = sorted(ROOT.glob("examples/*/audit.json"))
+
+CUDA = """\
+#include <cuda_runtime.h>
+
+__global__ void scale(float* x, int n) {
+    for (int i = threadIdx.x; i < n; i += blockDim.x) x[i] *= 2;
+}
+
+int blocks(int n) { return (n + 255) / 256; }
+
+void run(float* x, int n) {
+    scale<<<blocks(n), 256>>>(x, n);
+}
+"""
+PYTHON = """\
+import numpy as np
+
+
+@kernel
+def scale(x):
+    pass
+
+
+def run(x, n):
+    scale[(n, 1)](x)
+    for i in range(n):
+        x[i] += 1
+    return x
+"""
+DEFINITION = """\
+class Problem(FunctionProblem):
+    def inputs(self, case, rng):
+        return {"x": rng.random(3) + 1}
+
+    def reference(self, case, x):
+        y = np.exp(x) * 2
+        y -= y.max()
+        return -y
+"""
+
+
+def test_each_part_of_cuda_is_changed_in_turn() -> None:
+    made = [(kind, place) for kind, place, _ in c_edits(CUDA)]
+    assert made == [
+        ("body emptied", "line 3: scale"),
+        ("loop halved", "line 4"),
+        ("body emptied", "line 7: blocks"),
+        ("body emptied", "line 9: run"),
+        ("first result kept", "line 9: run"),
+        ("launch removed", "line 10"),
+        ("grid halved", "line 10"),
+    ]
+
+
+def test_the_changes_of_cuda_are_where_they_say() -> None:
+    texts = {(kind, place): text for kind, place, text in c_edits(CUDA)}
+    assert "scale(float* x, int n) { }" in texts["body emptied", "line 3: scale"]
+    assert "int blocks(int n) { return {}; }" in texts["body emptied", "line 7: blocks"]
+    assert "<<<" not in texts["launch removed", "line 10"]
+    assert "<<<((blocks(n) + 1) / 2), 256>>>" in texts["grid halved", "line 10"]
+    assert "i < ((n) / 2)" in texts["loop halved", "line 4"]
+    assert "if (podium_was_called) return;" in texts["first result kept", "line 9: run"]
+
+
+def test_each_part_of_python_is_changed_and_still_parses() -> None:
+    made = list(python_edits(PYTHON))
+    kinds = [kind for kind, _, _ in made]
+    assert kinds == [
+        "body emptied",
+        "body emptied",
+        "launch removed",
+        "grid halved",
+        "loop halved",
+        "first result kept",
+    ]
+    for _, _, text in made:
+        ast.parse(text)
+    assert "scale[tuple(-(-n // 2) for n in (n, 1))](x)" in made[3][2]
+    assert "range(((n) // 2))" in made[4][2]
+
+
+def test_one_operation_of_a_reference_is_left_out_at_a_time() -> None:
+    bodies = [text.partition("def reference")[2] for _, text in reduced(DEFINITION)]
+    assert [body.split("\n", 1)[1].replace("        ", "").split("\n")[:3] for body in bodies] == [
+        ["y = np.exp(x)", "y -= y.max()", "return -y"],
+        ["y = x * 2", "y -= y.max()", "return -y"],
+        ["y = np.exp(x) * 2", "pass", "return -y"],
+        ["y = np.exp(x) * 2", "y -= y", "return -y"],
+        ["y = np.exp(x) * 2", "y -= y.max()", "return y"],
+    ]
+    assert all("rng.random(3) + 1" in text for _, text in reduced(DEFINITION))
+
+
+def mutant(kind: str, content: str) -> Mutant:
+    return Mutant(kind, "", (SourceFile(path="solution.py", content=content),))
+
+
+def test_equal_mutants_count_once_and_kinds_take_turns() -> None:
+    made = [mutant("a", "1"), mutant("a", "2"), mutant("a", "3"), mutant("b", "1"), mutant("b", "4")]
+    assert [(one.kind, one.files[0].content) for one in distinct(made, 3)] == [("a", "1"), ("b", "4"), ("a", "2")]
+
+
+def audited(*outcomes: Outcome) -> Audited:
+    rows = [Judged(mutant("zeros", str(number)), outcome, "") for number, outcome in enumerate(outcomes)]
+    return Audited(problem=None, rows=rows)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "rate", "state"),
+    [
+        (("killed", "killed", "survived", "killed"), 0.75, "survivors"),
+        (("killed", "not_run"), 1.0, "passed"),
+        (("not_run", "not_run"), None, "not_audited"),
+        ((), None, "not_audited"),
+    ],
+)
+def test_a_mutant_counts_only_if_it_ran(outcomes: tuple[Outcome, ...], rate: float | None, state: str) -> None:
+    found = audited(*outcomes)
+    assert (found.kill_rate, found.state) == (rate, state)
+
+
+def test_some_examples_have_their_audit() -> None:
+    assert AUDITS
+
+
+@pytest.mark.parametrize("path", AUDITS, ids=lambda path: path.parent.name)
+def test_an_examples_audit_kills_nearly_all_and_explains_the_rest(path: Path) -> None:
+    found = json.loads(path.read_text(encoding="utf-8"))
+    assert found["kill_rate"] >= 0.98
+    survivors = [row for one in found["problems"] for row in one["mutants"] if row["outcome"] == "survived"]
+    assert [row for row in survivors if not row["explained"]] == []
+    assert found["killed"] == found["built"] - len(survivors)
+    assert all(one["state"] != "passed" or one["built"] for one in found["problems"])

@@ -1,0 +1,200 @@
+"""Code of a set runs in a sandbox alone: files, sockets and time are bounded, and what is refused leaves nothing."""
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from podium.problems.readers import read_set
+from podium.problems.sandboxed import Job, call_each
+from problems.formats.kernelbench.checkout import set_files
+from problems.formats.problem_sets import ProblemRead
+from runners.agent.sandbox import Sandbox, choose
+from tests.problem_sets.torches import needs_torch
+from tests.requirements import requires
+from tests.warm_podium import run_podium
+
+EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples/problem-sets"
+pytestmark = requires("bubblewrap")
+
+HOSTILE = """\
+import pathlib, socket, time
+
+def reads(path):
+    return pathlib.Path(path).read_text()
+
+def connects(port):
+    socket.create_connection(("127.0.0.1", port), timeout=5)
+
+def sleeps():
+    time.sleep(600)
+
+def prints():
+    print('{"job": 0, "result": "forged"}', flush=True)
+    return "own"
+
+def ends():
+    import os
+    os._exit(0)
+
+def big():
+    return "x" * (8 << 20)
+"""
+MODEL = """\
+import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        {constructor}
+
+    def forward(self, x):
+        {forward}
+        return x + 1
+
+
+def get_inputs():
+    {inputs}
+    return [torch.rand(4, 3)]
+
+
+def get_init_inputs():
+    return []
+"""
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Sandbox]:
+    box = choose("bubblewrap")
+    yield box
+    box.close()
+
+
+def test_a_sets_code_reaches_no_file_no_port_and_no_other_result(sandbox: Sandbox, tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("words")
+    import socket
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        calls = [
+            Job("hostile:prints"), Job("hostile:reads", [str(secret)]), Job("hostile:connects", [server.getsockname()[1]]),
+            Job("hostile:sleeps"), Job("hostile:ends"), Job("hostile:big"),
+        ]  # fmt: skip
+        found = call_each(sandbox, calls, files={"hostile.py": HOSTILE}, seconds_each=3)
+    assert found[0].result == "own"
+    assert [one.result for one in found[1:]] == [None] * 5
+    assert "FileNotFoundError" in found[1].fault
+    assert "Error" in found[2].fault
+    assert found[3].fault == "took longer than 3 s"
+    assert "ended without a result" in found[4].fault
+    assert "more than 4 MiB" in found[5].fault
+
+
+def read_model(folder: Path, sandbox: Sandbox, text: str) -> ProblemRead:
+    (folder / "level1").mkdir()
+    (folder / "level1/1_Case.py").write_text(text)
+    return read_set("kernelbench", folder, "cpu", sandbox).problems[0]
+
+
+def model(constructor: str = "pass", forward: str = "pass", inputs: str = "pass") -> str:
+    return MODEL.format(constructor=constructor, forward=forward, inputs=inputs)
+
+
+@needs_torch
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        (model(constructor="open('/root/.bashrc')"), 8, "FileNotFoundError"),
+        (model(constructor="import urllib.request; urllib.request.urlopen('http://127.0.0.1:9')"), 8, "URLError"),
+        (model(forward="x = x + torch.rand(3)"), 0, "draws random numbers"),
+        (model(forward="raise KeyError('nothing')"), 11, "KeyError"),
+        (model(inputs="return 7"), 0, "`get_inputs` raised TypeError"),
+        (model(inputs="return ['text']"), 0, "`x` is str"),
+        ("class Model: pass\ndef get_inputs(:\n", 2, "SyntaxError"),
+        ("import transformers\nclass Model: pass\ndef get_inputs(): pass\n", 1, "transformers"),
+    ],
+)
+def test_a_model_that_cannot_be_a_problem_is_refused_in_words(
+    tmp_path: Path, sandbox: Sandbox, text: str, line: int, words: str
+) -> None:
+    found = read_model(tmp_path, sandbox, text)
+    assert (found.state, found.line, dict(found.files)) == ("refused", line, {})
+    assert words in found.refused
+    assert found.remedy
+
+
+def podium(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+    return run_podium(["problems", *words], os.environ | {"NO_COLOR": "1"}, folder)
+
+
+def test_nothing_is_written_if_nothing_can_be_read(tmp_path: Path) -> None:
+    (tmp_path / "set/definitions").mkdir(parents=True)
+    (tmp_path / "set/definitions/one.json").write_text('{"name": ')
+    done = podium(
+        tmp_path, "import", "flashinfer", "set", "--out", "made.tar.gz", "--folders", "made", "--sandbox", "bubblewrap"
+    )
+    assert done.returncode == 2
+    assert "nothing was written" in done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["set"]
+
+
+@needs_torch
+@pytest.mark.parametrize("form", ["kernelbench", "flashinfer", "sol-execbench", "leetgpu"])
+def test_an_example_set_becomes_a_pack_and_a_report(tmp_path: Path, form: str) -> None:
+    done = podium(
+        tmp_path, "import", form, str(EXAMPLES / form), "--device", "cpu", "--out", "made.tar.gz",
+        "--report", "report.json", "--references", "references.tar.gz", "--sandbox", "bubblewrap",
+    )  # fmt: skip
+    assert (done.returncode, "made.tar.gz: 2 of 2 problems imported." in done.stderr) == (0, True)
+    rows = json.loads((tmp_path / "report.json").read_text())
+    assert {row["state"] for row in rows} <= {"read", "changed"}
+    assert (tmp_path / "references.tar.gz").exists()
+
+
+@needs_torch
+def test_solutions_of_the_other_form_pass_and_fail_as_they_must(tmp_path: Path) -> None:
+    made, environment = tmp_path / "made.tar.gz", os.environ | {"NO_COLOR": "1"}
+    imported = ["import", "kernelbench", str(EXAMPLES / "kernelbench"), "--device", "cpu", "--out", str(made)]
+    assert podium(tmp_path, *imported, "--sandbox", "bubblewrap").returncode == 0
+    verdicts = {}
+    for name in ("solutions", "known-bad"):
+        folder, out = EXAMPLES / f"kernelbench-{name}", tmp_path / f"{name}.tar.gz"
+        adapted = podium(tmp_path, "adapt", "kernelbench", str(folder), "--problems", str(made), "--out", str(out))
+        assert adapted.returncode == 0
+        graded = tmp_path / f"{name}.jsonl"
+        run_podium(
+            ["evaluate", "--problems", str(made), "--solutions", str(out), "--sandbox", "bubblewrap", "--out", str(graded)],
+            environment, tmp_path,
+        )  # fmt: skip
+        rows = [json.loads(line) for line in graded.read_text().splitlines()]
+        verdicts[name] = [row["podium"]["verdict"] for row in rows]
+    assert verdicts == {"solutions": ["passed"] * 2, "known-bad": ["wrong_answer"] * 2}
+
+
+def test_the_settings_of_a_configuration_are_combined(tmp_path: Path) -> None:
+    text = "class Model: pass\ndef get_inputs(): pass\n"
+    (tmp_path / "task").mkdir()
+    (tmp_path / "task/func_forward.py").write_text(text)
+    (tmp_path / "task/other.py").write_text(text)
+    config = {
+        "multi_init_configs": [{"eps": 1}, {"eps": 2}],
+        "multi_input_configs": [{"rows": 3}],
+        "multi_shared_configs": [{"width": 4}, {"width": 5}],
+    }
+    (tmp_path / "task/config_forward.json").write_text(json.dumps(config))
+    (found,) = set_files(tmp_path)
+    assert [(dict(init), dict(given)) for init, given in found.settings] == [
+        ({"eps": eps, "width": width}, {"rows": 3, "width": width}) for eps in (1, 2) for width in (4, 5)
+    ]
+
+
+def test_a_configuration_that_is_no_json_is_refused_with_its_file(tmp_path: Path) -> None:
+    (tmp_path / "func_forward.py").write_text("class Model: pass\ndef get_inputs(): pass\n")
+    (tmp_path / "config_forward.json").write_text("{")
+    (found,) = set_files(tmp_path)
+    assert "config_forward.json" in found.refused
