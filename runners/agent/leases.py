@@ -92,6 +92,10 @@ class Leases:
             with self._guard:
                 del self._held[work.attempt]
 
+    def attempts(self) -> list[UUID]:
+        """The attempts under way, and those whose reports wait."""
+        return [*(lease.work.attempt for lease in self._now()), *self._outbox.tokens()]
+
     def cancel_all(self) -> None:
         """Cancel all attempts. Each of them then raises Cancelled."""
         for lease in self._now():

@@ -52,6 +52,7 @@ class Agent:
         self._stopping = threading.Event()
         self._fitness = Fitness()
         self._leases = Leases(client, outbox, terms.heartbeat_seconds)
+        client.alive = self._leases.attempts
         self._upkeep = Upkeep(
             client, outbox, hello, terms, self._fitness, grader.self_test, grader.shortage, self._give_up
         )

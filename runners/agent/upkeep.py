@@ -34,7 +34,7 @@ def introduce(client: SiteClient, hello: Hello) -> HelloReply:
             logger.warning("node %s may serve no track yet; its page on the site says why", terms.node)
         except SiteUnavailable as error:
             logger.warning("waiting for the site: %s", error)
-        time.sleep(RETRY_SECONDS)
+        time.sleep(max(RETRY_SECONDS, client.pause_seconds))
 
 
 class Upkeep:
@@ -120,7 +120,7 @@ class Upkeep:
             was_woken = self._wake.wait(REFRESH_SECONDS if self._fitness.is_fit else RETRY_SECONDS)
             # A site may answer hellos and no claims. Its answer to a hello is then no reason to claim again at once.
             is_failing = was_woken and self._fitness.has(Obstacle.SITE)
-            self._stopping.wait(RETRY_SECONDS if is_failing else PAUSE_SECONDS)
+            self._stopping.wait(max(RETRY_SECONDS if is_failing else PAUSE_SECONDS, self._client.pause_seconds))
 
     def _send_unsent(self) -> None:
         if self._outbox.flush(self._client) == 0:

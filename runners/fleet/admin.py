@@ -235,6 +235,7 @@ class JobAdmin(ReadOnlyAdmin):
         "priority",
         "n_attempts",
         "n_given_back",
+        "n_unbegun",
         "queued_at",
     )
     list_filter = ("state", "stage", "track")

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from runners.fleet.match import why_not
 from runners.fleet.models import Attempt, AttemptState, Node, NodeChange
-from runners.fleet.release import give_back, lose
+from runners.fleet.release import lose
 from runners.wire.protocol import Capabilities, Grant, Hello, Stage
 
 
@@ -50,7 +50,7 @@ def _software(found: Capabilities) -> dict[str, str]:
 
 
 def _note_boot(node: Node, boot_id: UUID) -> None:
-    """End the attempts of a node's earlier life. Those whose work had begun are lost and count; the others go back."""
+    """End the attempts of a node's earlier life."""
     if node.boot_id == boot_id:
         return
     # one UPDATE, so that only one of two simultaneous first hellos returns leases, and no newer ones
@@ -58,7 +58,4 @@ def _note_boot(node: Node, boot_id: UUID) -> None:
     if renewed and node.boot_id is not None:
         now = timezone.now()
         for attempt in Attempt.objects.filter(node=node, state=AttemptState.LEASED, leased_at__lt=now):
-            if attempt.began_at is None:
-                give_back(attempt)
-            else:
-                lose(attempt, AttemptState.EXPIRED, f"node {node} was started anew while it worked on it")
+            lose(attempt, AttemptState.EXPIRED, f"node {node} was started anew while it worked on it")

@@ -12,6 +12,8 @@ from django.utils import timezone
 from runners.wire.protocol import PREPARING, Stage
 
 ONLINE_FOR = timedelta(seconds=90)
+LAST_PRIORITY = -1000
+"""The priority of jobs that nodes gave back, or lost unbegun, too often. All other work comes first."""
 
 
 class Service(models.TextChoices):
@@ -159,6 +161,9 @@ class Job(models.Model):
         default=0, help_text="Attempts that were lost, and the one under way; those given back do not count."
     )
     n_given_back = models.PositiveSmallIntegerField(default=0, help_text="Attempts that nodes gave back in order.")
+    n_unbegun = models.PositiveSmallIntegerField(
+        default=0, help_text="Attempts that were lost before their work had begun."
+    )
     lease_expires_at = models.DateTimeField(null=True, blank=True)
     artefact = models.JSONField(null=True, blank=True, help_text="ArtefactRef of the build, for a run job.")
     only_on = models.ForeignKey(
@@ -186,6 +191,9 @@ class Job(models.Model):
             models.Index(
                 fields=["track"], condition=Q(state="queued", elsewhere=True), name="job_elsewhere"
             ),  # the sweep: whether a node is left for them
+            models.Index(
+                fields=["priority"], condition=Q(state="queued", priority__lte=-1000), name="job_placed_last"
+            ),  # the dashboard
         ]
         constraints: ClassVar = [
             models.UniqueConstraint(
@@ -218,8 +226,10 @@ class AttemptState(models.TextChoices):
     CANCELLED = "cancelled", "Cancelled"
 
 
-LOST = (AttemptState.EXPIRED, AttemptState.FAULTED)
-"""States of an attempt that ended without a report of its sample, and that counts."""
+LOST = Q(state=AttemptState.FAULTED) | Q(state=AttemptState.EXPIRED, began_at__isnull=False)
+"""Attempts that ended without a report of their sample, and that count: their work had begun."""
+UNBEGUN = Q(state=AttemptState.EXPIRED, began_at=None)
+"""Attempts that were lost before their work had begun. They are bounded apart."""
 OPEN_TO_REPORTS = (AttemptState.LEASED, AttemptState.EXPIRED)
 """States in which a report is accepted. An expired attempt may report while no other attempt has taken the job."""
 

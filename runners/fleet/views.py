@@ -1,13 +1,15 @@
 """The node API: hello, health, claim, heartbeat, release, blobs, report. Thin: authenticate, parse, call, answer."""
 
+import logging
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from functools import wraps
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
+from django.db import InterfaceError, OperationalError
 from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
@@ -26,6 +28,9 @@ from runners.fleet.errors import NodeRefused
 from runners.fleet.models import Attempt, AttemptState, Job, Node
 from runners.fleet.owner import owner_of
 from runners.fleet.release import give_back
+from runners.fleet.renewals import RENEWALS, hold_for, note_alive
+from runners.fleet.shedding import GATE, HELD_BEYOND_SECONDS, retry_after_seconds
+from runners.wire.broker import Rarely
 from runners.wire.health import NodeHealth
 from runners.wire.protocol import (
     MAX_BLOB_BYTES,
@@ -42,6 +47,9 @@ MAX_BODY_BYTES = 4 * 1024 * 1024
 _NUL = re.compile(rb"(?<!\\)((?:\\\\)*)\\u0000")
 SEEN_GRAIN = timedelta(seconds=10)
 
+logger = logging.getLogger(__name__)
+_rarely = Rarely()
+
 View = Callable[..., HttpResponseBase]
 
 
@@ -50,12 +58,22 @@ def _json(model: BaseModel, status: int = 200) -> HttpResponse:
 
 
 def _refusing(view: View) -> View:
-    """Answer refusals and malformed bodies with a `WireError` and its status."""
+    """Answer refusals and malformed bodies with a `WireError` and its status; with 503, a call beyond the bound of
+    shedding.py, and one to which the database did not answer in time."""
 
     @wraps(view)
     def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        note_alive(request)
         try:
-            return view(request, *args, **kwargs)
+            with GATE.turn() as has_turn:
+                if not has_turn:
+                    return _turned_away(request, kwargs)
+                RENEWALS.write_if_due()
+                return view(request, *args, **kwargs)
+        except (OperationalError, InterfaceError):
+            if _rarely.due("database"):
+                logger.exception("the database does not answer a node's call")
+            return _turned_away(request, kwargs)
         except NodeRefused as refused:
             return _json(refused.error, refused.status)
         except Refused as refused:
@@ -66,6 +84,19 @@ def _refusing(view: View) -> View:
             return _json(NodeRefused(400, "malformed", f"{where}: {first['msg']}").error, 400)
 
     return wrapped
+
+
+def _turned_away(request: HttpRequest, of: Mapping[str, Any]) -> HttpResponse:
+    """503 with Retry-After. The lease of a report that is turned away lasts until the node has sent it again."""
+    seconds = retry_after_seconds()
+    if request.path.endswith("/report"):
+        hold_for(request, of["attempt"], seconds + HELD_BEYOND_SECONDS)
+    answer = _json(NodeRefused(503, "busy", "The site is busy. Call again later.").error, 503)
+    answer["Retry-After"] = str(seconds)
+    answer._has_been_logged = True  # type: ignore[attr-defined] - Django would log each as an error
+    if _rarely.due("busy"):
+        logger.warning("calls of nodes are turned away: more come than this process serves at once")
+    return answer
 
 
 def _node(request: HttpRequest) -> Node:
@@ -212,7 +243,7 @@ def _get(attempt: Attempt, sha256: str) -> HttpResponseBase:
     owner = owner_of(attempt.job)
     artefact = (attempt.job.artefact or {}).get("blob", {}).get("sha256")
     if sha256 == owner.solution.sha256:
-        Attempt.objects.filter(pk=attempt.pk, began_at=None).update(began_at=timezone.now())
+        Attempt.objects.filter(pk=attempt.pk, state=AttemptState.LEASED, began_at=None).update(began_at=timezone.now())
     elif sha256 == owner.problem.record_sha256:
         return HttpResponse(bytes(owner.problem.record), content_type="application/octet-stream")
     elif sha256 != artefact and not owner.problem.blobs.filter(sha256=sha256).exists():

@@ -1,8 +1,10 @@
 """Speaks to the site's node API: kept connections for each thread, patience with a site that is away."""
 
 import hashlib
+import random
 import threading
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 from uuid import UUID
 
@@ -10,9 +12,11 @@ import requests
 from pydantic import BaseModel, ValidationError
 from requests.adapters import HTTPAdapter
 from requests.auth import AuthBase
+from urllib3.response import BaseHTTPResponse
 from urllib3.util import Retry
 
 from runners.agent.ground.errors import SiteRefused, SiteUnavailable
+from runners.wire.alive import header_of
 from runners.wire.health import NodeHealth, NodeHealthReply
 from runners.wire.protocol import (
     BlobRef,
@@ -34,6 +38,8 @@ BACKOFF_SECONDS = 0.3
 """The first retry comes at once, the next after twice this, and each later one after twice as long again."""
 JITTER_SECONDS = 0.3
 MAX_RETRY_AFTER_SECONDS = 30
+SPREAD = 1.5
+"""The site's Retry-After is lengthened by a random factor up to this, so that nodes do not come back together."""
 RETRIED = frozenset({429, 500, 502, 503, 504})
 
 M = TypeVar("M", bound=BaseModel)
@@ -51,12 +57,22 @@ class BearerAuth(AuthBase):
 
 
 class SiteClient:
-    """The calls of runners/wire/protocol.py. All may raise SiteUnavailable and SiteRefused."""
+    """The calls of runners/wire/protocol.py. All may raise SiteUnavailable and SiteRefused.
+
+    `alive` returns the attempts that the node works on. Each call names them, so that each renews their leases.
+    """
 
     def __init__(self, site_url: str, token: str) -> None:
         self._root = f"{site_url}{ROOT}"
         self._token = token
         self._local = threading.local()
+        self._busy_until = 0.0
+        self.alive: Callable[[], Iterable[UUID]] = tuple
+
+    @property
+    def pause_seconds(self) -> float:
+        """How long the site wants no call that can wait."""
+        return max(self._busy_until - time.monotonic(), 0.0)
 
     def hello(self, hello: Hello) -> HelloReply:
         return _read(HelloReply, self._call("POST", "/hello", body=_json(hello)))
@@ -118,13 +134,14 @@ class SiteClient:
                 method,
                 self._root + path,
                 data=body,
-                headers=headers or {"Content-Type": "application/json"},
+                headers={"Content-Type": "application/json", **(headers or {}), **header_of(self.alive())},
                 timeout=(CONNECT_SECONDS, READ_SECONDS),
                 allow_redirects=False,
             )
         except requests.RequestException as error:
             raise SiteUnavailable(f"{self._root} cannot be reached: {_innermost(error)}") from error
         if answer.status_code in RETRIED:
+            self._busy_until = time.monotonic() + _retry_after_seconds(answer)
             raise SiteUnavailable(f"{self._root} answers {answer.status_code}")
         if answer.status_code >= 300:
             raise SiteRefused(answer.status_code, _wire_error(answer))
@@ -144,9 +161,26 @@ class SiteClient:
         return session
 
 
+class _Spread(Retry):
+    """Retries that do not come in step with those of other nodes."""
+
+    def get_retry_after(self, response: BaseHTTPResponse) -> float | None:
+        seconds = super().get_retry_after(response)
+        return None if seconds is None else _spread(seconds)
+
+
+def _spread(seconds: float) -> float:
+    return seconds * random.uniform(1.0, SPREAD)  # noqa: S311 - no secret
+
+
+def _retry_after_seconds(answer: requests.Response) -> float:
+    text = answer.headers.get("Retry-After", "")
+    return _spread(min(int(text), MAX_RETRY_AFTER_SECONDS)) if text.isascii() and text.isdigit() else 0.0
+
+
 def _retry(tries: int) -> Retry:
     """Retries every method: a call that may not be repeated has one try."""
-    return Retry(
+    return _Spread(
         tries - 1,
         allowed_methods=None,
         status_forcelist=RETRIED,

@@ -70,7 +70,7 @@ def _of_jobs(now: datetime) -> Iterator[Metric]:
 
 def _of_attempts(now: datetime) -> Iterator[Metric]:
     lost = GaugeMetricFamily("podium_attempts_lost", "Attempts lost in the last ten minutes, by node.", labels=["node"])
-    ended = Attempt.objects.filter(state__in=LOST, ended_at__gt=now - RECENT)
+    ended = Attempt.objects.filter(LOST, ended_at__gt=now - RECENT)
     for node, n in ended.values_list("node__slug").annotate(Count("pk")).order_by():
         lost.add_metric([node], n)
     yield lost
