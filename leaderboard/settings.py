@@ -78,6 +78,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "runners.fleet.node_calls.NodeCalls",
     "csp.middleware.CSPMiddleware",
     "leaderboard.bounded_requests.BoundedRequests",
     "django.contrib.sessions.middleware.SessionMiddleware",

@@ -12,10 +12,21 @@ from runners.agent.ground.events import BuildPrinted, CaseEnded, Event, Progress
 from runners.agent.judges.report import Finished
 from runners.agent.link.client import SiteClient, report_body
 from runners.agent.link.outbox import Letter, Outbox
-from runners.wire.protocol import BUILDING, MAX_CASES, PREPARING, REPORTING, CaseReport, Heartbeat, Work
+from runners.wire.batches import AttemptBeat, NodeBeat
+from runners.wire.protocol import (
+    BUILDING,
+    MAX_CASES,
+    PREPARING,
+    REPORTING,
+    CaseReport,
+    Heartbeat,
+    Work,
+)
 
 logger = logging.getLogger(__name__)
 TAIL_BYTES = 8 * 1024
+BEATS_PER_CALL = 32
+"""Attempts of one heartbeat: the site bounds a call's size."""
 
 
 class LiveProgress:
@@ -60,7 +71,7 @@ class LeasedAttempt:
 
 
 class Leases:
-    """All leases of this node. `start` begins the heartbeats, one per lease every `beat_seconds`.
+    """All leases of this node. `start` begins the node's heartbeats, every `beat_seconds`, for all of them.
 
     An attempt whose report waits in the outbox keeps its lease, so that no other node does its work again.
     """
@@ -114,26 +125,19 @@ class Leases:
 
     def _beat_until_stopped(self) -> None:
         while not self._stopping.wait(self._beat_seconds):
-            for lease in self._now():
-                self._beat(lease)
-            for attempt, token in self._outbox.tokens().items():
-                self._beat_for_letter(attempt, token)
+            beats = [AttemptBeat(attempt=one.work.attempt, **one.live.heartbeat().model_dump()) for one in self._now()]
+            beats += [AttemptBeat(attempt=attempt, stage=REPORTING) for attempt in self._outbox.tokens()]
+            for start in range(0, len(beats), BEATS_PER_CALL):
+                self._beat(beats[start : start + BEATS_PER_CALL])
 
-    def _beat_for_letter(self, attempt: UUID, token: str) -> None:
+    def _beat(self, beats: list[AttemptBeat]) -> None:
         try:
-            self._client.heartbeat(attempt, token, Heartbeat(stage=REPORTING))
+            reply = self._client.beat(NodeBeat(beats=beats))
         except (SiteUnavailable, SiteRefused) as error:
-            logger.warning("no heartbeat for attempt %s, whose report waits: %s", attempt, error)
-
-    def _beat(self, lease: LeasedAttempt) -> None:
-        work = lease.work
-        try:
-            reply = self._client.heartbeat(work.attempt, work.attempt_token, lease.live.heartbeat())
-        except SiteUnavailable as error:
-            logger.warning("no heartbeat for attempt %s: %s", work.attempt, error)
-        except SiteRefused as refused:
-            logger.warning("attempt %s is not ours any more: %s", work.attempt, refused)
+            logger.warning("no heartbeat for %d attempts: %s", len(beats), error)
+            return
+        with self._guard:
+            cancelled = [self._held[one] for one in reply.cancelled if one in self._held]
+        for lease in cancelled:
+            logger.warning("attempt %s is not ours any more", lease.work.attempt)
             lease.live.cancel()
-        else:
-            if reply.cancel:
-                lease.live.cancel()

@@ -8,6 +8,7 @@ from typing import Any
 from celery import Celery, Task
 from celery.exceptions import Reject
 
+from runners.agent.claims import Claims
 from runners.agent.fitness import Fitness, Obstacle
 from runners.agent.grading import Grader
 from runners.agent.ground.errors import Cancelled, SiteRefused, SiteUnavailable
@@ -16,7 +17,7 @@ from runners.agent.link.client import SiteClient
 from runners.agent.link.outbox import Outbox
 from runners.agent.stage_worker import StageWorker, make_app
 from runners.agent.upkeep import Upkeep
-from runners.wire.protocol import PROTOCOL_VERSION, ClaimRequest, Hello, HelloReply, Report, Stage, Verdict, Work
+from runners.wire.protocol import Hello, HelloReply, Report, Stage, Verdict, Work
 from runners.wire.queues import CLAIMED_EVENT, GRADE, queue_name
 
 logger = logging.getLogger(__name__)
@@ -47,12 +48,13 @@ class Agent:
         celery: Mapping[str, Any],
         complaint: Callable[[], str] = str,
     ) -> None:
-        self._client, self._grader, self._complaint = client, grader, complaint
+        self._grader, self._complaint = grader, complaint
         self._slots, self._name = slots, terms.node
         self._stopping = threading.Event()
         self._fitness = Fitness()
         self._leases = Leases(client, outbox, terms.heartbeat_seconds)
         client.alive = self._leases.attempts
+        self._claims = Claims(client)
         self._upkeep = Upkeep(
             client, outbox, hello, terms, self._fitness, grader.self_test, grader.shortage, self._give_up
         )
@@ -146,7 +148,7 @@ class Agent:
         if not self._fitness.is_fit:
             raise Reject("this node takes no work", requeue=True)
         try:
-            return self._client.claim(ClaimRequest(protocol_version=PROTOCOL_VERSION, track=track, stage=stage))
+            return self._claims.take(track, stage)
         except (SiteUnavailable, SiteRefused) as error:
             self._upkeep.failed(error)
             raise Reject(str(error), requeue=True) from error

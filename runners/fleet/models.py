@@ -253,6 +253,7 @@ class Attempt(models.Model):
     began_at = models.DateTimeField(null=True, blank=True, help_text="When the node fetched the solution.")
     heartbeat_at = models.DateTimeField(default=timezone.now)
     ended_at = models.DateTimeField(null=True, blank=True)
+    to_score = models.BooleanField(default=False, help_text="Whether scores do not yet hold its result.")
 
     class Meta:
         ordering: ClassVar = ["-leased_at"]
@@ -266,6 +267,7 @@ class Attempt(models.Model):
                 condition=Q(state__in=["expired", "faulted", "given_back"]),
                 name="faults_of_node",
             ),  # the chart of a node's faults
+            models.Index(fields=["ended_at"], condition=Q(to_score=True), name="attempts_to_score"),  # score.py
         ]
 
     def __str__(self) -> str:

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError
+from django.db.models import F, QuerySet
 from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
@@ -19,17 +20,18 @@ from pydantic import BaseModel, ValidationError
 
 from leaderboard import blobs
 from leaderboard.errors import Refused
+from runners.fleet import beats, uploads
 from runners.fleet import claim as claims
 from runners.fleet import health as healths
 from runners.fleet import hello as hellos
 from runners.fleet import report as reports
-from runners.fleet import uploads
 from runners.fleet.errors import NodeRefused
-from runners.fleet.models import Attempt, AttemptState, Job, Node
+from runners.fleet.models import Attempt, AttemptState, Job, Node, NodeGrant
 from runners.fleet.owner import owner_of
 from runners.fleet.release import give_back
 from runners.fleet.renewals import RENEWALS, hold_for, note_alive
 from runners.fleet.shedding import GATE, HELD_BEYOND_SECONDS, retry_after_seconds
+from runners.wire.batches import Claimed, NodeBeat
 from runners.wire.broker import Rarely
 from runners.wire.health import NodeHealth
 from runners.wire.protocol import (
@@ -93,32 +95,58 @@ def _turned_away(request: HttpRequest, of: Mapping[str, Any]) -> HttpResponse:
         hold_for(request, of["attempt"], seconds + HELD_BEYOND_SECONDS)
     answer = _json(NodeRefused(503, "busy", "The site is busy. Call again later.").error, 503)
     answer["Retry-After"] = str(seconds)
-    answer._has_been_logged = True  # type: ignore[attr-defined] - Django would log each as an error
+    answer._has_been_logged = True  # type: ignore[attr-defined]  # else Django logs each as an error
     if _rarely.due("busy"):
         logger.warning("calls of nodes are turned away: more come than this process serves at once")
     return answer
 
 
-def _node(request: HttpRequest) -> Node:
+def _secret_digest(request: HttpRequest) -> str:
+    """The digest of the node's token; of no token, that of an empty one, which no node has."""
     scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
-    node = Node.objects.filter(token_digest=claims.digest_of(secret)).first() if scheme == "Bearer" else None
+    return claims.digest_of(secret if scheme == "Bearer" else "")
+
+
+def _node(request: HttpRequest) -> Node:
+    node = Node.objects.filter(token_digest=_secret_digest(request)).first()
     if node is None:
         raise NodeRefused(
             401, "unknown_node", "No node has this token. An organiser makes one with `manage.py add_node`."
         )
+    return _seen(node)
+
+
+def _seen(node: Node) -> Node:
     now = timezone.now()
     if node.last_seen_at is None or now - node.last_seen_at > SEEN_GRAIN:
         Node.objects.filter(pk=node.pk).update(last_seen_at=now)
     return node
 
 
-def _attempt(request: HttpRequest, pk: UUID) -> Attempt:
-    node = _node(request)
-    attempt = Attempt.objects.select_related("job").filter(pk=pk, node=node).first()
-    secret = request.headers.get("X-Podium-Attempt", "")
+def _grant(request: HttpRequest, track: str, stage: str) -> NodeGrant:
+    """The node's grant of this queue, with node and track."""
+    of_node = NodeGrant.objects.filter(node__token_digest=_secret_digest(request), track__slug=track, stage=stage)
+    found = of_node.select_related("node", "track").first()
+    if found is None:
+        node = _node(request)
+        if node.disabled_reason:
+            raise NodeRefused(403, "node_disabled", f"It is disabled: {node.disabled_reason}")
+        raise NodeRefused(403, "not_granted", f"The node may not serve {stage} of track {track}.")
+    _seen(found.node)
+    return found
+
+
+def _attempt(request: HttpRequest, pk: UUID, rows: QuerySet[Attempt] | None = None) -> Attempt:
+    """The node's attempt with its job and node, by one query."""
+    own = (Attempt.objects.select_related("job", "node") if rows is None else rows).filter(
+        pk=pk, node__token_digest=_secret_digest(request)
+    )
+    attempt, secret = own.first(), request.headers.get("X-Podium-Attempt", "")
+    if attempt is None:
+        _node(request)
     if attempt is None or not constant_time_compare(attempt.token_digest, claims.digest_of(secret)):
         raise NodeRefused(404, "unknown_attempt", "This node has no such attempt.")
-    attempt.node = node
+    _seen(attempt.node)
     return attempt
 
 
@@ -181,11 +209,13 @@ def health(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["POST"])
 @_refusing
 def claim(request: HttpRequest) -> HttpResponse:
-    node = _node(request)
     asked = ClaimRequest.model_validate_json(_body(request))
     _check_version(asked.protocol_version)
-    work = claims.claim(node, asked.track, asked.stage)
-    return _json(work) if work else HttpResponse(status=204)
+    grant = _grant(request, asked.track, asked.stage.value)
+    if asked.most is not None:
+        return _json(Claimed(works=claims.claim(grant, asked.most)))
+    works = claims.claim(grant)
+    return _json(works[0]) if works else HttpResponse(status=204)
 
 
 @csrf_exempt
@@ -210,6 +240,14 @@ def heartbeat(request: HttpRequest, attempt: UUID) -> HttpResponse:
 @csrf_exempt
 @require_http_methods(["POST"])
 @_refusing
+def beat(request: HttpRequest) -> HttpResponse:
+    node = _node(request)
+    return _json(beats.take(node, NodeBeat.model_validate_json(_without_nul(_body(request)))))
+
+
+@csrf_exempt
+@require_http_methods(["POST"])
+@_refusing
 def release(request: HttpRequest, attempt: UUID) -> HttpResponse:
     give_back(_attempt(request, attempt))
     return HttpResponse(status=204)
@@ -219,7 +257,7 @@ def release(request: HttpRequest, attempt: UUID) -> HttpResponse:
 @require_http_methods(["POST"])
 @_refusing
 def report(request: HttpRequest, attempt: UUID) -> HttpResponse:
-    held = _attempt(request, attempt)
+    held = _attempt(request, attempt, reports.attempts())
     body = _body(request)
     return _json(reports.take(held, body, Report.model_validate_json(_without_nul(body))))
 
@@ -228,7 +266,7 @@ def report(request: HttpRequest, attempt: UUID) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "PUT"])
 @_refusing
 def blob(request: HttpRequest, attempt: UUID, sha256: str) -> HttpResponseBase:
-    held = _attempt(request, attempt)
+    held = _attempt(request, attempt, _with_solution())
     if request.method == "PUT":
         is_new = uploads.take(held, sha256, _length(request, MAX_BLOB_BYTES), request)  # type: ignore[arg-type]
         return HttpResponse(status=201 if is_new else 200)
@@ -240,14 +278,32 @@ def blob(request: HttpRequest, attempt: UUID, sha256: str) -> HttpResponseBase:
 
 def _get(attempt: Attempt, sha256: str) -> HttpResponseBase:
     """Send a blob that was leased with the attempt. Work begins with the solution. Raises NodeRefused for any other."""
+    if sha256 == getattr(attempt, "sample_sha256", None):
+        return _begin(attempt, sha256)
     owner = owner_of(attempt.job)
     artefact = (attempt.job.artefact or {}).get("blob", {}).get("sha256")
     if sha256 == owner.solution.sha256:
-        Attempt.objects.filter(pk=attempt.pk, state=AttemptState.LEASED, began_at=None).update(began_at=timezone.now())
-    elif sha256 == owner.problem.record_sha256:
+        return _begin(attempt, sha256)
+    if sha256 == owner.problem.record_sha256:
         return HttpResponse(bytes(owner.problem.record), content_type="application/octet-stream")
-    elif sha256 != artefact and not owner.problem.blobs.filter(sha256=sha256).exists():
+    if sha256 != artefact and not owner.problem.blobs.filter(sha256=sha256).exists():
         raise NodeRefused(404, "not_leased", "This attempt was not leased that blob.")
+    return _file(sha256)
+
+
+def _with_solution() -> QuerySet[Attempt]:
+    """Attempts with their sample's digest, by one query; trials and PMPP runs have none."""
+    rows = Attempt.objects.select_related("job", "node")
+    return rows.annotate(sample_sha256=F("job__evaluation__sample__solution_sha256"))
+
+
+def _begin(attempt: Attempt, sha256: str) -> HttpResponseBase:
+    """Send the solution: the work on the attempt begins."""
+    Attempt.objects.filter(pk=attempt.pk, state=AttemptState.LEASED, began_at=None).update(began_at=timezone.now())
+    return _file(sha256)
+
+
+def _file(sha256: str) -> HttpResponseBase:
     try:
         return FileResponse(blobs.store().open(sha256), content_type="application/octet-stream")
     except blobs.BlobMissing as error:

@@ -194,12 +194,19 @@ class HelloReply(WireModel):
     disabled_reason: str = ""
 
 
+MOST_CLAIMED = 64
+
+
 class ClaimRequest(WireModel):
-    """Asks for one job of a track's stage. The answer is a `Work`, or 204 if none is queued."""
+    """Asks for jobs of a track's stage. The answer is `Claimed`.
+
+    Without `most`, as before version 3, the answer is a `Work`, or 204 if none is queued.
+    """
 
     protocol_version: int
     track: str
     stage: Stage
+    most: int | None = Field(default=None, ge=1, le=MOST_CLAIMED)
 
 
 class TrackSpec(WireModel):

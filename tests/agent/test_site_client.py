@@ -12,7 +12,8 @@ import pytest
 from runners.agent.ground.errors import SiteRefused, SiteUnavailable
 from runners.agent.link.client import SPREAD, SiteClient
 from runners.wire.alive import HEADER
-from runners.wire.protocol import PROTOCOL_VERSION, ClaimRequest, Heartbeat, Stage
+from runners.wire.batches import NodeBeat
+from runners.wire.protocol import PROTOCOL_VERSION, ClaimRequest, Stage
 
 RESULT = b'{"result": 7}'
 
@@ -103,7 +104,7 @@ def test_a_claim_is_not_repeated_even_where_the_site_says_when_to_come_back() ->
 def test_a_heartbeat_is_not_repeated() -> None:
     with serving((503, {}, b"")) as (site, client):
         with pytest.raises(SiteUnavailable):
-            client.heartbeat(uuid4(), "secret", Heartbeat(stage="testing"))
+            client.beat(NodeBeat())
         assert len(site.bodies) == 1
 
 
@@ -122,7 +123,7 @@ def test_a_call_that_is_not_repeated_notes_how_long_the_site_wants_no_other() ->
     with serving((503, {"Retry-After": "7"}, b"")) as (_, client):
         assert client.pause_seconds == 0
         with pytest.raises(SiteUnavailable):
-            client.heartbeat(uuid4(), "secret", Heartbeat(stage="testing"))
+            client.beat(NodeBeat())
         assert 6 < client.pause_seconds <= 7 * SPREAD
 
 

@@ -17,18 +17,16 @@ from urllib3.util import Retry
 
 from runners.agent.ground.errors import SiteRefused, SiteUnavailable
 from runners.wire.alive import header_of
+from runners.wire.batches import Claimed, NodeBeat, NodeBeatReply
 from runners.wire.health import NodeHealth, NodeHealthReply
 from runners.wire.protocol import (
     BlobRef,
     ClaimRequest,
-    Heartbeat,
-    HeartbeatReply,
     Hello,
     HelloReply,
     Report,
     ReportReply,
     WireError,
-    Work,
 )
 
 ROOT = "/api/node/v1"
@@ -81,14 +79,13 @@ class SiteClient:
         """Report the health of the node's GPUs. A repetition changes nothing."""
         return _read(NodeHealthReply, self._call("POST", "/health", body=_json(health)))
 
-    def claim(self, request: ClaimRequest) -> Work | None:
-        """Claim a job; None if the queue is empty. Not retried, because a lost answer has leased its job already."""
-        answer = self._call("POST", "/claim", body=_json(request), tries=1)
-        return None if answer.status_code == 204 else _read(Work, answer)
+    def claim(self, request: ClaimRequest) -> Claimed:
+        """Claim jobs. Not retried, because a lost answer has leased its jobs already."""
+        return _read(Claimed, self._call("POST", "/claim", body=_json(request), tries=1))
 
-    def heartbeat(self, attempt: UUID, attempt_token: str, heartbeat: Heartbeat) -> HeartbeatReply:
-        answer = self._of_attempt("POST", attempt, attempt_token, "heartbeat", _json(heartbeat), tries=1)
-        return _read(HeartbeatReply, answer)
+    def beat(self, beat: NodeBeat) -> NodeBeatReply:
+        """The node's heartbeat for all its attempts."""
+        return _read(NodeBeatReply, self._call("POST", "/heartbeat", body=_json(beat), tries=1))
 
     def release(self, attempt: UUID, attempt_token: str) -> None:
         """Return a lease."""
