@@ -164,6 +164,7 @@ def _cache() -> dict[str, Any]:
 CACHES = {"default": _cache()}
 
 BROKER_URL = env.text("PODIUM_BROKER_URL", "filesystem://")
+NODE_BROKER_URL = env.text("PODIUM_NODE_BROKER_URL", "")
 BROKER_FOLDER = VAR_DIR / "broker"
 CELERY_EVENTS = env.boolean("PODIUM_CELERY_EVENTS", False)
 METRICS_TOKEN = env.text("PODIUM_METRICS_TOKEN", "")

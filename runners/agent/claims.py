@@ -2,10 +2,12 @@
 
 import threading
 from dataclasses import dataclass
+from uuid import UUID
 
 from runners.agent.ground.errors import SiteRefused, SiteUnavailable
 from runners.agent.link.client import SiteClient
-from runners.wire.protocol import MOST_CLAIMED, PROTOCOL_VERSION, ClaimRequest, Stage, Work
+from runners.wire.batches import MOST_CLAIMED, ClaimRequest
+from runners.wire.protocol import PROTOCOL_VERSION, Stage, Work
 
 Place = tuple[str, Stage]
 
@@ -35,8 +37,8 @@ class _Desk:
 class Claims:
     """May be used from any thread."""
 
-    def __init__(self, client: SiteClient) -> None:
-        self._client = client
+    def __init__(self, client: SiteClient, boot_id: UUID) -> None:
+        self._client, self._boot_id = client, boot_id
         self._guard = threading.Lock()
         self._desks: dict[Place, _Desk] = {}
 
@@ -55,7 +57,9 @@ class Claims:
         return ask.work
 
     def _answer(self, track: str, stage: Stage, asks: list[_Ask]) -> None:
-        asked = ClaimRequest(protocol_version=PROTOCOL_VERSION, track=track, stage=stage, most=len(asks))
+        asked = ClaimRequest(
+            protocol_version=PROTOCOL_VERSION, track=track, stage=stage, most=len(asks), boot_id=self._boot_id
+        )
         error: SiteUnavailable | SiteRefused | None = None
         works: list[Work] = []
         try:

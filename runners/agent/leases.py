@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from uuid import UUID
@@ -52,6 +52,11 @@ class LiveProgress:
             elif isinstance(event, CaseEnded):
                 self._cases.append(event.case)
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether a judge is at work on it."""
+        return self._stage != PREPARING
+
     def heartbeat(self) -> Heartbeat:
         with self._guard:
             tail = self._tail if self._stage == BUILDING else b""
@@ -73,11 +78,21 @@ class LeasedAttempt:
 class Leases:
     """All leases of this node. `start` begins the node's heartbeats, every `beat_seconds`, for all of them.
 
-    An attempt whose report waits in the outbox keeps its lease, so that no other node does its work again.
+    An attempt whose report waits in the outbox keeps its lease, so that no other node does its work again. An idle
+    node's heartbeats say that its process lives. `boot_id` returns the id of this start once the site knows it.
+    `failed` is called if the site refuses a heartbeat.
     """
 
-    def __init__(self, client: SiteClient, outbox: Outbox, beat_seconds: float) -> None:
+    def __init__(
+        self,
+        client: SiteClient,
+        outbox: Outbox,
+        beat_seconds: float,
+        boot_id: Callable[[], UUID | None],
+        failed: Callable[[SiteRefused], object],
+    ) -> None:
         self._client, self._outbox, self._beat_seconds = client, outbox, beat_seconds
+        self._boot_id, self._failed = boot_id, failed
         self._held: dict[UUID, LeasedAttempt] = {}
         self._guard = threading.Lock()
         self._stopping = threading.Event()
@@ -107,6 +122,12 @@ class Leases:
         """The attempts under way, and those whose reports wait."""
         return [*(lease.work.attempt for lease in self._now()), *self._outbox.tokens()]
 
+    def cancel_unbegun(self) -> None:
+        """Cancel the attempts on which no judge is at work."""
+        for lease in self._now():
+            if not lease.live.has_begun:
+                lease.live.cancel()
+
     def cancel_all(self) -> None:
         """Cancel all attempts. Each of them then raises Cancelled."""
         for lease in self._now():
@@ -127,14 +148,17 @@ class Leases:
         while not self._stopping.wait(self._beat_seconds):
             beats = [AttemptBeat(attempt=one.work.attempt, **one.live.heartbeat().model_dump()) for one in self._now()]
             beats += [AttemptBeat(attempt=attempt, stage=REPORTING) for attempt in self._outbox.tokens()]
-            for start in range(0, len(beats), BEATS_PER_CALL):
+            for start in range(0, max(len(beats), 1), BEATS_PER_CALL):
                 self._beat(beats[start : start + BEATS_PER_CALL])
 
     def _beat(self, beats: list[AttemptBeat]) -> None:
         try:
-            reply = self._client.beat(NodeBeat(beats=beats))
-        except (SiteUnavailable, SiteRefused) as error:
+            reply = self._client.beat(NodeBeat(beats=beats, boot_id=self._boot_id()))
+        except SiteUnavailable as error:
             logger.warning("no heartbeat for %d attempts: %s", len(beats), error)
+            return
+        except SiteRefused as refused:
+            self._failed(refused)
             return
         with self._guard:
             cancelled = [self._held[one] for one in reply.cancelled if one in self._held]

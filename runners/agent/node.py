@@ -2,8 +2,10 @@
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
+from uuid import uuid4
 
 from celery import Celery, Task
 from celery.exceptions import Reject
@@ -52,12 +54,15 @@ class Agent:
         self._slots, self._name = slots, terms.node
         self._stopping = threading.Event()
         self._fitness = Fitness()
-        self._leases = Leases(client, outbox, terms.heartbeat_seconds)
-        client.alive = self._leases.attempts
-        self._claims = Claims(client)
+        boot_id = uuid4()
         self._upkeep = Upkeep(
-            client, outbox, hello, terms, self._fitness, grader.self_test, grader.shortage, self._give_up
+            client, outbox, hello, terms, self._fitness, grader.self_test, grader.shortage, self._give_up, boot_id
         )
+        self._leases = Leases(
+            client, outbox, terms.heartbeat_seconds, lambda: self._upkeep.known_boot_id, self._upkeep.failed
+        )
+        client.alive = self._leases.attempts
+        self._claims = Claims(client, boot_id)
         self._app = self._make_app(celery)
         self._workers: dict[Stage, StageWorker] = {}
         self.refused: SiteRefused | None = None
@@ -68,10 +73,17 @@ class Agent:
         self._leases.start()
         self._start_workers()
 
-    def wait(self) -> None:
-        """Return once the node is stopping. Meanwhile, start a worker for each stage that is granted later."""
+    def wait(self, until_idle_seconds: float | None = None) -> None:
+        """Return once the node is stopping, or has had no work for so long. Meanwhile, start a worker for each stage
+        that is granted later."""
+        busy_at = time.monotonic()
         while not self._stopping.wait(LOOK_SECONDS):
             self._start_workers()
+            if self._leases.attempts():
+                busy_at = time.monotonic()
+            if until_idle_seconds is not None and time.monotonic() - busy_at >= until_idle_seconds:
+                logger.info("no work for %.0f s", until_idle_seconds)
+                return
 
     def drain(self, reason: str) -> None:
         """Take no work until `resume`, and return running jobs to the site, because the hardware may be faulty."""
@@ -81,10 +93,14 @@ class Agent:
     def resume(self) -> None:
         self._fitness.clear(Obstacle.DRAINED)
 
-    def stop(self) -> None:
-        """Take no more work, end running jobs and return their leases. Blocks until all that is done."""
+    def stop(self, grace_seconds: float = 0.0) -> None:
+        """Take no more work, let begun jobs end within the grace, and return the other leases. Blocks until then."""
         self._fitness.put(Obstacle.STOPPING)
         self._stopping.set()
+        end = time.monotonic() + grace_seconds
+        while self._leases.attempts() and time.monotonic() < end:
+            self._leases.cancel_unbegun()
+            time.sleep(LOOK_SECONDS)
         self._leases.cancel_all()
         for worker in self._workers.values():
             worker.join()

@@ -23,7 +23,34 @@ class Service(models.TextChoices):
     DRAINING = "draining", "draining"
     MAINTENANCE = "maintenance", "maintenance"
     DISABLED = "disabled", "disabled"
+    RETIRED = "retired", "retired"
     REVOKED = "revoked", "revoked"
+
+
+class JoinToken(models.Model):
+    """A token by which machines enrol themselves as nodes of some tracks. Stored as a digest, and shown once."""
+
+    name = models.SlugField(max_length=60, unique=True, help_text="Results of its nodes show it.")
+    token_digest = models.CharField(max_length=64, unique=True)
+    tracks = models.ManyToManyField("leaderboard.Track", related_name="+")
+    stages = models.JSONField(default=list)
+    most_nodes = models.PositiveIntegerField(help_text="Most nodes of it in service at once.")
+    judged_again = models.FloatField(
+        default=0.02, help_text="Share of its nodes' evaluations that another node judges again: 0.02 for 2 %."
+    )
+    expires_at = models.DateTimeField()
+    revoked_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering: ClassVar = ["-id"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def is_open(self) -> bool:
+        return self.revoked_at is None and timezone.now() < self.expires_at
 
 
 class Node(models.Model):
@@ -35,6 +62,8 @@ class Node(models.Model):
     capabilities = models.JSONField(default=dict, blank=True)
     protocol_version = models.PositiveIntegerField(null=True, blank=True)
     boot_id = models.UUIDField(null=True, blank=True)
+    state_id = models.UUIDField(null=True, blank=True, help_text="Of the state folder of its last start.")
+    joined_by = models.ForeignKey(JoinToken, null=True, blank=True, on_delete=models.PROTECT, related_name="nodes")
     service = models.CharField(max_length=12, choices=Service.choices, default=Service.IN_SERVICE)
     disabled_reason = models.CharField(
         max_length=500, blank=True, help_text="Public. A node with a reason gets no work."

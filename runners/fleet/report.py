@@ -10,7 +10,7 @@ from leaderboard import blobs
 from leaderboard.models import Result
 from runners.fleet import jobs
 from runners.fleet.errors import NodeRefused
-from runners.fleet.models import Attempt, AttemptState, Job, JobState
+from runners.fleet.models import Attempt, AttemptState, Job, JobState, Node
 from runners.fleet.owner import EVALUATION_BESIDE, EVALUATION_LARGE, EvaluationOwner, JobOwner, owner_of
 from runners.fleet.release import hold, lose
 from runners.wire.protocol import Report, ReportReply, Stage, Verdict
@@ -20,7 +20,7 @@ ENDED = (AttemptState.REPORTED, AttemptState.FAULTED)
 
 def attempts() -> QuerySet[Attempt]:
     """Attempts as `take` reads them, each by one query."""
-    beside = ("node", "job", *(f"job__evaluation__{name}" for name in EVALUATION_BESIDE))
+    beside = ("node__joined_by", "job", *(f"job__evaluation__{name}" for name in EVALUATION_BESIDE))
     return Attempt.objects.select_related(*beside).defer(*(f"job__evaluation__{name}" for name in EVALUATION_LARGE))
 
 
@@ -30,7 +30,7 @@ def take(attempt: Attempt, body: bytes, report: Report) -> ReportReply:
     if attempt.state in ENDED:
         return _again(attempt, digest)
     _check_blobs(attempt, report)
-    report = _by(attempt.node.slug, report)
+    report = _by(attempt.node, report)
     owner = _owner(attempt.job)
     with transaction.atomic():
         if report.fault:
@@ -87,10 +87,11 @@ def _again(attempt: Attempt, digest: str) -> ReportReply:
     return ReportReply(result=result and result.pk, duplicate=True)
 
 
-def _by(node: str, report: Report) -> Report:
+def _by(node: Node, report: Report) -> Report:
     """The report with its node's own name, also in the keys of shared baselines. No node can report as another one."""
     measurements = [one.model_copy(update={"key": f"{node}:{one.key}"}) for one in report.measurements]
-    provenance = report.provenance.model_copy(update={"node": node})
+    joined_by = node.joined_by.name if node.joined_by else ""
+    provenance = report.provenance.model_copy(update={"node": node.slug, "join_token": joined_by})
     return report.model_copy(update={"measurements": measurements, "provenance": provenance})
 
 

@@ -18,9 +18,9 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 from pydantic import BaseModel, ValidationError
 
-from leaderboard import blobs
+from leaderboard import blobs, client_address
 from leaderboard.errors import Refused
-from runners.fleet import beats, uploads
+from runners.fleet import beats, joining, uploads
 from runners.fleet import claim as claims
 from runners.fleet import health as healths
 from runners.fleet import hello as hellos
@@ -31,13 +31,13 @@ from runners.fleet.owner import owner_of
 from runners.fleet.release import give_back
 from runners.fleet.renewals import RENEWALS, hold_for, note_alive
 from runners.fleet.shedding import GATE, HELD_BEYOND_SECONDS, retry_after_seconds
-from runners.wire.batches import Claimed, NodeBeat
+from runners.wire.batches import Claimed, ClaimRequest, NodeBeat
 from runners.wire.broker import Rarely
 from runners.wire.health import NodeHealth
+from runners.wire.join import JoinReply, JoinRequest
 from runners.wire.protocol import (
     MAX_BLOB_BYTES,
     PROTOCOL_VERSION,
-    ClaimRequest,
     Heartbeat,
     HeartbeatReply,
     Hello,
@@ -47,7 +47,7 @@ from runners.wire.protocol import (
 
 MAX_BODY_BYTES = 4 * 1024 * 1024
 _NUL = re.compile(rb"(?<!\\)((?:\\\\)*)\\u0000")
-SEEN_GRAIN = timedelta(seconds=10)
+SEEN_GRAIN = timedelta(seconds=5)
 
 logger = logging.getLogger(__name__)
 _rarely = Rarely()
@@ -107,13 +107,14 @@ def _secret_digest(request: HttpRequest) -> str:
     return claims.digest_of(secret if scheme == "Bearer" else "")
 
 
-def _node(request: HttpRequest) -> Node:
+def _node(request: HttpRequest, *, notes: bool = True) -> Node:
+    """The node of the token. `notes` stores that it was seen; a hello is judged before."""
     node = Node.objects.filter(token_digest=_secret_digest(request)).first()
     if node is None:
         raise NodeRefused(
             401, "unknown_node", "No node has this token. An organiser makes one with `manage.py add_node`."
         )
-    return _seen(node)
+    return _seen(node) if notes else node
 
 
 def _seen(node: Node) -> Node:
@@ -180,7 +181,7 @@ def _check_version(version: int) -> None:
 @require_http_methods(["POST"])
 @_refusing
 def hello(request: HttpRequest) -> HttpResponse:
-    node = _node(request)
+    node = _node(request, notes=False)
     said = Hello.model_validate_json(_without_nul(_body(request)))
     _check_version(said.protocol_version)
     grants = hellos.take(node, said)
@@ -191,8 +192,27 @@ def hello(request: HttpRequest) -> HttpResponse:
             lease_seconds=settings.LEASE_SECONDS,
             heartbeat_seconds=settings.HEARTBEAT_SECONDS,
             disabled_reason=node.disabled_reason,
+            broker_url=settings.NODE_BROKER_URL,
         )
     )
+
+
+@csrf_exempt
+@require_http_methods(["POST"])
+@_refusing
+def join(request: HttpRequest) -> HttpResponse:
+    said = JoinRequest.model_validate_json(_without_nul(_body(request)))
+    _check_version(said.protocol_version)
+    node, secret = joining.join(_secret_digest(request), said.name, client_address.of(request))
+    return _json(JoinReply(node=node.slug, token=secret, broker_url=settings.NODE_BROKER_URL), 201)
+
+
+@csrf_exempt
+@require_http_methods(["POST"])
+@_refusing
+def leave(request: HttpRequest) -> HttpResponse:
+    joining.leave(_node(request))
+    return HttpResponse(status=204)
 
 
 @csrf_exempt
@@ -212,6 +232,7 @@ def claim(request: HttpRequest) -> HttpResponse:
     asked = ClaimRequest.model_validate_json(_body(request))
     _check_version(asked.protocol_version)
     grant = _grant(request, asked.track, asked.stage.value)
+    hellos.check_boot(grant.node, asked.boot_id)
     if asked.most is not None:
         return _json(Claimed(works=claims.claim(grant, asked.most)))
     works = claims.claim(grant)
@@ -241,8 +262,10 @@ def heartbeat(request: HttpRequest, attempt: UUID) -> HttpResponse:
 @require_http_methods(["POST"])
 @_refusing
 def beat(request: HttpRequest) -> HttpResponse:
-    node = _node(request)
-    return _json(beats.take(node, NodeBeat.model_validate_json(_without_nul(_body(request)))))
+    node = _node(request, notes=False)
+    said = NodeBeat.model_validate_json(_without_nul(_body(request)))
+    hellos.check_boot(node, said.boot_id)
+    return _json(beats.take(_seen(node), said))
 
 
 @csrf_exempt

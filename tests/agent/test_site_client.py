@@ -12,8 +12,8 @@ import pytest
 from runners.agent.ground.errors import SiteRefused, SiteUnavailable
 from runners.agent.link.client import SPREAD, SiteClient
 from runners.wire.alive import HEADER
-from runners.wire.batches import NodeBeat
-from runners.wire.protocol import PROTOCOL_VERSION, ClaimRequest, Stage
+from runners.wire.batches import ClaimRequest, NodeBeat
+from runners.wire.protocol import PROTOCOL_VERSION, Stage
 
 RESULT = b'{"result": 7}'
 

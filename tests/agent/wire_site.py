@@ -18,12 +18,11 @@ from problems.spec.command.problem import CommandProblem
 from problems.spec.kinds import Kind
 from problems.spec.solution import FileSolution
 from runners.agent.link.client import SiteClient
-from runners.wire.batches import AttemptBeat, Claimed, NodeBeat, NodeBeatReply
+from runners.wire.batches import AttemptBeat, Claimed, ClaimRequest, NodeBeat, NodeBeatReply
 from runners.wire.broker import celery_settings
 from runners.wire.protocol import (
     JUDGE_VERSIONS,
     BlobRef,
-    ClaimRequest,
     Grant,
     Hello,
     HelloReply,

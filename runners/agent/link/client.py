@@ -17,11 +17,11 @@ from urllib3.util import Retry
 
 from runners.agent.ground.errors import SiteRefused, SiteUnavailable
 from runners.wire.alive import header_of
-from runners.wire.batches import Claimed, NodeBeat, NodeBeatReply
+from runners.wire.batches import Claimed, ClaimRequest, NodeBeat, NodeBeatReply
 from runners.wire.health import NodeHealth, NodeHealthReply
+from runners.wire.join import JoinReply, JoinRequest
 from runners.wire.protocol import (
     BlobRef,
-    ClaimRequest,
     Hello,
     HelloReply,
     Report,
@@ -78,6 +78,14 @@ class SiteClient:
     def health(self, health: NodeHealth) -> NodeHealthReply:
         """Report the health of the node's GPUs. A repetition changes nothing."""
         return _read(NodeHealthReply, self._call("POST", "/health", body=_json(health)))
+
+    def join(self, request: JoinRequest) -> JoinReply:
+        """Become a node; this client's token is a join token. Not retried: a lost answer has made a node."""
+        return _read(JoinReply, self._call("POST", "/join", body=_json(request), tries=1))
+
+    def leave(self) -> None:
+        """Retire this node, if it has joined."""
+        self._call("POST", "/leave", body=b"{}", tries=2)
 
     def claim(self, request: ClaimRequest) -> Claimed:
         """Claim jobs. Not retried, because a lost answer has leased its jobs already."""
